@@ -32,12 +32,30 @@ const parsers = [
 
 /** Time and chance are parameters; `src/base/clock.ts` is the one place that reads them. */
 const timeAndChance = [
-  { selector: "MemberExpression[object.name='Date'][property.name='now']", message: 'Take a Clock: src/base/clock.ts is the only reader of the time.' },
-  { selector: "NewExpression[callee.name='Date'][arguments.length=0]", message: 'Take a Clock: src/base/clock.ts is the only reader of the time.' },
-  { selector: "MemberExpression[object.name='performance'][property.name='now']", message: 'Take a Clock: src/base/clock.ts is the only reader of the time.' },
-  { selector: "MemberExpression[object.name='Math'][property.name='random']", message: 'Chance comes from node:crypto, or as a parameter.' },
-  { selector: 'CallExpression[callee.name=/^set(Timeout|Interval)$/]', message: 'Take a Clock: timers are its `after`.' },
-  { selector: "ImportDeclaration[source.value=/^(node:)?timers/] ImportSpecifier[imported.name!='setImmediate']", message: 'Take a Clock: timers are its `after`.' },
+  {
+    selector: "MemberExpression[object.name='Date'][property.name='now']",
+    message: 'Take a Clock: src/base/clock.ts is the only reader of the time.',
+  },
+  {
+    selector: "NewExpression[callee.name='Date'][arguments.length=0]",
+    message: 'Take a Clock: src/base/clock.ts is the only reader of the time.',
+  },
+  {
+    selector: "MemberExpression[object.name='performance'][property.name='now']",
+    message: 'Take a Clock: src/base/clock.ts is the only reader of the time.',
+  },
+  {
+    selector: "MemberExpression[object.name='Math'][property.name='random']",
+    message: 'Chance comes from node:crypto, or as a parameter.',
+  },
+  {
+    selector: 'CallExpression[callee.name=/^set(Timeout|Interval)$/]',
+    message: 'Take a Clock: timers are its `after`.',
+  },
+  {
+    selector: "ImportDeclaration[source.value=/^(node:)?timers/] ImportSpecifier[imported.name!='setImmediate']",
+    message: 'Take a Clock: timers are its `after`.',
+  },
 ];
 
 const sizes = {
@@ -59,7 +77,15 @@ export default defineConfig(
       '@typescript-eslint/consistent-type-assertions': ['error', { assertionStyle: 'never' }],
       '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'separate-type-imports' }],
       // `const { removed, ...rest } = whole` is how a member is left out.
-      '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true, argsIgnorePattern: '^_', varsIgnorePattern: '^_', destructuredArrayIgnorePattern: '^_' }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        {
+          ignoreRestSiblings: true,
+          argsIgnorePattern: '^_',
+          varsIgnorePattern: '^_',
+          destructuredArrayIgnorePattern: '^_',
+        },
+      ],
       // `type` everywhere: an interface can be reopened from elsewhere.
       '@typescript-eslint/consistent-type-definitions': ['error', 'type'],
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
@@ -67,7 +93,10 @@ export default defineConfig(
       '@typescript-eslint/explicit-module-boundary-types': 'error',
       // It contradicts require-await, which is kept: a function without an await is not async.
       '@typescript-eslint/promise-function-async': 'off',
-      '@typescript-eslint/no-unnecessary-condition': ['error', { allowConstantLoopConditions: 'only-allowed-literals' }],
+      '@typescript-eslint/no-unnecessary-condition': [
+        'error',
+        { allowConstantLoopConditions: 'only-allowed-literals' },
+      ],
       'no-restricted-syntax': ['error', ...timeAndChance],
       eqeqeq: 'error',
       ...sizes,
@@ -88,7 +117,15 @@ export default defineConfig(
       '@typescript-eslint/no-unsafe-member-access': 'off',
       '@typescript-eslint/no-unsafe-return': 'off',
       // tap's `t.test` answers a promise that tap itself awaits.
-      '@typescript-eslint/no-floating-promises': ['error', { allowForKnownSafeCalls: [{ from: 'package', name: ['test', 'teardown', 'rejects'], package: 'tap' }, { from: 'package', name: ['test', 'rejects', 'resolves'], package: '@tapjs/test' }] }],
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        {
+          allowForKnownSafeCalls: [
+            { from: 'package', name: ['test', 'teardown', 'rejects'], package: 'tap' },
+            { from: 'package', name: ['test', 'rejects', 'resolves'], package: '@tapjs/test' },
+          ],
+        },
+      ],
       '@typescript-eslint/explicit-module-boundary-types': 'off',
       'no-restricted-syntax': 'off',
       'max-lines': ['error', { max: 600 }],

@@ -62,7 +62,10 @@ export class Bench {
 
   async start(dataDir: string, options: StartOptions = {}): Promise<Subject> {
     const { profileDir } = this.#options;
-    const subject = await startSubject(dataDir, { ...options, ...(profileDir === undefined ? {} : { nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] }) });
+    const subject = await startSubject(dataDir, {
+      ...options,
+      ...(profileDir === undefined ? {} : { nodeArgs: ['--cpu-prof', `--cpu-prof-dir=${profileDir}`] }),
+    });
     const tracked: Subject = {
       ...subject,
       stop: async () => {
@@ -75,7 +78,11 @@ export class Bench {
   }
 
   /** Runs `task` against a server on `dataDir`, which is stopped whatever comes of it. */
-  async withSubject<T>(dataDir: string, task: (subject: Subject) => Promise<T>, options: StartOptions = {}): Promise<T> {
+  async withSubject<T>(
+    dataDir: string,
+    task: (subject: Subject) => Promise<T>,
+    options: StartOptions = {},
+  ): Promise<T> {
     const subject = await this.start(dataDir, options);
     try {
       return await task(subject);

@@ -27,16 +27,53 @@ import { watchFanOut } from './measures/watch-fan-out.ts';
 import { watchLatency } from './measures/watch-latency.ts';
 import { isMet, printJson, printText } from './result.ts';
 
-const measures: readonly Measure[] = [generator, decision, reconcile, deletion, collect100k, getOne, getWithRoles, create, update, list500, watchFanOut, watchLatency, memory100k, list100k, pluginStart, restartMillion, pageMillion, hostile, eventStoreCreate, eventStoreCatchUp, eventStoreReads];
+const measures: readonly Measure[] = [
+  generator,
+  decision,
+  reconcile,
+  deletion,
+  collect100k,
+  getOne,
+  getWithRoles,
+  create,
+  update,
+  list500,
+  watchFanOut,
+  watchLatency,
+  memory100k,
+  list100k,
+  pluginStart,
+  restartMillion,
+  pageMillion,
+  hostile,
+  eventStoreCreate,
+  eventStoreCatchUp,
+  eventStoreReads,
+];
 
 /** Exits with 1 when a figure falls short of its floor or a measure fails. */
 async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { json: { type: 'boolean', default: false }, only: { type: 'string' }, quick: { type: 'boolean', default: false }, 'cpu-prof': { type: 'string' }, before: { type: 'string' } } });
+  const { values } = parseArgs({
+    options: {
+      json: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      'cpu-prof': { type: 'string' },
+      before: { type: 'string' },
+    },
+  });
   const wanted = measures.filter(({ name }) => values.only === undefined || values.only.split(',').includes(name));
   if (wanted.length === 0) throw new RangeError(`--only takes ${measures.map(({ name }) => name).join(', ')}`);
   if (values['cpu-prof'] !== undefined) mkdirSync(values['cpu-prof'], { recursive: true });
-  const bench = new Bench({ quick: values.quick, profileDir: values['cpu-prof'], before: values.before === undefined ? undefined : resolve(values.before) });
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => { void bench.close().then(() => process.exit(130)); });
+  const bench = new Bench({
+    quick: values.quick,
+    profileDir: values['cpu-prof'],
+    before: values.before === undefined ? undefined : resolve(values.before),
+  });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      void bench.close().then(() => process.exit(130));
+    });
   let short = 0;
   try {
     for (const measure of wanted) short += await run(measure, bench, values.json ? printJson : printText);

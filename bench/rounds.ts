@@ -9,7 +9,11 @@ export type Comparison = {
  * Runs baseline and subject by turns, so that whatever else the machine does meets both, and answers the medians of the
  * rounds. The first round warms both up and does not count.
  */
-export async function compare(rounds: number, baseline: () => Promise<number>, subject: () => Promise<number>): Promise<Comparison> {
+export async function compare(
+  rounds: number,
+  baseline: () => Promise<number>,
+  subject: () => Promise<number>,
+): Promise<Comparison> {
   const baselines: number[] = [];
   const subjects: number[] = [];
   for (let round = 0; round <= rounds; round += 1) {
@@ -20,7 +24,8 @@ export async function compare(rounds: number, baseline: () => Promise<number>, s
     subjects.push(value);
   }
   return {
-    value: median(subjects), baseline: median(baselines),
+    value: median(subjects),
+    baseline: median(baselines),
     ratio: median(subjects.map((value, round) => value / (baselines[round] ?? Number.NaN))),
     spread: [Math.min(...subjects), Math.max(...subjects)],
   };

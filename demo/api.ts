@@ -18,12 +18,18 @@ export class Api {
     for (let attempt = 1; ; attempt += 1) {
       const response = await fetch(this.url + path, {
         method,
-        headers: { authorization: this.authorization, ...(body === undefined ? {} : { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }) },
+        headers: {
+          authorization: this.authorization,
+          ...(body === undefined
+            ? {}
+            : { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }),
+        },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       });
       const text = await response.text();
       const later = response.status === 429 || response.status === 503;
-      if (!later || attempt === attemptsMax) return { status: response.status, body: text === '' ? {} : JSON.parse(text) as Answer['body'] };
+      if (!later || attempt === attemptsMax)
+        return { status: response.status, body: text === '' ? {} : (JSON.parse(text) as Answer['body']) };
       await sleep(Number(response.headers.get('retry-after') ?? 1) * 1_000);
     }
   }
@@ -31,7 +37,10 @@ export class Api {
   /** As `send`; anything but one of `statuses` throws with the server's own words. */
   async expect(statuses: readonly number[], method: string, path: string, body?: unknown): Promise<Answer> {
     const answer = await this.send(method, path, body);
-    if (!statuses.includes(answer.status)) throw new Error(`${method} ${path} was answered ${answer.status.toString()}: ${JSON.stringify(answer.body).slice(0, 500)}`);
+    if (!statuses.includes(answer.status))
+      throw new Error(
+        `${method} ${path} was answered ${answer.status.toString()}: ${JSON.stringify(answer.body).slice(0, 500)}`,
+      );
     return answer;
   }
 }

@@ -11,14 +11,25 @@ export class Arrivals {
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
-    socket.on('message', (data: Buffer) => { this.#read(data); });
-    socket.on('close', (code) => { this.#fail(new Error(`the watch was closed with ${code.toString()}`)); });
-    socket.on('error', (error) => { this.#fail(error); });
+    socket.on('message', (data: Buffer) => {
+      this.#read(data);
+    });
+    socket.on('close', (code) => {
+      this.#fail(new Error(`the watch was closed with ${code.toString()}`));
+    });
+    socket.on('error', (error) => {
+      this.#fail(error);
+    });
   }
 
   static async open(api: Api, path: string, resourceVersion: string): Promise<Arrivals> {
-    const socket = new WebSocket(`${api.url.replace(/^http/u, 'ws')}${path}?watch=true&resourceVersion=${resourceVersion}`, { headers: { authorization: api.authorization } });
-    await new Promise<void>((resolve, reject) => { socket.once('open', resolve).once('error', reject); });
+    const socket = new WebSocket(
+      `${api.url.replace(/^http/u, 'ws')}${path}?watch=true&resourceVersion=${resourceVersion}`,
+      { headers: { authorization: api.authorization } },
+    );
+    await new Promise<void>((resolve, reject) => {
+      socket.once('open', resolve).once('error', reject);
+    });
     return new Arrivals(socket);
   }
 
@@ -30,7 +41,9 @@ export class Arrivals {
   async all(names: readonly string[], timeoutMs: number): Promise<void> {
     const missing = new Set(names);
     await new Promise<void>((resolve, reject) => {
-      const timer = setTimeout(() => { reject(new Error(`the watch has not shown ${missing.size.toString()} of ${names.length.toString()} changes`)); }, timeoutMs);
+      const timer = setTimeout(() => {
+        reject(new Error(`the watch has not shown ${missing.size.toString()} of ${names.length.toString()} changes`));
+      }, timeoutMs);
       const look = (): void => {
         for (const name of missing) if (this.#seen.has(name)) missing.delete(name);
         if (missing.size > 0 && this.#failure === undefined) return;
@@ -48,7 +61,10 @@ export class Arrivals {
   }
 
   #read(data: Buffer): void {
-    const { type, object } = JSON.parse(data.toString('utf8')) as { readonly type: string; readonly object: { readonly metadata: { readonly name: string } } };
+    const { type, object } = JSON.parse(data.toString('utf8')) as {
+      readonly type: string;
+      readonly object: { readonly metadata: { readonly name: string } };
+    };
     if (type !== 'ADDED' && type !== 'MODIFIED') return;
     this.#seen.add(object.metadata.name);
     this.#progress();

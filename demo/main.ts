@@ -17,7 +17,12 @@ const writers = 16;
 const watchTimeoutMs = 30_000;
 
 type Outcome = 'created' | 'updated' | 'unchanged';
-type Page = { readonly total: number; readonly totalPages: number; readonly items: readonly { readonly spec: Post['spec'] }[]; readonly metadata: { readonly resourceVersion: string } };
+type Page = {
+  readonly total: number;
+  readonly totalPages: number;
+  readonly items: readonly { readonly spec: Post['spec'] }[];
+  readonly metadata: { readonly resourceVersion: string };
+};
 
 async function main(): Promise<void> {
   const folder = process.cwd();
@@ -44,8 +49,11 @@ async function demonstrate(api: Api, path: string): Promise<void> {
   const written = posts.filter(({ name }) => outcomes.get(name) !== 'unchanged').map(({ name }) => name);
   await arrivals.all(written, watchTimeoutMs);
   arrivals.close();
-  const count = (outcome: Outcome): string => [...outcomes.values()].filter((found) => found === outcome).length.toString();
-  console.log(`${posts.length.toString()} packages in ${seconds.toFixed(1)} s: ${count('created')} posts created, ${count('updated')} updated, ${count('unchanged')} unchanged`);
+  const count = (outcome: Outcome): string =>
+    [...outcomes.values()].filter((found) => found === outcome).length.toString();
+  console.log(
+    `${posts.length.toString()} packages in ${seconds.toFixed(1)} s: ${count('created')} posts created, ${count('updated')} updated, ${count('unchanged')} unchanged`,
+  );
   console.log(`the watch counted in ${arrivals.count.toString()} changes, ${written.length.toString()} expected`);
   await query(api, path, posts);
 }
@@ -54,7 +62,8 @@ async function importAll(api: Api, path: string, posts: readonly Post[]): Promis
   const outcomes = new Map<string, Outcome>();
   const waiting = [...posts];
   const work = async (): Promise<void> => {
-    for (let post = waiting.shift(); post !== undefined; post = waiting.shift()) outcomes.set(post.name, await put(api, path, post));
+    for (let post = waiting.shift(); post !== undefined; post = waiting.shift())
+      outcomes.set(post.name, await put(api, path, post));
   };
   await Promise.all(Array.from({ length: writers }, work));
   return outcomes;
@@ -63,7 +72,12 @@ async function importAll(api: Api, path: string, posts: readonly Post[]): Promis
 /** Creates the post, or brings one that is there up to date. */
 async function put(api: Api, path: string, { name, spec }: Post): Promise<Outcome> {
   const version = path.split('/').slice(2, 4).join('/');
-  const created = await api.expect([201, 409], 'POST', path, { apiVersion: version, kind: 'Post', metadata: { name }, spec });
+  const created = await api.expect([201, 409], 'POST', path, {
+    apiVersion: version,
+    kind: 'Post',
+    metadata: { name },
+    spec,
+  });
   if (created.status === 201) return 'created';
   const { body } = await api.expect([200], 'GET', `${path}/${name}`);
   if (isDeepStrictEqual(body['spec'], spec)) return 'unchanged';
@@ -81,9 +95,18 @@ async function query(api: Api, path: string, posts: readonly Post[]): Promise<vo
   const common = [...tags].sort(([one, few], [other, many]) => many - few || (one < other ? -1 : 1)).slice(0, 5);
   console.log('\nmost common tags');
   for (const [tag, expected] of common) {
-    const found = await page(api, path, `fieldSelector=${encodeURIComponent(`spec.tags=${escapeValue(tag)}`)}&sort=spec.title,asc&size=3`);
-    if (found.total < expected) throw new Error(`the server knows ${found.total.toString()} posts with the tag ${tag}, ${expected.toString()} were imported`);
-    console.log(`  ${tag.padEnd(16)} ${found.total.toString().padStart(4)}  ${found.items.map(({ spec }) => spec.title).join(', ')} …`);
+    const found = await page(
+      api,
+      path,
+      `fieldSelector=${encodeURIComponent(`spec.tags=${escapeValue(tag)}`)}&sort=spec.title,asc&size=3`,
+    );
+    if (found.total < expected)
+      throw new Error(
+        `the server knows ${found.total.toString()} posts with the tag ${tag}, ${expected.toString()} were imported`,
+      );
+    console.log(
+      `  ${tag.padEnd(16)} ${found.total.toString().padStart(4)}  ${found.items.map(({ spec }) => spec.title).join(', ')} …`,
+    );
   }
   const last = await page(api, path, 'sort=spec.title,desc&size=5&page=1');
   console.log(`\n${last.total.toString()} posts on ${last.totalPages.toString()} pages of 5; the last by title`);
@@ -96,7 +119,9 @@ function escapeValue(value: string): string {
 }
 
 // Whoever read the report has read enough.
-process.stdout.on('error', () => { process.exit(0); });
+process.stdout.on('error', () => {
+  process.exit(0);
+});
 
 main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);

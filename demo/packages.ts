@@ -35,19 +35,24 @@ export function readPosts(modules: string): readonly Post[] {
     }
     folders = folders.flatMap((folder) => packageFolders(join(folder, 'node_modules')));
   }
-  return [...posts.values()].sort((left, right) => left.name < right.name ? -1 : 1);
+  return [...posts.values()].sort((left, right) => (left.name < right.name ? -1 : 1));
 }
 
 function packageFolders(modules: string): readonly string[] {
   if (!existsSync(modules)) return [];
-  return readdirSync(modules).filter((entry) => !entry.startsWith('.')).sort().flatMap((entry) => {
-    const folder = join(modules, entry);
-    return entry.startsWith('@') ? packageFolders(folder) : [folder];
-  });
+  return readdirSync(modules)
+    .filter((entry) => !entry.startsWith('.'))
+    .sort()
+    .flatMap((entry) => {
+      const folder = join(modules, entry);
+      return entry.startsWith('@') ? packageFolders(folder) : [folder];
+    });
 }
 
 function readPost(folder: string): Post | undefined {
-  const readme = statSync(folder).isDirectory() ? readdirSync(folder).find((file) => /^readme(?:\.(?:md|markdown|txt))?$/iu.test(file)) : undefined;
+  const readme = statSync(folder).isDirectory()
+    ? readdirSync(folder).find((file) => /^readme(?:\.(?:md|markdown|txt))?$/iu.test(file))
+    : undefined;
   const manifest = readManifest(join(folder, 'package.json'));
   if (readme === undefined || manifest === undefined) return undefined;
   const path = join(folder, readme);
@@ -55,18 +60,32 @@ function readPost(folder: string): Post | undefined {
   return {
     name,
     spec: {
-      title: `${manifest.name} ${manifest.version}`.slice(0, 200), slug: name, owner: 'admin', tags: manifest.keywords, publish: true,
+      title: `${manifest.name} ${manifest.version}`.slice(0, 200),
+      slug: name,
+      owner: 'admin',
+      tags: manifest.keywords,
+      publish: true,
       publishTime,
-      content: Buffer.from(readFileSync(path, 'utf8').slice(0, contentLengthMax)).toString('utf8').trim() || 'This package has no README.',
+      content:
+        Buffer.from(readFileSync(path, 'utf8').slice(0, contentLengthMax)).toString('utf8').trim() ||
+        'This package has no README.',
     },
   };
 }
 
-function readManifest(path: string): { readonly name: string; readonly version: string; readonly keywords: readonly string[] } | undefined {
+function readManifest(
+  path: string,
+): { readonly name: string; readonly version: string; readonly keywords: readonly string[] } | undefined {
   if (!existsSync(path)) return undefined;
-  const { name, version = '', keywords = [] } = JSON.parse(readFileSync(path, 'utf8')) as { name?: unknown; version?: unknown; keywords?: unknown };
+  const {
+    name,
+    version = '',
+    keywords = [],
+  } = JSON.parse(readFileSync(path, 'utf8')) as { name?: unknown; version?: unknown; keywords?: unknown };
   if (typeof name !== 'string' || typeof version !== 'string') return undefined;
   const words = (Array.isArray(keywords) ? keywords : []).filter((word) => typeof word === 'string');
-  const tags = words.map((word) => word.trim().toLowerCase()).filter((word) => word !== '' && word.length <= tagLengthMax);
+  const tags = words
+    .map((word) => word.trim().toLowerCase())
+    .filter((word) => word !== '' && word.length <= tagLengthMax);
   return { name, version, keywords: [...new Set(tags)].slice(0, tagsMax) };
 }

@@ -48,9 +48,14 @@ async function startServer(environment: NodeJS.ProcessEnv, config: Config): Prom
 /** undefined when the server ended before it was ready; why, it says itself at the last attempt. */
 async function tryStart(environment: NodeJS.ProcessEnv, config: Config, last: boolean): Promise<Found | undefined> {
   const program = resolve(import.meta.dirname, '../src/main.js');
-  const child = spawn(process.execPath, ['--import', `data:text/javascript,${encodeURIComponent(endWithInput)}`, program, 'serve'], {
-    env: { LOG_LEVEL: 'error', ...environment, PORT: '0', DATA_DIR: config.dataDir }, stdio: 'pipe',
-  });
+  const child = spawn(
+    process.execPath,
+    ['--import', `data:text/javascript,${encodeURIComponent(endWithInput)}`, program, 'serve'],
+    {
+      env: { LOG_LEVEL: 'error', ...environment, PORT: '0', DATA_DIR: config.dataDir },
+      stdio: 'pipe',
+    },
+  );
   const exited = once(child, 'exit');
   if (last) child.stderr.pipe(process.stderr);
   const stop = async (): Promise<void> => {

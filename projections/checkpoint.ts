@@ -12,10 +12,17 @@ export type Checkpoint = LogIdentity & {
 /** Throws where the text is no checkpoint. */
 export function decodeCheckpoint(text: unknown): Checkpoint {
   const raw: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
-  if (typeof raw !== 'object' || raw === null) throw new Error('the read models\' checkpoint does not decode');
+  if (typeof raw !== 'object' || raw === null) throw new Error("the read models' checkpoint does not decode");
   const { logId, epoch, position, eventId, events, time } = raw as Record<string, unknown>;
-  if (typeof logId !== 'string' || typeof position !== 'string' || typeof eventId !== 'string' || typeof epoch !== 'number' || typeof events !== 'number' || typeof time !== 'number') {
-    throw new Error('the read models\' checkpoint does not decode');
+  if (
+    typeof logId !== 'string' ||
+    typeof position !== 'string' ||
+    typeof eventId !== 'string' ||
+    typeof epoch !== 'number' ||
+    typeof events !== 'number' ||
+    typeof time !== 'number'
+  ) {
+    throw new Error("the read models' checkpoint does not decode");
   }
   return { logId, epoch, position: logPosition(BigInt(position)), eventId, events, time };
 }

@@ -1,5 +1,11 @@
 import type { UniquenessEvent } from '../src/command/event.ts';
-import { isEnforced, type Declared, type DeclarationFeed, type DeclarationReader, type LateWrite } from '../src/read/declarations.ts';
+import {
+  isEnforced,
+  type Declared,
+  type DeclarationFeed,
+  type DeclarationReader,
+  type LateWrite,
+} from '../src/read/declarations.ts';
 import type { HeldValue } from '../src/resource/held-values.ts';
 import type { TypeKey } from '../src/resource/type/index-entry.ts';
 import type { LmdbTables, Writer } from './lmdb-tables.ts';
@@ -32,12 +38,16 @@ export class Declarations implements DeclarationReader, DeclarationFeed {
 
   subscribe(listener: (type: TypeKey) => void): () => void {
     this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   onLate(listener: (late: LateWrite) => void): () => void {
     this.#onLate.add(listener);
-    return () => { this.#onLate.delete(listener); };
+    return () => {
+      this.#onLate.delete(listener);
+    };
   }
 
   begin(): DeclarationsBatch {
@@ -85,16 +95,20 @@ export class DeclarationsBatch {
   }
 
   /** `isEmpty`: no object of the type stands, so nothing holds a value that nobody claimed. */
-  declare(type: TypeKey, { revision, declaration }: Pick<Declared, 'revision' | 'declaration'>, isEmpty: boolean): void {
+  declare(
+    type: TypeKey,
+    { revision, declaration }: Pick<Declared, 'revision' | 'declaration'>,
+    isEmpty: boolean,
+  ): void {
     const before = this.#standing(type);
-    const was = (index: string, keys?: string): boolean => (
-      before?.declaration.unique.some((other) => other.index === index && (keys ?? other.keys) === other.keys) === true);
+    const was = (index: string, keys?: string): boolean =>
+      before?.declaration.unique.some((other) => other.index === index && (keys ?? other.keys) === other.keys) === true;
     const of = (make: (index: string, keys: string) => number | undefined): Record<string, number> => {
       const made = declaration.unique.map(({ index, keys }) => [index, make(index, keys)] as const);
       return Object.fromEntries(made.filter((each): each is readonly [string, number] => each[1] !== undefined));
     };
-    const since = of((index, keys) => (was(index, keys) ? before?.since[index] ?? revision : revision));
-    const always = of((index) => (was(index) ? before?.always[index] ?? revision : revision));
+    const since = of((index, keys) => (was(index, keys) ? (before?.since[index] ?? revision) : revision));
+    const always = of((index) => (was(index) ? (before?.always[index] ?? revision) : revision));
     const enforced = of((index, keys) => {
       const goesOn = before !== undefined && was(index, keys) && isEnforced(before, index);
       return isEmpty || goesOn ? since[index] : undefined;

@@ -24,7 +24,13 @@ export type Rows = {
 const unindexed = { after: undefined, entry: new Uint8Array(0) };
 
 /** The context of a fold. */
-export type Known = { readonly rows: Rows; readonly type: (key: TypeKey) => ResourceType | undefined; readonly identity: LogIdentity; readonly declarations: DeclarationsBatch; readonly level: LevelBatch };
+export type Known = {
+  readonly rows: Rows;
+  readonly type: (key: TypeKey) => ResourceType | undefined;
+  readonly identity: LogIdentity;
+  readonly declarations: DeclarationsBatch;
+  readonly level: LevelBatch;
+};
 
 /** The folded streams, by the part of their names before the colon. */
 export const foldedCategories = ['object', 'secret', 'platform', 'guard', 'type', 'unique'];
@@ -58,7 +64,9 @@ export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known)
       known.declarations.enforce(typeOfStream(recorded, 'unique:'), event);
       return undefined;
     // A guard's claim has no effect: its holder waits for this fold, and thereby for all earlier events.
-    case 'CopyFinished': case 'ValueClaimed': case 'ValueReleased':
+    case 'CopyFinished':
+    case 'ValueClaimed':
+    case 'ValueReleased':
       return undefined;
     default:
       throw new LogCorruptError(`${recorded.stream} holds a ${event.type}`);
@@ -72,13 +80,17 @@ export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known)
 function assertFollows({ stream, revision, position }: RecordedEvent, before: StreamRevision | undefined): void {
   const expected = before === undefined ? 0 : before + 1;
   if (revision === expected) return;
-  const [found, wanted] = [`revision ${String(revision)} at position ${position.toString()}`, `revision ${String(expected)}`];
+  const [found, wanted] = [
+    `revision ${String(revision)} at position ${position.toString()}`,
+    `revision ${String(expected)}`,
+  ];
   throw new LogCorruptError(`${stream} has ${found}, where ${wanted} should stand`);
 }
 
 /** The events folded so far may differ from the log's from here on: the fold must start again. */
 function assertSameTelling({ logId, epoch }: LogIdentity, known: LogIdentity): void {
-  if (epoch > known.epoch || (epoch === known.epoch && logId !== known.logId)) throw new LogReplacedError(`its epoch ${String(epoch)} has begun, this node follows epoch ${String(known.epoch)}`);
+  if (epoch > known.epoch || (epoch === known.epoch && logId !== known.logId))
+    throw new LogReplacedError(`its epoch ${String(epoch)} has begun, this node follows epoch ${String(known.epoch)}`);
 }
 
 function typeOfStream({ stream, type }: RecordedEvent, category: string): TypeKey {
@@ -114,21 +126,36 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: Known): Chan
   }
   noteWritten(recorded, { type: key, name, declared, previous }, known.declarations);
   const { after, entry } = type === undefined ? unindexed : indexed(decoded, event.object, type);
-  writer.putRow(key, name, encodeRow({ position, revision, ...marked, declared, entry, answer: bytes }), { recreated: revision > 0 && previous === undefined });
+  writer.putRow(key, name, encodeRow({ position, revision, ...marked, declared, entry, answer: bytes }), {
+    recreated: revision > 0 && previous === undefined,
+  });
   const change: Change = { ...shared, kind: previous === undefined ? 'added' : 'modified', after };
   return type === undefined ? withLateEntries(change, { object: event.object, previous, known }) : change;
 }
 
-type Stored = { readonly type: TypeKey; readonly name: string; readonly declared: number | undefined; readonly previous: Buffer | undefined };
+type Stored = {
+  readonly type: TypeKey;
+  readonly name: string;
+  readonly declared: number | undefined;
+  readonly previous: Buffer | undefined;
+};
 
-function noteWritten({ type: event, endsAppend }: RecordedEvent, { type, previous, ...stored }: Stored, declarations: DeclarationsBatch): void {
+function noteWritten(
+  { type: event, endsAppend }: RecordedEvent,
+  { type, previous, ...stored }: Stored,
+  declarations: DeclarationsBatch,
+): void {
   // An object that is removed in the same append is never visible.
   if (!endsAppend) return;
   const row = previous === undefined ? undefined : { declared: declaredOf(previous) };
   declarations.noteWritten(type, { ...stored, row, isFence: event === 'NameFenced' });
 }
 
-type Unregistered = { readonly object: ResourceObject | undefined; readonly previous: Buffer | undefined; readonly known: Known };
+type Unregistered = {
+  readonly object: ResourceObject | undefined;
+  readonly previous: Buffer | undefined;
+  readonly known: Known;
+};
 
 /** A plugin may register the type before a watcher receives this change: the entries are computed on demand. */
 function withLateEntries(change: Change, { object, previous, known }: Unregistered): Change {
@@ -145,21 +172,39 @@ function withLateEntries(change: Change, { object, previous, known }: Unregister
   };
 }
 
-function before(previous: Buffer | undefined, type: ResourceType | undefined): Pick<Change, 'before' | 'previousBytes'> {
+function before(
+  previous: Buffer | undefined,
+  type: ResourceType | undefined,
+): Pick<Change, 'before' | 'previousBytes'> {
   if (previous === undefined) return { before: undefined, previousBytes: undefined };
-  return { before: type === undefined ? undefined : entryBeside(previous, type), previousBytes: () => decodeRow(previous).answer };
+  return {
+    before: type === undefined ? undefined : entryBeside(previous, type),
+    previousBytes: () => decodeRow(previous).answer,
+  };
 }
 
 /** The entry that the write path computed, if it used this very declaration. */
-function indexed(decoded: DecodedEvent, object: ResourceObject, type: ResourceType): { readonly after: IndexEntry; readonly entry: Uint8Array } {
+function indexed(
+  decoded: DecodedEvent,
+  object: ResourceObject,
+  type: ResourceType,
+): { readonly after: IndexEntry; readonly entry: Uint8Array } {
   const { fingerprint, indexes } = type;
   let failures = 0;
-  const after = decoded.indexed?.fingerprint === fingerprint ? decoded.indexed.entry : entryOfFact(indexes, object, () => { failures += 1; });
+  const after =
+    decoded.indexed?.fingerprint === fingerprint
+      ? decoded.indexed.entry
+      : entryOfFact(indexes, object, () => {
+          failures += 1;
+        });
   return { after, entry: encodeEntry(after, fingerprint, failures === 0) };
 }
 
 function marks(object: ResourceObject): { readonly deletionRequested: boolean; readonly finalizers: boolean } {
-  return { deletionRequested: object.metadata.deletionTimestamp !== undefined, finalizers: object.metadata.finalizers !== undefined };
+  return {
+    deletionRequested: object.metadata.deletionTimestamp !== undefined,
+    finalizers: object.metadata.finalizers !== undefined,
+  };
 }
 
 /** Splits `object:<plural>.<group>/<name>`. */
@@ -168,4 +213,3 @@ function objectStream({ stream }: RecordedEvent): { readonly type: TypeKey; read
   if (!stream.startsWith('object:') || slash === -1) throw new LogCorruptError(`${stream} is no object's stream`);
   return { type: typeKey(stream.slice('object:'.length, slash)), name: stream.slice(slash + 1) };
 }
-

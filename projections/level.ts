@@ -18,7 +18,9 @@ export class Level implements LevelReader {
 
   subscribe(listener: (level: number) => void): () => void {
     this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   begin(): LevelBatch {
@@ -59,5 +61,6 @@ export class LevelBatch {
 
 /** @throws NewerEventError */
 export function assertReadable(level: number): void {
-  if (level > levelRead) throw new NewerEventError(`its level is ${String(level)}, and this version reads up to ${String(levelRead)}`);
+  if (level > levelRead)
+    throw new NewerEventError(`its level is ${String(level)}, and this version reads up to ${String(levelRead)}`);
 }

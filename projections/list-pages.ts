@@ -2,9 +2,23 @@ import type { Clock } from '../src/base/clock.ts';
 import { Slices } from '../src/base/slices.ts';
 import { Turns } from '../src/base/turns.ts';
 import { must } from '../src/base/unreachable.ts';
-import { listJoinedBytesMax, listJoinedObjectsMax, listSliceBytesMax, listSliceObjectsMax, listTurnMs, snapshotHoldMsMax, snapshotsMax } from '../src/limits/lists.ts';
+import {
+  listJoinedBytesMax,
+  listJoinedObjectsMax,
+  listSliceBytesMax,
+  listSliceObjectsMax,
+  listTurnMs,
+  snapshotHoldMsMax,
+  snapshotsMax,
+} from '../src/limits/lists.ts';
 import type { LogPosition } from '../src/log/log.ts';
-import { SnapshotsExhaustedError, type ListedObjects, type ListPage, type LongList, type Wanted } from '../src/read/objects.ts';
+import {
+  SnapshotsExhaustedError,
+  type ListedObjects,
+  type ListPage,
+  type LongList,
+  type Wanted,
+} from '../src/read/objects.ts';
 import type { TypeKey } from '../src/resource/type/index-entry.ts';
 import type { Choice, QueryResult } from './index/index-choice.ts';
 import { JoinedAnswers } from './joined-answers.ts';
@@ -37,7 +51,11 @@ export class ListPages {
     const result = choice.advance(new Slices(this.#clock));
     if (result !== undefined) {
       const joined = this.#joined(result, (name) => this.#tables.rowFast(type, name));
-      return pageOf(result, position, joined ?? (() => this.#slices({ type, names: result.names, snapshot: this.#hold(this.#tables.snapshot()) })));
+      return pageOf(
+        result,
+        position,
+        joined ?? (() => this.#slices({ type, names: result.names, snapshot: this.#hold(this.#tables.snapshot()) })),
+      );
     }
     // Taken in this turn, so that order and rows are of one state.
     const snapshot = this.#tables.snapshot();
@@ -171,7 +189,11 @@ export class ListPages {
 /** Rows read between two looks at the time. */
 const rowsPerLook = 16;
 
-function pageOf({ names, total, next, remaining }: QueryResult, position: LogPosition, items: ListPage['items']): ListPage {
+function pageOf(
+  { names, total, next, remaining }: QueryResult,
+  position: LogPosition,
+  items: ListPage['items'],
+): ListPage {
   return { position, total, count: names.length, next, remaining, items };
 }
 

@@ -38,7 +38,11 @@ export type Writer = {
   putCheckpoint(checkpoint: Checkpoint): void;
 };
 
-export type PrepareTables = (files: { readonly data: string; readonly lock: string; readonly isFolder: boolean }) => void;
+export type PrepareTables = (files: {
+  readonly data: string;
+  readonly lock: string;
+  readonly isFolder: boolean;
+}) => void;
 
 export class LmdbTables {
   readonly #dir: string;
@@ -65,7 +69,10 @@ export class LmdbTables {
     prepare({ data: path, lock: `${path}-lock`, isFolder: false });
     this.#root = open({ path, noSubdir: true, noSync: true, maxDbs: 6, maxReaders: 1024, encoding: 'binary' });
     this.#rows = this.#root.openDB({ name: 'rows', encoding: 'binary' });
-    const shared: RootDatabaseOptions & { readonly name: string } = { name: 'rows', encoder: { encode: refuseToWrite, decode: sharedValue } };
+    const shared: RootDatabaseOptions & { readonly name: string } = {
+      name: 'rows',
+      encoder: { encode: refuseToWrite, decode: sharedValue },
+    };
     this.#scans = this.#root.openDB(shared);
     this.#gone = this.#root.openDB({ name: 'gone', encoding: 'ordered-binary' });
     this.#heads = this.#root.openDB({ name: 'heads', encoding: 'ordered-binary' });
@@ -142,14 +149,22 @@ export class LmdbTables {
    * Reads a type's rows in order of name, after `after`. `read` gets each row in a shared buffer, valid only during the
    * call: a scan of a million rows copies none. The scan ends early when `read` returns false.
    */
-  scan(type: TypeKey, { after, limit }: { readonly after: string | undefined; readonly limit: number }, read: (row: Buffer, name: string) => boolean): void {
+  scan(
+    type: TypeKey,
+    { after, limit }: { readonly after: string | undefined; readonly limit: number },
+    read: (row: Buffer, name: string) => boolean,
+  ): void {
     const prefix = `${type}/`;
     const start = after === undefined ? prefix : `${prefix}${after}\u0001`;
-    for (const { key, value } of this.#scans.getRange({ start, end: `${type}0`, limit })) if (!read(value, key.slice(prefix.length))) return;
+    for (const { key, value } of this.#scans.getRange({ start, end: `${type}0`, limit }))
+      if (!read(value, key.slice(prefix.length))) return;
   }
 
   /** Names of a type's objects in order, after `after`. */
-  names(type: TypeKey, { after, limit }: { readonly after: string | undefined; readonly limit: number }): readonly string[] {
+  names(
+    type: TypeKey,
+    { after, limit }: { readonly after: string | undefined; readonly limit: number },
+  ): readonly string[] {
     const prefix = `${type}/`;
     const start = after === undefined ? prefix : `${prefix}${after}\u0001`;
     return [...this.#rows.getKeys({ start, end: `${type}0`, limit })].map((key) => key.slice(prefix.length));
@@ -175,7 +190,9 @@ export class LmdbTables {
 
   /** Runs `write` in one transaction, visible to every read when this returns. An exception rolls all of it back. */
   commit(write: (writer: Writer) => void): void {
-    this.#root.transactionSync(() => { write(this.#writer); });
+    this.#root.transactionSync(() => {
+      write(this.#writer);
+    });
     this.#root.resetReadTxn();
   }
 

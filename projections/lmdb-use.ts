@@ -14,7 +14,10 @@ const tablesFormat = 5;
 const mark = 'use.json';
 export const tablesFile = 'tables.mdb';
 
-type Process = { readonly pid: number; /** In the kernel's ticks since its start, because process ids are reused. */ readonly started: string };
+type Process = {
+  readonly pid: number;
+  /** In the kernel's ticks since its start, because process ids are reused. */ readonly started: string;
+};
 
 type Use = {
   readonly format: number;

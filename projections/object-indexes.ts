@@ -42,7 +42,9 @@ export class ObjectIndexes {
   /** The name of the object with a unique value; undefined if there is none, or no index of this type is ready. */
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined {
     const indexed = this.#indexes.get(type.key);
-    return indexed?.state === 'ready' && indexed.fingerprint === type.fingerprint ? indexed.index.has(index, key) : undefined;
+    return indexed?.state === 'ready' && indexed.fingerprint === type.fingerprint
+      ? indexed.index.has(index, key)
+      : undefined;
   }
 
   /**
@@ -58,7 +60,14 @@ export class ObjectIndexes {
       return building?.state === 'building' && building.catchUp === catchUp;
     };
     const slices = new Slices(this.#clock);
-    const index = await buildIndex(type, this.#tables, { slices, catchUp, unindexed, onProgress, isWanted, others: () => this.#indexed() });
+    const index = await buildIndex(type, this.#tables, {
+      slices,
+      catchUp,
+      unindexed,
+      onProgress,
+      isWanted,
+      others: () => this.#indexed(),
+    });
     if (index === undefined || !isWanted()) return unindexed;
     while (!catchUp.applyTo(index, () => slices.isOver())) {
       await slices.next();

@@ -4,7 +4,18 @@ import { namePageObjectsMax } from '../src/limits/lists.ts';
 import { clockDifferenceMsMax } from '../src/limits/log.ts';
 import { nameLengthMax } from '../src/limits/objects.ts';
 import { isOfEpoch, logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
-import type { Change, ChangeBatch, ChangeFeed, ListedObjects, ListPage, LongList, ObjectReader, StoredObject, StreamHead, Wanted } from '../src/read/objects.ts';
+import type {
+  Change,
+  ChangeBatch,
+  ChangeFeed,
+  ListedObjects,
+  ListPage,
+  LongList,
+  ObjectReader,
+  StoredObject,
+  StreamHead,
+  Wanted,
+} from '../src/read/objects.ts';
 import type { SecretReader } from '../src/read/secrets.ts';
 import type { IndexKey, TypeKey } from '../src/resource/type/index-entry.ts';
 import type { ListQuery, OrderPlace, Selection } from '../src/resource/query/list-query.ts';
@@ -149,7 +160,9 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   *pages(type: TypeKey, query: Pick<ListQuery, 'selection' | 'sort'>): Iterable<readonly string[]> {
     let after: OrderPlace | undefined;
     do {
-      const page = this.#indexes.ready(type).query({ ...query, window: { kind: 'after', limit: namePageObjectsMax, after } });
+      const page = this.#indexes
+        .ready(type)
+        .query({ ...query, window: { kind: 'after', limit: namePageObjectsMax, after } });
       yield page.names;
       after = page.next;
     } while (after !== undefined);
@@ -168,13 +181,18 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return this.#indexes.holderOf(type, index, key);
   }
 
-  async reached(position: LogPosition, options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<'reached' | 'timeout' | 'aborted'> {
+  async reached(
+    position: LogPosition,
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<'reached' | 'timeout' | 'aborted'> {
     return position <= this.#position ? 'reached' : this.#waiters.wait(position, options);
   }
 
   subscribe(listener: (batch: ChangeBatch) => void): () => void {
     this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   apply(batch: readonly RecordedEvent[]): number {

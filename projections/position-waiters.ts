@@ -15,11 +15,18 @@ export class PositionWaiters {
   }
 
   /** Waits for a position that is not reached yet. */
-  wait(position: LogPosition, { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Outcome | Promise<Outcome> {
+  wait(
+    position: LogPosition,
+    { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Outcome | Promise<Outcome> {
     if (signal?.aborted === true) return 'aborted';
     return new Promise((resolve) => {
-      const abort = (): void => { waiter.settle('aborted'); };
-      const timer: Timer = this.#clock.after(timeoutMs, () => { waiter.settle('timeout'); });
+      const abort = (): void => {
+        waiter.settle('aborted');
+      };
+      const timer: Timer = this.#clock.after(timeoutMs, () => {
+        waiter.settle('timeout');
+      });
       const waiter: Waiter = {
         position,
         settle: (outcome) => {

@@ -35,11 +35,11 @@ function* digitStarts(words: Uint32Array, shift: number): Steps<Uint32Array | un
   const starts = new Uint32Array(digits);
   yield* inStrides(words.length, (from, to) => {
     for (let place = from; place < to; place++) {
-      const digit = (words[place] ?? 0) >>> shift & digits - 1;
+      const digit = ((words[place] ?? 0) >>> shift) & (digits - 1);
       starts[digit] = (starts[digit] ?? 0) + 1;
     }
   });
-  if (starts[(words[0] ?? 0) >>> shift & digits - 1] === words.length) return undefined;
+  if (starts[((words[0] ?? 0) >>> shift) & (digits - 1)] === words.length) return undefined;
   let start = 0;
   for (let digit = 0; digit < digits; digit++) {
     const count = starts[digit] ?? 0;
@@ -61,7 +61,7 @@ type Pass = {
 function scatter({ high, low, order }: RadixKeys, { to, word, shift, starts, first, end }: Pass): void {
   const words = word === 'high' ? high : low;
   for (let place = first; place < end; place++) {
-    const digit = (words[place] ?? 0) >>> shift & digits - 1;
+    const digit = ((words[place] ?? 0) >>> shift) & (digits - 1);
     const at = starts[digit] ?? 0;
     starts[digit] = at + 1;
     to.high[at] = high[place] ?? 0;

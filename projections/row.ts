@@ -87,7 +87,8 @@ function positionOf(bytes: Buffer): LogPosition {
 
 /** The offset of the answer. */
 export function answerStart(bytes: Buffer): number {
-  if (bytes[0] !== format) throw new Error(`a row of the object table has format ${String(bytes[0])}, expected ${String(format)}`);
+  if (bytes[0] !== format)
+    throw new Error(`a row of the object table has format ${String(bytes[0])}, expected ${String(format)}`);
   return headerBytes + bytes.readUInt32LE(entryLengthAt);
 }
 

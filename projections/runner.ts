@@ -1,6 +1,13 @@
 import { foldedCategories } from './fold-event.ts';
 import { logReadAheadEventsMax, projectionBatchEventsMax } from '../src/limits/log.ts';
-import { epochShift, logStart, type EventLog, type LogIdentity, type LogPosition, type RecordedEvent } from '../src/log/log.ts';
+import {
+  epochShift,
+  logStart,
+  type EventLog,
+  type LogIdentity,
+  type LogPosition,
+  type RecordedEvent,
+} from '../src/log/log.ts';
 
 /** A fold, as the runner uses it: it commits a batch with its checkpoint and publishes in the same turn. */
 export type Fold = {
@@ -39,9 +46,13 @@ export class FoldError extends Error {
 export type Progress = { readonly percent: number; readonly folded: number };
 
 /** Folds the whole log, and new events until few are left. */
-export async function catchUp(log: EventLog, fold: Fold, { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress?: (progress: Progress) => void }): Promise<void> {
+export async function catchUp(
+  log: EventLog,
+  fold: Fold,
+  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress?: (progress: Progress) => void },
+): Promise<void> {
   let folded = 0;
-  for (let before = -1; folded - before >= logReadAheadEventsMax || before === -1; ) {
+  for (let before = -1; folded - before >= logReadAheadEventsMax || before === -1;) {
     before = folded;
     const head = await log.head();
     for await (const batch of log.readAll({ after: fold.position(), categories: foldedCategories, signal })) {
@@ -64,7 +75,10 @@ async function applySlices(fold: Fold, batch: readonly RecordedEvent[], pace: 'y
     const end = sliceEnd(batch, start);
     start += apply(fold, start === 0 && end === batch.length ? batch : batch.slice(start, end));
     // Requests are answered while a long log is folded, or a slow index function runs.
-    if (pace === 'yield' || start < batch.length) await new Promise((resolve) => { setImmediate(resolve); });
+    if (pace === 'yield' || start < batch.length)
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
   }
 }
 
@@ -96,8 +110,10 @@ export async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void>
   const checkpoint = fold.checkpoint();
   if (checkpoint === undefined || checkpoint.position === logStart) return;
   const { logId, epoch } = fold.identity();
-  if (checkpoint.logId !== logId) throw new CheckpointMismatchError(`they fold log ${checkpoint.logId}, this is ${logId}`);
-  if (checkpoint.epoch > epoch) throw new CheckpointMismatchError(`they fold its epoch ${String(checkpoint.epoch)}, this is ${String(epoch)}`);
+  if (checkpoint.logId !== logId)
+    throw new CheckpointMismatchError(`they fold log ${checkpoint.logId}, this is ${logId}`);
+  if (checkpoint.epoch > epoch)
+    throw new CheckpointMismatchError(`they fold its epoch ${String(checkpoint.epoch)}, this is ${String(epoch)}`);
   if (checkpoint.epoch < epoch) {
     // The operator started a new epoch: the folded events of the old one may differ.
     fold.clear();
@@ -105,6 +121,8 @@ export async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void>
   }
   const event = await log.readAt(checkpoint.position);
   if (event?.id !== checkpoint.eventId) {
-    throw new CheckpointMismatchError(`they end at event ${checkpoint.eventId} at position ${checkpoint.position.toString()}, where the log has ${event?.id ?? 'none'}`);
+    throw new CheckpointMismatchError(
+      `they end at event ${checkpoint.eventId} at position ${checkpoint.position.toString()}, where the log has ${event?.id ?? 'none'}`,
+    );
   }
 }

@@ -2,7 +2,13 @@ import PQueue from 'p-queue';
 import { setImmediate } from 'node:timers';
 
 import type { Clock } from '../src/base/clock.ts';
-import { reconcilePluginSlotsMax, reconcileSlotsMax, reconcileSlotsPerPluginMax, reconcileTurnMs, reconcileTurnStepsMax } from './reconcile-limits.ts';
+import {
+  reconcilePluginSlotsMax,
+  reconcileSlotsMax,
+  reconcileSlotsPerPluginMax,
+  reconcileTurnMs,
+  reconcileTurnStepsMax,
+} from './reconcile-limits.ts';
 
 /** The measurements of a controller. */
 export type Measured = {
@@ -55,7 +61,9 @@ export class ReconcileBound {
       this.#isTurnTimed = true;
       this.#turnBeganMs = now;
       this.#turnSteps = 0;
-      setImmediate(() => { this.#isTurnTimed = false; });
+      setImmediate(() => {
+        this.#isTurnTimed = false;
+      });
     }
     this.#turnSteps += 1;
     return this.#turnSteps >= reconcileTurnStepsMax || now - this.#turnBeganMs >= reconcileTurnMs;
@@ -64,7 +72,9 @@ export class ReconcileBound {
   /** Measures the controller until the returned function is called. */
   measure(controller: Measured): () => void {
     this.#controllers.add(controller);
-    return () => { this.#controllers.delete(controller); };
+    return () => {
+      this.#controllers.delete(controller);
+    };
   }
 
   controllers(): readonly Measured[] {

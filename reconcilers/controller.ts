@@ -5,7 +5,14 @@ import type { Measured } from './bound.ts';
 import type { ControllerOptions, Keys } from './controller-options.ts';
 import { DelayedKeys } from './delayed-keys.ts';
 import { failed, type Outcome } from './outcome.ts';
-import { reconcileRetryMsMax, reconcileRetryMsMin, reconcileSliceMs, reconcileStepMs, reconcileStopMs, reconcileStuckMax } from './reconcile-limits.ts';
+import {
+  reconcileRetryMsMax,
+  reconcileRetryMsMin,
+  reconcileSliceMs,
+  reconcileStepMs,
+  reconcileStopMs,
+  reconcileStuckMax,
+} from './reconcile-limits.ts';
 import { Step, type Term } from './step.ts';
 import { WorkQueue } from './work-queue.ts';
 
@@ -36,11 +43,16 @@ export class Controller implements Measured {
     const { name, bound, clock, leadership } = options;
     this.name = name;
     this.#options = options;
-    this.#delayed = new DelayedKeys(clock, (key) => { this.enqueue(key); });
-    this.#unsubscribe = [bound.measure(this), leadership.subscribe((leads) => {
-      this.#endTerm();
-      if (leads && this.isActive) this.enqueueAll();
-    })];
+    this.#delayed = new DelayedKeys(clock, (key) => {
+      this.enqueue(key);
+    });
+    this.#unsubscribe = [
+      bound.measure(this),
+      leadership.subscribe((leads) => {
+        this.#endTerm();
+        if (leads && this.isActive) this.enqueueAll();
+      }),
+    ];
   }
 
   /** Whether an enqueued key leads to a step now. */
@@ -99,7 +111,9 @@ export class Controller implements Measured {
   async idle(): Promise<void> {
     await Promise.resolve();
     if (this.#isIdle()) return;
-    await new Promise<void>((resolve) => { this.#idle.add(resolve); });
+    await new Promise<void>((resolve) => {
+      this.#idle.add(resolve);
+    });
   }
 
   /** Drops waiting keys, aborts running steps, and waits briefly for their end. No step starts after this. */
@@ -111,7 +125,9 @@ export class Controller implements Measured {
       this.#endTerm();
     }
     const ended = new AbortController();
-    const steps = new Promise<void>((resolve) => { this.#idle.add(resolve); });
+    const steps = new Promise<void>((resolve) => {
+      this.#idle.add(resolve);
+    });
     this.#tellIdle();
     await Promise.race([steps, delay(clock, reconcileStopMs, ended.signal)]);
     ended.abort();
@@ -139,7 +155,9 @@ export class Controller implements Measured {
       }
     } catch (error) {
       this.#options.onError(error, '', attempt);
-      this.#options.clock.after(retryMs(attempt), () => { if (term === this.#term) void this.#read(keys, attempt + 1); });
+      this.#options.clock.after(retryMs(attempt), () => {
+        if (term === this.#term) void this.#read(keys, attempt + 1);
+      });
     } finally {
       this.#lists -= 1;
       this.#tellIdle();
@@ -205,7 +223,9 @@ export class Controller implements Measured {
         this.#end(step, came);
         resolve();
       };
-      outcome.then(end, (error: unknown) => { end(failed(error)); });
+      outcome.then(end, (error: unknown) => {
+        end(failed(error));
+      });
     });
   }
 

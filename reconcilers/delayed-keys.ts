@@ -44,8 +44,18 @@ export class DelayedKeys {
     const first = this.#heap[0];
     if (first === undefined || (this.#timer !== undefined && this.#timer.dueMs <= first.dueMs)) return;
     this.#timer?.cancel();
-    const timer = this.#clock.after(Math.min(Math.max(0, first.dueMs - this.#clock.monotonic()), reconcileSleepMsMax), () => { this.#ring(); });
-    this.#timer = { dueMs: first.dueMs, cancel: () => { timer.cancel(); } };
+    const timer = this.#clock.after(
+      Math.min(Math.max(0, first.dueMs - this.#clock.monotonic()), reconcileSleepMsMax),
+      () => {
+        this.#ring();
+      },
+    );
+    this.#timer = {
+      dueMs: first.dueMs,
+      cancel: () => {
+        timer.cancel();
+      },
+    };
   }
 
   #ring(): void {
@@ -91,6 +101,8 @@ export class DelayedKeys {
   #earlierChild(place: number): { readonly place: number; readonly entry: Due } | undefined {
     const [left, right] = [this.#heap[place * 2 + 1], this.#heap[place * 2 + 2]];
     if (left === undefined) return undefined;
-    return right !== undefined && right.dueMs < left.dueMs ? { place: place * 2 + 2, entry: right } : { place: place * 2 + 1, entry: left };
+    return right !== undefined && right.dueMs < left.dueMs
+      ? { place: place * 2 + 2, entry: right }
+      : { place: place * 2 + 1, entry: left };
   }
 }

@@ -24,9 +24,15 @@ export class FailureLines {
    * Logs a key's first failure, then the second, fourth, eighth … in a row. A failure that recovers and returns is
    * logged once a minute.
    */
-  failed(message: string, { key, attempts }: { readonly key: string; readonly attempts: number }, fields: () => Fields): void {
+  failed(
+    message: string,
+    { key, attempts }: { readonly key: string; readonly attempts: number },
+    fields: () => Fields,
+  ): void {
     const [now, last] = [this.#clock.monotonic(), this.#keys.get(key)];
-    const isTold = last === undefined || (attempts > last.attempts ? isPowerOfTwo(attempts) : now - last.atMs >= reconcileFailureToldMs);
+    const isTold =
+      last === undefined ||
+      (attempts > last.attempts ? isPowerOfTwo(attempts) : now - last.atMs >= reconcileFailureToldMs);
     if (!isTold) return;
     this.#keys.delete(key);
     this.#keys.set(key, { atMs: now, attempts });

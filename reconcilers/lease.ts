@@ -3,7 +3,13 @@ import { eventSchema, type EventMetadata, type LeaseEvent } from '../src/command
 import { actorOf, type Subject } from '../src/command/subject.ts';
 import { leaseLookMs, leaseMs, leaseReleaseMs, leaseRenewMs } from '../src/limits/reconcilers.ts';
 import { decodeEvent, encodeEvent } from '../src/log/event-codec.ts';
-import { streamName, type EventLog, type ExpectedRevision, type RecordedEvent, type StreamRevision } from '../src/log/log.ts';
+import {
+  streamName,
+  type EventLog,
+  type ExpectedRevision,
+  type RecordedEvent,
+  type StreamRevision,
+} from '../src/log/log.ts';
 
 /** Whether this node is the leader: the one node that does work which only one should do. */
 export type Leadership = {
@@ -20,7 +26,12 @@ export type Elector = Leadership & {
 };
 
 /** For the only node of a log. */
-export const alwaysLeading: Elector = { isLeader: () => true, subscribe: () => () => undefined, start: () => undefined, stop: () => Promise.resolve() };
+export const alwaysLeading: Elector = {
+  isLeader: () => true,
+  subscribe: () => () => undefined,
+  start: () => undefined,
+  stop: () => Promise.resolve(),
+};
 
 export type LeaseDependencies = {
   readonly log: Pick<EventLog, 'append' | 'readLast'>;
@@ -67,7 +78,9 @@ export class LeaseElector implements Elector {
 
   subscribe(listener: (leads: boolean) => void): () => void {
     this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   start(): void {
@@ -170,7 +183,10 @@ export class LeaseElector implements Elector {
     this.#untilMs = untilMs;
     this.#expiry?.cancel();
     this.#tell();
-    if (this.isLeader()) this.#expiry = clock.after(untilMs - clock.monotonic(), () => { this.#tell(); });
+    if (this.isLeader())
+      this.#expiry = clock.after(untilMs - clock.monotonic(), () => {
+        this.#tell();
+      });
   }
 
   #tell(): void {
@@ -183,7 +199,14 @@ export class LeaseElector implements Elector {
   #metadata(): EventMetadata {
     const { clock, uuid } = this.#dependencies;
     const requestId = uuid();
-    return { actor: actorOf(subject), verb: 'update', requestId, time: new Date(clock.now()).toISOString(), schema: eventSchema, $correlationId: requestId };
+    return {
+      actor: actorOf(subject),
+      verb: 'update',
+      requestId,
+      time: new Date(clock.now()).toISOString(),
+      schema: eventSchema,
+      $correlationId: requestId,
+    };
   }
 }
 

@@ -58,7 +58,8 @@ export class OwnerGraph {
     const stored = nameProblem(name) === undefined ? this.#reader.get(type.key, name) : undefined;
     if (stored === undefined) return undefined;
     const key = `${type.key}/${name}`;
-    if (this.#lastOwner?.key !== key || this.#lastOwner.revision !== stored.revision) this.#lastOwner = { key, revision: stored.revision, object: storedObject(stored.bytes) };
+    if (this.#lastOwner?.key !== key || this.#lastOwner.revision !== stored.revision)
+      this.#lastOwner = { key, revision: stored.revision, object: storedObject(stored.bytes) };
     return this.#lastOwner.object;
   }
 
@@ -84,7 +85,8 @@ export class OwnerGraph {
     for (const [, waiting] of met) {
       const { metadata } = waiting;
       if (metadata.uid === uid) return true;
-      if (metadata.deletionTimestamp === undefined || metadata.finalizers?.includes(foregroundFinalizer) !== true) continue;
+      if (metadata.deletionTimestamp === undefined || metadata.finalizers?.includes(foregroundFinalizer) !== true)
+        continue;
       for (const key of this.#owned.referrersOf(metadata.uid)) {
         yield;
         const dependent = met.has(key) || met.size >= ownerCycleObjectsMax ? undefined : this.read(key)?.object;
@@ -95,7 +97,10 @@ export class OwnerGraph {
   }
 }
 
-function referencesTo(owner: ResourceObject, { metadata: { ownerReferences = [] } }: ResourceObject): readonly OwnerReference[] {
+function referencesTo(
+  owner: ResourceObject,
+  { metadata: { ownerReferences = [] } }: ResourceObject,
+): readonly OwnerReference[] {
   return ownerReferences.filter((reference) => isReferenceTo(reference, owner));
 }
 

@@ -25,7 +25,9 @@ export async function withLock(path, task) {
       // Someone removed the lock by hand: the release below notices that it is no longer this one.
     }
   }, beatMs);
-  const release = () => { if (read(path) === mine) rmSync(path, { force: true }); };
+  const release = () => {
+    if (read(path) === mine) rmSync(path, { force: true });
+  };
   const stop = (signal) => {
     release();
     process.kill(process.pid, signal);

@@ -18,7 +18,11 @@ const columnsMax = 120;
 /** Each word with the highest count in 1,000 words, as the best-regarded code bases of this field keep it. */
 export const words = [
   { name: 'told/tell', pattern: /\b(?:tell|tells|telling|told)\b/giu, perThousandMax: 0.1 },
-  { name: 'what is/was/it/they/has', pattern: /\bwhat (?:is|was|it|they|has|are|were|have|had)\b/giu, perThousandMax: 0.5 },
+  {
+    name: 'what is/was/it/they/has',
+    pattern: /\bwhat (?:is|was|it|they|has|are|were|have|had)\b/giu,
+    perThousandMax: 0.5,
+  },
   { name: 'who/whom/whose/whoever', pattern: /\b(?:who|whom|whose|whoever)\b/giu, perThousandMax: 0.4 },
 ];
 
@@ -45,7 +49,9 @@ function docTexts(source) {
 }
 
 function commentLines(source) {
-  return source.split('\n').flatMap((line, index) => (/^\s*#/u.test(line) ? [{ kind: 'comment', line: index + 1, text: line }] : []));
+  return source
+    .split('\n')
+    .flatMap((line, index) => (/^\s*#/u.test(line) ? [{ kind: 'comment', line: index + 1, text: line }] : []));
 }
 
 function codeTexts(path, source) {
@@ -60,7 +66,10 @@ function codeTexts(path, source) {
     const children = node.getChildren(file);
     for (const child of children) visit(child);
     if (children.length > 0) return;
-    const ranges = [...(ts.getLeadingCommentRanges(source, node.pos) ?? []), ...(ts.getTrailingCommentRanges(source, node.end) ?? [])];
+    const ranges = [
+      ...(ts.getLeadingCommentRanges(source, node.pos) ?? []),
+      ...(ts.getTrailingCommentRanges(source, node.end) ?? []),
+    ];
     for (const { pos, end } of ranges) add('comment', pos, end);
     if (isText(node) && wordsIn(node.text ?? '') >= sentenceWordsMin) add('message', node.getStart(file), node.end);
   };
@@ -86,7 +95,9 @@ export function count(texts) {
   const sum = { words: 0, matches: words.map(() => 0) };
   for (const { text } of texts) {
     sum.words += wordsIn(text);
-    matchesIn(text).forEach((matches, index) => { sum.matches[index] += matches; });
+    matchesIn(text).forEach((matches, index) => {
+      sum.matches[index] += matches;
+    });
   }
   return sum;
 }
@@ -124,7 +135,7 @@ function median(numbers) {
 }
 
 function rate(matches, all) {
-  return all === 0 ? '0.0' : (matches * 1_000 / all).toFixed(1);
+  return all === 0 ? '0.0' : ((matches * 1_000) / all).toFixed(1);
 }
 
 const production = /^(?:src|projections|reconcilers|plugins|scripts)\//u;
@@ -134,13 +145,17 @@ const read = (path) => readFileSync(join(root, path), 'utf8');
 function share(paths) {
   const lines = paths.flatMap((path) => read(path).split('\n'));
   const wide = lines.filter((line) => line.length > columnsMax);
-  return `${(wide.length * 100 / Math.max(lines.length, 1)).toFixed(1)} %, the longest ${Math.max(0, ...lines.map((line) => line.length))}`;
+  return `${((wide.length * 100) / Math.max(lines.length, 1)).toFixed(1)} %, the longest ${Math.max(0, ...lines.map((line) => line.length))}`;
 }
 
 function fullestFolders(paths) {
   const folders = new Map();
   for (const path of paths) folders.set(dirname(path), (folders.get(dirname(path)) ?? 0) + 1);
-  return [...folders].sort((a, b) => b[1] - a[1]).slice(0, 4).map(([folder, files]) => `${folder} ${files}`).join(', ');
+  return [...folders]
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, 4)
+    .map(([folder, files]) => `${folder} ${files}`)
+    .join(', ');
 }
 
 function printTable(paths) {
@@ -150,12 +165,16 @@ function printTable(paths) {
   console.log('| | here | wanted |\n|---|---|---|');
   console.log(`| lines over ${columnsMax} columns in production code | ${share(shipped)} | 0 |`);
   console.log(`| the same in tests | ${share(code.filter((path) => path.startsWith('test/')))} | 0 |`);
-  console.log(`| tokens on a line, median | ${median(shipped.flatMap((path) => tokensPerLine(path, read(path))))} | 7 |`);
+  console.log(
+    `| tokens on a line, median | ${median(shipped.flatMap((path) => tokensPerLine(path, read(path))))} | 7 |`,
+  );
   console.log(`| files directly in one folder | ${fullestFolders(code)} | at most 20 |`);
   for (const kind of ['comment', 'message', 'doc']) {
     const sum = count(texts.filter((text) => text.kind === kind));
     words.forEach(({ name, perThousandMax }, index) => {
-      console.log(`| “${name}” in 1,000 words of ${kind}s | ${rate(sum.matches[index], sum.words)} | ${perThousandMax} |`);
+      console.log(
+        `| “${name}” in 1,000 words of ${kind}s | ${rate(sum.matches[index], sum.words)} | ${perThousandMax} |`,
+      );
     });
   }
 }
@@ -163,7 +182,8 @@ function printTable(paths) {
 function printFiles(paths) {
   for (const path of paths.filter((path) => !excluded.test(path))) {
     const sum = count(textsOf(path, read(path)));
-    if (sum.matches.some((matches) => matches > 0)) console.log(`${sum.matches.join(' ')} of ${sum.words} words: ${path}`);
+    if (sum.matches.some((matches) => matches > 0))
+      console.log(`${sum.matches.join(' ')} of ${sum.words} words: ${path}`);
   }
 }
 

@@ -7,7 +7,19 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  rmdirSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -67,7 +79,11 @@ function installedDigest() {
 async function install() {
   if (!matchesLock()) {
     console.error('installing the locked dependencies …');
-    await run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], 'the dependencies could not be installed');
+    await run(
+      'npm',
+      ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'],
+      'the dependencies could not be installed',
+    );
     rmSync(buildStamp, { force: true });
   }
   replace(installStamp, installedDigest());
@@ -79,15 +95,23 @@ function matchesLock() {
   if (record === undefined) return false;
   const installed = JSON.parse(record).packages ?? {};
   const locked = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages ?? {};
-  const isSame = (path) => installed[path]?.version === locked[path]?.version && installed[path]?.integrity === locked[path]?.integrity;
-  return Object.keys(installed).every((path) => isSame(path) && existsSync(join(root, path)))
-    && Object.entries(locked).every(([path, entry]) => path === '' || entry.optional === true || entry.devOptional === true || entry.peer === true || isSame(path));
+  const isSame = (path) =>
+    installed[path]?.version === locked[path]?.version && installed[path]?.integrity === locked[path]?.integrity;
+  return (
+    Object.keys(installed).every((path) => isSame(path) && existsSync(join(root, path))) &&
+    Object.entries(locked).every(
+      ([path, entry]) =>
+        path === '' || entry.optional === true || entry.devOptional === true || entry.peer === true || isSame(path),
+    )
+  );
 }
 
 // ---- build ----
 
 function sourceFolders() {
-  return JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')).include.filter((folder) => existsSync(join(root, folder)));
+  return JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')).include.filter((folder) =>
+    existsSync(join(root, folder)),
+  );
 }
 
 /** Every file of the source folders, and what else decides the outputs: path → `<mtime>:<size>`. */
@@ -97,7 +121,10 @@ function listSources() {
     const { mtimeMs, size } = statSync(join(root, path));
     sources.set(path, `${mtimeMs}:${size}`);
   };
-  for (const folder of sourceFolders()) walk(join(root, folder), (file) => { note(relative(root, file)); });
+  for (const folder of sourceFolders())
+    walk(join(root, folder), (file) => {
+      note(relative(root, file));
+    });
   note('tsconfig.json');
   note(join('scripts', 'prepare.mjs'));
   note('package.json');
@@ -141,7 +168,11 @@ async function build(sources) {
 }
 
 async function compile() {
-  await run(process.execPath, [join(modules, 'typescript', 'bin', 'tsc'), '-p', root, '--pretty', 'false'], 'the sources do not compile');
+  await run(
+    process.execPath,
+    [join(modules, 'typescript', 'bin', 'tsc'), '-p', root, '--pretty', 'false'],
+    'the sources do not compile',
+  );
 }
 
 /** npx links to the package's programs once, and afterwards runs whatever file is there. */
@@ -214,7 +245,9 @@ function run(command, args, failure) {
   return new Promise((resolve, reject) => {
     // Standard output belongs to the program that is started afterwards.
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
-    child.on('error', (cause) => { reject(new Failure(`${failure}: ${cause.message}`)); });
+    child.on('error', (cause) => {
+      reject(new Failure(`${failure}: ${cause.message}`));
+    });
     child.on('exit', (code, signal) => {
       if (code === 0) resolve();
       else reject(new Failure(`${failure} (${command === 'npm' ? 'npm' : 'tsc'}: ${signal ?? `exit ${code}`})`));

@@ -19,9 +19,17 @@ const jobs = 3;
 const fileTimeoutSeconds = 300;
 /** It ends itself at that time, unless it is held by a loop. */
 const killAfterMs = (fileTimeoutSeconds + 15) * 1_000;
-const nodeArgs = ['--enable-source-maps', `--import=${pathToFileURL(join(root, 'scripts', 'unfollowed-promises.mjs')).href}`];
+const nodeArgs = [
+  '--enable-source-maps',
+  `--import=${pathToFileURL(join(root, 'scripts', 'unfollowed-promises.mjs')).href}`,
+];
 
-const words = process.argv.slice(2).map((arg) => arg.replace(/^\.\//u, '').replace(/^dist\//u, '').replace(/\.[jt]s$/u, '.'));
+const words = process.argv.slice(2).map((arg) =>
+  arg
+    .replace(/^\.\//u, '')
+    .replace(/^dist\//u, '')
+    .replace(/\.[jt]s$/u, '.'),
+);
 const files = testFiles(join(root, 'dist', 'test'))
   .map((file) => relative(root, file))
   .filter((file) => words.length === 0 || words.some((word) => file.includes(word)))
@@ -54,7 +62,8 @@ async function runAll() {
     });
   }
   const work = async () => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) report.readFile(file, await runFile(file, running));
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift())
+      report.readFile(file, await runFile(file, running));
   };
   await Promise.all(Array.from({ length: jobs }, work));
   for (const skip of report.skips) console.log(`skipped: ${skip}`);
@@ -66,13 +75,23 @@ async function runAll() {
 async function runFile(file, running) {
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeArgs, file], {
-    cwd: root, stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, TAP_TIMEOUT: String(fileTimeoutSeconds) },
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, TAP_TIMEOUT: String(fileTimeoutSeconds) },
   });
   running.add(child);
-  const timer = setTimeout(() => { child.kill('SIGKILL'); }, killAfterMs);
+  const timer = setTimeout(() => {
+    child.kill('SIGKILL');
+  }, killAfterMs);
   let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => { output += text; });
-  const ended = await new Promise((resolve) => { child.once('close', (code, signal) => { resolve(signal ?? code); }); });
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text;
+  });
+  const ended = await new Promise((resolve) => {
+    child.once('close', (code, signal) => {
+      resolve(signal ?? code);
+    });
+  });
   clearTimeout(timer);
   running.delete(child);
   return { output, ended, ms: performance.now() - began };

@@ -2,7 +2,8 @@
  * Reads tap's stream line by line. A test point with a subtest only summarizes it, so the report counts points without one
  * (assertions), and points that fail without a failure inside: a crash, a time-out, a wrong plan.
  */
-const point = /^(?<indent> *)(?<not>not )?ok (?<number>\d+)(?: - (?<name>.*?))?(?: # (?<directive>time=\S+|SKIP.*|TO[D]O.*))?(?<open> \{)?$/u;
+const point =
+  /^(?<indent> *)(?<not>not )?ok (?<number>\d+)(?: - (?<name>.*?))?(?: # (?<directive>time=\S+|SKIP.*|TO[D]O.*))?(?<open> \{)?$/u;
 const subtest = /^(?<indent> *)# Subtest(?:: (?<name>.*))?$/u;
 const emptyFile = /^1\.\.0(?: #.*)?$/u;
 
@@ -73,7 +74,9 @@ export class Report {
   #fileEnded(name, ok, directive, inside) {
     this.filesSeen += 1;
     const empty = ok && inside?.empty === true;
-    console.log(`${ok && !empty ? 'ok  ' : 'FAIL'} ${name} ${directive.startsWith('time=') ? directive.slice(5) : directive}`);
+    console.log(
+      `${ok && !empty ? 'ok  ' : 'FAIL'} ${name} ${directive.startsWith('time=') ? directive.slice(5) : directive}`,
+    );
     if (empty) {
       this.failed += 1;
       console.log(`FAILED ${name}: no test ran in it`);

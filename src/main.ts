@@ -26,7 +26,14 @@ async function main(args: readonly string[]): Promise<void> {
   const { systemClock } = await import('./base/clock.ts');
   const { platformVersion } = await import('./server/platform-version.ts');
   const { stdin, stdout, stderr, env } = process;
-  const surroundings = { input: stdin, output: stdout, notes: stderr, variables: env, folder: process.cwd(), clock: systemClock };
+  const surroundings = {
+    input: stdin,
+    output: stdout,
+    notes: stderr,
+    variables: env,
+    folder: process.cwd(),
+    clock: systemClock,
+  };
   process.exitCode = await runProgram(args, { surroundings, serve, logCommands, version: platformVersion });
 }
 
@@ -55,7 +62,8 @@ function complain(lines: readonly string[], exitCode: number): void {
 main(process.argv.slice(2)).catch((thrown: unknown) => {
   const error = resourceFailure(thrown) ?? thrown;
   if (error instanceof StartError) complain(error.message.split('\n'), error.exitCode);
-  else if (error instanceof Error && 'syscall' in error && error.syscall === 'listen') complain([`cannot serve: ${error.message}`], mistakeExitCode);
+  else if (error instanceof Error && 'syscall' in error && error.syscall === 'listen')
+    complain([`cannot serve: ${error.message}`], mistakeExitCode);
   else complain([error instanceof Error && error.stack !== undefined ? error.stack : String(error)], 1);
   process.exit();
 });

@@ -22,7 +22,9 @@ function onSignal(statement: string): readonly string[] {
 
 t.test('version and help answer on standard output', async (t) => {
   const cwd = t.testdir();
-  const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as { readonly version: string };
+  const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
   for (const command of ['version', '--version']) {
     const run = runCommandLine([command], { cwd });
     t.equal(await run.exited(), 0);
@@ -30,8 +32,36 @@ t.test('version and help answer on standard output', async (t) => {
   }
   const help = runCommandLine(['help'], { cwd });
   t.equal(await help.exited(), 0);
-  for (const name of ['serve', 'version', 'help', 'user', 'token', 'role', 'can-i', 'plugin', 'log', 'OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_USERNAME_CLAIM', 'OIDC_JWKS_URL', 'LEDGERPLANE_SERVER', 'LEDGERPLANE_TOKEN', 'LEDGERPLANE_PASSWORD', 'HOST', 'PORT', 'DATA_DIR', 'EVENT_LOG', 'PLATFORM_DOMAIN', 'PLUGINS_DIRS', 'PLUGINS_DISABLED', 'TRUSTED_PROXIES', 'DISK_RESERVE',
-    'ADMIN_PASSWORD', 'LOG_LEVEL', 'TLS']) {
+  for (const name of [
+    'serve',
+    'version',
+    'help',
+    'user',
+    'token',
+    'role',
+    'can-i',
+    'plugin',
+    'log',
+    'OIDC_ISSUER',
+    'OIDC_AUDIENCE',
+    'OIDC_USERNAME_CLAIM',
+    'OIDC_JWKS_URL',
+    'LEDGERPLANE_SERVER',
+    'LEDGERPLANE_TOKEN',
+    'LEDGERPLANE_PASSWORD',
+    'HOST',
+    'PORT',
+    'DATA_DIR',
+    'EVENT_LOG',
+    'PLATFORM_DOMAIN',
+    'PLUGINS_DIRS',
+    'PLUGINS_DISABLED',
+    'TRUSTED_PROXIES',
+    'DISK_RESERVE',
+    'ADMIN_PASSWORD',
+    'LOG_LEVEL',
+    'TLS',
+  ]) {
     t.match(help.stdout(), new RegExp(`^  ${name} `, 'mu'));
   }
 });
@@ -49,10 +79,18 @@ t.test('a mistake in a command about objects exits with 2, and a server that is 
   const cwd = t.testdir({ data: { 'admin-password': 'a secret of the test\n' } });
   const expected: readonly (readonly [args: readonly string[], code: number, stderr: RegExp])[] = [
     [['user', 'add'], 2, /^ledgerplane: missing required argument 'name': try ledgerplane user add --help\n$/u],
-    [['user', 'add', 'bob', '--password=secret'], 2, /^ledgerplane: unknown option '--password': try ledgerplane user add --help\n$/u],
+    [
+      ['user', 'add', 'bob', '--password=secret'],
+      2,
+      /^ledgerplane: unknown option '--password': try ledgerplane user add --help\n$/u,
+    ],
     [['token', 'list', '--server', 'nowhere'], 2, /^ledgerplane: --server and LEDGERPLANE_SERVER are addresses/u],
     [['user', 'add', 'bob'], 2, /^ledgerplane: the password is empty/u],
-    [['role', 'list', '--server', 'http://127.0.0.1:9'], 1, /^ledgerplane: cannot reach http:\/\/127\.0\.0\.1:9: [^\n]+\n$/u],
+    [
+      ['role', 'list', '--server', 'http://127.0.0.1:9'],
+      1,
+      /^ledgerplane: cannot reach http:\/\/127\.0\.0\.1:9: [^\n]+\n$/u,
+    ],
   ];
   for (const [args, code, stderr] of expected) {
     const run = runCommandLine(args, { cwd });
@@ -69,7 +107,11 @@ t.test('every mistake in the settings is printed, and the process exits with 2',
   t.equal(run.stdout(), '');
   const lines = run.stderr().trimEnd().split('\n');
   t.equal(lines.length, 3);
-  for (const name of ['PORT must be', 'EVENT_LOG ', 'LOG_LEVEL must be']) t.ok(lines.some((line) => line.startsWith(`ledgerplane: ${name}`)), name);
+  for (const name of ['PORT must be', 'EVENT_LOG ', 'LOG_LEVEL must be'])
+    t.ok(
+      lines.some((line) => line.startsWith(`ledgerplane: ${name}`)),
+      name,
+    );
 });
 
 t.test('it says on one line where it serves, and stops in order on SIGTERM and SIGINT', async (t) => {
@@ -93,7 +135,11 @@ t.test('logs are JSON lines on standard error', async (t) => {
   await run.ready();
   run.child.kill('SIGTERM');
   t.equal(await run.exited(), 0);
-  const lines = run.stderr().trimEnd().split('\n').filter((line) => !line.includes('admin-password'));
+  const lines = run
+    .stderr()
+    .trimEnd()
+    .split('\n')
+    .filter((line) => !line.includes('admin-password'));
   t.ok(lines.length > 0);
   for (const line of lines) t.type((JSON.parse(line) as { readonly level: unknown }).level, 'number');
 });
@@ -126,7 +172,10 @@ t.test('a taken port is a plain message and not a stack', async (t) => {
 t.test('a signal during the start stops it in order', async (t) => {
   const cwd = t.testdir();
   // Sent by the process to itself, before the server is up.
-  const run = serve(cwd, {}, ['--import', `data:text/javascript,${encodeURIComponent("const wait = setInterval(() => { if (process.listenerCount('SIGTERM') > 0) { clearInterval(wait); process.kill(process.pid, 'SIGTERM'); } }, 1);")}`]);
+  const run = serve(cwd, {}, [
+    '--import',
+    `data:text/javascript,${encodeURIComponent("const wait = setInterval(() => { if (process.listenerCount('SIGTERM') > 0) { clearInterval(wait); process.kill(process.pid, 'SIGTERM'); } }, 1);")}`,
+  ]);
   t.equal(await run.exited(), 0);
   const again = serve(cwd);
   t.match(await again.ready(), readyLine);
@@ -136,7 +185,10 @@ t.test('a signal during the start stops it in order', async (t) => {
 
 t.test('a server that waits for its log stops on a signal as in order as any other', async (t) => {
   const run = serve(t.testdir(), { EVENT_LOG: 'esdb://127.0.0.1:9?tls=false' });
-  while (!run.stderr().includes('retrying until it does')) await new Promise((resolve) => { setTimeout(resolve, 20); });
+  while (!run.stderr().includes('retrying until it does'))
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
   run.child.kill('SIGTERM');
   t.equal(await run.exited(), 0);
   t.equal(run.stdout(), '');
@@ -150,10 +202,16 @@ t.test('a second signal ends it at once, whatever is in flight', async (t) => {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => undefined);
   const authorization = Buffer.from(`admin:${settings.ADMIN_PASSWORD}`).toString('base64');
-  socket.write(`POST /api/v1alpha1/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${authorization}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`);
-  await new Promise((resolve) => { setTimeout(resolve, 300); });
+  socket.write(
+    `POST /api/v1alpha1/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${authorization}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+  );
+  await new Promise((resolve) => {
+    setTimeout(resolve, 300);
+  });
   run.child.kill('SIGTERM');
-  await new Promise((resolve) => { setTimeout(resolve, 200); });
+  await new Promise((resolve) => {
+    setTimeout(resolve, 200);
+  });
   run.child.kill('SIGTERM');
   const ended = await run.exited();
   t.ok(ended === 143 || ended === 0, `exit ${String(ended)}`);
@@ -161,13 +219,19 @@ t.test('a second signal ends it at once, whatever is in flight', async (t) => {
 });
 
 t.test('what nobody caught is logged as fatal and ends it with 1', async (t) => {
-  const statements = { 'uncaught exception': "throw new Error('thrown by the test')", 'unhandled rejection': "Promise.reject(new Error('thrown by the test'))" };
+  const statements = {
+    'uncaught exception': "throw new Error('thrown by the test')",
+    'unhandled rejection': "Promise.reject(new Error('thrown by the test'))",
+  };
   for (const [kind, statement] of Object.entries(statements)) {
     const run = serve(t.testdir(), {}, onSignal(statement));
     await run.ready();
     run.child.kill('SIGUSR2');
     t.equal(await run.exited(), 1);
-    const fatal = run.stderr().split('\n').find((line) => line.includes('"level":60'));
+    const fatal = run
+      .stderr()
+      .split('\n')
+      .find((line) => line.includes('"level":60'));
     t.match(JSON.parse(fatal ?? '{}'), { level: 60, msg: kind, err: { message: 'thrown by the test' } });
   }
 });
@@ -178,21 +242,40 @@ t.test('what Node warns of is a line of the log', async (t) => {
   run.child.kill('SIGUSR2');
   run.child.kill('SIGTERM');
   t.equal(await run.exited(), 0);
-  const lines = run.stderr().trimEnd().split('\n').map((line): unknown => JSON.parse(line));
-  t.match(lines.find((line) => JSON.stringify(line).includes('TEST0001')), { level: 40, warning: 'TestWarning', code: 'TEST0001', msg: 'old ways' });
+  const lines = run
+    .stderr()
+    .trimEnd()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line));
+  t.match(
+    lines.find((line) => JSON.stringify(line).includes('TEST0001')),
+    { level: 40, warning: 'TestWarning', code: 'TEST0001', msg: 'old ways' },
+  );
 });
 
 t.test('it stops in time when nobody reads its logs any more, or has stopped reading', async (t) => {
   for (const leave of ['gone', 'stalled'] as const) {
-    const run = serve(t.testdir(), { LOG_LEVEL: 'trace' }, onSignal("for (let line = 0; line < 400; line += 1) setTimeout(() => { process.kill(process.pid, 'SIGWINCH'); }, line); process.on('SIGWINCH', () => { Promise.reject('a stray text of some length '.repeat(40)); });"));
+    const run = serve(
+      t.testdir(),
+      { LOG_LEVEL: 'trace' },
+      onSignal(
+        "for (let line = 0; line < 400; line += 1) setTimeout(() => { process.kill(process.pid, 'SIGWINCH'); }, line); process.on('SIGWINCH', () => { Promise.reject('a stray text of some length '.repeat(40)); });",
+      ),
+    );
     await run.ready();
     if (leave === 'gone') run.child.stderr?.destroy();
     else run.child.stderr?.pause();
     run.child.kill('SIGUSR2');
-    await new Promise((resolve) => { setTimeout(resolve, 1_000); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1_000);
+    });
     run.child.kill('SIGTERM');
-    const ended = new Promise((resolve) => { run.child.once('exit', resolve); });
-    const late = setTimeout(() => { run.child.kill('SIGKILL'); }, 10_000);
+    const ended = new Promise((resolve) => {
+      run.child.once('exit', resolve);
+    });
+    const late = setTimeout(() => {
+      run.child.kill('SIGKILL');
+    }, 10_000);
     t.equal(await ended, 0, leave);
     clearTimeout(late);
     run.child.stderr?.destroy();

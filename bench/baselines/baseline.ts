@@ -10,14 +10,22 @@ export type Baseline = {
   close(): void;
 };
 
-async function start(module: 'koa-server' | 'node-server' | 'ws-server', args: readonly string[], bytes?: Uint8Array): Promise<Baseline> {
+async function start(
+  module: 'koa-server' | 'node-server' | 'ws-server',
+  args: readonly string[],
+  bytes?: Uint8Array,
+): Promise<Baseline> {
   const child = fork(new URL(`./${module}.js`, import.meta.url), args, { stdio: 'inherit', serialization: 'advanced' });
-  const [{ port }] = await once(child, 'message') as [{ readonly port: number }];
+  const [{ port }] = (await once(child, 'message')) as [{ readonly port: number }];
   if (bytes !== undefined) child.send({ bytes });
   return {
     url: `http://127.0.0.1:${port.toString()}`,
-    push: (order) => { child.send(order); },
-    close: () => { child.disconnect(); },
+    push: (order) => {
+      child.send(order);
+    },
+    close: () => {
+      child.disconnect();
+    },
   };
 }
 

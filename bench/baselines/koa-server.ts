@@ -20,8 +20,12 @@ if (process.argv[2] === 'fixed') {
   });
 }
 
-process.on('message', (message: { readonly bytes: Uint8Array }) => { fixed = Buffer.from(message.bytes); });
-process.on('disconnect', () => { process.exit(0); });
+process.on('message', (message: { readonly bytes: Uint8Array }) => {
+  fixed = Buffer.from(message.bytes);
+});
+process.on('disconnect', () => {
+  process.exit(0);
+});
 
 const server = app.listen(0, '127.0.0.1', () => {
   const address = server.address();

@@ -1,15 +1,35 @@
 import { randomUUID } from 'node:crypto';
 
-import { BACKWARDS, binaryEvent, END, EventStoreDBClient, NO_STREAM, START, streamNameFilter } from '@eventstore/db-client';
+import {
+  BACKWARDS,
+  binaryEvent,
+  END,
+  EventStoreDBClient,
+  NO_STREAM,
+  START,
+  streamNameFilter,
+} from '@eventstore/db-client';
 
 /** The driver as its documentation shows it. */
 export type RawOrder =
-  | { readonly kind: 'append'; readonly writers: number; readonly warmUp: number; readonly count: number; readonly data: Uint8Array; readonly metadata: unknown }
+  | {
+      readonly kind: 'append';
+      readonly writers: number;
+      readonly warmUp: number;
+      readonly count: number;
+      readonly data: Uint8Array;
+      readonly metadata: unknown;
+    }
   | { readonly kind: 'subscribe'; readonly prefix: string; readonly count: number }
   | { readonly kind: 'last'; readonly stream: string };
 
 export type RawReport =
-  | { readonly kind: 'done'; readonly perSecond: number; readonly seconds: number; readonly last?: { readonly data: Uint8Array; readonly metadata: unknown } }
+  | {
+      readonly kind: 'done';
+      readonly perSecond: number;
+      readonly seconds: number;
+      readonly last?: { readonly data: Uint8Array; readonly metadata: unknown };
+    }
   | { readonly kind: 'failed'; readonly message: string };
 
 const url = process.argv[2] ?? '';
@@ -25,7 +45,11 @@ async function append({ writers, warmUp, count, data, metadata }: AppendOrder): 
   const write = async (until = warmUp + count): Promise<void> => {
     while (sent < until) {
       const stream = `raw-${run}-${(sent += 1).toString()}`;
-      await client.appendToStream(stream, binaryEvent({ id: randomUUID(), type: 'ObjectCreated', data, metadata: metadata as Record<string, unknown> }), { expectedRevision: NO_STREAM });
+      await client.appendToStream(
+        stream,
+        binaryEvent({ id: randomUUID(), type: 'ObjectCreated', data, metadata: metadata as Record<string, unknown> }),
+        { expectedRevision: NO_STREAM },
+      );
       answered += 1;
       if (answered === warmUp) beganAt = performance.now();
       if (answered === warmUp + count) endedAt = performance.now();
@@ -39,7 +63,10 @@ async function append({ writers, warmUp, count, data, metadata }: AppendOrder): 
 
 async function subscribe(prefix: string, count: number): Promise<RawReport> {
   const beganAt = performance.now();
-  const subscription = client.subscribeToAll({ fromPosition: START, filter: streamNameFilter({ prefixes: [prefix], checkpointInterval: 1_000 }) });
+  const subscription = client.subscribeToAll({
+    fromPosition: START,
+    filter: streamNameFilter({ prefixes: [prefix], checkpointInterval: 1_000 }),
+  });
   let come = 0;
   for await (const resolved of subscription) {
     if (resolved.event !== undefined) come += 1;
@@ -67,6 +94,11 @@ async function run(order: RawOrder): Promise<RawReport> {
 }
 
 process.on('message', (order: RawOrder) => {
-  run(order).then((report) => process.send?.(report), (error: unknown) => process.send?.({ kind: 'failed', message: String(error) } satisfies RawReport));
+  run(order).then(
+    (report) => process.send?.(report),
+    (error: unknown) => process.send?.({ kind: 'failed', message: String(error) } satisfies RawReport),
+  );
 });
-process.on('disconnect', () => { process.exit(0); });
+process.on('disconnect', () => {
+  process.exit(0);
+});

@@ -12,7 +12,10 @@ export class RawClient {
   }
 
   constructor(url: string) {
-    this.#process = fork(new URL('./raw-client-process.js', import.meta.url), [url], { stdio: 'inherit', serialization: 'advanced' });
+    this.#process = fork(new URL('./raw-client-process.js', import.meta.url), [url], {
+      stdio: 'inherit',
+      serialization: 'advanced',
+    });
   }
 
   /** Appends of one event each a second, to streams of their own that must not be there yet. */
@@ -38,7 +41,9 @@ export class RawClient {
 
   #order(order: RawOrder): Promise<Extract<RawReport, { kind: 'done' }>> {
     return new Promise((resolve, reject) => {
-      const gone = (): void => { reject(new Error('the raw client\'s process ended')); };
+      const gone = (): void => {
+        reject(new Error("the raw client's process ended"));
+      };
       this.#process.once('exit', gone).once('message', (report: RawReport) => {
         this.#process.off('exit', gone);
         if (report.kind === 'done') resolve(report);

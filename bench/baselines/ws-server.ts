@@ -19,8 +19,12 @@ async function push({ frame, count }: PushOrder): Promise<void> {
   }
 }
 
-process.on('message', (order: PushOrder) => { void push(order); });
-process.on('disconnect', () => { process.exit(0); });
+process.on('message', (order: PushOrder) => {
+  void push(order);
+});
+process.on('disconnect', () => {
+  process.exit(0);
+});
 server.on('listening', () => {
   const address = server.address();
   process.send?.({ port: typeof address === 'object' ? address?.port : undefined });

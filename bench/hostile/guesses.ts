@@ -10,29 +10,42 @@ const honestAddress = '127.0.0.9';
 
 /** Guesses with ever new names, many at once from one address: how long a right log-in from another address takes. */
 export async function guesses(bench: Bench): Promise<readonly Result[]> {
-  return bench.withSubject(bench.newDataDir(), async ({ url }) => {
-    const alone = await timeLogIn(url);
-    const agent = new Agent({ keepAlive: true, maxSockets: guessers });
-    let guessed = 0;
-    let ended = false;
-    const guess = async (): Promise<void> => {
-      while (!ended) {
-        guessed += 1;
-        const body = { username: `nobody-${String(guessed)}`, password: 'a wrong guess' };
-        // The server may close the connection of a client that guesses.
-        await logIn(url, body, { agent }).catch(() => undefined);
-      }
-    };
-    const running = Array.from({ length: guessers }, guess);
-    const took: number[] = [];
-    for (let round = 0; round < bench.rounds; round += 1) took.push(await timeLogIn(url));
-    ended = true;
-    await Promise.all(running);
-    agent.destroy();
-    const value = Math.max(...took);
-    const measure = `a right log-in beside ${String(guessers)} that guess: the slowest`;
-    return [{ measure, value, unit: 's', floor: 2, bound: 'value at most', note: `alone ${alone.toFixed(2)} s; ${String(guessed)} guesses` }];
-  }, unlogged);
+  return bench.withSubject(
+    bench.newDataDir(),
+    async ({ url }) => {
+      const alone = await timeLogIn(url);
+      const agent = new Agent({ keepAlive: true, maxSockets: guessers });
+      let guessed = 0;
+      let ended = false;
+      const guess = async (): Promise<void> => {
+        while (!ended) {
+          guessed += 1;
+          const body = { username: `nobody-${String(guessed)}`, password: 'a wrong guess' };
+          // The server may close the connection of a client that guesses.
+          await logIn(url, body, { agent }).catch(() => undefined);
+        }
+      };
+      const running = Array.from({ length: guessers }, guess);
+      const took: number[] = [];
+      for (let round = 0; round < bench.rounds; round += 1) took.push(await timeLogIn(url));
+      ended = true;
+      await Promise.all(running);
+      agent.destroy();
+      const value = Math.max(...took);
+      const measure = `a right log-in beside ${String(guessers)} that guess: the slowest`;
+      return [
+        {
+          measure,
+          value,
+          unit: 's',
+          floor: 2,
+          bound: 'value at most',
+          note: `alone ${alone.toFixed(2)} s; ${String(guessed)} guesses`,
+        },
+      ];
+    },
+    unlogged,
+  );
 }
 
 async function timeLogIn(url: string): Promise<number> {
@@ -44,8 +57,19 @@ async function timeLogIn(url: string): Promise<number> {
 
 async function logIn(url: string, body: object, options: { agent?: Agent; localAddress?: string }): Promise<number> {
   return new Promise((resolve, reject) => {
-    request(`${url}/login`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, ...options }, (response) => {
-      response.on('end', () => { resolve(response.statusCode ?? 0); }).on('error', reject).resume();
-    }).on('error', reject).end(JSON.stringify(body));
+    request(
+      `${url}/login`,
+      { method: 'POST', headers: { 'Content-Type': 'application/json' }, ...options },
+      (response) => {
+        response
+          .on('end', () => {
+            resolve(response.statusCode ?? 0);
+          })
+          .on('error', reject)
+          .resume();
+      },
+    )
+      .on('error', reject)
+      .end(JSON.stringify(body));
   });
 }

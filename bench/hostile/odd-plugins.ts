@@ -15,7 +15,9 @@ const plugins = '/apis/plugin.svc.run/v1alpha1/plugins';
 
 function manifest(name: string): string {
   return JSON.stringify({
-    apiVersion: 'plugin.svc.run/v1alpha1', kind: 'Plugin', metadata: { name },
+    apiVersion: 'plugin.svc.run/v1alpha1',
+    kind: 'Plugin',
+    metadata: { name },
     spec: { version: '1.0.0', main: 'main.js' },
   });
 }
@@ -35,10 +37,16 @@ export async function neverSettles(bench: Bench): Promise<readonly Result[]> {
   const alone = await timeToServe(bench, dataDir, {});
   const settings = writePlugin(dataDir, 'silent', 'await new Promise(() => { setInterval(() => undefined, 1_000); });');
   const beside = await timeToServe(bench, dataDir, settings);
-  return [{
-    measure: 'start beside a plugin that never settles', value: beside / 1_000, unit: 's', floor: alone / 1_000 + 1,
-    bound: 'value at most', note: `until users are listed; without the plugin ${(alone / 1_000).toFixed(2)} s`,
-  }];
+  return [
+    {
+      measure: 'start beside a plugin that never settles',
+      value: beside / 1_000,
+      unit: 's',
+      floor: alone / 1_000 + 1,
+      bound: 'value at most',
+      note: `until users are listed; without the plugin ${(alone / 1_000).toFixed(2)} s`,
+    },
+  ];
 }
 
 async function timeToServe(bench: Bench, dataDir: string, settings: Readonly<Record<string, string>>): Promise<number> {
@@ -47,7 +55,7 @@ async function timeToServe(bench: Bench, dataDir: string, settings: Readonly<Rec
   const port = await freePort();
   const began = performance.now();
   const starting = bench.start(dataDir, { settings, port });
-  while (!await isServed(port)) await passes(10);
+  while (!(await isServed(port))) await passes(10);
   const took = performance.now() - began;
   await (await starting).stop();
   return took;
@@ -64,7 +72,9 @@ async function freePort(): Promise<number> {
     const server = createServer().once('error', reject);
     server.listen(0, '127.0.0.1', () => {
       const address = server.address();
-      server.close(() => { resolve(typeof address === 'object' && address !== null ? address.port : 0); });
+      server.close(() => {
+        resolve(typeof address === 'object' && address !== null ? address.port : 0);
+      });
     });
   });
 }
@@ -87,31 +97,45 @@ export async function slowIndex(bench: Bench): Promise<readonly Result[]> {
   const module = (delayMs: number): string => `export default { types: [${slowType(delayMs)}] };\n`;
   const path = '/apis/slow.example/v1/slows';
   const settings = writePlugin(dataDir, 'slow', module(0));
-  await bench.withSubject(dataDir, async ({ url }) => {
-    const body = JSON.stringify({ metadata: { name: 's-{n}' }, spec: { text: 'text' } });
-    const request = { method: 'POST' as const, path, headers, body };
-    await bench.loader.http({ url, request, connections: 64, status: 201, warmUp: 0, requests: count });
-    await switchPlugin(url, 'slow', false);
-  }, { settings });
+  await bench.withSubject(
+    dataDir,
+    async ({ url }) => {
+      const body = JSON.stringify({ metadata: { name: 's-{n}' }, spec: { text: 'text' } });
+      const request = { method: 'POST' as const, path, headers, body };
+      await bench.loader.http({ url, request, connections: 64, status: 201, warmUp: 0, requests: count });
+      await switchPlugin(url, 'slow', false);
+    },
+    { settings },
+  );
   writePlugin(dataDir, 'slow', module(1));
-  return bench.withSubject(dataDir, async ({ url }) => {
-    const began = performance.now();
-    const held = await heldWhile(url, async () => {
-      await switchPlugin(url, 'slow', true);
-      while (!await isStarted(url, 'slow')) await passes(20);
-      while (!await isListed(url, path, count)) await passes(20);
-    });
-    const seconds = (performance.now() - began) / 1_000;
-    return [{
-      measure: `an index of 1 ms an object over ${count.toLocaleString('en')}: longest hold`, value: held.maxMs, unit: 'ms',
-      floor: heldMsMax, bound: 'value at most', note: `p50 ${held.p50Ms.toFixed(1)} ms; built in ${seconds.toFixed(1)} s`,
-    }];
-  }, { settings });
+  return bench.withSubject(
+    dataDir,
+    async ({ url }) => {
+      const began = performance.now();
+      const held = await heldWhile(url, async () => {
+        await switchPlugin(url, 'slow', true);
+        while (!(await isStarted(url, 'slow'))) await passes(20);
+        while (!(await isListed(url, path, count))) await passes(20);
+      });
+      const seconds = (performance.now() - began) / 1_000;
+      return [
+        {
+          measure: `an index of 1 ms an object over ${count.toLocaleString('en')}: longest hold`,
+          value: held.maxMs,
+          unit: 'ms',
+          floor: heldMsMax,
+          bound: 'value at most',
+          note: `p50 ${held.p50Ms.toFixed(1)} ms; built in ${seconds.toFixed(1)} s`,
+        },
+      ];
+    },
+    { settings },
+  );
 }
 
 async function isListed(url: string, path: string, count: number): Promise<boolean> {
   const answer = await fetch(`${url}${path}?size=1`, { headers });
-  const { total } = await answer.json() as { readonly total?: number };
+  const { total } = (await answer.json()) as { readonly total?: number };
   return total === count;
 }
 
@@ -119,7 +143,10 @@ async function isListed(url: string, path: string, count: number): Promise<boole
 export async function endlessUpload(bench: Bench): Promise<readonly Result[]> {
   return bench.withSubject(bench.newDataDir(), async ({ url }) => {
     const form = new FormData();
-    const archive = tgz([{ name: 'plugin.yaml', content: manifest('endless') }, { name: 'main.js', content: 'for (;;);' }]);
+    const archive = tgz([
+      { name: 'plugin.yaml', content: manifest('endless') },
+      { name: 'main.js', content: 'for (;;);' },
+    ]);
     form.set('file', new Blob([new Uint8Array(archive)]), 'endless-1.0.0.tgz');
     let status = 0;
     const held = await heldWhile(url, async () => {
@@ -129,21 +156,33 @@ export async function endlessUpload(bench: Bench): Promise<readonly Result[]> {
       status = answer.status;
     });
     if (status < 400 || status >= 500) throw new Error(`the upload was answered ${String(status)}`);
-    return [{
-      measure: 'an uploaded module that never ends: longest hold', value: held.maxMs, unit: 'ms',
-      floor: heldMsMax, bound: 'value at most', note: `refused with ${String(status)}`,
-    }];
+    return [
+      {
+        measure: 'an uploaded module that never ends: longest hold',
+        value: held.maxMs,
+        unit: 'ms',
+        floor: heldMsMax,
+        bound: 'value at most',
+        note: `refused with ${String(status)}`,
+      },
+    ];
   });
 }
 
 async function switchPlugin(url: string, name: string, enabled: boolean): Promise<void> {
   const merge = { ...headers, 'Content-Type': 'application/merge-patch+json' };
-  const answer = await fetch(`${url}${plugins}/${name}`, { method: 'PATCH', headers: merge, body: JSON.stringify({ spec: { enabled } }) });
+  const answer = await fetch(`${url}${plugins}/${name}`, {
+    method: 'PATCH',
+    headers: merge,
+    body: JSON.stringify({ spec: { enabled } }),
+  });
   if (answer.status !== 200) throw new Error(`the plugin could not be switched: ${String(answer.status)}`);
   await answer.arrayBuffer();
 }
 
 async function isStarted(url: string, name: string): Promise<boolean> {
-  const object = JSON.parse((await send(url, 'GET', `${plugins}/${name}`)).toString('utf8')) as { readonly status?: { readonly phase?: string } };
+  const object = JSON.parse((await send(url, 'GET', `${plugins}/${name}`)).toString('utf8')) as {
+    readonly status?: { readonly phase?: string };
+  };
   return object.status?.phase === 'started';
 }

@@ -12,16 +12,23 @@ export async function openSilent(url: string, path: string, count: number): Prom
   const sockets: Socket[] = [];
   while (sockets.length < count) {
     const size = Math.min(connectingMax, count - sockets.length);
-    sockets.push(...await Promise.all(Array.from({ length: size }, () => openOne(url, path))));
+    sockets.push(...(await Promise.all(Array.from({ length: size }, () => openOne(url, path)))));
   }
-  return { size: sockets.length, close: () => { for (const socket of sockets) socket.destroy(); } };
+  return {
+    size: sockets.length,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
 }
 
 async function openOne(url: string, path: string): Promise<Socket> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port) });
-    const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    const fields = Object.entries(headers)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('');
     socket.write(`GET ${path} HTTP/1.1\r\n${fields}\r\n`);
     socket.once('data', (chunk) => {
       socket.pause();

@@ -19,7 +19,8 @@ const settleMs = 3_000;
 /** A widget that is answered as about 4 KB. */
 function largeWidget(prefix: string): RequestTemplate {
   const object = {
-    apiVersion: 'example.com/v1alpha1', kind: 'Widget',
+    apiVersion: 'example.com/v1alpha1',
+    kind: 'Widget',
     metadata: { name: `${prefix}-{n}`, annotations: { 'example.com/text': 'x'.repeat(3_700) } },
     spec: { title: 'A large widget' },
   };
@@ -32,51 +33,82 @@ async function watchPath(url: string): Promise<string> {
 }
 
 /** Watchers that read nothing while objects are written: the longest hold of the event loop, their ends included. */
-export async function silentWatchers(bench: Bench, load: { watchers: number; writes: number }): Promise<readonly Result[]> {
+export async function silentWatchers(
+  bench: Bench,
+  load: { watchers: number; writes: number },
+): Promise<readonly Result[]> {
   const [watchers, writes] = [bench.scaled(load.watchers), bench.scaled(load.writes)];
-  return bench.withSubject(bench.newDataDir(), async ({ url }) => {
-    const clients = await openSilent(url, await watchPath(url), watchers);
-    let left = 0;
-    const held = await heldWhile(url, async () => {
-      const plan = { url, request: largeWidget('s'), connections: 16, status: 201, warmUp: 0, requests: writes };
-      await bench.loader.http(plan);
-      await passes(settleMs);
-      left = (await readMetrics(url))('ledgerplane_watchers');
-    });
-    const gone = await heldWhile(url, async () => {
-      clients.close();
-      for (;;) {
-        if ((await readMetrics(url))('ledgerplane_watchers') === 0) return;
-        await passes(100);
-      }
-    });
-    await expectTotal(url, writes);
-    const what = `${watchers.toLocaleString('en')} silent watchers, ${writes.toLocaleString('en')} writes of 4 KB`;
-    return [
-      { measure: `${what}: longest hold`, value: held.maxMs, unit: 'ms', floor: heldMsMax, bound: 'value at most', note: `p50 ${held.p50Ms.toFixed(1)} ms; ${String(left)} watchers were left` },
-      { measure: '… all leave at once: longest hold', value: gone.maxMs, unit: 'ms', floor: heldMsMax, bound: 'value at most' },
-    ];
-  }, unlogged);
+  return bench.withSubject(
+    bench.newDataDir(),
+    async ({ url }) => {
+      const clients = await openSilent(url, await watchPath(url), watchers);
+      let left = 0;
+      const held = await heldWhile(url, async () => {
+        const plan = { url, request: largeWidget('s'), connections: 16, status: 201, warmUp: 0, requests: writes };
+        await bench.loader.http(plan);
+        await passes(settleMs);
+        left = (await readMetrics(url))('ledgerplane_watchers');
+      });
+      const gone = await heldWhile(url, async () => {
+        clients.close();
+        for (;;) {
+          if ((await readMetrics(url))('ledgerplane_watchers') === 0) return;
+          await passes(100);
+        }
+      });
+      await expectTotal(url, writes);
+      const what = `${watchers.toLocaleString('en')} silent watchers, ${writes.toLocaleString('en')} writes of 4 KB`;
+      return [
+        {
+          measure: `${what}: longest hold`,
+          value: held.maxMs,
+          unit: 'ms',
+          floor: heldMsMax,
+          bound: 'value at most',
+          note: `p50 ${held.p50Ms.toFixed(1)} ms; ${String(left)} watchers were left`,
+        },
+        {
+          measure: '… all leave at once: longest hold',
+          value: gone.maxMs,
+          unit: 'ms',
+          floor: heldMsMax,
+          bound: 'value at most',
+        },
+      ];
+    },
+    unlogged,
+  );
 }
 
 /** Watchers that join with 2 MiB to catch up on, and read none of it: what the server's memory grows by. */
 export async function silentJoins(bench: Bench): Promise<readonly Result[]> {
   if (!canReadUsage) return [];
   const [watchers, writes] = [bench.scaled(300), bench.scaled(500)];
-  return bench.withSubject(bench.newDataDir(), async ({ url, pid }) => {
-    const path = await watchPath(url);
-    // The server keeps the recent past only while somebody watches.
-    const first = await openSilent(url, path, 1);
-    await bench.loader.http({ url, request: largeWidget('j'), connections: 16, status: 201, warmUp: 0, requests: writes });
-    const { result, bytes } = await memoryGrowth(pid, async () => {
-      const clients = await openSilent(url, path, watchers);
-      await passes(settleMs);
-      return clients;
-    });
-    result.close();
-    first.close();
-    const measure = `${String(watchers)} unread joins of ${(writes * 4_000 / mebibyte).toFixed(1)} MiB: memory`;
-    const note = '64 of frames for one user, the rest for connections; highest RssAnon less that before';
-    return [{ measure, value: bytes / mebibyte, unit: 'MiB', floor: 80, bound: 'value at most', note }];
-  }, unlogged);
+  return bench.withSubject(
+    bench.newDataDir(),
+    async ({ url, pid }) => {
+      const path = await watchPath(url);
+      // The server keeps the recent past only while somebody watches.
+      const first = await openSilent(url, path, 1);
+      await bench.loader.http({
+        url,
+        request: largeWidget('j'),
+        connections: 16,
+        status: 201,
+        warmUp: 0,
+        requests: writes,
+      });
+      const { result, bytes } = await memoryGrowth(pid, async () => {
+        const clients = await openSilent(url, path, watchers);
+        await passes(settleMs);
+        return clients;
+      });
+      result.close();
+      first.close();
+      const measure = `${String(watchers)} unread joins of ${((writes * 4_000) / mebibyte).toFixed(1)} MiB: memory`;
+      const note = '64 of frames for one user, the rest for connections; highest RssAnon less that before';
+      return [{ measure, value: bytes / mebibyte, unit: 'MiB', floor: 80, bound: 'value at most', note }];
+    },
+    unlogged,
+  );
 }

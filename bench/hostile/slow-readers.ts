@@ -18,16 +18,22 @@ const victim = 'victim';
 /** Readers that take nothing of a long list: how long the same list takes for another user at another address. */
 export async function slowReaders(bench: Bench): Promise<readonly Result[]> {
   const count = bench.scaled(100_000);
-  return bench.withSubject(await bench.seeded(count), async ({ url }) => {
-    await addVictim(url);
-    const alone = await timeList(url);
-    const opening: Promise<unknown>[] = Array.from({ length: readers }, async () => openSilent(url, widgetsPath, 1).catch(() => undefined));
-    await Promise.race(opening);
-    const value = await timeList(url);
-    for (const clients of await Promise.all(opening)) if (isOpen(clients)) clients.close();
-    const measure = `LIST of ${count.toLocaleString('en')} beside ${String(readers)} readers that take nothing`;
-    return [{ measure, value, unit: 's', floor: 10, bound: 'value at most', note: `alone ${alone.toFixed(2)} s` }];
-  }, unlogged);
+  return bench.withSubject(
+    await bench.seeded(count),
+    async ({ url }) => {
+      await addVictim(url);
+      const alone = await timeList(url);
+      const opening: Promise<unknown>[] = Array.from({ length: readers }, async () =>
+        openSilent(url, widgetsPath, 1).catch(() => undefined),
+      );
+      await Promise.race(opening);
+      const value = await timeList(url);
+      for (const clients of await Promise.all(opening)) if (isOpen(clients)) clients.close();
+      const measure = `LIST of ${count.toLocaleString('en')} beside ${String(readers)} readers that take nothing`;
+      return [{ measure, value, unit: 's', floor: 10, bound: 'value at most', note: `alone ${alone.toFixed(2)} s` }];
+    },
+    unlogged,
+  );
 }
 
 function isOpen(clients: unknown): clients is { close(): void } {
@@ -48,7 +54,9 @@ async function timeList(url: string): Promise<number> {
     request(`${url}${widgetsPath}`, { auth, localAddress: otherAddress }, (response) => {
       if (response.statusCode !== 200) reject(new Error(`a list was answered ${String(response.statusCode)}`));
       response.on('end', resolve).on('error', reject).resume();
-    }).on('error', reject).end();
+    })
+      .on('error', reject)
+      .end();
   });
   return (performance.now() - began) / 1_000;
 }

@@ -50,7 +50,8 @@ export class FrameCounter {
     const short = (chunk[at + 1] ?? 0) & 0x7f;
     const start = at + (short < 126 ? 2 : short === 126 ? 4 : 10);
     if (chunk.length < start) return -1;
-    const length = short < 126 ? short : short === 126 ? chunk.readUInt16BE(at + 2) : Number(chunk.readBigUInt64BE(at + 2));
+    const length =
+      short < 126 ? short : short === 126 ? chunk.readUInt16BE(at + 2) : Number(chunk.readBigUInt64BE(at + 2));
     const opcode = first & 0x0f;
     if (opcode >= 8) return this.#control(chunk, opcode, start, length);
     this.#final = (first & 0x80) !== 0;

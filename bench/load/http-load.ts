@@ -41,7 +41,10 @@ export type LoadResult = {
 };
 
 /** `onPhase` is told when the measured part begins and ends. */
-export async function runLoad(plan: LoadPlan, onPhase: (phase: 'begin' | 'end') => void = () => undefined): Promise<LoadResult> {
+export async function runLoad(
+  plan: LoadPlan,
+  onPhase: (phase: 'begin' | 'end') => void = () => undefined,
+): Promise<LoadResult> {
   const run = new LoadRun(plan, onPhase);
   return run.go();
 }
@@ -92,13 +95,19 @@ class LoadRun {
       const socket = connect({ host: hostname, port: Number(port), noDelay: true });
       const connection: Connection = { socket, index, k: this.#plan.firstOf?.[index] ?? 0, sentAt: 0, busy: false };
       this.#connections[index] = connection;
-      const reader = new ResponseReader((status, bodyBytes) => { this.#answer(connection, reader, status, bodyBytes); });
-      socket.on('data', (chunk: Buffer) => { reader.read(chunk); });
+      const reader = new ResponseReader((status, bodyBytes) => {
+        this.#answer(connection, reader, status, bodyBytes);
+      });
+      socket.on('data', (chunk: Buffer) => {
+        reader.read(chunk);
+      });
       socket.once('connect', resolve).once('error', (error) => {
         reject(error);
         this.#fail?.(error);
       });
-      socket.once('close', () => { if (connection.busy) this.#fail?.(new Error(`connection ${index.toString()} was closed before its answer`)); });
+      socket.once('close', () => {
+        if (connection.busy) this.#fail?.(new Error(`connection ${index.toString()} was closed before its answer`));
+      });
     });
   }
 
@@ -160,10 +169,17 @@ class LoadRun {
     const sorted = this.#latencies.sort();
     const seconds = (this.#endedAt - this.#beganAt) / 1_000;
     return {
-      requests, seconds, perSecond: requests / seconds,
-      p50Ms: quantile(sorted, 0.5), p99Ms: quantile(sorted, 0.99), maxMs: sorted.at(-1) ?? 0,
-      errors: this.#errors, error: this.#error, bodyBytes: this.#bodyBytes,
-      next: this.#places.n, nextOf: this.#connections.map(({ k }) => k),
+      requests,
+      seconds,
+      perSecond: requests / seconds,
+      p50Ms: quantile(sorted, 0.5),
+      p99Ms: quantile(sorted, 0.99),
+      maxMs: sorted.at(-1) ?? 0,
+      errors: this.#errors,
+      error: this.#error,
+      bodyBytes: this.#bodyBytes,
+      next: this.#places.n,
+      nextOf: this.#connections.map(({ k }) => k),
     };
   }
 }

@@ -4,7 +4,8 @@ import { runWatch } from './watch-load.ts';
 import type { WatchPlan, WatchResult } from './watch-load.ts';
 
 /** The process that makes the load: it runs one plan after the other and tells its parent how each went. */
-export type LoadOrder = { readonly kind: 'http'; readonly plan: LoadPlan } | { readonly kind: 'watch'; readonly plan: WatchPlan };
+export type LoadOrder =
+  { readonly kind: 'http'; readonly plan: LoadPlan } | { readonly kind: 'watch'; readonly plan: WatchPlan };
 
 export type LoadReport =
   | { readonly kind: 'phase'; readonly phase: 'begin' | 'end' | 'ready' }
@@ -18,13 +19,27 @@ function report(message: LoadReport): void {
 
 async function run(order: LoadOrder): Promise<void> {
   if (order.kind === 'http') {
-    report({ kind: 'http', result: await runLoad(order.plan, (phase) => { report({ kind: 'phase', phase }); }) });
+    report({
+      kind: 'http',
+      result: await runLoad(order.plan, (phase) => {
+        report({ kind: 'phase', phase });
+      }),
+    });
   } else {
-    report({ kind: 'watch', result: await runWatch(order.plan, () => { report({ kind: 'phase', phase: 'ready' }); }) });
+    report({
+      kind: 'watch',
+      result: await runWatch(order.plan, () => {
+        report({ kind: 'phase', phase: 'ready' });
+      }),
+    });
   }
 }
 
 process.on('message', (order: LoadOrder) => {
-  run(order).catch((error: unknown) => { report({ kind: 'failed', message: error instanceof Error ? error.message : String(error) }); });
+  run(order).catch((error: unknown) => {
+    report({ kind: 'failed', message: error instanceof Error ? error.message : String(error) });
+  });
 });
-process.on('disconnect', () => { process.exit(0); });
+process.on('disconnect', () => {
+  process.exit(0);
+});

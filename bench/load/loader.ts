@@ -7,13 +7,19 @@ import type { WatchPlan, WatchResult } from './watch-load.ts';
 
 /** The load process, seen from the bench. */
 export class Loader {
-  readonly #process: ChildProcess = fork(new URL('./load-process.js', import.meta.url), { stdio: 'inherit', serialization: 'advanced' });
+  readonly #process: ChildProcess = fork(new URL('./load-process.js', import.meta.url), {
+    stdio: 'inherit',
+    serialization: 'advanced',
+  });
 
   /** `onPhase` runs when the measured part begins and when it ends. */
   async http(plan: LoadPlan, onPhase?: (phase: string) => void): Promise<LoadResult> {
     const report = await this.#order({ kind: 'http', plan }, onPhase);
     if (report.kind !== 'http') throw new Error(`unexpected report ${report.kind}`);
-    if (report.result.errors > 0) throw new Error(`${report.result.errors.toString()} of ${plan.requests.toString()} answers to ${plan.request.method} ${plan.request.path} were wrong: ${report.result.error ?? ''}`);
+    if (report.result.errors > 0)
+      throw new Error(
+        `${report.result.errors.toString()} of ${plan.requests.toString()} answers to ${plan.request.method} ${plan.request.path} were wrong: ${report.result.error ?? ''}`,
+      );
     return report.result;
   }
 
@@ -39,7 +45,9 @@ export class Loader {
         if (report.kind === 'failed') reject(new Error(report.message));
         else resolve(report);
       };
-      const gone = (): void => { reject(new Error('the load process ended')); };
+      const gone = (): void => {
+        reject(new Error('the load process ended'));
+      };
       this.#process.on('message', hear).once('exit', gone);
       this.#process.send(order);
     });

@@ -19,33 +19,45 @@ export type PacedPlan = {
 export type Answered = { readonly version: bigint; readonly at: number; readonly tookMs: number };
 
 /** `onSent` is told the count of each request as it is sent. The answers in the order of their resourceVersions: the order in which a watcher sees them. */
-export async function writePaced(plan: PacedPlan, onSent: (index: number) => void = () => undefined): Promise<readonly Answered[]> {
+export async function writePaced(
+  plan: PacedPlan,
+  onSent: (index: number) => void = () => undefined,
+): Promise<readonly Answered[]> {
   const render = compileRequest(plan.request);
   const answers: Answered[] = [];
   const free: Socket[] = [];
   const { hostname, port } = new URL(plan.url);
   let failure: Error | undefined;
-  const open = (): Promise<Socket> => new Promise((resolve, reject) => {
-    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
-    const reader = new ResponseReader((status) => {
-      const text = Buffer.concat(reader.kept ?? []).toString('utf8');
+  const open = (): Promise<Socket> =>
+    new Promise((resolve, reject) => {
+      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+      const reader = new ResponseReader((status) => {
+        const text = Buffer.concat(reader.kept ?? []).toString('utf8');
+        reader.kept = [];
+        const version = /"resourceVersion":"(\d+)"/u.exec(text)?.[1];
+        if (status !== plan.status || version === undefined)
+          failure ??= new Error(`a write was answered ${status.toString()}: ${text.slice(0, 300)}`);
+        const at = performance.now();
+        answers.push({ version: BigInt(version ?? 0), at, tookMs: at - (sentAt.get(socket) ?? at) });
+        free.push(socket);
+      });
       reader.kept = [];
-      const version = /"resourceVersion":"(\d+)"/u.exec(text)?.[1];
-      if (status !== plan.status || version === undefined) failure ??= new Error(`a write was answered ${status.toString()}: ${text.slice(0, 300)}`);
-      const at = performance.now();
-      answers.push({ version: BigInt(version ?? 0), at, tookMs: at - (sentAt.get(socket) ?? at) });
-      free.push(socket);
+      socket
+        .on('data', (chunk: Buffer) => {
+          reader.read(chunk);
+        })
+        .once('connect', () => {
+          resolve(socket);
+        })
+        .once('error', reject);
     });
-    reader.kept = [];
-    socket.on('data', (chunk: Buffer) => { reader.read(chunk); }).once('connect', () => { resolve(socket); }).once('error', reject);
-  });
   const sentAt = new Map<Socket, number>();
   const sockets = await Promise.all(Array.from({ length: plan.connections }, open));
   free.push(...sockets);
   const began = performance.now();
   let sent = 0;
   while (answers.length < plan.count && failure === undefined) {
-    const due = Math.min(plan.count, Math.floor((performance.now() - began) / 1_000 * plan.perSecond) + 1);
+    const due = Math.min(plan.count, Math.floor(((performance.now() - began) / 1_000) * plan.perSecond) + 1);
     while (sent < due) {
       const socket = free.shift();
       if (socket === undefined) break;
@@ -54,9 +66,11 @@ export async function writePaced(plan: PacedPlan, onSent: (index: number) => voi
       socket.write(Buffer.from(render({ n: (plan.first ?? 0) + sent, c: 0, k: sent }) as string, 'latin1'));
       sent += 1;
     }
-    await new Promise((resolve) => { setTimeout(resolve, 1); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1);
+    });
   }
   for (const socket of sockets) socket.destroy();
   if (failure !== undefined) throw failure;
-  return answers.sort((left, right) => left.version < right.version ? -1 : 1);
+  return answers.sort((left, right) => (left.version < right.version ? -1 : 1));
 }

@@ -42,11 +42,16 @@ export class ResponseReader {
   /** Reads one part from `at` on; where the next one begins, or -1 when this one has not ended yet. */
   #step(chunk: Buffer, at: number): number {
     switch (this.#state) {
-      case 'head': return this.#head(chunk, at);
-      case 'body': return this.#body(chunk, at);
-      case 'chunk-size': return this.#chunkSize(chunk, at);
-      case 'chunk': return this.#chunk(chunk, at);
-      case 'trailer': return this.#trailer(chunk, at);
+      case 'head':
+        return this.#head(chunk, at);
+      case 'body':
+        return this.#body(chunk, at);
+      case 'chunk-size':
+        return this.#chunkSize(chunk, at);
+      case 'chunk':
+        return this.#chunk(chunk, at);
+      case 'trailer':
+        return this.#trailer(chunk, at);
     }
   }
 
@@ -82,7 +87,10 @@ export class ResponseReader {
     const end = chunk.indexOf('\r\n', at, 'latin1');
     if (end === -1) return -1;
     const size = parseInt(chunk.toString('latin1', at, end), 16);
-    if (Number.isNaN(size)) throw new Error(`a chunk's size must be hexadecimal, got ${JSON.stringify(chunk.toString('latin1', at, Math.min(end, at + 20)))}`);
+    if (Number.isNaN(size))
+      throw new Error(
+        `a chunk's size must be hexadecimal, got ${JSON.stringify(chunk.toString('latin1', at, Math.min(end, at + 20)))}`,
+      );
     this.#missing = size + 2;
     this.#state = size === 0 ? 'trailer' : 'chunk';
     return end + 2;

@@ -15,7 +15,9 @@ const place = /\{([nckm])\}/gu;
 
 /** A function that answers the request's text for given places. */
 export function compileRequest(template: RequestTemplate): (places: Places) => Buffer | string {
-  const headers = Object.entries(template.headers).map(([name, value]) => `${name}: ${value}\r\n`).join('');
+  const headers = Object.entries(template.headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
   const line = compileText(`${template.method} ${template.path} HTTP/1.1\r\n`);
   const body = template.body === undefined ? undefined : compileText(template.body);
   if (body === undefined && typeof line === 'string') {

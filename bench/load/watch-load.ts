@@ -47,13 +47,26 @@ export async function runWatch(plan: WatchPlan, onReady: () => void): Promise<Wa
     const began = performance.now();
     const { changes, latencies, writeP99Ms, wholeP99Ms } = await change(plan, watchers);
     const seconds = ((watchers.completedAt[changes - 1] ?? Number.NaN) - began) / 1_000;
-    await new Promise((resolve) => { setTimeout(resolve, 200); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 200);
+    });
     const [least, most] = watchers.range();
-    if (least !== changes || most !== changes) throw new Error(`each watcher must get ${changes.toString()} messages, got ${least.toString()} to ${most.toString()}`);
+    if (least !== changes || most !== changes)
+      throw new Error(
+        `each watcher must get ${changes.toString()} messages, got ${least.toString()} to ${most.toString()}`,
+      );
     const sorted = Float64Array.from(latencies).sort();
     return {
-      sockets: plan.sockets, changes, deliveries: watchers.messages, seconds, perSecond: watchers.messages / seconds,
-      p50Ms: quantile(sorted, 0.5), p99Ms: quantile(sorted, 0.99), maxMs: sorted.at(-1) ?? Number.NaN, writeP99Ms, wholeP99Ms,
+      sockets: plan.sockets,
+      changes,
+      deliveries: watchers.messages,
+      seconds,
+      perSecond: watchers.messages / seconds,
+      p50Ms: quantile(sorted, 0.5),
+      p99Ms: quantile(sorted, 0.99),
+      maxMs: sorted.at(-1) ?? Number.NaN,
+      writeP99Ms,
+      wholeP99Ms,
       sample: Buffer.concat(kept).toString('utf8').slice(0, 4_096),
     };
   } finally {
@@ -61,7 +74,10 @@ export async function runWatch(plan: WatchPlan, onReady: () => void): Promise<Wa
   }
 }
 
-async function change({ changes }: WatchPlan, watchers: Watchers): Promise<{ changes: number; latencies: readonly number[]; writeP99Ms: number; wholeP99Ms: number }> {
+async function change(
+  { changes }: WatchPlan,
+  watchers: Watchers,
+): Promise<{ changes: number; latencies: readonly number[]; writeP99Ms: number; wholeP99Ms: number }> {
   switch (changes.kind) {
     case 'pushed':
       await watchers.all(changes.count, deliveryTimeoutMs);
@@ -78,8 +94,15 @@ async function change({ changes }: WatchPlan, watchers: Watchers): Promise<{ cha
       await watchers.all(answers.length, deliveryTimeoutMs);
       const latencies = answers.map(({ at }, index) => Math.max(0, (watchers.completedAt[index] ?? Infinity) - at));
       const took = Float64Array.from(answers.map(({ tookMs }) => tookMs)).sort();
-      const whole = Float64Array.from(answers.map(({ at, tookMs }, index) => (watchers.completedAt[index] ?? Infinity) - at + tookMs)).sort();
-      return { changes: answers.length, latencies, writeP99Ms: quantile(took, 0.99), wholeP99Ms: quantile(whole, 0.99) };
+      const whole = Float64Array.from(
+        answers.map(({ at, tookMs }, index) => (watchers.completedAt[index] ?? Infinity) - at + tookMs),
+      ).sort();
+      return {
+        changes: answers.length,
+        latencies,
+        writeP99Ms: quantile(took, 0.99),
+        wholeP99Ms: quantile(whole, 0.99),
+      };
     }
   }
 }

@@ -21,9 +21,14 @@ export class Watchers {
   #settle: ((failure?: Error) => void) | undefined;
   messages = 0;
 
-  async open(url: string, options: { readonly path: string; readonly headers: Readonly<Record<string, string>>; readonly sockets: number }): Promise<void> {
+  async open(
+    url: string,
+    options: { readonly path: string; readonly headers: Readonly<Record<string, string>>; readonly sockets: number },
+  ): Promise<void> {
     const { hostname, port } = new URL(url);
-    const headers = Object.entries(options.headers).map(([name, value]) => `${name}: ${value}\r\n`).join('');
+    const headers = Object.entries(options.headers)
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('');
     for (let index = 0; index < options.sockets; index += 1) {
       // One after the other: a burst of a thousand handshakes is not what is measured.
       const head = `GET ${options.path} HTTP/1.1\r\n${headers}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`;
@@ -35,13 +40,21 @@ export class Watchers {
     return new Promise((resolve, reject) => {
       this.#sockets[index] = socket;
       this.#counts[index] = 0;
-      const counter = this.#counters[index] = new FrameCounter({
-        message: () => { this.#message(index); },
-        ping: (payload) => { socket.write(clientFrame(10, payload)); },
-        close: (code) => { this.#fail(new Error(`a watcher was closed with ${code.toString()}`)); },
-      });
+      const counter = (this.#counters[index] = new FrameCounter({
+        message: () => {
+          this.#message(index);
+        },
+        ping: (payload) => {
+          socket.write(clientFrame(10, payload));
+        },
+        close: (code) => {
+          this.#fail(new Error(`a watcher was closed with ${code.toString()}`));
+        },
+      }));
       let answer: Buffer | undefined = Buffer.alloc(0);
-      socket.once('connect', () => { socket.write(head, 'latin1'); });
+      socket.once('connect', () => {
+        socket.write(head, 'latin1');
+      });
       socket.on('data', (chunk: Buffer) => {
         this.#now = performance.now();
         if (answer === undefined) {
@@ -54,11 +67,14 @@ export class Watchers {
         const text = answer.toString('latin1', 0, end);
         const rest = answer.subarray(end + 4);
         answer = undefined;
-        if (!text.startsWith('HTTP/1.1 101 ')) reject(new Error(`the handshake was answered ${text.slice(0, 200)} ${rest.toString('utf8').slice(0, 300)}`));
+        if (!text.startsWith('HTTP/1.1 101 '))
+          reject(new Error(`the handshake was answered ${text.slice(0, 200)} ${rest.toString('utf8').slice(0, 300)}`));
         else resolve();
         if (rest.length > 0) counter.read(rest);
       });
-      socket.once('error', reject).once('close', () => { if (!this.#closing) this.#fail(new Error(`watcher ${index.toString()} lost its connection`)); });
+      socket.once('error', reject).once('close', () => {
+        if (!this.#closing) this.#fail(new Error(`watcher ${index.toString()} lost its connection`));
+      });
     });
   }
 
@@ -77,7 +93,11 @@ export class Watchers {
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(() => {
         const least = this.#counts.reduce((low, value) => Math.min(low, value), Infinity);
-        reject(new Error(`after ${timeoutMs.toString()} ms a watcher has ${least.toString()} of ${count.toString()} messages`));
+        reject(
+          new Error(
+            `after ${timeoutMs.toString()} ms a watcher has ${least.toString()} of ${count.toString()} messages`,
+          ),
+        );
       }, timeoutMs);
       this.#wanted = count;
       this.#settle = (failure) => {
@@ -91,7 +111,10 @@ export class Watchers {
 
   /** The fewest and the most messages any socket has. */
   range(): readonly [number, number] {
-    return [this.#counts.reduce((low, value) => Math.min(low, value), Infinity), this.#counts.reduce((high, value) => Math.max(high, value), 0)];
+    return [
+      this.#counts.reduce((low, value) => Math.min(low, value), Infinity),
+      this.#counts.reduce((high, value) => Math.max(high, value), 0),
+    ];
   }
 
   close(): void {

@@ -16,11 +16,18 @@ export const collect100k: Measure = {
     const dataDir = bench.newDataDir();
     await seed(dataDir, count);
     return [
-      ...await bench.withSubject(dataDir, async ({ url }) => collected(url, count, '')),
-      ...await bench.withSubject(bench.newDataDir(), async ({ url }) => {
-        await bench.loader.http({ url, request: createRequest('u', { serial: true }), connections: 64, status: 201, warmUp: 0, requests: unique });
+      ...(await bench.withSubject(dataDir, async ({ url }) => collected(url, count, ''))),
+      ...(await bench.withSubject(bench.newDataDir(), async ({ url }) => {
+        await bench.loader.http({
+          url,
+          request: createRequest('u', { serial: true }),
+          connections: 64,
+          status: 201,
+          warmUp: 0,
+          requests: unique,
+        });
         return collected(url, unique, ', with serials');
-      }),
+      })),
     ];
   },
 };
@@ -46,8 +53,18 @@ async function collected(url: string, count: number, which: string): Promise<rea
   }
   const tidyMs = performance.now() - began;
   return [
-    { measure: `${count.toLocaleString('en')} marked and gone${which}`, value: goneMs / 1_000, unit: 's', note: `the DELETE was answered after ${(markedMs / 1_000).toFixed(1)} s, claims were released after ${(tidyMs / 1_000).toFixed(1)} s` },
-    { measure: '… GET meanwhile', value: meanwhile.p99Ms, unit: 'ms p99', note: `p50 ${meanwhile.p50Ms.toFixed(1)}, max ${meanwhile.maxMs.toFixed(0)} ms of ${meanwhile.count.toString()}; before, p99 ${quiet.p99Ms.toFixed(1)} ms` },
+    {
+      measure: `${count.toLocaleString('en')} marked and gone${which}`,
+      value: goneMs / 1_000,
+      unit: 's',
+      note: `the DELETE was answered after ${(markedMs / 1_000).toFixed(1)} s, claims were released after ${(tidyMs / 1_000).toFixed(1)} s`,
+    },
+    {
+      measure: '… GET meanwhile',
+      value: meanwhile.p99Ms,
+      unit: 'ms p99',
+      note: `p50 ${meanwhile.p50Ms.toFixed(1)}, max ${meanwhile.maxMs.toFixed(0)} ms of ${meanwhile.count.toString()}; before, p99 ${quiet.p99Ms.toFixed(1)} ms`,
+    },
     { measure: '… the longest hold of the event loop', value: heldMs, unit: 'ms' },
   ];
 }
@@ -69,7 +86,9 @@ type Gets = { readonly count: number; readonly p50Ms: number; readonly p99Ms: nu
 /** GETs one after the other until `task` has ended. */
 async function gets(url: string, path: string, task: () => Promise<void>): Promise<Gets> {
   const ended = new AbortController();
-  const running = task().finally(() => { ended.abort(); });
+  const running = task().finally(() => {
+    ended.abort();
+  });
   const took: number[] = [];
   while (!ended.signal.aborted) {
     const began = performance.now();

@@ -14,7 +14,11 @@ const warmUp = 500;
 /** POST of new objects, each durable before its answer, against Koa parsing and answering the same JSON. */
 export const create: Measure = {
   name: 'create',
-  run: async (bench) => [...await measure(bench, 64), ...await measure(bench, 256), ...await measureSerial(bench)],
+  run: async (bench) => [
+    ...(await measure(bench, 64)),
+    ...(await measure(bench, 256)),
+    ...(await measureSerial(bench)),
+  ],
 };
 
 async function measure(bench: Bench, connections: number): Promise<readonly Result[]> {
@@ -24,7 +28,12 @@ async function measure(bench: Bench, connections: number): Promise<readonly Resu
     const baseline = await koaEcho();
     const loadBaseline = async (): Promise<number> => {
       const result = await bench.loader.http({
-        url: baseline.url, request: createRequest('c'), connections, status: 201, warmUp, requests,
+        url: baseline.url,
+        request: createRequest('c'),
+        connections,
+        status: 201,
+        warmUp,
+        requests,
       });
       return result.perSecond;
     };
@@ -39,7 +48,14 @@ async function measure(bench: Bench, connections: number): Promise<readonly Resu
     await expectTotal(subject.url, creates.made);
     return [
       { measure: name, unit: '/s', ...comparison, floor: 0.7 },
-      { measure: `${name}: CPU`, value: cpu, unit: 's per 1,000', floor: 0.26, bound: 'value at most', note: 'all threads of the server' },
+      {
+        measure: `${name}: CPU`,
+        value: cpu,
+        unit: 's per 1,000',
+        floor: 0.26,
+        bound: 'value at most',
+        note: 'all threads of the server',
+      },
       ...against,
     ];
   });
@@ -63,7 +79,7 @@ class Creates {
     const plan = { ...this.#plan, request: createRequest('c'), first: this.made };
     const { result, cpuSeconds } = await loadWithUsage(this.#bench, this.#subject, plan);
     this.made = result.next;
-    this.#cpu.push(cpuSeconds / this.#plan.requests * 1_000);
+    this.#cpu.push((cpuSeconds / this.#plan.requests) * 1_000);
     return result.perSecond;
   };
 
@@ -73,7 +89,11 @@ class Creates {
   }
 }
 
-async function loadWithUsage(bench: Bench, subject: Subject, plan: { request: ReturnType<typeof createRequest>; connections: number; requests: number; first: number }): Promise<{ readonly result: LoadResult; readonly cpuSeconds: number }> {
+async function loadWithUsage(
+  bench: Bench,
+  subject: Subject,
+  plan: { request: ReturnType<typeof createRequest>; connections: number; requests: number; first: number },
+): Promise<{ readonly result: LoadResult; readonly cpuSeconds: number }> {
   let before = 0;
   let after = 0;
   const note = (phase: string): void => {
@@ -89,8 +109,22 @@ async function loadWithUsage(bench: Bench, subject: Subject, plan: { request: Re
 async function measureSerial(bench: Bench): Promise<readonly Result[]> {
   return bench.withSubject(bench.newDataDir(), async ({ url }) => {
     const requests = bench.scaled(20_000);
-    const result = await bench.loader.http({ url, request: createRequest('u', { serial: true }), connections: 64, status: 201, warmUp, requests });
+    const result = await bench.loader.http({
+      url,
+      request: createRequest('u', { serial: true }),
+      connections: 64,
+      status: 201,
+      warmUp,
+      requests,
+    });
     await expectTotal(url, result.next);
-    return [{ measure: 'POST create, unique serial', value: result.perSecond, unit: '/s', note: `64 connections, p99 ${result.p99Ms.toFixed(1)} ms` }];
+    return [
+      {
+        measure: 'POST create, unique serial',
+        value: result.perSecond,
+        unit: '/s',
+        note: `64 connections, p99 ${result.p99Ms.toFixed(1)} ms`,
+      },
+    ];
   });
 }

@@ -24,7 +24,9 @@ export const decision: Measure = {
     const rounds = bench.rounds * 20;
     const before = heapUsed();
     const tables = new PermissionTables({ reader: objects.reader, feed: objects, domain: 'svc.run' });
-    const loadMs = timed(() => { tables.load(); });
+    const loadMs = timed(() => {
+      tables.load();
+    });
     const subjects = Array.from({ length: users }, (_user, user) => subjectOf(user));
     const requests = drawnRequests();
     let decisions = 0;
@@ -32,7 +34,7 @@ export const decision: Measure = {
     let allowed = 0;
     const drawn = (draw: number): Drawn => {
       const user = draw % users;
-      const ofGroup = requests[(rolesOf(user)[draw % 3]! + draw % 5) % groups]!;
+      const ofGroup = requests[(rolesOf(user)[draw % 3]! + (draw % 5)) % groups]!;
       return { subject: subjects[user]!, request: ofGroup[draw % ofGroup.length]! };
     };
     const decide = ({ subject, request }: Drawn): void => {
@@ -40,18 +42,32 @@ export const decision: Measure = {
       if (tables.rightsOf(subject).find(request, () => 'blog') !== undefined) allowed += 1;
     };
     const random = drawing();
-    const firstMs = timed(() => { for (let user = 0; user < users; user += 1) decide(drawn(user)); });
+    const firstMs = timed(() => {
+      for (let user = 0; user < users; user += 1) decide(drawn(user));
+    });
     const costs: number[] = [];
     for (let sample = 0; sample < rounds * 200; sample += 1) {
       const draws = Array.from({ length: decisionsEach }, () => drawn(random()));
-      costs.push(timed(() => { for (const draw of draws) decide(draw); }) * 1_000 / decisionsEach);
+      costs.push(
+        (timed(() => {
+          for (const draw of draws) decide(draw);
+        }) *
+          1_000) /
+          decisionsEach,
+      );
     }
     // What a server sees more of: a user who asks several times while their rules are still in the processor's cache.
     const again: number[] = [];
     for (let sample = 0; sample < rounds * 50; sample += 1) {
       const user = random() % users;
       const draws = Array.from({ length: decisionsEach }, () => drawn(user + users * (random() % 1_000)));
-      again.push(timed(() => { for (const draw of draws) decide(draw); }) * 1_000 / decisionsEach);
+      again.push(
+        (timed(() => {
+          for (const draw of draws) decide(draw);
+        }) *
+          1_000) /
+          decisionsEach,
+      );
     }
     const recompiled: number[] = [];
     const holders: number[] = [];
@@ -59,23 +75,53 @@ export const decision: Measure = {
       const changed = (round * 37) % roles;
       const held = holdersOf(changed).map(drawn);
       const batch = objects.changed(changed, round);
-      recompiled.push(timed(() => {
-        objects.publish(batch);
-        // Everybody's rights are asked for, so that whoever's have changed is found; those who hold it are judged by it.
-        for (const subject of subjects) rights += tables.rightsOf(subject).isSuperAdministrator ? 0 : 1;
-        for (const one of held) decide(one);
-      }));
+      recompiled.push(
+        timed(() => {
+          objects.publish(batch);
+          // Everybody's rights are asked for, so that whoever's have changed is found; those who hold it are judged by it.
+          for (const subject of subjects) rights += tables.rightsOf(subject).isSuperAdministrator ? 0 : 1;
+          for (const one of held) decide(one);
+        }),
+      );
       holders.push(held.length);
     }
     if (rights !== rounds * users) throw new Error('somebody has all rights');
-    if (allowed * 10 < decisions || allowed * 10 > decisions * 9) throw new Error(`${String(allowed)} of ${String(decisions)} were allowed`);
+    if (allowed * 10 < decisions || allowed * 10 > decisions * 9)
+      throw new Error(`${String(allowed)} of ${String(decisions)} were allowed`);
     const memory = (heapUsed() - before) / mebibyte;
     const warm = costs.slice(costs.length >> 2);
     return [
-      { measure: 'decision', value: median(warm), unit: 'µs', spread: spread(warm), floor: 2, bound: 'value at most', note: `${roles.toLocaleString('en')} roles, ${users.toLocaleString('en')} users, ${String(rulesEach)} rules a role; means of ${String(decisionsEach)} at a time` },
-      { measure: 'decision, the same user again', value: median(again), unit: 'µs', spread: spread(again), note: `${String(decisionsEach)} different requests in a row` },
-      { measure: 'role recompiled', value: median(recompiled), unit: 'ms', spread: spread(recompiled), floor: 5, bound: 'value at most', note: `with the rights of all ${users.toLocaleString('en')} users, ${String(median(holders))} of whom hold it and are judged` },
-      { measure: 'tables loaded', value: loadMs, unit: 'ms', note: `first decision of every user: ${firstMs.toFixed(0)} ms` },
+      {
+        measure: 'decision',
+        value: median(warm),
+        unit: 'µs',
+        spread: spread(warm),
+        floor: 2,
+        bound: 'value at most',
+        note: `${roles.toLocaleString('en')} roles, ${users.toLocaleString('en')} users, ${String(rulesEach)} rules a role; means of ${String(decisionsEach)} at a time`,
+      },
+      {
+        measure: 'decision, the same user again',
+        value: median(again),
+        unit: 'µs',
+        spread: spread(again),
+        note: `${String(decisionsEach)} different requests in a row`,
+      },
+      {
+        measure: 'role recompiled',
+        value: median(recompiled),
+        unit: 'ms',
+        spread: spread(recompiled),
+        floor: 5,
+        bound: 'value at most',
+        note: `with the rights of all ${users.toLocaleString('en')} users, ${String(median(holders))} of whom hold it and are judged`,
+      },
+      {
+        measure: 'tables loaded',
+        value: loadMs,
+        unit: 'ms',
+        note: `first decision of every user: ${firstMs.toFixed(0)} ms`,
+      },
       { measure: 'tables, memory', value: memory, unit: 'MiB', note: 'of the heap, with all that is remembered' },
     ];
   },
@@ -124,7 +170,7 @@ function subjectOf(user: number): Subject {
 }
 
 const groups = 40;
-const groupOf = (role: number, place: number): string => `group-${String((role + place % 4) % groups)}.example.com`;
+const groupOf = (role: number, place: number): string => `group-${String((role + (place % 4)) % groups)}.example.com`;
 const resourceOf = (place: number): string => `things${String(place >> 1)}`;
 
 /** Rules as plugins write them, of four groups a role: some for any name, some for a few, one in ten for paths. */
@@ -132,9 +178,16 @@ function ruleOf(role: number, place: number, edition: number): Readonly<Record<s
   const group = groupOf(role, place);
   const resource = resourceOf(place);
   const verbs = place % 3 === 0 ? ['*'] : ['get', 'list', 'watch'];
-  if (place % 10 === 9) return { nonResourceURLs: [`/apis/${group}/v1/${resource}/x/y/${String(edition)}/*`, `/open/${resource}`], verbs };
+  if (place % 10 === 9)
+    return { nonResourceURLs: [`/apis/${group}/v1/${resource}/x/y/${String(edition)}/*`, `/open/${resource}`], verbs };
   if (place % 5 === 1) return { apiGroups: [group], resources: [`blog/${resource}`], verbs };
-  if (place % 5 === 2) return { apiGroups: [group], resources: [resource, `${resource}/*`], resourceNames: ['one', 'two', 'team-*'], verbs };
+  if (place % 5 === 2)
+    return {
+      apiGroups: [group],
+      resources: [resource, `${resource}/*`],
+      resourceNames: ['one', 'two', 'team-*'],
+      verbs,
+    };
   return { apiGroups: [group], resources: [resource, `${resource}/status`], verbs };
 }
 
@@ -142,25 +195,46 @@ function ruleOf(role: number, place: number, edition: number): Readonly<Record<s
 function drawnRequests(): readonly (readonly (ResourceRequest | NonResourceRequest)[])[] {
   const tails = ['', '/one', '/team-a', '/other', '/one/status'];
   const methods = ['GET', 'GET', 'PUT', 'DELETE'];
-  return Array.from({ length: groups }, (_group, group) => Array.from({ length: rulesEach * 4 }, (_request, at) => {
-    const place = `/apis/${groupOf(group, 0)}/v1/${resourceOf(at % rulesEach)}`;
-    const request = requestInfo(methods[at % 4]!, at % 16 === 15 ? `/open/things${String(at % 30)}` : `${place}${tails[at % 5]!}`, 'no watch');
-    if (request.kind === 'malformed') throw new Error(request.detail);
-    return request;
-  }));
+  return Array.from({ length: groups }, (_group, group) =>
+    Array.from({ length: rulesEach * 4 }, (_request, at) => {
+      const place = `/apis/${groupOf(group, 0)}/v1/${resourceOf(at % rulesEach)}`;
+      const request = requestInfo(
+        methods[at % 4]!,
+        at % 16 === 15 ? `/open/things${String(at % 30)}` : `${place}${tails[at % 5]!}`,
+        'no watch',
+      );
+      if (request.kind === 'malformed') throw new Error(request.detail);
+      return request;
+    }),
+  );
 }
 
 /** The stored objects as a read model answers them, without one: the tables are what is measured. */
 class Objects {
   readonly #rows = new Map<string, ReadonlyMap<string, StoredObject>>([
     ['roles', new Map(Array.from({ length: roles }, (_role, role) => [`role-${String(role)}`, roleRow(role, 0)]))],
-    ['rolebindings', new Map(Array.from({ length: users }, (_user, user) => rolesOf(user).map((role, place) => bindingRow(user, role, place))).flat())],
-    ['users', new Map(Array.from({ length: users }, (_user, user) => [`user-${String(user)}`, stored(`user-${String(user)}`, { spec: { email: 'x@example.com' } })]))],
+    [
+      'rolebindings',
+      new Map(
+        Array.from({ length: users }, (_user, user) =>
+          rolesOf(user).map((role, place) => bindingRow(user, role, place)),
+        ).flat(),
+      ),
+    ],
+    [
+      'users',
+      new Map(
+        Array.from({ length: users }, (_user, user) => [
+          `user-${String(user)}`,
+          stored(`user-${String(user)}`, { spec: { email: 'x@example.com' } }),
+        ]),
+      ),
+    ],
   ]);
   #listener: (batch: ChangeBatch) => void = () => undefined;
 
   readonly reader = {
-    names: (type: TypeKey) => [...this.#rows.get(type)?.keys() ?? []],
+    names: (type: TypeKey) => [...(this.#rows.get(type)?.keys() ?? [])],
     get: (type: TypeKey, name: string) => this.#rows.get(type)?.get(name),
   } as unknown as ObjectReader;
 
@@ -171,8 +245,15 @@ class Objects {
 
   changed(role: number, edition: number): ChangeBatch {
     const change: Change = {
-      ...roleRow(role, edition + 1), type: 'roles' as TypeKey, name: `role-${String(role)}`, kind: 'modified',
-      before: undefined, after: undefined, previousBytes: undefined, deletionRequested: false, finalizers: false,
+      ...roleRow(role, edition + 1),
+      type: 'roles' as TypeKey,
+      name: `role-${String(role)}`,
+      kind: 'modified',
+      before: undefined,
+      after: undefined,
+      previousBytes: undefined,
+      deletionRequested: false,
+      finalizers: false,
     };
     return { changes: [change], position: change.position };
   }
@@ -183,15 +264,33 @@ class Objects {
 }
 
 function roleRow(role: number, edition: number): StoredObject {
-  return stored(`role-${String(role)}`, { rules: Array.from({ length: rulesEach }, (_rule, place) => ruleOf(role, place, edition)) });
+  return stored(`role-${String(role)}`, {
+    rules: Array.from({ length: rulesEach }, (_rule, place) => ruleOf(role, place, edition)),
+  });
 }
 
 function bindingRow(user: number, role: number, place: number): readonly [string, StoredObject] {
   const name = `b-${String(user)}-${String(place)}`;
-  return [name, stored(name, { roleRef: { apiGroup: '', kind: 'Role', name: `role-${String(role)}` }, subjects: [{ apiGroup: '', kind: 'User', name: `user-${String(user)}` }] })];
+  return [
+    name,
+    stored(name, {
+      roleRef: { apiGroup: '', kind: 'Role', name: `role-${String(role)}` },
+      subjects: [{ apiGroup: '', kind: 'User', name: `user-${String(user)}` }],
+    }),
+  ];
 }
 
 function stored(name: string, members: Readonly<Record<string, unknown>>): StoredObject {
-  const metadata = { name, uid: `uid-of-${name}`, version: 0, generation: 1, creationTimestamp: '2026-01-01T00:00:00.000Z' };
-  return { bytes: Buffer.from(JSON.stringify({ apiVersion: 'v1alpha1', kind: 'Any', metadata, ...members })), revision: streamRevision(0), position: logPosition(1n) };
+  const metadata = {
+    name,
+    uid: `uid-of-${name}`,
+    version: 0,
+    generation: 1,
+    creationTimestamp: '2026-01-01T00:00:00.000Z',
+  };
+  return {
+    bytes: Buffer.from(JSON.stringify({ apiVersion: 'v1alpha1', kind: 'Any', metadata, ...members })),
+    revision: streamRevision(0),
+    position: logPosition(1n),
+  };
 }

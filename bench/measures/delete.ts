@@ -14,38 +14,83 @@ const perSecond = 200;
 /** From sending a DELETE to the DELETED that a watcher gets, of objects without finalizers. */
 export const deletion: Measure = {
   name: 'delete',
-  run: async (bench) => bench.withSubject(bench.newDataDir(), async ({ url, pid }) => {
-    const count = bench.scaled(4_000);
-    await bench.loader.http({ url, request: createRequest('warm'), connections: 16, status: 201, warmUp: 0, requests: bench.scaled(2_000) });
-    await bench.loader.http({ url, request: createRequest('d'), connections: 16, status: 201, warmUp: 0, requests: count });
-    const { total, metadata: { resourceVersion } } = await list(url, 'size=1');
-    const watching = new AbortController();
-    const response = await fetch(`${url}${widgetsPath}?watch=true&resourceVersion=${resourceVersion}`, { headers: { authorization }, signal: watching.signal });
-    const sent = new Map<string, number>();
-    const took: number[] = [];
-    const followed = follow(response, sent, took, count);
-    const before = usageOf(pid).cpuSeconds;
-    const began = performance.now();
-    const request = { method: 'DELETE', path: `${widgetsPath}/d-{n}`, headers } as const;
-    const answers = await writePaced({ url, request, connections: 64, status: 200, perSecond, count }, (index) => { sent.set(`d-${index.toString()}`, performance.now()); });
-    const sending = (performance.now() - began) / 1_000;
-    await Promise.race([followed, passes(10_000).then(() => { throw new Error(`${(count - took.length).toString()} of ${count.toString()} were not seen to go`); })]);
-    const cpuMs = (usageOf(pid).cpuSeconds - before) * 1_000 / count;
-    watching.abort();
-    await expectTotal(url, total - count);
-    const [gone, marked] = [quantiles(took), quantiles(answers.map(({ tookMs }) => tookMs))];
-    return [{ measure: 'DELETE to gone', value: gone(0.99), unit: 'ms p99', floor: 50, bound: 'value at most', note: `${(count / sending).toFixed(0)} deletes/s, p50 ${gone(0.5).toFixed(1)}, max ${gone(1).toFixed(1)} ms; answered p50 ${marked(0.5).toFixed(1)}, p99 ${marked(0.99).toFixed(1)} ms; CPU of one ${cpuMs.toFixed(2)} ms` }];
-  }),
+  run: async (bench) =>
+    bench.withSubject(bench.newDataDir(), async ({ url, pid }) => {
+      const count = bench.scaled(4_000);
+      await bench.loader.http({
+        url,
+        request: createRequest('warm'),
+        connections: 16,
+        status: 201,
+        warmUp: 0,
+        requests: bench.scaled(2_000),
+      });
+      await bench.loader.http({
+        url,
+        request: createRequest('d'),
+        connections: 16,
+        status: 201,
+        warmUp: 0,
+        requests: count,
+      });
+      const {
+        total,
+        metadata: { resourceVersion },
+      } = await list(url, 'size=1');
+      const watching = new AbortController();
+      const response = await fetch(`${url}${widgetsPath}?watch=true&resourceVersion=${resourceVersion}`, {
+        headers: { authorization },
+        signal: watching.signal,
+      });
+      const sent = new Map<string, number>();
+      const took: number[] = [];
+      const followed = follow(response, sent, took, count);
+      const before = usageOf(pid).cpuSeconds;
+      const began = performance.now();
+      const request = { method: 'DELETE', path: `${widgetsPath}/d-{n}`, headers } as const;
+      const answers = await writePaced({ url, request, connections: 64, status: 200, perSecond, count }, (index) => {
+        sent.set(`d-${index.toString()}`, performance.now());
+      });
+      const sending = (performance.now() - began) / 1_000;
+      await Promise.race([
+        followed,
+        passes(10_000).then(() => {
+          throw new Error(`${(count - took.length).toString()} of ${count.toString()} were not seen to go`);
+        }),
+      ]);
+      const cpuMs = ((usageOf(pid).cpuSeconds - before) * 1_000) / count;
+      watching.abort();
+      await expectTotal(url, total - count);
+      const [gone, marked] = [quantiles(took), quantiles(answers.map(({ tookMs }) => tookMs))];
+      return [
+        {
+          measure: 'DELETE to gone',
+          value: gone(0.99),
+          unit: 'ms p99',
+          floor: 50,
+          bound: 'value at most',
+          note: `${(count / sending).toFixed(0)} deletes/s, p50 ${gone(0.5).toFixed(1)}, max ${gone(1).toFixed(1)} ms; answered p50 ${marked(0.5).toFixed(1)}, p99 ${marked(0.99).toFixed(1)} ms; CPU of one ${cpuMs.toFixed(2)} ms`,
+        },
+      ];
+    }),
 };
 
-async function follow(response: Response, sent: ReadonlyMap<string, number>, took: number[], count: number): Promise<void> {
+async function follow(
+  response: Response,
+  sent: ReadonlyMap<string, number>,
+  took: number[],
+  count: number,
+): Promise<void> {
   if (response.body === null) throw new Error('the watch has no body');
   const lines = createInterface({ input: Readable.fromWeb(response.body as never) });
   // The watch is cut off at the end.
   lines.on('error', () => undefined);
   for await (const line of lines) {
     if (!line.includes('"DELETED"')) continue;
-    const frame = JSON.parse(line.replace(/^data: /u, '')) as { readonly type: string; readonly object: { readonly metadata: { readonly name: string } } };
+    const frame = JSON.parse(line.replace(/^data: /u, '')) as {
+      readonly type: string;
+      readonly object: { readonly metadata: { readonly name: string } };
+    };
     if (frame.type !== 'DELETED') continue;
     took.push(performance.now() - (sent.get(frame.object.metadata.name) ?? NaN));
     if (took.length === count) return;

@@ -10,31 +10,43 @@ import { widgetText, widgetsPath } from '../subject/widgets.ts';
 /** GET of one object over 64 connections, against Koa sending the same bytes, and against another build by `--before DIR`. */
 export const getOne: Measure = {
   name: 'get-one',
-  run: async (bench) => bench.withSubject(bench.newDataDir(), async ({ url }) => {
-    const path = `${widgetsPath}/measured`;
-    const widget = widgetText({ name: 'measured', size: '1', tier: 'gold', batch: '1' });
-    await send(url, 'POST', widgetsPath, widget);
-    const bytes = await send(url, 'GET', path);
-    const baseline = await koaFixed(bytes);
-    const request: RequestTemplate = { method: 'GET', path, headers };
-    const requests = bench.scaled(40_000);
-    const load = async (target: string): Promise<number> => {
-      const result = await bench.loader.http({ url: target, request, connections: 64, status: 200, warmUp: 500, requests });
-      expect('bytes of all answers', result.bodyBytes, requests * bytes.length);
-      return result.perSecond;
-    };
-    const comparison = await compare(bench.rounds, () => load(baseline.url), () => load(url));
-    baseline.close();
-    const name = 'GET one object, 64 connections';
-    return [
-      { measure: name, unit: '/s', ...comparison, floor: 0.8, note: `${bytes.length.toString()} bytes` },
-      ...await withEarlier(bench, name, {
-        earlier: async (earlier) => {
-          await send(earlier.url, 'POST', widgetsPath, widget);
-          return async () => load(earlier.url);
-        },
-        present: async () => load(url),
-      }),
-    ];
-  }),
+  run: async (bench) =>
+    bench.withSubject(bench.newDataDir(), async ({ url }) => {
+      const path = `${widgetsPath}/measured`;
+      const widget = widgetText({ name: 'measured', size: '1', tier: 'gold', batch: '1' });
+      await send(url, 'POST', widgetsPath, widget);
+      const bytes = await send(url, 'GET', path);
+      const baseline = await koaFixed(bytes);
+      const request: RequestTemplate = { method: 'GET', path, headers };
+      const requests = bench.scaled(40_000);
+      const load = async (target: string): Promise<number> => {
+        const result = await bench.loader.http({
+          url: target,
+          request,
+          connections: 64,
+          status: 200,
+          warmUp: 500,
+          requests,
+        });
+        expect('bytes of all answers', result.bodyBytes, requests * bytes.length);
+        return result.perSecond;
+      };
+      const comparison = await compare(
+        bench.rounds,
+        () => load(baseline.url),
+        () => load(url),
+      );
+      baseline.close();
+      const name = 'GET one object, 64 connections';
+      return [
+        { measure: name, unit: '/s', ...comparison, floor: 0.8, note: `${bytes.length.toString()} bytes` },
+        ...(await withEarlier(bench, name, {
+          earlier: async (earlier) => {
+            await send(earlier.url, 'POST', widgetsPath, widget);
+            return async () => load(earlier.url);
+          },
+          present: async () => load(url),
+        })),
+      ];
+    }),
 };

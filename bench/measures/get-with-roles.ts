@@ -17,48 +17,99 @@ const user = { name: 'measured', password: 'bench-password-2' };
  */
 export const getWithRoles: Measure = {
   name: 'get-with-roles',
-  run: async (bench) => bench.withSubject(bench.newDataDir(), async ({ url }) => {
-    const path = `${widgetsPath}/measured`;
-    const widget = widgetText({ name: 'measured', size: '1', tier: 'gold', batch: '1' });
-    await send(url, 'POST', widgetsPath, widget);
-    await makeRoles(url);
-    const load = async (target: string, who: string): Promise<number> => {
-      const bytes = await send(target, 'GET', path);
-      const request: RequestTemplate = { method: 'GET', path, headers: { Host: '127.0.0.1', Authorization: who } };
-      const requests = bench.scaled(40_000);
-      const result = await bench.loader.http({ url: target, request, connections: 64, status: 200, warmUp: 500, requests });
-      expect('bytes of all answers', result.bodyBytes, requests * bytes.length);
-      return result.perSecond;
-    };
-    const asUser = async (): Promise<number> => load(url, `Basic ${Buffer.from(`${user.name}:${user.password}`).toString('base64')}`);
-    const { before } = bench;
-    if (before === undefined) {
-      const comparison = await compare(bench.rounds, async () => load(url, authorization), asUser);
-      return [{ measure: 'GET by a user with roles', unit: '/s', ...comparison, floor: 0.95, note: 'against GET by the administrator; --before DIR compares with another build' }];
-    }
-    const earlier = await startSubject(bench.newDataDir(), { program: join(before, 'dist/src/main.js') });
-    try {
-      await send(earlier.url, 'POST', widgetsPath, widget);
-      const comparison = await compare(bench.rounds, async () => load(earlier.url, authorization), asUser);
-      return [{ measure: 'GET by a user with roles', unit: '/s', ...comparison, floor: 0.95, note: 'against the build named by --before' }];
-    } finally {
-      await earlier.stop();
-    }
-  }),
+  run: async (bench) =>
+    bench.withSubject(bench.newDataDir(), async ({ url }) => {
+      const path = `${widgetsPath}/measured`;
+      const widget = widgetText({ name: 'measured', size: '1', tier: 'gold', batch: '1' });
+      await send(url, 'POST', widgetsPath, widget);
+      await makeRoles(url);
+      const load = async (target: string, who: string): Promise<number> => {
+        const bytes = await send(target, 'GET', path);
+        const request: RequestTemplate = { method: 'GET', path, headers: { Host: '127.0.0.1', Authorization: who } };
+        const requests = bench.scaled(40_000);
+        const result = await bench.loader.http({
+          url: target,
+          request,
+          connections: 64,
+          status: 200,
+          warmUp: 500,
+          requests,
+        });
+        expect('bytes of all answers', result.bodyBytes, requests * bytes.length);
+        return result.perSecond;
+      };
+      const asUser = async (): Promise<number> =>
+        load(url, `Basic ${Buffer.from(`${user.name}:${user.password}`).toString('base64')}`);
+      const { before } = bench;
+      if (before === undefined) {
+        const comparison = await compare(bench.rounds, async () => load(url, authorization), asUser);
+        return [
+          {
+            measure: 'GET by a user with roles',
+            unit: '/s',
+            ...comparison,
+            floor: 0.95,
+            note: 'against GET by the administrator; --before DIR compares with another build',
+          },
+        ];
+      }
+      const earlier = await startSubject(bench.newDataDir(), { program: join(before, 'dist/src/main.js') });
+      try {
+        await send(earlier.url, 'POST', widgetsPath, widget);
+        const comparison = await compare(bench.rounds, async () => load(earlier.url, authorization), asUser);
+        return [
+          {
+            measure: 'GET by a user with roles',
+            unit: '/s',
+            ...comparison,
+            floor: 0.95,
+            note: 'against the build named by --before',
+          },
+        ];
+      } finally {
+        await earlier.stop();
+      }
+    }),
 };
 
 /** Many roles of many rules, three of them the user's; the last rule of the last one is the one that counts. */
 async function makeRoles(url: string): Promise<void> {
   const core = { apiVersion: 'v1alpha1' };
   for (let role = 0; role < roles; role += 1) {
-    const rules = Array.from({ length: rulesPerRole }, (_, rule) => ({ apiGroups: [`group-${rule.toString()}.example`], resources: [`things-${role.toString()}`], verbs: ['get', 'list', 'watch'] }));
-    if (role === roles - 1) rules.push({ apiGroups: [widgetGroup], resources: ['widgets'], verbs: ['get', 'list', 'watch'] });
-    await send(url, 'POST', '/api/v1alpha1/roles', JSON.stringify({ ...core, kind: 'Role', metadata: { name: `role-${role.toString()}` }, rules }));
+    const rules = Array.from({ length: rulesPerRole }, (_, rule) => ({
+      apiGroups: [`group-${rule.toString()}.example`],
+      resources: [`things-${role.toString()}`],
+      verbs: ['get', 'list', 'watch'],
+    }));
+    if (role === roles - 1)
+      rules.push({ apiGroups: [widgetGroup], resources: ['widgets'], verbs: ['get', 'list', 'watch'] });
+    await send(
+      url,
+      'POST',
+      '/api/v1alpha1/roles',
+      JSON.stringify({ ...core, kind: 'Role', metadata: { name: `role-${role.toString()}` }, rules }),
+    );
   }
-  await send(url, 'POST', '/api/v1alpha1/users', JSON.stringify({ ...core, kind: 'User', metadata: { name: user.name }, spec: { password: user.password } }));
+  await send(
+    url,
+    'POST',
+    '/api/v1alpha1/users',
+    JSON.stringify({ ...core, kind: 'User', metadata: { name: user.name }, spec: { password: user.password } }),
+  );
   for (const role of [0, 1, roles - 1]) {
     const roleRef = { apiGroup: '', kind: 'Role', name: `role-${role.toString()}` };
     const subjects = [{ apiGroup: '', kind: 'User', name: user.name }];
-    await send(url, 'POST', '/api/v1alpha1/rolebindings', JSON.stringify({ ...core, kind: 'RoleBinding', metadata: { name: `binding-${role.toString()}` }, roleRef, subjects }));
+    await send(
+      url,
+      'POST',
+      '/api/v1alpha1/rolebindings',
+      JSON.stringify({
+        ...core,
+        kind: 'RoleBinding',
+        metadata: { name: `binding-${role.toString()}` },
+        roleRef,
+        subjects,
+      }),
+    );
   }
 }

@@ -12,7 +12,7 @@ const attacks: Readonly<Record<string, (bench: Bench) => Promise<readonly Result
   'silent joins': silentJoins,
   'catch-ups': catchUps,
   'slow readers': slowReaders,
-  'guesses': guesses,
+  guesses: guesses,
   'a plugin that never settles': neverSettles,
   'a slow index': slowIndex,
   'an endless upload': endlessUpload,
@@ -25,7 +25,7 @@ export const hostile: Measure = {
     const results: Result[] = [];
     for (const [name, attack] of Object.entries(attacks)) {
       try {
-        results.push(...await attack(bench));
+        results.push(...(await attack(bench)));
       } catch (error) {
         results.push(failed(name, error));
       }

@@ -13,13 +13,40 @@ export const list100k: Measure = {
     const count = bench.scaled(100_000);
     return bench.withSubject(await bench.seeded(count), async ({ url, pid }) => {
       await expectTotal(url, count);
-      const list = async () => bench.loader.http({ url, request: { method: 'GET', path: widgetsPath, headers }, connections: 1, status: 200, warmUp: 0, requests: 5 });
-      const { result, bytes } = canReadUsage ? await memoryGrowth(pid, list) : { result: await list(), bytes: Number.NaN };
-      if (result.bodyBytes < 5 * count * 500) throw new Error(`five lists of ${count.toString()} objects must be larger than ${result.bodyBytes.toString()} bytes`);
+      const list = async () =>
+        bench.loader.http({
+          url,
+          request: { method: 'GET', path: widgetsPath, headers },
+          connections: 1,
+          status: 200,
+          warmUp: 0,
+          requests: 5,
+        });
+      const { result, bytes } = canReadUsage
+        ? await memoryGrowth(pid, list)
+        : { result: await list(), bytes: Number.NaN };
+      if (result.bodyBytes < 5 * count * 500)
+        throw new Error(
+          `five lists of ${count.toString()} objects must be larger than ${result.bodyBytes.toString()} bytes`,
+        );
       const of = `LIST ${count.toLocaleString('en')} objects`;
       return [
-        { measure: `${of}: time`, value: result.p50Ms / 1_000, unit: 's', floor: 0.5, bound: 'value at most', note: `the slowest ${(result.maxMs / 1_000).toFixed(2)} s, ${Math.round(result.bodyBytes / 5 / mebibyte).toString()} MiB` },
-        { measure: `${of}: memory growth`, value: bytes / mebibyte, unit: 'MiB', floor: 32, bound: 'value at most', note: 'highest RssAnon less that before' },
+        {
+          measure: `${of}: time`,
+          value: result.p50Ms / 1_000,
+          unit: 's',
+          floor: 0.5,
+          bound: 'value at most',
+          note: `the slowest ${(result.maxMs / 1_000).toFixed(2)} s, ${Math.round(result.bodyBytes / 5 / mebibyte).toString()} MiB`,
+        },
+        {
+          measure: `${of}: memory growth`,
+          value: bytes / mebibyte,
+          unit: 'MiB',
+          floor: 32,
+          bound: 'value at most',
+          note: 'highest RssAnon less that before',
+        },
       ];
     });
   },

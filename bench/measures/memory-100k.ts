@@ -13,14 +13,33 @@ export const memory100k: Measure = {
     const count = bench.scaled(100_000);
     const dataDir = bench.newDataDir();
     const results: Result[] = [];
-    const held = (when: string, bytes: number): Result => ({ measure: `${count.toLocaleString('en')} objects: RssAnon ${when}`, value: bytes / mebibyte, unit: 'MiB', floor: 180, bound: 'value at most' });
+    const held = (when: string, bytes: number): Result => ({
+      measure: `${count.toLocaleString('en')} objects: RssAnon ${when}`,
+      value: bytes / mebibyte,
+      unit: 'MiB',
+      floor: 180,
+      bound: 'value at most',
+    });
     await bench.withSubject(dataDir, async ({ url, pid }) => {
-      await bench.loader.http({ url, request: createRequest('m'), connections: 64, status: 201, warmUp: 0, requests: count });
+      await bench.loader.http({
+        url,
+        request: createRequest('m'),
+        connections: 64,
+        status: 201,
+        warmUp: 0,
+        requests: count,
+      });
       await expectTotal(url, count);
       if (canReadUsage) results.push(held('after writing', await settledMemory(pid)));
     });
     await bench.withSubject(dataDir, async ({ url, pid, startMs }) => {
-      results.push({ measure: `${count.toLocaleString('en')} objects: restart to ready`, value: startMs / 1_000, unit: 's', floor: 1, bound: 'value at most' });
+      results.push({
+        measure: `${count.toLocaleString('en')} objects: restart to ready`,
+        value: startMs / 1_000,
+        unit: 's',
+        floor: 1,
+        bound: 'value at most',
+      });
       await expectTotal(url, count);
       if (canReadUsage) results.push(held('after restart', await settledMemory(pid)));
     });

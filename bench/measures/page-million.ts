@@ -21,10 +21,16 @@ export const pageMillion: Measure = {
       expect('order', JSON.stringify(sizes), JSON.stringify([...sizes].sort((left, right) => right - left)));
 
       // Every request asks for another page, so none is answered from what was kept of an earlier one.
-      const page = async (pages: string, requests: number): Promise<LoadResult> => bench.loader.http({
-        url, connections: 1, status: 200, warmUp: 0, requests, first: 3,
-        request: { method: 'GET', path: `${widgetsPath}?${query}&size=${size.toString()}&page=${pages}`, headers },
-      });
+      const page = async (pages: string, requests: number): Promise<LoadResult> =>
+        bench.loader.http({
+          url,
+          connections: 1,
+          status: 200,
+          warmUp: 0,
+          requests,
+          first: 3,
+          request: { method: 'GET', path: `${widgetsPath}?${query}&size=${size.toString()}&page=${pages}`, headers },
+        });
       const early = await page('{n}', bench.scaled(1_000));
       const lastPage = Math.ceil(total / size);
       const last = await list(url, `${query}&page=${lastPage.toString()}&size=${size.toString()}`);
@@ -33,14 +39,31 @@ export const pageMillion: Measure = {
       const deep: number[] = [];
       for (const tier of tiers.slice(1)) {
         const began = performance.now();
-        const found = await list(url, `labelSelector=example.com/tier%3D${tier}&sort=spec.size,asc&page=${lastPage.toString()}&size=${size.toString()}`);
+        const found = await list(
+          url,
+          `labelSelector=example.com/tier%3D${tier}&sort=spec.size,asc&page=${lastPage.toString()}&size=${size.toString()}`,
+        );
         deep.push(performance.now() - began);
         expect(`objects of tier ${tier}`, found.total, total);
       }
       const of = `page of ${size.toString()} of ${count.toLocaleString('en')}`;
       return [
-        { measure: `${of}: p99`, value: early.p99Ms, unit: 'ms', floor: 10, bound: 'value at most', note: `p50 ${early.p50Ms.toFixed(2)} ms, max ${early.maxMs.toFixed(1)} ms` },
-        { measure: `${of}: last page`, value: Math.max(...deep), unit: 'ms', floor: 50, bound: 'value at most', note: 'the slowest of nine labels' },
+        {
+          measure: `${of}: p99`,
+          value: early.p99Ms,
+          unit: 'ms',
+          floor: 10,
+          bound: 'value at most',
+          note: `p50 ${early.p50Ms.toFixed(2)} ms, max ${early.maxMs.toFixed(1)} ms`,
+        },
+        {
+          measure: `${of}: last page`,
+          value: Math.max(...deep),
+          unit: 'ms',
+          floor: 50,
+          bound: 'value at most',
+          note: 'the slowest of nine labels',
+        },
       ];
     });
   },

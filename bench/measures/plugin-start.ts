@@ -22,18 +22,33 @@ export const pluginStart: Measure = {
       }
       samples.sort((left, right) => left - right);
       const value = samples[Math.floor(samples.length / 2)] ?? Number.NaN;
-      return [{ measure: `plugin with ${count.toLocaleString('en')} objects and 6 indexes: start`, value, unit: 's', floor: 2, bound: 'value at most', note: `the slowest of ${String(samples.length)}: ${(samples.at(-1) ?? Number.NaN).toFixed(2)} s` }];
+      return [
+        {
+          measure: `plugin with ${count.toLocaleString('en')} objects and 6 indexes: start`,
+          value,
+          unit: 's',
+          floor: 2,
+          bound: 'value at most',
+          note: `the slowest of ${String(samples.length)}: ${(samples.at(-1) ?? Number.NaN).toFixed(2)} s`,
+        },
+      ];
     });
   },
 };
 
 async function switched(url: string, enabled: boolean): Promise<void> {
-  const answer = await fetch(url + plugin, { method: 'PATCH', headers: { ...headers, 'Content-Type': 'application/merge-patch+json' }, body: JSON.stringify({ spec: { enabled } }) });
+  const answer = await fetch(url + plugin, {
+    method: 'PATCH',
+    headers: { ...headers, 'Content-Type': 'application/merge-patch+json' },
+    body: JSON.stringify({ spec: { enabled } }),
+  });
   if (answer.status !== 200) throw new Error(`the plugin could not be switched: ${String(answer.status)}`);
-  for (const phase = enabled ? 'started' : 'stopped'; await phaseOf(url) !== phase;) await passes(5);
+  for (const phase = enabled ? 'started' : 'stopped'; (await phaseOf(url)) !== phase;) await passes(5);
 }
 
 async function phaseOf(url: string): Promise<string | undefined> {
-  const object = await (await fetch(url + plugin, { headers })).json() as { readonly status?: { readonly phase?: string } };
+  const object = (await (await fetch(url + plugin, { headers })).json()) as {
+    readonly status?: { readonly phase?: string };
+  };
   return object.status?.phase;
 }

@@ -21,7 +21,15 @@ export const reconcile: Measure = {
     const controller = await rounds(bench.rounds, async () => {
       let steps = 0;
       const one = new Controller({
-        name: 'bench', bound: new ReconcileBound(clock), concurrency: 16, clock, leadership: alwaysLeading, keys: () => keys, onError: (error) => { throw error; },
+        name: 'bench',
+        bound: new ReconcileBound(clock),
+        concurrency: 16,
+        clock,
+        leadership: alwaysLeading,
+        keys: () => keys,
+        onError: (error) => {
+          throw error;
+        },
         reconcile: async () => {
           steps += 1;
           return Promise.resolve(settled);
@@ -39,20 +47,43 @@ export const reconcile: Measure = {
     const plugin = await rounds(bench.rounds, async () => {
       let steps = 0;
       const type = { group: 'bench.example', version: 'v1', plural: 'widgets' };
-      const one = new PluginReconciler('bench', {
-        name: 'widgets', type, concurrency: 16, watches: [],
-        reconcile: async () => {
-          steps += 1;
-          return Promise.resolve(undefined);
+      const one = new PluginReconciler(
+        'bench',
+        {
+          name: 'widgets',
+          type,
+          concurrency: 16,
+          watches: [],
+          reconcile: async () => {
+            steps += 1;
+            return Promise.resolve(undefined);
+          },
         },
-      }, { reader: reader as ObjectReader, bound: new ReconcileBound(clock), leadership: alwaysLeading, clock, loggerOf: () => log, clientOf: () => ({}) as never, parse: (bytes) => JSON.parse(Buffer.from(bytes).toString('utf8')) as never, placeOf: () => '', onHealth: none });
+        {
+          reader: reader as ObjectReader,
+          bound: new ReconcileBound(clock),
+          leadership: alwaysLeading,
+          clock,
+          loggerOf: () => log,
+          clientOf: () => ({}) as never,
+          parse: (bytes) => JSON.parse(Buffer.from(bytes).toString('utf8')) as never,
+          placeOf: () => '',
+          onHealth: none,
+        },
+      );
       const took = await timed(one);
       expect('steps', steps, count);
       await one.stop();
       return took;
     });
     return [
-      { measure: `reconcile ${count.toLocaleString('en')} keys`, unit: '/s', ...controller, floor: perSecondMin, bound: 'value at least' },
+      {
+        measure: `reconcile ${count.toLocaleString('en')} keys`,
+        unit: '/s',
+        ...controller,
+        floor: perSecondMin,
+        bound: 'value at least',
+      },
       { measure: '… of a plugin, objects parsed', unit: '/s', ...plugin },
     ];
   },
@@ -62,7 +93,7 @@ async function timed(one: { open(): void; idle(): Promise<void> }): Promise<numb
   const began = performance.now();
   one.open();
   await one.idle();
-  return count / (performance.now() - began) * 1_000;
+  return (count / (performance.now() - began)) * 1_000;
 }
 
 async function rounds(times: number, run: () => Promise<number>): Promise<Pick<Result, 'value' | 'spread'>> {

@@ -8,14 +8,29 @@ export const restartMillion: Measure = {
   run: async (bench) => {
     const count = bench.scaled(1_000_000);
     const dataDir = await bench.seeded(count);
-    const empty = canReadUsage ? await bench.withSubject(bench.newDataDir(), ({ pid }) => settledMemory(pid)) : Number.NaN;
+    const empty = canReadUsage
+      ? await bench.withSubject(bench.newDataDir(), ({ pid }) => settledMemory(pid))
+      : Number.NaN;
     return bench.withSubject(dataDir, async ({ url, pid, startMs }) => {
       await expectTotal(url, count);
       const held = canReadUsage ? await settledMemory(pid) : Number.NaN;
       return [
-        { measure: `${count.toLocaleString('en')} objects: restart to ready`, value: startMs / 1_000, unit: 's', floor: 5, bound: 'value at most' },
+        {
+          measure: `${count.toLocaleString('en')} objects: restart to ready`,
+          value: startMs / 1_000,
+          unit: 's',
+          floor: 5,
+          bound: 'value at most',
+        },
         // An upper bound of the heap: everything the process holds beyond what an empty server does.
-        { measure: `${count.toLocaleString('en')} objects: memory`, value: (held - empty) / count, unit: 'bytes an object', floor: 500, bound: 'value at most', note: 'RssAnon less an empty server\'s' },
+        {
+          measure: `${count.toLocaleString('en')} objects: memory`,
+          value: (held - empty) / count,
+          unit: 'bytes an object',
+          floor: 500,
+          bound: 'value at most',
+          note: "RssAnon less an empty server's",
+        },
       ];
     });
   },

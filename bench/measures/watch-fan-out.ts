@@ -11,26 +11,52 @@ const sockets = 1_000;
 /** Every change of 16 writers to each of 1,000 sockets, against `ws` sending the same frames one by one. */
 export const watchFanOut: Measure = {
   name: 'watch-fan-out',
-  run: async (bench) => bench.withSubject(bench.newDataDir(), async ({ url }) => {
-    const changes = bench.scaled(500);
-    let first = 0;
-    const watch = async (): Promise<WatchResult> => {
-      const load = { url, request: createRequest('w'), connections: 16, status: 201, warmUp: 0, requests: changes, first };
-      first += changes;
-      return bench.loader.watch({ ...await watchPlan(url, sockets), changes: { kind: 'closed-loop', load } });
-    };
-    const sample = await watch();
-    const frame = firstFrame(sample.sample);
-    const comparison = await compare(Math.min(bench.rounds, 3), async () => pushAlone(bench, frame, changes), async () => (await watch()).perSecond);
-    await expectTotal(url, first);
-    return [{ measure: 'watch: 1,000 sockets, 16 writers', unit: 'deliveries/s', ...comparison, floor: 1.5, note: `${frame.length.toString()} bytes a frame` }];
-  }),
+  run: async (bench) =>
+    bench.withSubject(bench.newDataDir(), async ({ url }) => {
+      const changes = bench.scaled(500);
+      let first = 0;
+      const watch = async (): Promise<WatchResult> => {
+        const load = {
+          url,
+          request: createRequest('w'),
+          connections: 16,
+          status: 201,
+          warmUp: 0,
+          requests: changes,
+          first,
+        };
+        first += changes;
+        return bench.loader.watch({ ...(await watchPlan(url, sockets)), changes: { kind: 'closed-loop', load } });
+      };
+      const sample = await watch();
+      const frame = firstFrame(sample.sample);
+      const comparison = await compare(
+        Math.min(bench.rounds, 3),
+        async () => pushAlone(bench, frame, changes),
+        async () => (await watch()).perSecond,
+      );
+      await expectTotal(url, first);
+      return [
+        {
+          measure: 'watch: 1,000 sockets, 16 writers',
+          unit: 'deliveries/s',
+          ...comparison,
+          floor: 1.5,
+          note: `${frame.length.toString()} bytes a frame`,
+        },
+      ];
+    }),
 };
 
 async function pushAlone(bench: Bench, frame: string, count: number): Promise<number> {
   const baseline = await bareWebSockets();
   try {
-    const result = await bench.loader.watch({ url: baseline.url, path: '/', headers, sockets, changes: { kind: 'pushed', count } }, () => { baseline.push({ frame, count }); });
+    const result = await bench.loader.watch(
+      { url: baseline.url, path: '/', headers, sockets, changes: { kind: 'pushed', count } },
+      () => {
+        baseline.push({ frame, count });
+      },
+    );
     return result.perSecond;
   } finally {
     baseline.close();
@@ -40,7 +66,12 @@ async function pushAlone(bench: Bench, frame: string, count: number): Promise<nu
 /** A watch of all widgets from now on. */
 export async function watchPlan(url: string, count: number): Promise<Omit<WatchPlan, 'changes'>> {
   const { metadata } = await list(url, 'size=1');
-  return { url, path: `${widgetsPath}?watch=true&resourceVersion=${metadata.resourceVersion}`, headers, sockets: count };
+  return {
+    url,
+    path: `${widgetsPath}?watch=true&resourceVersion=${metadata.resourceVersion}`,
+    headers,
+    sockets: count,
+  };
 }
 
 /** The first of the messages that follow one another in `text`: one change as JSON. */

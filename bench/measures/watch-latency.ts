@@ -13,19 +13,33 @@ export const watchLatency: Measure = {
   ],
 };
 
-async function measure(bench: Bench, plan: { readonly sockets: number; readonly perSecond: number; readonly count: number; readonly floorMs: number }): Promise<Result> {
+async function measure(
+  bench: Bench,
+  plan: { readonly sockets: number; readonly perSecond: number; readonly count: number; readonly floorMs: number },
+): Promise<Result> {
   const { sockets, perSecond, floorMs } = plan;
   return bench.withSubject(bench.newDataDir(), async ({ url }) => {
     const count = bench.scaled(plan.count);
     const request = createRequest('d');
     // Code that has never run is not what is measured.
-    await bench.loader.http({ url, request: createRequest('warm'), connections: 16, status: 201, warmUp: 0, requests: bench.scaled(5_000) });
+    await bench.loader.http({
+      url,
+      request: createRequest('warm'),
+      connections: 16,
+      status: 201,
+      warmUp: 0,
+      requests: bench.scaled(5_000),
+    });
     const writes = { url, request, connections: 32, status: 201, perSecond, count };
-    const result = await bench.loader.watch({ ...await watchPlan(url, sockets), changes: { kind: 'paced', writes } });
+    const result = await bench.loader.watch({ ...(await watchPlan(url, sockets)), changes: { kind: 'paced', writes } });
     firstFrame(result.sample);
     await expectTotal(url, count + bench.scaled(5_000));
     return {
-      measure: `watch: answer to last of ${sockets.toLocaleString('en')}`, value: result.p99Ms, unit: 'ms p99', floor: floorMs, bound: 'value at most',
+      measure: `watch: answer to last of ${sockets.toLocaleString('en')}`,
+      value: result.p99Ms,
+      unit: 'ms p99',
+      floor: floorMs,
+      bound: 'value at most',
       note: `${perSecond.toString()} writes/s, p50 ${result.p50Ms.toFixed(2)}, max ${result.maxMs.toFixed(1)}, sent to answer p99 ${result.writeP99Ms.toFixed(1)}, sent to last p99 ${result.wholeP99Ms.toFixed(1)} ms`,
     };
   });

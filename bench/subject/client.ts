@@ -2,14 +2,28 @@ import { authorization } from './server.ts';
 import { widgetsPath } from './widgets.ts';
 
 /** Single requests of the bench itself: setting up, and looking whether what was measured is true. */
-export type Listed = { readonly total: number; readonly items: readonly Stored[]; readonly metadata: { readonly resourceVersion: string } };
-export type Stored = { readonly metadata: { readonly name: string; readonly version: number }; readonly spec: { readonly size: number } };
+export type Listed = {
+  readonly total: number;
+  readonly items: readonly Stored[];
+  readonly metadata: { readonly resourceVersion: string };
+};
+export type Stored = {
+  readonly metadata: { readonly name: string; readonly version: number };
+  readonly spec: { readonly size: number };
+};
 
 export async function send(url: string, method: string, path: string, body?: string): Promise<Buffer> {
-  const init = { method, headers: { authorization, 'content-type': 'application/json' }, ...(body === undefined ? {} : { body }) };
+  const init = {
+    method,
+    headers: { authorization, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body }),
+  };
   const response = await fetch(url + path, init);
   const bytes = Buffer.from(await response.arrayBuffer());
-  if (!response.ok) throw new Error(`${method} ${path} was answered ${response.status.toString()}: ${bytes.toString('utf8').slice(0, 500)}`);
+  if (!response.ok)
+    throw new Error(
+      `${method} ${path} was answered ${response.status.toString()}: ${bytes.toString('utf8').slice(0, 500)}`,
+    );
   return bytes;
 }
 

@@ -21,12 +21,24 @@ const pidText = process.env['BENCH_EVENTSTORE_PID'];
 const namedPid = pidText === undefined ? undefined : Number(pidText);
 
 /** An empty log: of a database that is named nothing but streams of its own. The test server keeps everything in memory unless it is to be durable. */
-export async function startEventStore({ isDurable = false }: { readonly isDurable?: boolean } = {}): Promise<StoreSubject> {
-  if (named !== undefined) return { url: named, prefix: `bench-${randomUUID()}-`, name: 'BENCH_EVENTSTORE_URL', pid: namedPid, stop: async () => undefined };
+export async function startEventStore({
+  isDurable = false,
+}: { readonly isDurable?: boolean } = {}): Promise<StoreSubject> {
+  if (named !== undefined)
+    return {
+      url: named,
+      prefix: `bench-${randomUUID()}-`,
+      name: 'BENCH_EVENTSTORE_URL',
+      pid: namedPid,
+      stop: async () => undefined,
+    };
   const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-bench-store-'));
   const store = await spawnEventStore(isDurable ? { file: join(folder, 'log') } : {});
   return {
-    url: store.url, prefix: eventStorePrefixDefault, pid: store.pid(), name: isDurable ? 'test server, on disk' : 'test server',
+    url: store.url,
+    prefix: eventStorePrefixDefault,
+    pid: store.pid(),
+    name: isDurable ? 'test server, on disk' : 'test server',
     stop: async () => {
       await store.stop();
       rmSync(folder, { recursive: true, force: true });

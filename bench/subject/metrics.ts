@@ -16,6 +16,7 @@ export async function heldWhile(url: string, task: () => Promise<void>): Promise
   await readMetrics(url);
   await task();
   const metric = await readMetrics(url);
-  const lagMs = (quantile: string): number => metric(`ledgerplane_event_loop_lag_seconds{quantile="${quantile}"}`) * 1_000;
+  const lagMs = (quantile: string): number =>
+    metric(`ledgerplane_event_loop_lag_seconds{quantile="${quantile}"}`) * 1_000;
   return { p50Ms: lagMs('0.5'), maxMs: lagMs('1') };
 }

@@ -20,7 +20,12 @@ const began = Date.parse('2026-01-01T00:00:00.000Z');
  */
 export async function seed(dataDir: string, count: number): Promise<void> {
   await (await startSubject(dataDir)).stop();
-  const log = await openLmdbLog({ dir: join(dataDir, 'log'), onFatal: (error) => { throw error; } });
+  const log = await openLmdbLog({
+    dir: join(dataDir, 'log'),
+    onFatal: (error) => {
+      throw error;
+    },
+  });
   await appendWidgets(log, count);
   await log.close();
 }
@@ -35,10 +40,23 @@ export async function appendWidgets(log: EventLog, count: number): Promise<void>
 
 async function append(log: EventLog, index: number): Promise<void> {
   const time = new Date(began + index).toISOString();
-  const metadata = { actor: 'admin', verb: 'create', requestId: randomUUID(), address: '127.0.0.1', userAgent: 'bench', time, schema: eventSchema, $correlationId: randomUUID() };
+  const metadata = {
+    actor: 'admin',
+    verb: 'create',
+    requestId: randomUUID(),
+    address: '127.0.0.1',
+    userAgent: 'bench',
+    time,
+    schema: eventSchema,
+    $correlationId: randomUUID(),
+  };
   const object = widget(index, time);
   const event = encodeEvent(randomUUID(), { type: 'ObjectCreated', object, values: [] }, metadata);
-  const outcome = await log.append(streamName(`object:widgets.${widgetGroup}/${object.metadata.name}`), [event], 'absent');
+  const outcome = await log.append(
+    streamName(`object:widgets.${widgetGroup}/${object.metadata.name}`),
+    [event],
+    'absent',
+  );
   if (!outcome.ok) throw new Error(`widget ${index.toString()} was not appended: ${outcome.reason}`);
 }
 
@@ -46,7 +64,9 @@ function widget(index: number, creationTimestamp: string): ResourceObject {
   const tier = tiers[index % tiers.length] ?? '';
   // Spread over the indexes, so that the order by size is none of the others.
   const size = (index * 7_919) % 1_001;
-  const { metadata, ...rest } = JSON.parse(widgetText({ name: seededName(index), size: size.toString(), tier, batch: (index % 1_000).toString() })) as ResourceObject;
+  const { metadata, ...rest } = JSON.parse(
+    widgetText({ name: seededName(index), size: size.toString(), tier, batch: (index % 1_000).toString() }),
+  ) as ResourceObject;
   return { ...rest, metadata: { ...metadata, uid: randomUUID(), version: 0, generation: 1, creationTimestamp } };
 }
 

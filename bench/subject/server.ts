@@ -40,29 +40,49 @@ export type SubjectOptions = {
   readonly port?: number;
 };
 
-export async function startSubject(dataDir: string, { nodeArgs = [], program = ownProgram, eventLog, settings = {}, port = 0 }: SubjectOptions = {}): Promise<Subject> {
+export async function startSubject(
+  dataDir: string,
+  { nodeArgs = [], program = ownProgram, eventLog, settings = {}, port = 0 }: SubjectOptions = {},
+): Promise<Subject> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeArgs, '--import', endWithInput, program, 'serve'], {
     // Another folder than the repository's, so that its .env does not count.
     cwd: dirname(dataDir),
     env: {
-      PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: String(port), DATA_DIR: dataDir,
-      ADMIN_PASSWORD: adminPassword, LOG_LEVEL: 'warn', ...eventLog === undefined ? { EVENT_LOG: 'embedded:' } : logSettings(eventLog), ...settings,
+      PATH: process.env['PATH'],
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      DATA_DIR: dataDir,
+      ADMIN_PASSWORD: adminPassword,
+      LOG_LEVEL: 'warn',
+      ...(eventLog === undefined ? { EVENT_LOG: 'embedded:' } : logSettings(eventLog)),
+      ...settings,
     },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const { url, events } = await readyLine(child);
   const startMs = performance.now() - began;
-  return { url, events, startMs, pid: child.pid ?? 0, stop: async () => { await stop(child); } };
+  return {
+    url,
+    events,
+    startMs,
+    pid: child.pid ?? 0,
+    stop: async () => {
+      await stop(child);
+    },
+  };
 }
 
 async function readyLine(child: ChildProcess): Promise<{ readonly url: string; readonly events: number }> {
-  const timer = setTimeout(() => { child.kill('SIGKILL'); }, startTimeoutMs);
+  const timer = setTimeout(() => {
+    child.kill('SIGKILL');
+  }, startTimeoutMs);
   try {
     if (child.stdout === null) throw new Error('the server has no standard output');
     for await (const line of createInterface({ input: child.stdout })) {
-      const found = /^ledgerplane ready on (http:\S+) \((?:embedded log|EventStoreDB), (\d+) events, \d+ types\)$/u.exec(line);
+      const found =
+        /^ledgerplane ready on (http:\S+) \((?:embedded log|EventStoreDB), (\d+) events, \d+ types\)$/u.exec(line);
       if (found !== null) return { url: found[1] ?? '', events: Number(found[2]) };
     }
   } finally {
@@ -75,6 +95,6 @@ async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
-  const [code] = await exited as [number | null];
+  const [code] = (await exited) as [number | null];
   if (code !== 0) throw new Error(`the server stopped with exit ${String(code)}`);
 }

@@ -10,7 +10,15 @@ export const tiers = ['gold', 'silver', 'bronze', 'copper', 'iron', 'tin', 'zinc
 const description = 'A widget of the measured kind, as large as such objects are, with the number';
 const tag = 'a-tag-of-some-length-as-people-do-write-them-now-and-then-when-nobody-looks';
 
-export type WidgetPlaces = { readonly name: string; readonly size: string; readonly tier: string; readonly batch: string; readonly title?: string; readonly version?: string; readonly serial?: string };
+export type WidgetPlaces = {
+  readonly name: string;
+  readonly size: string;
+  readonly tier: string;
+  readonly batch: string;
+  readonly title?: string;
+  readonly version?: string;
+  readonly serial?: string;
+};
 
 /** The JSON of a widget; the places may be those of a request template. */
 export function widgetText({ name, size, tier, batch, title = name, version, serial }: WidgetPlaces): string {
@@ -20,6 +28,12 @@ export function widgetText({ name, size, tier, batch, title = name, version, ser
 }
 
 export function createRequest(prefix: string, options: { readonly serial?: boolean } = {}): RequestTemplate {
-  const places = { name: `${prefix}-{n}`, size: '{m}', tier: 'gold', batch: '{c}', ...(options.serial === true ? { serial: `${prefix}-serial-{n}` } : {}) };
+  const places = {
+    name: `${prefix}-{n}`,
+    size: '{m}',
+    tier: 'gold',
+    batch: '{c}',
+    ...(options.serial === true ? { serial: `${prefix}-serial-{n}` } : {}),
+  };
   return { method: 'POST', path: widgetsPath, headers, body: widgetText(places) };
 }

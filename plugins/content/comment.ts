@@ -1,4 +1,10 @@
-import { defineType, type DefinedType, type ObjectOf, type OwnerReference, type TypeName } from '../../src/plugin/api/plugin.ts';
+import {
+  defineType,
+  type DefinedType,
+  type ObjectOf,
+  type OwnerReference,
+  type TypeName,
+} from '../../src/plugin/api/plugin.ts';
 import type { Post } from './post.ts';
 
 export type Comment = ObjectOf<ReturnType<typeof declared>>;
@@ -62,7 +68,10 @@ const schema = {
         post: { type: 'string', minLength: 1, maxLength: 253, description: 'The name of the post.' },
         author: { type: 'string', minLength: 1, maxLength: 253, description: 'The user name of its author.' },
         text: { type: 'string', minLength: 1, maxLength: 10_000 },
-        state: { enum: ['pending', 'approved', 'spam'], description: 'Visitors see approved ones only. Pending when absent.' },
+        state: {
+          enum: ['pending', 'approved', 'spam'],
+          description: 'Visitors see approved ones only. Pending when absent.',
+        },
       },
     },
   },

@@ -1,4 +1,10 @@
-import { defineReconciler, type Client, type DefinedType, type ReconcilerDeclaration, type ReconcileRequest } from '../../src/plugin/api/plugin.ts';
+import {
+  defineReconciler,
+  type Client,
+  type DefinedType,
+  type ReconcilerDeclaration,
+  type ReconcileRequest,
+} from '../../src/plugin/api/plugin.ts';
 import { comment, isOwnedBy, ownedBy, type Comment } from './comment.ts';
 import { post, type Post } from './post.ts';
 import { excerptOf, permalinkOf, readingMinutesOf } from './post-text.ts';
@@ -28,37 +34,77 @@ export function keepPosts(domain: string): ReconcilerDeclaration<never> {
 type Types = { readonly posts: DefinedType<Post>; readonly comments: DefinedType<Comment>; readonly finalizer: string };
 type Surroundings = Pick<ReconcileRequest, 'pluginClient' | 'signal'>;
 
-async function keep(object: Post, { posts, comments, finalizer }: Types, { pluginClient, signal }: Surroundings): Promise<void> {
+async function keep(
+  object: Post,
+  { posts, comments, finalizer }: Types,
+  { pluginClient, signal }: Surroundings,
+): Promise<void> {
   const { name, resourceVersion, finalizers = [] } = object.metadata;
   if (!finalizers.includes(finalizer)) {
-    await pluginClient.patch(posts, name, { metadata: { finalizers: [...finalizers, finalizer] } }, { resourceVersion });
+    await pluginClient.patch(
+      posts,
+      name,
+      { metadata: { finalizers: [...finalizers, finalizer] } },
+      { resourceVersion },
+    );
     return;
   }
   const about = `spec.post=${escaped(name)}`;
-  const { items: unowned } = await pluginClient.list(comments, { fieldSelector: [about, 'owned=false'], page: 1, size: commentsPerStepMax });
+  const { items: unowned } = await pluginClient.list(comments, {
+    fieldSelector: [about, 'owned=false'],
+    page: 1,
+    size: commentsPerStepMax,
+  });
   for (const found of unowned.filter((each) => !isOwnedBy(each, object))) {
     if (signal.aborted) return;
-    await pluginClient.patch(comments, found.metadata.name, { metadata: { ownerReferences: [ownedBy(object)] } }, { resourceVersion: found.metadata.resourceVersion });
+    await pluginClient.patch(
+      comments,
+      found.metadata.name,
+      { metadata: { ownerReferences: [ownedBy(object)] } },
+      { resourceVersion: found.metadata.resourceVersion },
+    );
   }
   const wanted = { ...shownOf(object), comments: await count(pluginClient, comments, [about, 'spec.state=approved']) };
-  if (Object.entries(wanted).every(([member, value]) => new Map<string, unknown>(Object.entries(object.status ?? {})).get(member) === value)) return;
+  if (
+    Object.entries(wanted).every(
+      ([member, value]) => new Map<string, unknown>(Object.entries(object.status ?? {})).get(member) === value,
+    )
+  )
+    return;
   await pluginClient.patchStatus(posts, name, { status: wanted }, { resourceVersion });
 }
 
-function shownOf({ metadata: { name }, spec: { slug, content = '' } }: Post): Pick<NonNullable<Post['status']>, 'permalink' | 'excerpt' | 'readingMinutes'> {
+function shownOf({
+  metadata: { name },
+  spec: { slug, content = '' },
+}: Post): Pick<NonNullable<Post['status']>, 'permalink' | 'excerpt' | 'readingMinutes'> {
   return { permalink: permalinkOf(name, slug), excerpt: excerptOf(content), readingMinutes: readingMinutesOf(content) };
 }
 
 /** Deletes its comments first, then releases the post. */
-async function release(object: Post, { posts, comments, finalizer }: Types, { pluginClient, signal }: Surroundings): Promise<void> {
+async function release(
+  object: Post,
+  { posts, comments, finalizer }: Types,
+  { pluginClient, signal }: Surroundings,
+): Promise<void> {
   const { name, resourceVersion, finalizers = [] } = object.metadata;
   if (!finalizers.includes(finalizer)) return;
-  const { items, total } = await pluginClient.list(comments, { fieldSelector: `spec.post=${escaped(name)}`, page: 1, size: commentsPerStepMax });
+  const { items, total } = await pluginClient.list(comments, {
+    fieldSelector: `spec.post=${escaped(name)}`,
+    page: 1,
+    size: commentsPerStepMax,
+  });
   for (const { metadata } of items.filter((found) => found.metadata.deletionTimestamp === undefined)) {
     if (signal.aborted) return;
     await pluginClient.delete(comments, metadata.name, { uid: metadata.uid });
   }
-  if (total === 0) await pluginClient.patch(posts, name, { metadata: { finalizers: finalizers.filter((each) => each !== finalizer) } }, { resourceVersion });
+  if (total === 0)
+    await pluginClient.patch(
+      posts,
+      name,
+      { metadata: { finalizers: finalizers.filter((each) => each !== finalizer) } },
+      { resourceVersion },
+    );
 }
 
 async function count(client: Client, comments: Types['comments'], fieldSelector: readonly string[]): Promise<number> {

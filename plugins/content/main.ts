@@ -11,6 +11,12 @@ import { refusingUnserved } from './unserved-parameters.ts';
 
 export default definePlugin(({ domain }) => ({
   types: [post(domain), comment(domain)],
-  controllers: [publicPosts(domain), publicComments(domain), ownPosts(domain), ownComments(domain), moderation(domain)].map(refusingUnserved),
+  controllers: [
+    publicPosts(domain),
+    publicComments(domain),
+    ownPosts(domain),
+    ownComments(domain),
+    moderation(domain),
+  ].map(refusingUnserved),
   reconcilers: [keepPosts(domain)],
 }));

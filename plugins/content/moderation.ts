@@ -1,4 +1,10 @@
-import type { ControllerDeclaration, DefinedType, RouteDeclaration, RouteRequest, RouteResponse } from '../../src/plugin/api/plugin.ts';
+import type {
+  ControllerDeclaration,
+  DefinedType,
+  RouteDeclaration,
+  RouteRequest,
+  RouteResponse,
+} from '../../src/plugin/api/plugin.ts';
 import { comment, commentStates, type Comment, type CommentState } from './comment.ts';
 import { post, type Post } from './post.ts';
 import { escaped, wholeNumber } from './query.ts';
@@ -15,8 +21,11 @@ const sizeMax = 500;
  */
 export function moderation(domain: string): ControllerDeclaration {
   const types: Types = { posts: post(domain), comments: comment(domain) };
-  const judged = (word: string, state: CommentState): RouteDeclaration =>
-    ({ method: 'PUT', path: `/comments/{name}/${word}`, handler: (request) => setState(types, request, state) });
+  const judged = (word: string, state: CommentState): RouteDeclaration => ({
+    method: 'PUT',
+    path: `/comments/{name}/${word}`,
+    handler: (request) => setState(types, request, state),
+  });
   return {
     apiVersion: `console.api.content.${domain}/v1alpha1`,
     path: '/',
@@ -33,19 +42,33 @@ export function moderation(domain: string): ControllerDeclaration {
 async function listComments({ comments }: Types, { query, pluginClient }: RouteRequest): Promise<RouteResponse> {
   const page = wholeNumber(query['page'], 1, 1);
   const size = wholeNumber(query['size'], sizeDefault, 1);
-  if (page === undefined || size === undefined || size > sizeMax) throw badRequest(`page and size must be whole numbers of at least 1, size at most ${String(sizeMax)}`);
+  if (page === undefined || size === undefined || size > sizeMax)
+    throw badRequest(`page and size must be whole numbers of at least 1, size at most ${String(sizeMax)}`);
   const state = query['state'] ?? 'pending';
   const about = query['post'];
-  if (!commentStates.some((known) => known === state)) throw badRequest(`state must be one of ${commentStates.join(', ')}`);
+  if (!commentStates.some((known) => known === state))
+    throw badRequest(`state must be one of ${commentStates.join(', ')}`);
   if (Array.isArray(about)) throw badRequest('post may be given once');
-  const fieldSelector = [`spec.state=${String(state)}`, ...typeof about === 'string' ? [`spec.post=${escaped(about)}`] : []];
-  const { total, items } = await pluginClient.list(comments, { fieldSelector, sort: 'metadata.creationTimestamp,asc', page, size });
+  const fieldSelector = [
+    `spec.state=${String(state)}`,
+    ...(typeof about === 'string' ? [`spec.post=${escaped(about)}`] : []),
+  ];
+  const { total, items } = await pluginClient.list(comments, {
+    fieldSelector,
+    sort: 'metadata.creationTimestamp,asc',
+    page,
+    size,
+  });
   return { body: { page, size, total, items } };
 }
 
-async function setState({ comments }: Types, { params, pluginClient }: RouteRequest, state: CommentState): Promise<RouteResponse> {
+async function setState(
+  { comments }: Types,
+  { params, pluginClient }: RouteRequest,
+  state: CommentState,
+): Promise<RouteResponse> {
   const name = params['name'] ?? '';
-  if (await pluginClient.get(comments, name) === undefined) throw notFound(comments, name);
+  if ((await pluginClient.get(comments, name)) === undefined) throw notFound(comments, name);
   return { body: await pluginClient.patch(comments, name, { spec: { state } }) };
 }
 
@@ -53,6 +76,11 @@ async function counts({ posts, comments }: Types, { pluginClient }: RouteRequest
   const one = { page: 1, size: 1 };
   const all = (await pluginClient.list(posts, one)).total;
   const published = (await pluginClient.list(posts, { ...one, fieldSelector: 'spec.publish=true' })).total;
-  const states = await Promise.all(commentStates.map(async (state) => [state, (await pluginClient.list(comments, { ...one, fieldSelector: `spec.state=${state}` })).total] as const));
+  const states = await Promise.all(
+    commentStates.map(
+      async (state) =>
+        [state, (await pluginClient.list(comments, { ...one, fieldSelector: `spec.state=${state}` })).total] as const,
+    ),
+  );
   return { body: { posts: { published, unpublished: all - published }, comments: Object.fromEntries(states) } };
 }

@@ -1,4 +1,10 @@
-import { ClientError, type ControllerDeclaration, type DefinedType, type RouteRequest, type RouteResponse } from '../../src/plugin/api/plugin.ts';
+import {
+  ClientError,
+  type ControllerDeclaration,
+  type DefinedType,
+  type RouteRequest,
+  type RouteResponse,
+} from '../../src/plugin/api/plugin.ts';
 import { comment, type Comment } from './comment.ts';
 import { asksToWatch, escaped, wholeNumber } from './query.ts';
 import { badRequest, notFound, watchNotServed } from './refusals.ts';
@@ -19,22 +25,40 @@ export function ownComments(domain: string): ControllerDeclaration {
   };
 }
 
-async function listOwn(comments: DefinedType<Comment>, { query, user, pluginClient }: RouteRequest): Promise<RouteResponse> {
+async function listOwn(
+  comments: DefinedType<Comment>,
+  { query, user, pluginClient }: RouteRequest,
+): Promise<RouteResponse> {
   if (user.name === visitor) throw new ClientError('a visitor has no comments', { reason: 'Forbidden', status: 403 });
   if (asksToWatch(query['watch'])) throw watchNotServed();
   const page = wholeNumber(query['page'], 1, 0);
   const size = wholeNumber(query['size'], 0, 0);
   if (page === undefined || size === undefined) throw badRequest('page and size must be whole numbers of at least 0');
   const list = await pluginClient.list(comments, { fieldSelector: `spec.author=${escaped(user.name)}`, page, size });
-  return { body: { apiVersion: `${comments.group}/${comments.version}`, kind: 'CommentList', metadata: { resourceVersion: list.resourceVersion }, page: Math.max(1, page), size, total: list.total, items: list.items } };
+  return {
+    body: {
+      apiVersion: `${comments.group}/${comments.version}`,
+      kind: 'CommentList',
+      metadata: { resourceVersion: list.resourceVersion },
+      page: Math.max(1, page),
+      size,
+      total: list.total,
+      items: list.items,
+    },
+  };
 }
 
 async function deleteOwn(comments: DefinedType<Comment>, request: RouteRequest): Promise<RouteResponse> {
-  const { metadata: { name, resourceVersion } } = await ownComment(comments, request);
+  const {
+    metadata: { name, resourceVersion },
+  } = await ownComment(comments, request);
   return { body: await request.pluginClient.delete(comments, name, { resourceVersion }) };
 }
 
-async function ownComment(comments: DefinedType<Comment>, { params, user, pluginClient }: RouteRequest): Promise<Comment> {
+async function ownComment(
+  comments: DefinedType<Comment>,
+  { params, user, pluginClient }: RouteRequest,
+): Promise<Comment> {
   const name = params['name'] ?? '';
   const found = user.name === visitor ? undefined : await pluginClient.get(comments, name);
   if (found?.spec.author === user.name) return found;

@@ -1,5 +1,12 @@
 import {
-  ClientError, type ClientPreconditions, type ControllerDeclaration, type RouteDeclaration, type RouteMethod, type RouteRequest, type RouteResponse, type TypeName,
+  ClientError,
+  type ClientPreconditions,
+  type ControllerDeclaration,
+  type RouteDeclaration,
+  type RouteMethod,
+  type RouteRequest,
+  type RouteResponse,
+  type TypeName,
 } from '../../src/plugin/api/plugin.ts';
 import { postName, type Post } from './post.ts';
 import { asksToWatch, escaped, listOf, wholeNumber } from './query.ts';
@@ -13,8 +20,15 @@ import { badRequest, notFound, watchNotServed } from './refusals.ts';
 export function ownPosts(domain: string): ControllerDeclaration {
   const type = postName(domain);
   const apiVersion = `uc.api.${type.group}/${type.version}`;
-  const route = (method: RouteMethod, path: string, answer: (call: OwnCall) => Promise<RouteResponse>): RouteDeclaration =>
-    ({ method, path, handler: async (request) => answered(answer, { request, type, owner: request.user.name }) });
+  const route = (
+    method: RouteMethod,
+    path: string,
+    answer: (call: OwnCall) => Promise<RouteResponse>,
+  ): RouteDeclaration => ({
+    method,
+    path,
+    handler: async (request) => answered(answer, { request, type, owner: request.user.name }),
+  });
   return {
     apiVersion,
     path: '/posts',
@@ -25,9 +39,15 @@ export function ownPosts(domain: string): ControllerDeclaration {
       route('PUT', '/{name}', replaceOwn),
       route('PATCH', '/{name}', patchOwn),
       route('DELETE', '/{name}', deleteOwn),
-      route('PUT', '/{name}/publish', async (call) => setPublished(call, ({ publish, publishTime = call.request.time }) =>
-        ({ publish: true, publishTime: publish === true ? publishTime : call.request.time }))),
-      route('PUT', '/{name}/unpublish', async (call) => setPublished(call, () => ({ publish: false, publishTime: null }))),
+      route('PUT', '/{name}/publish', async (call) =>
+        setPublished(call, ({ publish, publishTime = call.request.time }) => ({
+          publish: true,
+          publishTime: publish === true ? publishTime : call.request.time,
+        })),
+      ),
+      route('PUT', '/{name}/unpublish', async (call) =>
+        setPublished(call, () => ({ publish: false, publishTime: null })),
+      ),
     ],
   };
 }
@@ -52,10 +72,22 @@ async function listOwn({ request: { query, pluginClient }, type, owner }: OwnCal
   const size = wholeNumber(query['size'], 0, 0);
   if (page === undefined || size === undefined) throw badRequest('page and size must be whole numbers of at least 0');
   const list = await pluginClient.list<Post>(type, {
-    labelSelector: listOf(query['labelSelector']), fieldSelector: [`spec.owner=${escaped(owner)}`, ...listOf(query['fieldSelector'])], sort: listOf(query['sort']), page, size,
+    labelSelector: listOf(query['labelSelector']),
+    fieldSelector: [`spec.owner=${escaped(owner)}`, ...listOf(query['fieldSelector'])],
+    sort: listOf(query['sort']),
+    page,
+    size,
   });
   const metadata = { resourceVersion: list.resourceVersion };
-  return { body: { apiVersion: `${type.group}/${type.version}`, kind: 'PostList', metadata, ...counted(list.total, Math.max(1, page), size), items: list.items } };
+  return {
+    body: {
+      apiVersion: `${type.group}/${type.version}`,
+      kind: 'PostList',
+      metadata,
+      ...counted(list.total, Math.max(1, page), size),
+      items: list.items,
+    },
+  };
 }
 
 /** The members of the generated API's lists. */
@@ -66,38 +98,79 @@ function counted(total: number, asked: number, size: number): object {
   return { page, size, total, first: !hasPrevious, last: !hasNext, hasNext, hasPrevious, totalPages };
 }
 
-async function createOwn({ request: { body, pluginClient }, type, owner }: OwnCall, path: string): Promise<RouteResponse> {
+async function createOwn(
+  { request: { body, pluginClient }, type, owner }: OwnCall,
+  path: string,
+): Promise<RouteResponse> {
   const object = membersOf(body);
-  const made = await pluginClient.create<Post>(type, { ...object, ...ownMetadata(object, {}), spec: ownSpec(object['spec'], { owner }) });
+  const made = await pluginClient.create<Post>(type, {
+    ...object,
+    ...ownMetadata(object, {}),
+    spec: ownSpec(object['spec'], { owner }),
+  });
   const { headers, body: post } = shown(made);
   return { status: 201, headers: { ...headers, location: `${path}/${made.metadata.name}` }, body: post };
 }
 
 async function replaceOwn(call: OwnCall): Promise<RouteResponse> {
-  const { request: { body, params, pluginClient }, type, owner } = call;
+  const {
+    request: { body, params, pluginClient },
+    type,
+    owner,
+  } = call;
   const object = membersOf(body);
   const { metadata } = object;
   // The client writes the object named in its body.
-  if (!isMembers(metadata) || metadata['name'] !== params['name']) throw badRequest('the body\'s metadata.name must be the name in the path');
-  return writeOwn(call, async ({ metadata: { finalizers, ownerReferences }, spec: { publish, publishTime } }, preconditions) =>
-    pluginClient.update<Post>(type, { ...object, ...ownMetadata(object, { finalizers, ownerReferences }), spec: ownSpec(object['spec'], { owner, publish, publishTime }) }, preconditions));
+  if (!isMembers(metadata) || metadata['name'] !== params['name'])
+    throw badRequest("the body's metadata.name must be the name in the path");
+  return writeOwn(
+    call,
+    async ({ metadata: { finalizers, ownerReferences }, spec: { publish, publishTime } }, preconditions) =>
+      pluginClient.update<Post>(
+        type,
+        {
+          ...object,
+          ...ownMetadata(object, { finalizers, ownerReferences }),
+          spec: ownSpec(object['spec'], { owner, publish, publishTime }),
+        },
+        preconditions,
+      ),
+  );
 }
 
 async function patchOwn(call: OwnCall): Promise<RouteResponse> {
-  const { request: { body, pluginClient }, type } = call;
+  const {
+    request: { body, pluginClient },
+    type,
+  } = call;
   const patch = membersOf(body);
-  const asked = { ...patch, ...ownMetadata(patch, {}), ...'spec' in patch ? { spec: ownSpec(patch['spec'], {}) } : {} };
-  return writeOwn(call, async ({ metadata: { name } }, preconditions) => pluginClient.patch<Post>(type, name, asked, preconditions));
+  const asked = {
+    ...patch,
+    ...ownMetadata(patch, {}),
+    ...('spec' in patch ? { spec: ownSpec(patch['spec'], {}) } : {}),
+  };
+  return writeOwn(call, async ({ metadata: { name } }, preconditions) =>
+    pluginClient.patch<Post>(type, name, asked, preconditions),
+  );
 }
 
 async function deleteOwn(call: OwnCall): Promise<RouteResponse> {
-  const { request: { body, pluginClient }, type } = call;
+  const {
+    request: { body, pluginClient },
+    type,
+  } = call;
   const options = body === undefined ? {} : membersOf(body);
   if (Array.isArray(options['dryRun']) && options['dryRun'].length > 0) throw badRequest('dryRun is not served here');
   const { uid, resourceVersion } = membersOf(options['preconditions'] ?? {});
   return writeOwn(call, async ({ metadata }, preconditions) => {
-    const isThis = (uid ?? metadata.uid) === metadata.uid && (resourceVersion ?? metadata.resourceVersion) === metadata.resourceVersion;
-    if (!isThis) throw new ClientError('the preconditions do not hold: the object has been modified', { reason: 'Conflict', status: 409 });
+    const isThis =
+      (uid ?? metadata.uid) === metadata.uid &&
+      (resourceVersion ?? metadata.resourceVersion) === metadata.resourceVersion;
+    if (!isThis)
+      throw new ClientError('the preconditions do not hold: the object has been modified', {
+        reason: 'Conflict',
+        status: 409,
+      });
     return pluginClient.delete<Post>(type, metadata.name, preconditions);
   });
 }
@@ -105,11 +178,20 @@ async function deleteOwn(call: OwnCall): Promise<RouteResponse> {
 type Published = { readonly publish: boolean; readonly publishTime: string | null };
 
 async function setPublished(call: OwnCall, published: (spec: Post['spec']) => Published): Promise<RouteResponse> {
-  const { request: { body, pluginClient }, type } = call;
+  const {
+    request: { body, pluginClient },
+    type,
+  } = call;
   const given = isMembers(body) && isMembers(body['metadata']) ? body['metadata'] : {};
   const { version, resourceVersion } = given;
   return writeOwn(call, async ({ metadata: { name }, spec }, preconditions) =>
-    pluginClient.patch<Post>(type, name, { metadata: { version, resourceVersion }, spec: published(spec) }, preconditions));
+    pluginClient.patch<Post>(
+      type,
+      name,
+      { metadata: { version, resourceVersion }, spec: published(spec) },
+      preconditions,
+    ),
+  );
 }
 
 /** Each attempt follows another writer's change; so many in a row only come from a faulty program. */
@@ -119,7 +201,10 @@ const attemptsMax = 8;
  * Writes exactly the version that was checked to be the caller's, so a post that changes its owner meanwhile is not
  * written. After a change it checks again; a conflict with an unchanged post comes from the caller's own preconditions.
  */
-async function writeOwn(call: OwnCall, write: (found: Post, preconditions: ClientPreconditions) => Promise<Post>): Promise<RouteResponse> {
+async function writeOwn(
+  call: OwnCall,
+  write: (found: Post, preconditions: ClientPreconditions) => Promise<Post>,
+): Promise<RouteResponse> {
   let judged: string | undefined;
   for (let attempt = 1; ; attempt += 1) {
     const found = await ownPost(call);
@@ -144,9 +229,15 @@ function etagOf({ metadata }: Post): string {
 }
 
 function refuseUnmatched({ headers }: RouteRequest, found: Post): void {
-  const matching = listOf(headers['if-match']).join().split(',').map((etag) => etag.trim());
+  const matching = listOf(headers['if-match'])
+    .join()
+    .split(',')
+    .map((etag) => etag.trim());
   if (headers['if-match'] === undefined || matching.includes('*') || matching.includes(etagOf(found))) return;
-  throw new ClientError(`If-Match does not name the current version, ${etagOf(found)}`, { reason: 'PreconditionFailed', status: 412 });
+  throw new ClientError(`If-Match does not name the current version, ${etagOf(found)}`, {
+    reason: 'PreconditionFailed',
+    status: 412,
+  });
 }
 
 async function ownPost({ request: { params, pluginClient }, type, owner }: OwnCall): Promise<Post> {
@@ -156,7 +247,11 @@ async function ownPost({ request: { params, pluginClient }, type, owner }: OwnCa
   throw notFound(type, name);
 }
 
-type Kept = { readonly owner?: string; readonly publish?: boolean | undefined; readonly publishTime?: string | undefined };
+type Kept = {
+  readonly owner?: string;
+  readonly publish?: boolean | undefined;
+  readonly publishTime?: string | undefined;
+};
 
 /**
  * The author's spec without the members that authors must not set. The schema refuses a value that is not an object.
@@ -171,7 +266,10 @@ function ownSpec(spec: unknown, kept: Kept): unknown {
  * Written with the plugin's rights, a post must not have members that its author has no right to set: finalizers block
  * moderators, and owner references block the owner's deletion.
  */
-function ownMetadata({ metadata }: Readonly<Record<string, unknown>>, kept: Readonly<Record<string, unknown>>): { readonly metadata?: unknown } {
+function ownMetadata(
+  { metadata }: Readonly<Record<string, unknown>>,
+  kept: Readonly<Record<string, unknown>>,
+): { readonly metadata?: unknown } {
   if (!isMembers(metadata)) return metadata === undefined ? {} : { metadata };
   const { finalizers: _finalizers, ownerReferences: _ownerReferences, ...said } = metadata;
   return { metadata: { ...said, ...kept } };

@@ -9,7 +9,11 @@ export function permalinkOf(name: string, slug: string | undefined): string {
 /** The beginning of a text, cut between words and without markup. */
 export function excerptOf(content: string): string {
   // More than enough characters for the excerpt of a long text.
-  const text = content.slice(0, excerptLengthMax * 20).replaceAll(/<[^<>]*>/gu, ' ').replaceAll(/[\s#*_>`]+/gu, ' ').trim();
+  const text = content
+    .slice(0, excerptLengthMax * 20)
+    .replaceAll(/<[^<>]*>/gu, ' ')
+    .replaceAll(/[\s#*_>`]+/gu, ' ')
+    .trim();
   if (text.length <= excerptLengthMax) return text;
   const cut = text.slice(0, excerptLengthMax);
   const end = cut.lastIndexOf(' ');
@@ -25,6 +29,9 @@ function wholeCharacters(text: string): number {
 /** Whole minutes, at least one for a non-empty text. In scripts without spaces each character counts as a word. */
 export function readingMinutesOf(content: string): number {
   let words = 0;
-  for (const _word of content.matchAll(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+/gu)) words += 1;
+  for (const _word of content.matchAll(
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+/gu,
+  ))
+    words += 1;
   return Math.ceil(words / wordsPerMinute);
 }

@@ -50,9 +50,19 @@ const schema = {
       additionalProperties: false,
       properties: {
         title: { type: 'string', minLength: 1, maxLength: 200 },
-        slug: { type: 'string', pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 200, description: 'The post\'s name in addresses; no two posts share one.' },
+        slug: {
+          type: 'string',
+          pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
+          maxLength: 200,
+          description: "The post's name in addresses; no two posts share one.",
+        },
         owner: { type: 'string', minLength: 1, maxLength: 253, description: 'The author.' },
-        tags: { type: 'array', maxItems: 100, uniqueItems: true, items: { type: 'string', minLength: 1, maxLength: 100 } },
+        tags: {
+          type: 'array',
+          maxItems: 100,
+          uniqueItems: true,
+          items: { type: 'string', minLength: 1, maxLength: 100 },
+        },
         publish: { type: 'boolean', description: 'Whether anonymous visitors may read it.' },
         publishTime: { type: 'string', format: 'date-time' },
         content: { type: 'string', maxLength: contentLengthMax },

@@ -1,4 +1,10 @@
-import { ClientError, type ControllerDeclaration, type DefinedType, type RouteRequest, type RouteResponse } from '../../src/plugin/api/plugin.ts';
+import {
+  ClientError,
+  type ControllerDeclaration,
+  type DefinedType,
+  type RouteRequest,
+  type RouteResponse,
+} from '../../src/plugin/api/plugin.ts';
 import { comment, ownedBy, type Comment } from './comment.ts';
 import { post, type Post } from './post.ts';
 import { escaped, wholeNumber } from './query.ts';
@@ -30,9 +36,13 @@ async function listApproved(types: Types, request: RouteRequest): Promise<RouteR
   const { name } = (await published(types, request)).metadata;
   const page = wholeNumber(request.query['page'], 1, 1);
   const size = wholeNumber(request.query['size'], sizeDefault, 1);
-  if (page === undefined || size === undefined || size > sizeMax) throw badRequest(`page and size must be whole numbers of at least 1, size at most ${String(sizeMax)}`);
+  if (page === undefined || size === undefined || size > sizeMax)
+    throw badRequest(`page and size must be whole numbers of at least 1, size at most ${String(sizeMax)}`);
   const list = await request.pluginClient.list(types.comments, {
-    fieldSelector: [`spec.post=${escaped(name)}`, 'spec.state=approved'], sort: 'metadata.creationTimestamp,asc', page, size,
+    fieldSelector: [`spec.post=${escaped(name)}`, 'spec.state=approved'],
+    sort: 'metadata.creationTimestamp,asc',
+    page,
+    size,
   });
   return { body: { page, size, total: list.total, items: list.items.map(shownOf) } };
 }

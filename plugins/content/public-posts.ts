@@ -1,4 +1,10 @@
-import type { Client, ControllerDeclaration, RouteRequest, RouteResponse, TypeName } from '../../src/plugin/api/plugin.ts';
+import type {
+  Client,
+  ControllerDeclaration,
+  RouteRequest,
+  RouteResponse,
+  TypeName,
+} from '../../src/plugin/api/plugin.ts';
 import { postName, type Post } from './post.ts';
 import { escaped, wholeNumber } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
@@ -27,7 +33,8 @@ const sizeMax = 100;
 async function listPublished(type: TypeName, { query, pluginClient }: RouteRequest): Promise<RouteResponse> {
   const page = wholeNumber(query['page'], 1, 1);
   const size = wholeNumber(query['size'], sizeDefault, 1);
-  if (page === undefined || size === undefined || size > sizeMax) throw badRequest(`page and size must be whole numbers of at least 1, size at most ${String(sizeMax)}`);
+  if (page === undefined || size === undefined || size > sizeMax)
+    throw badRequest(`page and size must be whole numbers of at least 1, size at most ${String(sizeMax)}`);
   const tag = query['tag'];
   if (Array.isArray(tag)) throw badRequest('tag may be given once');
   const fieldSelector = typeof tag === 'string' ? `${published},spec.tags=${escaped(tag)}` : published;
@@ -48,7 +55,9 @@ async function countTags(type: TypeName, { pluginClient, signal }: RouteRequest)
   for await (const found of publishedPosts(type, pluginClient, signal)) {
     for (const tag of found.spec.tags ?? []) counts.set(tag, (counts.get(tag) ?? 0) + 1);
   }
-  const items = [...counts].map(([tag, posts]) => ({ tag, posts })).sort((left, right) => right.posts - left.posts || (left.tag < right.tag ? -1 : 1));
+  const items = [...counts]
+    .map(([tag, posts]) => ({ tag, posts }))
+    .sort((left, right) => right.posts - left.posts || (left.tag < right.tag ? -1 : 1));
   return { body: { total: items.length, items } };
 }
 
@@ -64,5 +73,16 @@ async function* publishedPosts(type: TypeName, client: Client, signal: AbortSign
 function summaryOf(found: Post): Readonly<Record<string, unknown>> {
   const { title, slug, owner, tags = [], publishTime } = found.spec;
   const { permalink, excerpt, readingMinutes, comments } = found.status ?? {};
-  return { name: found.metadata.name, title, slug, owner, tags, publishTime, permalink, excerpt, readingMinutes, comments };
+  return {
+    name: found.metadata.name,
+    title,
+    slug,
+    owner,
+    tags,
+    publishTime,
+    permalink,
+    excerpt,
+    readingMinutes,
+    comments,
+  };
 }

@@ -1,5 +1,9 @@
 /** An integer query parameter, given at most once; undefined for anything else. */
-export function wholeNumber(value: string | readonly string[] | undefined, absent: number, least: 0 | 1): number | undefined {
+export function wholeNumber(
+  value: string | readonly string[] | undefined,
+  absent: number,
+  least: 0 | 1,
+): number | undefined {
   if (value === undefined) return absent;
   return typeof value === 'string' && /^[0-9]{1,9}$/u.test(value) && Number(value) >= least ? Number(value) : undefined;
 }

@@ -2,7 +2,10 @@ import type { ControllerDeclaration, RouteRequest } from '../../src/plugin/api/p
 import { badRequest } from './refusals.ts';
 
 /** Parameters of the generated APIs that are not supported here; ignoring them would return a wrong result. */
-const unserved = new Map([['dryrun', 'dryRun'], ['at', 'at']]);
+const unserved = new Map([
+  ['dryrun', 'dryRun'],
+  ['at', 'at'],
+]);
 
 /** The same routes, refusing these parameters in any spelling (400): a dry run must not write. */
 export function refusingUnserved(controller: ControllerDeclaration): ControllerDeclaration {
@@ -13,7 +16,7 @@ export function refusingUnserved(controller: ControllerDeclaration): ControllerD
       return route.handler(request);
     },
   }));
-  return { ...controller, ...routes === undefined ? {} : { routes } };
+  return { ...controller, ...(routes === undefined ? {} : { routes }) };
 }
 
 function refuseUnserved(query: RouteRequest['query']): void {

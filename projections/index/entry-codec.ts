@@ -21,7 +21,12 @@ export function encodeEntry(entry: IndexEntry, fingerprint: string, isWhole = tr
 export function isEntryUnder(record: Uint8Array, fingerprint: string, isWhole = true): boolean {
   if (record.length < nameAt) return false;
   const stamp = isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint));
-  return record[0] === (stamp & 0xff) && record[1] === (stamp >>> 8 & 0xff) && record[2] === (stamp >>> 16 & 0xff) && record[3] === stamp >>> 24;
+  return (
+    record[0] === (stamp & 0xff) &&
+    record[1] === ((stamp >>> 8) & 0xff) &&
+    record[2] === ((stamp >>> 16) & 0xff) &&
+    record[3] === stamp >>> 24
+  );
 }
 
 function partial(stamp: number): number {
@@ -102,7 +107,8 @@ export class EntryDecoder {
     const count = this.#varint();
     const keys: (readonly IndexKey[])[] = [];
     for (let place = 0; place < count; place++) keys.push(this.#readKeys(place, name, created));
-    if (this.#at !== record.length) throw new EntryCorruptError(`it has ${String(record.length)} bytes and ends at ${String(this.#at)}`);
+    if (this.#at !== record.length)
+      throw new EntryCorruptError(`it has ${String(record.length)} bytes and ends at ${String(this.#at)}`);
     return { name, created, labels, keys };
   }
 
@@ -129,7 +135,7 @@ export class EntryDecoder {
       this.#at += 1;
       return this.#ended(end, [form === formName ? name : created]);
     }
-    const known = this.#keys[place] ??= new Shared();
+    const known = (this.#keys[place] ??= new Shared());
     const shared = this.#shared(known, end);
     if (shared !== undefined) return shared;
     const start = this.#at;
@@ -217,7 +223,7 @@ export class EntryDecoder {
     for (let shift = 0; shift < 28; shift += 7) {
       const byte = this.#text.charCodeAt(this.#at++);
       // NaN past the end: it fails both tests, and the loop ends.
-      if (byte < 0x80) return value | byte << shift;
+      if (byte < 0x80) return value | (byte << shift);
       value |= (byte & 0x7f) << shift;
     }
     throw new EntryCorruptError('a length does not end');

@@ -28,16 +28,22 @@ export class EntryWriter {
 
   encode(entry: IndexEntry, stamp: number): Buffer {
     const { name, created, labels, keys } = entry;
-    if (name.length > 0xff || beyondLatin1.test(name)) throw new RangeError(`a name must be ASCII and at most 255 characters, got ${JSON.stringify(name)}`);
+    if (name.length > 0xff || beyondLatin1.test(name))
+      throw new RangeError(`a name must be ASCII and at most 255 characters, got ${JSON.stringify(name)}`);
     this.#at = 0;
     this.#room(nameAt + 1 + name.length);
     this.#bytes.writeUInt32LE(stamp, 0);
     this.#bytes.writeDoubleLE(created, 4);
     this.#bytes[nameAt] = name.length;
     this.#at = nameAt + 1 + this.#bytes.write(name, nameAt + 1, 'latin1');
-    this.#block(() => { this.#labels(labels); });
+    this.#block(() => {
+      this.#labels(labels);
+    });
     this.#varint(keys.length);
-    for (const each of keys) this.#block(() => { this.#keys(entry, each); });
+    for (const each of keys)
+      this.#block(() => {
+        this.#keys(entry, each);
+      });
     return Buffer.from(this.#bytes.subarray(0, this.#at));
   }
 
@@ -98,7 +104,7 @@ export class EntryWriter {
 
   #varint(value: number): void {
     let rest = value;
-    for (; rest > 0x7f; rest >>>= 7) this.#byte(rest & 0x7f | 0x80);
+    for (; rest > 0x7f; rest >>>= 7) this.#byte((rest & 0x7f) | 0x80);
     this.#byte(rest);
   }
 

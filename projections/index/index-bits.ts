@@ -7,7 +7,7 @@ export function emptyBits(capacity: number): Bits {
 
 export function setBit(bits: Bits, ordinal: number): void {
   const word = ordinal >>> 5;
-  bits[word] = (bits[word] ?? 0) | 1 << (ordinal & 31);
+  bits[word] = (bits[word] ?? 0) | (1 << (ordinal & 31));
 }
 
 export function clearBit(bits: Bits, ordinal: number): void {
@@ -16,16 +16,16 @@ export function clearBit(bits: Bits, ordinal: number): void {
 }
 
 export function hasBit(bits: Bits, ordinal: number): boolean {
-  return ((bits[ordinal >>> 5] ?? 0) & 1 << (ordinal & 31)) !== 0;
+  return ((bits[ordinal >>> 5] ?? 0) & (1 << (ordinal & 31))) !== 0;
 }
 
 export function countBits(bits: Bits): number {
   let count = 0;
   for (let place = 0; place < bits.length; place++) {
     let word = bits[place] ?? 0;
-    word -= word >>> 1 & 0x55555555;
-    word = (word & 0x33333333) + (word >>> 2 & 0x33333333);
-    count += Math.imul(word + (word >>> 4) & 0x0f0f0f0f, 0x01010101) >>> 24;
+    word -= (word >>> 1) & 0x55555555;
+    word = (word & 0x33333333) + ((word >>> 2) & 0x33333333);
+    count += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
   }
   return count;
 }

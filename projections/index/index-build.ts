@@ -111,7 +111,11 @@ function* entriesOf(type: ResourceType, tables: LmdbTables, build: Build): Gener
 type ReadSlice = { readonly entries: readonly IndexEntry[]; readonly stale: readonly Stale[] };
 
 /** Ends by time as well as by count: an index function may take a millisecond for each object. */
-function readSlice(type: ResourceType, tables: LmdbTables, { after, unindexed, slices }: Build & { readonly after: string | undefined }): ReadSlice {
+function readSlice(
+  type: ResourceType,
+  tables: LmdbTables,
+  { after, unindexed, slices }: Build & { readonly after: string | undefined },
+): ReadSlice {
   const entries: IndexEntry[] = [];
   const stale: Stale[] = [];
   tables.scan(type.key, { after, limit: sliceRows }, (row) => {
@@ -134,7 +138,12 @@ function refresh(type: ResourceType, tables: LmdbTables, stale: readonly Stale[]
   tables.commit((writer) => {
     for (const { entry, isWhole } of stale) {
       const row = must(tables.row(type.key, entry.name), 'a row read in this turn exists');
-      writer.putRow(type.key, entry.name, encodeRow({ ...decodeRow(row), entry: encodeEntry(entry, type.fingerprint, isWhole) }), { recreated: false });
+      writer.putRow(
+        type.key,
+        entry.name,
+        encodeRow({ ...decodeRow(row), entry: encodeEntry(entry, type.fingerprint, isWhole) }),
+        { recreated: false },
+      );
     }
   });
 }

@@ -22,7 +22,8 @@ export function* chosen(orders: OrdersView, { selection, sort, window }: ListQue
   const ordering: Ordering = { orders, sort };
   const selected = yield* select(orders, selection, sort);
   const total = totalOf(orders, selected);
-  const before = window.kind === 'after' && window.after !== undefined ? yield* countUpTo(ordering, selected, window.after) : 0;
+  const before =
+    window.kind === 'after' && window.after !== undefined ? yield* countUpTo(ordering, selected, window.after) : 0;
   const { skip, take } = sliceOfWindow(window, before, total);
   const ordinals = yield* sliceOf(ordering, selected, { skip, take });
   // Made in its length: growing to a million places copies them all many times, each time in one step.
@@ -37,9 +38,12 @@ export function* chosen(orders: OrdersView, { selection, sort, window }: ListQue
 
 function sliceOfWindow(window: Window, before: number, total: number): Slice {
   switch (window.kind) {
-    case 'all': return { skip: 0, take: total };
-    case 'page': return slice(window.page * window.size - window.size, window.size, total);
-    case 'after': return slice(before, window.limit, total);
+    case 'all':
+      return { skip: 0, take: total };
+    case 'page':
+      return slice(window.page * window.size - window.size, window.size, total);
+    case 'after':
+      return slice(before, window.limit, total);
   }
 }
 

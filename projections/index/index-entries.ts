@@ -18,10 +18,19 @@ export function entryBeside(row: Buffer, type: ResourceType): IndexEntry {
  * The same, and whether the stored entry was `current` (of this declaration). `onError` is called for each index that
  * cannot hold the object, and values that could not be computed before are tried again.
  */
-export function keptEntry(row: Buffer, type: ResourceType, onError?: (error: IndexValueError) => void): { readonly entry: IndexEntry; readonly current: boolean } {
+export function keptEntry(
+  row: Buffer,
+  type: ResourceType,
+  onError?: (error: IndexValueError) => void,
+): { readonly entry: IndexEntry; readonly current: boolean } {
   const kept = entryOfRow(row);
-  const isCurrent = isEntryUnder(kept, type.fingerprint) || (onError === undefined && isEntryUnder(kept, type.fingerprint, false));
-  if (!isCurrent) return { entry: entryOfFact(type.indexes, decodeObject(row.toString('utf8', answerStart(row))), onError), current: false };
+  const isCurrent =
+    isEntryUnder(kept, type.fingerprint) || (onError === undefined && isEntryUnder(kept, type.fingerprint, false));
+  if (!isCurrent)
+    return {
+      entry: entryOfFact(type.indexes, decodeObject(row.toString('utf8', answerStart(row))), onError),
+      current: false,
+    };
   let decoder = decoders.get(type);
   if (decoder === undefined) {
     decoder = new EntryDecoder();

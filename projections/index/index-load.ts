@@ -33,7 +33,9 @@ export function* loadOrders(orders: Orders): Steps<undefined> {
 /** The numbers from 0 to `length`. */
 function* numbered(length: number): Steps<Uint32Array> {
   const numbers = new Uint32Array(length);
-  yield* inStrides(length, (from, to) => { for (let place = from; place < to; place++) numbers[place] = place; });
+  yield* inStrides(length, (from, to) => {
+    for (let place = from; place < to; place++) numbers[place] = place;
+  });
   return numbers;
 }
 
@@ -119,9 +121,9 @@ function* labelTable(rows: IndexRows): Steps<KeyTable> {
     for (const key in labels) {
       const value = labels[key] ?? '';
       let values = places.get(key);
-      if (values === undefined) places.add(key, values = new SteadyMap<number>());
+      if (values === undefined) places.add(key, (values = new SteadyMap<number>()));
       let place = values.get(value);
-      if (place === undefined) values.add(value, place = keys.push(labelTerm(key, value)) - 1);
+      if (place === undefined) values.add(value, (place = keys.push(labelTerm(key, value)) - 1));
       keyPlaces.push(place);
     }
     starts[ordinal + 1] = keyPlaces.length;
@@ -153,8 +155,8 @@ function* deal(sequence: OrderedSequence, table: KeyTable, { inOrder, marked }: 
   const due = new Due();
   let done = 0;
   for (const ordinal of inOrder) {
-    const from = starts === undefined ? ordinal : starts[ordinal] ?? 0;
-    const to = starts === undefined ? ordinal + 1 : starts[ordinal + 1] ?? 0;
+    const from = starts === undefined ? ordinal : (starts[ordinal] ?? 0);
+    const to = starts === undefined ? ordinal + 1 : (starts[ordinal + 1] ?? 0);
     for (let at = from; at < to; at++) {
       const place = keyPlaces[at] ?? 0;
       const rank = next[place] ?? 0;
@@ -171,9 +173,10 @@ function* deal(sequence: OrderedSequence, table: KeyTable, { inOrder, marked }: 
 /** The rank of each key's first posting. */
 function* firstRanks(keys: readonly IndexKey[], keyPlaces: Uint32Array): Steps<Uint32Array> {
   const places = yield* numbered(keys.length);
-  const sorted = typeof keys[0] === 'number'
-    ? yield* sortedByNumber(places, (place) => Number(keys[place]))
-    : yield* sortedByText(places, { textOf: (place) => String(keys[place]), rankOf: places });
+  const sorted =
+    typeof keys[0] === 'number'
+      ? yield* sortedByNumber(places, (place) => Number(keys[place]))
+      : yield* sortedByText(places, { textOf: (place) => String(keys[place]), rankOf: places });
   const ranks = new Uint32Array(keys.length);
   yield* inStrides(keyPlaces.length, (from, to) => {
     for (const place of keyPlaces.subarray(from, to)) ranks[place] = (ranks[place] ?? 0) + 1;

@@ -42,7 +42,13 @@ export function newOrders(definitions: readonly IndexDefinition[]): Orders {
   return {
     rows,
     byDefault: new OrderedSequence(rows, { kind: 'none' }),
-    byIndex: rows.columns.map((column, place) => new OrderedSequence(rows, definitions[place]?.multi === true ? { kind: 'posting' } : { kind: 'column', column })),
+    byIndex: rows.columns.map(
+      (column, place) =>
+        new OrderedSequence(
+          rows,
+          definitions[place]?.multi === true ? { kind: 'posting' } : { kind: 'column', column },
+        ),
+    ),
     multi: definitions.map(({ multi }) => multi),
     byLabel: new OrderedSequence(rows, { kind: 'posting' }),
   };

@@ -87,7 +87,10 @@ function* conditionsOf(orders: OrdersView, { labels, fields }: Selection): Steps
 const testedMax = 2_048;
 
 /** A condition that is one range of the requested order needs no set. */
-function rangeInOrder({ ranges, sequence, oneKey, singleIndex }: Condition, sort: readonly SortKey[]): Selected | undefined {
+function rangeInOrder(
+  { ranges, sequence, oneKey, singleIndex }: Condition,
+  sort: readonly SortKey[],
+): Selected | undefined {
   const [range, ...others] = ranges;
   if (range === undefined) return { kind: 'listed', ordinals: [] };
   if (others.length > 0) return undefined;
@@ -97,7 +100,9 @@ function rangeInOrder({ ranges, sequence, oneKey, singleIndex }: Condition, sort
 
 function* tested(driver: Condition, others: readonly Condition[]): Steps<readonly number[]> {
   const candidates: number[] = [];
-  yield* eachSpan(driver, (postings) => { for (const posting of postings) candidates.push(posting & ordinalMask); });
+  yield* eachSpan(driver, (postings) => {
+    for (const posting of postings) candidates.push(posting & ordinalMask);
+  });
   const ordinals = new Set<number>();
   let asked = 0;
   for (const ordinal of candidates) {
@@ -111,16 +116,22 @@ function* tested(driver: Condition, others: readonly Condition[]): Steps<readonl
 }
 
 function* marked(bits: Bits, part: Part): Steps<undefined> {
-  yield* eachSpan(part, (postings) => { setBits(bits, postings); });
+  yield* eachSpan(part, (postings) => {
+    setBits(bits, postings);
+  });
 }
 
 function* cleared(bits: Bits, part: Part): Steps<undefined> {
-  yield* eachSpan(part, (postings) => { clearBits(bits, postings); });
+  yield* eachSpan(part, (postings) => {
+    clearBits(bits, postings);
+  });
 }
 
 function* within(bits: Bits, part: Part): Steps<Bits> {
   const both = new Uint32Array(bits.length);
-  yield* eachSpan(part, (postings) => { copyBits(bits, both, postings); });
+  yield* eachSpan(part, (postings) => {
+    copyBits(bits, both, postings);
+  });
   return both;
 }
 
@@ -128,7 +139,9 @@ type Part = Pick<Condition, 'sequence' | 'ranges'>;
 
 function* eachSpan({ sequence, ranges }: Part, visit: (postings: Uint32Array) => void): Steps<undefined> {
   for (const { low, high } of ranges) {
-    yield* inSpans(sequence.spans(low, high), ({ chunk: { ordinals }, from, to }) => { visit(ordinals.subarray(from, to)); });
+    yield* inSpans(sequence.spans(low, high), ({ chunk: { ordinals }, from, to }) => {
+      visit(ordinals.subarray(from, to));
+    });
   }
 }
 
@@ -144,16 +157,17 @@ function copyBits(from: Bits, to: Bits, postings: Uint32Array): void {
   for (let place = 0; place < postings.length; place++) {
     const ordinal = (postings[place] ?? 0) & ordinalMask;
     const word = ordinal >>> 5;
-    to[word] = (to[word] ?? 0) | (from[word] ?? 0) & 1 << (ordinal & 31);
+    to[word] = (to[word] ?? 0) | ((from[word] ?? 0) & (1 << (ordinal & 31)));
   }
 }
 
 function labelCondition({ byLabel: sequence, rows }: OrdersView, requirement: LabelRequirement): Condition {
   const holds = (ordinal: number): boolean => matchesLabels(requirement, rows.labels(ordinal));
   const negated = requirement.operator === 'notIn' || requirement.operator === 'absent';
-  const ranges = requirement.operator === 'in' || requirement.operator === 'notIn'
-    ? requirement.values.map((value) => keyRange(sequence, labelTerm(requirement.key, value)))
-    : [{ low: sequence.lower(labelTerm(requirement.key, '')), high: sequence.lower(`${requirement.key}\u0001`) }];
+  const ranges =
+    requirement.operator === 'in' || requirement.operator === 'notIn'
+      ? requirement.values.map((value) => keyRange(sequence, labelTerm(requirement.key, value)))
+      : [{ low: sequence.lower(labelTerm(requirement.key, '')), high: sequence.lower(`${requirement.key}\u0001`) }];
   const oneKey = requirement.operator === 'in' && requirement.values.length === 1;
   return { sequence, negated, oneKey, singleIndex: undefined, holds, ...counted(ranges) };
 }
@@ -161,12 +175,14 @@ function labelCondition({ byLabel: sequence, rows }: OrdersView, requirement: La
 function fieldCondition(orders: OrdersView, requirement: IndexRequirement): Condition {
   const sequence = orders.byIndex[requirement.index];
   const column = orders.rows.columns[requirement.index];
-  if (sequence === undefined || column === undefined) throw new RangeError(`there is no index at ${String(requirement.index)}`);
+  if (sequence === undefined || column === undefined)
+    throw new RangeError(`there is no index at ${String(requirement.index)}`);
   const { ranges, count } = counted(fieldRanges(sequence, sequence.lower(column.missing), requirement));
   const negated = requirement.operator === 'notIn';
   const holds = (ordinal: number): boolean => matchesKeys(requirement, column.keys(ordinal));
   const oneKey = requirement.operator === 'absent' || (requirement.operator === 'in' && requirement.keys.length === 1);
-  if (orders.multi[requirement.index] === true) return { sequence, ranges, count, negated, oneKey, singleIndex: undefined, holds };
+  if (orders.multi[requirement.index] === true)
+    return { sequence, ranges, count, negated, oneKey, singleIndex: undefined, holds };
   const singleIndex = requirement.index;
   // If every object has one posting, the smaller of the two sets (inside, outside) suffices.
   if (count <= sequence.size / 2) return { sequence, ranges, count, negated, oneKey, singleIndex, holds };
@@ -178,14 +194,26 @@ function fieldCondition(orders: OrdersView, requirement: IndexRequirement): Cond
 function fieldRanges(sequence: OrderView, present: number, requirement: IndexRequirement): readonly Range[] {
   switch (requirement.operator) {
     case 'in':
-    case 'notIn': return [...new Set(requirement.keys)].map((key) => keyRange(sequence, key));
-    case 'exists': return [{ low: 0, high: present }];
-    case 'absent': return [{ low: present, high: sequence.size }];
-    case '<': return [{ low: 0, high: sequence.lower(requirement.key) }];
-    case '<=': return [{ low: 0, high: sequence.upper(requirement.key) }];
-    case '>': return [{ low: sequence.upper(requirement.key), high: present }];
-    case '>=': return [{ low: sequence.lower(requirement.key), high: present }];
-    case '^=': return [requirement.prefix === '' ? { low: 0, high: present } : { low: sequence.lower(requirement.prefix), high: sequence.beyondPrefix(requirement.prefix) }];
+    case 'notIn':
+      return [...new Set(requirement.keys)].map((key) => keyRange(sequence, key));
+    case 'exists':
+      return [{ low: 0, high: present }];
+    case 'absent':
+      return [{ low: present, high: sequence.size }];
+    case '<':
+      return [{ low: 0, high: sequence.lower(requirement.key) }];
+    case '<=':
+      return [{ low: 0, high: sequence.upper(requirement.key) }];
+    case '>':
+      return [{ low: sequence.upper(requirement.key), high: present }];
+    case '>=':
+      return [{ low: sequence.lower(requirement.key), high: present }];
+    case '^=':
+      return [
+        requirement.prefix === ''
+          ? { low: 0, high: present }
+          : { low: sequence.lower(requirement.prefix), high: sequence.beyondPrefix(requirement.prefix) },
+      ];
   }
 }
 

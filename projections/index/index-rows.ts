@@ -26,7 +26,9 @@ export class IndexRows {
   readonly #free: number[] = [];
   #capacity = 0;
   /** A row that an open view may read is neither changed nor reused. */
-  readonly views = new IndexViews((ordinal) => { this.#blank(ordinal); });
+  readonly views = new IndexViews((ordinal) => {
+    this.#blank(ordinal);
+  });
 
   constructor(definitions: readonly IndexDefinition[]) {
     this.columns = definitions.map(({ name, type, multi }) => {

@@ -133,7 +133,11 @@ function* areEqual({ textOf }: Texts, run: Uint32Array): Steps<boolean> {
 }
 
 /** Insertion sort, in place. */
-function sortFew({ textOf, rankOf }: Texts, run: Uint32Array, { from, to }: { readonly from: number; readonly to: number }): void {
+function sortFew(
+  { textOf, rankOf }: Texts,
+  run: Uint32Array,
+  { from, to }: { readonly from: number; readonly to: number },
+): void {
   for (let next = from + 1; next < to; next++) {
     const ordinal = run[next] ?? 0;
     const text = textOf(ordinal);
@@ -166,7 +170,9 @@ function* sortByNumbers(run: Uint32Array, { first, second }: Numbers): Steps<und
 /** Reads each text once, since reading dominates the cost. */
 function sortByComparison({ textOf, rankOf }: Texts, run: Uint32Array): void {
   const pairs = Array.from(run, (ordinal) => ({ text: textOf(ordinal), ordinal }));
-  pairs.sort((a, b) => (a.text < b.text ? -1 : a.text > b.text ? 1 : (rankOf[a.ordinal] ?? 0) - (rankOf[b.ordinal] ?? 0)));
+  pairs.sort((a, b) =>
+    a.text < b.text ? -1 : a.text > b.text ? 1 : (rankOf[a.ordinal] ?? 0) - (rankOf[b.ordinal] ?? 0),
+  );
   for (let place = 0; place < run.length; place++) run[place] = pairs[place]?.ordinal ?? 0;
 }
 
@@ -191,9 +197,11 @@ type PackedTexts = RadixKeys & { readonly width: number; readonly ended: (low: n
 function* packed(texts: Texts, order: Uint32Array, depth: number): Steps<PackedTexts> {
   const keys = blankKeys(order);
   const narrow = { isWhole: true };
-  yield* inStrides(order.length, (from, to) => narrow.isWhole = packNarrow(texts, keys, { from, to, depth }));
+  yield* inStrides(order.length, (from, to) => (narrow.isWhole = packNarrow(texts, keys, { from, to, depth })));
   if (narrow.isWhole) return { ...keys, width: 8, ended: (word) => (word & 0xff) === 0 };
-  yield* inStrides(order.length, (from, to) => { packWide(texts, keys, { from, to, depth }); });
+  yield* inStrides(order.length, (from, to) => {
+    packWide(texts, keys, { from, to, depth });
+  });
   return { ...keys, width: 4, ended: (word) => (word & 0xffff) === 0 };
 }
 
@@ -208,8 +216,8 @@ function packNarrow({ textOf }: Texts, { high, low, order }: RadixKeys, { from, 
     let all = 0;
     for (let at = depth; at < depth + 4; at++) {
       const [one, other] = [unit(text, at), unit(text, at + 4)];
-      first = first << 8 | one;
-      second = second << 8 | other;
+      first = (first << 8) | one;
+      second = (second << 8) | other;
       all |= one | other;
     }
     if (all > 0xff) return false;
@@ -222,8 +230,8 @@ function packNarrow({ textOf }: Texts, { high, low, order }: RadixKeys, { from, 
 function packWide({ textOf }: Texts, { high, low, order }: RadixKeys, { from, to, depth }: Part): void {
   for (let place = from; place < to; place++) {
     const text = textOf(order[place] ?? 0);
-    high[place] = unit(text, depth) << 16 | unit(text, depth + 1);
-    low[place] = unit(text, depth + 2) << 16 | unit(text, depth + 3);
+    high[place] = (unit(text, depth) << 16) | unit(text, depth + 1);
+    low[place] = (unit(text, depth + 2) << 16) | unit(text, depth + 3);
   }
 }
 

@@ -46,7 +46,9 @@ export function* hitsBefore(walk: CountedWalk, rank: number): Steps<number> {
 export function* hitsIn(walk: Walk, low: number, high: number): Steps<number> {
   if (isWhole(walk)) return Math.max(0, high - low);
   let count = 0;
-  yield* inSpans(walk.sequence.spans(low, high), (span) => { count += hitsInSpan(walk, span); });
+  yield* inSpans(walk.sequence.spans(low, high), (span) => {
+    count += hitsInSpan(walk, span);
+  });
   return count;
 }
 
@@ -61,14 +63,16 @@ function hitsInSpan({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Spa
     const posting = ordinals[offset] ?? 0;
     if ((posting & mark) !== mark) continue;
     const ordinal = posting & ordinalMask;
-    count += bits === undefined ? 1 : (bits[ordinal >>> 5] ?? 0) >>> (ordinal & 31) & 1;
+    count += bits === undefined ? 1 : ((bits[ordinal >>> 5] ?? 0) >>> (ordinal & 31)) & 1;
   }
   return count;
 }
 
 /** The rank of the hit with `before` hits before it, searched from the nearer end. */
 export function* rankOfHit(walk: CountedWalk, before: number): Steps<number> {
-  return before <= walk.total / 2 ? yield* rankForward(walk, before) : yield* rankBackward(walk, walk.total - 1 - before);
+  return before <= walk.total / 2
+    ? yield* rankForward(walk, before)
+    : yield* rankBackward(walk, walk.total - 1 - before);
 }
 
 /** The rank of the hit with `before` hits before it; `high` if there are fewer. */
@@ -131,7 +135,8 @@ export function* ordinalsFrom(walk: Walk, rank: number, take: number): Steps<num
 function collect({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Span, found: number[]): number {
   for (let offset = from; offset < to; offset++) {
     const posting = ordinals[offset] ?? 0;
-    if ((posting & mark) === mark && (bits === undefined || hasBit(bits, posting & ordinalMask))) found.push(posting & ordinalMask);
+    if ((posting & mark) === mark && (bits === undefined || hasBit(bits, posting & ordinalMask)))
+      found.push(posting & ordinalMask);
   }
   return found.length;
 }

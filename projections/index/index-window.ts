@@ -4,7 +4,17 @@ import type { OrderPlace, SortKey } from '../../src/resource/query/list-query.ts
 import { emptyBits, setBit, type Bits } from './index-bits.ts';
 import type { OrdersView } from './index-orders.ts';
 import type { Selected } from './index-plan.ts';
-import { hitsBefore, hitsIn, isHit, ordinalsFrom, rankForward, rankOfHit, type CountedWalk, type Slice, type Walk } from './index-walk.ts';
+import {
+  hitsBefore,
+  hitsIn,
+  isHit,
+  ordinalsFrom,
+  rankForward,
+  rankOfHit,
+  type CountedWalk,
+  type Slice,
+  type Walk,
+} from './index-walk.ts';
 import { greatestMark, leastMark, ordinalMask } from './order-view.ts';
 
 /**
@@ -15,10 +25,14 @@ export type Ordering = { readonly orders: OrdersView; readonly sort: readonly So
 
 export function totalOf(orders: OrdersView, selected: Selected): number {
   switch (selected.kind) {
-    case 'all': return orders.byDefault.size;
-    case 'range': return selected.high - selected.low;
-    case 'bits': return selected.total;
-    case 'listed': return selected.ordinals.length;
+    case 'all':
+      return orders.byDefault.size;
+    case 'range':
+      return selected.high - selected.low;
+    case 'bits':
+      return selected.total;
+    case 'listed':
+      return selected.ordinals.length;
   }
 }
 
@@ -26,14 +40,16 @@ export function totalOf(orders: OrdersView, selected: Selected): number {
 export function* sliceOf(ordering: Ordering, selected: Selected, slice: Slice): Steps<readonly number[]> {
   if (slice.take <= 0) return [];
   const source = yield* sourceOf(ordering, selected);
-  if (source.kind === 'listed') return source.ordinals.toSorted((a, b) => compareRows(ordering, a, b)).slice(slice.skip, slice.skip + slice.take);
+  if (source.kind === 'listed')
+    return source.ordinals.toSorted((a, b) => compareRows(ordering, a, b)).slice(slice.skip, slice.skip + slice.take);
   return yield* walkSlice(ordering, source.walk, slice);
 }
 
 /** The number of selected objects at or before `place`. */
 export function* countUpTo(ordering: Ordering, selected: Selected, place: OrderPlace): Steps<number> {
   const source = yield* sourceOf(ordering, selected);
-  if (source.kind === 'listed') return source.ordinals.reduce((count, ordinal) => count + Number(comparePlace(ordering, ordinal, place) <= 0), 0);
+  if (source.kind === 'listed')
+    return source.ordinals.reduce((count, ordinal) => count + Number(comparePlace(ordering, ordinal, place) <= 0), 0);
   return yield* countInWalk(ordering, source.walk, place);
 }
 
@@ -42,18 +58,23 @@ function* countInWalk(ordering: Ordering, walk: CountedWalk, place: OrderPlace):
   const [first, ...rest] = ordering.sort;
   // Without a sort, all postings of the walk have one key: that of the default order, or of the requirement with this
   // range.
-  if (first === undefined) return walk.total === 0 ? 0 : yield* hitsBefore(walk, sequence.after(sequence.keyAt(walk.low), place));
+  if (first === undefined)
+    return walk.total === 0 ? 0 : yield* hitsBefore(walk, sequence.after(sequence.keyAt(walk.low), place));
   if (first.nulls !== undefined) return yield* countInParts(ordering, walk, { place, first });
   const key = place.keys[0] ?? missingKey(ordering.orders, first);
   if (!isGrouped(ordering.sort)) return yield* hitsBefore(walk, sequence.after(key, place));
   const group = groupOf(walk, key);
-  const before = first.direction === 'asc' ? yield* hitsBefore(walk, group.low) : walk.total - (yield* hitsBefore(walk, group.high));
+  const before =
+    first.direction === 'asc' ? yield* hitsBefore(walk, group.low) : walk.total - (yield* hitsBefore(walk, group.high));
   if (rest.length === 0) {
     const passed = Math.max(group.low, Math.min(group.high, sequence.after(key, place)));
     return before + (yield* hitsIn(walk, group.low, passed));
   }
   const members: Selected = { kind: 'listed', ordinals: yield* ordinalsFrom(group, group.low, Infinity) };
-  return before + (yield* countUpTo({ orders: ordering.orders, sort: rest }, members, { ...place, keys: place.keys.slice(1) }));
+  return (
+    before +
+    (yield* countUpTo({ orders: ordering.orders, sort: rest }, members, { ...place, keys: place.keys.slice(1) }))
+  );
 }
 
 export function placeOf({ orders, sort }: Ordering, ordinal: number): OrderPlace {
@@ -64,20 +85,30 @@ export function placeOf({ orders, sort }: Ordering, ordinal: number): OrderPlace
   return { keys, ...orders.rows.tie(ordinal) };
 }
 
-type Source = { readonly kind: 'listed'; readonly ordinals: readonly number[] } | { readonly kind: 'walk'; readonly walk: CountedWalk };
+type Source =
+  | { readonly kind: 'listed'; readonly ordinals: readonly number[] }
+  | { readonly kind: 'walk'; readonly walk: CountedWalk };
 
 /** Few objects are sorted directly; more are found by a walk along the whole order. */
 function* sourceOf({ orders, sort }: Ordering, selected: Selected): Steps<Source> {
   const [first] = sort;
   const sequence = first === undefined ? orders.byDefault : orders.byIndex[first.index];
   if (sequence === undefined) throw new RangeError('there is no index at a sort key');
-  const mark = first === undefined || orders.multi[first.index] !== true ? 0 : first.direction === 'asc' ? leastMark : greatestMark;
+  const mark =
+    first === undefined || orders.multi[first.index] !== true
+      ? 0
+      : first.direction === 'asc'
+        ? leastMark
+        : greatestMark;
   const whole = { sequence, low: 0, high: sequence.size, mark };
   switch (selected.kind) {
-    case 'all': return { kind: 'walk', walk: { ...whole, bits: undefined, total: orders.byDefault.size } };
-    case 'range': return { kind: 'walk', walk: { ...selected, mark: 0, bits: undefined, total: selected.high - selected.low } };
+    case 'all':
+      return { kind: 'walk', walk: { ...whole, bits: undefined, total: orders.byDefault.size } };
+    case 'range':
+      return { kind: 'walk', walk: { ...selected, mark: 0, bits: undefined, total: selected.high - selected.low } };
     case 'bits':
-    case 'listed': return yield* filtered(orders, selected, whole);
+    case 'listed':
+      return yield* filtered(orders, selected, whole);
   }
 }
 
@@ -92,7 +123,9 @@ function* filtered({ rows, byDefault }: OrdersView, selected: Filter, whole: Omi
 
 function* bitsOf(ordinals: readonly number[], capacity: number): Steps<Bits> {
   const bits = emptyBits(capacity);
-  yield* inStrides(ordinals.length, (from, to) => { for (let place = from; place < to; place++) setBit(bits, ordinals[place] ?? 0); });
+  yield* inStrides(ordinals.length, (from, to) => {
+    for (let place = from; place < to; place++) setBit(bits, ordinals[place] ?? 0);
+  });
   return bits;
 }
 
@@ -159,7 +192,11 @@ function* groupedSlice(ordering: Ordering, walk: CountedWalk, { skip, take }: Sl
     : ascendingPlace - (yield* hitsIn(walk, group.low, rank));
   const found: number[] = [];
   yield* append(found, yield* membersOf(ordering, group, { skip: skip - before, take }), take);
-  if (found.length < take) yield* appendGroups(ordering, descending ? { ...walk, high: group.low } : { ...walk, low: group.high }, { found, take });
+  if (found.length < take)
+    yield* appendGroups(ordering, descending ? { ...walk, high: group.low } : { ...walk, low: group.high }, {
+      found,
+      take,
+    });
   return found;
 }
 
@@ -251,5 +288,5 @@ function compareKeys(orders: OrdersView, key: SortKey, [a, b]: readonly [IndexKe
     const missing = missingKey(orders, key);
     if (a === missing || b === missing) return (a === missing) === (key.nulls === 'first') ? -1 : 1;
   }
-  return (a < b) === (key.direction === 'asc') ? -1 : 1;
+  return a < b === (key.direction === 'asc') ? -1 : 1;
 }

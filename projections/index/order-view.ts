@@ -91,7 +91,8 @@ export class OrderView {
   keyAt(rank: number): IndexKey {
     const { chunk, offset } = this.#spot(rank);
     const at = this.#state.chunks[chunk];
-    if (at === undefined || offset < 0 || offset >= at.length) throw new RangeError(`an order of ${String(this.size)} postings has none at ${String(rank)}`);
+    if (at === undefined || offset < 0 || offset >= at.length)
+      throw new RangeError(`an order of ${String(this.size)} postings has none at ${String(rank)}`);
     return this.keyIn(at, offset);
   }
 

@@ -9,7 +9,8 @@ export const chunkPostingsMax = 512;
 const loadedPostings = 448;
 
 /** The source of an order's keys: none (the default order), one for each row, or one for each posting. */
-export type KeySource = { readonly kind: 'none' } | { readonly kind: 'column'; readonly column: KeyColumn } | { readonly kind: 'posting' };
+export type KeySource =
+  { readonly kind: 'none' } | { readonly kind: 'column'; readonly column: KeyColumn } | { readonly kind: 'posting' };
 
 /** A writable order. Data that an open view reads is copied on write: the list of chunks, and each chunk. */
 export class OrderedSequence {
@@ -64,7 +65,10 @@ export class OrderedSequence {
   /** The row at the posting's ordinal must still have its keys. */
   remove(posting: number, key: IndexKey): void {
     const { chunk: place, offset } = this.#view.find(this.#beforeProbe(posting, key));
-    if (this.#state.chunks[place]?.ordinals[offset] !== posting) throw new Error(`invariant broken: an order holds every key of its rows, ${JSON.stringify(key)} of ${this.#rows.name(posting & ordinalMask)} is missing`);
+    if (this.#state.chunks[place]?.ordinals[offset] !== posting)
+      throw new Error(
+        `invariant broken: an order holds every key of its rows, ${JSON.stringify(key)} of ${this.#rows.name(posting & ordinalMask)} is missing`,
+      );
     const state = this.#written();
     const chunk = this.#own(place);
     chunk.ordinals.copyWithin(offset, offset + 1, chunk.length);
@@ -99,7 +103,13 @@ export class OrderedSequence {
     if (chunk === undefined) throw new RangeError(`an order has no chunk at ${String(place)}`);
     if (!this.#rows.views.see(chunk.made)) return chunk;
     const { ordinals, keys, length, last } = chunk;
-    const copy: Chunk = { ordinals: ordinals.slice(), keys: keys?.slice(), length, last, made: this.#rows.views.opened };
+    const copy: Chunk = {
+      ordinals: ordinals.slice(),
+      keys: keys?.slice(),
+      length,
+      last,
+      made: this.#rows.views.opened,
+    };
     this.#state.chunks[place] = copy;
     return copy;
   }
@@ -129,7 +139,11 @@ export class OrderedSequence {
 
   #newChunk(): Chunk {
     return {
-      ordinals: new Uint32Array(chunkPostingsMax), keys: this.#keyed ? [] : undefined, length: 0, last: 0, made: this.#rows.views.opened,
+      ordinals: new Uint32Array(chunkPostingsMax),
+      keys: this.#keyed ? [] : undefined,
+      length: 0,
+      last: 0,
+      made: this.#rows.views.opened,
     };
   }
 
@@ -147,7 +161,7 @@ export class OrderedSequence {
     }
     const left = Math.max(0, place - 1);
     const source = chunks[left + 1];
-    if (source === undefined || (chunks[left]?.length ?? 0) + source.length > chunkPostingsMax * 3 / 4) return;
+    if (source === undefined || (chunks[left]?.length ?? 0) + source.length > (chunkPostingsMax * 3) / 4) return;
     const target = this.#own(left);
     target.ordinals.set(source.ordinals.subarray(0, source.length), target.length);
     target.keys?.push(...(source.keys ?? []));

@@ -49,6 +49,7 @@ function textHash(text: string): number {
   let hash = text.length;
   const head = Math.min(text.length, hashedCharacters);
   for (let at = 0; at < head; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  for (let at = Math.max(head, text.length - hashedCharacters); at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return Math.imul(hash ^ hash >>> 15, 0x85ebca6b);
+  for (let at = Math.max(head, text.length - hashedCharacters); at < text.length; at++)
+    hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
 }

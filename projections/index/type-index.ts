@@ -67,7 +67,9 @@ export class TypeIndex {
   begin(query: ListQuery): Choice {
     const { views } = this.#orders.rows;
     const view = views.open();
-    return new Choice(chosen(viewOf(this.#orders), query), () => { views.close(view); });
+    return new Choice(chosen(viewOf(this.#orders), query), () => {
+      views.close(view);
+    });
   }
 
   #ordinal(name: string): number | undefined {
@@ -121,7 +123,9 @@ export class TypeIndex {
     if (column === undefined) return [];
     if (this.#orders.multi[place] !== true) return [[ordinal, column.least(ordinal)]];
     const keys = column.keys(ordinal);
-    return keys.length === 0 ? [[markedPosting(ordinal, 0, 1), column.missing]] : keys.map((key, at) => [markedPosting(ordinal, at, keys.length), key]);
+    return keys.length === 0
+      ? [[markedPosting(ordinal, 0, 1), column.missing]]
+      : keys.map((key, at) => [markedPosting(ordinal, at, keys.length), key]);
   }
 
   #terms(ordinal: number): readonly string[] {

@@ -28,7 +28,7 @@ export class Credentials {
   }
 
   sessionsOf(user: string): readonly string[] {
-    return [...this.#sessionsOf.get(user) ?? []];
+    return [...(this.#sessionsOf.get(user) ?? [])];
   }
 
   putUser(name: string, after: UserRecord | undefined): string | undefined {

@@ -20,7 +20,11 @@ export class RoleSet {
   /** Rights of tokens that are limited to some of these roles, by the list instance of the token's record. */
   #restricted = new WeakMap<readonly string[], RoleSet>();
 
-  constructor(bound: readonly string[], standing: readonly string[], { roles, remembered }: { readonly roles: KnownRoles; readonly remembered: Remembered }) {
+  constructor(
+    bound: readonly string[],
+    standing: readonly string[],
+    { roles, remembered }: { readonly roles: KnownRoles; readonly remembered: Remembered },
+  ) {
     this.bound = bound;
     this.#names = new Set([...bound, ...standing]);
     this.#roles = roles;
@@ -135,13 +139,16 @@ export class Holders {
 
   #renew(user: string): void {
     const before = this.#setOf.get(user);
-    const bound = [...this.#counts.get(user)?.keys() ?? []].sort();
+    const bound = [...(this.#counts.get(user)?.keys() ?? [])].sort();
     if (before !== undefined) this.#release(before);
     if (bound.length === 0) {
       this.#setOf.delete(user);
       return;
     }
-    const shared = memberOf(this.#sets, keyOf(bound), () => ({ set: new RoleSet(bound, loggedIn, this.#dependencies), users: 0 }));
+    const shared = memberOf(this.#sets, keyOf(bound), () => ({
+      set: new RoleSet(bound, loggedIn, this.#dependencies),
+      users: 0,
+    }));
     shared.users += 1;
     this.#setOf.set(user, shared.set);
   }

@@ -31,7 +31,8 @@ export function bindingOf(object: ResourceObject): BindingRecord | undefined {
   if (typeof role !== 'string' || !isOfCore(roleRef, 'Role') || !Array.isArray(subjects)) return undefined;
   const users = new Set<string>();
   for (const subject of subjects) {
-    if (isMembers(subject) && isOfCore(subject, 'User') && typeof subject['name'] === 'string') users.add(subject['name']);
+    if (isMembers(subject) && isOfCore(subject, 'User') && typeof subject['name'] === 'string')
+      users.add(subject['name']);
   }
   return { name: object.metadata.name, role, users: [...users] };
 }
@@ -43,7 +44,13 @@ function isOfCore({ kind, apiGroup }: Members, expected: string): boolean {
 export function userOf(object: ResourceObject): UserRecord {
   const { name, uid } = object.metadata;
   const { passwordRevision, timesDisabled } = membersAt(object, 'status');
-  return { name, uid, isDisabled: isSet(membersAt(object, 'spec')['disabled']), passwordRevision: integer(passwordRevision), ...disabledOften(timesDisabled) };
+  return {
+    name,
+    uid,
+    isDisabled: isSet(membersAt(object, 'spec')['disabled']),
+    passwordRevision: integer(passwordRevision),
+    ...disabledOften(timesDisabled),
+  };
 }
 
 export function tokenOf(object: ResourceObject): TokenRecord | undefined {
@@ -54,8 +61,22 @@ export function tokenOf(object: ResourceObject): TokenRecord | undefined {
   const expiresAt = timeOf(spec['expiresAt']);
   if (typeof owner !== 'string' || typeof ownerUid !== 'string' || Number.isNaN(expiresAt)) return undefined;
   // A malformed list must not grant all of the owner's roles.
-  const restricted = roles === undefined || roles === null ? undefined : Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [];
-  return { name, uid, owner, ownerUid, roles: restricted, expiresAt, isRevoked: isSet(spec['revoked']), ...(phase === 'expired' ? { isToldExpired: true } : {}) };
+  const restricted =
+    roles === undefined || roles === null
+      ? undefined
+      : Array.isArray(roles)
+        ? roles.filter((role) => typeof role === 'string')
+        : [];
+  return {
+    name,
+    uid,
+    owner,
+    ownerUid,
+    roles: restricted,
+    expiresAt,
+    isRevoked: isSet(spec['revoked']),
+    ...(phase === 'expired' ? { isToldExpired: true } : {}),
+  };
 }
 
 export function sessionOf(object: ResourceObject): SessionRecord | undefined {
@@ -63,8 +84,17 @@ export function sessionOf(object: ResourceObject): SessionRecord | undefined {
   const { user } = membersAt(object, 'spec');
   const { userUid, passwordRevision, timesDisabled, expiresAt } = membersAt(object, 'status');
   const ends = timeOf(expiresAt);
-  if (typeof user !== 'string' || typeof userUid !== 'string' || ends === undefined || Number.isNaN(ends)) return undefined;
-  return { name, uid, user, userUid, passwordRevision: integer(passwordRevision), ...disabledOften(timesDisabled), expiresAt: ends };
+  if (typeof user !== 'string' || typeof userUid !== 'string' || ends === undefined || Number.isNaN(ends))
+    return undefined;
+  return {
+    name,
+    uid,
+    user,
+    userUid,
+    passwordRevision: integer(passwordRevision),
+    ...disabledOften(timesDisabled),
+    expiresAt: ends,
+  };
 }
 
 function membersAt(object: Members, member: string): Members {

@@ -80,7 +80,8 @@ export class HeldRights implements Rights {
 
   #findResource(request: ResourceRequest, pluginOf: PluginOf): Grant | undefined {
     const asked: Asked = { request, pluginOf, owner: null };
-    if (this.#tables.length >= rememberingRolesMin) return this.#remembering(request).find((candidate) => isGranted(candidate, asked))?.ready.grant;
+    if (this.#tables.length >= rememberingRolesMin)
+      return this.#remembering(request).find((candidate) => isGranted(candidate, asked))?.ready.grant;
     const text = resourceText(request.resource, request.subresource);
     for (const table of this.#tables) {
       const grant = table.findResource(asked, text);

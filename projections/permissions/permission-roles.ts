@@ -72,9 +72,17 @@ export class KnownRoles implements Roles<KnownRole> {
     return closureOf(names, this, ({ role }) => role.dependencies);
   }
 
-  rulesOf(names: Iterable<string>, changed?: { readonly name: string; readonly role: Role | undefined }): readonly Rule[] {
-    const known: Roles<Role> = { role: (name) => this.#roles.get(name)?.role, aggregatedTo: (name) => this.aggregatedTo(name) };
-    return rulesIn(closureOf(names, changed === undefined ? known : changedRoles(known, changed), (role) => role.dependencies));
+  rulesOf(
+    names: Iterable<string>,
+    changed?: { readonly name: string; readonly role: Role | undefined },
+  ): readonly Rule[] {
+    const known: Roles<Role> = {
+      role: (name) => this.#roles.get(name)?.role,
+      aggregatedTo: (name) => this.aggregatedTo(name),
+    };
+    return rulesIn(
+      closureOf(names, changed === undefined ? known : changedRoles(known, changed), (role) => role.dependencies),
+    );
   }
 
   /** Whether none of the names has changed since `version`. */
@@ -119,5 +127,9 @@ export class KnownRoles implements Roles<KnownRole> {
 
 function givesTheSame(before: Role | undefined, after: Role | undefined): boolean {
   if (before === undefined || after === undefined) return before === after;
-  return deepEqual(before.rules, after.rules) && deepEqual(before.dependencies, after.dependencies) && deepEqual(before.aggregatesTo, after.aggregatesTo);
+  return (
+    deepEqual(before.rules, after.rules) &&
+    deepEqual(before.dependencies, after.dependencies) &&
+    deepEqual(before.aggregatesTo, after.aggregatesTo)
+  );
 }

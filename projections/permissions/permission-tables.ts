@@ -1,7 +1,14 @@
 import { roleOf } from '../../src/access/role-object.ts';
 import type { Role } from '../../src/access/role.ts';
 import type { Rule } from '../../src/access/rule.ts';
-import type { Concerned, PermissionReader, Rights, SessionRecord, TokenRecord, UserRecord } from '../../src/read/permission-reader.ts';
+import type {
+  Concerned,
+  PermissionReader,
+  Rights,
+  SessionRecord,
+  TokenRecord,
+  UserRecord,
+} from '../../src/read/permission-reader.ts';
 import type { Slices } from '../../src/base/slices.ts';
 import { atOnce, inSlices, type Steps } from '../../src/base/steps.ts';
 import type { Subject } from '../../src/command/subject.ts';
@@ -38,10 +45,20 @@ export class PermissionTables implements PermissionReader {
   readonly #listeners = new Set<(concerned: Concerned) => void>();
   #state: 'empty' | 'loading' | 'ready' = 'empty';
 
-  constructor({ reader, feed, domain }: { readonly reader: ObjectReader; readonly feed: ChangeFeed; readonly domain: string }) {
+  constructor({
+    reader,
+    feed,
+    domain,
+  }: {
+    readonly reader: ObjectReader;
+    readonly feed: ChangeFeed;
+    readonly domain: string;
+  }) {
     this.#reader = reader;
     this.#takes = this.#foldOf(domain);
-    feed.subscribe((batch) => { this.#apply(batch); });
+    feed.subscribe((batch) => {
+      this.#apply(batch);
+    });
   }
 
   /** Loads everything in this turn: the indexes of the five types must be ready. Replaces earlier contents. */
@@ -61,7 +78,9 @@ export class PermissionTables implements PermissionReader {
     const told: Told = { credentials: new Set(), rights: false };
     for (const [type, take] of this.#takes) {
       for (const page of this.#reader.pages(type, all)) {
-        yield* this.#read(type, page, (name, object) => { take(name, object, told); });
+        yield* this.#read(type, page, (name, object) => {
+          take(name, object, told);
+        });
       }
     }
     this.#state = 'ready';
@@ -81,13 +100,18 @@ export class PermissionTables implements PermissionReader {
 
   rightsOf(subject: Subject): Rights {
     switch (subject.kind) {
-      case 'visitor': return this.#holders.visitor.rights();
+      case 'visitor':
+        return this.#holders.visitor.rights();
       case 'user': {
         const held = this.#holders.of(subject.name);
         const { credential } = subject;
-        return credential.kind === 'token' && credential.roles !== undefined ? held.restrictedTo(credential.roles) : held.rights();
+        return credential.kind === 'token' && credential.roles !== undefined
+          ? held.restrictedTo(credential.roles)
+          : held.rights();
       }
-      case 'plugin': case 'platform': return unboundedRights;
+      case 'plugin':
+      case 'platform':
+        return unboundedRights;
     }
   }
 
@@ -113,7 +137,10 @@ export class PermissionTables implements PermissionReader {
     return this.#holders.isBound(user, role) && canLogIn(this.user(user));
   }
 
-  rulesOf(names: Iterable<string>, changed?: { readonly name: string; readonly role: Role | undefined }): readonly Rule[] {
+  rulesOf(
+    names: Iterable<string>,
+    changed?: { readonly name: string; readonly role: Role | undefined },
+  ): readonly Rule[] {
     return this.#roles.rulesOf(names, changed);
   }
 
@@ -139,7 +166,9 @@ export class PermissionTables implements PermissionReader {
 
   subscribe(listener: (concerned: Concerned) => void): () => void {
     this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   #apply({ changes }: ChangeBatch): void {
@@ -154,15 +183,51 @@ export class PermissionTables implements PermissionReader {
   }
 
   #foldOf(domain: string): ReadonlyMap<TypeKey, Take> {
-    const noteCredentials = (told: Told, user: string | undefined): void => { if (user !== undefined) told.credentials.add(user); };
-    const noteRights = (told: Told, changed: boolean): void => { told.rights ||= changed; };
-    const known = <T>(object: ResourceObject | undefined, decode: (object: ResourceObject) => T): T | undefined => (object === undefined ? undefined : decode(object));
+    const noteCredentials = (told: Told, user: string | undefined): void => {
+      if (user !== undefined) told.credentials.add(user);
+    };
+    const noteRights = (told: Told, changed: boolean): void => {
+      told.rights ||= changed;
+    };
+    const known = <T>(object: ResourceObject | undefined, decode: (object: ResourceObject) => T): T | undefined =>
+      object === undefined ? undefined : decode(object);
     return new Map<TypeKey, Take>([
-      [typeKeyOf('', 'roles'), (name, object, told) => { noteRights(told, this.#roles.put(name, known(object, (role) => roleOf(role, domain)))); }],
-      [typeKeyOf('', 'rolebindings'), (name, object, told) => { noteRights(told, this.#holders.put(name, known(object, bindingOf))); }],
-      [typeKeyOf('', 'users'), (name, object, told) => { noteCredentials(told, this.#credentials.putUser(name, known(object, userOf))); }],
-      [typeKeyOf('', 'personalaccesstokens'), (name, object, told) => { noteCredentials(told, this.#credentials.putToken(name, known(object, tokenOf))); }],
-      [typeKeyOf('', 'sessions'), (name, object, told) => { noteCredentials(told, this.#credentials.putSession(name, known(object, sessionOf))); }],
+      [
+        typeKeyOf('', 'roles'),
+        (name, object, told) => {
+          noteRights(
+            told,
+            this.#roles.put(
+              name,
+              known(object, (role) => roleOf(role, domain)),
+            ),
+          );
+        },
+      ],
+      [
+        typeKeyOf('', 'rolebindings'),
+        (name, object, told) => {
+          noteRights(told, this.#holders.put(name, known(object, bindingOf)));
+        },
+      ],
+      [
+        typeKeyOf('', 'users'),
+        (name, object, told) => {
+          noteCredentials(told, this.#credentials.putUser(name, known(object, userOf)));
+        },
+      ],
+      [
+        typeKeyOf('', 'personalaccesstokens'),
+        (name, object, told) => {
+          noteCredentials(told, this.#credentials.putToken(name, known(object, tokenOf)));
+        },
+      ],
+      [
+        typeKeyOf('', 'sessions'),
+        (name, object, told) => {
+          noteCredentials(told, this.#credentials.putSession(name, known(object, sessionOf)));
+        },
+      ],
     ]);
   }
 }

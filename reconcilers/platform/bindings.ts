@@ -48,10 +48,18 @@ export class Bindings {
     this.#dependencies = dependencies;
     this.#writes = new PlatformWrites('bindings', dependencies);
     this.#controller = new Controller({
-      name: 'bindings', bound, concurrency: accountConcurrencyMax, clock, leadership, onError,
-      keys: () => this.#keys(), reconcile: (name) => this.#reconcile(name),
+      name: 'bindings',
+      bound,
+      concurrency: accountConcurrencyMax,
+      clock,
+      leadership,
+      onError,
+      keys: () => this.#keys(),
+      reconcile: (name) => this.#reconcile(name),
     });
-    this.#unsubscribe = changes.subscribe((batch) => { for (const change of batch.changes) this.#note(change); });
+    this.#unsubscribe = changes.subscribe((batch) => {
+      for (const change of batch.changes) this.#note(change);
+    });
   }
 
   /** Call it once users and bindings can be listed. */
@@ -97,7 +105,10 @@ export class Bindings {
   #isGone(user: string): boolean {
     if (nameProblem(user) !== undefined) return false;
     const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
-    return head.kind === 'gone' || (head.kind === 'live' && storedObject(head.stored.bytes).metadata.deletionTimestamp !== undefined);
+    return (
+      head.kind === 'gone' ||
+      (head.kind === 'live' && storedObject(head.stored.bytes).metadata.deletionTimestamp !== undefined)
+    );
   }
 
   /**
@@ -105,7 +116,10 @@ export class Bindings {
    * folded events.
    */
   #isYounger(user: string, { metadata }: ResourceObject): boolean {
-    const made = nameProblem(user) === undefined ? readObject(this.#dependencies.reader, this.#dependencies.users, user)?.object.metadata.creationTimestamp : undefined;
+    const made =
+      nameProblem(user) === undefined
+        ? readObject(this.#dependencies.reader, this.#dependencies.users, user)?.object.metadata.creationTimestamp
+        : undefined;
     return made !== undefined && metadata.creationTimestamp <= made;
   }
 
@@ -115,13 +129,18 @@ export class Bindings {
     if (read?.object.metadata.deletionTimestamp === undefined) return this.#remove(user, await this.#leftBy(user));
     const bound = await this.#bindingsOf(user, () => true);
     if (bound.length > 0) return this.#remove(user, bound);
-    return read.object.metadata.finalizers?.includes(finalizer) === true ? this.#writes.removeFinalizer(read, finalizer) : settled;
+    return read.object.metadata.finalizers?.includes(finalizer) === true
+      ? this.#writes.removeFinalizer(read, finalizer)
+      : settled;
   }
 
   async #remove(user: string, bound: readonly Read[]): Promise<Outcome> {
     for (const binding of bound) {
       const others = subjectsOf(binding.object).filter((subject) => !isUser(subject, user));
-      const outcome = others.length === 0 ? await this.#writes.delete(binding) : await this.#writes.patch(binding, { subjects: others });
+      const outcome =
+        others.length === 0
+          ? await this.#writes.delete(binding)
+          : await this.#writes.patch(binding, { subjects: others });
       if (outcome.type !== 'settled') return outcome;
     }
     // There may be more bindings, or another writer was faster: the user may be removed once no binding is found.
@@ -196,5 +215,8 @@ function isUser(subject: JsonValue, user: string): boolean {
 }
 
 function userNames(binding: ResourceObject): readonly string[] {
-  return subjectsOf(binding).filter(isObject).map(({ name }) => name).filter((name) => typeof name === 'string');
+  return subjectsOf(binding)
+    .filter(isObject)
+    .map(({ name }) => name)
+    .filter((name) => typeof name === 'string');
 }

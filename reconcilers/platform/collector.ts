@@ -34,12 +34,21 @@ export class Collector {
     const { bound, changes, clock, leadership, serving, onError } = dependencies;
     this.#dependencies = dependencies;
     this.#controller = new Controller({
-      name: 'collector', bound, concurrency: collectorConcurrencyMax, clock, leadership, onError,
-      reconcile: async (key) => this.#collect(key), keys: () => this.#marked(serving()),
-      onStuck: (key) => { onError(new Error('the step does not end'), key); },
+      name: 'collector',
+      bound,
+      concurrency: collectorConcurrencyMax,
+      clock,
+      leadership,
+      onError,
+      reconcile: async (key) => this.#collect(key),
+      keys: () => this.#marked(serving()),
+      onStuck: (key) => {
+        onError(new Error('the step does not end'), key);
+      },
     });
     this.#unsubscribe = changes.subscribe((batch) => {
-      for (const change of batch.changes) if (isCollectable(change)) this.#controller.enqueue(`${change.type}/${change.name}`);
+      for (const change of batch.changes)
+        if (isCollectable(change)) this.#controller.enqueue(`${change.type}/${change.name}`);
     });
   }
 
@@ -85,12 +94,22 @@ export class Collector {
     if (read === undefined) return settled;
     const { metadata } = read.object;
     if (metadata.deletionTimestamp === undefined || metadata.finalizers !== undefined) return settled;
-    const outcome = await execute(read.type, { type: 'collect', name, uid: metadata.uid }, {
-      cause: { actor: actorOf(subject), verb: 'delete', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
-    });
+    const outcome = await execute(
+      read.type,
+      { type: 'collect', name, uid: metadata.uid },
+      {
+        cause: { actor: actorOf(subject), verb: 'delete', requestId: uuid() },
+        dryRun: false,
+        fieldValidation: undefined,
+        origin: 'platform',
+        subject,
+      },
+    );
     if (outcome.ok) return settled;
     // Deleted, replaced, or given a finalizer in the meantime: a later change enqueues it again if necessary.
-    return outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'precondition-failed' ? settled : refused(outcome.rejection);
+    return outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'precondition-failed'
+      ? settled
+      : refused(outcome.rejection);
   }
 }
 

@@ -5,7 +5,14 @@ import { declarationsLevel } from '../../src/command/level.ts';
 import type { Event, EventMetadata } from '../../src/command/event.ts';
 import { leaseMs } from '../../src/limits/reconcilers.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
-import { LogCorruptError, streamName, type EventLog, type ExpectedRevision, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
+import {
+  LogCorruptError,
+  streamName,
+  type EventLog,
+  type ExpectedRevision,
+  type LogPosition,
+  type RecordedEvent,
+} from '../../src/log/log.ts';
 import type { DeclarationFeed, DeclarationReader, LevelReader } from '../../src/read/declarations.ts';
 import type { ObjectReader } from '../../src/read/objects.ts';
 import { isSameDeclaration, type Declaration } from '../../src/resource/type/declaration.ts';
@@ -52,9 +59,15 @@ export class Declarer {
     const { leadership, declarations, level, served } = dependencies;
     this.#dependencies = dependencies;
     this.#unsubscribe = [
-      leadership.subscribe((leads) => { if (leads) void this.declare(served()); }),
-      level.subscribe(() => { void this.declare(served()); }),
-      declarations.subscribe((key) => { this.#heard(key); }),
+      leadership.subscribe((leads) => {
+        if (leads) void this.declare(served());
+      }),
+      level.subscribe(() => {
+        void this.declare(served());
+      }),
+      declarations.subscribe((key) => {
+        this.#heard(key);
+      }),
     ];
   }
 
@@ -103,11 +116,14 @@ export class Declarer {
     const type = typeOf(key);
     if (type === undefined || !this.isOther(type)) return;
     this.#timers.get(key)?.cancel();
-    this.#timers.set(key, clock.after(leaseMs, () => {
-      this.#timers.delete(key);
-      const current = typeOf(key);
-      if (current !== undefined) void this.#declare(current);
-    }));
+    this.#timers.set(
+      key,
+      clock.after(leaseMs, () => {
+        this.#timers.delete(key);
+        const current = typeOf(key);
+        if (current !== undefined) void this.#declare(current);
+      }),
+    );
   }
 
   async #declare(type: ResourceType): Promise<void> {
@@ -115,7 +131,7 @@ export class Declarer {
     const { signal } = this.#stopping;
     while (this.#isWanted(type) && leadership.isLeader() && level.level() >= declarationsLevel) {
       try {
-        if (await this.#step(type) === 'done') break;
+        if ((await this.#step(type)) === 'done') break;
       } catch (error) {
         if (error instanceof LogCorruptError) {
           onError(error, type.key);
@@ -168,7 +184,10 @@ export class Declarer {
   }
 
   async #folded(position: LogPosition): Promise<'done'> {
-    await this.#dependencies.reader.reached(position, { timeoutMs: declareRetryMs * 30, signal: this.#stopping.signal });
+    await this.#dependencies.reader.reached(position, {
+      timeoutMs: declareRetryMs * 30,
+      signal: this.#stopping.signal,
+    });
     return 'done';
   }
 }

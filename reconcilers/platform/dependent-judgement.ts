@@ -50,7 +50,8 @@ const nothing: Step = { type: 'nothing' };
 export function* judgeDependent(world: World): Steps<Step> {
   const { metadata } = world.object;
   const owners = ownersOf(world);
-  const inState = (...states: readonly OwnerState[]): readonly string[] => owners.filter(({ state }) => states.includes(state)).map(({ uid }) => uid);
+  const inState = (...states: readonly OwnerState[]): readonly string[] =>
+    owners.filter(({ state }) => states.includes(state)).map(({ uid }) => uid);
   const letGo = inState('orphaning');
   if (letGo.length > 0) return { type: 'release', uids: new Set(letGo) };
   if (metadata.deletionTimestamp !== undefined) return yield* judgeMarked(world);
@@ -74,7 +75,12 @@ function ownersOf({ object, stateOf }: World): readonly { readonly uid: string; 
   return [...states].map(([uid, state]) => ({ uid, state }));
 }
 
-function* judgeMarked({ object: { metadata: { finalizers = [] } }, dependents }: World): Steps<Step> {
+function* judgeMarked({
+  object: {
+    metadata: { finalizers = [] },
+  },
+  dependents,
+}: World): Steps<Step> {
   if (finalizers.includes(orphanFinalizer)) {
     return (yield* hasAny(dependents())) ? { type: 'wait' } : { type: 'finish', finalizer: orphanFinalizer };
   }

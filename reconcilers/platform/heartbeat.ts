@@ -2,7 +2,13 @@ import { delay, type Clock } from '../../src/base/clock.ts';
 import type { EventMetadata, NodeEvent } from '../../src/command/event.ts';
 import { leaseReleaseMs, leaseRenewMs } from '../../src/limits/reconcilers.ts';
 import { encodeEvent } from '../../src/log/event-codec.ts';
-import { streamName, type EventLog, type ExpectedRevision, type LogPosition, type StreamName } from '../../src/log/log.ts';
+import {
+  streamName,
+  type EventLog,
+  type ExpectedRevision,
+  type LogPosition,
+  type StreamName,
+} from '../../src/log/log.ts';
 
 export type HeartbeatDependencies = {
   readonly log: Pick<EventLog, 'append'>;
@@ -67,7 +73,9 @@ export class Heartbeat {
   /** `again`: the previous append had succeeded after all. */
   async #say(event: NodeEvent): Promise<'told' | 'again' | 'lost'> {
     const { log, uuid, metadata } = this.#dependencies;
-    const outcome = await log.append(this.#stream, [encodeEvent(uuid(), event, metadata())], this.#expected).catch(() => undefined);
+    const outcome = await log
+      .append(this.#stream, [encodeEvent(uuid(), event, metadata())], this.#expected)
+      .catch(() => undefined);
     if (outcome?.ok === true) {
       this.#expected = outcome.revision;
       return 'told';

@@ -42,7 +42,9 @@ export class Levels {
 
   constructor(dependencies: LevelsDependencies) {
     this.#dependencies = dependencies;
-    this.#unsubscribe = dependencies.leadership.subscribe(() => { this.#begin(); });
+    this.#unsubscribe = dependencies.leadership.subscribe(() => {
+      this.#begin();
+    });
   }
 
   /** On a single node, resolves once the log has the level that the node reads, and it is folded here. */

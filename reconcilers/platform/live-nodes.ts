@@ -39,7 +39,8 @@ export class LiveNodes {
     const { clock, node } = this.#dependencies;
     const now = clock.monotonic();
     const own = this.#seen.get(node);
-    if (now - this.#sinceMs < leaseMs + leaseRenewMs || own === undefined || now - own.atMs > 2 * leaseRenewMs) return undefined;
+    if (now - this.#sinceMs < leaseMs + leaseRenewMs || own === undefined || now - own.atMs > 2 * leaseRenewMs)
+      return undefined;
     for (const [each, { atMs }] of this.#seen) if (now - atMs > leaseMs) this.#seen.delete(each);
     return [...this.#seen.values()];
   }
@@ -53,7 +54,8 @@ export class LiveNodes {
         const node = nodeOf(recorded.stream);
         if (node === undefined) continue;
         const { event } = decodeEvent(recorded);
-        if (event.type === 'NodeSeen') this.#seen.set(node, { reads: event.reads, drained: positionIn(event.drained), atMs: clock.monotonic() });
+        if (event.type === 'NodeSeen')
+          this.#seen.set(node, { reads: event.reads, drained: positionIn(event.drained), atMs: clock.monotonic() });
         else this.#seen.delete(node);
       }
     }
@@ -61,18 +63,26 @@ export class LiveNodes {
 }
 
 function positionIn(text: unknown): LogPosition | undefined {
-  return typeof text === 'string' && /^\d{1,40}$/u.test(text) ? logPosition(BigInt(text)) : text === undefined ? undefined : logStart;
+  return typeof text === 'string' && /^\d{1,40}$/u.test(text)
+    ? logPosition(BigInt(text))
+    : text === undefined
+      ? undefined
+      : logStart;
 }
 
 /** Looks at who lives as often as they say so, until `look` answers true or the signal aborts. Throws what `hear` throws. */
-export async function whileListening(dependencies: LiveNodesDependencies, signal: AbortSignal, look: (nodes: LiveNodes) => Promise<boolean>): Promise<void> {
+export async function whileListening(
+  dependencies: LiveNodesDependencies,
+  signal: AbortSignal,
+  look: (nodes: LiveNodes) => Promise<boolean>,
+): Promise<void> {
   const round = new AbortController();
   const both = AbortSignal.any([signal, round.signal]);
   const nodes = new LiveNodes(dependencies);
   const judge = async (): Promise<void> => {
     for (;;) {
       await delay(dependencies.clock, leaseRenewMs, both);
-      if (both.aborted || await look(nodes)) return;
+      if (both.aborted || (await look(nodes))) return;
     }
   };
   try {

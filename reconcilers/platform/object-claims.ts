@@ -3,7 +3,13 @@ import type { Execute } from '../../src/write/execute.ts';
 import { writeAttemptsMax } from '../../src/limits/writes.ts';
 import { decodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
 import { streamName, type EventLog, type StreamName } from '../../src/log/log.ts';
-import { isEnforced, type DeclarationReader, type Declared, type OlderReader, type WrittenObject } from '../../src/read/declarations.ts';
+import {
+  isEnforced,
+  type DeclarationReader,
+  type Declared,
+  type OlderReader,
+  type WrittenObject,
+} from '../../src/read/declarations.ts';
 import type { Duplicate } from '../../src/read/uniqueness.ts';
 import { valuesOfFact, type HeldValue } from '../../src/resource/held-values.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
@@ -20,13 +26,18 @@ export type ObjectClaimsDependencies = {
   readonly declarations: DeclarationReader;
   readonly execute: Execute;
   /** Whose claim of the value stands, by the log itself. */
-  readonly claimantOf: (claimed: { readonly type: TypeKey; readonly value: HeldValue }) => Promise<StreamName | undefined>;
+  readonly claimantOf: (claimed: {
+    readonly type: TypeKey;
+    readonly value: HeldValue;
+  }) => Promise<StreamName | undefined>;
   readonly uuid: () => string;
 };
 
 /** The indexes of a declaration that an object written by an older one may hold values of that nobody claimed. */
 function unclaimedIndexes(standing: Declared, declared: number | undefined): readonly string[] {
-  return Object.entries(standing.since).filter(([index, since]) => (declared ?? -1) < since && !isEnforced(standing, index)).map(([index]) => index);
+  return Object.entries(standing.since)
+    .filter(([index, since]) => (declared ?? -1) < since && !isEnforced(standing, index))
+    .map(([index]) => index);
 }
 
 /** Brings one object after the other under the present declaration: its values claimed, and its revision taken from older writes. */
@@ -45,14 +56,23 @@ export class ObjectClaims {
       if (row === undefined || standing === undefined) return 'claimed';
       const indexes = unclaimedIndexes(standing, row.declared);
       const object = storedObject(row.bytes);
-      if (indexes.length === 0 || await this.#isClaimed(type, { row, object, standing, indexes })) return 'claimed';
+      if (indexes.length === 0 || (await this.#isClaimed(type, { row, object, standing, indexes }))) return 'claimed';
       const cause = { actor: actorOf(subject), verb: 'update', requestId: uuid() };
-      const outcome = await execute(type, { type: 'fence', name, uid: object.metadata.uid, version: row.revision }, {
-        cause, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
-      });
+      const outcome = await execute(
+        type,
+        { type: 'fence', name, uid: object.metadata.uid, version: row.revision },
+        {
+          cause,
+          dryRun: false,
+          fieldValidation: undefined,
+          origin: 'platform',
+          subject,
+        },
+      );
       if (outcome.ok) return 'claimed';
       const { reason } = outcome.rejection;
-      if (reason === 'unique-value-taken') return await this.#duplicateOf(type, object) ?? Promise.reject(new WriteRefusedError(outcome.rejection));
+      if (reason === 'unique-value-taken')
+        return (await this.#duplicateOf(type, object)) ?? Promise.reject(new WriteRefusedError(outcome.rejection));
       // Written meanwhile, or removed: what stands now is looked at.
       if (reason !== 'stale-version') throw new WriteRefusedError(outcome.rejection);
     }
@@ -66,7 +86,8 @@ export class ObjectClaims {
   async #isClaimed(type: ResourceType, { row, object, standing, indexes }: Looked): Promise<boolean> {
     const { log, claimantOf } = this.#dependencies;
     const { always } = standing;
-    if (!indexes.every((index) => always[index] === 0 || (row.declared ?? -1) >= (always[index] ?? Infinity))) return false;
+    if (!indexes.every((index) => always[index] === 0 || (row.declared ?? -1) >= (always[index] ?? Infinity)))
+      return false;
     const me = streamOf(type, object.metadata.name);
     const head = await log.readLast(me);
     if (head?.revision !== row.revision) return false;
@@ -75,7 +96,7 @@ export class ObjectClaims {
     for (const value of valuesOfFact(type.indexes, object)) {
       if (!indexes.includes(value.index)) continue;
       const isSaid = event.values.some(({ index, hash }) => index === value.index && hash === value.hash);
-      if (!isSaid || await claimantOf({ type: type.key, value }) !== me) return false;
+      if (!isSaid || (await claimantOf({ type: type.key, value })) !== me) return false;
     }
     return true;
   }
@@ -84,13 +105,19 @@ export class ObjectClaims {
     const { name } = object.metadata;
     for (const value of valuesOfFact(type.indexes, object)) {
       const claimant = await this.#dependencies.claimantOf({ type: type.key, value });
-      if (claimant !== undefined && claimant !== streamOf(type, name)) return { name, index: value.index, holder: claimant.slice(claimant.lastIndexOf('/') + 1) };
+      if (claimant !== undefined && claimant !== streamOf(type, name))
+        return { name, index: value.index, holder: claimant.slice(claimant.lastIndexOf('/') + 1) };
     }
     return undefined;
   }
 }
 
-type Looked = { readonly row: WrittenObject; readonly object: ResourceObject; readonly standing: Declared; readonly indexes: readonly string[] };
+type Looked = {
+  readonly row: WrittenObject;
+  readonly object: ResourceObject;
+  readonly standing: Declared;
+  readonly indexes: readonly string[];
+};
 
 function streamOf(type: ResourceType, name: string): StreamName {
   return streamName(`object:${type.key}/${name}`);

@@ -28,12 +28,13 @@ import { Referrers } from './referrers.ts';
  * absence, that a marked owner has no dependents left: a dependent that another node has just created finds its owner
  * deleted later, like one created after the deletion.
  */
-export type OwnerReferencesDependencies = PlatformDependencies & OwnerGraphDependencies & {
-  /** Types with objects that have no owners, whatever references they contain. */
-  readonly withoutOwners: ReadonlySet<TypeKey>;
-  /** Types with ready indexes. */
-  readonly serving: () => readonly ResourceType[];
-};
+export type OwnerReferencesDependencies = PlatformDependencies &
+  OwnerGraphDependencies & {
+    /** Types with objects that have no owners, whatever references they contain. */
+    readonly withoutOwners: ReadonlySet<TypeKey>;
+    /** Types with ready indexes. */
+    readonly serving: () => readonly ResourceType[];
+  };
 
 /**
  * The member as it appears in a response: JSON keys have one spelling. An occurrence elsewhere in an object only causes
@@ -62,10 +63,18 @@ export class OwnerReferences {
     this.#graph = new OwnerGraph(this.#owned, dependencies);
     this.#writes = new PlatformWrites('owner-references', dependencies);
     this.#controller = new Controller({
-      name: 'owner-references', bound, concurrency: ownerConcurrencyMax, clock, leadership, onError,
-      keys: () => this.#keys(), reconcile: (key) => this.#reconcile(key),
+      name: 'owner-references',
+      bound,
+      concurrency: ownerConcurrencyMax,
+      clock,
+      leadership,
+      onError,
+      keys: () => this.#keys(),
+      reconcile: (key) => this.#reconcile(key),
     });
-    this.#unsubscribe = changes.subscribe((batch) => { for (const change of batch.changes) this.#note(change); });
+    this.#unsubscribe = changes.subscribe((batch) => {
+      for (const change of batch.changes) this.#note(change);
+    });
   }
 
   /** The number of known objects with owners. */
@@ -106,7 +115,8 @@ export class OwnerReferences {
     try {
       for (const name of namesOf(reader, type)) {
         const stored = reader.get(type.key, name);
-        if (stored !== undefined && this.#take(type.key, `${type.key}/${name}`, stored.bytes)) this.#controller.enqueue(`${type.key}/${name}`);
+        if (stored !== undefined && this.#take(type.key, `${type.key}/${name}`, stored.bytes))
+          this.#controller.enqueue(`${type.key}/${name}`);
         if (!bound.isTurnOver()) continue;
         await nextTurn();
         // A type that is reloaded is scanned again: continuing would only slow down its start.
@@ -164,7 +174,10 @@ export class OwnerReferences {
     if (!isMentioned && !this.#owned.has(key)) return false;
     const { ownerReferences = [] } = storedObject(bytes).metadata;
     this.#wakeOwners(key);
-    this.#owned.put(key, ownerReferences.map(({ uid }) => uid));
+    this.#owned.put(
+      key,
+      ownerReferences.map(({ uid }) => uid),
+    );
     return true;
   }
 
@@ -196,7 +209,7 @@ export class OwnerReferences {
     const judging = judgeDependent({ object, stateOf, dependents: () => this.#graph.dependentsOf(object) });
     let step: Step | undefined;
     try {
-      return step = await inSlices(judging, new Slices(this.#dependencies.clock));
+      return (step = await inSlices(judging, new Slices(this.#dependencies.clock)));
     } finally {
       if (step?.type !== 'wait') this.#waiting.delete(uid);
       else if (!isKnown) this.#enqueueDependents(uid);
@@ -206,15 +219,21 @@ export class OwnerReferences {
   async #carryOut(key: string, read: Read, step: Step): Promise<Outcome> {
     const { ownerReferences = [] } = read.object.metadata;
     switch (step.type) {
-      case 'nothing': return settled;
+      case 'nothing':
+        return settled;
       case 'undecided':
         this.#undecided.add(key);
         return settled;
-      case 'wait': return settled;
+      case 'wait':
+        return settled;
       case 'release':
-        return this.#writes.patch(read, { metadata: { ownerReferences: ownerReferences.filter((owner) => !step.uids.has(owner.uid)) } });
-      case 'delete': return this.#writes.delete(read, step.propagation);
-      case 'finish': return this.#writes.removeFinalizer(read, step.finalizer);
+        return this.#writes.patch(read, {
+          metadata: { ownerReferences: ownerReferences.filter((owner) => !step.uids.has(owner.uid)) },
+        });
+      case 'delete':
+        return this.#writes.delete(read, step.propagation);
+      case 'finish':
+        return this.#writes.removeFinalizer(read, step.finalizer);
     }
   }
 }

@@ -23,7 +23,9 @@ export type PlatformDependencies = {
 /** An object of a type with stored rows, served or not. */
 export function readObject(reader: ObjectReader, type: ResourceType, name: string): Read | undefined {
   const stored = reader.get(type.key, name);
-  return stored === undefined ? undefined : { type, object: storedObject(stored.bytes), resourceVersion: stored.position.toString() };
+  return stored === undefined
+    ? undefined
+    : { type, object: storedObject(stored.bytes), resourceVersion: stored.position.toString() };
 }
 
 type Fields = Selection['fields'];

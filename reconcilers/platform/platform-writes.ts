@@ -22,12 +22,23 @@ export class PlatformWrites {
   }
 
   async delete(read: Read, propagation?: (Command & { readonly type: 'delete' })['propagation']): Promise<Outcome> {
-    return this.#write(read, 'delete', { type: 'delete', name: read.object.metadata.name, preconditions: boundTo(read), propagation });
+    return this.#write(read, 'delete', {
+      type: 'delete',
+      name: read.object.metadata.name,
+      preconditions: boundTo(read),
+      propagation,
+    });
   }
 
   /** A merge patch. */
   async patch(read: Read, document: JsonObject, part: 'main' | 'status' = 'main'): Promise<Outcome> {
-    return this.#write(read, 'patch', { type: 'patch', name: read.object.metadata.name, patch: { kind: 'merge', document }, part, preconditions: boundTo(read) });
+    return this.#write(read, 'patch', {
+      type: 'patch',
+      name: read.object.metadata.name,
+      patch: { kind: 'merge', document },
+      part,
+      preconditions: boundTo(read),
+    });
   }
 
   async removeFinalizer(read: Read, finalizer: string): Promise<Outcome> {
@@ -38,14 +49,22 @@ export class PlatformWrites {
   async #write({ type }: Read, verb: string, command: Command): Promise<Outcome> {
     const subject = this.#subject;
     const outcome = await this.#execute(type, command, {
-      cause: { actor: actorOf(subject), verb, requestId: this.#uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
+      cause: { actor: actorOf(subject), verb, requestId: this.#uuid() },
+      dryRun: false,
+      fieldValidation: undefined,
+      origin: 'platform',
+      subject,
     });
     if (outcome.ok) return settled;
     switch (outcome.rejection.reason) {
       // Deleted or changed meanwhile: that change has enqueued the key.
-      case 'not-found': case 'stale-version': return settled;
-      case 'forbidden': return again(forbiddenRetryMs);
-      default: return failed(new Error(`${type.key} ${outcome.rejection.reason}: ${outcome.rejection.detail}`));
+      case 'not-found':
+      case 'stale-version':
+        return settled;
+      case 'forbidden':
+        return again(forbiddenRetryMs);
+      default:
+        return failed(new Error(`${type.key} ${outcome.rejection.reason}: ${outcome.rejection.detail}`));
     }
   }
 }

@@ -43,10 +43,18 @@ export class RoleHealth {
     this.#dependencies = dependencies;
     this.#writes = new PlatformWrites('roles', dependencies);
     this.#controller = new Controller({
-      name: 'role-health', bound, concurrency: accountConcurrencyMax, clock, leadership, onError,
-      keys: () => this.#keys(), reconcile: (name) => this.#reconcile(name),
+      name: 'role-health',
+      bound,
+      concurrency: accountConcurrencyMax,
+      clock,
+      leadership,
+      onError,
+      keys: () => this.#keys(),
+      reconcile: (name) => this.#reconcile(name),
     });
-    this.#unsubscribe = changes.subscribe((batch) => { for (const change of batch.changes) this.#note(change); });
+    this.#unsubscribe = changes.subscribe((batch) => {
+      for (const change of batch.changes) this.#note(change);
+    });
   }
 
   /** Call it once roles can be listed. */
@@ -93,7 +101,10 @@ export class RoleHealth {
     if (read === undefined || read.object.metadata.deletionTimestamp !== undefined) return settled;
     const { object } = read;
     const found = completeness(roleOf(object, domain), (other) => this.#exists(other));
-    const step = judgeCondition(found, conditionsOf(object).find(({ type }) => type === 'Complete'));
+    const step = judgeCondition(
+      found,
+      conditionsOf(object).find(({ type }) => type === 'Complete'),
+    );
     if (step.type !== 'wait') this.#missingSince.delete(name);
     if (step.type === 'nothing') return settled;
     const early = step.type === 'wait' ? this.#graceLeft(name) : 0;
@@ -118,30 +129,50 @@ export class RoleHealth {
   }
 }
 
-type Completeness = { readonly type: 'Complete'; readonly status: 'True' | 'False'; readonly reason: 'RolesFound' | 'RolesMissing'; readonly message: string };
+type Completeness = {
+  readonly type: 'Complete';
+  readonly status: 'True' | 'False';
+  readonly reason: 'RolesFound' | 'RolesMissing';
+  readonly message: string;
+};
 
 export function completeness({ dependencies, aggregatesTo }: Role, exists: (role: string) => boolean): Completeness {
-  const missing = [['depends on', dependencies], ['is aggregated to', aggregatesTo]] as const;
+  const missing = [
+    ['depends on', dependencies],
+    ['is aggregated to', aggregatesTo],
+  ] as const;
   const told = missing.flatMap(([how, names]) => {
     const absent = names.filter((name) => !exists(name));
     return absent.length === 0 ? [] : [`${how} a role that does not exist: ${shown(absent)}`];
   });
-  if (told.length === 0) return { type: 'Complete', status: 'True', reason: 'RolesFound', message: 'the roles it references exist' };
+  if (told.length === 0)
+    return { type: 'Complete', status: 'True', reason: 'RolesFound', message: 'the roles it references exist' };
   return { type: 'Complete', status: 'False', reason: 'RolesMissing', message: told.join('; ') };
 }
 
 /** `wait`: to be reported, but not yet. `since`: the time of the status, if only the message changes. */
-type ConditionStep = { readonly type: 'nothing' } | { readonly type: 'wait' | 'tell'; readonly since: string | undefined };
+type ConditionStep =
+  { readonly type: 'nothing' } | { readonly type: 'wait' | 'tell'; readonly since: string | undefined };
 
 /** A missing condition means healthy. */
-export function judgeCondition(found: Completeness, said: Readonly<Record<string, unknown>> = { status: 'True', message: found.message }): ConditionStep {
+export function judgeCondition(
+  found: Completeness,
+  said: Readonly<Record<string, unknown>> = { status: 'True', message: found.message },
+): ConditionStep {
   if (found.status !== said['status']) return { type: found.status === 'False' ? 'wait' : 'tell', since: undefined };
-  return found.message === said['message'] ? { type: 'nothing' } : { type: 'tell', since: text(said['lastTransitionTime']) };
+  return found.message === said['message']
+    ? { type: 'nothing' }
+    : { type: 'tell', since: text(said['lastTransitionTime']) };
 }
 
 function shown(names: readonly string[]): string {
-  const first = names.slice(0, missingRolesShownMax).map((name) => JSON.stringify(name.slice(0, nameLengthMax))).join(', ');
-  return names.length > missingRolesShownMax ? `${first} and ${String(names.length - missingRolesShownMax)} more` : first;
+  const first = names
+    .slice(0, missingRolesShownMax)
+    .map((name) => JSON.stringify(name.slice(0, nameLengthMax)))
+    .join(', ');
+  return names.length > missingRolesShownMax
+    ? `${first} and ${String(names.length - missingRolesShownMax)} more`
+    : first;
 }
 
 function conditionsOf({ status }: ResourceObject): readonly Readonly<Record<string, unknown>>[] {

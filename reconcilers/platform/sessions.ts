@@ -35,14 +35,23 @@ export class SessionKeeper {
     this.#dependencies = dependencies;
     const { bound, changes, reader, permissions, sessions, clock, leadership, onError } = dependencies;
     this.#controller = new Controller({
-      name: 'sessions', bound, concurrency: sessionEndsConcurrencyMax, clock, leadership, onError, reconcile: (name) => this.#look(name),
+      name: 'sessions',
+      bound,
+      concurrency: sessionEndsConcurrencyMax,
+      clock,
+      leadership,
+      onError,
+      reconcile: (name) => this.#look(name),
       keys: () => namesOf(reader, sessions),
-      onStuck: (name) => { onError(new Error('the step does not end'), name); },
+      onStuck: (name) => {
+        onError(new Error('the step does not end'), name);
+      },
     });
     this.#unsubscribe = [
       // Its user may have been deleted meanwhile, or its expiry changed: nothing else would check it before it expires.
       changes.subscribe((batch) => {
-        for (const { type, name, kind } of batch.changes) if (type === sessions.key && kind !== 'deleted') this.#controller.enqueue(name);
+        for (const { type, name, kind } of batch.changes)
+          if (type === sessions.key && kind !== 'deleted') this.#controller.enqueue(name);
       }),
       permissions.subscribe(({ credentials }) => {
         for (const user of credentials) this.#controller.enqueueAll(() => permissions.sessionsOf(user));
@@ -67,19 +76,32 @@ export class SessionKeeper {
     const { reader, permissions, sessions, clock } = this.#dependencies;
     const session = readObject(reader, sessions, name)?.object;
     // Tables that have not loaded the log know no users: that must not end a session.
-    if (session === undefined || session.metadata.deletionTimestamp !== undefined || !permissions.isReady()) return settled;
+    if (session === undefined || session.metadata.deletionTimestamp !== undefined || !permissions.isReady())
+      return settled;
     const leftMs = expiryOf(session) - clock.now();
     // The wall clock may be set: no wait is longer than a sweep interval.
-    return hasEnded(session, permissions, clock.now()) ? this.#end(session) : again(Math.min(Math.max(leftMs, sessionSweepMsMin), sessionSweepMsMax));
+    return hasEnded(session, permissions, clock.now())
+      ? this.#end(session)
+      : again(Math.min(Math.max(leftMs, sessionSweepMsMin), sessionSweepMsMax));
   }
 
   async #end({ metadata: { name, uid } }: ResourceObject): Promise<Outcome> {
     const { execute, sessions, uuid } = this.#dependencies;
-    const outcome = await execute(sessions, { type: 'delete', name, preconditions: { uid } }, {
-      cause: { actor: actorOf(subject), verb: 'delete', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
-    });
+    const outcome = await execute(
+      sessions,
+      { type: 'delete', name, preconditions: { uid } },
+      {
+        cause: { actor: actorOf(subject), verb: 'delete', requestId: uuid() },
+        dryRun: false,
+        fieldValidation: undefined,
+        origin: 'platform',
+        subject,
+      },
+    );
     // Deleted, or replaced by another of the same name: a later change enqueues it again if necessary.
-    return outcome.ok || outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version' ? settled : refused(outcome.rejection);
+    return outcome.ok || outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version'
+      ? settled
+      : refused(outcome.rejection);
   }
 }
 
@@ -88,7 +110,13 @@ function hasEnded(session: ResourceObject, permissions: Pick<PermissionReader, '
   const { spec, status } = session;
   if (!isMembers(spec) || typeof spec['user'] !== 'string' || !isMembers(status)) return true;
   const user = permissions.user(spec['user']);
-  return user === undefined || user.isDisabled || user.uid !== status['userUid'] || user.passwordRevision !== status['passwordRevision'] || user.timesDisabled !== status['timesDisabled'];
+  return (
+    user === undefined ||
+    user.isDisabled ||
+    user.uid !== status['userUid'] ||
+    user.passwordRevision !== status['passwordRevision'] ||
+    user.timesDisabled !== status['timesDisabled']
+  );
 }
 
 /** An invalid time counts as expired. */

@@ -34,12 +34,21 @@ export class Tokens {
     this.#dependencies = dependencies;
     this.#writes = new PlatformWrites('tokens', dependencies);
     this.#controller = new Controller({
-      name: 'tokens', bound, concurrency: accountConcurrencyMax, clock, leadership, onError,
-      keys: () => namesOf(reader, tokens), reconcile: (name) => this.#reconcile(name),
+      name: 'tokens',
+      bound,
+      concurrency: accountConcurrencyMax,
+      clock,
+      leadership,
+      onError,
+      keys: () => namesOf(reader, tokens),
+      reconcile: (name) => this.#reconcile(name),
     });
     this.#unsubscribe = [
       // Also on changes: a step that lost a race, to a recorded use for example, runs again.
-      changes.subscribe((batch) => { for (const { type, name, kind } of batch.changes) if (type === tokens.key && kind !== 'deleted') this.#controller.enqueue(name); }),
+      changes.subscribe((batch) => {
+        for (const { type, name, kind } of batch.changes)
+          if (type === tokens.key && kind !== 'deleted') this.#controller.enqueue(name);
+      }),
       permissions.subscribe(({ credentials }) => {
         for (const user of credentials) this.#controller.enqueueAll(() => this.#tokensOf(user));
       }),
@@ -74,18 +83,26 @@ export class Tokens {
     if (read === undefined || !permissions.isReady()) return settled;
     const step = judgeToken(read.object, { uidOf: (user) => permissions.user(user)?.uid, now: clock.now() });
     switch (step.type) {
-      case 'nothing': return settled;
-      case 'wait': return again(step.forMs);
-      case 'delete': return this.#writes.delete(read);
-      case 'expire': return this.#writes.patch(read, { status: { phase: 'expired' } });
+      case 'nothing':
+        return settled;
+      case 'wait':
+        return again(step.forMs);
+      case 'delete':
+        return this.#writes.delete(read);
+      case 'expire':
+        return this.#writes.patch(read, { status: { phase: 'expired' } });
     }
   }
 }
 
-export type TokenStep = { readonly type: 'nothing' | 'delete' | 'expire' } | { readonly type: 'wait'; readonly forMs: number };
+export type TokenStep =
+  { readonly type: 'nothing' | 'delete' | 'expire' } | { readonly type: 'wait'; readonly forMs: number };
 
 /** `uidOf`: the uid of the present user of the name, unless marked. */
-export function judgeToken({ metadata, spec, status }: ResourceObject, { uidOf, now }: { readonly uidOf: (user: string) => string | undefined; readonly now: number }): TokenStep {
+export function judgeToken(
+  { metadata, spec, status }: ResourceObject,
+  { uidOf, now }: { readonly uidOf: (user: string) => string | undefined; readonly now: number },
+): TokenStep {
   if (metadata.deletionTimestamp !== undefined) return { type: 'nothing' };
   const { owner, expiresAt } = isMembers(spec) ? spec : {};
   const { ownerUid, phase } = isMembers(status) ? status : {};

@@ -1,7 +1,14 @@
 import { delay, type Clock } from '../../src/base/clock.ts';
 import { claimPendingWaitMs } from '../../src/limits/writes.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
-import { logStart, streamName, type EventLog, type LogPosition, type StreamName, type StreamRevision } from '../../src/log/log.ts';
+import {
+  logStart,
+  streamName,
+  type EventLog,
+  type LogPosition,
+  type StreamName,
+  type StreamRevision,
+} from '../../src/log/log.ts';
 import type { Change, ChangeFeed, ObjectReader } from '../../src/read/objects.ts';
 import type { HeldValue } from '../../src/command/event.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
@@ -60,12 +67,22 @@ export class Claims {
     const { changes, bound, clock, leadership, onError } = dependencies;
     this.#dependencies = dependencies;
     this.#controller = new Controller({
-      name: 'claims', bound, concurrency: claimConcurrencyMax, clock, leadership, onError,
-      keys: () => [], reconcile: (stream) => this.#reconcile(stream),
+      name: 'claims',
+      bound,
+      concurrency: claimConcurrencyMax,
+      clock,
+      leadership,
+      onError,
+      keys: () => [],
+      reconcile: (stream) => this.#reconcile(stream),
     });
     this.#unsubscribe = [
-      changes.subscribe((batch) => { for (const change of batch.changes) this.#note(change); }),
-      leadership.subscribe(() => { this.#begin(); }),
+      changes.subscribe((batch) => {
+        for (const change of batch.changes) this.#note(change);
+      }),
+      leadership.subscribe(() => {
+        this.#begin();
+      }),
     ];
   }
 
@@ -108,7 +125,8 @@ export class Claims {
       this.#pending.delete(stream);
       return settled;
     }
-    if (waiting?.claim !== came.claim || came.isStale) this.#pending.set(stream, { claim: came.claim, sinceMs: clock.monotonic() });
+    if (waiting?.claim !== came.claim || came.isStale)
+      this.#pending.set(stream, { claim: came.claim, sinceMs: clock.monotonic() });
     // After a fence there is nothing to wait for.
     return again(isDue ? 0 : claimPendingWaitMs);
   }
@@ -142,7 +160,10 @@ export class Claims {
     }
   }
 
-  async *#lookThrough(range: { readonly after: LogPosition; readonly until?: LogPosition }, signal: AbortSignal): AsyncIterable<LogPosition> {
+  async *#lookThrough(
+    range: { readonly after: LogPosition; readonly until?: LogPosition },
+    signal: AbortSignal,
+  ): AsyncIterable<LogPosition> {
     const { clock, log } = this.#dependencies;
     for await (const batch of log.readAll({ ...range, categories: ['claim'], signal })) {
       if (signal.aborted) return;
@@ -150,7 +171,7 @@ export class Claims {
         if (decodeEvent(recorded).event.type === 'ValueClaimed') this.#controller.enqueue(recorded.stream);
         yield recorded.position;
       }
-      await delay(clock, batch.length * 1_000 / claimSweepPerSecondMax, signal);
+      await delay(clock, (batch.length * 1_000) / claimSweepPerSecondMax, signal);
     }
   }
 }

@@ -23,7 +23,17 @@ export type UniqueTask = {
 
 /** `position`: of what is folded now, its declaration among it. */
 export function uniqueTask(type: ResourceType, { revision }: Declared, position: LogPosition): UniqueTask {
-  return { type, revision, position, step: 'pending', isDue: true, again: new Set(), duplicates: new Map(), duplicateCount: 0, failures: 0 };
+  return {
+    type,
+    revision,
+    position,
+    step: 'pending',
+    isDue: true,
+    again: new Set(),
+    duplicates: new Map(),
+    duplicateCount: 0,
+    failures: 0,
+  };
 }
 
 /** The unique indexes of a declaration that are not enforced. */

@@ -12,7 +12,13 @@ import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { whileListening, type LiveNodes } from './live-nodes.ts';
 import { ObjectClaims } from './object-claims.ts';
-import { duplicatesKnownMax, uniquenessConcurrencyMax, uniquenessRecheckMs, uniquenessRetryMs, uniquenessRetryMsMax } from './platform-limits.ts';
+import {
+  duplicatesKnownMax,
+  uniquenessConcurrencyMax,
+  uniquenessRecheckMs,
+  uniquenessRetryMs,
+  uniquenessRetryMsMax,
+} from './platform-limits.ts';
 import type { UniquenessDependencies } from './uniqueness-dependencies.ts';
 import { unenforced, uniqueTask, type UniqueTask } from './unique-task.ts';
 import { Wake } from '../wake.ts';
@@ -40,9 +46,15 @@ export class Uniqueness {
     this.#dependencies = dependencies;
     this.#claims = new ObjectClaims(dependencies);
     this.#unsubscribe = [
-      leadership.subscribe(() => { this.#begin(); }),
-      declarations.subscribe(() => { this.look(); }),
-      changes.subscribe((batch) => { this.#note(batch); }),
+      leadership.subscribe(() => {
+        this.#begin();
+      }),
+      declarations.subscribe(() => {
+        this.look();
+      }),
+      changes.subscribe((batch) => {
+        this.#note(batch);
+      }),
     ];
   }
 
@@ -63,7 +75,9 @@ export class Uniqueness {
   steps(): readonly UniqueStep[] {
     return [...this.#tasks.values()].flatMap(({ type, step, duplicates, duplicateCount }) => {
       const standing = this.#standing(type);
-      return standing === undefined ? [] : [{ type, step, indexes: unenforced(standing), duplicates: [...duplicates.values()], duplicateCount }];
+      return standing === undefined
+        ? []
+        : [{ type, step, indexes: unenforced(standing), duplicates: [...duplicates.values()], duplicateCount }];
     });
   }
 
@@ -96,7 +110,8 @@ export class Uniqueness {
   /** What the log says of a type that is declared as this node has it and has unique indexes that are not enforced. */
   #standing({ key, declaration }: ResourceType): Declared | undefined {
     const standing = this.#dependencies.declarations.declared(key);
-    if (standing === undefined || declaration === undefined || !isSameDeclaration(standing.declaration, declaration)) return undefined;
+    if (standing === undefined || declaration === undefined || !isSameDeclaration(standing.declaration, declaration))
+      return undefined;
     return unenforced(standing).length === 0 ? undefined : standing;
   }
 
@@ -106,7 +121,7 @@ export class Uniqueness {
     this.#tasks.clear();
     for (const { type } of left) this.#dependencies.onStep(type);
     if (!this.#isOpen || !this.#dependencies.leadership.isLeader()) return;
-    const { signal } = this.#term = new AbortController();
+    const { signal } = (this.#term = new AbortController());
     this.#running = Promise.all([this.#running, this.#drainAll(signal), this.#claimAll(signal)]);
     this.look();
   }
@@ -117,7 +132,8 @@ export class Uniqueness {
     for (const { type, name } of changes) {
       const task = this.#tasks.get(type);
       if (task === undefined || task.duplicates.size === 0) continue;
-      for (const duplicate of task.duplicates.values()) if (duplicate.name === name || duplicate.holder === name) task.again.add(duplicate.name);
+      for (const duplicate of task.duplicates.values())
+        if (duplicate.name === name || duplicate.holder === name) task.again.add(duplicate.name);
       if (task.again.size > 0) this.#wakes.claim.call();
     }
   }
@@ -164,7 +180,9 @@ export class Uniqueness {
     const { clock, onError } = this.#dependencies;
     const isOver = (): boolean => signal.aborted;
     while (!isOver()) {
-      const task = [...this.#tasks.values()].find(({ step, isDue, again }) => step === 'claiming' && (isDue || again.size > 0));
+      const task = [...this.#tasks.values()].find(
+        ({ step, isDue, again }) => step === 'claiming' && (isDue || again.size > 0),
+      );
       if (task === undefined) {
         await this.#wakes.claim.next(signal);
         continue;
@@ -207,7 +225,10 @@ export class Uniqueness {
     task.failures = 0;
     this.#know(task, found, count);
     if (count === 0) await this.#enforce(task, standing);
-    else void delay(clock, uniquenessRecheckMs, signal).then(() => { this.#due(task); });
+    else
+      void delay(clock, uniquenessRecheckMs, signal).then(() => {
+        this.#due(task);
+      });
   }
 
   async #passAgain(task: UniqueTask, signal: AbortSignal): Promise<void> {
@@ -239,13 +260,15 @@ export class Uniqueness {
   async #claimEach({ type }: UniqueTask, names: readonly string[], signal: AbortSignal): Promise<readonly Duplicate[]> {
     const duplicates: Duplicate[] = [];
     const waiting = names.values();
-    const ended = await Promise.allSettled(Array.from({ length: Math.min(uniquenessConcurrencyMax, names.length) }, async () => {
-      for (const name of waiting) {
-        if (signal.aborted) return;
-        const came = await this.#claims.claim(type, name);
-        if (came !== 'claimed') duplicates.push(came);
-      }
-    }));
+    const ended = await Promise.allSettled(
+      Array.from({ length: Math.min(uniquenessConcurrencyMax, names.length) }, async () => {
+        for (const name of waiting) {
+          if (signal.aborted) return;
+          const came = await this.#claims.claim(type, name);
+          if (came !== 'claimed') duplicates.push(came);
+        }
+      }),
+    );
     const failed = ended.find((each) => each.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
     return duplicates.sort((one, other) => (one.name < other.name ? -1 : 1));

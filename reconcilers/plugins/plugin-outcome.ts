@@ -11,12 +11,13 @@ export function decodeOutcome(answered: unknown): Outcome {
   const { type, afterMs } = answered;
   if (type === 'settled') return settled;
   if (type !== 'again') return rubbish();
-  if (typeof afterMs !== 'number' || !(afterMs >= 0)) return failed(new TypeError('reconcile returned `again` without afterMs in milliseconds'));
+  if (typeof afterMs !== 'number' || !(afterMs >= 0))
+    return failed(new TypeError('reconcile returned `again` without afterMs in milliseconds'));
   return again(Math.min(Math.max(afterMs, reconcileAgainMsMin), reconcileAgainMsMax));
 }
 
 function rubbish(): Outcome {
-  return failed(new TypeError('reconcile must return nothing, {type: \'settled\'} or {type: \'again\', afterMs}'));
+  return failed(new TypeError("reconcile must return nothing, {type: 'settled'} or {type: 'again', afterMs}"));
 }
 
 /**
@@ -24,7 +25,8 @@ function rubbish(): Outcome {
  * since they may come from users' content.
  */
 export function decodeNames(answered: unknown, countMax: number): readonly string[] {
-  if (!Array.isArray(answered) || answered.length > countMax) throw new TypeError(`names must return an array of at most ${String(countMax)} names`);
+  if (!Array.isArray(answered) || answered.length > countMax)
+    throw new TypeError(`names must return an array of at most ${String(countMax)} names`);
   const list: ArrayLike<unknown> = answered;
   // By index: its iterator may be foreign code.
   return Array.from({ length: Math.min(list.length, countMax) }, (_, place) => {

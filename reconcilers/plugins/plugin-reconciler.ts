@@ -10,7 +10,15 @@ import { FailureLines } from '../failure-lines.ts';
 import type { Leadership } from '../lease.ts';
 import type { Outcome } from '../outcome.ts';
 import { decodeNames, decodeOutcome, describeError, isConflict } from './plugin-outcome.ts';
-import { reconcileAllAfterMs, reconcileErrorLengthMax, reconcileFailingAttempts, reconcileFailingNamesMax, reconcileStepMs, reconcileStopMs, reconcileWatchedNamesMax } from '../reconcile-limits.ts';
+import {
+  reconcileAllAfterMs,
+  reconcileErrorLengthMax,
+  reconcileFailingAttempts,
+  reconcileFailingNamesMax,
+  reconcileStepMs,
+  reconcileStopMs,
+  reconcileWatchedNamesMax,
+} from '../reconcile-limits.ts';
 
 export type PluginReconcilerDependencies = {
   readonly reader: ObjectReader;
@@ -36,7 +44,10 @@ export class PluginReconciler {
   readonly #log: PluginLogger;
   readonly #controller: Controller;
   readonly #type: TypeKey;
-  readonly #watches: readonly { readonly key: TypeKey; readonly names: MountedReconciler['watches'][number]['names'] }[];
+  readonly #watches: readonly {
+    readonly key: TypeKey;
+    readonly names: MountedReconciler['watches'][number]['names'];
+  }[];
   /** Some of the names that keep failing, and their errors. */
   readonly #failing = new Map<string, string>();
   readonly #lines: FailureLines;
@@ -52,15 +63,27 @@ export class PluginReconciler {
     this.#reconciler = reconciler;
     this.#dependencies = dependencies;
     this.#log = dependencies.loggerOf(plugin);
-    this.#lines = new FailureLines(clock, (message, fields) => { this.#log.error(message, { reconciler: reconciler.name, ...fields }); });
+    this.#lines = new FailureLines(clock, (message, fields) => {
+      this.#log.error(message, { reconciler: reconciler.name, ...fields });
+    });
     this.#type = typeKeyOf(reconciler.type.group, reconciler.type.plural);
     this.#watches = reconciler.watches.map(({ type, names }) => ({ key: typeKeyOf(type.group, type.plural), names }));
     this.#controller = new Controller({
-      name: `${plugin}/${reconciler.name}`, plugin, bound, concurrency: reconciler.concurrency, clock, leadership, timeLimitMs: reconcileStepMs,
+      name: `${plugin}/${reconciler.name}`,
+      plugin,
+      bound,
+      concurrency: reconciler.concurrency,
+      clock,
+      leadership,
+      timeLimitMs: reconcileStepMs,
       reconcile: (name, step) => this.#step(name, step),
       keys: () => this.#names(),
-      onError: (error, name, attempts) => { this.#failed(error, name, attempts); },
-      onStuck: (name) => { this.#stuck(name); },
+      onError: (error, name, attempts) => {
+        this.#failed(error, name, attempts);
+      },
+      onStuck: (name) => {
+        this.#stuck(name);
+      },
       onRecovered: (name) => {
         this.#failing.delete(name);
         dependencies.onHealth();
@@ -101,12 +124,21 @@ export class PluginReconciler {
     const [stuck, ...more] = this.#controller.stuck;
     if (stuck !== undefined) {
       const others = more.length === 0 ? '' : `, and so has it for ${String(more.length)} more`;
-      trouble.push({ type: 'ReconcilerStuck', reconciler, message: `its step for ${stuck} has not ended within ${String(reconcileStepMs / 1_000)} s${others}` });
+      trouble.push({
+        type: 'ReconcilerStuck',
+        reconciler,
+        message: `its step for ${stuck} has not ended within ${String(reconcileStepMs / 1_000)} s${others}`,
+      });
     }
     // Failures of an earlier term as leader do not count.
     for (const name of this.#failing.keys()) if (!this.#controller.failing.has(name)) this.#failing.delete(name);
     const [failing] = this.#failing;
-    if (failing !== undefined) trouble.push({ type: 'ReconcilerFailing', reconciler, message: `its step for ${failing[0]} fails: ${failing[1]}` });
+    if (failing !== undefined)
+      trouble.push({
+        type: 'ReconcilerFailing',
+        reconciler,
+        message: `its step for ${failing[0]} fails: ${failing[1]}`,
+      });
     return trouble;
   }
 
@@ -119,13 +151,20 @@ export class PluginReconciler {
     const { reader, parse, clock, clientOf } = this.#dependencies;
     const stored = reader.get(this.#type, name);
     const answered: unknown = this.#reconciler.reconcile({
-      name, object: stored === undefined ? undefined : parse(stored.bytes), pluginClient: clientOf(this.#plugin, () => this.#isOver),
-      time: new Date(clock.now()).toISOString(), log: this.#log,
-      get signal() { return step.signal; },
+      name,
+      object: stored === undefined ? undefined : parse(stored.bytes),
+      pluginClient: clientOf(this.#plugin, () => this.#isOver),
+      time: new Date(clock.now()).toISOString(),
+      log: this.#log,
+      get signal() {
+        return step.signal;
+      },
     });
     if (typeof answered !== 'object' || answered === null || !('then' in answered)) return decodeOutcome(answered);
     // Any thenable; `then` is read only once, since a getter may return different values.
-    return new Promise((resolve) => { resolve(answered); }).then(decodeOutcome);
+    return new Promise((resolve) => {
+      resolve(answered);
+    }).then(decodeOutcome);
   }
 
   #concern(change: Change, names: MountedReconciler['watches'][number]['names']): void {
@@ -135,7 +174,10 @@ export class PluginReconciler {
       try {
         for (const name of decodeNames(names(parse(bytes)), reconcileWatchedNamesMax)) this.#controller.enqueue(name);
       } catch (error) {
-        this.#lines.tell('could not map a change to the names it concerns', { changed: change.name, error: describeError(error).stack });
+        this.#lines.tell('could not map a change to the names it concerns', {
+          changed: change.name,
+          error: describeError(error).stack,
+        });
         this.#concernAll();
       }
     }
@@ -152,13 +194,23 @@ export class PluginReconciler {
   #failed(error: unknown, name: string, attempts: number): void {
     // A single conflict with another writer is normal, and the retry succeeds.
     if (attempts === 1 && isConflict(error)) {
-      this.#log.debug('a reconciler lost a race with another writer and retries', { reconciler: this.#reconciler.name, name });
+      this.#log.debug('a reconciler lost a race with another writer and retries', {
+        reconciler: this.#reconciler.name,
+        name,
+      });
       return;
     }
     const { message, stack } = describeError(error);
     this.#lines.failed('a reconciler failed', { key: name, attempts }, () => ({ name, attempts, error: stack }));
-    if (attempts < reconcileFailingAttempts || (this.#failing.size >= reconcileFailingNamesMax && !this.#failing.has(name))) return;
-    this.#failing.set(name, `${message.slice(0, reconcileErrorLengthMax)}${this.#dependencies.placeOf(this.#plugin, stack)}`);
+    if (
+      attempts < reconcileFailingAttempts ||
+      (this.#failing.size >= reconcileFailingNamesMax && !this.#failing.has(name))
+    )
+      return;
+    this.#failing.set(
+      name,
+      `${message.slice(0, reconcileErrorLengthMax)}${this.#dependencies.placeOf(this.#plugin, stack)}`,
+    );
     this.#dependencies.onHealth();
   }
 

@@ -4,7 +4,9 @@ import type { ChangeFeed } from '../../src/read/objects.ts';
 import { PluginReconciler, type PluginReconcilerDependencies } from './plugin-reconciler.ts';
 import { reconcileHealthToldMs } from '../reconcile-limits.ts';
 
-export type PluginReconcilersDependencies = Omit<PluginReconcilerDependencies, 'onHealth'> & { readonly changes: ChangeFeed };
+export type PluginReconcilersDependencies = Omit<PluginReconcilerDependencies, 'onHealth'> & {
+  readonly changes: ChangeFeed;
+};
 
 /** The reported health of a plugin, and the timer of its next check. */
 type Shown = { text: string; timer: Timer | undefined };
@@ -27,18 +29,29 @@ export class PluginReconcilers implements ReconcilerMounts {
     this.#dependencies = dependencies;
     this.#unsubscribe = dependencies.changes.subscribe(({ changes }) => {
       if (this.#mounted.size === 0) return;
-      for (const reconcilers of this.#mounted.values()) for (const reconciler of reconcilers) reconciler.notice(changes);
+      for (const reconcilers of this.#mounted.values())
+        for (const reconciler of reconcilers) reconciler.notice(changes);
     });
   }
 
   mount(plugin: string, reconcilers: readonly MountedReconciler[]): void {
     const ended = this.unmount(plugin);
     if (reconcilers.length === 0) return;
-    const mounted = reconcilers.map((reconciler) => new PluginReconciler(plugin, reconciler, { ...this.#dependencies, onHealth: () => { this.#look(plugin); } }));
+    const mounted = reconcilers.map(
+      (reconciler) =>
+        new PluginReconciler(plugin, reconciler, {
+          ...this.#dependencies,
+          onHealth: () => {
+            this.#look(plugin);
+          },
+        }),
+    );
     this.#mounted.set(plugin, mounted);
     this.#shown.set(plugin, { text: '[]', timer: undefined });
     // One name never has two concurrent steps, not even of two versions of the plugin.
-    void ended.then(() => { for (const reconciler of mounted) reconciler.open(); });
+    void ended.then(() => {
+      for (const reconciler of mounted) reconciler.open();
+    });
   }
 
   async unmount(plugin: string): Promise<void> {
@@ -47,9 +60,11 @@ export class PluginReconcilers implements ReconcilerMounts {
     this.#mounted.delete(plugin);
     this.#shown.get(plugin)?.timer?.cancel();
     this.#shown.delete(plugin);
-    const ended = Promise.all([this.#ending.get(plugin), ...mounted.map(async (reconciler) => reconciler.stop())]).then(() => {
-      if (this.#ending.get(plugin) === ended) this.#ending.delete(plugin);
-    });
+    const ended = Promise.all([this.#ending.get(plugin), ...mounted.map(async (reconciler) => reconciler.stop())]).then(
+      () => {
+        if (this.#ending.get(plugin) === ended) this.#ending.delete(plugin);
+      },
+    );
     this.#ending.set(plugin, ended);
     return ended;
   }
@@ -60,7 +75,9 @@ export class PluginReconcilers implements ReconcilerMounts {
 
   subscribe(listener: (plugin: string) => void): () => void {
     this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   /** Resolves when no name of any plugin waits for a step. */

@@ -20,7 +20,11 @@ export type Closure<R> = {
  * Follows dependencies, and adds the roles aggregated to any visited role (decision 6.6). Visits each name once, so
  * cycles end. A role that does not exist aggregates nothing.
  */
-export function closureOf<R>(names: Iterable<string>, known: Roles<R>, dependenciesOf: (role: R) => readonly string[]): Closure<R> {
+export function closureOf<R>(
+  names: Iterable<string>,
+  known: Roles<R>,
+  dependenciesOf: (role: R) => readonly string[],
+): Closure<R> {
   const visited = new Set(names);
   const roles: R[] = [];
   // Iterating over a set includes the elements added during the iteration.
@@ -35,7 +39,10 @@ export function closureOf<R>(names: Iterable<string>, known: Roles<R>, dependenc
 }
 
 /** `known` with one role replaced; `role: undefined` removes it. */
-export function changedRoles(known: Roles<Role>, changed: { readonly name: string; readonly role: Role | undefined }): Roles<Role> {
+export function changedRoles(
+  known: Roles<Role>,
+  changed: { readonly name: string; readonly role: Role | undefined },
+): Roles<Role> {
   return {
     role: (name) => (name === changed.name ? changed.role : known.role(name)),
     aggregatedTo: function* (name) {

@@ -19,7 +19,11 @@ export function lacking(rules: readonly Rule[], held: readonly Rule[]): Rule | u
 }
 
 /** A held rule, prepared for comparisons. */
-type Owner = { readonly verbs: ReadonlySet<string>; readonly groups: ReadonlySet<string>; readonly names: Names | undefined };
+type Owner = {
+  readonly verbs: ReadonlySet<string>;
+  readonly groups: ReadonlySet<string>;
+  readonly names: Names | undefined;
+};
 /** `exact` contains every entry, patterns included, since each entry covers itself. */
 type Names = { readonly exact: ReadonlySet<string>; readonly patterns: readonly string[] };
 type PathOwner = { readonly verbs: ReadonlySet<string>; readonly urls: ReadonlySet<string> };
@@ -37,34 +41,50 @@ class Owners {
       const owner: Owner = { verbs: new Set(rule.verbs), groups: new Set(rule.apiGroups), names: namesIn(rule) };
       for (const entry of new Set(rule.resources)) put(this.#byResource, entry, owner);
     }
-    this.#paths = held.filter((rule) => rule.kind === 'non-resource').map((rule) => ({ verbs: new Set(rule.verbs), urls: new Set(rule.nonResourceURLs) }));
+    this.#paths = held
+      .filter((rule) => rule.kind === 'non-resource')
+      .map((rule) => ({ verbs: new Set(rule.verbs), urls: new Set(rule.nonResourceURLs) }));
   }
 
   hold(rule: ResourceRule): boolean {
     const [verbs, groups, names] = [unique(rule.verbs), unique(rule.apiGroups), namesIn(rule)?.exact];
-    return unique(rule.resources).flatMap(readingsOf).every((reading) => {
-      const owners = unique(reading.flatMap((entry) => this.#byResource.get(entry) ?? []));
-      return verbs.every((verb) => {
-        const ofVerb = this.#those(owners, (owner) => isAmong(owner.verbs, verb));
-        return groups.every((group) => this.#holdNames(names, this.#those(ofVerb, (owner) => isAmong(owner.groups, group))));
+    return unique(rule.resources)
+      .flatMap(readingsOf)
+      .every((reading) => {
+        const owners = unique(reading.flatMap((entry) => this.#byResource.get(entry) ?? []));
+        return verbs.every((verb) => {
+          const ofVerb = this.#those(owners, (owner) => isAmong(owner.verbs, verb));
+          return groups.every((group) =>
+            this.#holdNames(
+              names,
+              this.#those(ofVerb, (owner) => isAmong(owner.groups, group)),
+            ),
+          );
+        });
       });
-    });
   }
 
   holdPaths(rule: NonResourceRule): boolean {
     const entries = unique(rule.nonResourceURLs);
     return unique(rule.verbs).every((verb) => {
       const ofVerb = this.#those(this.#paths, (owner) => isAmong(owner.verbs, verb));
-      return entries.every((entry) => ofVerb.some(({ urls }) => {
-        if (urls.has('*') || urls.has(entry)) return this.#mayGoOn(1);
-        return this.#mayGoOn(urls.size) && [...urls].some((wider) => isPathWithin(entry, wider));
-      }));
+      return entries.every((entry) =>
+        ofVerb.some(({ urls }) => {
+          if (urls.has('*') || urls.has(entry)) return this.#mayGoOn(1);
+          return this.#mayGoOn(urls.size) && [...urls].some((wider) => isPathWithin(entry, wider));
+        }),
+      );
     });
   }
 
   #holdNames(names: ReadonlySet<string> | undefined, owners: readonly Owner[]): boolean {
     if (owners.some((owner) => owner.names === undefined)) return true;
-    return names !== undefined && [...names].every((name) => owners.some((owner) => owner.names !== undefined && this.#holdsName(owner.names, name)));
+    return (
+      names !== undefined &&
+      [...names].every((name) =>
+        owners.some((owner) => owner.names !== undefined && this.#holdsName(owner.names, name)),
+      )
+    );
   }
 
   #holdsName({ exact, patterns }: Names, name: string): boolean {

@@ -8,7 +8,9 @@ type Parts = { readonly start: string; readonly end: string };
 /** The text before and after the one `*`; undefined for an entry that is no pattern. */
 function partsOf(entry: string): Parts | undefined {
   const star = entry.indexOf('*');
-  return star === -1 || entry.includes('*', star + 1) ? undefined : { start: entry.slice(0, star), end: entry.slice(star + 1) };
+  return star === -1 || entry.includes('*', star + 1)
+    ? undefined
+    : { start: entry.slice(0, star), end: entry.slice(star + 1) };
 }
 
 function fits(name: string, { start, end }: Parts): boolean {
@@ -36,5 +38,7 @@ export function isNameWithin(entry: string, wider: string): boolean {
   const outer = partsOf(wider);
   if (outer === undefined) return false;
   const inner = partsOf(entry);
-  return inner === undefined ? fits(entry, outer) : inner.start.startsWith(outer.start) && inner.end.endsWith(outer.end);
+  return inner === undefined
+    ? fits(entry, outer)
+    : inner.start.startsWith(outer.start) && inner.end.endsWith(outer.end);
 }

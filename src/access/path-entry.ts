@@ -8,11 +8,18 @@
  * which bounds the cost of a long path. A GET of discovery has the text of its root as well: a subject that may read
  * the root may read all of discovery.
  */
-export function pathTexts(request: { readonly verb: string; readonly path: string; readonly segments: readonly string[] }, depthMax: number): readonly string[] {
+export function pathTexts(
+  request: { readonly verb: string; readonly path: string; readonly segments: readonly string[] },
+  depthMax: number,
+): readonly string[] {
   const { verb, path, segments } = request;
   const found = [path, '*'];
   let depth = 0;
-  for (let slash = path.indexOf('/'); slash !== -1 && slash < path.length - 1 && depth <= depthMax; slash = path.indexOf('/', slash + 1)) {
+  for (
+    let slash = path.indexOf('/');
+    slash !== -1 && slash < path.length - 1 && depth <= depthMax;
+    slash = path.indexOf('/', slash + 1)
+  ) {
     found.push(`${path.slice(0, slash)}/*`);
     depth += 1;
   }
@@ -23,7 +30,9 @@ export function pathTexts(request: { readonly verb: string; readonly path: strin
 /** `/api/<v>`, `/apis/<g>`, `/apis/<g>/<v>`. */
 function isDiscovery(segments: readonly string[]): boolean {
   const [root] = segments;
-  return (root === 'api' && segments.length === 2) || (root === 'apis' && (segments.length === 2 || segments.length === 3));
+  return (
+    (root === 'api' && segments.length === 2) || (root === 'apis' && (segments.length === 2 || segments.length === 3))
+  );
 }
 
 /** The number of slashes before the wildcard's one; -1 for a path and for `*`. */

@@ -38,5 +38,8 @@ export function readingsOf(entry: string): readonly (readonly string[])[] {
   if (second === undefined || more.length > 0) return [['*', entry]];
   if (third !== undefined) return [['*', entry, `${second}/${third}`, `${second}/*`, `*/${third}`]];
   if (first === '*' || second === '*') return [['*', entry]];
-  return [['*', entry, `${first}/*`, `*/${second}`], ['*', entry, second]];
+  return [
+    ['*', entry, `${first}/*`, `*/${second}`],
+    ['*', entry, second],
+  ];
 }

@@ -14,12 +14,17 @@ export function roleOf(object: ResourceObject, domain: string): Role {
   const prefix = `rbac.authorization.${domain}/`;
   const list = (name: string): readonly string[] => {
     const read = textList(annotations[`${prefix}${name}`]);
-    if (read === undefined) malformed.push({ key: `${prefix}${name}`, detail: `must be a JSON array of at most ${String(roleListEntriesMax)} strings, written as a string` });
+    if (read === undefined)
+      malformed.push({
+        key: `${prefix}${name}`,
+        detail: `must be a JSON array of at most ${String(roleListEntriesMax)} strings, written as a string`,
+      });
     return read ?? [];
   };
   const text = (name: string): string | undefined => {
     const value = annotations[`${prefix}${name}`];
-    if (value !== undefined && typeof value !== 'string') malformed.push({ key: `${prefix}${name}`, detail: 'must be a string' });
+    if (value !== undefined && typeof value !== 'string')
+      malformed.push({ key: `${prefix}${name}`, detail: 'must be a string' });
     return typeof value === 'string' ? value : undefined;
   };
   return {
@@ -69,11 +74,30 @@ function rulesIn(value: unknown): readonly Rule[] {
 /** One entry of `rules`. Undefined for a list that is not an array of strings: it must never widen the rule. */
 export function ruleOf(value: unknown): Rule | undefined {
   if (!isMembers(value)) return undefined;
-  const lists = { verbs: listed(value, 'verbs'), apiGroups: listed(value, 'apiGroups'), resources: listed(value, 'resources'), resourceNames: listed(value, 'resourceNames'), nonResourceURLs: listed(value, 'nonResourceURLs') };
+  const lists = {
+    verbs: listed(value, 'verbs'),
+    apiGroups: listed(value, 'apiGroups'),
+    resources: listed(value, 'resources'),
+    resourceNames: listed(value, 'resourceNames'),
+    nonResourceURLs: listed(value, 'nonResourceURLs'),
+  };
   const { verbs, apiGroups, resources, resourceNames, nonResourceURLs } = lists;
-  if (verbs === undefined || apiGroups === undefined || resources === undefined || resourceNames === undefined || nonResourceURLs === undefined) return undefined;
+  if (
+    verbs === undefined ||
+    apiGroups === undefined ||
+    resources === undefined ||
+    resourceNames === undefined ||
+    nonResourceURLs === undefined
+  )
+    return undefined;
   if (nonResourceURLs.length > 0 && resources.length === 0) return { kind: 'non-resource', nonResourceURLs, verbs };
-  return { kind: 'resource', apiGroups, resources, resourceNames: resourceNames.length === 0 ? undefined : resourceNames, verbs };
+  return {
+    kind: 'resource',
+    apiGroups,
+    resources,
+    resourceNames: resourceNames.length === 0 ? undefined : resourceNames,
+    verbs,
+  };
 }
 
 function listed(rule: Readonly<Record<string, unknown>>, member: string): readonly string[] | undefined {

@@ -8,7 +8,12 @@ import type { Rule } from './rule.ts';
 export type Grant = { readonly role: string; readonly rule: Rule };
 
 /** A rule, prepared for decisions. `place`: its index in its role. */
-export type ReadyRule = { readonly grant: Grant; readonly place: number; readonly anyVerb: boolean; readonly names: NameSet | undefined };
+export type ReadyRule = {
+  readonly grant: Grant;
+  readonly place: number;
+  readonly anyVerb: boolean;
+  readonly names: NameSet | undefined;
+};
 
 /** A rule whose group and resource match. `plugin`: the rule applies only to types and routes of this plugin. */
 export type Candidate = { readonly ready: ReadyRule; readonly plugin: string | undefined };
@@ -36,7 +41,10 @@ export class RoleTable {
     this.role = role;
     let pathDepth = -1;
     for (const [place, rule] of role.rules.entries()) {
-      const names = rule.kind === 'resource' && rule.resourceNames !== undefined && rule.resourceNames.length > 0 ? new NameSet(rule.resourceNames) : undefined;
+      const names =
+        rule.kind === 'resource' && rule.resourceNames !== undefined && rule.resourceNames.length > 0
+          ? new NameSet(rule.resourceNames)
+          : undefined;
       const ready: ReadyRule = { grant: { role: role.name, rule }, place, anyVerb: rule.verbs.includes('*'), names };
       if (rule.kind === 'resource') {
         for (const group of new Set(rule.apiGroups)) this.#addResources(group, rule.resources, ready);
@@ -105,9 +113,10 @@ export class RoleTable {
 type Place = Pick<ResourceRequest, 'group' | 'resource' | 'subresource'>;
 
 function collect(table: GroupTable, { resource, subresource }: Place, text: string, found: Candidate[]): void {
-  found.push(...table.byText.get(text) ?? none, ...table.forAny);
+  found.push(...(table.byText.get(text) ?? none), ...table.forAny);
   if (!table.hasPatterns) return;
-  for (const pattern of resourcePatterns(resource, subresource)) found.push(...(table.byText.get(pattern) ?? none).filter(isWhoevers));
+  for (const pattern of resourcePatterns(resource, subresource))
+    found.push(...(table.byText.get(pattern) ?? none).filter(isWhoevers));
 }
 
 const none: readonly Candidate[] = [];
@@ -121,18 +130,27 @@ function isWhoevers({ plugin }: Candidate): boolean {
  * One decision. `owner`: the plugin of the request, looked up once and only if a rule needs it; null: not looked up
  * yet.
  */
-export type Asked = { readonly request: ResourceRequest; readonly pluginOf: (request: ResourceRequest) => string | undefined; owner: string | null | undefined };
+export type Asked = {
+  readonly request: ResourceRequest;
+  readonly pluginOf: (request: ResourceRequest) => string | undefined;
+  owner: string | null | undefined;
+};
 
 function firstIn(table: GroupTable, text: string, asked: Asked, best: ReadyRule | undefined): ReadyRule | undefined {
   let first = earlier(table.byText.get(text), asked, best);
   if (table.forAny.length > 0) first = earlier(table.forAny, asked, first);
   if (!table.hasPatterns || text === asked.request.resource) return first;
   const { resource, subresource } = asked.request;
-  for (const pattern of resourcePatterns(resource, subresource)) first = earlier(table.byText.get(pattern)?.filter(isWhoevers), asked, first);
+  for (const pattern of resourcePatterns(resource, subresource))
+    first = earlier(table.byText.get(pattern)?.filter(isWhoevers), asked, first);
   return first;
 }
 
-function earlier(candidates: readonly Candidate[] | undefined, asked: Asked, best: ReadyRule | undefined): ReadyRule | undefined {
+function earlier(
+  candidates: readonly Candidate[] | undefined,
+  asked: Asked,
+  best: ReadyRule | undefined,
+): ReadyRule | undefined {
   if (candidates === undefined) return best;
   for (const candidate of candidates) {
     if (best !== undefined && candidate.ready.place >= best.place) return best;

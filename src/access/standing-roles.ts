@@ -9,6 +9,16 @@ export const authenticatedRole = 'authenticated';
 
 /** Roles that ship with the platform. A start restores a missing one, with its shipped content. */
 export const builtInRoles: ReadonlySet<string> = new Set([
-  anonymousRole, authenticatedRole, superRole, 'guest', 'post-contributor', 'post-author', 'post-editor',
-  'role-template-view-users', 'role-template-manage-users', 'role-template-view-roles', 'role-template-manage-roles', 'role-template-view-plugins',
+  anonymousRole,
+  authenticatedRole,
+  superRole,
+  'guest',
+  'post-contributor',
+  'post-author',
+  'post-editor',
+  'role-template-view-users',
+  'role-template-manage-users',
+  'role-template-view-roles',
+  'role-template-manage-roles',
+  'role-template-view-plugins',
 ]);

@@ -55,13 +55,17 @@ export function isHeld(permissions: Pick<PermissionReader, 'holders'>): boolean 
 
 async function comparePassword(options: AdministratorOptions): Promise<readonly string[]> {
   const { password } = options;
-  if (password === undefined || await isPassword(options, password)) return [];
+  if (password === undefined || (await isPassword(options, password))) return [];
   return [`ADMIN_PASSWORD applies at the first start only: the password of "${administrator}" is unchanged`];
 }
 
-async function isPassword({ permissions, secrets, passwords }: AdministratorOptions, password: string): Promise<boolean> {
+async function isPassword(
+  { permissions, secrets, passwords }: AdministratorOptions,
+  password: string,
+): Promise<boolean> {
   const user = permissions.user(administrator);
-  const stored = user?.passwordRevision === undefined ? undefined : secrets.passwordHash(user.uid, user.passwordRevision);
+  const stored =
+    user?.passwordRevision === undefined ? undefined : secrets.passwordHash(user.uid, user.passwordRevision);
   if (stored === undefined) return false;
   const turned = await passwords.turns.run({ network: '', isKnown: true }, () => passwords.verify(password, stored));
   return turned.done && turned.result;
@@ -71,10 +75,12 @@ async function ensureUser(user: UserRecord | undefined, options: AdministratorOp
   if (user === undefined) return makeUser(options);
   const notices: string[] = [];
   if (user.passwordRevision === undefined) {
-    const { where } = await withPassword(options, async (password) => write(options, options.users, mergeOf(administrator, { spec: { password } })));
+    const { where } = await withPassword(options, async (password) =>
+      write(options, options.users, mergeOf(administrator, { spec: { password } })),
+    );
     notices.push(`set a password for the user "${administrator}": ${where}`);
   } else {
-    notices.push(...await comparePassword(options));
+    notices.push(...(await comparePassword(options)));
   }
   if (user.isDisabled) {
     settled(await write(options, options.users, mergeOf(administrator, { spec: { disabled: false } })));
@@ -84,10 +90,14 @@ async function ensureUser(user: UserRecord | undefined, options: AdministratorOp
 }
 
 async function makeUser(options: AdministratorOptions): Promise<AdministratorReport> {
-  const { outcome, where } = await withPassword(options, async (password) => write(options, options.users, {
-    type: 'create', object: { ...identityOf(options.users, administrator), spec: { displayName: 'Administrator', password } },
-  }));
-  if (outcome === 'exists') return { created: false, notices: [`another node created the super administrator "${administrator}"`] };
+  const { outcome, where } = await withPassword(options, async (password) =>
+    write(options, options.users, {
+      type: 'create',
+      object: { ...identityOf(options.users, administrator), spec: { displayName: 'Administrator', password } },
+    }),
+  );
+  if (outcome === 'exists')
+    return { created: false, notices: [`another node created the super administrator "${administrator}"`] };
   return { created: true, notices: [`created the super administrator "${administrator}": ${where}`] };
 }
 
@@ -95,27 +105,44 @@ async function makeUser(options: AdministratorOptions): Promise<AdministratorRep
  * Writes the file before the user, so that a valid password can always be read. The file is deleted only if the
  * password is known to be invalid; an append with unknown outcome may still succeed.
  */
-async function withPassword(options: AdministratorOptions, use: (password: string) => Promise<WriteOutcome>): Promise<{ readonly outcome: 'written' | 'exists'; readonly where: string }> {
+async function withPassword(
+  options: AdministratorOptions,
+  use: (password: string) => Promise<WriteOutcome>,
+): Promise<{ readonly outcome: 'written' | 'exists'; readonly where: string }> {
   const { dataDir, password } = options;
   const path = join(dataDir, 'admin-password');
   const chosen = password ?? randomBytes(18).toString('base64url');
   if (password === undefined) await writePassword(path, chosen);
   const outcome = await use(chosen);
   // An unanswered attempt may have been appended, and the retry then found its user: nobody else knows this password.
-  const counts = outcome.ok || (password === undefined && await isPassword(options, chosen));
+  const counts = outcome.ok || (password === undefined && (await isPassword(options, chosen)));
   const isRefused = !counts && outcome.rejection.reason !== 'unavailable';
   if (isRefused && password === undefined) await rm(path, { force: true });
   if (!counts && outcome.rejection.reason === 'already-exists') return { outcome: 'exists', where: '' };
   if (!counts) settled(outcome);
-  return { outcome: 'written', where: password === undefined ? `its password is in ${path}` : 'its password is ADMIN_PASSWORD' };
+  return {
+    outcome: 'written',
+    where: password === undefined ? `its password is in ${path}` : 'its password is ADMIN_PASSWORD',
+  };
 }
 
 async function ensureBinding(options: AdministratorOptions): Promise<readonly string[]> {
-  const binding: JsonObject = { roleRef: { apiGroup: '', kind: 'Role', name: superRole }, subjects: [{ apiGroup: '', kind: 'User', name: administrator }] };
-  const outcome = await write(options, options.roleBindings, { type: 'create', object: { ...identityOf(options.roleBindings, bindingName), ...binding } });
-  if (!outcome.ok && outcome.rejection.reason === 'already-exists') settled(await write(options, options.roleBindings, mergeOf(bindingName, binding)));
+  const binding: JsonObject = {
+    roleRef: { apiGroup: '', kind: 'Role', name: superRole },
+    subjects: [{ apiGroup: '', kind: 'User', name: administrator }],
+  };
+  const outcome = await write(options, options.roleBindings, {
+    type: 'create',
+    object: { ...identityOf(options.roleBindings, bindingName), ...binding },
+  });
+  if (!outcome.ok && outcome.rejection.reason === 'already-exists')
+    settled(await write(options, options.roleBindings, mergeOf(bindingName, binding)));
   else settled(outcome);
-  return isHeld(options.permissions) ? [] : [`"${administrator}" is not a super administrator yet: "${bindingName}" or the user is being deleted; start again once the deletion is complete`];
+  return isHeld(options.permissions)
+    ? []
+    : [
+        `"${administrator}" is not a super administrator yet: "${bindingName}" or the user is being deleted; start again once the deletion is complete`,
+      ];
 }
 
 function identityOf({ apiVersion, kind }: ResourceType, name: string): JsonObject {
@@ -126,9 +153,17 @@ function mergeOf(name: string, document: JsonObject): Command {
   return { type: 'patch', name, part: 'main', preconditions: {}, patch: { kind: 'merge', document } };
 }
 
-async function write({ execute, uuid }: AdministratorOptions, type: ResourceType, command: Command): Promise<WriteOutcome> {
+async function write(
+  { execute, uuid }: AdministratorOptions,
+  type: ResourceType,
+  command: Command,
+): Promise<WriteOutcome> {
   return execute(type, command, {
-    subject: platform, cause: { actor: actorOf(platform), verb: command.type === 'create' ? 'create' : 'patch', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform',
+    subject: platform,
+    cause: { actor: actorOf(platform), verb: command.type === 'create' ? 'create' : 'patch', requestId: uuid() },
+    dryRun: false,
+    fieldValidation: undefined,
+    origin: 'platform',
   });
 }
 

@@ -1,8 +1,18 @@
 const unitBytes: ReadonlyMap<string, number> = new Map([
-  ['', 1], ['b', 1],
-  ['kb', 1e3], ['mb', 1e6], ['gb', 1e9], ['tb', 1e12],
-  ['kib', 2 ** 10], ['mib', 2 ** 20], ['gib', 2 ** 30], ['tib', 2 ** 40],
-  ['ki', 2 ** 10], ['mi', 2 ** 20], ['gi', 2 ** 30], ['ti', 2 ** 40],
+  ['', 1],
+  ['b', 1],
+  ['kb', 1e3],
+  ['mb', 1e6],
+  ['gb', 1e9],
+  ['tb', 1e12],
+  ['kib', 2 ** 10],
+  ['mib', 2 ** 20],
+  ['gib', 2 ** 30],
+  ['tib', 2 ** 40],
+  ['ki', 2 ** 10],
+  ['mi', 2 ** 20],
+  ['gi', 2 ** 30],
+  ['ti', 2 ** 40],
 ]);
 
 /** A number of bytes such as `1048576`, `512MiB`, `1.5 GB` or Kubernetes' `512Mi`; undefined for anything else. */

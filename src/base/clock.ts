@@ -19,7 +19,11 @@ export const systemClock: Clock = {
   after(delayMs, task) {
     const handle = setTimeout(task, delayMs);
     handle.unref();
-    return { cancel: () => { clearTimeout(handle); } };
+    return {
+      cancel: () => {
+        clearTimeout(handle);
+      },
+    };
   },
 };
 
@@ -41,7 +45,10 @@ export async function delay(clock: Clock, delayMs: number, signal?: AbortSignal)
  * Resolves when `work` does, after `ms`, or when `signal` aborts, whichever is first. Rejects if `work` rejects before
  * that.
  */
-export async function within(work: Promise<unknown>, { clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal }): Promise<void> {
+export async function within(
+  work: Promise<unknown>,
+  { clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal },
+): Promise<void> {
   const over = new AbortController();
   try {
     await Promise.race([work, delay(clock, ms, AbortSignal.any([over.signal, signal]))]);

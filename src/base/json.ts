@@ -45,12 +45,19 @@ export function deepEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;
   if (Array.isArray(left)) {
-    return Array.isArray(right) && left.length === right.length && left.every((element: unknown, place) => deepEqual(element, right[place]));
+    return (
+      Array.isArray(right) &&
+      left.length === right.length &&
+      left.every((element: unknown, place) => deepEqual(element, right[place]))
+    );
   }
   if (Array.isArray(right)) return false;
   const members = new Map(Object.entries(right));
   const entries = Object.entries(left);
-  return entries.length === members.size && entries.every(([member, value]) => members.has(member) && deepEqual(value, members.get(member)));
+  return (
+    entries.length === members.size &&
+    entries.every(([member, value]) => members.has(member) && deepEqual(value, members.get(member)))
+  );
 }
 
 function refused(detail: string, offset?: number): DecodedJson {
@@ -67,10 +74,19 @@ function utf8(bytes: Uint8Array): string | undefined {
   return !text.includes('\ufffd') || Buffer.from(text, 'utf8').equals(buffer) ? text : undefined;
 }
 
-const quote = 0x22, backslash = 0x5c, colon = 0x3a, brace = 0x7b, bracket = 0x5b, closingBrace = 0x7d, closingBracket = 0x5d;
+const quote = 0x22,
+  backslash = 0x5c,
+  colon = 0x3a,
+  brace = 0x7b,
+  bracket = 0x5b,
+  closingBrace = 0x7d,
+  closingBracket = 0x5d;
 
 /** The result is exact for valid JSON; for other input it only has to terminate. */
-function scan(bytes: Uint8Array, depthMax: number): { readonly colons: number; readonly tooDeepAt: number | undefined } {
+function scan(
+  bytes: Uint8Array,
+  depthMax: number,
+): { readonly colons: number; readonly tooDeepAt: number | undefined } {
   let colons = 0;
   let depth = 0;
   const { length } = bytes;
@@ -198,7 +214,11 @@ class Locator {
   #string(): string | undefined {
     const start = this.#at;
     if (!this.#skip(stringToken)) {
-      this.#unexpected(this.#text[start] === '"' ? 'a string without raw control characters or unknown escapes, and its closing quote' : 'a quoted key');
+      this.#unexpected(
+        this.#text[start] === '"'
+          ? 'a string without raw control characters or unknown escapes, and its closing quote'
+          : 'a quoted key',
+      );
       return undefined;
     }
     const text: unknown = JSON.parse(this.#text.slice(start, this.#at));
@@ -224,7 +244,10 @@ class Locator {
 
   #unexpected(wanted: string): void {
     const found = this.#text[this.#at];
-    this.#note(`expected ${wanted}, found ${found === undefined ? 'the end of the body' : JSON.stringify(found)}`, this.#at);
+    this.#note(
+      `expected ${wanted}, found ${found === undefined ? 'the end of the body' : JSON.stringify(found)}`,
+      this.#at,
+    );
   }
 
   #note(detail: string, at: number): void {

@@ -9,7 +9,8 @@ export function networkOf(address: string): string {
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
   // The last 32 bits of some addresses are written as IPv4; they are two groups.
   const groups = [...before, ...after].reduce((sum, group) => sum + (group.includes('.') ? 2 : 1), 0);
-  const all = tail === undefined ? before : [...before, ...Array.from({ length: Math.max(0, 8 - groups) }, () => '0'), ...after];
+  const all =
+    tail === undefined ? before : [...before, ...Array.from({ length: Math.max(0, 8 - groups) }, () => '0'), ...after];
   return `${all.slice(0, 4).join(':')}::/64`;
 }
 

@@ -23,7 +23,9 @@ export class Slices {
 
   /** Resolves in a later turn of the event loop, in which the next slice starts. */
   async next(): Promise<void> {
-    await new Promise((resolve) => { setImmediate(resolve); });
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
     this.#begunMs = this.#clock.monotonic();
   }
 }

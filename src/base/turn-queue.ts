@@ -55,7 +55,7 @@ export class TurnQueue<Account, Item> {
 
   /** Takes the latest item of this account, which keeps its place. */
   takeLatest(account: Account): Item | undefined {
-    const latest = [...this.#byAccount.get(account) ?? []].at(-1);
+    const latest = [...(this.#byAccount.get(account) ?? [])].at(-1);
     if (latest !== undefined) this.remove(account, latest);
     return latest;
   }

@@ -35,7 +35,9 @@ export class Turns {
     const now = this.#clock.monotonic();
     if (this.#endsAt === undefined) {
       this.#endsAt = now + this.#turnMs;
-      setImmediate(() => { this.#endsAt = undefined; });
+      setImmediate(() => {
+        this.#endsAt = undefined;
+      });
     }
     return now < this.#endsAt;
   }
@@ -43,12 +45,16 @@ export class Turns {
   async #run(): Promise<void> {
     this.#isRunning = true;
     while (this.#waiting.size > 0) {
-      await new Promise((resolve) => { setImmediate(resolve); });
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
       const endsAt = this.#clock.monotonic() + this.#turnMs;
       do {
         this.#waiting.take()?.();
         // A tick runs after all pending promise callbacks: the resumed reader has done its work by then.
-        await new Promise<void>((resolve) => { process.nextTick(resolve); });
+        await new Promise<void>((resolve) => {
+          process.nextTick(resolve);
+        });
       } while (this.#waiting.size > 0 && this.#clock.monotonic() < endsAt);
     }
     this.#isRunning = false;

@@ -17,14 +17,22 @@ const reviews = ['apis', 'authorization.k8s.io', 'v1'];
 const ruleMembers = ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs', 'verbs'];
 
 /** Prints whether the request is allowed, and below it the role and rule that decided (decision 6.11). */
-export async function canI(verb: string, words: string, options: CanIOptions, surroundings: Surroundings): Promise<boolean> {
+export async function canI(
+  verb: string,
+  words: string,
+  options: CanIOptions,
+  surroundings: Surroundings,
+): Promise<boolean> {
   const target = reviewTarget(verb, words, options);
   const { client } = await connect(options, surroundings);
-  const answer = await client.send(options.as === undefined
-    ? { method: 'POST', path: [...reviews, 'selfsubjectaccessreviews'], body: { spec: target } }
-    : { method: 'POST', path: [...reviews, 'subjectaccessreviews'], body: { spec: { ...target, user: options.as } } });
+  const answer = await client.send(
+    options.as === undefined
+      ? { method: 'POST', path: [...reviews, 'selfsubjectaccessreviews'], body: { spec: target } }
+      : { method: 'POST', path: [...reviews, 'subjectaccessreviews'], body: { spec: { ...target, user: options.as } } },
+  );
   const allowed = memberOf(answer, 'status', 'allowed');
-  if (typeof allowed !== 'boolean') throw failed('the response of the server does not say whether the request is allowed');
+  if (typeof allowed !== 'boolean')
+    throw failed('the response of the server does not say whether the request is allowed');
   surroundings.output.write(`${allowed ? 'yes' : 'no'}\n${decidedBy(answer)}`);
   return allowed;
 }
@@ -35,7 +43,12 @@ function decidedBy(answer: Json): string {
   const reason = textOf(answer, 'status', 'reason');
   if (role === undefined) return reason === undefined ? '' : `${printable(reason)}\n`;
   const rule = memberOf(answer, 'status', 'grant', 'rule');
-  const members = ruleMembers.map((member) => [member, textsOf(rule, member)] as const).filter(([, values]) => values.length > 0);
-  const lines = [`role ${printable(role)}`, ...members.map(([member, values]) => `  ${member}: ${printable(JSON.stringify(values))}`)];
+  const members = ruleMembers
+    .map((member) => [member, textsOf(rule, member)] as const)
+    .filter(([, values]) => values.length > 0);
+  const lines = [
+    `role ${printable(role)}`,
+    ...members.map(([member, values]) => `  ${member}: ${printable(JSON.stringify(values))}`),
+  ];
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -31,12 +31,23 @@ export async function connect(options: ConnectionOptions, surroundings: Surround
   const environment = readEnvironment(surroundings.folder, surroundings.variables);
   const config = settingsOf(options, environment, surroundings.folder);
   const url = serverUrl(options.server ?? environment['LEDGERPLANE_SERVER'], config);
-  const identity = await identityOf(options.user, { environment, passwordFile: join(config.dataDir, 'admin-password'), url, surroundings });
-  return { client: new ServerClient({ url, identity, clock: surroundings.clock }), identity, domain: config.platformDomain };
+  const identity = await identityOf(options.user, {
+    environment,
+    passwordFile: join(config.dataDir, 'admin-password'),
+    url,
+    surroundings,
+  });
+  return {
+    client: new ServerClient({ url, identity, clock: surroundings.clock }),
+    identity,
+    domain: config.platformDomain,
+  };
 }
 
 function settingsOf({ domain }: ConnectionOptions, environment: Environment, folder: string): Config {
-  const settings: Record<string, string | undefined> = Object.fromEntries(settingsRead.map((name) => [name, environment[name]]));
+  const settings: Record<string, string | undefined> = Object.fromEntries(
+    settingsRead.map((name) => [name, environment[name]]),
+  );
   if (domain !== undefined) settings['PLATFORM_DOMAIN'] = domain;
   const decoded = decodeConfig(settings, folder);
   if (!decoded.ok) throw mistake(decoded.mistakes.join('; '));
@@ -46,14 +57,18 @@ function settingsOf({ domain }: ConnectionOptions, environment: Environment, fol
 /** The message never repeats the input: the address may contain a password. */
 function serverUrl(given: string | undefined, { host, port }: Config): URL {
   if (given === undefined) {
-    if (port === 0) throw mistake('PORT is 0, so the settings do not say where the server is: use --server or LEDGERPLANE_SERVER');
+    if (port === 0)
+      throw mistake('PORT is 0, so the settings do not say where the server is: use --server or LEDGERPLANE_SERVER');
     return new URL(`http://${reachable(host)}:${String(port)}/`);
   }
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || !/^https?:$/u.test(url.protocol) || url.search !== '' || url.hash !== '') {
     throw mistake('--server and LEDGERPLANE_SERVER are addresses like http://127.0.0.1:8090');
   }
-  if (url.username !== '' || url.password !== '') throw mistake('the address of the server must hold no credentials: use LEDGERPLANE_TOKEN, or --user and LEDGERPLANE_PASSWORD');
+  if (url.username !== '' || url.password !== '')
+    throw mistake(
+      'the address of the server must hold no credentials: use LEDGERPLANE_TOKEN, or --user and LEDGERPLANE_PASSWORD',
+    );
   return url;
 }
 

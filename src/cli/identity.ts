@@ -12,10 +12,18 @@ export type Identity =
 
 /** The default user: the administrator that the first start created (decision 7.7). */
 const defaultUser = 'admin';
-export type IdentityContext = { readonly environment: Environment; readonly passwordFile: string; readonly url: URL; readonly surroundings: Surroundings };
+export type IdentityContext = {
+  readonly environment: Environment;
+  readonly passwordFile: string;
+  readonly url: URL;
+  readonly surroundings: Surroundings;
+};
 
 /** Prompts only if nothing else provides the password; `--user` takes precedence over the environment. */
-export async function identityOf(user: string | undefined, { environment, passwordFile, url, surroundings }: IdentityContext): Promise<Identity> {
+export async function identityOf(
+  user: string | undefined,
+  { environment, passwordFile, url, surroundings }: IdentityContext,
+): Promise<Identity> {
   const { LEDGERPLANE_TOKEN: token, LEDGERPLANE_PASSWORD: given } = environment;
   if (user === undefined && token !== undefined) return { kind: 'token', token: tokenText(token) };
   const name = user ?? defaultUser;
@@ -23,13 +31,17 @@ export async function identityOf(user: string | undefined, { environment, passwo
   if (name === '' || name.includes(':')) throw mistake('--user is the name of a user, without ":"');
   if (given !== undefined) return { kind: 'user', name, password: given };
   if (user === undefined) return administratorOf(passwordFile, url);
-  if (surroundings.input.isTTY !== true) throw mistake(`there is no terminal to ask for the password of ${JSON.stringify(name)}: put it into LEDGERPLANE_PASSWORD`);
+  if (surroundings.input.isTTY !== true)
+    throw mistake(
+      `there is no terminal to ask for the password of ${JSON.stringify(name)}: put it into LEDGERPLANE_PASSWORD`,
+    );
   return { kind: 'user', name, password: await askSecret(`password of ${JSON.stringify(name)}: `, surroundings) };
 }
 
 /** A header may contain visible characters only; the error of `fetch` would repeat others. */
 function tokenText(token: string): string {
-  if (!/^[\x21-\x7e]+$/u.test(token)) throw mistake('LEDGERPLANE_TOKEN contains characters that are not valid in a token');
+  if (!/^[\x21-\x7e]+$/u.test(token))
+    throw mistake('LEDGERPLANE_TOKEN contains characters that are not valid in a token');
   return token;
 }
 
@@ -38,9 +50,15 @@ function administratorOf(path: string, url: URL): Identity {
   const others = 'set LEDGERPLANE_TOKEN, or use --user and LEDGERPLANE_PASSWORD';
   if (!isLoopback(url.hostname)) throw mistake(`credentials are needed for ${url.origin}: ${others}`);
   try {
-    return { kind: 'user', name: defaultUser, password: readFileSync(path, 'utf8').replace(/\r?\n$/u, ''), passwordFile: path };
+    return {
+      kind: 'user',
+      name: defaultUser,
+      password: readFileSync(path, 'utf8').replace(/\r?\n$/u, ''),
+      passwordFile: path,
+    };
   } catch (error) {
-    const why = error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'does not exist' : 'cannot be read';
+    const why =
+      error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'does not exist' : 'cannot be read';
     throw mistake(`${path}, the file with the password of ${defaultUser}, ${why}: ${others}`);
   }
 }

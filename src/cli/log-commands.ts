@@ -23,31 +23,71 @@ export type LogCommands = {
   describe(wish: LogWish, surroundings: Surroundings): Promise<void>;
 };
 
-type CopyOptions = { readonly from?: string; readonly to?: string; readonly fromPrefix?: string; readonly toPrefix?: string; readonly inFlight?: string };
+type CopyOptions = {
+  readonly from?: string;
+  readonly to?: string;
+  readonly fromPrefix?: string;
+  readonly toPrefix?: string;
+  readonly inFlight?: string;
+};
 type LogOptions = { readonly log?: string };
 
-const places = '\nA log is embedded:<DATA_DIR>, embedded: alone for the DATA_DIR of the settings, or esdb://…\nPut an address with a password into LEDGERPLANE_COPY_FROM, LEDGERPLANE_COPY_TO or EVENT_LOG: other users can see the arguments of a command.';
+const places =
+  '\nA log is embedded:<DATA_DIR>, embedded: alone for the DATA_DIR of the settings, or esdb://…\nPut an address with a password into LEDGERPLANE_COPY_FROM, LEDGERPLANE_COPY_TO or EVENT_LOG: other users can see the arguments of a command.';
 
-export function addLogCommands(program: Command, surroundings: Surroundings, loadCommands: () => Promise<LogCommands>): void {
+export function addLogCommands(
+  program: Command,
+  surroundings: Surroundings,
+  loadCommands: () => Promise<LogCommands>,
+): void {
   const log = program.command('log').description('copy a log, show its contents, begin a new epoch');
-  log.command('copy').description('copy a log into an empty one, event by event; resumes an interrupted copy')
-    .option('--from <log>', 'the log to copy; by default LEDGERPLANE_COPY_FROM').option('--to <log>', 'an empty log; by default LEDGERPLANE_COPY_TO')
-    .option('--from-prefix <prefix>', 'stream name prefix in EventStoreDB; by default EVENTSTORE_PREFIX').option('--to-prefix <prefix>', 'the same for the target')
-    .option('--in-flight <n>', 'concurrent appends; 1 keeps the order even after failures', String(logCopyInFlightEvents))
+  log
+    .command('copy')
+    .description('copy a log into an empty one, event by event; resumes an interrupted copy')
+    .option('--from <log>', 'the log to copy; by default LEDGERPLANE_COPY_FROM')
+    .option('--to <log>', 'an empty log; by default LEDGERPLANE_COPY_TO')
+    .option('--from-prefix <prefix>', 'stream name prefix in EventStoreDB; by default EVENTSTORE_PREFIX')
+    .option('--to-prefix <prefix>', 'the same for the target')
+    .option(
+      '--in-flight <n>',
+      'concurrent appends; 1 keeps the order even after failures',
+      String(logCopyInFlightEvents),
+    )
     .addHelpText('after', `${places}\nNo server may run on either log.`)
-    .action(async (options: CopyOptions) => { await (await loadCommands()).copy(copyWish(options, surroundings), surroundings); });
-  log.command('info').description('show the identity, epoch and size of a log')
-    .option('--log <log>', 'by default EVENT_LOG').addHelpText('after', places)
-    .action(async (options: LogOptions) => { await (await loadCommands()).describe({ log: options.log }, surroundings); });
-  log.command('new-epoch').description('begin a new epoch after a restore: invalidates earlier positions')
-    .option('--log <log>', 'by default EVENT_LOG').addHelpText('after', `${places}\nNo server may run on the log.`)
-    .action(async (options: LogOptions) => { await (await loadCommands()).startEpoch({ log: options.log }, surroundings); });
+    .action(async (options: CopyOptions) => {
+      await (await loadCommands()).copy(copyWish(options, surroundings), surroundings);
+    });
+  log
+    .command('info')
+    .description('show the identity, epoch and size of a log')
+    .option('--log <log>', 'by default EVENT_LOG')
+    .addHelpText('after', places)
+    .action(async (options: LogOptions) => {
+      await (await loadCommands()).describe({ log: options.log }, surroundings);
+    });
+  log
+    .command('new-epoch')
+    .description('begin a new epoch after a restore: invalidates earlier positions')
+    .option('--log <log>', 'by default EVENT_LOG')
+    .addHelpText('after', `${places}\nNo server may run on the log.`)
+    .action(async (options: LogOptions) => {
+      await (await loadCommands()).startEpoch({ log: options.log }, surroundings);
+    });
 }
 
-function copyWish({ from, to, fromPrefix, toPrefix, inFlight = '' }: CopyOptions, { folder, variables, notes }: Surroundings): LogCopyWish {
+function copyWish(
+  { from, to, fromPrefix, toPrefix, inFlight = '' }: CopyOptions,
+  { folder, variables, notes }: Surroundings,
+): LogCopyWish {
   const environment = readEnvironment(folder, variables);
-  for (const [option, value] of [['--from', from], ['--to', to]] as const) {
-    if (value?.includes('@') === true) notes.write(`${option} has a password that other users of this machine can see: LEDGERPLANE_COPY_${option.slice(2).toUpperCase()} hides it\n`);
+  for (const [option, value] of [
+    ['--from', from],
+    ['--to', to],
+  ] as const) {
+    if (value?.includes('@') === true)
+      notes.write(
+        `${option} has a password that other users of this machine can see: LEDGERPLANE_COPY_${option.slice(2).toUpperCase()} hides it\n`,
+      );
   }
   const source = from ?? environment['LEDGERPLANE_COPY_FROM'];
   const target = to ?? environment['LEDGERPLANE_COPY_TO'];

@@ -14,14 +14,23 @@ const nameLengthMax = 63;
 /** Compiled, this file is dist/src/cli/new-plugin.js. */
 const packageFolder = resolve(import.meta.dirname, '../../..');
 
-export function addNewPlugin(plugin: Command, { surroundings, version }: { readonly surroundings: Surroundings; readonly version: string }): void {
-  plugin.command('new <name>').description('write a plugin in TypeScript, with a test, into a new folder of this name')
-    .action(async (name: string) => { await writePlugin(name, surroundings, version); });
+export function addNewPlugin(
+  plugin: Command,
+  { surroundings, version }: { readonly surroundings: Surroundings; readonly version: string },
+): void {
+  plugin
+    .command('new <name>')
+    .description('write a plugin in TypeScript, with a test, into a new folder of this name')
+    .action(async (name: string) => {
+      await writePlugin(name, surroundings, version);
+    });
 }
 
 async function writePlugin(name: string, { folder, notes }: Surroundings, version: string): Promise<void> {
   if (!/^[a-z](?:[a-z0-9-]*[a-z0-9])?$/u.test(name) || name.length > nameLengthMax) {
-    throw mistake(`a plugin's name has at most ${String(nameLengthMax)} lowercase letters, digits and "-", begins with a letter and ends with a letter or digit`);
+    throw mistake(
+      `a plugin's name has at most ${String(nameLengthMax)} lowercase letters, digits and "-", begins with a letter and ends with a letter or digit`,
+    );
   }
   const target = join(folder, name);
   if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) throw mistake(`${target} already exists`);
@@ -44,11 +53,14 @@ type Words = Readonly<Record<string, string>>;
 /** The values of the templates' `{{…}}` placeholders. */
 function wordsOf(name: string, version: string): Words {
   return {
-    name, version,
+    name,
+    version,
     title: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`,
     group: `${name}.example.com`,
     // A clone depends on itself by path, since the package may not be in a registry.
-    ledgerplane: JSON.stringify(packageFolder.split(sep).includes('node_modules') ? `^${version}` : `file:${packageFolder}`),
+    ledgerplane: JSON.stringify(
+      packageFolder.split(sep).includes('node_modules') ? `^${version}` : `file:${packageFolder}`,
+    ),
   };
 }
 
@@ -60,7 +72,10 @@ async function fill(draft: string, words: Words): Promise<void> {
     const path = join(draft, relative(templates, dirname(source)), nameOf(basename(source)));
     const text = await readFile(source, 'utf8');
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, text.replaceAll(/\{\{(\w+)\}\}/gu, (whole, word: string) => words[word] ?? whole));
+    await writeFile(
+      path,
+      text.replaceAll(/\{\{(\w+)\}\}/gu, (whole, word: string) => words[word] ?? whole),
+    );
   }
 }
 

@@ -23,18 +23,35 @@ const removedWaitMs = 60_000;
 /** After this time the command prints the reason for the wait; most removals are faster. */
 const quietMs = 1_000;
 
-export async function installPlugin(file: string, options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
+export async function installPlugin(
+  file: string,
+  options: ConnectionOptions,
+  surroundings: Surroundings,
+): Promise<void> {
   const upload = await readPackage(file, surroundings);
   const connection = await connect(options, surroundings);
-  const plugin = await connection.client.send({ method: 'POST', path: [...consolePath(connection), 'install'], file: upload });
+  const plugin = await connection.client.send({
+    method: 'POST',
+    path: [...consolePath(connection), 'install'],
+    file: upload,
+  });
   tell('installed', plugin, surroundings);
 }
 
-export async function upgradePlugin(name: string, file: string, options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
+export async function upgradePlugin(
+  name: string,
+  file: string,
+  options: ConnectionOptions,
+  surroundings: Surroundings,
+): Promise<void> {
   checkName(name);
   const upload = await readPackage(file, surroundings);
   const connection = await connect(options, surroundings);
-  const plugin = await connection.client.send({ method: 'POST', path: [...consolePath(connection), name, 'upgrade'], file: upload });
+  const plugin = await connection.client.send({
+    method: 'POST',
+    path: [...consolePath(connection), name, 'upgrade'],
+    file: upload,
+  });
   tell('upgraded', plugin, surroundings);
 }
 
@@ -43,22 +60,34 @@ export async function listPlugins(options: ConnectionOptions, surroundings: Surr
   const answer = await connection.client.send({ method: 'GET', path: objectPath(connection) });
   const rows = listOf(answer, 'items')
     .map((plugin) => [nameOf(plugin), versionOf(plugin), phaseOf(plugin), troubleOf(plugin)])
-    .sort(([left = ''], [right = '']) => left < right ? -1 : Number(left > right));
+    .sort(([left = ''], [right = '']) => (left < right ? -1 : Number(left > right)));
   surroundings.output.write(textTable(['NAME', 'VERSION', 'PHASE', 'REASON'], rows));
 }
 
-export async function enablePlugin(name: string, options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
+export async function enablePlugin(
+  name: string,
+  options: ConnectionOptions,
+  surroundings: Surroundings,
+): Promise<void> {
   await switchPlugin(name, { enabled: true, phases: ['started', 'failed'] }, { options, surroundings });
 }
 
-export async function disablePlugin(name: string, options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
+export async function disablePlugin(
+  name: string,
+  options: ConnectionOptions,
+  surroundings: Surroundings,
+): Promise<void> {
   await switchPlugin(name, { enabled: false, phases: ['stopped'] }, { options, surroundings });
 }
 
 type Asked = { readonly options: ConnectionOptions; readonly surroundings: Surroundings };
 
 /** Polls until the change, which takes effect after the response, is complete. */
-async function switchPlugin(name: string, { enabled, phases }: { readonly enabled: boolean; readonly phases: readonly string[] }, { options, surroundings }: Asked): Promise<void> {
+async function switchPlugin(
+  name: string,
+  { enabled, phases }: { readonly enabled: boolean; readonly phases: readonly string[] },
+  { options, surroundings }: Asked,
+): Promise<void> {
   checkName(name);
   const { clock } = surroundings;
   const connection = await connect(options, surroundings);
@@ -77,12 +106,17 @@ async function switchPlugin(name: string, { enabled, phases }: { readonly enable
   tell(enabled ? 'enabled' : 'disabled', plugin, surroundings);
 }
 
-export async function uninstallPlugin(name: string, options: UninstallOptions, surroundings: Surroundings): Promise<void> {
+export async function uninstallPlugin(
+  name: string,
+  options: UninstallOptions,
+  surroundings: Surroundings,
+): Promise<void> {
   checkName(name);
   const { clock, notes } = surroundings;
   const connection = await connect(options, surroundings);
   const path = [...objectPath(connection), name];
-  if (options.deleteData === true) await connection.client.send({ method: 'PATCH', path, body: { spec: { deleteData: true } } });
+  if (options.deleteData === true)
+    await connection.client.send({ method: 'PATCH', path, body: { spec: { deleteData: true } } });
   const asked = await connection.client.send({ method: 'DELETE', path });
   const uid = textOf(asked, 'metadata', 'uid');
   const began = clock.monotonic();
@@ -93,7 +127,8 @@ export async function uninstallPlugin(name: string, options: UninstallOptions, s
     if (plugin === undefined || textOf(plugin, 'metadata', 'uid') !== uid) break;
     const holds = `waiting: ${heldUpBy(plugin)}`;
     const waited = clock.monotonic() - began;
-    if (waited > removedWaitMs) throw failed(`the plugin ${printable(name)} is still being uninstalled; ${heldUpBy(plugin)}`);
+    if (waited > removedWaitMs)
+      throw failed(`the plugin ${printable(name)} is still being uninstalled; ${heldUpBy(plugin)}`);
     if (waited > quietMs && holds !== told) notes.write(`${holds}\n`);
     if (waited > quietMs) told = holds;
     await pause(clock);
@@ -178,15 +213,25 @@ function isKeptOff(plugin: Json): boolean {
 function howItComesBack(name: string, connection: Connection): string {
   const path = objectPath(connection);
   const object = { apiVersion: path.slice(1, 3).join('/'), kind: 'Plugin', metadata: { name }, spec: {} };
-  return `there is no plugin ${printable(name)} (404). To restore an uninstalled plugin that is bundled or in a plugin folder, create its object:\n`
-    + `POST /${path.join('/')} ${printable(JSON.stringify(object))}\nto install one from a package: ledgerplane plugin install <file>`;
+  return (
+    `there is no plugin ${printable(name)} (404). To restore an uninstalled plugin that is bundled or in a plugin folder, create its object:\n` +
+    `POST /${path.join('/')} ${printable(JSON.stringify(object))}\nto install one from a package: ledgerplane plugin install <file>`
+  );
 }
 
 /** The reason why it does not run; for a running plugin, its warnings: failing reconcilers and retained changes. */
 function troubleOf(plugin: Json): string {
   if (phaseOf(plugin) !== 'started') return reasonOf(plugin);
-  const notices = listOf(plugin, 'status', 'conditions').filter((condition) => textOf(condition, 'type') !== 'Ready' && textOf(condition, 'status') === 'True');
-  return notices.map((notice) => [textOf(notice, 'type'), textOf(notice, 'message')].filter((part) => part !== undefined && part !== '').join(': ')).join('; ');
+  const notices = listOf(plugin, 'status', 'conditions').filter(
+    (condition) => textOf(condition, 'type') !== 'Ready' && textOf(condition, 'status') === 'True',
+  );
+  return notices
+    .map((notice) =>
+      [textOf(notice, 'type'), textOf(notice, 'message')]
+        .filter((part) => part !== undefined && part !== '')
+        .join(': '),
+    )
+    .join('; ');
 }
 
 function reasonOf(plugin: Json): string {
@@ -207,14 +252,19 @@ function consolePath({ domain }: Connection): readonly string[] {
   return ['apis', `api.console.${domain}`, 'v1alpha1', 'plugins'];
 }
 
-async function readPackage(file: string, { folder }: Surroundings): Promise<{ readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }> {
+async function readPackage(
+  file: string,
+  { folder }: Surroundings,
+): Promise<{ readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }> {
   const path = resolve(folder, file);
   try {
     const { size } = await stat(path);
     if (size > fileBytesMax) throw new Error(`it has ${String(size)} bytes, more than a package may have`);
     return { name: basename(path), bytes: new Uint8Array(await readFile(path)) };
   } catch (error) {
-    throw mistake(`${printable(file)} cannot be read: ${error instanceof Error ? printable(error.message) : 'it is no file'}`);
+    throw mistake(
+      `${printable(file)} cannot be read: ${error instanceof Error ? printable(error.message) : 'it is no file'}`,
+    );
   }
 }
 

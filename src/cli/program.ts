@@ -24,26 +24,39 @@ export type ProgramOptions = {
 const mistakeExitCode = 2;
 
 /** Parses the command line, runs the command and returns the exit code. Throws for a bug. */
-export async function runProgram(args: readonly string[], { surroundings, serve, logCommands, version }: ProgramOptions): Promise<number> {
+export async function runProgram(
+  args: readonly string[],
+  { surroundings, serve, logCommands, version }: ProgramOptions,
+): Promise<number> {
   const { output, notes } = surroundings;
   const told = { exitCode: 0 };
   const program = new Command('ledgerplane');
   program.exitOverride().configureOutput({
-    writeOut: (text) => { output.write(text); },
+    writeOut: (text) => {
+      output.write(text);
+    },
     // Errors are printed below, in one line and in this program's own format.
-    writeErr: () => undefined, outputError: () => undefined,
+    writeErr: () => undefined,
+    outputError: () => undefined,
   });
   const sayVersion = `ledgerplane ${version}`;
   program.usage('<command>').version(sayVersion, '--version', 'print the version').addHelpText('after', settingsText);
   // An unknown option of the program itself is reported like an unknown command.
   program.command('serve').description('run the server (default)').action(serve);
   addCommands(program, surroundings, told);
-  const plugin = program.command('plugin').description('create, install, list, enable, disable, upgrade and uninstall plugins');
+  const plugin = program
+    .command('plugin')
+    .description('create, install, list, enable, disable, upgrade and uninstall plugins');
   addNewPlugin(plugin, { surroundings, version });
   addPluginCommands(plugin, surroundings);
   addLogCommands(program, surroundings, logCommands);
-  program.command('version').description('print the version').action(() => { output.write(`${sayVersion}\n`); });
-  program.helpCommand('help [command]', "print this text, or the help of a command");
+  program
+    .command('version')
+    .description('print the version')
+    .action(() => {
+      output.write(`${sayVersion}\n`);
+    });
+  program.helpCommand('help [command]', 'print this text, or the help of a command');
   try {
     await program.parseAsync(args, { from: 'user' });
     return told.exitCode;
@@ -51,60 +64,102 @@ export async function runProgram(args: readonly string[], { surroundings, serve,
     if (!(error instanceof CommandFailure || error instanceof CommanderError)) throw error;
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const message = error instanceof CommandFailure ? error.message : misread(program, args, error);
-    notes.write(message.split('\n').map((line) => line === '' ? '' : `ledgerplane: ${line}\n`).join(''));
+    notes.write(
+      message
+        .split('\n')
+        .map((line) => (line === '' ? '' : `ledgerplane: ${line}\n`))
+        .join(''),
+    );
     return error instanceof CommandFailure ? error.exitCode : mistakeExitCode;
   }
 }
 
 function addCommands(program: Command, surroundings: Surroundings, told: { exitCode: number }): void {
   const user = program.command('user').description('add a user, set a password');
-  connected(user.command('add <name>').description('add a user; prompts for the password, or reads it from standard input'))
-    .option('--display-name <text>', 'name to show').option('--email <address>', 'address of the user')
+  connected(
+    user.command('add <name>').description('add a user; prompts for the password, or reads it from standard input'),
+  )
+    .option('--display-name <text>', 'name to show')
+    .option('--email <address>', 'address of the user')
     .option('--role <name>', 'role to assign; may be repeated', gathered)
     .option('--generate', 'generate a password and print it once')
-    .action(async (name: string, options: UserAddOptions) => (await import('./user-commands.ts')).addUser(name, options, surroundings));
-  connected(user.command('passwd <name>').description('set a password; prompts for it, or reads it from standard input'))
+    .action(async (name: string, options: UserAddOptions) =>
+      (await import('./user-commands.ts')).addUser(name, options, surroundings),
+    );
+  connected(
+    user.command('passwd <name>').description('set a password; prompts for it, or reads it from standard input'),
+  )
     .option('--generate', 'generate a password and print it once')
-    .action(async (name: string, options: UserPasswdOptions) => (await import('./user-commands.ts')).changePassword(name, options, surroundings));
+    .action(async (name: string, options: UserPasswdOptions) =>
+      (await import('./user-commands.ts')).changePassword(name, options, surroundings),
+    );
 
   const token = program.command('token').description('create, revoke and list your own tokens');
   connected(token.command('create').description('create a token and print it once'))
-    .option('--description <text>', 'purpose of the token').option('--role <name>', 'limit the token to this role of yours; may be repeated', gathered)
+    .option('--description <text>', 'purpose of the token')
+    .option('--role <name>', 'limit the token to this role of yours; may be repeated', gathered)
     .option('--expires <when>', 'a duration (12h, 30d) or a time (RFC 3339); default: never')
-    .action(async (options: TokenCreateOptions) => (await import('./token-commands.ts')).createToken(options, surroundings));
-  connected(token.command('revoke <name>').description('revoke one of your tokens'))
-    .action(async (name: string, options: ConnectionOptions) => (await import('./token-commands.ts')).revokeToken(name, options, surroundings));
-  connected(token.command('list').description('list your tokens'))
-    .action(async (options: ConnectionOptions) => (await import('./token-commands.ts')).listTokens(options, surroundings));
+    .action(async (options: TokenCreateOptions) =>
+      (await import('./token-commands.ts')).createToken(options, surroundings),
+    );
+  connected(token.command('revoke <name>').description('revoke one of your tokens')).action(
+    async (name: string, options: ConnectionOptions) =>
+      (await import('./token-commands.ts')).revokeToken(name, options, surroundings),
+  );
+  connected(token.command('list').description('list your tokens')).action(async (options: ConnectionOptions) =>
+    (await import('./token-commands.ts')).listTokens(options, surroundings),
+  );
 
   const role = program.command('role').description('list the roles');
   connected(role.command('list').description('list the roles'))
-    .option('--templates', 'role templates only').option('--all', 'include hidden roles')
+    .option('--templates', 'role templates only')
+    .option('--all', 'include hidden roles')
     .action(async (options: RoleListOptions) => (await import('./role-commands.ts')).listRoles(options, surroundings));
 
-  connected(program.command('can-i <verb> <resource>').description('check whether a request is allowed, and by which role'))
-    .option('--name <name>', 'name of the object').option('--subresource <name>', 'as in <resource>/<name>/<subresource>')
+  connected(
+    program.command('can-i <verb> <resource>').description('check whether a request is allowed, and by which role'),
+  )
+    .option('--name <name>', 'name of the object')
+    .option('--subresource <name>', 'as in <resource>/<name>/<subresource>')
     .option('--as <user>', 'ask about another user')
-    .addHelpText('after', '\n<resource> is <plural>, <plural>.<group>, either with /<name>, or a path that begins with "/".\nIt exits with 0 for yes and 1 for no.')
+    .addHelpText(
+      'after',
+      '\n<resource> is <plural>, <plural>.<group>, either with /<name>, or a path that begins with "/".\nIt exits with 0 for yes and 1 for no.',
+    )
     .action(async (verb: string, resource: string, options: CanIOptions) => {
-      told.exitCode = await (await import('./can-i.ts')).canI(verb, resource, options, surroundings) ? 0 : 1;
+      told.exitCode = (await (await import('./can-i.ts')).canI(verb, resource, options, surroundings)) ? 0 : 1;
     });
 }
 
 function addPluginCommands(plugin: Command, surroundings: Surroundings): void {
-  connected(plugin.command('install <file>').description('install a package: a file of npm pack, or a zip'))
-    .action(async (file: string, options: ConnectionOptions) => (await import('./plugin-commands.ts')).installPlugin(file, options, surroundings));
-  connected(plugin.command('list').description('list plugins and their states'))
-    .action(async (options: ConnectionOptions) => (await import('./plugin-commands.ts')).listPlugins(options, surroundings));
-  connected(plugin.command('enable <name>').description('start a plugin and wait until it runs'))
-    .action(async (name: string, options: ConnectionOptions) => (await import('./plugin-commands.ts')).enablePlugin(name, options, surroundings));
-  connected(plugin.command('disable <name>').description('stop a plugin and wait until it has stopped; its data stays'))
-    .action(async (name: string, options: ConnectionOptions) => (await import('./plugin-commands.ts')).disablePlugin(name, options, surroundings));
-  connected(plugin.command('upgrade <name> <file>').description('replace an installed plugin with another version, newer or older'))
-    .action(async (name: string, file: string, options: ConnectionOptions) => (await import('./plugin-commands.ts')).upgradePlugin(name, file, options, surroundings));
+  connected(plugin.command('install <file>').description('install a package: a file of npm pack, or a zip')).action(
+    async (file: string, options: ConnectionOptions) =>
+      (await import('./plugin-commands.ts')).installPlugin(file, options, surroundings),
+  );
+  connected(plugin.command('list').description('list plugins and their states')).action(
+    async (options: ConnectionOptions) => (await import('./plugin-commands.ts')).listPlugins(options, surroundings),
+  );
+  connected(plugin.command('enable <name>').description('start a plugin and wait until it runs')).action(
+    async (name: string, options: ConnectionOptions) =>
+      (await import('./plugin-commands.ts')).enablePlugin(name, options, surroundings),
+  );
+  connected(
+    plugin.command('disable <name>').description('stop a plugin and wait until it has stopped; its data stays'),
+  ).action(async (name: string, options: ConnectionOptions) =>
+    (await import('./plugin-commands.ts')).disablePlugin(name, options, surroundings),
+  );
+  connected(
+    plugin
+      .command('upgrade <name> <file>')
+      .description('replace an installed plugin with another version, newer or older'),
+  ).action(async (name: string, file: string, options: ConnectionOptions) =>
+    (await import('./plugin-commands.ts')).upgradePlugin(name, file, options, surroundings),
+  );
   connected(plugin.command('uninstall <name>').description('uninstall a plugin and wait until it is removed'))
     .option('--delete-data', 'also delete the objects of its types')
-    .action(async (name: string, options: UninstallOptions) => (await import('./plugin-commands.ts')).uninstallPlugin(name, options, surroundings));
+    .action(async (name: string, options: UninstallOptions) =>
+      (await import('./plugin-commands.ts')).uninstallPlugin(name, options, surroundings),
+    );
 }
 
 function connected(command: Command): Command {
@@ -122,10 +177,14 @@ function gathered(value: string, before: readonly string[] = []): readonly strin
 function misread(program: Command, args: readonly string[], { code, message }: CommanderError): string {
   const [first = '', second = ''] = args;
   const command = named(program, first);
-  if (command === undefined || ['serve', 'version'].includes(first)) return `unknown command ${JSON.stringify(args.join(' '))}: try ledgerplane help`;
+  if (command === undefined || ['serve', 'version'].includes(first))
+    return `unknown command ${JSON.stringify(args.join(' '))}: try ledgerplane help`;
   const path = ['ledgerplane', first, ...(named(command, second) === undefined ? [] : [second])].join(' ');
   if (code === 'commander.help') return `${path} needs a subcommand: try ${path} --help`;
-  const words = message.replace(/^error: /u, '').replace(/\.$/u, '').replace(/(?<=^unknown option '-[^=']*)=[^]*'/u, "'");
+  const words = message
+    .replace(/^error: /u, '')
+    .replace(/\.$/u, '')
+    .replace(/(?<=^unknown option '-[^=']*)=[^]*'/u, "'");
   return `${words}: try ${path} --help`;
 }
 

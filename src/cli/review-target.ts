@@ -18,12 +18,17 @@ export type ReviewWords = { readonly name?: string | undefined; readonly subreso
 /** `posts.content.svc.run`, `users`, either with `/<name>`, or a path that begins with `/`. */
 export function reviewTarget(verb: string, words: string, { name, subresource }: ReviewWords): ReviewTarget {
   if (words.startsWith('/')) {
-    if (name !== undefined || subresource !== undefined) throw mistake('--name and --subresource are not valid with a path');
+    if (name !== undefined || subresource !== undefined)
+      throw mistake('--name and --subresource are not valid with a path');
     return { nonResourceAttributes: { path: words, verb } };
   }
   const { resource = '', group = '', named } = wordsOf.exec(words)?.groups ?? {};
-  if (resource === '') throw mistake(`${JSON.stringify(words)} is not a resource: write <plural>, <plural>.<group>, either with /<name>, or a path that begins with "/"`);
-  if (named !== undefined && name !== undefined) throw mistake('the name is given twice: after the "/" and with --name');
+  if (resource === '')
+    throw mistake(
+      `${JSON.stringify(words)} is not a resource: write <plural>, <plural>.<group>, either with /<name>, or a path that begins with "/"`,
+    );
+  if (named !== undefined && name !== undefined)
+    throw mistake('the name is given twice: after the "/" and with --name');
   return { resourceAttributes: { verb, group, resource, ...given({ subresource, name: named ?? name }) } };
 }
 

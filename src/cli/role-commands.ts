@@ -5,16 +5,28 @@ import type { ConnectionOptions } from './connection.ts';
 import type { Surroundings } from './surroundings.ts';
 import { textTable } from './text-table.ts';
 
-export type RoleListOptions = ConnectionOptions & { readonly templates?: boolean | undefined; readonly all?: boolean | undefined };
+export type RoleListOptions = ConnectionOptions & {
+  readonly templates?: boolean | undefined;
+  readonly all?: boolean | undefined;
+};
 
 export async function listRoles(options: RoleListOptions, surroundings: Surroundings): Promise<void> {
   const { client, domain } = await connect(options, surroundings);
   const answer = await client.send({ method: 'GET', path: ['api', 'v1alpha1', 'roles'] });
-  const isMarked = (role: Json, label: string): boolean => textOf(role, 'metadata', 'labels', `${domain}/${label}`) === 'true';
+  const isMarked = (role: Json, label: string): boolean =>
+    textOf(role, 'metadata', 'labels', `${domain}/${label}`) === 'true';
   const rows = listOf(answer, 'items')
-    .filter((role) => (options.all === true || !isMarked(role, 'hidden')) && (options.templates !== true || isMarked(role, 'role-template')))
-    .map((role) => [textOf(role, 'metadata', 'name') ?? '', annotationOf(role, domain, 'display-name'), annotationOf(role, domain, 'module')])
-    .sort(([left = ''], [right = '']) => left < right ? -1 : Number(left > right));
+    .filter(
+      (role) =>
+        (options.all === true || !isMarked(role, 'hidden')) &&
+        (options.templates !== true || isMarked(role, 'role-template')),
+    )
+    .map((role) => [
+      textOf(role, 'metadata', 'name') ?? '',
+      annotationOf(role, domain, 'display-name'),
+      annotationOf(role, domain, 'module'),
+    ])
+    .sort(([left = ''], [right = '']) => (left < right ? -1 : Number(left > right)));
   surroundings.output.write(textTable(['NAME', 'DISPLAY NAME', 'MODULE'], rows));
 }
 

@@ -12,7 +12,8 @@ type Asking = Pick<Surroundings, 'input' | 'notes'>;
 export async function newPassword({ user, generate }: NewPasswordWish, asking: Asking): Promise<string> {
   if (generate) return randomBytes(18).toString('base64url');
   const password = asking.input.isTTY === true ? await askTwice(user, asking) : await firstLine(asking.input);
-  if (password === '') throw mistake('the password is empty: type one, write one line to standard input, or use --generate');
+  if (password === '')
+    throw mistake('the password is empty: type one, write one line to standard input, or use --generate');
   return password;
 }
 
@@ -30,31 +31,40 @@ export async function askSecret(question: string, { input, notes }: Asking): Pro
 
 async function askTwice(user: string, asking: Asking): Promise<string> {
   const password = await askSecret(`new password of ${JSON.stringify(user)}: `, asking);
-  if (password !== '' && await askSecret('once more: ', asking) !== password) throw mistake('the two passwords differ');
+  if (password !== '' && (await askSecret('once more: ', asking)) !== password)
+    throw mistake('the two passwords differ');
   return password;
 }
 
 /** The first line of a pipe or a file, without the line end. */
 async function firstLine(input: SecretInput): Promise<string> {
-  const line = await read(input, (text) => text, (typed, character) => {
-    if (character === '\n') return 'done';
-    typed.push(character);
-    return 'more';
-  });
+  const line = await read(
+    input,
+    (text) => text,
+    (typed, character) => {
+      if (character === '\n') return 'done';
+      typed.push(character);
+      return 'more';
+    },
+  );
   return line.replace(/\r$/u, '');
 }
 
 /** Handles the keys that a terminal without echo leaves to the program: enter, erase and interrupt. */
 async function typedLine(input: SecretInput): Promise<string> {
-  return read(input, (text) => text.replaceAll(escapeSequences, ''), (typed, character) => {
-    if (character === '\r' || character === '\n') return 'done';
-    if (character === '\u0003') return 'interrupted';
-    if (character === '\u0004') return typed.length === 0 ? 'interrupted' : 'more';
-    if (character === '\u007f' || character === '\b') typed.pop();
-    else if (character === '\u0015') typed.length = 0;
-    else if (character >= ' ') typed.push(character);
-    return 'more';
-  });
+  return read(
+    input,
+    (text) => text.replaceAll(escapeSequences, ''),
+    (typed, character) => {
+      if (character === '\r' || character === '\n') return 'done';
+      if (character === '\u0003') return 'interrupted';
+      if (character === '\u0004') return typed.length === 0 ? 'interrupted' : 'more';
+      if (character === '\u007f' || character === '\b') typed.pop();
+      else if (character === '\u0015') typed.length = 0;
+      else if (character >= ' ') typed.push(character);
+      return 'more';
+    },
+  );
 }
 
 type Keystroke = (typed: string[], character: string) => 'more' | 'done' | 'interrupted';
@@ -80,13 +90,26 @@ async function read(input: SecretInput, meant: (text: string) => string, keystro
         leave(() => {
           if (rest !== '') input.unshift(Buffer.from(rest));
           if (next === 'done') resolve(typed.join(''));
-          else reject(next === 'interrupted' ? interrupted() : mistake(`a password has at most ${String(typedSecretLengthMax)} characters`));
+          else
+            reject(
+              next === 'interrupted'
+                ? interrupted()
+                : mistake(`a password has at most ${String(typedSecretLengthMax)} characters`),
+            );
         });
         return;
       }
     };
-    const end = (): void => { leave(() => { resolve(typed.join('')); }); };
-    const fail = (cause: Error): void => { leave(() => { reject(mistake(`standard input cannot be read: ${cause.message}`)); }); };
+    const end = (): void => {
+      leave(() => {
+        resolve(typed.join(''));
+      });
+    };
+    const fail = (cause: Error): void => {
+      leave(() => {
+        reject(mistake(`standard input cannot be read: ${cause.message}`));
+      });
+    };
     if (input.readableEnded) resolve('');
     else input.on('data', take).on('end', end).on('error', fail).resume();
   });

@@ -50,24 +50,38 @@ export class ServerClient {
     if (status < 200 || status > 299) throw this.#refusal(status, body);
     if (body !== undefined) return body;
     if (bytes.length === 0) return {};
-    throw failed(`${this.#url.origin} answered ${String(status)} with something that is not JSON: is it a Ledgerplane server?`);
+    throw failed(
+      `${this.#url.origin} answered ${String(status)} with something that is not JSON: is it a Ledgerplane server?`,
+    );
   }
 
   async #exchange({ method, path, query = {}, body, file }: Call): Promise<Answered> {
-    const target = new URL([this.#url.pathname.replace(/\/$/u, ''), ...path.map(encodeURIComponent)].join('/'), this.#url);
+    const target = new URL(
+      [this.#url.pathname.replace(/\/$/u, ''), ...path.map(encodeURIComponent)].join('/'),
+      this.#url,
+    );
     for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value);
     const giveUp = new AbortController();
-    const timer = this.#clock.after(commandAnswerMs, () => { giveUp.abort(); });
+    const timer = this.#clock.after(commandAnswerMs, () => {
+      giveUp.abort();
+    });
     try {
       // Redirects are not followed: the credentials are for the named server only.
       const response = await fetch(target, {
-        method, redirect: 'manual', signal: giveUp.signal, headers: headersOf(this.#identity, method, body !== undefined),
+        method,
+        redirect: 'manual',
+        signal: giveUp.signal,
+        headers: headersOf(this.#identity, method, body !== undefined),
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
         ...(file === undefined ? {} : { body: formOf(file) }),
       });
       return { status: response.status, bytes: await bounded(response) };
     } catch (error) {
-      throw failed(giveUp.signal.aborted ? `${this.#url.origin} did not answer within ${String(commandAnswerMs / 1_000)} s` : `cannot reach ${this.#url.origin}: ${reasonOf(error)}`);
+      throw failed(
+        giveUp.signal.aborted
+          ? `${this.#url.origin} did not answer within ${String(commandAnswerMs / 1_000)} s`
+          : `cannot reach ${this.#url.origin}: ${reasonOf(error)}`,
+      );
     } finally {
       timer.cancel();
     }
@@ -76,22 +90,35 @@ export class ServerClient {
   #refusal(status: number, body: Json | undefined): CommandFailure {
     const words = textOf(body, 'message') ?? textOf(body, 'detail') ?? 'no reason was given';
     const reason = textOf(body, 'reason');
-    const lines = [`${printable(words)} (${[String(status), ...(reason === undefined ? [] : [printable(reason)])].join(' ')})`];
+    const lines = [
+      `${printable(words)} (${[String(status), ...(reason === undefined ? [] : [printable(reason)])].join(' ')})`,
+    ];
     for (const violation of listOf(body, 'errors')) {
       const detail = textOf(violation, 'detail');
-      if (detail !== undefined && !words.includes(detail)) lines.push(`${printable(textOf(violation, 'pointer') ?? '')}: ${printable(detail)}`);
+      if (detail !== undefined && !words.includes(detail))
+        lines.push(`${printable(textOf(violation, 'pointer') ?? '')}: ${printable(detail)}`);
     }
     if (status === 401 && this.#identity.kind === 'user' && this.#identity.passwordFile !== undefined) {
-      lines.push(`the password in ${this.#identity.passwordFile} is no longer the password of ${this.#identity.name}: set LEDGERPLANE_TOKEN, or use --user`);
+      lines.push(
+        `the password in ${this.#identity.passwordFile} is no longer the password of ${this.#identity.name}: set LEDGERPLANE_TOKEN, or use --user`,
+      );
     }
     return failed(lines.join('\n'));
   }
 }
 
 function headersOf(identity: Identity, method: string, hasBody: boolean): Readonly<Record<string, string>> {
-  const authorization = identity.kind === 'token' ? `Bearer ${identity.token}` : `Basic ${Buffer.from(`${identity.name}:${identity.password}`).toString('base64')}`;
+  const authorization =
+    identity.kind === 'token'
+      ? `Bearer ${identity.token}`
+      : `Basic ${Buffer.from(`${identity.name}:${identity.password}`).toString('base64')}`;
   const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-  return { authorization, accept: 'application/json', 'user-agent': 'ledgerplane', ...(hasBody ? { 'content-type': contentType } : {}) };
+  return {
+    authorization,
+    accept: 'application/json',
+    'user-agent': 'ledgerplane',
+    ...(hasBody ? { 'content-type': contentType } : {}),
+  };
 }
 
 /** `fetch` writes the Content-Type itself, with the multipart boundary. */
@@ -107,7 +134,8 @@ async function bounded(response: Response): Promise<Uint8Array> {
   const body: AsyncIterable<Uint8Array> | null = response.body;
   for await (const chunk of body ?? []) {
     length += chunk.length;
-    if (length > commandAnswerBytesMax) throw new Error(`its answer is longer than ${String(commandAnswerBytesMax)} bytes`);
+    if (length > commandAnswerBytesMax)
+      throw new Error(`its answer is longer than ${String(commandAnswerBytesMax)} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -115,8 +143,9 @@ async function bounded(response: Response): Promise<Uint8Array> {
 
 /** The system's error; never the request, which contains credentials. */
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause ?? error : undefined;
-  if (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED') return 'connection refused (ECONNREFUSED): is the server running? Set LEDGERPLANE_SERVER if it listens at another address';
+  const cause = error instanceof Error ? (error.cause ?? error) : undefined;
+  if (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED')
+    return 'connection refused (ECONNREFUSED): is the server running? Set LEDGERPLANE_SERVER if it listens at another address';
   if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
   return cause instanceof Error && cause.message !== '' ? printable(cause.message) : 'the connection failed';
 }

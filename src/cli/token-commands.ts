@@ -22,10 +22,21 @@ function tokensOf(domain: string): readonly string[] {
 export async function createToken(options: TokenCreateOptions, surroundings: Surroundings): Promise<void> {
   const { description, role: roles = [], expires } = options;
   const expiresAt = expires === undefined ? undefined : expiryAt(expires, surroundings.clock.now());
-  if (expires !== undefined && expiresAt === undefined) throw mistake('--expires must be a duration (90m, 12h, 30d or 8w) or a time in the future, like 2030-01-31T12:00:00Z');
+  if (expires !== undefined && expiresAt === undefined)
+    throw mistake(
+      '--expires must be a duration (90m, 12h, 30d or 8w) or a time in the future, like 2030-01-31T12:00:00Z',
+    );
   const { client, domain } = await connect(options, surroundings);
-  const spec = { ...(description === undefined ? {} : { description }), ...(roles.length === 0 ? {} : { roles }), ...(expiresAt === undefined ? {} : { expiresAt }) };
-  const made = await client.send({ method: 'POST', path: tokensOf(domain), body: { metadata: { generateName: 'token-' }, spec } });
+  const spec = {
+    ...(description === undefined ? {} : { description }),
+    ...(roles.length === 0 ? {} : { roles }),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+  };
+  const made = await client.send({
+    method: 'POST',
+    path: tokensOf(domain),
+    body: { metadata: { generateName: 'token-' }, spec },
+  });
   const token = textOf(made, 'status', 'token');
   if (token === undefined) throw failed('the server created a token but did not return it: revoke it');
   surroundings.output.write(`${printable(token)}\n`);
@@ -58,7 +69,8 @@ export async function listTokens(options: ConnectionOptions, surroundings: Surro
 }
 
 function stateOf(token: Json, nowMs: number): string {
-  if (memberOf(token, 'spec', 'revoked') === true || memberOf(token, 'metadata', 'deletionTimestamp') !== undefined) return 'revoked';
+  if (memberOf(token, 'spec', 'revoked') === true || memberOf(token, 'metadata', 'deletionTimestamp') !== undefined)
+    return 'revoked';
   const expiresAt = textOf(token, 'spec', 'expiresAt');
   return expiresAt !== undefined && Date.parse(expiresAt) <= nowMs ? 'expired' : 'good';
 }

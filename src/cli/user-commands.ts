@@ -21,8 +21,18 @@ export async function addUser(name: string, options: UserAddOptions, surrounding
   const connection = await connect(options, surroundings);
   const password = await newPassword({ user: name, generate }, surroundings);
   await connection.client.send({
-    method: 'POST', path: users,
-    body: { apiVersion: 'v1alpha1', kind: 'User', metadata: { name }, spec: { ...(displayName === undefined ? {} : { displayName }), ...(email === undefined ? {} : { email }), password } },
+    method: 'POST',
+    path: users,
+    body: {
+      apiVersion: 'v1alpha1',
+      kind: 'User',
+      metadata: { name },
+      spec: {
+        ...(displayName === undefined ? {} : { displayName }),
+        ...(email === undefined ? {} : { email }),
+        password,
+      },
+    },
   });
   // Printed first: the user exists now, and nothing else knows the password.
   if (generate) surroundings.output.write(`${password}\n`);
@@ -30,23 +40,38 @@ export async function addUser(name: string, options: UserAddOptions, surrounding
   if (roles.length > 0) await giveRoles(name, roles, connection);
 }
 
-export async function changePassword(name: string, options: UserPasswdOptions, surroundings: Surroundings): Promise<void> {
+export async function changePassword(
+  name: string,
+  options: UserPasswdOptions,
+  surroundings: Surroundings,
+): Promise<void> {
   checkName(name);
   const { generate = false } = options;
   const { client, identity, domain } = await connect(options, surroundings);
   const password = await newPassword({ user: name, generate }, surroundings);
   const own = identity.kind === 'user' && identity.name === name;
-  await client.send(own
-    ? { method: 'PUT', path: ['apis', `uc.api.${domain}`, 'v1alpha1', 'users', '-', 'password'], body: { currentPassword: identity.password, password } }
-    : { method: 'PATCH', path: [...users, name], body: { spec: { password } } });
+  await client.send(
+    own
+      ? {
+          method: 'PUT',
+          path: ['apis', `uc.api.${domain}`, 'v1alpha1', 'users', '-', 'password'],
+          body: { currentPassword: identity.password, password },
+        }
+      : { method: 'PATCH', path: [...users, name], body: { spec: { password } } },
+  );
   if (generate) surroundings.output.write(`${password}\n`);
   surroundings.notes.write(`changed the password of ${JSON.stringify(name)}; their sessions have ended\n`);
-  if (own && identity.passwordFile !== undefined) surroundings.notes.write(`the password in ${identity.passwordFile} is no longer valid: remove the file\n`);
+  if (own && identity.passwordFile !== undefined)
+    surroundings.notes.write(`the password in ${identity.passwordFile} is no longer valid: remove the file\n`);
 }
 
 async function giveRoles(name: string, roles: readonly string[], { client, domain }: Connection): Promise<void> {
   try {
-    await client.send({ method: 'POST', path: ['apis', `api.console.${domain}`, 'v1alpha1', 'users', name, 'permissions'], body: { roles } });
+    await client.send({
+      method: 'POST',
+      path: ['apis', `api.console.${domain}`, 'v1alpha1', 'users', name, 'permissions'],
+      body: { roles },
+    });
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;
     throw failed(`the user was added, but without roles: ${error.message}`);

@@ -12,13 +12,30 @@ export type Command =
   /** `object` is the body: apiVersion and kind may be absent; server-managed metadata is replaced (decision 1.4). */
   | { readonly type: 'create'; readonly object: JsonObject }
   /** PUT: the whole object, or (part `status`) only its status. */
-  | { readonly type: 'replace'; readonly name: string; readonly object: JsonObject; readonly part: Part; readonly preconditions: Preconditions }
-  | { readonly type: 'patch'; readonly name: string; readonly patch: Patch; readonly part: Part; readonly preconditions: Preconditions }
+  | {
+      readonly type: 'replace';
+      readonly name: string;
+      readonly object: JsonObject;
+      readonly part: Part;
+      readonly preconditions: Preconditions;
+    }
+  | {
+      readonly type: 'patch';
+      readonly name: string;
+      readonly patch: Patch;
+      readonly part: Part;
+      readonly preconditions: Preconditions;
+    }
   /**
    * Marks the object for deletion, and removes it if it has no finalizers. Without `propagation`, the object's own
    * finalizers decide about its dependents.
    */
-  | { readonly type: 'delete'; readonly name: string; readonly preconditions: Preconditions; readonly propagation?: Propagation | undefined }
+  | {
+      readonly type: 'delete';
+      readonly name: string;
+      readonly preconditions: Preconditions;
+      readonly propagation?: Propagation | undefined;
+    }
   /** Sent by the collector: removes a marked object without finalizers that still has this uid. */
   | { readonly type: 'collect'; readonly name: string; readonly uid: string }
   /** The platform's: repeats the object of that uid and version one revision on, under the present declaration, which claims its values. */
@@ -73,15 +90,15 @@ export type WriteContext = {
 
 export type WriteOutcome =
   | {
-    readonly ok: true;
-    /** The JSON of the response. */
-    readonly bytes: Uint8Array;
-    /** `metadata.version` in the response. */
-    readonly version: number;
-    readonly name: string;
-    /** False for a no-op and a dry run: nothing was appended. */
-    readonly appended: boolean;
-    /** Texts for `Warning: 299` headers. */
-    readonly warnings: readonly string[];
-  }
+      readonly ok: true;
+      /** The JSON of the response. */
+      readonly bytes: Uint8Array;
+      /** `metadata.version` in the response. */
+      readonly version: number;
+      readonly name: string;
+      /** False for a no-op and a dry run: nothing was appended. */
+      readonly appended: boolean;
+      /** Texts for `Warning: 299` headers. */
+      readonly warnings: readonly string[];
+    }
   | { readonly ok: false; readonly rejection: Rejection };

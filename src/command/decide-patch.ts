@@ -5,7 +5,8 @@ import type { Patch } from './command.ts';
 import type { State } from './evolve.ts';
 import type { Rejection } from './rejection.ts';
 
-type Patched = { readonly ok: true; readonly document: JsonObject } | { readonly ok: false; readonly rejection: Rejection };
+type Patched =
+  { readonly ok: true; readonly document: JsonObject } | { readonly ok: false; readonly rejection: Rejection };
 
 /**
  * Applies a patch to the stored object as readers see it. Versions that the patch does not set equal the current ones,
@@ -13,9 +14,16 @@ type Patched = { readonly ok: true; readonly document: JsonObject } | { readonly
  */
 export function patched(state: State & { readonly kind: 'live' }, patch: Patch): Patched {
   const shown = shownObject(state.object, state.position.toString());
-  const result = patch.kind === 'merge' ? { ok: true as const, document: applyMergePatch(shown, patch.document) } : applyJsonPatch(shown, patch.operations);
+  const result =
+    patch.kind === 'merge'
+      ? { ok: true as const, document: applyMergePatch(shown, patch.document) }
+      : applyJsonPatch(shown, patch.operations);
   if (!result.ok) {
-    return { ok: false, rejection: result.problem === 'malformed' ? { reason: 'bad-request', detail: result.detail } : refusal(result.detail) };
+    return {
+      ok: false,
+      rejection:
+        result.problem === 'malformed' ? { reason: 'bad-request', detail: result.detail } : refusal(result.detail),
+    };
   }
   if (!isObject(result.document)) return { ok: false, rejection: refusal('the patched document is not an object') };
   return { ok: true, document: result.document };

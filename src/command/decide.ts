@@ -13,14 +13,27 @@ import type { Rejection } from './rejection.ts';
 import type { Withheld } from './strategy.ts';
 import { complete, type Facts } from './facts.ts';
 import { checkPreconditions, checkStaleness, identityMismatch } from './preconditions.ts';
-import { changedMembers, clientMetadata, isMarked, renumbered, replaced, isSameSpec, withStoredMetadata } from './replacement.ts';
+import {
+  changedMembers,
+  clientMetadata,
+  isMarked,
+  renumbered,
+  replaced,
+  isSameSpec,
+  withStoredMetadata,
+} from './replacement.ts';
 import { admit, finalizerViolations, nameViolations, refuseViolations } from './validation.ts';
 
 export type Decision =
   /** A decision with `withheld` must not be appended: store the secret first, then decide again. */
-  | Emitted & { readonly ok: true; readonly withheld?: Withheld | undefined }
+  | (Emitted & { readonly ok: true; readonly withheld?: Withheld | undefined })
   /** The result equals the stored object: nothing is appended (decision 1.6). */
-  | { readonly ok: true; readonly event: undefined; readonly object: ResourceObject; readonly warnings: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly event: undefined;
+      readonly object: ResourceObject;
+      readonly warnings: readonly string[];
+    }
   | { readonly ok: false; readonly rejection: Rejection };
 
 export function decide(state: State, command: Command, facts: Facts): Decision {
@@ -62,7 +75,8 @@ function decideCreate(state: State, object: JsonObject, facts: Facts): Decision 
   const draft = draftOf(object);
   const identity = identityProblem(draft, type, 'optional');
   if (identity !== undefined) return refuse('bad-request', identity);
-  if (draft.resourceVersion !== undefined) return refuse('bad-request', 'metadata.resourceVersion must not be set on objects to be created');
+  if (draft.resourceVersion !== undefined)
+    return refuse('bad-request', 'metadata.resourceVersion must not be set on objects to be created');
   const admitted = admit(draft, facts);
   if (!admitted.ok) return admitted;
   const name = draft.name ?? completed(draft.generateName, facts.suffix) ?? '';
@@ -74,10 +88,17 @@ function decideCreate(state: State, object: JsonObject, facts: Facts): Decision 
   const metadata = firstMetadata(draft, name, { version: state.kind === 'absent' ? 0 : state.revision + 1, facts });
   const stored = complete({ apiVersion: type.apiVersion, kind: type.kind, metadata, ...members }, undefined, facts);
   if (!stored.ok) return stored;
-  return withholding(stored.withheld, emit(facts, { event: 'ObjectCreated', object: stored.object, warnings: admitted.warnings }));
+  return withholding(
+    stored.withheld,
+    emit(facts, { event: 'ObjectCreated', object: stored.object, warnings: admitted.warnings }),
+  );
 }
 
-function firstMetadata(draft: Draft, name: string, { version, facts }: { readonly version: number; readonly facts: Facts }): Metadata {
+function firstMetadata(
+  draft: Draft,
+  name: string,
+  { version, facts }: { readonly version: number; readonly facts: Facts },
+): Metadata {
   return {
     name,
     ...(draft.generateName === undefined ? {} : { generateName: draft.generateName }),
@@ -94,7 +115,9 @@ function decidePatch(state: State, command: Command & { readonly type: 'patch' }
   const result = patched(state, command.patch);
   if (result.ok) return decideReplace(state, draftOf(result.document), command, facts);
   // A malformed patch is refused before the preconditions; a patch that cannot be applied, after them.
-  return result.rejection.reason === 'bad-request' ? result : checkPreconditions(state, command.preconditions, facts) ?? result;
+  return result.rejection.reason === 'bad-request'
+    ? result
+    : (checkPreconditions(state, command.preconditions, facts) ?? result);
 }
 
 type Target = { readonly name: string; readonly part: Part; readonly preconditions: Preconditions };
@@ -108,14 +131,26 @@ function decideReplace(state: LiveState, draft: Draft, target: Target, facts: Fa
   if (!admitted.ok) return admitted;
   const next = replaced(current, { draft, members: admitted.members, part: target.part }, facts.type);
   const members = changedMembers(current, next);
-  const refused = checkPreconditions(state, target.preconditions, facts) ?? checkStaleness(state, draft, facts)
-    ?? refuseViolations(judged, { members, more: finalizerViolations(current, judged), current }, facts);
+  const refused =
+    checkPreconditions(state, target.preconditions, facts) ??
+    checkStaleness(state, draft, facts) ??
+    refuseViolations(judged, { members, more: finalizerViolations(current, judged), current }, facts);
   if (refused !== undefined) return refused;
   const leaving = members === undefined && isMarked(current);
-  return changed(state, next, { facts, leaving, mayBeSame: members === undefined || facts.strategy !== undefined, warnings: admitted.warnings });
+  return changed(state, next, {
+    facts,
+    leaving,
+    mayBeSame: members === undefined || facts.strategy !== undefined,
+    warnings: admitted.warnings,
+  });
 }
 
-type Outcome = { readonly facts: Facts; readonly leaving: boolean; readonly mayBeSame: boolean; readonly warnings: readonly string[] };
+type Outcome = {
+  readonly facts: Facts;
+  readonly leaving: boolean;
+  readonly mayBeSame: boolean;
+  readonly warnings: readonly string[];
+};
 
 /** The event for a valid replacement; none when nothing changes. */
 function changed(state: LiveState, next: ResourceObject, { facts, leaving, mayBeSame, warnings }: Outcome): Decision {
@@ -123,8 +158,13 @@ function changed(state: LiveState, next: ResourceObject, { facts, leaving, mayBe
   const stored = complete(next, current, facts);
   if (!stored.ok) return stored;
   const { object, withheld } = stored;
-  if (mayBeSame && withheld === undefined && deepEqual(object, current)) return { ok: true, event: undefined, object: current, warnings };
-  const change = { event: 'ObjectUpdated' as const, object: renumbered(object, state, { generation: isSameSpec(current, object) ? 0 : 1 }), warnings };
+  if (mayBeSame && withheld === undefined && deepEqual(object, current))
+    return { ok: true, event: undefined, object: current, warnings };
+  const change = {
+    event: 'ObjectUpdated' as const,
+    object: renumbered(object, state, { generation: isSameSpec(current, object) ? 0 : 1 }),
+    warnings,
+  };
   return withholding(withheld, emitRemoved((leaving ? emitLeaving : emit)(facts, change)));
 }
 
@@ -132,7 +172,11 @@ function withholding(withheld: Withheld | undefined, emitted: Emitted): Decision
   return withheld === undefined || !emitted.ok ? emitted : { ...emitted, withheld };
 }
 
-function decideDelete(state: State, { name, preconditions, propagation }: Command & { readonly type: 'delete' }, facts: Facts): Decision {
+function decideDelete(
+  state: State,
+  { name, preconditions, propagation }: Command & { readonly type: 'delete' },
+  facts: Facts,
+): Decision {
   if (state.kind !== 'live') return refuse('not-found', notFound(facts.type, name));
   const refused = checkPreconditions(state, preconditions, facts);
   if (refused !== undefined) return refused;
@@ -140,20 +184,37 @@ function decideDelete(state: State, { name, preconditions, propagation }: Comman
   if (isMarked(current)) return { ok: true, event: undefined, object: current, warnings: [] };
   const { finalizers: before, ...metadata } = current.metadata;
   const finalizers = markedFinalizers(before, propagation, facts.strategy?.heldBy?.(facts.domain));
-  const marked = { ...current, metadata: { ...metadata, deletionTimestamp: facts.now, ...(finalizers.length === 0 ? {} : { finalizers }) } };
+  const marked = {
+    ...current,
+    metadata: { ...metadata, deletionTimestamp: facts.now, ...(finalizers.length === 0 ? {} : { finalizers }) },
+  };
   const object = renumbered(marked, state, { generation: 1 });
   return emitRemoved(emitLeaving(facts, { event: 'ObjectDeletionRequested', object, warnings: [] }));
 }
 
 function decideCollect(state: State, name: string, uid: string, facts: Facts): Decision {
-  if (state.kind !== 'live' || state.object.metadata.uid !== uid) return refuse('not-found', notFound(facts.type, name));
-  if (!isRemovable(state.object)) return refuse('precondition-failed', `"${name}" cannot be removed yet: it is not marked for deletion, or it has finalizers`);
+  if (state.kind !== 'live' || state.object.metadata.uid !== uid)
+    return refuse('not-found', notFound(facts.type, name));
+  if (!isRemovable(state.object))
+    return refuse(
+      'precondition-failed',
+      `"${name}" cannot be removed yet: it is not marked for deletion, or it has finalizers`,
+    );
   const event = removalOf(state.object);
   return { ok: true, event, entry: undefined, object: event.object, warnings: [] };
 }
 
 /** Nobody wished for it, so nothing but its version changes, and what an index cannot take of it is held by nobody. */
-function decideFence(state: State, { name, uid, version }: Command & { readonly type: 'fence' }, facts: Facts): Decision {
-  if (state.kind !== 'live' || state.object.metadata.uid !== uid || state.revision !== version) return stalePrecondition(facts.type, name);
-  return emitLeaving(facts, { event: 'NameFenced', object: renumbered(state.object, state, { generation: 0 }), warnings: [] });
+function decideFence(
+  state: State,
+  { name, uid, version }: Command & { readonly type: 'fence' },
+  facts: Facts,
+): Decision {
+  if (state.kind !== 'live' || state.object.metadata.uid !== uid || state.revision !== version)
+    return stalePrecondition(facts.type, name);
+  return emitLeaving(facts, {
+    event: 'NameFenced',
+    object: renumbered(state.object, state, { generation: 0 }),
+    warnings: [],
+  });
 }

@@ -9,18 +9,20 @@ import type { Facts } from './facts.ts';
 import { invalid, type Refused } from './refuse.ts';
 
 /** The event that stores `object`, with every unique value that the object holds. */
-export type Emitted = Refused | {
-  readonly ok: true;
-  readonly event: ObjectEvent;
-  /** The object's index entry, so that the fold need not compute it again; undefined when unknown. */
-  readonly entry: IndexEntry | undefined;
-  readonly object: ResourceObject;
-  readonly warnings: readonly string[];
-  /**
-   * Appended together with `event` when nothing holds the object any more (decision 3.1); `object` is the removed one.
-   */
-  readonly removal?: Removal;
-};
+export type Emitted =
+  | Refused
+  | {
+      readonly ok: true;
+      readonly event: ObjectEvent;
+      /** The object's index entry, so that the fold need not compute it again; undefined when unknown. */
+      readonly entry: IndexEntry | undefined;
+      readonly object: ResourceObject;
+      readonly warnings: readonly string[];
+      /**
+       * Appended together with `event` when nothing holds the object any more (decision 3.1); `object` is the removed one.
+       */
+      readonly removal?: Removal;
+    };
 
 export type Removal = Extract<ObjectEvent, { readonly type: 'ObjectDeleted' }>;
 
@@ -36,10 +38,24 @@ type Change = {
 export function emit({ type, onceUnique }: Declared, { event, object, warnings }: Change): Emitted {
   try {
     const entry = entryOf(type.indexes, object);
-    return { ok: true, event: { type: event, object, values: heldValues(type.indexes, object, onceUnique) }, entry, object, warnings };
+    return {
+      ok: true,
+      event: { type: event, object, values: heldValues(type.indexes, object, onceUnique) },
+      entry,
+      object,
+      warnings,
+    };
   } catch (error) {
     if (!(error instanceof IndexValueError)) throw error;
-    return invalid(type, object.metadata.name, [{ pointer: `/${error.index.replaceAll('.', '/')}`, detail: error.isComputed && type.plugin !== 'platform' ? `${error.message} (the plugin ${type.plugin})` : error.message }]);
+    return invalid(type, object.metadata.name, [
+      {
+        pointer: `/${error.index.replaceAll('.', '/')}`,
+        detail:
+          error.isComputed && type.plugin !== 'platform'
+            ? `${error.message} (the plugin ${type.plugin})`
+            : error.message,
+      },
+    ]);
   }
 }
 
@@ -52,7 +68,13 @@ export function emitLeaving({ type, onceUnique }: Declared, change: Change): Emi
   if (emitted.ok) return emitted;
   const { event, object, warnings } = change;
   const able = type.indexes.filter((index) => takes(index, object));
-  return { ok: true, event: { type: event, object, values: heldValues(able, object, onceUnique) }, entry: undefined, object, warnings };
+  return {
+    ok: true,
+    event: { type: event, object, values: heldValues(able, object, onceUnique) },
+    entry: undefined,
+    object,
+    warnings,
+  };
 }
 
 /** Adds the removal of a marked object without finalizers. */

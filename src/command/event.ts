@@ -42,7 +42,14 @@ export type PlatformEvent =
    * is valid within its epoch only (consistency protocol, 5). `domain` is the platform's; a log belongs to one
    * platform.
    */
-  | { readonly type: 'EpochStarted'; readonly logId: string; readonly domain: string; readonly epoch: number; readonly reason: 'founded' | 'copied' | 'restored'; readonly copyOf?: { readonly logId: string; readonly epoch: number } }
+  | {
+      readonly type: 'EpochStarted';
+      readonly logId: string;
+      readonly domain: string;
+      readonly epoch: number;
+      readonly reason: 'founded' | 'copied' | 'restored';
+      readonly copyOf?: { readonly logId: string; readonly epoch: number };
+    }
   /** The copy that started this epoch is complete and equals its source. Before this event no server may use it. */
   | { readonly type: 'CopyFinished'; readonly events: number };
 
@@ -71,7 +78,7 @@ export type PackageEvent =
    * One chunk of an uploaded plugin package, in the stream `package:<SHA-256 of the whole>`: event `index` of `count`,
    * `data` in base64. No read model folds it; a node reads it to unpack the package.
    */
-  | { readonly type: 'PackageChunk'; readonly index: number; readonly count: number; readonly data: string };
+  { readonly type: 'PackageChunk'; readonly index: number; readonly count: number; readonly data: string };
 
 /**
  * The declaration of a type from here on, in the stream `type:<plural>.<group>`. The last event is in force: a node
@@ -91,7 +98,17 @@ export type UniquenessEvent = {
   readonly indexes: readonly string[];
 };
 
-export type Event = UniquenessEvent | ObjectEvent | ClaimEvent | SecretEvent | PlatformEvent | LeaseEvent | PackageEvent | DeclarationEvent | LevelEvent | NodeEvent;
+export type Event =
+  | UniquenessEvent
+  | ObjectEvent
+  | ClaimEvent
+  | SecretEvent
+  | PlatformEvent
+  | LeaseEvent
+  | PackageEvent
+  | DeclarationEvent
+  | LevelEvent
+  | NodeEvent;
 
 /** The actor and the request that caused an event (decision 10.1). */
 export type Cause = {

@@ -9,13 +9,13 @@ export type State =
   /** Deleted, or a fenced name that never held an object: the next create continues the numbering. */
   | { readonly kind: 'gone'; readonly revision: StreamRevision }
   | {
-    readonly kind: 'live';
-    readonly revision: StreamRevision;
-    readonly position: LogPosition;
-    readonly object: ResourceObject;
-    /** Undefined when the state was read from a row: `values` come from events only. */
-    readonly values?: readonly HeldValue[];
-  };
+      readonly kind: 'live';
+      readonly revision: StreamRevision;
+      readonly position: LogPosition;
+      readonly object: ResourceObject;
+      /** Undefined when the state was read from a row: `values` come from events only. */
+      readonly values?: readonly HeldValue[];
+    };
 
 export type LiveState = State & { readonly kind: 'live' };
 
@@ -27,14 +27,23 @@ export function expectedOf(state: State): ExpectedRevision {
 }
 
 /** The state after `event`. Accepts every event that `decide` emits; a gap in revisions is a bug of the caller. */
-export function evolve(state: State, event: ObjectEvent, at: { readonly revision: StreamRevision; readonly position: LogPosition }): State {
+export function evolve(
+  state: State,
+  event: ObjectEvent,
+  at: { readonly revision: StreamRevision; readonly position: LogPosition },
+): State {
   const expected = state.kind === 'absent' ? 0 : state.revision + 1;
-  if (at.revision !== expected) throw new Error(`evolve expects revision ${String(expected)}, got ${String(at.revision)}`);
+  if (at.revision !== expected)
+    throw new Error(`evolve expects revision ${String(expected)}, got ${String(at.revision)}`);
   switch (event.type) {
-    case 'ObjectCreated': case 'ObjectUpdated': case 'ObjectDeletionRequested':
+    case 'ObjectCreated':
+    case 'ObjectUpdated':
+    case 'ObjectDeletionRequested':
       return { kind: 'live', ...at, object: event.object, values: event.values };
     case 'NameFenced':
-      return event.object === undefined ? { kind: 'gone', revision: at.revision } : { kind: 'live', ...at, object: event.object, values: event.values };
+      return event.object === undefined
+        ? { kind: 'gone', revision: at.revision }
+        : { kind: 'live', ...at, object: event.object, values: event.values };
     case 'ObjectDeleted':
       return { kind: 'gone', revision: at.revision };
     default:

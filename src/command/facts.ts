@@ -26,6 +26,12 @@ export type Facts = {
 };
 
 /** The object to store; a type's strategy may complete it. */
-export function complete(after: ResourceObject, before: ResourceObject | undefined, { strategy, subject, domain, now, kept }: Facts): Completed {
-  return strategy === undefined ? { ok: true, object: after } : strategy.complete({ before, after, subject, domain, now, kept });
+export function complete(
+  after: ResourceObject,
+  before: ResourceObject | undefined,
+  { strategy, subject, domain, now, kept }: Facts,
+): Completed {
+  return strategy === undefined
+    ? { ok: true, object: after }
+    : strategy.complete({ before, after, subject, domain, now, kept });
 }

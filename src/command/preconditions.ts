@@ -9,23 +9,30 @@ import { identityProblem, refuse, stalePrecondition, uidConflict, type Refused }
 export function identityMismatch(draft: Draft, name: string, type: ResourceType): string | undefined {
   const problem = identityProblem(draft, type, 'required');
   if (problem !== undefined) return problem;
-  return draft.name === name ? undefined : `the body's metadata.name is ${JSON.stringify(draft.name ?? null)}, the path names ${JSON.stringify(name)}`;
+  return draft.name === name
+    ? undefined
+    : `the body's metadata.name is ${JSON.stringify(draft.name ?? null)}, the path names ${JSON.stringify(name)}`;
 }
 
 /** Checks the request's preconditions: 412 before 409. */
 export function checkPreconditions(state: LiveState, preconditions: Preconditions, facts: Facts): Refused | undefined {
   const { ifMatch, uid, resourceVersion } = preconditions;
   if (ifMatch !== undefined && ifMatch !== 'any' && !ifMatch.includes(state.revision)) {
-    return refuse('precondition-failed', `If-Match names version ${ifMatch.join(', ')}; the current one is ${String(state.revision)}`);
+    return refuse(
+      'precondition-failed',
+      `If-Match names version ${ifMatch.join(', ')}; the current one is ${String(state.revision)}`,
+    );
   }
   if (uid !== undefined && uid !== state.object.metadata.uid) return uidConflict(facts.type, uid, state.object);
-  if (resourceVersion !== undefined && resourceVersion !== state.position.toString()) return stalePrecondition(facts.type, state.object.metadata.name);
+  if (resourceVersion !== undefined && resourceVersion !== state.position.toString())
+    return stalePrecondition(facts.type, state.object.metadata.name);
   return undefined;
 }
 
 /** The preconditions in the body's metadata: uid, version and resourceVersion. */
 export function checkStaleness(state: LiveState, draft: Draft, facts: Facts): Refused | undefined {
-  if (draft.uid !== undefined && draft.uid !== state.object.metadata.uid) return uidConflict(facts.type, draft.uid, state.object);
+  if (draft.uid !== undefined && draft.uid !== state.object.metadata.uid)
+    return uidConflict(facts.type, draft.uid, state.object);
   const versionStale = draft.version !== undefined && draft.version !== state.revision;
   const positionStale = draft.resourceVersion !== undefined && draft.resourceVersion !== state.position.toString();
   return versionStale || positionStale ? stalePrecondition(facts.type, state.object.metadata.name) : undefined;

@@ -11,15 +11,25 @@ export type Propagation =
 export const orphanFinalizer = 'orphan';
 export const foregroundFinalizer = 'foregroundDeletion';
 
-const finalizerOf = { Background: undefined, Orphan: orphanFinalizer, Foreground: foregroundFinalizer } as const satisfies Record<Propagation, string | undefined>;
+const finalizerOf = {
+  Background: undefined,
+  Orphan: orphanFinalizer,
+  Foreground: foregroundFinalizer,
+} as const satisfies Record<Propagation, string | undefined>;
 
 /**
  * The finalizers of an object when it is marked. A policy replaces the policy that the finalizers express; without one
  * they stay, as in Kubernetes. `held`: finalizers of the platform, for its own cleanup.
  */
-export function markedFinalizers(finalizers: readonly string[] = [], propagation: Propagation | undefined, held: readonly string[] = []): readonly string[] {
+export function markedFinalizers(
+  finalizers: readonly string[] = [],
+  propagation: Propagation | undefined,
+  held: readonly string[] = [],
+): readonly string[] {
   if (propagation === undefined) return [...new Set([...finalizers, ...held])];
   const chosen = finalizerOf[propagation];
-  const others = finalizers.filter((finalizer) => finalizer === chosen || (finalizer !== orphanFinalizer && finalizer !== foregroundFinalizer));
-  return [...new Set([...others, ...chosen === undefined ? [] : [chosen], ...held])];
+  const others = finalizers.filter(
+    (finalizer) => finalizer === chosen || (finalizer !== orphanFinalizer && finalizer !== foregroundFinalizer),
+  );
+  return [...new Set([...others, ...(chosen === undefined ? [] : [chosen]), ...held])];
 }

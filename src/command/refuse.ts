@@ -7,28 +7,47 @@ import type { Rejection } from './rejection.ts';
 /** The texts of refusals, in the wording of Kubernetes. */
 export type Refused = { readonly ok: false; readonly rejection: Rejection };
 
-export function identityProblem(draft: Draft, type: ResourceType, presence: 'required' | 'optional'): string | undefined {
-  for (const [member, given, expected] of [['apiVersion', draft.apiVersion, type.apiVersion], ['kind', draft.kind, type.kind]] as const) {
+export function identityProblem(
+  draft: Draft,
+  type: ResourceType,
+  presence: 'required' | 'optional',
+): string | undefined {
+  for (const [member, given, expected] of [
+    ['apiVersion', draft.apiVersion, type.apiVersion],
+    ['kind', draft.kind, type.kind],
+  ] as const) {
     if (given === expected || (given === undefined && presence === 'optional')) continue;
-    return given === undefined ? `the body lacks ${member}; here it must be ${JSON.stringify(expected)}` : `the body's ${member} is ${JSON.stringify(given)}, this path serves ${JSON.stringify(expected)}`;
+    return given === undefined
+      ? `the body lacks ${member}; here it must be ${JSON.stringify(expected)}`
+      : `the body's ${member} is ${JSON.stringify(given)}, this path serves ${JSON.stringify(expected)}`;
   }
   return undefined;
 }
 
 export function stalePrecondition(type: ResourceType, name: string): Refused {
-  return refuse('stale-version', `Operation cannot be fulfilled on ${type.plural}${dotted(type.group)} "${name}": the object has been modified; please apply your changes to the latest version and try again`);
+  return refuse(
+    'stale-version',
+    `Operation cannot be fulfilled on ${type.plural}${dotted(type.group)} "${name}": the object has been modified; please apply your changes to the latest version and try again`,
+  );
 }
 
 export function uidConflict(type: ResourceType, uid: string, object: ResourceObject): Refused {
   const { name, uid: current } = object.metadata;
-  return refuse('stale-version', `Operation cannot be fulfilled on ${type.plural}${dotted(type.group)} "${name}": Precondition failed: UID in precondition: ${uid}, UID in object: ${current}`);
+  return refuse(
+    'stale-version',
+    `Operation cannot be fulfilled on ${type.plural}${dotted(type.group)} "${name}": Precondition failed: UID in precondition: ${uid}, UID in object: ${current}`,
+  );
 }
 
 export function alreadyExists(type: ResourceType, name: string): Refused {
   return refuse('already-exists', `${type.plural}${dotted(type.group)} "${name}" already exists`);
 }
 
-export function invalid(type: Pick<ResourceType, 'kind' | 'group'>, name: string, violations: readonly Violation[]): Refused {
+export function invalid(
+  type: Pick<ResourceType, 'kind' | 'group'>,
+  name: string,
+  violations: readonly Violation[],
+): Refused {
   const shown = violations.slice(0, validationErrorsMax);
   const detail = `${type.kind}${dotted(type.group)} "${name}" is invalid: ${violationsText(shown)}`;
   return { ok: false, rejection: { reason: 'invalid', detail, violations: shown } };
@@ -36,7 +55,8 @@ export function invalid(type: Pick<ResourceType, 'kind' | 'group'>, name: string
 
 /** Refusals that need only a detail. */
 type PlainReason = Exclude<
-  Rejection['reason'], 'invalid' | 'unique-value-taken' | 'too-many-requests' | 'insufficient-storage' | 'unavailable'
+  Rejection['reason'],
+  'invalid' | 'unique-value-taken' | 'too-many-requests' | 'insufficient-storage' | 'unavailable'
 >;
 
 export function refuse(reason: PlainReason, detail: string): Refused {

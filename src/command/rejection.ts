@@ -18,6 +18,11 @@ export type Rejection =
   /** The disk has less free space than its reserve. */
   | { readonly reason: 'insufficient-storage'; readonly detail: string; readonly retryAfterSeconds: number }
   /** `lasts`: the node cannot recover by itself, so no caller waits for it. */
-  | { readonly reason: 'unavailable'; readonly detail: string; readonly retryAfterSeconds: number; readonly lasts?: true };
+  | {
+      readonly reason: 'unavailable';
+      readonly detail: string;
+      readonly retryAfterSeconds: number;
+      readonly lasts?: true;
+    };
 
 export type RejectionReason = Rejection['reason'];

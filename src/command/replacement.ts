@@ -12,22 +12,34 @@ type Replacement = { readonly draft: Draft; readonly members: Readonly<Record<st
  * draft.
  */
 export function replaced(current: ResourceObject, by: Replacement, type: ResourceType): ResourceObject {
-  return by.part === 'main' ? mainReplaced(current, by.draft, by.members, type) : statusReplaced(current, by.members['status']);
+  return by.part === 'main'
+    ? mainReplaced(current, by.draft, by.members, type)
+    : statusReplaced(current, by.members['status']);
 }
 
-function mainReplaced(current: ResourceObject, draft: Draft, members: Readonly<Record<string, unknown>>, type: ResourceType): ResourceObject {
+function mainReplaced(
+  current: ResourceObject,
+  draft: Draft,
+  members: Readonly<Record<string, unknown>>,
+  type: ResourceType,
+): ResourceObject {
   const { name, generateName, uid, version, generation, creationTimestamp, deletionTimestamp } = current.metadata;
   const metadata: Metadata = {
     name,
     ...(generateName === undefined ? {} : { generateName }),
-    uid, version, generation, creationTimestamp,
+    uid,
+    version,
+    generation,
+    creationTimestamp,
     ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
     ...clientMetadata(draft),
   };
   const identity = { apiVersion: type.apiVersion, kind: type.kind, metadata };
   if (!type.statusSubresource) return { ...identity, ...members };
   const { status: _ignored, ...rest } = members;
-  return current['status'] === undefined ? { ...identity, ...rest } : { ...identity, ...rest, status: current['status'] };
+  return current['status'] === undefined
+    ? { ...identity, ...rest }
+    : { ...identity, ...rest, status: current['status'] };
 }
 
 function statusReplaced(current: ResourceObject, status: unknown): ResourceObject {
@@ -40,14 +52,27 @@ export function withStoredMetadata(draft: Draft, current: ResourceObject): Draft
   const { name, labels, annotations, finalizers, ownerReferences } = current.metadata;
   const { status } = draft.members;
   const violations = draft.violations.filter(({ pointer }) => statusJudges.has(pointer));
-  return { ...draft, name, labels, annotations, finalizers, ownerReferences, violations, unknown: [], members: status === undefined ? {} : { status } };
+  return {
+    ...draft,
+    name,
+    labels,
+    annotations,
+    finalizers,
+    ownerReferences,
+    violations,
+    unknown: [],
+    members: status === undefined ? {} : { status },
+  };
 }
 
 /** A malformed precondition must refuse the write, not pass. */
 const statusJudges: ReadonlySet<string> = new Set(['/metadata/uid', '/metadata/version', '/metadata/resourceVersion']);
 
 /** The members beside metadata after a write; undefined when they equal the stored ones. */
-export function changedMembers(current: ResourceObject, next: ResourceObject): Readonly<Record<string, unknown>> | undefined {
+export function changedMembers(
+  current: ResourceObject,
+  next: ResourceObject,
+): Readonly<Record<string, unknown>> | undefined {
   const members = membersOf(next);
   return deepEqual(members, membersOf(current)) ? undefined : members;
 }
@@ -61,7 +86,9 @@ function membersOf(object: ResourceObject): Readonly<Record<string, unknown>> {
   return members;
 }
 
-export function clientMetadata(draft: Draft): Pick<Metadata, 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'> {
+export function clientMetadata(
+  draft: Draft,
+): Pick<Metadata, 'labels' | 'annotations' | 'finalizers' | 'ownerReferences'> {
   return {
     ...(draft.labels === undefined ? {} : { labels: draft.labels }),
     ...(draft.annotations === undefined ? {} : { annotations: draft.annotations }),
@@ -70,9 +97,16 @@ export function clientMetadata(draft: Draft): Pick<Metadata, 'labels' | 'annotat
   };
 }
 
-export function renumbered(object: ResourceObject, state: LiveState, grow: { readonly generation: 0 | 1 }): ResourceObject {
+export function renumbered(
+  object: ResourceObject,
+  state: LiveState,
+  grow: { readonly generation: 0 | 1 },
+): ResourceObject {
   const { metadata } = object;
-  return { ...object, metadata: { ...metadata, version: state.revision + 1, generation: metadata.generation + grow.generation } };
+  return {
+    ...object,
+    metadata: { ...metadata, version: state.revision + 1, generation: metadata.generation + grow.generation },
+  };
 }
 
 /** `generation` counts changes of the desired state: all members except for metadata and status. */

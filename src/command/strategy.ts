@@ -29,7 +29,8 @@ export type Completion = {
  * `withheld`: a secret removed from the object or generated for it. It is stored in its own stream before the object's
  * event is appended.
  */
-export type Completed = Refused | { readonly ok: true; readonly object: ResourceObject; readonly withheld?: Withheld | undefined };
+export type Completed =
+  Refused | { readonly ok: true; readonly object: ResourceObject; readonly withheld?: Withheld | undefined };
 
 export type Withheld =
   | { readonly kind: 'password'; readonly text: string }

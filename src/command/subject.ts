@@ -23,7 +23,13 @@ export type Credential =
    * A personal access token: `uid` and `name` are its own. `roles` limits it to these roles of the user; undefined: all
    * of them.
    */
-  | { readonly kind: 'token'; readonly uid: string; readonly userUid: string; readonly name: string; readonly roles: readonly string[] | undefined }
+  | {
+      readonly kind: 'token';
+      readonly uid: string;
+      readonly userUid: string;
+      readonly name: string;
+      readonly roles: readonly string[] | undefined;
+    }
   /** `uid` is the session's. */
   | { readonly kind: 'session'; readonly uid: string; readonly userUid: string }
   /** An identity provider's token. `expiresAt` is epoch milliseconds. */
@@ -46,9 +52,13 @@ export const visitor: Visitor = { kind: 'visitor' };
  */
 export function actorOf(subject: Subject): string {
   switch (subject.kind) {
-    case 'visitor': return 'system:anonymous';
-    case 'user': return subject.name;
-    case 'plugin': return `plugin:${subject.name}`;
-    case 'platform': return `system:${subject.part}`;
+    case 'visitor':
+      return 'system:anonymous';
+    case 'user':
+      return subject.name;
+    case 'plugin':
+      return `plugin:${subject.name}`;
+    case 'platform':
+      return `system:${subject.part}`;
   }
 }

@@ -7,15 +7,22 @@ import type { Facts } from './facts.ts';
 import { dottedPath, invalid, refuse, type Refused } from './refuse.ts';
 import { isMarked } from './replacement.ts';
 
-type Admitted = { readonly ok: true; readonly members: Readonly<Record<string, unknown>>; readonly warnings: readonly string[] };
+type Admitted = {
+  readonly ok: true;
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly warnings: readonly string[];
+};
 
 /** The draft's members; `fieldValidation` decides whether unknown ones are dropped or refused (decision 1.9). */
 export function admit(draft: Draft, facts: Facts): Admitted | Refused {
   const { type, fieldValidation } = facts;
   if (fieldValidation === undefined) return { ok: true, members: draft.members, warnings: [] };
   const pruned = type.prune(draft.members);
-  const unknown = [...draft.unknown, ...pruned.unknown].slice(0, validationErrorsMax).map((pointer) => `unknown field "${dottedPath(pointer)}"`);
-  if (fieldValidation === 'Strict' && unknown.length > 0) return refuse('bad-request', `strict decoding error: ${unknown.join(', ')}`);
+  const unknown = [...draft.unknown, ...pruned.unknown]
+    .slice(0, validationErrorsMax)
+    .map((pointer) => `unknown field "${dottedPath(pointer)}"`);
+  if (fieldValidation === 'Strict' && unknown.length > 0)
+    return refuse('bad-request', `strict decoding error: ${unknown.join(', ')}`);
   return { ok: true, members: pruned.object, warnings: fieldValidation === 'Warn' ? unknown : [] };
 }
 
@@ -31,16 +38,32 @@ type Judged = {
 
 /** Refuses a write that violates rules of metadata or schema, with all violations. */
 export function refuseViolations(draft: Draft, { members, more, current }: Judged, facts: Facts): Refused | undefined {
-  const unknown = facts.fieldValidation === undefined ? draft.unknown.map((pointer) => ({ pointer, detail: 'is not known' })) : [];
+  const unknown =
+    facts.fieldValidation === undefined ? draft.unknown.map((pointer) => ({ pointer, detail: 'is not known' })) : [];
   const rules = { origin: facts.origin, domain: facts.domain, storedLabels: current?.metadata.labels };
-  const violations = [...draft.violations, ...more, ...metadataViolations(draft, rules), ...unknown, ...(members === undefined ? [] : facts.type.violations(members))];
+  const violations = [
+    ...draft.violations,
+    ...more,
+    ...metadataViolations(draft, rules),
+    ...unknown,
+    ...(members === undefined ? [] : facts.type.violations(members)),
+  ];
   return violations.length === 0 ? undefined : invalid(facts.type, draft.name ?? draft.generateName ?? '', violations);
 }
 
 export function nameViolations(draft: Draft, name: string): readonly Violation[] {
-  if (draft.violations.some(({ pointer }) => pointer === '/metadata/name' || pointer === '/metadata/generateName')) return [];
+  if (draft.violations.some(({ pointer }) => pointer === '/metadata/name' || pointer === '/metadata/generateName'))
+    return [];
   const problem = name === '' ? 'must not be empty (or set metadata.generateName)' : nameProblem(name);
-  return problem === undefined ? [] : [{ pointer: draft.name === undefined && draft.generateName !== undefined ? '/metadata/generateName' : '/metadata/name', detail: problem }];
+  return problem === undefined
+    ? []
+    : [
+        {
+          pointer:
+            draft.name === undefined && draft.generateName !== undefined ? '/metadata/generateName' : '/metadata/name',
+          detail: problem,
+        },
+      ];
 }
 
 /** Kubernetes' rule: during a deletion finalizers can only be removed (decision 3.2). */
@@ -49,5 +72,10 @@ export function finalizerViolations(current: ResourceObject, draft: Draft): read
   const present = new Set(current.metadata.finalizers ?? []);
   const added = (draft.finalizers ?? []).filter((finalizer) => !present.has(finalizer));
   if (added.length === 0) return [];
-  return [{ pointer: '/metadata/finalizers', detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}` }];
+  return [
+    {
+      pointer: '/metadata/finalizers',
+      detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`,
+    },
+  ];
 }

@@ -7,8 +7,18 @@ import { eventStorePrefixDefault, eventStorePrefixProblem } from './eventstore-p
 import { pluginsDisabledMax, trustedProxiesMax } from '../limits/settings.ts';
 import { writeBytesPerUserDefault, writesPerUserDefault } from '../limits/writes.ts';
 import {
-  byteCountProblem, domainProblem, eventLogProblem, hostProblem, issuerProblem, passwordProblem, pathProblem, portProblem,
-  rateProblem, textProblem, tlsProblem, urlProblem,
+  byteCountProblem,
+  domainProblem,
+  eventLogProblem,
+  hostProblem,
+  issuerProblem,
+  passwordProblem,
+  pathProblem,
+  portProblem,
+  rateProblem,
+  textProblem,
+  tlsProblem,
+  urlProblem,
 } from './setting-problems.ts';
 import { Settings } from './settings.ts';
 
@@ -48,12 +58,14 @@ export type Config = {
  * The location of the log. The URL may contain a password and is never printed. `prefix`: the prefix of the log's
  * stream names.
  */
-export type EventLogSetting = { readonly kind: 'embedded' } | { readonly kind: 'eventstore'; readonly url: string; readonly prefix: string };
+export type EventLogSetting =
+  { readonly kind: 'embedded' } | { readonly kind: 'eventstore'; readonly url: string; readonly prefix: string };
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-export type DecodedConfig = { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly mistakes: readonly string[] };
+export type DecodedConfig =
+  { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly mistakes: readonly string[] };
 
 /** Returns all problems together. `folder`: the base of relative paths. */
 export function decodeConfig(environment: Environment, folder: string): DecodedConfig {
@@ -61,7 +73,8 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
   const settings = new Settings(environment, mistakes);
   settings.read('TLS', 'off', tlsProblem);
   for (const name of Object.keys(environment)) {
-    if (environment[name] !== undefined && unsupportedNames.has(name)) mistakes.push(`${name} is not supported by this version yet`);
+    if (environment[name] !== undefined && unsupportedNames.has(name))
+      mistakes.push(`${name} is not supported by this version yet`);
   }
   const config: Config = {
     host: settings.read('HOST', '127.0.0.1', hostProblem),
@@ -84,14 +97,22 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
 }
 
 const unsupportedNames: ReadonlySet<string> = new Set(['TLS_CERT', 'TLS_KEY']);
-const oidcNames: ReadonlySet<string> = new Set(['OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_USERNAME_CLAIM', 'OIDC_JWKS_URL']);
+const oidcNames: ReadonlySet<string> = new Set([
+  'OIDC_ISSUER',
+  'OIDC_AUDIENCE',
+  'OIDC_USERNAME_CLAIM',
+  'OIDC_JWKS_URL',
+]);
 
 /** All or none are required: a token without a checked audience may be intended for another service. */
 function oidcSettings(environment: Environment, settings: Settings, mistakes: string[]): OidcSettings | undefined {
   const given = Object.keys(environment).filter((name) => name.startsWith('OIDC_') && environment[name] !== undefined);
-  for (const name of given) if (!oidcNames.has(name)) mistakes.push(`${name} is not a setting; the OIDC settings are ${[...oidcNames].join(', ')}`);
+  for (const name of given)
+    if (!oidcNames.has(name))
+      mistakes.push(`${name} is not a setting; the OIDC settings are ${[...oidcNames].join(', ')}`);
   if (!given.some((name) => oidcNames.has(name))) return undefined;
-  for (const name of ['OIDC_ISSUER', 'OIDC_AUDIENCE']) if (environment[name] === undefined) mistakes.push(`${name} is required when any OIDC_* setting is set`);
+  for (const name of ['OIDC_ISSUER', 'OIDC_AUDIENCE'])
+    if (environment[name] === undefined) mistakes.push(`${name} is required when any OIDC_* setting is set`);
   return {
     issuer: settings.read('OIDC_ISSUER', '', issuerProblem),
     audience: settings.read('OIDC_AUDIENCE', '', textProblem),

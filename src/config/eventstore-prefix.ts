@@ -13,7 +13,8 @@ const prefix = /^[a-z0-9](?:[a-z0-9._-]*-)?$/iu;
  * with another, their streams are still disjoint.
  */
 export function eventStorePrefixProblem(text: string): string | undefined {
-  if (text.length > eventStorePrefixLengthMax) return `must be at most ${eventStorePrefixLengthMax.toString()} characters, is ${text.length.toString()}`;
+  if (text.length > eventStorePrefixLengthMax)
+    return `must be at most ${eventStorePrefixLengthMax.toString()} characters, is ${text.length.toString()}`;
   if (text.length > 1 && prefix.test(text)) return undefined;
   return `must begin with a letter or a digit, end with - and contain only letters, digits, . _ and -, is ${JSON.stringify(text)}`;
 }

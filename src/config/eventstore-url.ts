@@ -26,9 +26,15 @@ export type EventStoreUrl = {
 
 export type EventStoreHost = { readonly address: string; readonly port: number };
 
-export type DecodedEventStoreUrl = { readonly ok: true; readonly url: EventStoreUrl } | { readonly ok: false; readonly problem: string };
+export type DecodedEventStoreUrl =
+  { readonly ok: true; readonly url: EventStoreUrl } | { readonly ok: false; readonly problem: string };
 
-const nodePreferences = { leader: 'leader', follower: 'follower', random: 'random', readonlyreplica: 'read_only_replica' } as const;
+const nodePreferences = {
+  leader: 'leader',
+  follower: 'follower',
+  random: 'random',
+  readonlyreplica: 'read_only_replica',
+} as const;
 type NodePreference = (typeof nodePreferences)[keyof typeof nodePreferences];
 
 type Range = { readonly min: number; readonly or?: number };
@@ -52,7 +58,9 @@ const refusedOptions: Readonly<Record<string, string>> = {
   throwOnAppendFailure: 'cannot be set here',
 };
 
-const known = new Map<string, string>([...textOptions, ...Object.keys(numberOptions), ...Object.keys(refusedOptions)].map((name) => [flat(name), name]));
+const known = new Map<string, string>(
+  [...textOptions, ...Object.keys(numberOptions), ...Object.keys(refusedOptions)].map((name) => [flat(name), name]),
+);
 
 const defaultPort = 2113;
 const numberMax = 2_147_483_647;
@@ -91,15 +99,20 @@ function decode(text: string): EventStoreUrl {
   const discover = scheme === 'esdb+discover';
   const at = authority.lastIndexOf('@');
   const credentials = at < 0 ? undefined : credentialsIn(authority.slice(0, at));
-  const hosts = authority.slice(at + 1).split(',').map(hostIn);
-  if (discover && hosts.length > 1) throw new UrlProblem('names several hosts, but esdb+discover:// takes one: use esdb://');
+  const hosts = authority
+    .slice(at + 1)
+    .split(',')
+    .map(hostIn);
+  if (discover && hosts.length > 1)
+    throw new UrlProblem('names several hosts, but esdb+discover:// takes one: use esdb://');
   const options = optionsIn(query);
   return { discover, hosts, credentials, ...settingsOf(options), numbers: numbersOf(options) };
 }
 
 function credentialsIn(text: string): { readonly username: string; readonly password: string } {
   const [, username, password] = /^([^:@/?#]+):([^:@/?#]+)$/u.exec(text) ?? [];
-  if (username === undefined || password === undefined) throw new UrlProblem(`must have username:password before its @; ${encode}`);
+  if (username === undefined || password === undefined)
+    throw new UrlProblem(`must have username:password before its @; ${encode}`);
   return { username: decoded(username, 'the user name'), password: decoded(password, 'the password') };
 }
 
@@ -120,7 +133,10 @@ function optionsIn(query: string): ReadonlyMap<string, string> {
     const key = equals < 0 ? pair : pair.slice(0, equals);
     const value = equals < 0 ? '' : pair.slice(equals + 1).trim();
     const name = known.get(flat(key));
-    if (name === undefined) throw new UrlProblem(/^[a-z_-]{1,40}$/iu.test(key) ? `has the unknown option ${key}` : 'has an option that is not name=value');
+    if (name === undefined)
+      throw new UrlProblem(
+        /^[a-z_-]{1,40}$/iu.test(key) ? `has the unknown option ${key}` : 'has an option that is not name=value',
+      );
     const refusal = refusedOptions[name];
     if (refusal !== undefined) throw new UrlProblem(`has the option ${name}, which ${refusal}`);
     if (options.has(name)) throw new UrlProblem(`has the option ${name} twice`);
@@ -130,22 +146,33 @@ function optionsIn(query: string): ReadonlyMap<string, string> {
   return options;
 }
 
-type Settings = Pick<EventStoreUrl, 'tls' | 'tlsCAFile' | 'userCertFile' | 'userKeyFile' | 'connectionName' | 'nodePreference'>;
+type Settings = Pick<
+  EventStoreUrl,
+  'tls' | 'tlsCAFile' | 'userCertFile' | 'userKeyFile' | 'connectionName' | 'nodePreference'
+>;
 
 function settingsOf(options: ReadonlyMap<string, string>): Settings {
   const text = (name: TextOption): string | undefined => options.get(name);
   const tls = text('tls') ?? 'true';
   if (tls !== 'true' && tls !== 'false') throw new UrlProblem('has the option tls, which must be true or false');
   const files = { tlsCAFile: text('tlsCAFile'), userCertFile: text('userCertFile'), userKeyFile: text('userKeyFile') };
-  if (tls === 'false' && Object.values(files).some((file) => file !== undefined)) throw new UrlProblem('names certificates, but has tls=false');
-  if ((files.userCertFile === undefined) !== (files.userKeyFile === undefined)) throw new UrlProblem('must have userCertFile and userKeyFile together');
-  return { tls: tls === 'true', ...files, connectionName: text('connectionName'), nodePreference: preferenceOf(text('nodePreference')) };
+  if (tls === 'false' && Object.values(files).some((file) => file !== undefined))
+    throw new UrlProblem('names certificates, but has tls=false');
+  if ((files.userCertFile === undefined) !== (files.userKeyFile === undefined))
+    throw new UrlProblem('must have userCertFile and userKeyFile together');
+  return {
+    tls: tls === 'true',
+    ...files,
+    connectionName: text('connectionName'),
+    nodePreference: preferenceOf(text('nodePreference')),
+  };
 }
 
 function preferenceOf(given: string | undefined): NodePreference | undefined {
   if (given === undefined) return undefined;
   const found = Object.entries(nodePreferences).find(([name]) => name === flat(given));
-  if (found === undefined) throw new UrlProblem('has the option nodePreference, which must be leader, follower, random or readOnlyReplica');
+  if (found === undefined)
+    throw new UrlProblem('has the option nodePreference, which must be leader, follower, random or readOnlyReplica');
   return found[1];
 }
 
@@ -158,14 +185,23 @@ function numbersOf(options: ReadonlyMap<string, string>): EventStoreUrl['numbers
     const value = /^-?\d{1,10}$/u.test(text) ? Number(text) : NaN;
     if (value !== or && !(value >= min && value <= numberMax)) {
       const except = or === undefined ? '' : `, or ${or.toString()}`;
-      throw new UrlProblem(`has the option ${name}, which must be a whole number from ${min.toString()} to ${numberMax.toString()}${except}`);
+      throw new UrlProblem(
+        `has the option ${name}, which must be a whole number from ${min.toString()} to ${numberMax.toString()}${except}`,
+      );
     }
     numbers[name] = value;
   }
   return numbers;
 }
 
-const numberNames: readonly NumberOption[] = ['maxDiscoverAttempts', 'discoveryInterval', 'gossipTimeout', 'defaultDeadline', 'keepAliveInterval', 'keepAliveTimeout'];
+const numberNames: readonly NumberOption[] = [
+  'maxDiscoverAttempts',
+  'discoveryInterval',
+  'gossipTimeout',
+  'defaultDeadline',
+  'keepAliveInterval',
+  'keepAliveTimeout',
+];
 
 /** The driver accepts names in any case, with dashes and underscores between words. */
 function flat(name: string): string {

@@ -4,7 +4,12 @@ import { isTrustedUrl } from '../access/identity-provider.ts';
 import { parseByteCount } from '../base/byte-count.ts';
 import { isHostName } from '../base/host-names.ts';
 import { eventStoreUrlProblem } from './eventstore-url.ts';
-import { adminPasswordLengthMax, platformDomainLengthMax, rateSettingMax, settingLengthMax } from '../limits/settings.ts';
+import {
+  adminPasswordLengthMax,
+  platformDomainLengthMax,
+  rateSettingMax,
+  settingLengthMax,
+} from '../limits/settings.ts';
 import { subdomainProblem } from '../resource/type/names.ts';
 
 /** Checks of settings' values: each returns the problem, to follow the setting's name, or undefined. */
@@ -15,11 +20,15 @@ export function issuerProblem(value: string): string | undefined {
 
 /** The value is not repeated: it may contain credentials. */
 export function urlProblem(value: string): string | undefined {
-  return isTrustedUrl(value) ? undefined : 'must be an https URL without credentials or fragment (http on a loopback address)';
+  return isTrustedUrl(value)
+    ? undefined
+    : 'must be an https URL without credentials or fragment (http on a loopback address)';
 }
 
 export function textProblem(value: string): string | undefined {
-  return value.length <= settingLengthMax && !/\p{Cc}/u.test(value) ? undefined : `must be at most ${settingLengthMax.toString()} characters, none of them a control character`;
+  return value.length <= settingLengthMax && !/\p{Cc}/u.test(value)
+    ? undefined
+    : `must be at most ${settingLengthMax.toString()} characters, none of them a control character`;
 }
 
 export function hostProblem(value: string): string | undefined {
@@ -38,7 +47,9 @@ export function networkProblem(value: string): string | undefined {
     return 'is neither an IP address nor a CIDR range';
   }
   if (Number(prefix) === 0) return 'contains every address: list the proxies only';
-  return /^::ffff:/iu.test(new SocketAddress({ address, family: bits === 32 ? 'ipv4' : 'ipv6' }).address) ? 'is IPv4-mapped: write it as IPv4' : undefined;
+  return /^::ffff:/iu.test(new SocketAddress({ address, family: bits === 32 ? 'ipv4' : 'ipv6' }).address)
+    ? 'is IPv4-mapped: write it as IPv4'
+    : undefined;
 }
 
 export const portProblem = countProblem(65_535);
@@ -46,7 +57,8 @@ export const rateProblem = countProblem(rateSettingMax);
 
 function countProblem(max: number): (value: string) => string | undefined {
   const isCount = (value: string): boolean => /^\d{1,16}$/u.test(value) && Number(value) <= max;
-  return (value) => isCount(value) ? undefined : `must be a whole number from 0 to ${String(max)}, is ${quote(value)}`;
+  return (value) =>
+    isCount(value) ? undefined : `must be a whole number from 0 to ${String(max)}, is ${quote(value)}`;
 }
 
 export function byteCountProblem(value: string): string | undefined {
@@ -59,7 +71,8 @@ export function pathProblem(value: string): string | undefined {
 }
 
 export function domainProblem(value: string): string | undefined {
-  if (value.length > platformDomainLengthMax) return `must be at most ${platformDomainLengthMax.toString()} characters, is ${value.length.toString()}`;
+  if (value.length > platformDomainLengthMax)
+    return `must be at most ${platformDomainLengthMax.toString()} characters, is ${value.length.toString()}`;
   const problem = subdomainProblem(value);
   return problem === undefined ? undefined : `${problem}, is ${quote(value)}`;
 }
@@ -67,7 +80,9 @@ export function domainProblem(value: string): string | undefined {
 /** Neither the password nor the address of an event log, which may contain one, is ever printed. */
 export function passwordProblem(value: string): string | undefined {
   if (/\p{Cc}/u.test(value)) return 'must not hold control characters';
-  return value.length <= adminPasswordLengthMax ? undefined : `must be at most ${adminPasswordLengthMax.toString()} characters`;
+  return value.length <= adminPasswordLengthMax
+    ? undefined
+    : `must be at most ${adminPasswordLengthMax.toString()} characters`;
 }
 
 export function eventLogProblem(value: string): string | undefined {

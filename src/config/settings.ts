@@ -32,13 +32,18 @@ export class Settings {
   }
 
   oneOf<Value extends string>(name: string, byDefault: Value, values: readonly Value[]): Value {
-    const given = this.read(name, byDefault, (value) => values.some((allowed) => allowed === value) ? undefined : `must be one of ${values.join(', ')}, is ${quote(value)}`);
+    const given = this.read(name, byDefault, (value) =>
+      values.some((allowed) => allowed === value)
+        ? undefined
+        : `must be one of ${values.join(', ')}, is ${quote(value)}`,
+    );
     return values.find((value) => value === given) ?? byDefault;
   }
 
   names(name: string, countMax: number): readonly string[] {
     const names = this.#list(name);
-    if (names.length > countMax) this.#mistakes.push(`${name} must have at most ${countMax.toString()} names, has ${names.length.toString()}`);
+    if (names.length > countMax)
+      this.#mistakes.push(`${name} must have at most ${countMax.toString()} names, has ${names.length.toString()}`);
     const wrong = names.find((entry) => nameProblem(entry) !== undefined);
     if (wrong !== undefined) this.#mistakes.push(`${name} holds ${quote(wrong)}, which is not a plugin name`);
     return names;
@@ -69,7 +74,14 @@ export class Settings {
   }
 
   #list(name: string): readonly string[] {
-    return [...new Set((this.#environment[name] ?? '').split(',').map((entry) => entry.trim()).filter((entry) => entry !== ''))];
+    return [
+      ...new Set(
+        (this.#environment[name] ?? '')
+          .split(',')
+          .map((entry) => entry.trim())
+          .filter((entry) => entry !== ''),
+      ),
+    ];
   }
 
   folders(name: string, base: string): readonly string[] {

@@ -17,11 +17,13 @@ const socketPathBytesMax = 100;
 export async function takeDataDir(dir: string): Promise<{ release(): Promise<void> }> {
   makePrivate(dir);
   const taken: Server[] = [];
-  const release = async (): Promise<void> => { await Promise.all(taken.splice(0).map(closed)); };
+  const release = async (): Promise<void> => {
+    await Promise.all(taken.splice(0).map(closed));
+  };
   const path = socketPath(dir);
   const locks = process.platform === 'linux' ? [`\0ledgerplane-${digest(realpathSync(dir))}`, path] : [path];
   for (const lock of locks) {
-    const server = await listen(lock) ?? (lock === path ? await takeOver(path) : undefined);
+    const server = (await listen(lock)) ?? (lock === path ? await takeOver(path) : undefined);
     if (server === undefined) {
       await release();
       throw new StartError(`another server is running on DATA_DIR ${dir}`, { exitCode: 2 });
@@ -52,7 +54,11 @@ function makePrivate(dir: string): void {
 }
 
 async function closed(server: Server): Promise<void> {
-  await new Promise<void>((resolve) => { server.close(() => { resolve(); }); });
+  await new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+  });
 }
 
 function digest(text: string): string {
@@ -75,10 +81,13 @@ async function takeOver(path: string): Promise<Server | undefined> {
 /** Undefined when the path is in use. */
 async function listen(path: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
-    const server = createServer((socket) => { socket.destroy(); });
+    const server = createServer((socket) => {
+      socket.destroy();
+    });
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE') resolve(undefined);
-      else reject(new StartError(`DATA_DIR cannot be locked at ${path}: ${error.message}`, { exitCode: 2, cause: error }));
+      else
+        reject(new StartError(`DATA_DIR cannot be locked at ${path}: ${error.message}`, { exitCode: 2, cause: error }));
     });
     server.listen(path, () => {
       // Connections of other servers' checks may fail to be accepted, without a free file descriptor.
@@ -96,7 +105,9 @@ async function isAnswered(path: string): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    socket.once('error', () => { resolve(false); });
+    socket.once('error', () => {
+      resolve(false);
+    });
   });
 }
 

@@ -18,5 +18,8 @@ export function refuseFewDescriptors(): void {
   }
   for (const file of opened) closeSync(file);
   if (failure === undefined) return;
-  throw descriptorError(`only ${String(opened.length)} more can be opened, at least ${String(descriptorsFreeMin)} are needed`, failure);
+  throw descriptorError(
+    `only ${String(opened.length)} more can be opened, at least ${String(descriptorsFreeMin)} are needed`,
+    failure,
+  );
 }

@@ -3,8 +3,14 @@ import { statfs } from 'node:fs/promises';
 import { showByteCount } from '../base/byte-count.ts';
 import type { Clock, Timer } from '../base/clock.ts';
 import {
-  diskEventCopies, diskEventOverheadBytes, diskLookMs,
-  diskReserveBytesMax, diskReserveLogInShare, diskReserveMarginShare, diskReserveShareMax, scarceLogIns,
+  diskEventCopies,
+  diskEventOverheadBytes,
+  diskLookMs,
+  diskReserveBytesMax,
+  diskReserveLogInShare,
+  diskReserveMarginShare,
+  diskReserveShareMax,
+  scarceLogIns,
 } from '../limits/disk.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 import type { WriterDisk } from '../write/storage.ts';
@@ -97,12 +103,15 @@ export class DiskReserve implements WriterDisk {
     const { dir, log } = this.#options;
     const fields = { dir, freeBytes: this.#freeBytes, reserveBytes: this.reserveBytes };
     const reserve = showByteCount(this.reserveBytes);
-    if (isShort) log.warn(`the disk is nearly full: client writes are refused until more than ${reserve} are free`, fields);
+    if (isShort)
+      log.warn(`the disk is nearly full: client writes are refused until more than ${reserve} are free`, fields);
     else log.info('the disk has enough free space again: client writes are accepted', fields);
   }
 
   #lookLater(): void {
-    this.#timer = this.#options.clock.after(diskLookMs, () => { void this.#lookNow(); });
+    this.#timer = this.#options.clock.after(diskLookMs, () => {
+      void this.#lookNow();
+    });
   }
 
   async #lookNow(): Promise<void> {

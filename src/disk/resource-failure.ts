@@ -25,7 +25,8 @@ export function resourceFailure(error: unknown): ResourceError | undefined {
     const advice = `free at least ${showByteCount(diskStartBytesMin)} on the disk of DATA_DIR and start again`;
     return new ResourceError(`the disk is full: ${error.message}; ${advice}`, error);
   }
-  if (noDescriptor.has(code) || /too many open files/iu.test(error.message)) return descriptorError(error.message, error);
+  if (noDescriptor.has(code) || /too many open files/iu.test(error.message))
+    return descriptorError(error.message, error);
   return resourceFailure(error.cause);
 }
 

@@ -12,7 +12,13 @@ const headerBytes = 24;
 const metaBytes = 160;
 const magic = 0xbeefc0de;
 const format = 2;
-const at = { magic: headerBytes, format: headerBytes + 4, pageBytes: headerBytes + 24, lastPage: headerBytes + 120, transaction: headerBytes + 128 } as const;
+const at = {
+  magic: headerBytes,
+  format: headerBytes + 4,
+  pageBytes: headerBytes + 24,
+  lastPage: headerBytes + 120,
+  transaction: headerBytes + 128,
+} as const;
 
 /**
  * LMDB maps its file without validation: a truncated or foreign file ends the process by a signal, without a message.
@@ -66,5 +72,9 @@ function metaAt(file: number, offset: number): Meta | undefined {
   const page = Buffer.alloc(metaBytes);
   if (readSync(file, page, 0, metaBytes, offset) < metaBytes) return undefined;
   if (page.readUInt32LE(at.magic) !== magic || page.readUInt32LE(at.format) !== format) return undefined;
-  return { pageBytes: page.readUInt32LE(at.pageBytes), lastPage: page.readBigUInt64LE(at.lastPage), transaction: page.readBigUInt64LE(at.transaction) };
+  return {
+    pageBytes: page.readUInt32LE(at.pageBytes),
+    lastPage: page.readBigUInt64LE(at.lastPage),
+    transaction: page.readBigUInt64LE(at.transaction),
+  };
 }

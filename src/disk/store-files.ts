@@ -24,7 +24,8 @@ export function prepareStoreFiles({ data, lock, isFolder }: StoreFiles): void {
   if (!existsSync(data) || statSync(data).size === 0) write(data, emptyStore(isFolder));
   const has = existsSync(lock) ? statSync(lock) : undefined;
   // The caller has locked DATA_DIR, so no other process has the lock file mapped.
-  if (has === undefined || has.size < lmdbLockBytes || has.blocks * 512 < has.size) write(lock, Buffer.alloc(lmdbLockBytes));
+  if (has === undefined || has.size < lmdbLockBytes || has.blocks * 512 < has.size)
+    write(lock, Buffer.alloc(lmdbLockBytes));
 }
 
 /** The two meta pages of an empty store, as `mdb_env_init_meta` writes them. */

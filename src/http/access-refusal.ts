@@ -25,7 +25,8 @@ export function subjectOf(authenticated: Authenticated, { verb, path }: WellForm
 /** The answer to credentials that were refused. */
 export function unauthenticated(refused: Authenticated, req: IncomingMessage): Answer {
   if (refused.ok) throw new Error('invariant violated: an authenticated request was refused');
-  if (refused.reason === 'unauthorized') return unauthorized(refused.detail, req.headers.authorization === undefined ? logInChallenge : basicChallenge);
+  if (refused.reason === 'unauthorized')
+    return unauthorized(refused.detail, req.headers.authorization === undefined ? logInChallenge : basicChallenge);
   return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
 }
 
@@ -34,9 +35,15 @@ function unauthorized(detail: string, challenge = basicChallenge): Answer {
 }
 
 /** The refusal of a request that its subject may not make; undefined when it may. */
-export function refuseAccess(req: IncomingMessage, subject: Subject, authorize: Authorize, info: WellFormedRequest): Answer | undefined {
+export function refuseAccess(
+  req: IncomingMessage,
+  subject: Subject,
+  authorize: Authorize,
+  info: WellFormedRequest,
+): Answer | undefined {
   // Ignoring an impersonation header would act as the wrong user.
-  if (headerOf(req, 'impersonate-user') !== undefined) return refusal(problem('forbidden', 'impersonation is not supported'));
+  if (headerOf(req, 'impersonate-user') !== undefined)
+    return refusal(problem('forbidden', 'impersonation is not supported'));
   const access = authorize(subject, info);
   if (access.allowed) return undefined;
   if (access.isUndecided === true) return refusal(problem('unavailable', access.reason, { retryAfterSeconds: 1 }));

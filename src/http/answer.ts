@@ -3,12 +3,28 @@ import type { Problem } from './problem.ts';
 
 /** The response to a request. Except for streams, it is complete before anything is written. */
 export type Answer =
-  | { readonly kind: 'bytes'; readonly status: number; readonly bytes: Uint8Array; readonly headers: readonly string[]; readonly contentType?: string }
+  | {
+      readonly kind: 'bytes';
+      readonly status: number;
+      readonly bytes: Uint8Array;
+      readonly headers: readonly string[];
+      readonly contentType?: string;
+    }
   /** Status and headers are sent before the first chunk; a later failure can only close the connection. */
-  | { readonly kind: 'stream'; readonly chunks: AsyncIterable<Uint8Array>; readonly holdMsMax?: number; readonly place?: Place }
+  | {
+      readonly kind: 'stream';
+      readonly chunks: AsyncIterable<Uint8Array>;
+      readonly holdMsMax?: number;
+      readonly place?: Place;
+    }
   | { readonly kind: 'empty'; readonly status: 204 | 304; readonly headers: readonly string[] }
   /** A plugin's response: its headers override the platform's. */
-  | { readonly kind: 'custom'; readonly status: number; readonly bytes: Uint8Array | undefined; readonly headers: ReadonlyMap<string, string> }
+  | {
+      readonly kind: 'custom';
+      readonly status: number;
+      readonly bytes: Uint8Array | undefined;
+      readonly headers: ReadonlyMap<string, string>;
+    }
   | { readonly kind: 'problem'; readonly problem: Problem }
   /** The connection was taken over, or the client has disconnected. */
   | { readonly kind: 'taken' };

@@ -54,11 +54,23 @@ export class App {
     const to: Served = { req, res, requestId: this.#identify(req), hold: undefined, subject: undefined };
     try {
       const answer = await this.#answer(to, upgrade);
-      if (answer.kind === 'problem' && answer.problem.reason === 'forbidden') this.#noteForbidden(to, answer.problem.detail);
+      if (answer.kind === 'problem' && answer.problem.reason === 'forbidden')
+        this.#noteForbidden(to, answer.problem.detail);
       await send(to, answer, this.#dependencies);
     } catch (error) {
-      this.#dependencies.log.error('a request failed', { requestId: to.requestId, method: req.method, path: req.url?.split('?', 1)[0], error: error instanceof Error ? error.stack : String(error) });
-      await send(to, refusal(problem('internal-error', 'internal error; the server log has the details under the id of this request')), this.#dependencies);
+      this.#dependencies.log.error('a request failed', {
+        requestId: to.requestId,
+        method: req.method,
+        path: req.url?.split('?', 1)[0],
+        error: error instanceof Error ? error.stack : String(error),
+      });
+      await send(
+        to,
+        refusal(
+          problem('internal-error', 'internal error; the server log has the details under the id of this request'),
+        ),
+        this.#dependencies,
+      );
     }
     to.hold?.served();
     if (res.headersSent) this.#dependencies.metrics.answered(res.statusCode);
@@ -91,23 +103,49 @@ export class App {
 
     to.subject = subject;
     const isWatch = info.verb === 'watch' || outlives(req, upgrade !== undefined);
-    const refused = this.#refuse(req, subject, info) ?? refuseForeignPage(req, { method, subject, isWatch }) ?? refuseCondition(req);
+    const refused =
+      this.#refuse(req, subject, info) ?? refuseForeignPage(req, { method, subject, isWatch }) ?? refuseCondition(req);
     if (refused !== undefined) return refused;
     if (typeof query === 'string') return refusal(problem('bad-request', query));
 
     const { memory } = this.#dependencies;
-    const exchange: Exchange = { req, res, requestId, method, info, query, rawQuery, subject, sender, memory, serving: to };
+    const exchange: Exchange = {
+      req,
+      res,
+      requestId,
+      method,
+      info,
+      query,
+      rawQuery,
+      subject,
+      sender,
+      memory,
+      serving: to,
+    };
     return this.#dispatcher.dispatch(exchange, upgrade);
   }
 
   #noteForbidden({ req, requestId, subject }: Served, reason: string): void {
     const username = subject?.kind === 'user' ? subject.name : undefined;
-    this.#dependencies.refusals.forbidden({ requestId, address: this.#dependencies.senderOf(req).address, reason, username });
+    this.#dependencies.refusals.forbidden({
+      requestId,
+      address: this.#dependencies.senderOf(req).address,
+      reason,
+      username,
+    });
   }
 
-  #noteFailure(refused: Authenticated, { headers: { authorization = '' } }: IncomingMessage, from: { readonly requestId: string; readonly address: string }): void {
+  #noteFailure(
+    refused: Authenticated,
+    { headers: { authorization = '' } }: IncomingMessage,
+    from: { readonly requestId: string; readonly address: string },
+  ): void {
     if (refused.ok || refused.reason === 'unavailable') return;
-    this.#dependencies.refusals.logInFailed({ ...from, reason: refused.detail, username: basicPair(authorization)?.username });
+    this.#dependencies.refusals.logInFailed({
+      ...from,
+      reason: refused.detail,
+      username: basicPair(authorization)?.username,
+    });
   }
 
   /**
@@ -117,7 +155,8 @@ export class App {
   #refuse(req: IncomingMessage, subject: Subject, info: WellFormedRequest): Answer | undefined {
     const { generated, authorize } = this.#dependencies;
     const plugin = generated.returningAt(info.segments);
-    if (plugin !== undefined) return refusal(problem('unavailable', `the plugin ${plugin} is being reloaded`, { retryAfterSeconds: 1 }));
+    if (plugin !== undefined)
+      return refusal(problem('unavailable', `the plugin ${plugin} is being reloaded`, { retryAfterSeconds: 1 }));
     const expected = generated.expected();
     if (expected.size > 0 && this.#dispatcher.mayBeServedLater(info.segments)) return refusal(notServedYet(expected));
     return refuseAccess(req, subject, authorize, info);
@@ -129,7 +168,11 @@ export class App {
     return typeof given === 'string' && /^[\w.:-]{1,128}$/u.test(given) ? given : this.#dependencies.drawRequestId();
   }
 
-  #authenticate({ req, res }: Recipient, info: WellFormedRequest, { address }: Sender): Authenticated | Promise<Authenticated> {
+  #authenticate(
+    { req, res }: Recipient,
+    info: WellFormedRequest,
+    { address }: Sender,
+  ): Authenticated | Promise<Authenticated> {
     const { authorization, cookie } = req.headers;
     // A log-in ignores the cookie, which may be that of an ended session.
     const counted = isLogIn(info) ? undefined : cookie;
@@ -137,7 +180,11 @@ export class App {
   }
 }
 
-function lineOf({ method = 'GET', url = '/' }: IncomingMessage): { readonly method: string; readonly url: string; readonly rawQuery: string } {
+function lineOf({ method = 'GET', url = '/' }: IncomingMessage): {
+  readonly method: string;
+  readonly url: string;
+  readonly rawQuery: string;
+} {
   const query = url.indexOf('?');
   return { method, url, rawQuery: query === -1 ? '' : url.slice(query + 1) };
 }
@@ -145,7 +192,9 @@ function lineOf({ method = 'GET', url = '/' }: IncomingMessage): { readonly meth
 function notServedYet(expected: ReadonlySet<string>): Problem {
   const names = [...expected].filter((name) => name !== '').join(', ');
   const which = names === '' ? 'plugins' : `the plugins ${names}`;
-  return problem('unavailable', `this path is not served yet; it may be after ${which} have been loaded`, { retryAfterSeconds: 1 });
+  return problem('unavailable', `this path is not served yet; it may be after ${which} have been loaded`, {
+    retryAfterSeconds: 1,
+  });
 }
 
 function refuseCondition(req: IncomingMessage): Answer | undefined {

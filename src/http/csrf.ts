@@ -20,8 +20,20 @@ export function refuseForeignPage(req: IncomingMessage, { method, subject, isWat
   if (site === undefined ? isOfAnotherHost(req) : site !== 'same-origin' && site !== 'none') {
     return refusal(problem('forbidden', 'cross-origin writes and watches are not allowed'));
   }
-  if (!writes || subject.kind !== 'user' || subject.credential.kind !== 'session' || site === 'same-origin' || showsCsrfToken(req)) return undefined;
-  return refusal(problem('forbidden', 'a write with a session cookie needs the header X-CSRF-Token with the token from the log-in response'));
+  if (
+    !writes ||
+    subject.kind !== 'user' ||
+    subject.credential.kind !== 'session' ||
+    site === 'same-origin' ||
+    showsCsrfToken(req)
+  )
+    return undefined;
+  return refusal(
+    problem(
+      'forbidden',
+      'a write with a session cookie needs the header X-CSRF-Token with the token from the log-in response',
+    ),
+  );
 }
 
 /** For browsers without `Sec-Fetch-Site`; `null` is a page without an origin, which is never this server's. */

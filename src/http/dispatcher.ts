@@ -36,8 +36,9 @@ export class Dispatcher {
     const info = requestInfo(method, url, asks ? 'watch' : 'no watch');
     if (info.kind !== 'resource' || info.verb !== 'watch') return info;
     const { generated, fixed, pluginRoutes } = this.#dependencies;
-    const isTaken = generated.registrationAt(info) === undefined
-      && (fixed.covers(info.segments) || pluginRoutes.pluginOf(info.segments) !== undefined);
+    const isTaken =
+      generated.registrationAt(info) === undefined &&
+      (fixed.covers(info.segments) || pluginRoutes.pluginOf(info.segments) !== undefined);
     return isTaken ? requestInfo(method, url, 'no watch') : info;
   }
 
@@ -74,29 +75,50 @@ export class Dispatcher {
     const plugin = this.#dependencies.pluginRoutes.find(method, info.segments);
     if (plugin.kind === 'found') return this.#dependencies.pluginRoutes.call(exchange, plugin);
     const socket = this.#dependencies.pluginRoutes.findSocket(info.segments);
-    if (socket.kind === 'found' && (method === 'GET' || method === 'HEAD')) return refusal(problem('bad-request', 'this path serves a WebSocket: the request needs an upgrade', { headers: ['Upgrade', 'websocket'] }));
+    if (socket.kind === 'found' && (method === 'GET' || method === 'HEAD'))
+      return refusal(
+        problem('bad-request', 'this path serves a WebSocket: the request needs an upgrade', {
+          headers: ['Upgrade', 'websocket'],
+        }),
+      );
     const sockets = socket.kind === 'found' ? ['GET'] : socket.allow;
     const allow = [...new Set([...generated.allow, ...fixed.allow, ...plugin.allow, ...sockets])];
-    return refusal(allow.length > 0 ? methodNotAllowed(method, allow) : problem('not-found', 'the server could not find the requested resource'));
+    return refusal(
+      allow.length > 0
+        ? methodNotAllowed(method, allow)
+        : problem('not-found', 'the server could not find the requested resource'),
+    );
   }
 
   /** Undefined if the request does not upgrade to a plugin's socket: it is then served like any other. */
   #socket(exchange: Exchange, upgrade: Upgrade | undefined): Answer | undefined {
     const { pluginRoutes } = this.#dependencies;
     const found = upgrade === undefined ? undefined : pluginRoutes.findSocket(exchange.info.segments);
-    return upgrade === undefined || found?.kind !== 'found' ? undefined : pluginRoutes.upgrade(exchange, found, { ...upgrade, edge: this.#dependencies });
+    return upgrade === undefined || found?.kind !== 'found'
+      ? undefined
+      : pluginRoutes.upgrade(exchange, found, { ...upgrade, edge: this.#dependencies });
   }
 
   /**
    * Undefined if the request is not a watch of a registered type: a watch of an unknown type gets 404 like any other
    * request.
    */
-  #watch({ req, res, requestId, info, query, subject, sender }: Exchange, upgrade: Upgrade | undefined): Answer | undefined {
+  #watch(
+    { req, res, requestId, info, query, subject, sender }: Exchange,
+    upgrade: Upgrade | undefined,
+  ): Answer | undefined {
     if (info.kind !== 'resource' || info.verb !== 'watch') return undefined;
     const registration = this.#dependencies.generated.registrationAt(info);
     if (registration === undefined) return undefined;
     if (!registration.serving) return refusal(notYetServing(registration));
-    const request = { type: registration.type, query, subject, address: networkOf(sender.address), requestId, ...(info.name === undefined ? {} : { name: info.name }) };
+    const request = {
+      type: registration.type,
+      query,
+      subject,
+      address: networkOf(sender.address),
+      requestId,
+      ...(info.name === undefined ? {} : { name: info.name }),
+    };
     if (upgrade === undefined) {
       this.#dependencies.watch.open(request, req, res);
     } else {

@@ -33,7 +33,10 @@ export type Exchange = {
 export function goneSignal(res: ServerResponse): AbortSignal {
   const controller = new AbortController();
   if (res.closed) controller.abort();
-  else res.once('close', () => { if (!res.writableFinished) controller.abort(); });
+  else
+    res.once('close', () => {
+      if (!res.writableFinished) controller.abort();
+    });
   return controller.signal;
 }
 

@@ -22,9 +22,17 @@ export type FixedRouteOptions = {
 };
 
 /** Health, version, metrics and discovery, independent of registered types. */
-export function fixedRoutes({ registry, readiness, version, metrics, more }: FixedRouteOptions): RouteTable<FixedRoute> {
+export function fixedRoutes({
+  registry,
+  readiness,
+  version,
+  metrics,
+  more,
+}: FixedRouteOptions): RouteTable<FixedRoute> {
   const routes = new RouteTable<FixedRoute>();
-  const get = (pattern: string, route: FixedRoute): void => { routes.add('GET', pattern, route); };
+  const get = (pattern: string, route: FixedRoute): void => {
+    routes.add('GET', pattern, route);
+  };
   get('/healthz', () => textAnswer('ok'));
   get('/livez', () => textAnswer('ok'));
   get('/readyz', () => readyAnswer(readiness()));
@@ -34,7 +42,9 @@ export function fixedRoutes({ registry, readiness, version, metrics, more }: Fix
   get('/api/{version}', ({ version: wanted = '' }) => found(resourceList(registry, '', wanted)));
   get('/apis', () => jsonAnswer(groupList(registry)));
   get('/apis/{group}', ({ group = '' }) => found(groupDocument(registry, group)));
-  get('/apis/{group}/{version}', ({ group = '', version: wanted = '' }) => found(resourceList(registry, group, wanted)));
+  get('/apis/{group}/{version}', ({ group = '', version: wanted = '' }) =>
+    found(resourceList(registry, group, wanted)),
+  );
   for (const { method, path, route } of more) routes.add(method, path, route);
   return routes;
 }
@@ -48,15 +58,25 @@ function readyAnswer(reasons: readonly string[]): Answer {
 }
 
 function found(document: DiscoveryDocument | undefined): Answer {
-  return document === undefined ? refusal(problem('not-found', 'the server could not find the requested resource')) : jsonAnswer(document);
+  return document === undefined
+    ? refusal(problem('not-found', 'the server could not find the requested resource'))
+    : jsonAnswer(document);
 }
 
 /** The members of Kubernetes, then the platform's own. */
 function versionDocument(version: string): DiscoveryDocument {
   const [major = '0', minor = '0'] = version.split('.');
   return {
-    major, minor, gitVersion: `v${version}`, gitCommit: '', gitTreeState: '', buildDate: '',
-    goVersion: '', compiler: `node ${process.versions.node}`, platform: `${process.platform}/${process.arch}`,
-    name: 'ledgerplane', version,
+    major,
+    minor,
+    gitVersion: `v${version}`,
+    gitCommit: '',
+    gitTreeState: '',
+    buildDate: '',
+    goVersion: '',
+    compiler: `node ${process.versions.node}`,
+    platform: `${process.platform}/${process.arch}`,
+    name: 'ledgerplane',
+    version,
   };
 }

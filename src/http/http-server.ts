@@ -6,7 +6,11 @@ import type { Duplex } from 'node:stream';
 import type { Authorize } from '../auth/authorization/authorize.ts';
 import type { Execute } from '../write/execute.ts';
 import {
-  connectionsCheckMs, headersTimeoutMs, keepAliveTimeoutMs, requestHeadersBytesMax, requestTimeoutMs,
+  connectionsCheckMs,
+  headersTimeoutMs,
+  keepAliveTimeoutMs,
+  requestHeadersBytesMax,
+  requestTimeoutMs,
 } from '../limits/requests.ts';
 import type { TypeRegistry } from '../plugin/registry/type-registry.ts';
 import type { ChangeFeed, ObjectReader } from '../read/objects.ts';
@@ -80,7 +84,9 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
   const server = createNodeServer(callback, requestsOf({ app, connections, guard }));
   const malformed = new MalformedRequests({ domain, clock, connections, drawRequestId });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    guard(socket, () => { malformed.answer(error, socket); });
+    guard(socket, () => {
+      malformed.answer(error, socket);
+    });
   });
   const leave = (req: IncomingMessage, _stream: Duplex, head: Buffer): void => {
     const { socket } = req;
@@ -91,8 +97,11 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
   };
   // Without a listener, Node closes a CONNECT without a response.
   server.on('upgrade', leave).on('connect', leave);
-  server.on('connection', (socket: Socket) => { connections.add(socket); });
-  const routes = (): readonly Route[] => [...generated.all(), ...fixed.all(), ...pluginRoutes.all()].map(({ method, pattern }) => ({ method, pattern }));
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+  });
+  const routes = (): readonly Route[] =>
+    [...generated.all(), ...fixed.all(), ...pluginRoutes.all()].map(({ method, pattern }) => ({ method, pattern }));
   return { server, callback, routes, close: (graceMs) => closed({ server, connections }, dependencies, graceMs) };
 }
 
@@ -100,12 +109,38 @@ type Application = { readonly app: App; readonly generated: GeneratedApi; readon
 
 /** The application, with the routes that the platform serves itself. */
 function createApp(dependencies: HttpDependencies, drawRequestId: () => string): Application {
-  const { domain, clock, log, registry, reader, feed, execute, memory, senderOf, authenticate, authorize, pluginRoutes } = dependencies;
+  const {
+    domain,
+    clock,
+    log,
+    registry,
+    reader,
+    feed,
+    execute,
+    memory,
+    senderOf,
+    authenticate,
+    authorize,
+    pluginRoutes,
+  } = dependencies;
   const { refusals, watch, readiness, version, metrics, platformRoutes } = dependencies;
   const generated = new GeneratedApi(registry, { reader, execute }, feed);
   const fixed = fixedRoutes({ registry, readiness, version, metrics, more: platformRoutes });
   const app = new App({
-    domain, clock, log, memory, senderOf, refusals, authenticate, authorize, pluginRoutes, watch, metrics, drawRequestId, generated, fixed,
+    domain,
+    clock,
+    log,
+    memory,
+    senderOf,
+    refusals,
+    authenticate,
+    authorize,
+    pluginRoutes,
+    watch,
+    metrics,
+    drawRequestId,
+    generated,
+    fixed,
     hosts: new AllowedHosts(dependencies.allowedHosts ?? []),
   });
   return { app, generated, fixed };
@@ -113,16 +148,19 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
 
 /** Node's server with this platform's limits. */
 function createNodeServer(callback: HttpServer['callback'], requests: typeof IncomingMessage): Server {
-  const server = createServer({
-    maxHeaderSize: requestHeadersBytesMax,
-    headersTimeout: headersTimeoutMs,
-    connectionsCheckingInterval: connectionsCheckMs,
-    requestTimeout: requestTimeoutMs,
-    keepAliveTimeout: keepAliveTimeoutMs,
-    // Node's own response would have no body; `App` returns a problem instead.
-    requireHostHeader: false,
-    IncomingMessage: requests,
-  }, callback);
+  const server = createServer(
+    {
+      maxHeaderSize: requestHeadersBytesMax,
+      headersTimeout: headersTimeoutMs,
+      connectionsCheckingInterval: connectionsCheckMs,
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      // Node's own response would have no body; `App` returns a problem instead.
+      requireHostHeader: false,
+      IncomingMessage: requests,
+    },
+    callback,
+  );
   // The headers are limited in bytes. With a limit on their number Node silently drops the others, which could include
   // If-Match.
   server.maxHeadersCount = 0;
@@ -173,14 +211,21 @@ type Leaving = { readonly app: App; readonly connections: Connections; readonly 
 
 /** A request that upgrades is handled like any other, with its own response. */
 function serveUpgrade(app: App, { log, clock }: Edge, { req, socket, head }: Upgraded): void {
-  socket.on('error', (error) => { log.debug('an upgrading connection failed', { error: String(error) }); });
+  socket.on('error', (error) => {
+    log.debug('an upgrading connection failed', { error: String(error) });
+  });
   const response = responseOn(socket, req, clock);
   if (response === undefined) return;
   const { res, release } = response;
-  app.serve(req, res, { socket, head, release }).then(() => {
-    // A failure after the release: the response has no connection.
-    if (res.headersSent && res.socket === null) socket.destroy();
-  }).catch((error: unknown) => { cutOff(socket, error, log); });
+  app
+    .serve(req, res, { socket, head, release })
+    .then(() => {
+      // A failure after the release: the response has no connection.
+      if (res.headersSent && res.socket === null) socket.destroy();
+    })
+    .catch((error: unknown) => {
+      cutOff(socket, error, log);
+    });
 }
 
 type Upgraded = { readonly req: IncomingMessage; readonly socket: Socket; readonly head: Buffer };
@@ -191,7 +236,9 @@ async function closed({ server, connections }: Closing, { clock, log }: Edge, gr
   if (!server.listening) return;
   const deadline = clock.monotonic() + graceMs;
   await new Promise<void>((resolve) => {
-    server.close(() => { resolve(); });
+    server.close(() => {
+      resolve();
+    });
     const sweep = (): void => {
       server.closeIdleConnections();
       connections.destroyIdle();

@@ -24,7 +24,11 @@ export type MetricSources = {
   /** Undefined if the event loop is not watched. */
   readonly eventLoop?: EventLoopSource | undefined;
   /** The controllers, with waiting keys and ended steps by outcome. */
-  readonly controllers: () => readonly { readonly name: string; readonly depth: number; readonly counts: Readonly<Record<string, number>> }[];
+  readonly controllers: () => readonly {
+    readonly name: string;
+    readonly depth: number;
+    readonly counts: Readonly<Record<string, number>>;
+  }[];
 };
 
 /**
@@ -49,7 +53,10 @@ export function defineMetrics(sources: MetricSources, answered: readonly number[
 
 function defineResponses(answered: readonly number[], { Counter, registers }: Library): void {
   new Counter({
-    name: 'ledgerplane_http_responses_total', help: 'HTTP responses by status code.', labelNames: ['code'], registers,
+    name: 'ledgerplane_http_responses_total',
+    help: 'HTTP responses by status code.',
+    labelNames: ['code'],
+    registers,
     collect() {
       this.reset();
       for (const [status, count] of answered.entries()) if (count > 0) this.inc({ code: String(status) }, count);
@@ -59,13 +66,50 @@ function defineResponses(answered: readonly number[], { Counter, registers }: Li
 
 function defineNode(sources: MetricSources, { Counter, Gauge, registers }: Library): void {
   const { position, watchers, isReady, isLogReachable, isLeader, resubscriptions } = sources;
-  new Gauge({ name: 'ledgerplane_position', help: 'Log position of the last event in the read models.', registers, collect() { this.set(Number(position())); } });
-  new Gauge({ name: 'ledgerplane_watchers', help: 'Open watches.', registers, collect() { this.set(watchers()); } });
-  new Gauge({ name: 'ledgerplane_ready', help: '1 when the read models have caught up and the plugins have started.', registers, collect() { this.set(isReady() ? 1 : 0); } });
-  new Gauge({ name: 'ledgerplane_log_reachable', help: '1 when the event log answers.', registers, collect() { this.set(isLogReachable() ? 1 : 0); } });
-  new Gauge({ name: 'ledgerplane_leader', help: '1 when this node is the leader.', registers, collect() { this.set(isLeader() ? 1 : 0); } });
+  new Gauge({
+    name: 'ledgerplane_position',
+    help: 'Log position of the last event in the read models.',
+    registers,
+    collect() {
+      this.set(Number(position()));
+    },
+  });
+  new Gauge({
+    name: 'ledgerplane_watchers',
+    help: 'Open watches.',
+    registers,
+    collect() {
+      this.set(watchers());
+    },
+  });
+  new Gauge({
+    name: 'ledgerplane_ready',
+    help: '1 when the read models have caught up and the plugins have started.',
+    registers,
+    collect() {
+      this.set(isReady() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'ledgerplane_log_reachable',
+    help: '1 when the event log answers.',
+    registers,
+    collect() {
+      this.set(isLogReachable() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'ledgerplane_leader',
+    help: '1 when this node is the leader.',
+    registers,
+    collect() {
+      this.set(isLeader() ? 1 : 0);
+    },
+  });
   new Counter({
-    name: 'ledgerplane_log_resubscriptions_total', help: 'Number of times the node resubscribed to the event log after it lost a subscription.', registers,
+    name: 'ledgerplane_log_resubscriptions_total',
+    help: 'Number of times the node resubscribed to the event log after it lost a subscription.',
+    registers,
     collect() {
       this.reset();
       this.inc(resubscriptions());
@@ -75,7 +119,10 @@ function defineNode(sources: MetricSources, { Counter, Gauge, registers }: Libra
 
 function defineObjects({ objects }: MetricSources, { Gauge, registers }: Library): void {
   new Gauge({
-    name: 'ledgerplane_objects', help: 'Objects by type.', labelNames: ['type'], registers,
+    name: 'ledgerplane_objects',
+    help: 'Objects by type.',
+    labelNames: ['type'],
+    registers,
     collect() {
       this.reset();
       for (const { type, count } of objects()) this.set({ type }, count);
@@ -85,14 +132,21 @@ function defineObjects({ objects }: MetricSources, { Gauge, registers }: Library
 
 function defineControllers({ controllers }: MetricSources, { Counter, Gauge, registers }: Library): void {
   new Counter({
-    name: 'ledgerplane_reconcile_total', help: 'Reconciler steps by outcome; stuck counts those past their time limit.', labelNames: ['controller', 'outcome'], registers,
+    name: 'ledgerplane_reconcile_total',
+    help: 'Reconciler steps by outcome; stuck counts those past their time limit.',
+    labelNames: ['controller', 'outcome'],
+    registers,
     collect() {
       this.reset();
-      for (const { name, counts } of controllers()) for (const [outcome, count] of Object.entries(counts)) this.inc({ controller: name, outcome }, count);
+      for (const { name, counts } of controllers())
+        for (const [outcome, count] of Object.entries(counts)) this.inc({ controller: name, outcome }, count);
     },
   });
   new Gauge({
-    name: 'ledgerplane_reconcile_queue_depth', help: 'Keys that wait for a reconciler.', labelNames: ['controller'], registers,
+    name: 'ledgerplane_reconcile_queue_depth',
+    help: 'Keys that wait for a reconciler.',
+    labelNames: ['controller'],
+    registers,
     collect() {
       this.reset();
       for (const { name, depth } of controllers()) this.set({ controller: name }, depth);
@@ -102,12 +156,18 @@ function defineControllers({ controllers }: MetricSources, { Counter, Gauge, reg
 
 function defineStreams({ pluginStreams, streamBufferBytes }: MetricSources, { Gauge, registers }: Library): void {
   new Gauge({
-    name: 'ledgerplane_stream_buffer_bytes', registers,
+    name: 'ledgerplane_stream_buffer_bytes',
+    registers,
     help: 'Bytes that watches and streams of plugins hold in memory because their clients have not read them.',
-    collect() { this.set(streamBufferBytes()); },
+    collect() {
+      this.set(streamBufferBytes());
+    },
   });
   new Gauge({
-    name: 'ledgerplane_plugin_streams', help: 'Open server-sent event streams and WebSockets of plugins.', labelNames: ['plugin', 'transport'], registers,
+    name: 'ledgerplane_plugin_streams',
+    help: 'Open server-sent event streams and WebSockets of plugins.',
+    labelNames: ['plugin', 'transport'],
+    registers,
     collect() {
       this.reset();
       for (const { count, ...labels } of pluginStreams()) this.set(labels, count);
@@ -117,24 +177,38 @@ function defineStreams({ pluginStreams, streamBufferBytes }: MetricSources, { Ga
 
 function defineDisk(disk: MetricSources['disk'], { Gauge, registers }: Library): void {
   new Gauge({
-    name: 'ledgerplane_disk_free_bytes', help: 'Bytes free on the disk of DATA_DIR.', registers,
-    collect() { this.set(disk.freeBytes); },
+    name: 'ledgerplane_disk_free_bytes',
+    help: 'Bytes free on the disk of DATA_DIR.',
+    registers,
+    collect() {
+      this.set(disk.freeBytes);
+    },
   });
   new Gauge({
-    name: 'ledgerplane_disk_reserve_bytes', help: 'Bytes that must stay free for client writes to be accepted; 0: none.', registers,
-    collect() { this.set(disk.reserveBytes); },
+    name: 'ledgerplane_disk_reserve_bytes',
+    help: 'Bytes that must stay free for client writes to be accepted; 0: none.',
+    registers,
+    collect() {
+      this.set(disk.reserveBytes);
+    },
   });
 }
 
 function defineEventLoop(source: EventLoopSource, { Counter, Gauge, registers }: Library): void {
   new Gauge({
-    name: 'ledgerplane_event_loop_lag_seconds', help: 'Event loop delay since the last scrape, by quantile; 1 is the maximum.', labelNames: ['quantile'], registers,
+    name: 'ledgerplane_event_loop_lag_seconds',
+    help: 'Event loop delay since the last scrape, by quantile; 1 is the maximum.',
+    labelNames: ['quantile'],
+    registers,
     collect() {
       for (const [quantile, seconds] of source.lag()) this.set({ quantile }, seconds);
     },
   });
   new Counter({
-    name: 'ledgerplane_event_loop_held_total', help: 'Number of times the event loop was blocked for more than half a second, by plugin; without a plugin, by the platform.', labelNames: ['plugin'], registers,
+    name: 'ledgerplane_event_loop_held_total',
+    help: 'Number of times the event loop was blocked for more than half a second, by plugin; without a plugin, by the platform.',
+    labelNames: ['plugin'],
+    registers,
     collect() {
       this.reset();
       for (const [plugin, count] of source.held()) this.inc({ plugin }, count);

@@ -27,7 +27,11 @@ type Settled =
   | { readonly kind: 'late' }
   | { readonly kind: 'gone' };
 
-type Streaming = { readonly headers: ReadonlyMap<string, string>; readonly iterator: AsyncIterator<unknown>; readonly calling: AbortController };
+type Streaming = {
+  readonly headers: ReadonlyMap<string, string>;
+  readonly iterator: AsyncIterator<unknown>;
+  readonly calling: AbortController;
+};
 
 /** Calls of plugins' route handlers: each ends in one answer, or in a stream of events. */
 export class PluginRouteCalls {
@@ -54,42 +58,76 @@ export class PluginRouteCalls {
     return this.#answerOf(exchange, route, decoded);
   }
 
-  #answerOf(exchange: Exchange, route: PluginRoute, outcome: Exclude<DecodedResponse, { kind: 'events' }> | Exclude<Settled, { kind: 'answered' }>): Answer {
+  #answerOf(
+    exchange: Exchange,
+    route: PluginRoute,
+    outcome: Exclude<DecodedResponse, { kind: 'events' }> | Exclude<Settled, { kind: 'answered' }>,
+  ): Answer {
     const { log } = this.#dependencies;
     const { plugin } = route.mount;
     switch (outcome.kind) {
-      case 'answer': return outcome.answer;
-      case 'gone': return taken;
+      case 'answer':
+        return outcome.answer;
+      case 'gone':
+        return taken;
       case 'late':
         log.warn('a plugin route did not answer in time', { ...told(exchange, route), limitMs: pluginRouteMs });
-        return refusal(problem('timeout', `the plugin ${plugin} did not answer within ${String(pluginRouteMs / 1_000)} s`));
+        return refusal(
+          problem('timeout', `the plugin ${plugin} did not answer within ${String(pluginRouteMs / 1_000)} s`),
+        );
       case 'failed': {
         const refused = decodeRefusal(outcome.error);
-        return refused === undefined ? this.#failed(exchange, route, { problem: 'it threw', error: thrownText(outcome.error) }) : refusal(knownOrNot(refused, exchange.subject));
+        return refused === undefined
+          ? this.#failed(exchange, route, { problem: 'it threw', error: thrownText(outcome.error) })
+          : refusal(knownOrNot(refused, exchange.subject));
       }
-      case 'rubbish': return this.#failed(exchange, route, { problem: outcome.problem, ...(outcome.violations === undefined ? {} : { violations: outcome.violations }) });
+      case 'rubbish':
+        return this.#failed(exchange, route, {
+          problem: outcome.problem,
+          ...(outcome.violations === undefined ? {} : { violations: outcome.violations }),
+        });
     }
   }
 
   #failed(exchange: Exchange, route: PluginRoute, why: Readonly<Record<string, unknown>>): Answer {
     this.#dependencies.log.error('a plugin route failed', { ...told(exchange, route), ...why });
-    return refusal(problem('internal-error', `the plugin ${route.mount.plugin} failed; the server log has the details under the id of this request`));
+    return refusal(
+      problem(
+        'internal-error',
+        `the plugin ${route.mount.plugin} failed; the server log has the details under the id of this request`,
+      ),
+    );
   }
 
   /** Streams have no time limit: they end with their events, caller, plugin or rights. */
   #stream(exchange: Exchange, route: PluginRoute, { headers, iterator, calling }: Streaming): Answer {
     const { res, method, requestId, subject, sender, info: request } = exchange;
     const { mount } = route;
-    const refused = res.closed ? undefined : this.#streams.refusal(mount) ?? this.#lost(exchange);
+    const refused = res.closed ? undefined : (this.#streams.refusal(mount) ?? this.#lost(exchange));
     if (refused === undefined && !res.closed) {
       res.writeHead(200, eventStreamHead(headers, requestId));
       if (method !== 'HEAD') {
         res.flushHeaders();
         const { clock, log } = this.#dependencies;
         new EventStream({
-          mount, subject, request, account: accountOf(clientOf(subject, sender.address)), res, iterator, clock, streams: this.#streams,
-          onOver: () => { calling.abort(); },
-          onFailed: (what, error) => { log.error('a plugin\'s events failed', { ...told(exchange, route), problem: what, ...(error === undefined ? {} : { error: thrownText(error) }) }); },
+          mount,
+          subject,
+          request,
+          account: accountOf(clientOf(subject, sender.address)),
+          res,
+          iterator,
+          clock,
+          streams: this.#streams,
+          onOver: () => {
+            calling.abort();
+          },
+          onFailed: (what, error) => {
+            log.error("a plugin's events failed", {
+              ...told(exchange, route),
+              problem: what,
+              ...(error === undefined ? {} : { error: thrownText(error) }),
+            });
+          },
         });
         return taken;
       }
@@ -102,24 +140,47 @@ export class PluginRouteCalls {
 
   /** A right may have been lost while the handler ran: streams opened now would miss that change. */
   #lost({ subject, info }: Exchange): Problem | undefined {
-    return this.#dependencies.allows(subject, info) ? undefined : knownOrNot(problem('forbidden', 'no longer allowed'), subject);
+    return this.#dependencies.allows(subject, info)
+      ? undefined
+      : knownOrNot(problem('forbidden', 'no longer allowed'), subject);
   }
 
   /**
    * The handler's result, its time limit or its caller's disconnect, whichever is first; a later rejection is ignored.
    */
-  async #settled(exchange: Exchange, { mount: { plugin }, endpoint: { handler } }: PluginRoute, call: { readonly params: Readonly<Record<string, string>>; readonly body: unknown; readonly signal: AbortSignal }): Promise<Settled> {
+  async #settled(
+    exchange: Exchange,
+    { mount: { plugin }, endpoint: { handler } }: PluginRoute,
+    call: { readonly params: Readonly<Record<string, string>>; readonly body: unknown; readonly signal: AbortSignal },
+  ): Promise<Settled> {
     const gone = goneSignal(exchange.res);
     return new Promise((resolve) => {
       const settle = (outcome: Settled): void => {
         timer.cancel();
         resolve(outcome);
       };
-      const timer = this.#dependencies.clock.after(pluginRouteMs, () => { settle({ kind: 'late' }); });
-      gone.addEventListener('abort', () => { settle({ kind: 'gone' }); }, { once: true });
+      const timer = this.#dependencies.clock.after(pluginRouteMs, () => {
+        settle({ kind: 'late' });
+      });
+      gone.addEventListener(
+        'abort',
+        () => {
+          settle({ kind: 'gone' });
+        },
+        { once: true },
+      );
       const request = routeRequest(exchange, { ...call, plugin }, this.#dependencies);
       // Called within a promise, so that an exception becomes a rejection.
-      Promise.resolve(request).then(handler).then((result) => { settle({ kind: 'answered', result }); }, (error: unknown) => { settle({ kind: 'failed', error }); });
+      Promise.resolve(request)
+        .then(handler)
+        .then(
+          (result) => {
+            settle({ kind: 'answered', result });
+          },
+          (error: unknown) => {
+            settle({ kind: 'failed', error });
+          },
+        );
     });
   }
 }
@@ -129,11 +190,16 @@ export function notStarted({ plugin }: Mount): Problem {
 }
 
 /** Identifies the call in the log. */
-function told({ requestId, info: { path } }: Exchange, { mount: { plugin }, endpoint }: PluginRoute): Readonly<Record<string, unknown>> {
+function told(
+  { requestId, info: { path } }: Exchange,
+  { mount: { plugin }, endpoint }: PluginRoute,
+): Readonly<Record<string, unknown>> {
   return { plugin, requestId, path, route: `${endpoint.method} ${endpoint.path}` };
 }
 
 /** A visitor might have the right after a log-in, so a client's 403 becomes a 401. */
 function knownOrNot(refused: Problem, { kind }: Subject): Problem {
-  return refused.reason === 'forbidden' && kind === 'visitor' ? problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', basicChallenge] }) : refused;
+  return refused.reason === 'forbidden' && kind === 'visitor'
+    ? problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', basicChallenge] })
+    : refused;
 }

@@ -36,9 +36,19 @@ export function problemAnswer(refusal: Problem, context: ProblemContext): Proble
   const pure = wantsProblemJson(context);
   const body = pure
     ? { ...members, status }
-    : { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: refusal.detail, code: status, ...members, details: details(refusal, context) };
-  const headers = ['Content-Type', pure ? 'application/problem+json' : 'application/json', ...refusal.headers ?? []];
-  if (refusal.retryAfterSeconds !== undefined) headers.push('Retry-After', String(wholeSeconds(refusal.retryAfterSeconds)));
+    : {
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Failure',
+        message: refusal.detail,
+        code: status,
+        ...members,
+        details: details(refusal, context),
+      };
+  const headers = ['Content-Type', pure ? 'application/problem+json' : 'application/json', ...(refusal.headers ?? [])];
+  if (refusal.retryAfterSeconds !== undefined)
+    headers.push('Retry-After', String(wholeSeconds(refusal.retryAfterSeconds)));
   return { status, headers, bytes: Buffer.from(JSON.stringify(body)) };
 }
 
@@ -78,6 +88,11 @@ function wholeSeconds(seconds: number): number {
 }
 
 function causeOf({ pointer, detail }: Violation, refusal: Problem): object {
-  const reason = refusal.reason === 'unique-value-taken' ? 'FieldValueDuplicate' : /\brequired\b|\bmissing\b/u.test(detail) ? 'FieldValueRequired' : 'FieldValueInvalid';
+  const reason =
+    refusal.reason === 'unique-value-taken'
+      ? 'FieldValueDuplicate'
+      : /\brequired\b|\bmissing\b/u.test(detail)
+        ? 'FieldValueRequired'
+        : 'FieldValueInvalid';
   return { reason, message: detail, field: dottedPath(pointer) };
 }

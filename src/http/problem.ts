@@ -3,8 +3,16 @@ import type { Violation } from '../resource/type/resource-type.ts';
 
 /** Refusals of the HTTP layer, in addition to those of commands. */
 type EdgeReason =
-  | 'unauthorized' | 'method-not-allowed' | 'body-too-large' | 'headers-too-large' | 'unsupported-media-type'
-  | 'expired' | 'expectation-failed' | 'request-timeout' | 'internal-error' | 'timeout';
+  | 'unauthorized'
+  | 'method-not-allowed'
+  | 'body-too-large'
+  | 'headers-too-large'
+  | 'unsupported-media-type'
+  | 'expired'
+  | 'expectation-failed'
+  | 'request-timeout'
+  | 'internal-error'
+  | 'timeout';
 
 export type ProblemReason = RejectionReason | EdgeReason;
 
@@ -61,7 +69,9 @@ export function methodNotAllowed(method: string, allowed: readonly string[]): Pr
   const list = allowed.join(', ');
   // The response to a HEAD has the headers of the response to a GET, including the length (RFC 9110, 9.3.2).
   const asked = method === 'HEAD' ? 'GET' : method;
-  return problem('method-not-allowed', `${asked} is not served here${list === '' ? '' : `; allowed: ${list}`}`, { headers: ['Allow', list] });
+  return problem('method-not-allowed', `${asked} is not served here${list === '' ? '' : `; allowed: ${list}`}`, {
+    headers: ['Allow', list],
+  });
 }
 
 /** `WWW-Authenticate` values. Browsers show a dialog for the first one. */

@@ -2,9 +2,22 @@ import { problem, type Problem } from './problem.ts';
 
 /** Parameters of the platform's paths. A route ignores those that it does not use. */
 const known = [
-  'labelSelector', 'fieldSelector', 'sort', 'page', 'size', 'limit', 'continue', 'resourceVersion',
-  'resourceVersionMatch', 'watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds', 'dryRun',
-  'fieldValidation', 'propagationPolicy',
+  'labelSelector',
+  'fieldSelector',
+  'sort',
+  'page',
+  'size',
+  'limit',
+  'continue',
+  'resourceVersion',
+  'resourceVersionMatch',
+  'watch',
+  'allowWatchBookmarks',
+  'sendInitialEvents',
+  'timeoutSeconds',
+  'dryRun',
+  'fieldValidation',
+  'propagationPolicy',
 ] as const;
 const knownNames: ReadonlySet<string> = new Set(known);
 const lowercased = known.map((name) => ({ name, lower: name.toLowerCase() }));
@@ -12,8 +25,19 @@ const lengthMax = Math.max(...known.map(({ length }) => length)) + 1;
 
 /** Sent by Kubernetes' tools, and without meaning here. */
 const kubernetesNames: ReadonlySet<string> = new Set([
-  'pretty', 'timeout', '_', 'fieldManager', 'force', 'gracePeriodSeconds', 'orphanDependents', 'exact', 'export',
-  'includeObject', 'includeUninitialized', 'ignoreStoreReadErrorWithClusterBreakingPotential', 'shardSelector',
+  'pretty',
+  'timeout',
+  '_',
+  'fieldManager',
+  'force',
+  'gracePeriodSeconds',
+  'orphanDependents',
+  'exact',
+  'export',
+  'includeObject',
+  'includeUninitialized',
+  'ignoreStoreReadErrorWithClusterBreakingPotential',
+  'shardSelector',
 ]);
 
 /**
@@ -26,8 +50,8 @@ export function misnamedParameter(query: URLSearchParams): Problem | undefined {
     if (knownNames.has(given) || kubernetesNames.has(given) || given.length > lengthMax) continue;
     const lower = given.toLowerCase();
     if (lower === 'at') return problem('bad-request', 'at: past states are not supported yet; omit the parameter');
-    const meant = lowercased.find((one) => one.lower === lower)
-      ?? lowercased.find((one) => isOneLetterFrom(lower, one.lower));
+    const meant =
+      lowercased.find((one) => one.lower === lower) ?? lowercased.find((one) => isOneLetterFrom(lower, one.lower));
     if (meant === undefined) continue;
     const [name, right] = [JSON.stringify(given), JSON.stringify(meant.name)];
     return problem('bad-request', `there is no query parameter ${name}; did you mean ${right}?`);

@@ -45,12 +45,20 @@ export class RefusalLog {
     const { log, clock } = this.#dependencies;
     const now = clock.monotonic();
     if (this.#lines.count('', now) >= refusalLinesMax) {
-      if (this.#leftOut === 0) clock.after(refusalLinesMs, () => { this.#countLeftOut(); });
+      if (this.#leftOut === 0)
+        clock.after(refusalLinesMs, () => {
+          this.#countLeftOut();
+        });
       this.#leftOut += 1;
       return;
     }
     this.#lines.add('', now);
-    log.warn(message, { requestId, address, ...user === undefined ? {} : { user }, reason: reason.slice(0, refusalReasonLengthMax) });
+    log.warn(message, {
+      requestId,
+      address,
+      ...(user === undefined ? {} : { user }),
+      reason: reason.slice(0, refusalReasonLengthMax),
+    });
   }
 
   #countLeftOut(): void {

@@ -34,7 +34,10 @@ export class RouteTable<H> {
     if (problem !== undefined) throw new RangeError(`${method} ${pattern}: ${problem}`);
     const layer = this.#router.register(pattern.replaceAll(/\{(\w+)\}/gu, ':$1'), [method], () => undefined);
     this.#routes.set(layer, { method, pattern, route });
-    const shape = pattern.slice(1).split('/').map((segment) => (segment.startsWith('{') ? undefined : segment));
+    const shape = pattern
+      .slice(1)
+      .split('/')
+      .map((segment) => (segment.startsWith('{') ? undefined : segment));
     const alike = this.#shapes.get(shape.length);
     if (alike === undefined) this.#shapes.set(shape.length, [shape]);
     else alike.push(shape);
@@ -48,7 +51,10 @@ export class RouteTable<H> {
   /** Whether the path has a route, for any method. */
   covers(segments: readonly string[]): boolean {
     const alike = this.#shapes.get(segments.length);
-    return alike?.some((shape) => shape.every((segment, place) => segment === undefined || segment === segments[place])) === true;
+    return (
+      alike?.some((shape) => shape.every((segment, place) => segment === undefined || segment === segments[place])) ===
+      true
+    );
   }
 
   find(method: string, segments: readonly string[]): Found<H> {
@@ -68,7 +74,8 @@ export function patternProblem(pattern: string): string | undefined {
   if (!pattern.startsWith('/')) return 'a path starts with "/"';
   for (const segment of pattern.slice(1).split('/')) {
     const name = /^\{([A-Za-z_]\w*)\}$/u.exec(segment)?.[1];
-    if (name === undefined && !/^[A-Za-z0-9._~-]+$/u.test(segment)) return `${JSON.stringify(segment)} is neither a plain segment nor a parameter like {name}`;
+    if (name === undefined && !/^[A-Za-z0-9._~-]+$/u.test(segment))
+      return `${JSON.stringify(segment)} is neither a plain segment nor a parameter like {name}`;
     if (name !== undefined && names.has(name)) return `the parameter {${name}} appears twice`;
     if (name !== undefined) names.add(name);
   }

@@ -17,9 +17,12 @@ export type Recipient = { readonly req: IncomingMessage; readonly res: ServerRes
 
 /** Headers of every response: browsers must not guess its type, run or frame it, or reuse it without revalidation. */
 const common = [
-  'X-Content-Type-Options', 'nosniff',
-  'Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'",
-  'Cache-Control', 'no-cache, private',
+  'X-Content-Type-Options',
+  'nosniff',
+  'Content-Security-Policy',
+  "default-src 'none'; frame-ancestors 'none'",
+  'Cache-Control',
+  'no-cache, private',
   'X-Request-Id',
 ] as const;
 
@@ -33,7 +36,15 @@ export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<v
     case 'taken':
       return;
     case 'bytes':
-      res.writeHead(answer.status, ['Content-Type', answer.contentType ?? 'application/json', 'Content-Length', String(answer.bytes.length), ...common, requestId, ...answer.headers]);
+      res.writeHead(answer.status, [
+        'Content-Type',
+        answer.contentType ?? 'application/json',
+        'Content-Length',
+        String(answer.bytes.length),
+        ...common,
+        requestId,
+        ...answer.headers,
+      ]);
       end(res, answer.bytes);
       return;
     case 'empty':
@@ -72,7 +83,9 @@ export function sendProblem({ req, res, requestId }: Recipient, problem: Problem
   }
   const path = pathOf(req);
   const { status, headers, bytes } = problemAnswer(problem, {
-    domain, path, requestId,
+    domain,
+    path,
+    requestId,
     accept: req.headers.accept,
     time: new Date(clock.now()).toISOString(),
     resource: resourceOf(path),
@@ -82,7 +95,12 @@ export function sendProblem({ req, res, requestId }: Recipient, problem: Problem
 }
 
 function customHeaders({ headers, bytes }: Extract<Answer, { kind: 'custom' }>, requestId: string): string[] {
-  const all = new Map([['cache-control', 'no-cache, private'], ...headers, ['x-content-type-options', 'nosniff'], ['x-request-id', requestId]]);
+  const all = new Map([
+    ['cache-control', 'no-cache, private'],
+    ...headers,
+    ['x-content-type-options', 'nosniff'],
+    ['x-request-id', requestId],
+  ]);
   if (bytes !== undefined) all.set('content-length', String(bytes.length));
   return [...all].flat();
 }
@@ -99,20 +117,45 @@ function resourceOf(path: string): ReturnType<typeof placeOf> {
 
 /** The head of a plugin's server-sent events. A buffering proxy would delay them. */
 export function eventStreamHead(headers: ReadonlyMap<string, string>, requestId: string): string[] {
-  const all = new Map([['cache-control', 'no-store'], ['x-accel-buffering', 'no'], ...headers, ['content-type', 'text/event-stream'], ['x-content-type-options', 'nosniff'], ['x-request-id', requestId]]);
+  const all = new Map([
+    ['cache-control', 'no-store'],
+    ['x-accel-buffering', 'no'],
+    ...headers,
+    ['content-type', 'text/event-stream'],
+    ['x-content-type-options', 'nosniff'],
+    ['x-request-id', requestId],
+  ]);
   return [...all].flat();
 }
 
-async function sendStream({ req, res, requestId }: Recipient, { chunks, holdMsMax, place }: Extract<Answer, { kind: 'stream' }>, { clock, log }: Edge): Promise<void> {
-  const timer = holdMsMax === undefined ? undefined : clock.after(holdMsMax, () => {
-    log.warn('closed a streamed response: the client took too long to read it', { requestId, holdMsMax });
-    res.destroy();
-  });
+async function sendStream(
+  { req, res, requestId }: Recipient,
+  { chunks, holdMsMax, place }: Extract<Answer, { kind: 'stream' }>,
+  { clock, log }: Edge,
+): Promise<void> {
+  const timer =
+    holdMsMax === undefined
+      ? undefined
+      : clock.after(holdMsMax, () => {
+          log.warn('closed a streamed response: the client took too long to read it', { requestId, holdMsMax });
+          res.destroy();
+        });
   try {
     // The first chunk is always requested: only a started iteration can be abandoned properly.
     for await (const chunk of chunks) {
       if (res.destroyed || req.method === 'HEAD') break;
-      await sendChunk(res, chunk, place === undefined ? undefined : { place, cutOff: () => { cutOff(res, { requestId, log }); } });
+      await sendChunk(
+        res,
+        chunk,
+        place === undefined
+          ? undefined
+          : {
+              place,
+              cutOff: () => {
+                cutOff(res, { requestId, log });
+              },
+            },
+      );
     }
     res.end();
   } finally {
@@ -121,7 +164,11 @@ async function sendStream({ req, res, requestId }: Recipient, { chunks, holdMsMa
 }
 
 /** In chunks: a peer that accepts one makes progress, and keeps its slot. */
-async function sendChunk(res: ServerResponse, chunk: Uint8Array, held: { readonly place: Place; readonly cutOff: () => void } | undefined): Promise<void> {
+async function sendChunk(
+  res: ServerResponse,
+  chunk: Uint8Array,
+  held: { readonly place: Place; readonly cutOff: () => void } | undefined,
+): Promise<void> {
   for (let start = 0; start < chunk.length; start += streamPieceBytesMax) {
     if (res.write(chunk.subarray(start, start + streamPieceBytesMax))) continue;
     held?.place.waits(held.cutOff);

@@ -27,15 +27,25 @@ export const logCommands: LogCommands = {
     const settings = settingsOf(surroundings);
     const source = placeOf('--from', from, settings, fromPrefix);
     const target = placeOf('--to', to, settings, toPrefix);
-    if (isSamePlace(source, target)) throw new CommandFailure('the source and the target are the same log', refusedExitCode);
+    if (isSamePlace(source, target))
+      throw new CommandFailure('the source and the target are the same log', refusedExitCode);
     await withLogs([source, target], surroundings, async (logs) => {
       if (target.eventLog.kind === 'embedded') refuseFullDisk(target.dataDir);
       const copied = await copyLog({
-        source: await logs.open(source, { mustExist: true }), openTarget: async () => logs.open(target, { mustExist: false }),
-        inFlightMax, clock: surroundings.clock, uuid: randomUUID, signal: logs.signal, tell: (line) => { surroundings.notes.write(`${line}\n`); },
+        source: await logs.open(source, { mustExist: true }),
+        openTarget: async () => logs.open(target, { mustExist: false }),
+        inFlightMax,
+        clock: surroundings.clock,
+        uuid: randomUUID,
+        signal: logs.signal,
+        tell: (line) => {
+          surroundings.notes.write(`${line}\n`);
+        },
       });
       const { events, logId, epoch, written } = copied;
-      surroundings.output.write(`${target.shown} ${written ? 'is now' : 'was already'} a complete copy of ${source.shown}: ${events.toString()} events, log ${logId}, epoch ${epoch.toString()}\n`);
+      surroundings.output.write(
+        `${target.shown} ${written ? 'is now' : 'was already'} a complete copy of ${source.shown}: ${events.toString()} events, log ${logId}, epoch ${epoch.toString()}\n`,
+      );
     });
   },
 
@@ -43,7 +53,11 @@ export const logCommands: LogCommands = {
     const place = wantedPlace(log, surroundings);
     await withLogs([place], surroundings, async (logs) => {
       if (place.eventLog.kind === 'embedded') refuseFullDisk(place.dataDir);
-      const { logId, epoch } = await startRestoredEpoch(await logs.open(place, { mustExist: true }), { clock: surroundings.clock, uuid: randomUUID, signal: logs.signal });
+      const { logId, epoch } = await startRestoredEpoch(await logs.open(place, { mustExist: true }), {
+        clock: surroundings.clock,
+        uuid: randomUUID,
+        signal: logs.signal,
+      });
       surroundings.output.write(`${place.shown}: log ${logId} is in epoch ${epoch.toString()}\n`);
     });
   },
@@ -51,21 +65,36 @@ export const logCommands: LogCommands = {
   describe: async ({ log }: LogWish, surroundings) => {
     const place = wantedPlace(log, surroundings);
     await withLogs([place], surroundings, async (logs) => {
-      const lines = await describeLog(await logs.open(place, { mustExist: true }), { clock: surroundings.clock, signal: logs.signal, tell: (line) => { surroundings.notes.write(`${line}\n`); } });
-      surroundings.output.write([['log', place.shown], ...lines].map(([name = '', value = '']) => `${name.padEnd(10)}${value}\n`).join(''));
+      const lines = await describeLog(await logs.open(place, { mustExist: true }), {
+        clock: surroundings.clock,
+        signal: logs.signal,
+        tell: (line) => {
+          surroundings.notes.write(`${line}\n`);
+        },
+      });
+      surroundings.output.write(
+        [['log', place.shown], ...lines].map(([name = '', value = '']) => `${name.padEnd(10)}${value}\n`).join(''),
+      );
     });
   },
 };
 
 const refusedExitCode = 2;
 
-function settingsOf({ folder, variables }: Surroundings): { readonly environment: ReturnType<typeof readEnvironment>; readonly folder: string } {
+function settingsOf({ folder, variables }: Surroundings): {
+  readonly environment: ReturnType<typeof readEnvironment>;
+  readonly folder: string;
+} {
   return { environment: readEnvironment(folder, variables), folder };
 }
 
 function wantedPlace(log: string | undefined, surroundings: Surroundings): LogPlace {
   const settings = settingsOf(surroundings);
-  return placeOf(log === undefined ? 'EVENT_LOG' : '--log', log ?? settings.environment['EVENT_LOG'] ?? 'embedded:', settings);
+  return placeOf(
+    log === undefined ? 'EVENT_LOG' : '--log',
+    log ?? settings.environment['EVENT_LOG'] ?? 'embedded:',
+    settings,
+  );
 }
 
 function placeOf(option: string, words: string, settings: ReturnType<typeof settingsOf>, prefix?: string): LogPlace {
@@ -83,7 +112,11 @@ type OpenLogs = {
 };
 
 /** Runs the work, releases the opened logs, and converts errors into messages for the user. */
-async function withLogs(places: readonly LogPlace[], surroundings: Surroundings, work: (logs: OpenLogs) => Promise<void>): Promise<void> {
+async function withLogs(
+  places: readonly LogPlace[],
+  surroundings: Surroundings,
+  work: (logs: OpenLogs) => Promise<void>,
+): Promise<void> {
   const locked = new Map<string, { release(): Promise<void> }>();
   const opened: EventLog[] = [];
   const ending = new AbortController();
@@ -94,10 +127,16 @@ async function withLogs(places: readonly LogPlace[], surroundings: Surroundings,
     if (place.eventLog.kind === 'embedded') await lock(place, mustExist, locked);
     let away = false;
     const { log } = await openLog(place, {
-      clock: surroundings.clock, onFatal: (error) => { ending.abort(new LogCopyError('failed', `${place.shown}: ${error.message}`, { cause: error })); },
+      clock: surroundings.clock,
+      onFatal: (error) => {
+        ending.abort(new LogCopyError('failed', `${place.shown}: ${error.message}`, { cause: error }));
+      },
       onState: (state) => {
         // An available log is reported only after an outage.
-        if (!state.reachable || away) surroundings.notes.write(`${place.shown}: ${state.reachable ? 'answers again' : `does not answer: ${withoutCredentials(state.reason, places)}`}\n`);
+        if (!state.reachable || away)
+          surroundings.notes.write(
+            `${place.shown}: ${state.reachable ? 'answers again' : `does not answer: ${withoutCredentials(state.reason, places)}`}\n`,
+          );
         away = !state.reachable;
       },
     });
@@ -105,7 +144,9 @@ async function withLogs(places: readonly LogPlace[], surroundings: Surroundings,
     return log;
   };
   // The driver throws where no caller can catch it; the appends in flight are resolved all the same.
-  const onStray = (error: unknown): void => { if (!isStrayAppendReply(error)) ending.abort(error); };
+  const onStray = (error: unknown): void => {
+    if (!isStrayAppendReply(error)) ending.abort(error);
+  };
   process.on('uncaughtException', onStray).on('unhandledRejection', onStray);
   try {
     await work({ signal: ending.signal, open });
@@ -119,9 +160,14 @@ async function withLogs(places: readonly LogPlace[], surroundings: Surroundings,
   }
 }
 
-async function lock({ dataDir, shown }: LogPlace, mustExist: boolean, locked: Map<string, { release(): Promise<void> }>): Promise<void> {
+async function lock(
+  { dataDir, shown }: LogPlace,
+  mustExist: boolean,
+  locked: Map<string, { release(): Promise<void> }>,
+): Promise<void> {
   if (locked.has(dataDir)) return;
-  if (mustExist && !existsSync(join(dataDir, 'log', 'data.mdb'))) throw new StartError(`${shown} has no log`, { exitCode: refusedExitCode });
+  if (mustExist && !existsSync(join(dataDir, 'log', 'data.mdb')))
+    throw new StartError(`${shown} has no log`, { exitCode: refusedExitCode });
   locked.set(dataDir, await takeDataDir(dataDir));
 }
 
@@ -130,7 +176,11 @@ function failureOf(error: unknown, places: readonly LogPlace[]): CommandFailure 
   const failed = resourceFailure(error);
   if (failed !== undefined) return new CommandFailure(withoutCredentials(failed.message, places), failed.exitCode);
   const message = error instanceof Error ? error.message : String(error);
-  const isRefusal = error instanceof LogCopyError ? error.kind === 'refused'
-    : [StartError, EpochRefusedError, UnsuitableLogError, LogRefusedError, LogCorruptError].some((kind) => error instanceof kind);
+  const isRefusal =
+    error instanceof LogCopyError
+      ? error.kind === 'refused'
+      : [StartError, EpochRefusedError, UnsuitableLogError, LogRefusedError, LogCorruptError].some(
+          (kind) => error instanceof kind,
+        );
   return new CommandFailure(withoutCredentials(message, places), isRefusal ? refusedExitCode : 1);
 }

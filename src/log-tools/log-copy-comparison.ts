@@ -30,10 +30,14 @@ export async function comparePrefix(context: CopyContext, target: EventLog, even
 }
 
 function assertSame(original: RecordedEvent | undefined, copied: RecordedEvent): void {
-  if (original === undefined) throw new LogCopyError('failed', `the target has more events than the source: ${told(copied)}`);
+  if (original === undefined)
+    throw new LogCopyError('failed', `the target has more events than the source: ${told(copied)}`);
   const difference = differenceOf(original, copied);
   if (difference === undefined) return;
-  throw new LogCopyError('failed', `the target differs from the source: ${told(original)} of the source is ${told(copied)} in the target, which differs in ${difference}; empty the target and copy again`);
+  throw new LogCopyError(
+    'failed',
+    `the target differs from the source: ${told(original)} of the source is ${told(copied)} in the target, which differs in ${difference}; empty the target and copy again`,
+  );
 }
 
 /** Compares both from the beginning: the same events in the same order, and no others. */
@@ -41,7 +45,12 @@ export async function verifyCopy(context: CopyContext, source: CopySource, targe
   const { source: log, progress, signal } = context;
   progress.begin('verifying', source.events);
   const originals = new EventCursor(log, { side: 'source', after: logStart, until: source.head, signal });
-  const copies = new EventCursor(target, { side: 'target', after: logStart, until: await retryRead(context, () => target.head()), signal });
+  const copies = new EventCursor(target, {
+    side: 'target',
+    after: logStart,
+    until: await retryRead(context, () => target.head()),
+    signal,
+  });
   try {
     for (let copied = await copies.next(); copied !== undefined; copied = await copies.next()) {
       assertSame(await originals.next(), copied);

@@ -58,7 +58,9 @@ export class EventCursor {
         this.#taken += 1;
         if (event !== undefined && isCopied(event)) return event;
       }
-      const read = await this.#batches.next().catch((error: unknown) => { throw damaged(this.#side, error); });
+      const read = await this.#batches.next().catch((error: unknown) => {
+        throw damaged(this.#side, error);
+      });
       // An aborted reader just ends: that must not look like the end of the log.
       this.#signal.throwIfAborted();
       if (read.done === true) return undefined;
@@ -92,5 +94,7 @@ export function told({ id, stream, revision, position }: RecordedEvent): string 
 
 /** Adds the side to the error of a damaged record. Before anything is written, the copy is `refused`. */
 export function damaged(side: CursorRange['side'], error: unknown, kind: LogCopyError['kind'] = 'failed'): unknown {
-  return error instanceof LogCorruptError ? new LogCopyError(kind, `the ${side} is damaged: ${error.message}`, { cause: error }) : error;
+  return error instanceof LogCorruptError
+    ? new LogCopyError(kind, `the ${side} is damaged: ${error.message}`, { cause: error })
+    : error;
 }

@@ -9,10 +9,17 @@ import { logStart, type EventLog } from '../log/log.ts';
 const actor = 'system:log-copy';
 
 export async function sourceFounding(log: EventLog): Promise<Founding> {
-  const founding = await readFounding(log).catch((error: unknown) => { throw damaged('source', error, 'refused'); });
+  const founding = await readFounding(log).catch((error: unknown) => {
+    throw damaged('source', error, 'refused');
+  });
   if (founding === undefined) {
-    const isEmpty = await log.head() === logStart;
-    throw new LogCopyError('refused', isEmpty ? 'the source is empty' : 'the source has no identity, since an earlier version wrote it: start the server on it once');
+    const isEmpty = (await log.head()) === logStart;
+    throw new LogCopyError(
+      'refused',
+      isEmpty
+        ? 'the source is empty'
+        : 'the source has no identity, since an earlier version wrote it: start the server on it once',
+    );
   }
   if (!founding.finished) throw new LogCopyError('refused', 'the source is an unfinished copy');
   return founding;
@@ -22,17 +29,29 @@ export async function sourceFounding(log: EventLog): Promise<Founding> {
 export async function targetFounding(target: EventLog, source: Founding): Promise<Founding | undefined> {
   // Reads the head first: the founding of a killed run may be appended in between.
   const head = await target.head();
-  const founding = await readFounding(target).catch((error: unknown) => { throw damaged('target', error, 'refused'); });
+  const founding = await readFounding(target).catch((error: unknown) => {
+    throw damaged('target', error, 'refused');
+  });
   if (founding === undefined) {
-    if (head !== logStart) throw new LogCopyError('refused', 'the target is not empty: it has events of a log without an identity');
+    if (head !== logStart)
+      throw new LogCopyError('refused', 'the target is not empty: it has events of a log without an identity');
     return undefined;
   }
-  if (founding.logId === source.logId && founding.epoch === source.epoch) throw new LogCopyError('refused', 'the source and the target are the same log');
-  if (founding.domain !== source.domain) throw new LogCopyError('refused', `the target belongs to the platform domain ${founding.domain}, but the source belongs to ${source.domain}`);
+  if (founding.logId === source.logId && founding.epoch === source.epoch)
+    throw new LogCopyError('refused', 'the source and the target are the same log');
+  if (founding.domain !== source.domain)
+    throw new LogCopyError(
+      'refused',
+      `the target belongs to the platform domain ${founding.domain}, but the source belongs to ${source.domain}`,
+    );
   const { copyOf } = founding;
-  if (copyOf === undefined) throw new LogCopyError('refused', `the target is not empty: it is the log ${founding.logId}`);
+  if (copyOf === undefined)
+    throw new LogCopyError('refused', `the target is not empty: it is the log ${founding.logId}`);
   if (copyOf.logId !== source.logId || copyOf.epoch !== source.epoch) {
-    throw new LogCopyError('refused', `the target is not empty: it is a copy of the log ${copyOf.logId} (epoch ${copyOf.epoch.toString()}), but the source is ${source.logId} (epoch ${source.epoch.toString()})`);
+    throw new LogCopyError(
+      'refused',
+      `the target is not empty: it is a copy of the log ${copyOf.logId} (epoch ${copyOf.epoch.toString()}), but the source is ${source.logId} (epoch ${source.epoch.toString()})`,
+    );
   }
   return founding;
 }
@@ -40,12 +59,35 @@ export async function targetFounding(target: EventLog, source: Founding): Promis
 /** Founds the target. An earlier run may have done so late, or a concurrent one. */
 export async function foundCopy(context: CopyContext, target: EventLog, source: Founding): Promise<Founding> {
   const { logId, epoch, domain } = source;
-  await appendPlatformEvent(target, { type: 'EpochStarted', logId: context.uuid(), domain, epoch: epoch + 1, reason: 'copied', copyOf: { logId, epoch } }, { ...context, actor, expected: 'absent' });
+  await appendPlatformEvent(
+    target,
+    {
+      type: 'EpochStarted',
+      logId: context.uuid(),
+      domain,
+      epoch: epoch + 1,
+      reason: 'copied',
+      copyOf: { logId, epoch },
+    },
+    { ...context, actor, expected: 'absent' },
+  );
   return must(await retryRead(context, () => targetFounding(target, source)), 'it was founded');
 }
 
-export async function finishCopy(context: CopyContext, target: EventLog, { source, begun }: { readonly source: CopySource; readonly begun: Founding }): Promise<void> {
-  if (await appendPlatformEvent(target, { type: 'CopyFinished', events: source.events }, { ...context, actor, expected: begun.revision })) return;
+export async function finishCopy(
+  context: CopyContext,
+  target: EventLog,
+  { source, begun }: { readonly source: CopySource; readonly begun: Founding },
+): Promise<void> {
+  if (
+    await appendPlatformEvent(
+      target,
+      { type: 'CopyFinished', events: source.events },
+      { ...context, actor, expected: begun.revision },
+    )
+  )
+    return;
   const now = await retryRead(context, () => targetFounding(target, source.founding));
-  if (now?.finished !== true || now.copied !== source.events) throw new LogCopyError('failed', 'something else writes to the target');
+  if (now?.finished !== true || now.copied !== source.events)
+    throw new LogCopyError('failed', 'something else writes to the target');
 }

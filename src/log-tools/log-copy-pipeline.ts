@@ -2,7 +2,15 @@ import { delay, type Clock } from '../base/clock.ts';
 import { must } from '../base/unreachable.ts';
 import { logCopyInFlightBytesMax, logRetryMsMax, logRetryMsMin } from '../limits/log.ts';
 import { EventCursor, LogCopyError, differenceOf, told } from './log-copy-cursor.ts';
-import { LogRefusedError, streamRevision, type AppendOutcome, type EventLog, type ExpectedRevision, type LogPosition, type RecordedEvent } from '../log/log.ts';
+import {
+  LogRefusedError,
+  streamRevision,
+  type AppendOutcome,
+  type EventLog,
+  type ExpectedRevision,
+  type LogPosition,
+  type RecordedEvent,
+} from '../log/log.ts';
 
 export type PipelineOptions = {
   readonly target: EventLog;
@@ -45,7 +53,8 @@ export class CopyPipeline {
 
   async push(event: RecordedEvent): Promise<void> {
     this.#send(event);
-    while (this.#sent.length >= (this.#warm ? this.#options.inFlightMax : 1) || this.#bytes >= logCopyInFlightBytesMax) await this.#settleOldest();
+    while (this.#sent.length >= (this.#warm ? this.#options.inFlightMax : 1) || this.#bytes >= logCopyInFlightBytesMax)
+      await this.#settleOldest();
   }
 
   /** Resolves once all pushed events exist in the target. */
@@ -57,7 +66,8 @@ export class CopyPipeline {
     const { id, type, data, metadata, stream, revision } = event;
     const expected: ExpectedRevision = revision === 0 ? 'absent' : streamRevision(revision - 1);
     // Not awaited here: a rejection is handled when its turn comes, and must not be unhandled until then.
-    const outcome = this.#options.target.append(stream, [{ id, type, data, metadata }], expected)
+    const outcome = this.#options.target
+      .append(stream, [{ id, type, data, metadata }], expected)
       .catch((cause: unknown): Answer => ({ ok: false, reason: 'rejected', cause }));
     this.#sent.push({ event, outcome });
     this.#bytes += data.length + metadata.length;
@@ -91,7 +101,7 @@ export class CopyPipeline {
     for (let waitMs = logRetryMsMin; this.#sent.length > 0; waitMs = Math.min(waitMs * 2, logRetryMsMax)) {
       await Promise.all(this.#sent.map(({ outcome }) => outcome));
       signal.throwIfAborted();
-      if (await this.#lookAtTarget() && await this.#sendRestAgain()) return;
+      if ((await this.#lookAtTarget()) && (await this.#sendRestAgain())) return;
       await delay(clock, waitMs, signal);
       signal.throwIfAborted();
     }
@@ -133,7 +143,11 @@ export class CopyPipeline {
         continue;
       }
       if (answer.reason === 'rejected') throw rejected(event, answer.cause);
-      if (answer.reason === 'conflict') throw new LogCopyError('failed', `${told(event)} of the source cannot be appended: the target's stream ends at ${answer.actual.toString()}`);
+      if (answer.reason === 'conflict')
+        throw new LogCopyError(
+          'failed',
+          `${told(event)} of the source cannot be appended: the target's stream ends at ${answer.actual.toString()}`,
+        );
       for (const later of rest.slice(1)) this.#sent.push({ event: later, outcome: Promise.resolve(answer) });
       this.#bytes = rest.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0);
       return false;
@@ -143,11 +157,18 @@ export class CopyPipeline {
 }
 
 function overtaken(event: RecordedEvent): LogCopyError {
-  return new LogCopyError('failed', `the target took later events before ${told(event)} of the source, so it has lost the order: empty the target and copy again with --in-flight 1`);
+  return new LogCopyError(
+    'failed',
+    `the target took later events before ${told(event)} of the source, so it has lost the order: empty the target and copy again with --in-flight 1`,
+  );
 }
 
 /** A refusal of all calls is for the operator; any other rejection concerns this event. */
 function rejected(event: RecordedEvent, cause: unknown): unknown {
   if (cause instanceof LogRefusedError) return cause;
-  return new LogCopyError('failed', `the target does not take ${told(event)} of the source: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+  return new LogCopyError(
+    'failed',
+    `the target does not take ${told(event)} of the source: ${cause instanceof Error ? cause.message : String(cause)}`,
+    { cause },
+  );
 }

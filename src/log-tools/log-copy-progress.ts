@@ -83,5 +83,7 @@ function span(seconds: number): string {
   const whole = Math.ceil(seconds);
   if (whole < 60) return `${whole.toString()} s`;
   const minutes = Math.floor(whole / 60);
-  return minutes < 60 ? `${minutes.toString()} min ${(whole % 60).toString()} s` : `${Math.floor(minutes / 60).toString()} h ${(minutes % 60).toString()} min`;
+  return minutes < 60
+    ? `${minutes.toString()} min ${(whole % 60).toString()} s`
+    : `${Math.floor(minutes / 60).toString()} h ${(minutes % 60).toString()} min`;
 }

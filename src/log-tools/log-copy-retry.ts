@@ -8,7 +8,10 @@ import { LogCorruptError, LogRefusedError, LogReplacedError } from '../log/log.t
 const finalErrors = [LogCopyError, LogCorruptError, LogRefusedError, LogReplacedError, UnsuitableLogError];
 
 /** Retries a read while a log is unavailable; only the stall limit ends the retries. */
-export async function retryRead<T>({ clock, signal }: Pick<CopyContext, 'clock' | 'signal'>, read: () => Promise<T>): Promise<T> {
+export async function retryRead<T>(
+  { clock, signal }: Pick<CopyContext, 'clock' | 'signal'>,
+  read: () => Promise<T>,
+): Promise<T> {
   for (let waitMs = logRetryMsMin; ; waitMs = Math.min(waitMs * 2, logRetryMsMax)) {
     try {
       return await read();

@@ -45,7 +45,7 @@ async function copy(context: CopyContext): Promise<CopiedLog> {
     const source: CopySource = { founding, head, events: await countSource(context, head) };
     await assertNotGrown(context, source, 'refused');
     if (before?.finished === true) return finishedAlready(before, source.events);
-    const begun = before ?? await foundCopy(context, target, founding);
+    const begun = before ?? (await foundCopy(context, target, founding));
     await copyRest(context, source, target);
     await assertNotGrown(context, source, 'failed');
     await target.close();
@@ -61,7 +61,10 @@ async function copy(context: CopyContext): Promise<CopiedLog> {
 
 function finishedAlready({ logId, epoch, copied }: Founding, events: number): CopiedLog {
   if (copied === events) return { logId, epoch, events, written: false };
-  throw new LogCopyError('refused', `the target is a finished copy of this source when it had ${String(copied)} events; it has ${events.toString()} now: copy it into an empty log`);
+  throw new LogCopyError(
+    'refused',
+    `the target is a finished copy of this source when it had ${String(copied)} events; it has ${events.toString()} now: copy it into an empty log`,
+  );
 }
 
 /**
@@ -73,7 +76,7 @@ async function countSource({ source: log, progress, signal }: CopyContext, head:
   const cursor = new EventCursor(log, { side: 'source', after: logStart, until: head, signal });
   let events = 0;
   try {
-    while (await cursor.next() !== undefined) {
+    while ((await cursor.next()) !== undefined) {
       events += 1;
       progress.advance();
     }
@@ -89,8 +92,11 @@ async function countSource({ source: log, progress, signal }: CopyContext, head:
 
 /** Any new event, a lease renewal included, means that a server is running on the source. */
 async function assertNotGrown(context: CopyContext, { head }: CopySource, kind: 'refused' | 'failed'): Promise<void> {
-  if (await retryRead(context, () => context.source.head()) === head) return;
-  throw new LogCopyError(kind, `the source has grown, so a server is running on it: stop all servers and copy again${kind === 'failed' ? '; the events in the target are kept' : ''}`);
+  if ((await retryRead(context, () => context.source.head())) === head) return;
+  throw new LogCopyError(
+    kind,
+    `the source has grown, so a server is running on it: stop all servers and copy again${kind === 'failed' ? '; the events in the target are kept' : ''}`,
+  );
 }
 
 /** Compares the target's events with the source's beginning, and appends the rest. */
@@ -100,7 +106,16 @@ async function copyRest(context: CopyContext, source: CopySource, target: EventL
   try {
     const { standing, last, next } = await comparePrefix(context, target, events);
     progress.begin('copying', source.events - standing);
-    const pipeline = new CopyPipeline({ target, after: last, inFlightMax, clock, signal, onCopied: () => { progress.advance(); } });
+    const pipeline = new CopyPipeline({
+      target,
+      after: last,
+      inFlightMax,
+      clock,
+      signal,
+      onCopied: () => {
+        progress.advance();
+      },
+    });
     for (let event = next; event !== undefined; event = await events.next()) await pipeline.push(event);
     await pipeline.drain();
     progress.end();
@@ -110,7 +125,11 @@ async function copyRest(context: CopyContext, source: CopySource, target: EventL
 }
 
 /** Waits for an unavailable log and prints a message. After the stall limit it stops the copy, which can be resumed. */
-function watchStandstill({ source, clock, tell }: LogCopyOptions, progress: CopyProgress, ending: AbortController): { cancel(): void } {
+function watchStandstill(
+  { source, clock, tell }: LogCopyOptions,
+  progress: CopyProgress,
+  ending: AbortController,
+): { cancel(): void } {
   let beats = progress.beats;
   let stillMs = 0;
   const everyMs = 5_000;
@@ -118,7 +137,12 @@ function watchStandstill({ source, clock, tell }: LogCopyOptions, progress: Copy
     stillMs = progress.beats === beats ? stillMs + everyMs : 0;
     beats = progress.beats;
     if (stillMs >= logCopyStallMs) {
-      ending.abort(new LogCopyError('failed', `no progress for ${String(logCopyStallMs / 1_000)} s: run the same command again when both logs answer to resume`));
+      ending.abort(
+        new LogCopyError(
+          'failed',
+          `no progress for ${String(logCopyStallMs / 1_000)} s: run the same command again when both logs answer to resume`,
+        ),
+      );
       return;
     }
     const state = source.state();
@@ -126,5 +150,9 @@ function watchStandstill({ source, clock, tell }: LogCopyOptions, progress: Copy
     timer = clock.after(everyMs, look);
   };
   let timer = clock.after(everyMs, look);
-  return { cancel: () => { timer.cancel(); } };
+  return {
+    cancel: () => {
+      timer.cancel();
+    },
+  };
 }

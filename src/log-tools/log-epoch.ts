@@ -25,17 +25,34 @@ export async function startRestoredEpoch(log: EventLog, writing: EpochWriting): 
   if (founding === undefined) throw new EpochRefusedError('the log has no identity: no server has used it yet');
   if (!founding.finished) throw new EpochRefusedError('the log is an unfinished copy');
   const { logId, domain, epoch, revision } = founding;
-  if (!await appendPlatformEvent(log, { type: 'EpochStarted', logId, domain, epoch: epoch + 1, reason: 'restored' }, { ...writing, actor: 'system:log-new-epoch', expected: revision })) {
+  if (
+    !(await appendPlatformEvent(
+      log,
+      { type: 'EpochStarted', logId, domain, epoch: epoch + 1, reason: 'restored' },
+      { ...writing, actor: 'system:log-new-epoch', expected: revision },
+    ))
+  ) {
     throw new EpochRefusedError('another process began an epoch at the same time');
   }
   return { ...founding, epoch: epoch + 1, reason: 'restored' };
 }
 
 /** Retries with the same id until the outcome is known; false when another event has this revision. */
-export async function appendPlatformEvent(log: EventLog, event: PlatformEvent, writing: EpochWriting & { readonly actor: string; readonly expected: ExpectedRevision }): Promise<boolean> {
+export async function appendPlatformEvent(
+  log: EventLog,
+  event: PlatformEvent,
+  writing: EpochWriting & { readonly actor: string; readonly expected: ExpectedRevision },
+): Promise<boolean> {
   const { clock, uuid, signal, actor, expected } = writing;
   const requestId = uuid();
-  const metadata: EventMetadata = { actor, verb: 'create', requestId, time: new Date(clock.now()).toISOString(), schema: eventSchema, $correlationId: requestId };
+  const metadata: EventMetadata = {
+    actor,
+    verb: 'create',
+    requestId,
+    time: new Date(clock.now()).toISOString(),
+    schema: eventSchema,
+    $correlationId: requestId,
+  };
   const proposed = encodeEvent(uuid(), event, metadata);
   for (let waitMs = logRetryMsMin; ; waitMs = Math.min(waitMs * 2, logRetryMsMax)) {
     const outcome = await log.append(platformStream, [proposed], expected);

@@ -13,18 +13,37 @@ export type LogPlace = Pick<Config, 'eventLog' | 'dataDir'> & { readonly shown: 
 export type PlaceSettings = { readonly environment: Environment; readonly folder: string };
 
 /** @throws StartError for text that names no log, without repeating it. `prefix`: overrides EVENTSTORE_PREFIX. */
-export function logPlace(option: string, words: string, { environment, folder }: PlaceSettings, prefix?: string): LogPlace {
+export function logPlace(
+  option: string,
+  words: string,
+  { environment, folder }: PlaceSettings,
+  prefix?: string,
+): LogPlace {
   const [scheme = ''] = words.split(':', 1);
   const dir = scheme === 'embedded' ? words.slice('embedded:'.length) : '';
-  const settings = { DATA_DIR: dir === '' ? environment['DATA_DIR'] : dir, EVENT_LOG: scheme === 'embedded' ? 'embedded:' : words, EVENTSTORE_PREFIX: prefix ?? environment['EVENTSTORE_PREFIX'] };
+  const settings = {
+    DATA_DIR: dir === '' ? environment['DATA_DIR'] : dir,
+    EVENT_LOG: scheme === 'embedded' ? 'embedded:' : words,
+    EVENTSTORE_PREFIX: prefix ?? environment['EVENTSTORE_PREFIX'],
+  };
   const decoded = decodeConfig(settings, folder);
-  if (!decoded.ok) throw new StartError(decoded.mistakes.map((mistake) => inWordsOf(option, mistake, prefix !== undefined)).join('\n'), { exitCode: 2 });
+  if (!decoded.ok)
+    throw new StartError(
+      decoded.mistakes.map((mistake) => inWordsOf(option, mistake, prefix !== undefined)).join('\n'),
+      { exitCode: 2 },
+    );
   const { eventLog, dataDir } = decoded.config;
-  return { eventLog, dataDir, shown: eventLog.kind === 'embedded' ? `embedded:${dataDir}` : shownUrl(words) + shownPrefix(eventLog.prefix) };
+  return {
+    eventLog,
+    dataDir,
+    shown: eventLog.kind === 'embedded' ? `embedded:${dataDir}` : shownUrl(words) + shownPrefix(eventLog.prefix),
+  };
 }
 
 function inWordsOf(option: string, mistake: string, hasPrefix: boolean): string {
-  return hasPrefix ? mistake.replace(/^EVENT_LOG/u, option).replace(/^EVENTSTORE_PREFIX/u, `${option}-prefix`) : mistake.replace(/^EVENT_LOG/u, option);
+  return hasPrefix
+    ? mistake.replace(/^EVENT_LOG/u, option).replace(/^EVENTSTORE_PREFIX/u, `${option}-prefix`)
+    : mistake.replace(/^EVENT_LOG/u, option);
 }
 
 function shownPrefix(prefix: string): string {
@@ -56,8 +75,9 @@ export function withoutCredentials(text: string, places: readonly LogPlace[]): s
     if (eventLog.kind !== 'eventstore') continue;
     const [, written = ''] = /\/\/[^@]*?:([^@]*)@/u.exec(eventLog.url) ?? [];
     const decoded = decodeEventStoreUrl(eventLog.url);
-    const password = decoded.ok ? decoded.url.credentials?.password ?? '' : '';
-    for (const secret of [eventLog.url, written, password]) if (secret !== '') cleaned = cleaned.replaceAll(secret, '…');
+    const password = decoded.ok ? (decoded.url.credentials?.password ?? '') : '';
+    for (const secret of [eventLog.url, written, password])
+      if (secret !== '') cleaned = cleaned.replaceAll(secret, '…');
   }
   return cleaned;
 }

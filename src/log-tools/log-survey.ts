@@ -3,13 +3,20 @@ import { CopyProgress } from './log-copy-progress.ts';
 import { FoundedLog, readFounding } from '../log/founded-log.ts';
 import { logStart, type EventLog } from '../log/log.ts';
 
-export type SurveyOptions = { readonly clock: Clock; readonly tell: (line: string) => void; readonly signal: AbortSignal };
+export type SurveyOptions = {
+  readonly clock: Clock;
+  readonly tell: (line: string) => void;
+  readonly signal: AbortSignal;
+};
 
 /** Each package of a plugin has its own stream. */
 const packageStreams = 'package:';
 
 /** The properties of a log for the operator, as names and values. Reads the log to its end, so damage is detected. */
-export async function describeLog(log: EventLog, options: SurveyOptions): Promise<readonly (readonly [string, string])[]> {
+export async function describeLog(
+  log: EventLog,
+  options: SurveyOptions,
+): Promise<readonly (readonly [string, string])[]> {
   const founding = await readFounding(log);
   const progress = new CopyProgress(options);
   progress.begin('reading');
@@ -23,13 +30,21 @@ export async function describeLog(log: EventLog, options: SurveyOptions): Promis
     }
   }
   options.signal.throwIfAborted();
-  if (founding === undefined) return [['id', 'none: no server has used it yet'], ['events', events.toString()]];
+  if (founding === undefined)
+    return [
+      ['id', 'none: no server has used it yet'],
+      ['events', events.toString()],
+    ];
   const { logId, domain, epoch, reason, finished, copyOf } = founding;
   const origin = copyOf === undefined ? reason : `${reason} from log ${copyOf.logId}, epoch ${copyOf.epoch.toString()}`;
   const head = finished ? await shownHead(log, domain) : 'an unfinished copy: no server can use it yet';
   return [
-    ['id', logId], ['domain', domain], ['epoch', `${epoch.toString()} (${origin})`], ['events', events.toString()],
-    ...(packages.size === 0 ? [] : [['packages', packages.size.toString()] as const]), ['head', head],
+    ['id', logId],
+    ['domain', domain],
+    ['epoch', `${epoch.toString()} (${origin})`],
+    ['events', events.toString()],
+    ...(packages.size === 0 ? [] : [['packages', packages.size.toString()] as const]),
+    ['head', head],
   ];
 }
 

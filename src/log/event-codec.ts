@@ -57,7 +57,9 @@ export function decodeMetadata(recorded: RecordedEvent): EventMetadata {
     throw new LogCorruptError(`event ${recorded.id} at ${recorded.position.toString()} has no schema or time`);
   }
   if (raw['schema'] > eventSchema) {
-    throw new NewerEventError(`event ${recorded.id} has schema ${String(raw['schema'])}; this version reads up to ${String(eventSchema)}`);
+    throw new NewerEventError(
+      `event ${recorded.id} has schema ${String(raw['schema'])}; this version reads up to ${String(eventSchema)}`,
+    );
   }
   return raw as unknown as EventMetadata;
 }
@@ -78,7 +80,8 @@ export function stampOf(recorded: RecordedEvent): string {
   const bytes = buffer(recorded.metadata);
   const end = bytes.lastIndexOf(schemaMember);
   const schemaAt = end + schemaMember.length;
-  const isCurrent = end >= timeLength + timeMember.length && bytes[schemaAt] === currentSchema && bytes[schemaAt + 1] === comma;
+  const isCurrent =
+    end >= timeLength + timeMember.length && bytes[schemaAt] === currentSchema && bytes[schemaAt + 1] === comma;
   const stamp = isCurrent ? bytes.toString('latin1', end - timeLength - timeMember.length, end) : '';
   return stamp.startsWith(timeMember) ? stamp.slice(timeMember.length) : decodeMetadata(recorded).time;
 }
@@ -93,7 +96,8 @@ export function declaredIn(recorded: RecordedEvent): number | undefined {
   const at = bytes.lastIndexOf(declaredMember);
   if (at === -1) return undefined;
   let declared = 0;
-  for (let place = at + declaredMember.length; isDigit(bytes[place]); place += 1) declared = declared * 10 + (bytes[place] ?? 0) - zero;
+  for (let place = at + declaredMember.length; isDigit(bytes[place]); place += 1)
+    declared = declared * 10 + (bytes[place] ?? 0) - zero;
   return declared;
 }
 
@@ -138,7 +142,9 @@ function cut({ type }: RecordedEvent, data: Buffer): Located | undefined {
   if (!Object.hasOwn(isObjects, type) || !isObjects[type as Event['type']]) return undefined;
   if (!data.subarray(0, valuesOpening.length).equals(valuesOpening)) return undefined;
   const place = placeIn(data);
-  return place.objectStart >= separator.length && place.spliceAt >= metadataOpening.length && data.at(-1) === brace ? place : undefined;
+  return place.objectStart >= separator.length && place.spliceAt >= metadataOpening.length && data.at(-1) === brace
+    ? place
+    : undefined;
 }
 
 function dataText(event: Event): string {
@@ -147,7 +153,9 @@ function dataText(event: Event): string {
     return JSON.stringify(rest);
   }
   const values = JSON.stringify(event.values);
-  return event.object === undefined ? `{"values":${values}}` : `{"values":${values},"object":${JSON.stringify(event.object)}}`;
+  return event.object === undefined
+    ? `{"values":${values}}`
+    : `{"values":${values},"object":${JSON.stringify(event.object)}}`;
 }
 
 const unwritten = { indexed: undefined, time: undefined };
@@ -163,10 +171,25 @@ function placeIn(data: Buffer): Located {
 }
 
 const isObjects: Readonly<Record<Event['type'], boolean>> = {
-  ObjectCreated: true, ObjectUpdated: true, ObjectDeletionRequested: true, ObjectDeleted: true, NameFenced: true,
-  ValueClaimed: false, ValueReleased: false, PasswordSet: false, TokenIssued: false,
-  EpochStarted: false, CopyFinished: false, LeaseHeld: false, LeaseReleased: false, PackageChunk: false,
-  TypeDeclared: false, UniqueEnforced: false, LevelRaised: false, NodeSeen: false, NodeLeft: false,
+  ObjectCreated: true,
+  ObjectUpdated: true,
+  ObjectDeletionRequested: true,
+  ObjectDeleted: true,
+  NameFenced: true,
+  ValueClaimed: false,
+  ValueReleased: false,
+  PasswordSet: false,
+  TokenIssued: false,
+  EpochStarted: false,
+  CopyFinished: false,
+  LeaseHeld: false,
+  LeaseReleased: false,
+  PackageChunk: false,
+  TypeDeclared: false,
+  UniqueEnforced: false,
+  LevelRaised: false,
+  NodeSeen: false,
+  NodeLeft: false,
 };
 
 export function isObjectEvent(event: Event): event is ObjectEvent {
@@ -197,10 +220,12 @@ const required: Readonly<Record<Event['type'], readonly string[]>> = {
 
 function decodeData(recorded: RecordedEvent): Event {
   const members = Object.hasOwn(required, recorded.type) ? required[recorded.type as Event['type']] : undefined;
-  if (members === undefined) throw new NewerEventError(`event ${recorded.id} has the unknown type ${JSON.stringify(recorded.type)}`);
+  if (members === undefined)
+    throw new NewerEventError(`event ${recorded.id} has the unknown type ${JSON.stringify(recorded.type)}`);
   const data = parse(recorded, recorded.data);
   for (const member of members) {
-    if (data[member] === undefined) throw new LogCorruptError(`event ${recorded.id} (${recorded.type}) lacks ${member}`);
+    if (data[member] === undefined)
+      throw new LogCorruptError(`event ${recorded.id} (${recorded.type}) lacks ${member}`);
   }
   return { type: recorded.type, ...data } as unknown as Event;
 }

@@ -1,8 +1,30 @@
 import { eventSchema, type EventMetadata, type PlatformEvent } from '../command/event.ts';
 import { platformEventsReadMax } from '../limits/log.ts';
 import { decodeEvent, decodeMetadata, encodeEvent } from './event-codec.ts';
-import { epochShift, isOfEpoch, logPosition, logStart, LogCorruptError, LogRefusedError, streamName, streamRevision, UnknownPositionError } from './log.ts';
-import type { AppendOutcome, EventLog, ExpectedRevision, LogIdentity, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions } from './log.ts';
+import {
+  epochShift,
+  isOfEpoch,
+  logPosition,
+  logStart,
+  LogCorruptError,
+  LogRefusedError,
+  streamName,
+  streamRevision,
+  UnknownPositionError,
+} from './log.ts';
+import type {
+  AppendOutcome,
+  EventLog,
+  ExpectedRevision,
+  LogIdentity,
+  LogPosition,
+  LogState,
+  ProposedEvent,
+  RecordedEvent,
+  StreamName,
+  StreamRevision,
+  SubscribeOptions,
+} from './log.ts';
 
 /** The log's description of itself in `platform:log`. */
 export type Founding = LogIdentity & {
@@ -35,7 +57,8 @@ export async function readFounding(log: Pick<EventLog, 'readStream'>): Promise<F
   let from = 0;
   for (;;) {
     const page = await log.readStream(platformStream, { from: streamRevision(from), limit: platformEventsReadMax });
-    for (const recorded of page) founding = { ...judged(founding, platformEventOf(recorded)), revision: recorded.revision };
+    for (const recorded of page)
+      founding = { ...judged(founding, platformEventOf(recorded)), revision: recorded.revision };
     if (page.length < platformEventsReadMax) return founding;
     from += page.length;
   }
@@ -57,7 +80,10 @@ function platformEventOf(recorded: RecordedEvent): PlatformEvent {
     const { event } = decodeEvent(recorded);
     if (event.type === 'EpochStarted' || event.type === 'CopyFinished') return event;
   } catch (cause) {
-    throw new UnsuitableLogError(`${cause instanceof Error ? cause.message : String(cause)}; was it written by a later version of this program?`, { cause });
+    throw new UnsuitableLogError(
+      `${cause instanceof Error ? cause.message : String(cause)}; was it written by a later version of this program?`,
+      { cause },
+    );
   }
   throw new UnsuitableLogError(`${platformStream} has an unexpected ${recorded.type}`);
 }
@@ -82,12 +108,24 @@ export class FoundedLog implements EventLog {
    * Reads the log's identity; founds an empty log. Rejects with `UnsuitableLogError` or `LogRefusedError` if only the
    * operator can fix it; other rejections mean that the log is unavailable, and the caller retries.
    */
-  async found({ domain, now, uuid }: { readonly domain: string; readonly now: number; readonly uuid: () => string }): Promise<LogIdentity> {
+  async found({
+    domain,
+    now,
+    uuid,
+  }: {
+    readonly domain: string;
+    readonly now: number;
+    readonly uuid: () => string;
+  }): Promise<LogIdentity> {
     for (;;) {
       const founding = await readFounding(this.#raw);
       if (founding !== undefined) return this.#adopt(founding, domain);
       const event: PlatformEvent = { type: 'EpochStarted', logId: uuid(), domain, epoch: 0, reason: 'founded' };
-      const outcome = await this.#raw.append(platformStream, [encodeEvent(uuid(), event, foundingMetadata(now, uuid()))], 'absent');
+      const outcome = await this.#raw.append(
+        platformStream,
+        [encodeEvent(uuid(), event, foundingMetadata(now, uuid()))],
+        'absent',
+      );
       // If several nodes found the log at once, the others read the winner's event.
       if (outcome.ok || outcome.reason === 'conflict') continue;
       if (outcome.cause instanceof LogRefusedError) throw outcome.cause;
@@ -96,7 +134,8 @@ export class FoundedLog implements EventLog {
   }
 
   #adopt({ logId, epoch, domain: owner, finished }: Founding, domain: string): LogIdentity {
-    if (owner !== domain) throw new UnsuitableLogError(`it belongs to PLATFORM_DOMAIN ${owner}, but this server has ${domain}`);
+    if (owner !== domain)
+      throw new UnsuitableLogError(`it belongs to PLATFORM_DOMAIN ${owner}, but this server has ${domain}`);
     if (!finished) throw new UnsuitableLogError('it is an unfinished copy: run ledgerplane log copy again to resume');
     this.#identity = { logId, epoch };
     this.#shift = epochShift(epoch);
@@ -114,17 +153,28 @@ export class FoundedLog implements EventLog {
     return this.#plain?.append(stream, events, expected) ?? this.#append(stream, events, expected);
   }
 
-  async #append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
-    if (this.#identity === undefined) return { ok: false, reason: 'unavailable', cause: new Error('the event log is not founded yet') };
+  async #append(
+    stream: StreamName,
+    events: readonly ProposedEvent[],
+    expected: ExpectedRevision,
+  ): Promise<AppendOutcome> {
+    if (this.#identity === undefined)
+      return { ok: false, reason: 'unavailable', cause: new Error('the event log is not founded yet') };
     const outcome = await this.#raw.append(stream, events, expected);
     return outcome.ok ? { ...outcome, position: this.#told(outcome.position) } : outcome;
   }
 
-  readStream(stream: StreamName, options: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
+  readStream(
+    stream: StreamName,
+    options: { readonly from: StreamRevision; readonly limit: number },
+  ): Promise<readonly RecordedEvent[]> {
     return this.#plain?.readStream(stream, options) ?? this.#readStream(stream, options);
   }
 
-  async #readStream(stream: StreamName, options: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
+  async #readStream(
+    stream: StreamName,
+    options: { readonly from: StreamRevision; readonly limit: number },
+  ): Promise<readonly RecordedEvent[]> {
     this.identity();
     return (await this.#raw.readStream(stream, options)).map((recorded) => this.#moved(recorded));
   }
@@ -144,7 +194,9 @@ export class FoundedLog implements EventLog {
     return (isPlain ? this.#plain?.readAll(options) : undefined) ?? this.#readAll(options);
   }
 
-  async *#readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncGenerator<readonly RecordedEvent[]> {
+  async *#readAll(
+    options: SubscribeOptions & { readonly until?: LogPosition },
+  ): AsyncGenerator<readonly RecordedEvent[]> {
     this.identity();
     const until = options.until === undefined ? {} : { until: this.#asked(options.until) };
     const batches = this.#raw.readAll({ ...options, after: this.#asked(options.after), ...until });
@@ -204,5 +256,12 @@ export class FoundedLog implements EventLog {
 }
 
 function foundingMetadata(now: number, requestId: string): EventMetadata {
-  return { actor: 'system:log', verb: 'create', requestId, time: new Date(now).toISOString(), schema: eventSchema, $correlationId: requestId };
+  return {
+    actor: 'system:log',
+    verb: 'create',
+    requestId,
+    time: new Date(now).toISOString(),
+    schema: eventSchema,
+    $correlationId: requestId,
+  };
 }

@@ -25,13 +25,15 @@ export function logPosition(value: bigint): LogPosition {
 }
 
 export function streamRevision(value: number): StreamRevision {
-  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`a stream revision must be a whole number >= 0, got ${String(value)}`);
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw new RangeError(`a stream revision must be a whole number >= 0, got ${String(value)}`);
   return value as StreamRevision;
 }
 
 export function streamName(value: string): StreamName {
   // NUL terminates a name in a log's keys, and a lone surrogate has no UTF-8 encoding: two names could become equal.
-  if (!/^[a-z]+:[^\0\p{Cs}]+$/u.test(value)) throw new RangeError(`a stream's name must be <category>:<rest>, got ${JSON.stringify(value)}`);
+  if (!/^[a-z]+:[^\0\p{Cs}]+$/u.test(value))
+    throw new RangeError(`a stream's name must be <category>:<rest>, got ${JSON.stringify(value)}`);
   return value as StreamName;
 }
 
@@ -115,7 +117,10 @@ export type EventLog = {
    */
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome>;
   /** The events of a stream from revision `from` (inclusive) forwards, at most `limit`. Empty for a missing stream. */
-  readStream(stream: StreamName, options: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]>;
+  readStream(
+    stream: StreamName,
+    options: { readonly from: StreamRevision; readonly limit: number },
+  ): Promise<readonly RecordedEvent[]>;
   /** The stream's last event, read from the log itself (no cache); undefined for a missing stream. */
   readLast(stream: StreamName): Promise<RecordedEvent | undefined>;
   /**

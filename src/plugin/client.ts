@@ -14,7 +14,14 @@ import type { ResourceType } from '../resource/type/resource-type.ts';
 import { parseFieldSelector, parseLabelSelector } from '../resource/query/selector.ts';
 import { asPluginObject, asJsonObject } from './objects/load-object.ts';
 import { isObject } from './load/manifest.ts';
-import { ClientError, type Client, type ClientList, type ClientListQuery, type ClientPreconditions, type TypeName } from './api/plugin.ts';
+import {
+  ClientError,
+  type Client,
+  type ClientList,
+  type ClientListQuery,
+  type ClientPreconditions,
+  type TypeName,
+} from './api/plugin.ts';
 import type { TypeRegistry } from './registry/type-registry.ts';
 
 export type ClientDependencies = {
@@ -27,7 +34,9 @@ export type ClientDependencies = {
 
 /** The identity and rights of a client. */
 export type ClientBinding = {
-  readonly authorize: (request: ResourceRequest) => { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
+  readonly authorize: (
+    request: ResourceRequest,
+  ) => { readonly allowed: true } | { readonly allowed: false; readonly reason: string };
   readonly subject: Subject;
   /** The cause of the request for which the client acts. */
   readonly cause: Omit<Cause, 'verb' | 'actor'>;
@@ -45,16 +54,37 @@ export function createClient(dependencies: ClientDependencies, binding: ClientBi
       return Promise.resolve(bytes === undefined ? undefined : asPluginObject<T>(bytes));
     },
     list: async (type, query) => client.list(type, query),
-    create: async (type, object) => client.write(type, 'create', () => ({ type: 'create', object: asJsonObject(object) })),
-    update: async (type, object, preconditions) => client.write(type, 'update', () => {
-      const body = asJsonObject(object);
-      return { type: 'replace', name: nameOf(body), object: body, part: 'main', preconditions: preconditionsOf(preconditions) };
-    }),
+    create: async (type, object) =>
+      client.write(type, 'create', () => ({ type: 'create', object: asJsonObject(object) })),
+    update: async (type, object, preconditions) =>
+      client.write(type, 'update', () => {
+        const body = asJsonObject(object);
+        return {
+          type: 'replace',
+          name: nameOf(body),
+          object: body,
+          part: 'main',
+          preconditions: preconditionsOf(preconditions),
+        };
+      }),
     patch: async (type, name, patch, preconditions) =>
-      client.write(type, 'patch', () => ({ type: 'patch', name, patch: { kind: 'merge', document: asJsonObject(patch) }, part: 'main', preconditions: preconditionsOf(preconditions) })),
+      client.write(type, 'patch', () => ({
+        type: 'patch',
+        name,
+        patch: { kind: 'merge', document: asJsonObject(patch) },
+        part: 'main',
+        preconditions: preconditionsOf(preconditions),
+      })),
     patchStatus: async (type, name, patch, preconditions) =>
-      client.write(type, 'patch', () => ({ type: 'patch', name, patch: { kind: 'merge', document: asJsonObject(patch) }, part: 'status', preconditions: preconditionsOf(preconditions) })),
-    delete: async (type, name, preconditions) => client.write(type, 'delete', () => ({ type: 'delete', name, preconditions: preconditionsOf(preconditions) })),
+      client.write(type, 'patch', () => ({
+        type: 'patch',
+        name,
+        patch: { kind: 'merge', document: asJsonObject(patch) },
+        part: 'status',
+        preconditions: preconditionsOf(preconditions),
+      })),
+    delete: async (type, name, preconditions) =>
+      client.write(type, 'delete', () => ({ type: 'delete', name, preconditions: preconditionsOf(preconditions) })),
   };
 }
 
@@ -62,13 +92,20 @@ export function createClient(dependencies: ClientDependencies, binding: ClientBi
 export function authorizePlugin(registry: TypeRegistry, plugin: string): ClientBinding['authorize'] {
   return ({ group, version, resource, verb }) => {
     if (registry.byPath(group, version, resource)?.type.plugin === plugin) return { allowed: true };
-    return { allowed: false, reason: `forbidden: the plugin ${plugin} cannot ${verb} ${resource} in API group ${JSON.stringify(group)}: the type belongs to another plugin` };
+    return {
+      allowed: false,
+      reason: `forbidden: the plugin ${plugin} cannot ${verb} ${resource} in API group ${JSON.stringify(group)}: the type belongs to another plugin`,
+    };
   };
 }
 
 /** Revokes the rights once `isOver`: a step that continues then could conflict with its successor. */
-export function authorizeUntil(isOver: () => boolean, authorize: ClientBinding['authorize']): ClientBinding['authorize'] {
-  return (request) => (isOver() ? { allowed: false, reason: 'forbidden: the plugin of this step has stopped' } : authorize(request));
+export function authorizeUntil(
+  isOver: () => boolean,
+  authorize: ClientBinding['authorize'],
+): ClientBinding['authorize'] {
+  return (request) =>
+    isOver() ? { allowed: false, reason: 'forbidden: the plugin of this step has stopped' } : authorize(request);
 }
 
 class BoundClient {
@@ -94,7 +131,11 @@ class BoundClient {
     let bytes = 0;
     for await (const slice of items instanceof Uint8Array ? [items] : items()) {
       bytes += slice.length;
-      if (bytes > clientListBytesMax) throw this.#refused('bad-request', `the list is longer than ${String(clientListBytesMax)} bytes: request smaller pages`);
+      if (bytes > clientListBytesMax)
+        throw this.#refused(
+          'bad-request',
+          `the list is longer than ${String(clientListBytesMax)} bytes: request smaller pages`,
+        );
       if (slice.length > 0) slices.push(Buffer.from(slice));
     }
     const text = slices.map((slice) => slice.toString('utf8')).join(',');
@@ -102,13 +143,26 @@ class BoundClient {
     return { items: decoded, total, resourceVersion: position.toString() };
   }
 
-  async write<T>(typeName: TypeName, verb: 'create' | 'update' | 'patch' | 'delete', command: () => Command): Promise<T> {
+  async write<T>(
+    typeName: TypeName,
+    verb: 'create' | 'update' | 'patch' | 'delete',
+    command: () => Command,
+  ): Promise<T> {
     const made = this.#made(command);
     const type = this.#authorized(typeName, verb, made.type === 'create' ? {} : { name: made.name, ...partOf(made) });
-    if (isOfStatus(made) && !type.statusSubresource) throw this.#refused('bad-request', `${type.key} has no status subresource: its status is written with the rest of the object`);
+    if (isOfStatus(made) && !type.statusSubresource)
+      throw this.#refused(
+        'bad-request',
+        `${type.key} has no status subresource: its status is written with the rest of the object`,
+      );
     const { cause, subject, chargedTo = subject } = this.#binding;
     const context: WriteContext = {
-      cause: { ...cause, actor: actorOf(subject), verb }, dryRun: false, fieldValidation: undefined, origin: 'plugin', subject, chargedTo,
+      cause: { ...cause, actor: actorOf(subject), verb },
+      dryRun: false,
+      fieldValidation: undefined,
+      origin: 'plugin',
+      subject,
+      chargedTo,
     };
     const outcome = await this.#dependencies.execute(type, made, context);
     if (!outcome.ok) throw this.#rejected(outcome.rejection);
@@ -124,17 +178,26 @@ class BoundClient {
     }
   }
 
-  #authorized({ group, version, plural }: TypeName, verb: string, place: { readonly name?: string; readonly subresource?: string }): ResourceType {
+  #authorized(
+    { group, version, plural }: TypeName,
+    verb: string,
+    place: { readonly name?: string; readonly subresource?: string },
+  ): ResourceType {
     const request = resourceRequest(verb, { group, version, resource: plural, ...place });
     const authorized = this.#binding.authorize(request);
     if (!authorized.allowed) throw this.#refused('forbidden', authorized.reason);
     const registration = this.#dependencies.registry.byPath(group, version, plural);
-    if (registration === undefined) throw this.#refused('not-found', `there is no type ${plural} in ${group}/${version}`);
-    if (!registration.serving) throw this.#refused('unavailable', `the plugin ${registration.type.plugin} has not started yet`);
+    if (registration === undefined)
+      throw this.#refused('not-found', `there is no type ${plural} in ${group}/${version}`);
+    if (!registration.serving)
+      throw this.#refused('unavailable', `the plugin ${registration.type.plugin} has not started yet`);
     return registration.type;
   }
 
-  #query(type: ResourceType, { labelSelector = [], fieldSelector = [], sort = [], page, size }: ClientListQuery): ListQuery {
+  #query(
+    type: ResourceType,
+    { labelSelector = [], fieldSelector = [], sort = [], page, size }: ClientListQuery,
+  ): ListQuery {
     const labels = parseLabelSelector(listOf(labelSelector));
     if (!labels.ok) throw this.#refused('bad-request', labels.problem);
     const fields = parseFieldSelector(listOf(fieldSelector));
@@ -143,18 +206,24 @@ class BoundClient {
     if (!bound.ok) throw this.#refused('bad-request', bound.problem);
     const sorted = parseSort(listOf(sort), type.indexes);
     if (!sorted.ok) throw this.#refused('bad-request', sorted.problem);
-    return { selection: { labels: labels.requirements, fields: bound.requirements }, sort: sorted.sort, window: this.#window(page, size) };
+    return {
+      selection: { labels: labels.requirements, fields: bound.requirements },
+      sort: sorted.sort,
+      window: this.#window(page, size),
+    };
   }
 
   #window(page: number | undefined, size: number | undefined): Window {
-    if ([page, size].some((count) => count !== undefined && !(Number.isSafeInteger(count) && count >= 0))) throw this.#refused('bad-request', 'page and size must be whole numbers of at least 0');
+    if ([page, size].some((count) => count !== undefined && !(Number.isSafeInteger(count) && count >= 0)))
+      throw this.#refused('bad-request', 'page and size must be whole numbers of at least 0');
     return size === undefined || size === 0 ? { kind: 'all' } : { kind: 'page', page: Math.max(1, page ?? 1), size };
   }
 
   #rejected(rejection: Rejection): ClientError {
     const { word, status } = this.#dependencies.refusalOf(rejection.reason);
     return new ClientError(rejection.detail, {
-      reason: word, status,
+      reason: word,
+      status,
       ...('violations' in rejection ? { errors: rejection.violations } : {}),
       ...('retryAfterSeconds' in rejection ? { retryAfterSeconds: rejection.retryAfterSeconds } : {}),
     });
@@ -162,7 +231,11 @@ class BoundClient {
 
   #refused(reason: RejectionReason, message: string): ClientError {
     const { word, status } = this.#dependencies.refusalOf(reason);
-    return new ClientError(message, { reason: word, status, ...(reason === 'unavailable' ? { retryAfterSeconds: 1 } : {}) });
+    return new ClientError(message, {
+      reason: word,
+      status,
+      ...(reason === 'unavailable' ? { retryAfterSeconds: 1 } : {}),
+    });
   }
 }
 
@@ -182,8 +255,12 @@ function listOf(given: string | readonly string[]): readonly string[] {
 /** Plugins may pass anything: a precondition that is not a string is refused, not ignored. */
 function preconditionsOf(given: ClientPreconditions | undefined): Preconditions {
   const { uid, resourceVersion }: { readonly uid?: unknown; readonly resourceVersion?: unknown } = given ?? {};
-  if (![uid, resourceVersion].every((value) => value === undefined || typeof value === 'string')) throw new TypeError('preconditions: uid and resourceVersion must be strings');
-  return { ...(typeof uid === 'string' ? { uid } : {}), ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}) };
+  if (![uid, resourceVersion].every((value) => value === undefined || typeof value === 'string'))
+    throw new TypeError('preconditions: uid and resourceVersion must be strings');
+  return {
+    ...(typeof uid === 'string' ? { uid } : {}),
+    ...(typeof resourceVersion === 'string' ? { resourceVersion } : {}),
+  };
 }
 
 function nameOf({ metadata }: JsonObject): string {

@@ -28,7 +28,12 @@ export function isEnforced({ since, enforced }: Pick<Declared, 'since' | 'enforc
 }
 
 /** An object that was written by a declaration from before its index was unique, although that was enforced by then. */
-export type LateWrite = { readonly type: TypeKey; readonly name: string; readonly declared: number | undefined; readonly indexes: readonly string[] };
+export type LateWrite = {
+  readonly type: TypeKey;
+  readonly name: string;
+  readonly declared: number | undefined;
+  readonly indexes: readonly string[];
+};
 
 /** The declarations of types in the log, as far as this node has folded it. */
 export type DeclarationReader = {
@@ -42,7 +47,11 @@ export type DeclarationReader = {
 };
 
 /** What a row says of an object: its last event's revision, the declaration that decided it, and the answer's JSON. */
-export type WrittenObject = { readonly revision: StreamRevision; readonly declared: number | undefined; readonly bytes: Uint8Array };
+export type WrittenObject = {
+  readonly revision: StreamRevision;
+  readonly declared: number | undefined;
+  readonly bytes: Uint8Array;
+};
 
 /** Names in order; `next` is where the next page begins, undefined at the end. */
 export type OlderPage = { readonly names: readonly string[]; readonly next: string | undefined };

@@ -100,7 +100,10 @@ export type ObjectReader = {
    */
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined;
   /** Resolves with 'reached' once every event up to `position` is folded, 'timeout' after `timeoutMs`, or 'aborted'. */
-  reached(position: LogPosition, options: { readonly timeoutMs: number; readonly signal?: AbortSignal }): Promise<'reached' | 'timeout' | 'aborted'>;
+  reached(
+    position: LogPosition,
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<'reached' | 'timeout' | 'aborted'>;
 };
 
 /** A change of one object, published in the turn of the commit. */

@@ -26,7 +26,10 @@ export type PermissionReader = {
    * The rules of the closure of `names`: dependencies followed, aggregated roles added. `changed` replaces one role in
    * this computation; with `role: undefined` it is absent.
    */
-  rulesOf(names: Iterable<string>, changed?: { readonly name: string; readonly role: Role | undefined }): readonly Rule[];
+  rulesOf(
+    names: Iterable<string>,
+    changed?: { readonly name: string; readonly role: Role | undefined },
+  ): readonly Rule[];
   user(name: string): UserRecord | undefined;
   token(uid: string): TokenRecord | undefined;
   session(uid: string): SessionRecord | undefined;

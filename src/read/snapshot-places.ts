@@ -1,7 +1,14 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { Turns } from '../base/turns.ts';
 import {
-  listTurnMs, snapshotPlacesMax, snapshotsPerAddressMax, snapshotsPerUserMax, snapshotStallMs, snapshotWaitersMax, snapshotWaitersPerUserMax, snapshotWaitMs,
+  listTurnMs,
+  snapshotPlacesMax,
+  snapshotsPerAddressMax,
+  snapshotsPerUserMax,
+  snapshotStallMs,
+  snapshotWaitersMax,
+  snapshotWaitersPerUserMax,
+  snapshotWaitMs,
 } from '../limits/lists.ts';
 import { accountOf, type Client } from './client.ts';
 
@@ -67,10 +74,13 @@ export class SnapshotPlaces {
     if (place !== undefined) return place;
     const key = accountOf(client);
     const waiting = this.#waitingOf.get(key) ?? 0;
-    if (this.#waiting.size >= snapshotWaitersMax || waiting >= snapshotWaitersPerUserMax || signal?.aborted === true) return undefined;
+    if (this.#waiting.size >= snapshotWaitersMax || waiting >= snapshotWaitersPerUserMax || signal?.aborted === true)
+      return undefined;
     this.#waitingOf.set(key, waiting + 1);
     return new Promise((resolve) => {
-      const giveUp = (): void => { waiter.settle(undefined); };
+      const giveUp = (): void => {
+        waiter.settle(undefined);
+      };
       const timer = this.#clock.after(snapshotWaitMs, giveUp);
       const waiter: Waiter = {
         client,
@@ -89,8 +99,11 @@ export class SnapshotPlaces {
   }
 
   #hasRoom({ user, address }: Client): boolean {
-    return this.#held.size < snapshotPlacesMax && (this.#addresses.get(address) ?? 0) < snapshotsPerAddressMax
-      && (user === undefined || (this.#users.get(user) ?? 0) < snapshotsPerUserMax);
+    return (
+      this.#held.size < snapshotPlacesMax &&
+      (this.#addresses.get(address) ?? 0) < snapshotsPerAddressMax &&
+      (user === undefined || (this.#users.get(user) ?? 0) < snapshotsPerUserMax)
+    );
   }
 
   #hold(client: Client): Place {
@@ -102,7 +115,9 @@ export class SnapshotPlaces {
         held.waitsSince = this.#clock.monotonic();
         held.lost = lost;
       },
-      took: () => { held.waitsSince = undefined; },
+      took: () => {
+        held.waitsSince = undefined;
+      },
       release: () => {
         if (!this.#held.delete(held)) return;
         this.#count(client, -1);

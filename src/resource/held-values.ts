@@ -14,7 +14,9 @@ export type HeldValue = { readonly index: string; readonly hash: string };
  * Includes indexes that were unique once.
  */
 export function heldValues(
-  indexes: readonly IndexDefinition[], object: ResourceObject, onceUnique?: ReadonlySet<string>,
+  indexes: readonly IndexDefinition[],
+  object: ResourceObject,
+  onceUnique?: ReadonlySet<string>,
 ): readonly HeldValue[] {
   return indexes
     .filter(({ unique, name }) => (unique || onceUnique?.has(name) === true) && name !== nameIndex)
@@ -25,12 +27,17 @@ export function heldValues(
 /** The values of unique indexes that a stored object holds; none for an index with a function that fails on it. */
 export function valuesOfFact(indexes: readonly IndexDefinition[], object: ResourceObject): readonly HeldValue[] {
   const { keys } = entryOfFact(indexes, object);
-  return indexes.flatMap((index, place) => (
-    index.unique && index.name !== nameIndex ? (keys[place] ?? []).map((key) => heldValue(index, key)) : []));
+  return indexes.flatMap((index, place) =>
+    index.unique && index.name !== nameIndex ? (keys[place] ?? []).map((key) => heldValue(index, key)) : [],
+  );
 }
 
 /** The unique values in entry `before` that entry `after` no longer has; runs no plugin code. */
-export function valuesLetGo(indexes: readonly IndexDefinition[], before: IndexEntry, after: IndexEntry | undefined): readonly HeldValue[] {
+export function valuesLetGo(
+  indexes: readonly IndexDefinition[],
+  before: IndexEntry,
+  after: IndexEntry | undefined,
+): readonly HeldValue[] {
   return indexes.flatMap((index, place) => {
     const held = before.keys[place];
     if (!index.unique || index.name === nameIndex || held === undefined || held.length === 0) return [];

@@ -17,10 +17,19 @@ export type IndexSpec = {
 /** Names that a selector can contain without escapes. */
 const indexName = /^[^\s=!<>^(),\\\p{Cc}]{1,253}$/u;
 const isFlag = (value: unknown): boolean => value === undefined || typeof value === 'boolean';
-const isOneOf = (values: readonly unknown[]) => (value: unknown): boolean => value === undefined || values.includes(value);
+const isOneOf =
+  (values: readonly unknown[]) =>
+  (value: unknown): boolean =>
+    value === undefined || values.includes(value);
 const rules: Readonly<Record<string, { readonly valid: (value: unknown) => boolean; readonly expected: string }>> = {
-  name: { valid: (value) => typeof value === 'string' && indexName.test(value), expected: 'a text of 1 to 253 characters without spaces and = ! < > ^ ( ) , \\' },
-  type: { valid: isOneOf(['string', 'number', 'boolean', 'timestamp']), expected: '"string", "number", "boolean" or "timestamp"' },
+  name: {
+    valid: (value) => typeof value === 'string' && indexName.test(value),
+    expected: 'a text of 1 to 253 characters without spaces and = ! < > ^ ( ) , \\',
+  },
+  type: {
+    valid: isOneOf(['string', 'number', 'boolean', 'timestamp']),
+    expected: '"string", "number", "boolean" or "timestamp"',
+  },
   order: { valid: isOneOf(['ASC', 'DESC']), expected: '"ASC" or "DESC"' },
   unique: { valid: isFlag, expected: 'true or false' },
   multi: { valid: isFlag, expected: 'true or false' },
@@ -38,7 +47,11 @@ export function decodeIndexSpec(raw: unknown, place: string, problems: string[])
   for (const [member, { valid, expected }] of Object.entries(rules)) {
     if (!valid(spec[member])) problems.push(`${place}.${member}: must be ${expected}, is ${shortJson(spec[member])}`);
   }
-  for (const member of Object.keys(raw)) if (!Object.hasOwn(rules, member)) problems.push(`${place}.${member.slice(0, 64)}: is not known${otherWords(member.slice(0, 64), Object.keys(rules))}`);
+  for (const member of Object.keys(raw))
+    if (!Object.hasOwn(rules, member))
+      problems.push(
+        `${place}.${member.slice(0, 64)}: is not known${otherWords(member.slice(0, 64), Object.keys(rules))}`,
+      );
   return problems.length === before ? copyOf(raw as IndexSpec) : undefined;
 }
 

@@ -59,10 +59,17 @@ export function keysOf(index: Keyed, evaluate: () => unknown): readonly IndexKey
     // An unhandled rejection would end the process.
     if (value instanceof Promise) value.catch(() => undefined);
     if (!Array.isArray(value)) return [keyOrThrow(index, value)];
-    if (!index.multi) throw new IndexValueError(index.name, 'cannot index an array: the index is not declared `multi`', index.isComputed);
+    if (!index.multi)
+      throw new IndexValueError(
+        index.name,
+        'cannot index an array: the index is not declared `multi`',
+        index.isComputed,
+      );
     return manyKeys(index, value);
   } catch (error) {
-    throw isIndexValueError(error) ? error : new IndexValueError(index.name, `its function threw: ${messageOf(error)}`, true, error);
+    throw isIndexValueError(error)
+      ? error
+      : new IndexValueError(index.name, `its function threw: ${messageOf(error)}`, true, error);
   }
 }
 
@@ -77,7 +84,11 @@ function isIndexValueError(error: unknown): error is IndexValueError {
 
 function manyKeys(index: Keyed, values: readonly unknown[]): readonly IndexKey[] {
   if (values.length > indexValuesPerObjectMax) {
-    throw new IndexValueError(index.name, `must hold at most ${String(indexValuesPerObjectMax)} values, holds ${String(values.length)}`, index.isComputed);
+    throw new IndexValueError(
+      index.name,
+      `must hold at most ${String(indexValuesPerObjectMax)} values, holds ${String(values.length)}`,
+      index.isComputed,
+    );
   }
   const present = values.filter((value) => value !== undefined && value !== null);
   if (present.length === 0) return none;

@@ -1,7 +1,17 @@
-import { ClientError, type Client, type ClientListQuery, type ClientPreconditions, type TypeName } from '../plugin/api/plugin.ts';
+import {
+  ClientError,
+  type Client,
+  type ClientListQuery,
+  type ClientPreconditions,
+  type TypeName,
+} from '../plugin/api/plugin.ts';
 
 /** Request and response bodies are JSON unless the headers say otherwise. */
-export type TestRequest = { readonly method?: string; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
+export type TestRequest = {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 export type TestFetch = (path: string, request?: TestRequest) => Promise<Response>;
 
 /** A client of the server with one user's credentials. */
@@ -21,8 +31,14 @@ export function testCaller(url: string, authorization: string | undefined): Test
     const contentType = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     return fetch(new URL(path, url), {
       method,
-      headers: { ...authorization === undefined ? {} : { authorization }, ...body === undefined || body instanceof FormData ? {} : { 'content-type': contentType }, ...headers },
-      ...body === undefined ? {} : { body: isRaw ? body as NonNullable<RequestInit['body']> : JSON.stringify(body) },
+      headers: {
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(body === undefined || body instanceof FormData ? {} : { 'content-type': contentType }),
+        ...headers,
+      },
+      ...(body === undefined
+        ? {}
+        : { body: isRaw ? (body as NonNullable<RequestInit['body']>) : JSON.stringify(body) }),
     });
   };
   return { fetch: send, client: httpClient(send) };
@@ -39,14 +55,27 @@ function httpClient(send: TestFetch): Client {
     },
     // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the author knows the type of the list
     list: async <T>(type: TypeName, query: ClientListQuery = {}) => {
-      const { items, total, metadata } = await decoded<{ readonly items: readonly T[]; readonly total: number; readonly metadata: { readonly resourceVersion: string } }>(await send(`${pathOf(type)}${queryOf(query)}`));
+      const { items, total, metadata } = await decoded<{
+        readonly items: readonly T[];
+        readonly total: number;
+        readonly metadata: { readonly resourceVersion: string };
+      }>(await send(`${pathOf(type)}${queryOf(query)}`));
       return { items, total, resourceVersion: metadata.resourceVersion };
     },
     create: async (type, object) => decoded(await send(pathOf(type), { method: 'POST', body: object })),
-    update: async (type, object, preconditions) => decoded(await send(pathOf(type, nameIn(object)), { method: 'PUT', body: conditional(object, preconditions) })),
-    patch: async (type, name, patch, preconditions) => decoded(await send(pathOf(type, name), { method: 'PATCH', body: conditional(patch, preconditions) })),
-    patchStatus: async (type, name, patch, preconditions) => decoded(await send(`${pathOf(type, name)}/status`, { method: 'PATCH', body: conditional(patch, preconditions) })),
-    delete: async (type, name, preconditions) => decoded(await send(pathOf(type, name), { method: 'DELETE', ...preconditions === undefined ? {} : { body: { preconditions } } })),
+    update: async (type, object, preconditions) =>
+      decoded(await send(pathOf(type, nameIn(object)), { method: 'PUT', body: conditional(object, preconditions) })),
+    patch: async (type, name, patch, preconditions) =>
+      decoded(await send(pathOf(type, name), { method: 'PATCH', body: conditional(patch, preconditions) })),
+    patchStatus: async (type, name, patch, preconditions) =>
+      decoded(await send(`${pathOf(type, name)}/status`, { method: 'PATCH', body: conditional(patch, preconditions) })),
+    delete: async (type, name, preconditions) =>
+      decoded(
+        await send(pathOf(type, name), {
+          method: 'DELETE',
+          ...(preconditions === undefined ? {} : { body: { preconditions } }),
+        }),
+      ),
   };
 }
 
@@ -57,7 +86,8 @@ function pathOf({ group, version, plural }: TypeName, name?: string): string {
 
 function queryOf(query: ClientListQuery): string {
   const parameters = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) for (const each of [value].flat()) parameters.append(name, String(each));
+  for (const [name, value] of Object.entries(query))
+    for (const each of [value].flat()) parameters.append(name, String(each));
   return parameters.size === 0 ? '' : `?${parameters.toString()}`;
 }
 
@@ -74,7 +104,12 @@ function nameIn(object: object): string {
   return metadata.name;
 }
 
-type Refusal = { readonly message?: string; readonly detail?: string; readonly reason?: string; readonly errors?: ClientError['errors'] };
+type Refusal = {
+  readonly message?: string;
+  readonly detail?: string;
+  readonly reason?: string;
+  readonly errors?: ClientError['errors'];
+};
 
 /** The response is trusted to have the caller's type, as with the client that routes receive. */
 async function decoded<T>(answer: Response): Promise<T> {
@@ -83,7 +118,10 @@ async function decoded<T>(answer: Response): Promise<T> {
   const { message, detail, reason = 'Unknown', errors = [] } = refusalIn(text);
   const retryAfter = Number(answer.headers.get('retry-after') ?? NaN);
   throw new ClientError(detail ?? message ?? `answered ${String(answer.status)}`, {
-    reason, status: answer.status, errors, ...Number.isNaN(retryAfter) ? {} : { retryAfterSeconds: retryAfter },
+    reason,
+    status: answer.status,
+    errors,
+    ...(Number.isNaN(retryAfter) ? {} : { retryAfterSeconds: retryAfter }),
   });
 }
 

@@ -68,11 +68,23 @@ export async function startPlugin(options: PluginTestOptions): Promise<PluginTes
   };
   try {
     const config = await configOf(options, place, password);
-    server = await startServer(config, { ...options.bundled === 'started' ? {} : { bundledPlugins: [join(place, 'bundled')] }, passwords: new Passwords(noHashCost), log: loggerOf(options), signal: AbortSignal.timeout(timeLimitMs) });
+    server = await startServer(config, {
+      ...(options.bundled === 'started' ? {} : { bundledPlugins: [join(place, 'bundled')] }),
+      passwords: new Passwords(noHashCost),
+      log: loggerOf(options),
+      signal: AbortSignal.timeout(timeLimitMs),
+    });
     const { url, reconcilers } = server;
     const admin = testCaller(url, basic('admin', password));
     await untilStarted(admin, config.platformDomain, await namesOf(options), timeLimitMs);
-    return { ...admin, url, visitor: testCaller(url, undefined), as: users(admin, url, config.platformDomain), settled: async () => settled(reconcilers, timeLimitMs), stop };
+    return {
+      ...admin,
+      url,
+      visitor: testCaller(url, undefined),
+      as: users(admin, url, config.platformDomain),
+      settled: async () => settled(reconcilers, timeLimitMs),
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -80,7 +92,11 @@ export async function startPlugin(options: PluginTestOptions): Promise<PluginTes
 }
 
 /** The settings of `npm start`, with the plugins linked into a temporary folder. */
-async function configOf({ folder, others = [], bundled, domain }: PluginTestOptions, place: string, password: string): Promise<Config> {
+async function configOf(
+  { folder, others = [], bundled, domain }: PluginTestOptions,
+  place: string,
+  password: string,
+): Promise<Config> {
   const plugins = join(place, 'plugins');
   for (const each of [plugins, join(place, 'bundled')]) await mkdir(each);
   for (const [index, each] of [folder, ...others].entries()) {
@@ -88,9 +104,24 @@ async function configOf({ folder, others = [], bundled, domain }: PluginTestOpti
     const name = basename(path);
     // Two folders may have the same name. The first keeps it, since a plugin with an unreadable manifest is reported
     // under its folder's name.
-    await symlink(path, join(index === 0 && bundled === 'itself' ? join(place, 'bundled') : plugins, index === 0 ? name : `${name}.${String(index)}`));
+    await symlink(
+      path,
+      join(
+        index === 0 && bundled === 'itself' ? join(place, 'bundled') : plugins,
+        index === 0 ? name : `${name}.${String(index)}`,
+      ),
+    );
   }
-  const decoded = decodeConfig({ PORT: '0', DATA_DIR: join(place, 'data'), ADMIN_PASSWORD: password, PLUGINS_DIRS: plugins, ...domain === undefined ? {} : { PLATFORM_DOMAIN: domain } }, place);
+  const decoded = decodeConfig(
+    {
+      PORT: '0',
+      DATA_DIR: join(place, 'data'),
+      ADMIN_PASSWORD: password,
+      PLUGINS_DIRS: plugins,
+      ...(domain === undefined ? {} : { PLATFORM_DOMAIN: domain }),
+    },
+    place,
+  );
   if (!decoded.ok) throw new Error(decoded.mistakes.join('; '));
   return decoded.config;
 }
@@ -105,26 +136,36 @@ function loggerOf({ logLevel = 'error' }: PluginTestOptions): pino.Logger {
 
 /** The plugins' names from their manifests; a folder's own name if its manifest is unreadable. */
 async function namesOf({ folder, others = [] }: PluginTestOptions): Promise<readonly string[]> {
-  return Promise.all([folder, ...others].map(async (each) => {
-    try {
-      const manifest: unknown = parse(await readFile(join(pathOf(each), 'plugin.yaml'), 'utf8'));
-      const metadata: unknown = isMembers(manifest) ? manifest['metadata'] : undefined;
-      const name = isMembers(metadata) ? metadata['name'] : undefined;
-      return typeof name === 'string' ? name : basename(pathOf(each));
-    } catch {
-      return basename(pathOf(each));
-    }
-  }));
+  return Promise.all(
+    [folder, ...others].map(async (each) => {
+      try {
+        const manifest: unknown = parse(await readFile(join(pathOf(each), 'plugin.yaml'), 'utf8'));
+        const metadata: unknown = isMembers(manifest) ? manifest['metadata'] : undefined;
+        const name = isMembers(metadata) ? metadata['name'] : undefined;
+        return typeof name === 'string' ? name : basename(pathOf(each));
+      } catch {
+        return basename(pathOf(each));
+      }
+    }),
+  );
 }
 
-async function untilStarted({ fetch }: TestCaller, domain: string, names: readonly string[], limitMs: number): Promise<void> {
+async function untilStarted(
+  { fetch }: TestCaller,
+  domain: string,
+  names: readonly string[],
+  limitMs: number,
+): Promise<void> {
   const endMs = systemClock.monotonic() + limitMs;
   for (const name of names) {
     for (;;) {
-      const { phase = 'absent', why = 'it has no Plugin object: its plugin.yaml has no readable name' } = statusIn(await (await fetch(`/apis/plugin.${domain}/v1alpha1/plugins/${name}`)).json());
+      const { phase = 'absent', why = 'it has no Plugin object: its plugin.yaml has no readable name' } = statusIn(
+        await (await fetch(`/apis/plugin.${domain}/v1alpha1/plugins/${name}`)).json(),
+      );
       if (phase === 'started') break;
       if (['failed', 'stopped', 'absent'].includes(phase)) throw new Error(`the plugin ${name} is ${phase}: ${why}`);
-      if (systemClock.monotonic() > endMs) throw new Error(`the plugin ${name} did not start within ${String(limitMs)} ms: ${why}`);
+      if (systemClock.monotonic() > endMs)
+        throw new Error(`the plugin ${name} did not start within ${String(limitMs)} ms: ${why}`);
       await delay(systemClock, lookMs);
     }
   }
@@ -144,9 +185,16 @@ function users(admin: TestCaller, url: string, domain: string): PluginTest['as']
   const passwords = new Map<string, string>();
   return async (user, { roles = [] } = {}) => {
     const password = passwords.get(user) ?? randomBytes(12).toString('base64url');
-    if (!passwords.has(user)) await admin.client.create({ group: '', version: 'v1alpha1', plural: 'users' }, { metadata: { name: user }, spec: { password } });
+    if (!passwords.has(user))
+      await admin.client.create(
+        { group: '', version: 'v1alpha1', plural: 'users' },
+        { metadata: { name: user }, spec: { password } },
+      );
     passwords.set(user, password);
-    const answer = await admin.fetch(`/apis/api.console.${domain}/v1alpha1/users/${user}/permissions`, { method: 'POST', body: { roles } });
+    const answer = await admin.fetch(`/apis/api.console.${domain}/v1alpha1/users/${user}/permissions`, {
+      method: 'POST',
+      body: { roles },
+    });
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${user} could not be given the roles ${roles.join(', ')}: ${text}`);
     return testCaller(url, basic(user, password));
@@ -156,16 +204,23 @@ function users(admin: TestCaller, url: string, domain: string): PluginTest['as']
 async function settled(reconcilers: RunningServer['reconcilers'], limitMs: number): Promise<void> {
   const done = new AbortController();
   const limit = delay(systemClock, limitMs, done.signal).then(() => 'over' as const);
-  const steps = (): number => reconcilers().reduce((sum, { counts }) => sum + counts.settled + counts.again + counts.failed, 0);
-  const idle = async (): Promise<'idle'> => Promise.all(reconcilers().map(async (reconciler) => reconciler.idle())).then(() => 'idle');
+  const steps = (): number =>
+    reconcilers().reduce((sum, { counts }) => sum + counts.settled + counts.again + counts.failed, 0);
+  const idle = async (): Promise<'idle'> =>
+    Promise.all(reconcilers().map(async (reconciler) => reconciler.idle())).then(() => 'idle');
   try {
     for (;;) {
       const before = steps();
       const outcome = await Promise.race([limit, idle()]);
       // A step of one reconciler may create work for another that was idle.
       await nextTurn();
-      const failing = reconcilers().flatMap(({ name, failing: keys }) => [...keys].map(([key, times]) => `${name} failed on ${key}, ${String(times)} times`));
-      if (outcome === 'over') throw new Error(`the reconcilers did not become idle within ${String(limitMs)} ms${failing.length === 0 ? '' : `: ${failing.join('; ')}`}`);
+      const failing = reconcilers().flatMap(({ name, failing: keys }) =>
+        [...keys].map(([key, times]) => `${name} failed on ${key}, ${String(times)} times`),
+      );
+      if (outcome === 'over')
+        throw new Error(
+          `the reconcilers did not become idle within ${String(limitMs)} ms${failing.length === 0 ? '' : `: ${failing.join('; ')}`}`,
+        );
       if (failing.length === 0 && steps() === before) return;
       if (failing.length > 0) await delay(systemClock, lookMs);
     }

@@ -4,7 +4,7 @@
  * actions that the API would refuse: the API decides on its own.
  */
 export function permitted(required: Iterable<string> | undefined, held: Iterable<string>): boolean {
-  const needed = [...required ?? []];
+  const needed = [...(required ?? [])];
   if (needed.length === 0) return true;
   const present = new Set(held);
   return present.has('*') || needed.some((permission) => present.has(permission));

@@ -24,17 +24,24 @@ export async function awaitPlugins({ host, readiness, clock, log, signal }: Awai
     const starting = host.starting();
     return starting.length === 0 ? 'plugins are starting' : `plugins are starting: ${starting.join(', ')}`;
   });
-  const told = clock.after(slowStepMs, () => { log.info('waiting for plugins to start; everything else is served', { plugins: host.starting() }); });
+  const told = clock.after(slowStepMs, () => {
+    log.info('waiting for plugins to start; everything else is served', { plugins: host.starting() });
+  });
   const over = new AbortController();
-  const giveUp = (): void => { over.abort(); };
+  const giveUp = (): void => {
+    over.abort();
+  };
   signal?.addEventListener('abort', giveUp);
   try {
     const settled = host.start().then(() => 'settled' as const);
     // Later failures have no awaiter.
-    settled.catch((error: unknown) => { if (over.signal.aborted) log.error('could not start plugins', { error: String(error) }); });
+    settled.catch((error: unknown) => {
+      if (over.signal.aborted) log.error('could not start plugins', { error: String(error) });
+    });
     const outcome = await Promise.race([settled, delay(clock, pluginsWaitMs, over.signal)]);
     signal?.throwIfAborted();
-    if (outcome !== 'settled') log.warn('no longer waiting for plugins to start', { plugins: host.starting(), waitedMs: pluginsWaitMs });
+    if (outcome !== 'settled')
+      log.warn('no longer waiting for plugins to start', { plugins: host.starting(), waitedMs: pluginsWaitMs });
   } finally {
     signal?.removeEventListener('abort', giveUp);
     told.cancel();

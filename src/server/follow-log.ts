@@ -3,13 +3,27 @@ import { randomUUID } from 'node:crypto';
 
 import { assertReadable } from '../../projections/level.ts';
 import type { ObjectModels } from '../../projections/object-models.ts';
-import { catchUp, CheckpointMismatchError, FoldError, follow, verifyCheckpoint, type Progress } from '../../projections/runner.ts';
+import {
+  catchUp,
+  CheckpointMismatchError,
+  FoldError,
+  follow,
+  verifyCheckpoint,
+  type Progress,
+} from '../../projections/runner.ts';
 import { delay, type Clock } from '../base/clock.ts';
 import type { Config } from '../config/config.ts';
 import { StartError } from '../base/start-error.ts';
 import { clockAlarmMs, logRetryMsMax, logRetryMsMin, progressToldMs } from '../limits/log.ts';
 import { UnsuitableLogError, type FoundedLog } from '../log/founded-log.ts';
-import { LogCorruptError, LogFailedError, LogRefusedError, LogReplacedError, NewerEventError, UnknownPositionError } from '../log/log.ts';
+import {
+  LogCorruptError,
+  LogFailedError,
+  LogRefusedError,
+  LogReplacedError,
+  NewerEventError,
+  UnknownPositionError,
+} from '../log/log.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 import type { Readiness } from './readiness.ts';
 import type { ClockAgreement } from '../write/clock-agreement.ts';
@@ -63,7 +77,8 @@ export class LogFollower {
     this.#watchClock();
     this.#following = this.#patiently(async () => follow(log, models, signal)).catch((error: unknown) => {
       // A failed log reports itself, once it knows the reason.
-      if (!signal.aborted && !(error instanceof LogFailedError)) this.#options.onFatal(error instanceof Error ? error : new Error('the read models failed', { cause: error }));
+      if (!signal.aborted && !(error instanceof LogFailedError))
+        this.#options.onFatal(error instanceof Error ? error : new Error('the read models failed', { cause: error }));
     });
   }
 
@@ -86,7 +101,9 @@ export class LogFollower {
       if (problem !== undefined) logger.error(problem);
       if (stray === undefined) return;
       const aheadSeconds = Math.round((stray - agreement.reference()) / 1_000);
-      logger.warn('an event has a timestamp in the future: the clock of this node or of another node is wrong', { aheadSeconds });
+      logger.warn('an event has a timestamp in the future: the clock of this node or of another node is wrong', {
+        aheadSeconds,
+      });
     });
   }
 
@@ -124,7 +141,14 @@ function reasonOf(log: FoundedLog, error: unknown): string {
 
 /** The log is not the one that was followed before. */
 const exchangeErrors = [LogReplacedError, CheckpointMismatchError, UnknownPositionError];
-const finalErrors = [...exchangeErrors, FoldError, UnsuitableLogError, LogCorruptError, LogFailedError, LogRefusedError];
+const finalErrors = [
+  ...exchangeErrors,
+  FoldError,
+  UnsuitableLogError,
+  LogCorruptError,
+  LogFailedError,
+  LogRefusedError,
+];
 
 function isFinal(error: unknown): boolean {
   return finalErrors.some((kind) => error instanceof kind);
@@ -134,11 +158,17 @@ function isFinal(error: unknown): boolean {
 function operatorError(error: unknown, { dataDir }: Config): unknown {
   const cause = error instanceof FoldError ? error.cause : error;
   const advice = adviceOn(cause, join(dataDir, 'read-models'));
-  return cause instanceof Error && advice !== undefined ? new StartError(`${cause.message}${advice}`, { exitCode: cause instanceof LogCorruptError && !(cause instanceof NewerEventError) ? 1 : 2, cause }) : cause;
+  return cause instanceof Error && advice !== undefined
+    ? new StartError(`${cause.message}${advice}`, {
+        exitCode: cause instanceof LogCorruptError && !(cause instanceof NewerEventError) ? 1 : 2,
+        cause,
+      })
+    : cause;
 }
 
 function adviceOn(error: unknown, tablesDir: string): string | undefined {
-  if (error instanceof LogRefusedError) return '; check the user, the password and tls= of EVENT_LOG (with tls=false neither user nor password is sent), and the permissions of that user';
+  if (error instanceof LogRefusedError)
+    return '; check the user, the password and tls= of EVENT_LOG (with tls=false neither user nor password is sent), and the permissions of that user';
   if (exchangeErrors.some((kind) => error instanceof kind)) return `; ${afterExchange(tablesDir)}`;
   if (error instanceof NewerEventError) return '; start the version of this program that wrote it, or a later version';
   if (error instanceof LogCorruptError) return '; restore the log from a backup, then run ledgerplane log new-epoch';

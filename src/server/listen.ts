@@ -25,7 +25,7 @@ export async function listen(server: Server, { host, port }: Config, edge: Accep
     });
   });
   const address = server.address();
-  const bound = typeof address === 'object' ? address?.port ?? port : port;
+  const bound = typeof address === 'object' ? (address?.port ?? port) : port;
   return `http://${isIPv6(host) ? `[${host}]` : host}:${String(bound)}`;
 }
 

@@ -2,9 +2,17 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
 /** Compiled, this file is dist/src/server/platform-version.js: the package's own files are above it. */
-export const platformVersion = versionOf(JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../package.json'), 'utf8')));
+export const platformVersion = versionOf(
+  JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../package.json'), 'utf8')),
+);
 
 function versionOf(manifest: unknown): string {
-  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest && typeof manifest.version === 'string') return manifest.version;
+  if (
+    typeof manifest === 'object' &&
+    manifest !== null &&
+    'version' in manifest &&
+    typeof manifest.version === 'string'
+  )
+    return manifest.version;
   throw new Error('package.json has no version');
 }

@@ -5,9 +5,17 @@ import type { PluginLogger } from '../plugin/api/plugin.ts';
 /** The process's log, as all modules but the root use it. */
 export function loggerOf(log: Logger): PluginLogger {
   return {
-    debug: (message, fields) => { log.debug(fields ?? {}, message); },
-    info: (message, fields) => { log.info(fields ?? {}, message); },
-    warn: (message, fields) => { log.warn(fields ?? {}, message); },
-    error: (message, fields) => { log.error(fields ?? {}, message); },
+    debug: (message, fields) => {
+      log.debug(fields ?? {}, message);
+    },
+    info: (message, fields) => {
+      log.info(fields ?? {}, message);
+    },
+    warn: (message, fields) => {
+      log.warn(fields ?? {}, message);
+    },
+    error: (message, fields) => {
+      log.error(fields ?? {}, message);
+    },
   };
 }

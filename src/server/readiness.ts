@@ -7,7 +7,10 @@ export class Readiness {
   readonly #log: Pick<EventLog, 'state'>;
   readonly #agreement: { problem(): string | undefined } | undefined;
   /** In the order of the start. */
-  readonly #waiting = new Map<Step, string | (() => string)>([['read models', 'read models are catching up'], ['plugins', 'plugins are starting']]);
+  readonly #waiting = new Map<Step, string | (() => string)>([
+    ['read models', 'read models are catching up'],
+    ['plugins', 'plugins are starting'],
+  ]);
 
   /** `agreement`: reports a wrong clock of this node. */
   constructor(log: Pick<EventLog, 'state'>, agreement?: { problem(): string | undefined }) {
@@ -27,7 +30,10 @@ export class Readiness {
   reasons(): readonly string[] {
     const state = this.#log.state();
     // The log's own state is newer than the reason of the last attempt.
-    const waiting = [...this.#waiting].map(([step, reason]) => ({ step, reason: typeof reason === 'string' ? reason : reason() }));
+    const waiting = [...this.#waiting].map(([step, reason]) => ({
+      step,
+      reason: typeof reason === 'string' ? reason : reason(),
+    }));
     const log = state.reachable ? waiting.find(({ step }) => step === 'log')?.reason : state.reason;
     const steps = waiting.filter(({ step }) => step !== 'log').map(({ reason }) => reason);
     const clock = this.#agreement?.problem();

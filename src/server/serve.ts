@@ -40,10 +40,25 @@ export async function serve(): Promise<void> {
   tellWarnings(log);
   const onFatal = exitOnBugs({ log, flush }, (error) => suspects.blame(error));
   const eventLoop = new EventLoopWatch({ log, clock: systemClock, fd: process.stderr.fd });
-  suspects.follow((all) => { eventLoop.know(all); });
+  suspects.follow((all) => {
+    eventLoop.know(all);
+  });
   const stopping = new AbortController();
-  const onListening = (url: string): void => { log.info({ url }, 'listening; serving probes, then the platform when the log has been read, then each plugin when it has started'); };
-  const starting = startServer(decoded.config, { log, clock: systemClock, onFatal, onListening, signal: stopping.signal, suspects, eventLoop });
+  const onListening = (url: string): void => {
+    log.info(
+      { url },
+      'listening; serving probes, then the platform when the log has been read, then each plugin when it has started',
+    );
+  };
+  const starting = startServer(decoded.config, {
+    log,
+    clock: systemClock,
+    onFatal,
+    onListening,
+    signal: stopping.signal,
+    suspects,
+    eventLoop,
+  });
   stopOnSignal(starting, stopping, { log, flush, written });
   const server = await starting.catch((error: unknown) => {
     // The server was stopped, and the signal handler ends the process.
@@ -55,13 +70,18 @@ export async function serve(): Promise<void> {
   // During the index builds almost everything is live, so more frequent collections would only delay the start.
   setFlagsFromString('--heap-growing-percent=40');
   const { log: logName, events, types } = server.ready;
-  process.stdout.write(`ledgerplane ready on ${server.url} (${logName}, ${events.toString()} events, ${types.toString()} types)\n`);
+  process.stdout.write(
+    `ledgerplane ready on ${server.url} (${logName}, ${events.toString()} events, ${types.toString()} types)\n`,
+  );
 }
 
 /** Logs Node's warnings as regular log lines; by default Node prints plain text. */
 function tellWarnings(log: pino.Logger): void {
   process.removeAllListeners('warning').on('warning', (warning: Error & { readonly code?: unknown }) => {
-    log.warn({ warning: warning.name, ...typeof warning.code === 'string' ? { code: warning.code } : {} }, warning.message);
+    log.warn(
+      { warning: warning.name, ...(typeof warning.code === 'string' ? { code: warning.code } : {}) },
+      warning.message,
+    );
   });
 }
 
@@ -77,10 +97,21 @@ function openLog(config: Config): OpenedLog {
   let refusals = 0;
   // A stalled reader of the logs costs a bounded buffer, and a bounded time at the exit.
   const retryEAGAIN = (): boolean => !flushing || (refusals += 1) < flushRefusalsMax;
-  const destination = pino.destination({ dest: process.stderr.fd, sync: false, maxLength: logBufferBytesMax, retryEAGAIN });
+  const destination = pino.destination({
+    dest: process.stderr.fd,
+    sync: false,
+    maxLength: logBufferBytesMax,
+    retryEAGAIN,
+  });
   // A closed reader must not end the server; flushing to it would never succeed.
   let isGone = false;
-  destination.on('error', () => { isGone = true; }).on('write', () => { isGone = false; });
+  destination
+    .on('error', () => {
+      isGone = true;
+    })
+    .on('write', () => {
+      isGone = false;
+    });
   process.stdout.on('error', () => undefined);
   const flush = (): void => {
     flushing = true;
@@ -115,18 +146,20 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame)
     flush();
     process.exit(1);
   };
-  const judge = (kind: string) => (error: unknown): void => {
-    // An error of the driver, not of this program: it affects appends in flight, which are resolved by their ids.
-    if (isStrayAppendReply(error)) {
-      log.warn('the event log replied to an append after its timeout');
-      return;
-    }
-    // The embedded log reports this failure itself, with its reason.
-    if (isStrayCommitFailure(error)) return;
-    const plugin = blame(error);
-    if (plugin === undefined) exit(kind, error);
-    else log.error({ plugin, error: shown(error) }, `${kind} of a plugin`);
-  };
+  const judge =
+    (kind: string) =>
+    (error: unknown): void => {
+      // An error of the driver, not of this program: it affects appends in flight, which are resolved by their ids.
+      if (isStrayAppendReply(error)) {
+        log.warn('the event log replied to an append after its timeout');
+        return;
+      }
+      // The embedded log reports this failure itself, with its reason.
+      if (isStrayCommitFailure(error)) return;
+      const plugin = blame(error);
+      if (plugin === undefined) exit(kind, error);
+      else log.error({ plugin, error: shown(error) }, `${kind} of a plugin`);
+    };
   process.on('uncaughtException', judge('uncaught exception'));
   process.on('unhandledRejection', judge('unhandled rejection'));
   return (error) => {
@@ -147,7 +180,11 @@ function shown(error: unknown): string {
 }
 
 /** The first signal starts an orderly stop, also during the start; the second one ends the process at once. */
-function stopOnSignal(starting: Promise<RunningServer>, stopping: AbortController, { log, flush, written }: Logger): void {
+function stopOnSignal(
+  starting: Promise<RunningServer>,
+  stopping: AbortController,
+  { log, flush, written }: Logger,
+): void {
   const stop = (signal: 'SIGTERM' | 'SIGINT'): void => {
     if (stopping.signal.aborted) {
       flush();
@@ -163,16 +200,25 @@ function stopOnSignal(starting: Promise<RunningServer>, stopping: AbortControlle
       });
     };
     // Unfinished work is abandoned as by a kill, which loses no acknowledged write.
-    systemClock.after(shutdownMs - exitMarginMs, () => { leave('stopped before all work was finished'); });
-    starting.then((server) => server.close()).then(() => { leave('stopped'); }, (error: unknown) => {
-      if (error === stopping.signal.reason) {
-        leave('stopped before the start was finished');
-        return;
-      }
-      log.error({ err: error }, 'could not stop in order');
-      flush();
-      process.exit(1);
+    systemClock.after(shutdownMs - exitMarginMs, () => {
+      leave('stopped before all work was finished');
     });
+    starting
+      .then((server) => server.close())
+      .then(
+        () => {
+          leave('stopped');
+        },
+        (error: unknown) => {
+          if (error === stopping.signal.reason) {
+            leave('stopped before the start was finished');
+            return;
+          }
+          log.error({ err: error }, 'could not stop in order');
+          flush();
+          process.exit(1);
+        },
+      );
   };
   process.on('SIGTERM', stop).on('SIGINT', stop);
 }

@@ -55,14 +55,18 @@ export class Audience {
 
   /** The frames of earlier changes for a watcher that joins: shared by all that join. */
   framesOf(changes: readonly ShownChange[]): readonly Frames[] {
-    return changes.map((change) => this.#held.get(change.position) ?? this.#framed(change)).filter(({ bytes }) => bytes.length > 0);
+    return changes
+      .map((change) => this.#held.get(change.position) ?? this.#framed(change))
+      .filter(({ bytes }) => bytes.length > 0);
   }
 
   #framed(change: ShownChange): Frames {
     const { position } = change;
     const parts: Uint8Array[] = [];
     this.#encode(change, parts);
-    const frames = new Frames(join(parts), () => { this.#held.delete(position); });
+    const frames = new Frames(join(parts), () => {
+      this.#held.delete(position);
+    });
     if (frames.bytes.length > 0) this.#held.set(position, frames);
     return frames;
   }
@@ -145,7 +149,8 @@ export class Audiences {
       const gathered = this.#types.get(change.type);
       if (gathered === undefined) continue;
       for (const audience of gathered.wide) if (audience.take(change)) concerned.push(audience);
-      for (const audience of gathered.byName.get(change.name) ?? none) if (audience.take(change)) concerned.push(audience);
+      for (const audience of gathered.byName.get(change.name) ?? none)
+        if (audience.take(change)) concerned.push(audience);
     }
     for (const audience of concerned) audience.publish(now);
   }
@@ -164,5 +169,7 @@ const none: ReadonlySet<Audience> = new Set();
 
 /** JSON cannot represent infinite numbers, which may be index keys: numbers are written as text. */
 function keyOf({ name, selection }: WatchPlan, encoding: FrameEncoding): string {
-  return JSON.stringify([encoding.name, name ?? null, selection], (_, value: unknown) => (typeof value === 'number' ? `#${String(value)}` : value));
+  return JSON.stringify([encoding.name, name ?? null, selection], (_, value: unknown) =>
+    typeof value === 'number' ? `#${String(value)}` : value,
+  );
 }

@@ -120,7 +120,12 @@ export class BufferBudget {
   #furthest(scope: Account | BufferBudget): Queue | undefined {
     const order = this.#orders.get(scope) ?? [];
     if (order.length === 0) {
-      if (this.#orders.size === 0) this.#slices.add({ run: () => { this.#orders.clear(); } });
+      if (this.#orders.size === 0)
+        this.#slices.add({
+          run: () => {
+            this.#orders.clear();
+          },
+        });
       this.#orders.set(scope, order);
       const accounts = scope instanceof Account ? [scope] : [...this.#accounts.values()];
       order.push(...accounts.flatMap(({ queues }) => [...queues].filter(({ unreadBytes }) => unreadBytes > 0)));

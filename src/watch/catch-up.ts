@@ -1,6 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 import { must } from '../base/unreachable.ts';
-import { watchAheadWaitMs, watchCatchUpSliceBytes, watchCatchUpSliceMs, watchCatchUpUnreadBytesMax } from '../limits/watches.ts';
+import {
+  watchAheadWaitMs,
+  watchCatchUpSliceBytes,
+  watchCatchUpSliceMs,
+  watchCatchUpUnreadBytesMax,
+} from '../limits/watches.ts';
 import { isSaidByLog, UnknownPositionError, type EventLog, type LogPosition, type RecordedEvent } from '../log/log.ts';
 import { SnapshotsExhaustedError, type ObjectReader, type Wanted } from '../read/objects.ts';
 import { join } from './audience.ts';
@@ -33,12 +38,19 @@ export async function awaitStart(watcher: Watcher, { reader, log }: CatchUpSourc
   while (needed !== undefined && watcher.state !== 'closed') {
     if ((await reader.reached(needed, { timeoutMs: watchAheadWaitMs })) === 'reached') return;
     const head = await log.head().catch(silent);
-    if (needed > head) watcher.end({ reason: 'expired', detail: `resourceVersion ${needed.toString()} is ahead of the log, which ends at ${head.toString()}` });
+    if (needed > head)
+      watcher.end({
+        reason: 'expired',
+        detail: `resourceVersion ${needed.toString()} is ahead of the log, which ends at ${head.toString()}`,
+      });
   }
 }
 
 function expired(position: LogPosition): Ending {
-  return { reason: 'expired', detail: `resourceVersion ${position.toString()} is not of this event log, or of another epoch of it` };
+  return {
+    reason: 'expired',
+    detail: `resourceVersion ${position.toString()} is not of this event log, or of another epoch of it`,
+  };
 }
 
 function silent(error: unknown): never {
@@ -47,9 +59,12 @@ function silent(error: unknown): never {
 
 function neededBy({ plan: { start } }: Watcher): LogPosition | undefined {
   switch (start.kind) {
-    case 'state': return start.notBefore;
-    case 'after': return start.position;
-    case 'now': return undefined;
+    case 'state':
+      return start.notBefore;
+    case 'after':
+      return start.position;
+    case 'now':
+      return undefined;
   }
 }
 
@@ -61,7 +76,8 @@ class WatchOverError extends Error {
 async function* answered(batches: AsyncIterable<readonly RecordedEvent[]>): AsyncGenerator<readonly RecordedEvent[]> {
   const iterator = batches[Symbol.asyncIterator]();
   try {
-    for (let next = await iterator.next().catch(silent); next.done !== true; next = await iterator.next().catch(silent)) yield next.value;
+    for (let next = await iterator.next().catch(silent); next.done !== true; next = await iterator.next().catch(silent))
+      yield next.value;
   } finally {
     await iterator.return?.();
   }
@@ -86,14 +102,21 @@ export class Replay {
   /** The start of the present slice. */
   #begunAt: number;
   /** Until the watch is over. */
-  readonly #wanted: Wanted = { throwIfAborted: () => { if (this.#isOver()) throw new WatchOverError(); } };
+  readonly #wanted: Wanted = {
+    throwIfAborted: () => {
+      if (this.#isOver()) throw new WatchOverError();
+    },
+  };
 
   constructor(watcher: Watcher, source: CatchUpSource) {
     this.#watcher = watcher;
     this.#source = source;
     this.#encoding = watcher.sink.encoding;
     this.#begunAt = source.clock.monotonic();
-    this.#events = new LoggedEvents({ readStream: async (...read) => source.log.readStream(...read).catch(silent) }, watcher.plan);
+    this.#events = new LoggedEvents(
+      { readStream: async (...read) => source.log.readStream(...read).catch(silent) },
+      watcher.plan,
+    );
   }
 
   /** Sends the present objects, all as of one position, from which the watch continues. */
@@ -151,12 +174,15 @@ export class Replay {
 
   async #log(signal: AbortSignal): Promise<void> {
     await this.#turn();
-    if (isGivenUp(signal) || !this.#source.log.state().reachable) throw new LogSilentError('the event log is unavailable');
+    if (isGivenUp(signal) || !this.#source.log.state().reachable)
+      throw new LogSilentError('the event log is unavailable');
     if (this.#isOver()) return;
     const after = must(this.#watcher.cursor, 'after its initial state a watcher has a cursor');
     const until = this.#source.position();
     const turn = async (): Promise<void> => this.#turn();
-    for await (const batch of answered(this.#source.log.readAll({ after, until, categories: ['object'], signal, turn }))) {
+    for await (const batch of answered(
+      this.#source.log.readAll({ after, until, categories: ['object'], signal, turn }),
+    )) {
       await this.#turn();
       if (!(await this.#show(batch))) return;
       this.#flush(batch.at(-1)?.position ?? after);
@@ -194,7 +220,9 @@ export class Replay {
 
   /** Whether the present slice has reached its limit. */
   #isWhole(): boolean {
-    return this.#bytes >= watchCatchUpSliceBytes || this.#source.clock.monotonic() - this.#begunAt >= watchCatchUpSliceMs;
+    return (
+      this.#bytes >= watchCatchUpSliceBytes || this.#source.clock.monotonic() - this.#begunAt >= watchCatchUpSliceMs
+    );
   }
 
   #isBehind(): boolean {

@@ -36,9 +36,14 @@ export class WatchGuard {
     // Decisions are cached for this change only.
     const answers = new Answers();
     recheckStreams?.((subject, request) =>
-      answers.of(subject, `${request.kind} ${request.verb} ${request.path}`, () => allows(subject, request)));
+      answers.of(subject, `${request.kind} ${request.verb} ${request.path}`, () => allows(subject, request)),
+    );
     hub.recheck((watched) => {
-      const { type: { path }, name, subject } = watched;
+      const {
+        type: { path },
+        name,
+        subject,
+      } = watched;
       return answers.of(subject, name === undefined ? path : `${path}/${name}`, () => allowsWatch(allows, watched));
     });
   }
@@ -61,9 +66,9 @@ class Answers {
 
   of(subject: Subject, question: string, ask: () => boolean): boolean {
     let ofSubject = this.#given.get(subject);
-    if (ofSubject === undefined) this.#given.set(subject, ofSubject = new Map<string, boolean>());
+    if (ofSubject === undefined) this.#given.set(subject, (ofSubject = new Map<string, boolean>()));
     let answer = ofSubject.get(question);
-    if (answer === undefined) ofSubject.set(question, answer = ask());
+    if (answer === undefined) ofSubject.set(question, (answer = ask()));
     return answer;
   }
 }

@@ -66,8 +66,17 @@ export class WatchHub {
       if (!log.state().reachable) this.#reading.get(watcher)?.abort();
     });
     const turns = new Turns(clock, watchCatchUpTurnMs);
-    this.#source = { log, reader, clock, position: () => this.#position, turn: () => turns.next(), isCrowded: () => this.#catchUps.isCrowded };
-    this.#unsubscribe = feed.subscribe((batch) => { this.#publish(batch); });
+    this.#source = {
+      log,
+      reader,
+      clock,
+      position: () => this.#position,
+      turn: () => turns.next(),
+      isCrowded: () => this.#catchUps.isCrowded,
+    };
+    this.#unsubscribe = feed.subscribe((batch) => {
+      this.#publish(batch);
+    });
   }
 
   get size(): number {
@@ -84,7 +93,14 @@ export class WatchHub {
   open(plan: WatchPlan, sink: Sink): Watcher {
     const cursor = this.#startOf(plan);
     const now = this.#dependencies.clock.monotonic();
-    const watcher = new Watcher(plan, sink, { now, cursor, outboxes: this.outboxes, onClosed: (closed) => { this.#forget(closed); } });
+    const watcher = new Watcher(plan, sink, {
+      now,
+      cursor,
+      outboxes: this.outboxes,
+      onClosed: (closed) => {
+        this.#forget(closed);
+      },
+    });
     this.#watchers.add(watcher);
     if (!this.#join(watcher)) void this.#catchUp(watcher);
     return watcher;
@@ -99,7 +115,10 @@ export class WatchHub {
 
   /** The type is no longer served, or has another declaration. */
   closeType(type: TypeKey): void {
-    this.#endWhere((watcher) => watcher.plan.type.key === type, { reason: 'type-gone', detail: `${type} is not served now` });
+    this.#endWhere((watcher) => watcher.plan.type.key === type, {
+      reason: 'type-gone',
+      detail: `${type} is not served now`,
+    });
   }
 
   /**
@@ -112,9 +131,12 @@ export class WatchHub {
 
   #startOf({ start }: WatchPlan): LogPosition | undefined {
     switch (start.kind) {
-      case 'state': return undefined;
-      case 'after': return start.position;
-      case 'now': return this.#position;
+      case 'state':
+        return undefined;
+      case 'after':
+        return start.position;
+      case 'now':
+        return this.#position;
     }
   }
 
@@ -136,7 +158,9 @@ export class WatchHub {
     const missed = this.#recent.after(cursor);
     if (missed === undefined) return false;
     const audience = this.#audiences.of(plan, sink.encoding);
-    const concerning = missed.filter(({ type, name }) => type === plan.type.key && (plan.name === undefined || name === plan.name));
+    const concerning = missed.filter(
+      ({ type, name }) => type === plan.type.key && (plan.name === undefined || name === plan.name),
+    );
     watcher.replay(audience.framesOf(concerning), this.#position, this.#dependencies.clock.monotonic());
     if (watcher.join()) this.#audiences.enter(watcher, audience);
     return true;
@@ -173,7 +197,11 @@ export class WatchHub {
     if (watcher.state === 'closed') return;
     const overloaded = error instanceof SnapshotsExhaustedError;
     if (!overloaded) this.#dependencies.report(error);
-    watcher.end(overloaded ? { reason: 'overloaded', detail: error.message } : { reason: 'failed', detail: 'could not read past events' });
+    watcher.end(
+      overloaded
+        ? { reason: 'overloaded', detail: error.message }
+        : { reason: 'failed', detail: 'could not read past events' },
+    );
   }
 
   #forget(watcher: Watcher): void {

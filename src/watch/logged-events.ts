@@ -67,7 +67,8 @@ export class LoggedEvents {
   async #previous({ stream, revision, id }: RecordedEvent): Promise<RecordedEvent> {
     const [previous] = await this.#log.readStream(stream, { from: streamRevision(revision - 1), limit: 1 });
     if (previous?.revision === revision - 1) return previous;
-    if (previous !== undefined) throw new LogCorruptError(`${stream} has event ${id} at revision ${String(revision)} and none before it`);
+    if (previous !== undefined)
+      throw new LogCorruptError(`${stream} has event ${id} at revision ${String(revision)} and none before it`);
     // A deposed leader may return data from before the event.
     throw new LogSilentError(`the event log returned old data of ${stream}`);
   }

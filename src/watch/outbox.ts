@@ -1,7 +1,12 @@
 import type { Clock, Timer } from '../base/clock.ts';
 import { Fifo } from '../base/fifo.ts';
 import {
-  watchBufferedBytesMax, watchBuffersBytesMax, watchJoinedWriteBytesMax, watchStreamEndMs, watchTurnMs, watchUserBuffersBytesMax,
+  watchBufferedBytesMax,
+  watchBuffersBytesMax,
+  watchJoinedWriteBytesMax,
+  watchStreamEndMs,
+  watchTurnMs,
+  watchUserBuffersBytesMax,
 } from '../limits/watches.ts';
 import { BufferBudget, type Account, type BudgetBounds, type Queue } from './buffer-budget.ts';
 import { Frames } from './frames.ts';
@@ -23,12 +28,17 @@ export type Finish = {
   readonly close: () => void;
 };
 
-type OutboxOptions = { readonly account: string; /** Called when a budget is exceeded: it must call `stop` or `finish`. */ readonly onOverflow: () => void };
+type OutboxOptions = {
+  readonly account: string;
+  /** Called when a budget is exceeded: it must call `stop` or `finish`. */ readonly onOverflow: () => void;
+};
 
 export type OutboxBounds = BudgetBounds & { readonly watcherBytesMax: number };
 
 const outboxBounds: OutboxBounds = {
-  bytesMax: watchBuffersBytesMax, accountBytesMax: watchUserBuffersBytesMax, watcherBytesMax: watchBufferedBytesMax,
+  bytesMax: watchBuffersBytesMax,
+  accountBytesMax: watchUserBuffersBytesMax,
+  watcherBytesMax: watchBufferedBytesMax,
 };
 
 /** All frame queues of this node, with their budget and their share of each turn. */
@@ -99,7 +109,9 @@ export class Outbox implements Queue {
   /** Undefined if everything is accepted; otherwise resolves when it is, or when the queue is closed. */
   drained(): Promise<void> | undefined {
     if (this.unreadBytes === 0 || this.#state === 'closed') return undefined;
-    return new Promise((resolve) => { this.#drained.push(resolve); });
+    return new Promise((resolve) => {
+      this.#drained.push(resolve);
+    });
   }
 
   /**
@@ -134,7 +146,9 @@ export class Outbox implements Queue {
     // Dropped frames cannot be sent by a released hold.
     if (finish.rest === 'dropped') this.#isHeld = false;
     this.#all.budget.leave(this.#account, this);
-    this.#deadline = this.#all.clock.after(watchStreamEndMs, () => { this.cut(); });
+    this.#deadline = this.#all.clock.after(watchStreamEndMs, () => {
+      this.cut();
+    });
     this.#advance();
   }
 
@@ -152,7 +166,11 @@ export class Outbox implements Queue {
   cut(): void {
     if (this.#state === 'closed') return;
     this.gone();
-    this.#all.slices.add({ run: () => { this.#connection.cut(); } });
+    this.#all.slices.add({
+      run: () => {
+        this.#connection.cut();
+      },
+    });
   }
 
   /** The connection is closed. */
@@ -201,7 +219,8 @@ export class Outbox implements Queue {
 
   #isDue(): boolean {
     if (this.#isHeld) return false;
-    if (this.#state === 'open' || this.#state === 'stopped') return this.#pending === undefined && this.#queue.length > 0;
+    if (this.#state === 'open' || this.#state === 'stopped')
+      return this.#pending === undefined && this.#queue.length > 0;
     return this.#state === 'finishing' && (this.#pending === undefined || this.#finish?.rest === 'dropped');
   }
 
@@ -234,13 +253,22 @@ export class Outbox implements Queue {
     if (first === undefined || this.#queue.length === 0) return first;
     const parts = [first];
     let bytes = first.bytes.length;
-    for (let next = this.#queue.peek(); next !== undefined && bytes + next.bytes.length <= watchJoinedWriteBytesMax; next = this.#queue.peek()) {
+    for (
+      let next = this.#queue.peek();
+      next !== undefined && bytes + next.bytes.length <= watchJoinedWriteBytesMax;
+      next = this.#queue.peek()
+    ) {
       parts.push(next);
       bytes += next.bytes.length;
       this.#shift();
     }
     if (parts.length === 1) return first;
-    const joined = new Frames(Buffer.concat(parts.map((part) => part.bytes), bytes));
+    const joined = new Frames(
+      Buffer.concat(
+        parts.map((part) => part.bytes),
+        bytes,
+      ),
+    );
     this.#all.budget.hold(this.#account, joined);
     for (const part of parts) this.#all.budget.release(this.#account, part);
     return joined;
@@ -253,7 +281,8 @@ export class Outbox implements Queue {
   }
 
   #drop(): void {
-    for (let frames = this.#shift(); frames !== undefined; frames = this.#shift()) this.#all.budget.release(this.#account, frames);
+    for (let frames = this.#shift(); frames !== undefined; frames = this.#shift())
+      this.#all.budget.release(this.#account, frames);
   }
 
   #release(): void {

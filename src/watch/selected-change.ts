@@ -48,5 +48,9 @@ export function withResourceVersion(answer: Uint8Array, position: LogPosition): 
   const found = bytes.indexOf(opening);
   if (found === -1) throw new Error('invariant violated: resourceVersion is the first metadata member of a response');
   const start = found + opening.length;
-  return Buffer.concat([bytes.subarray(0, start), Buffer.from(position.toString(), 'latin1'), bytes.subarray(bytes.indexOf(quote, start))]);
+  return Buffer.concat([
+    bytes.subarray(0, start),
+    Buffer.from(position.toString(), 'latin1'),
+    bytes.subarray(bytes.indexOf(quote, start)),
+  ]);
 }

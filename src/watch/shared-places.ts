@@ -28,7 +28,10 @@ export class SharedPlaces {
 
   async #enter(account: string): Promise<void> {
     if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => { this.#waiting.add(account, resolve); });
+    else
+      await new Promise<void>((resolve) => {
+        this.#waiting.add(account, resolve);
+      });
   }
 
   /** The slot goes to the next account, which then moves to the end. */

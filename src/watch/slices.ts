@@ -47,7 +47,9 @@ export class Slices {
   }
 
   #await(): void {
-    afterThisTurn(() => { this.#turn(); });
+    afterThisTurn(() => {
+      this.#turn();
+    });
   }
 
   #turn(): void {

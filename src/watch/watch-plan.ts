@@ -31,7 +31,15 @@ export type WatchPlan = {
 
 /** Why the server ends a watch. */
 export type EndReason =
-  | 'timed-out' | 'too-slow' | 'unresponsive' | 'expired' | 'rights-lost' | 'type-gone' | 'shutting-down' | 'overloaded' | 'failed';
+  | 'timed-out'
+  | 'too-slow'
+  | 'unresponsive'
+  | 'expired'
+  | 'rights-lost'
+  | 'type-gone'
+  | 'shutting-down'
+  | 'overloaded'
+  | 'failed';
 
 export type Ending = { readonly reason: EndReason; readonly detail: string };
 
@@ -63,7 +71,11 @@ export function selectsAll({ labels, fields }: Selection): boolean {
 /** The list of objects in the watch's initial state. */
 export function initialQuery({ type, name, selection }: WatchPlan): ListQuery {
   const byName = name === undefined ? [] : [{ index: namePlace(type), operator: 'in', keys: [name] } as const];
-  return { selection: { labels: selection.labels, fields: [...byName, ...selection.fields] }, sort: [], window: { kind: 'all' } };
+  return {
+    selection: { labels: selection.labels, fields: [...byName, ...selection.fields] },
+    sort: [],
+    window: { kind: 'all' },
+  };
 }
 
 function namePlace(type: ResourceType): number {

@@ -42,7 +42,8 @@ export type WatcherOptions = {
 
 const rightsLost: Ending = { reason: 'rights-lost', detail: 'this watch is no longer allowed' };
 const crowdedOut: Ending = {
-  reason: 'too-slow', detail: 'the unread data of all watches exceeds its limit; resume from the last resourceVersion',
+  reason: 'too-slow',
+  detail: 'the unread data of all watches exceeds its limit; resume from the last resourceVersion',
 };
 
 /**
@@ -81,7 +82,12 @@ export class Watcher implements Reviewed {
     this.plan = plan;
     this.sink = sink;
     this.watched = watchedBy(plan);
-    this.outbox = options.outboxes.open(sink, { account: accountOf(plan.client), onOverflow: () => { this.end(crowdedOut); } });
+    this.outbox = options.outboxes.open(sink, {
+      account: accountOf(plan.client),
+      onOverflow: () => {
+        this.end(crowdedOut);
+      },
+    });
     this.#unreadBytesMax = options.outboxes.watcherBytesMax;
     this.#onClosed = options.onClosed;
     this.#cursor = options.cursor;
@@ -127,7 +133,10 @@ export class Watcher implements Reviewed {
     if (this.#state === 'catching-up') throw new Error('a watcher that catches up reads for itself');
     const { unreadBytes } = this.outbox;
     if (unreadBytes > this.#unreadBytesMax) {
-      this.end({ reason: 'too-slow', detail: `${String(unreadBytes)} bytes are unread; resume from the last resourceVersion` });
+      this.end({
+        reason: 'too-slow',
+        detail: `${String(unreadBytes)} bytes are unread; resume from the last resourceVersion`,
+      });
       return;
     }
     this.#send(frames, now);
@@ -141,7 +150,11 @@ export class Watcher implements Reviewed {
     if (overdue !== undefined) {
       if (overdue.reason === 'timed-out') this.#bookmark(cursor, now);
       this.end(overdue);
-    } else if (this.plan.bookmarks && cursor !== undefined && now - this.#bookmarkedAt > watchBookmarkMs - watcherBeatMs) {
+    } else if (
+      this.plan.bookmarks &&
+      cursor !== undefined &&
+      now - this.#bookmarkedAt > watchBookmarkMs - watcherBeatMs
+    ) {
       this.#bookmark(cursor, now);
     } else if (now - this.#wroteAt > watchKeepAliveMs - watcherBeatMs) {
       const sign = this.sink.keepAlive(now, cursor);
@@ -166,7 +179,9 @@ export class Watcher implements Reviewed {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     const rest = forgettingEndings.has(ending.reason) ? 'dropped' : 'sent';
-    this.outbox.stop(rest, () => { this.#leave(ending, rest); });
+    this.outbox.stop(rest, () => {
+      this.#leave(ending, rest);
+    });
   }
 
   /** The peer disconnected. */
@@ -191,7 +206,13 @@ export class Watcher implements Reviewed {
     }
     const farewell = this.sink.farewell(ending);
     const last = farewell === undefined ? undefined : new Frames(farewell);
-    this.outbox.finish({ rest, last, close: () => { this.sink.end(ending); } });
+    this.outbox.finish({
+      rest,
+      last,
+      close: () => {
+        this.sink.end(ending);
+      },
+    });
   }
 
   #forget(): void {

@@ -16,7 +16,11 @@ export class Wheel<T> {
   /** Set while there are items. */
   #timer: Timer | undefined;
 
-  constructor(clock: Clock, options: { readonly periodMs: number; readonly slots: number }, visit: (item: T, now: number) => void) {
+  constructor(
+    clock: Clock,
+    options: { readonly periodMs: number; readonly slots: number },
+    visit: (item: T, now: number) => void,
+  ) {
     this.#clock = clock;
     this.#slotMs = options.periodMs / options.slots;
     this.#slots = Array.from({ length: options.slots }, () => new Set<T>());

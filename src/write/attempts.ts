@@ -22,7 +22,7 @@ export async function settleAttempts(attempt: () => Promise<Attempt>, attempted:
   let losses = 0;
   for (let tries = 0; tries < writeAttemptsMax; tries += 1) {
     const outcome = await attempt();
-    if (outcome === 'lost') await putOff(attempted, losses += 1);
+    if (outcome === 'lost') await putOff(attempted, (losses += 1));
     if (outcome === 'lost' || outcome === 'again') continue;
     const isTaken = !outcome.ok && outcome.rejection.reason === 'already-exists';
     if (!isTaken || redraw === undefined || draws === generateNameAttemptsMax) return outcome;

@@ -10,8 +10,12 @@ import type { ResourceObject } from '../resource/object/object.ts';
 export function fenceOf(head: RecordedEvent | undefined): Event {
   if (head === undefined) return { type: 'NameFenced', values: [] };
   const { event } = decodeEvent(head);
-  if (!isObjectEvent(event) || event.object === undefined || event.type === 'ObjectDeleted') return { type: 'NameFenced', values: [] };
-  const object: ResourceObject = { ...event.object, metadata: { ...event.object.metadata, version: head.revision + 1 } };
+  if (!isObjectEvent(event) || event.object === undefined || event.type === 'ObjectDeleted')
+    return { type: 'NameFenced', values: [] };
+  const object: ResourceObject = {
+    ...event.object,
+    metadata: { ...event.object.metadata, version: head.revision + 1 },
+  };
   return { type: 'NameFenced', object, values: event.values };
 }
 

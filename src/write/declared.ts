@@ -9,21 +9,33 @@ export type DecidedBy = Declared | undefined;
 /**
  * Whether this node may write objects of the type: not while the latest declaration in the log differs from its own.
  */
-export function decidedBy(declarations: DeclarationReader | undefined, type: ResourceType): { readonly ok: true; readonly by: DecidedBy } | Refusal {
+export function decidedBy(
+  declarations: DeclarationReader | undefined,
+  type: ResourceType,
+): { readonly ok: true; readonly by: DecidedBy } | Refusal {
   const last = declarations?.declared(type.key);
   if (last === undefined || type.declaration === undefined) return { ok: true, by: undefined };
-  return isSameDeclaration(last.declaration, type.declaration) ? { ok: true, by: last } : otherwise(type, last.declaration, type.declaration);
+  return isSameDeclaration(last.declaration, type.declaration)
+    ? { ok: true, by: last }
+    : otherwise(type, last.declaration, type.declaration);
 }
 
 /** Whether the decision's declaration is still in force. Checked in the same turn in which the append is sent. */
-export function isStillDecidedBy(declarations: DeclarationReader | undefined, type: ResourceType, by: DecidedBy): boolean {
+export function isStillDecidedBy(
+  declarations: DeclarationReader | undefined,
+  type: ResourceType,
+  by: DecidedBy,
+): boolean {
   return type.declaration === undefined || declarations?.declared(type.key)?.revision === by?.revision;
 }
 
 function otherwise({ plural, group }: ResourceType, last: Declaration, here: Declaration): Refusal {
   const name = group === '' ? plural : `${plural}.${group}`;
   const detail = `${name} is declared by ${told(last)}, and this server has ${told(here)}. It accepts no writes of ${plural} until both are the same`;
-  return { ok: false, rejection: { reason: 'unavailable', detail, retryAfterSeconds: otherDeclarationRetrySeconds, lasts: true } };
+  return {
+    ok: false,
+    rejection: { reason: 'unavailable', detail, retryAfterSeconds: otherDeclarationRetrySeconds, lasts: true },
+  };
 }
 
 const otherDeclarationRetrySeconds = 5;

@@ -53,4 +53,3 @@ export type Given = {
 
 /** One write's own. */
 export type Writing = { readonly given: Given; readonly metadata: EventMetadata; readonly by: DecidedBy };
-

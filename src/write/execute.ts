@@ -62,13 +62,25 @@ class WriteDoor {
     }
   }
 
-  async #decideUntilSettled(type: ResourceType, command: Command, entered: Pick<Given, 'context' | 'admitted'>): Promise<WriteOutcome> {
+  async #decideUntilSettled(
+    type: ResourceType,
+    command: Command,
+    entered: Pick<Given, 'context' | 'admitted'>,
+  ): Promise<WriteOutcome> {
     const { clock, uuid, suffix } = this.#dependencies;
     const isDrawn = isNameDrawn(command);
     const given: Given = { uid: uuid(), suffix: isDrawn ? suffix() : '', ...entered };
-    const redraw = isDrawn ? (): void => { given.suffix = suffix(); } : undefined;
+    const redraw = isDrawn
+      ? (): void => {
+          given.suffix = suffix();
+        }
+      : undefined;
     try {
-      return await settleAttempts(async () => this.#attempts.attempt(type, command, given), { clock, uid: given.uid, redraw });
+      return await settleAttempts(async () => this.#attempts.attempt(type, command, given), {
+        clock,
+        uid: given.uid,
+        redraw,
+      });
     } finally {
       await given.guard?.end();
     }

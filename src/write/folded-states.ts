@@ -38,7 +38,8 @@ export class FoldedStates {
     if (!decision.ok) return decision;
     const { object, warnings } = decision;
     const { name, version } = object.metadata;
-    if (decision.event !== undefined) return { ok: true, bytes: Buffer.from(JSON.stringify(object)), version, name, appended: false, warnings };
+    if (decision.event !== undefined)
+      return { ok: true, bytes: Buffer.from(JSON.stringify(object)), version, name, appended: false, warnings };
     const stored = this.#reader.get(target.type.key, name);
     if (stored === undefined || stored.revision !== version) return 'again';
     return { ok: true, bytes: stored.bytes, version, name, appended: false, warnings };

@@ -48,7 +48,10 @@ export class HeldGuard {
     if (claimed.outcome !== 'claimed') return false;
     this.#held = { claim: wanted, claimed };
     this.#isSpent = false;
-    return reader.position() >= claimed.position || await reader.reached(claimed.position, { timeoutMs: foldWaitMs }) === 'reached';
+    return (
+      reader.position() >= claimed.position ||
+      (await reader.reached(claimed.position, { timeoutMs: foldWaitMs })) === 'reached'
+    );
   }
 
   /** The guarded append is about to be sent: it may succeed from now on. */
@@ -62,7 +65,8 @@ export class HeldGuard {
    */
   async end(): Promise<void> {
     try {
-      if (this.#held !== undefined && !this.#isSpent) await giveUp({ ...this.#dependencies, metadata: this.#metadata }, this.#held.claim, this.#held.claimed);
+      if (this.#held !== undefined && !this.#isSpent)
+        await giveUp({ ...this.#dependencies, metadata: this.#metadata }, this.#held.claim, this.#held.claimed);
     } finally {
       this.#leave?.();
     }

@@ -27,7 +27,9 @@ export class Turns {
   take(stream: string, writer: Writer): Leave | Promise<Leave> | undefined {
     if (!this.#waiting.has(stream)) {
       this.#waiting.set(stream, undefined);
-      return () => { this.#next(stream); };
+      return () => {
+        this.#next(stream);
+      };
     }
     const queue = this.#queueOf(stream);
     if (!hasPlaceFor(writer, queue)) return undefined;
@@ -38,7 +40,9 @@ export class Turns {
       });
       const go = (): void => {
         timer.cancel();
-        resolve(() => { this.#next(stream); });
+        resolve(() => {
+          this.#next(stream);
+        });
       };
       queue.add(writer, go);
     });

@@ -6,7 +6,9 @@ import type { Attempt } from './attempts.ts';
 
 /** Adds the token's text to the response of its create, the only response that shows it. */
 export function shownOnce(outcome: Attempt, kept: Kept | undefined): Attempt {
-  return typeof outcome === 'object' && outcome.ok && kept?.token !== undefined ? { ...outcome, bytes: withToken(outcome.bytes, kept.token) } : outcome;
+  return typeof outcome === 'object' && outcome.ok && kept?.token !== undefined
+    ? { ...outcome, bytes: withToken(outcome.bytes, kept.token) }
+    : outcome;
 }
 
 export function refusalOf(decision: Decision, name: string): WriteOutcome {

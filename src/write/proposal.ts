@@ -42,7 +42,9 @@ export function lackingIn(proposal: Proposal, values: readonly HeldValue[], prop
   const { decision } = proposal;
   const { event } = decision;
   if (values.length === 0 || event.type === 'ObjectDeleted') return proposal;
-  const held = event.values.filter(({ index, hash }) => !values.some((other) => other.index === index && other.hash === hash));
+  const held = event.values.filter(
+    ({ index, hash }) => !values.some((other) => other.index === index && other.hash === hash),
+  );
   return propose({ ...decision, event: { ...event, values: held } }, proposing);
 }
 
@@ -58,7 +60,8 @@ export function sizeOf({ events, decision }: Proposal): { readonly bytes: number
 
 /** The object after the append, for the response: the append's last event is at the given place. */
 export function answerOf(
-  events: Proposal['events'], { stream, revision, position }: Pick<RecordedEvent, 'stream' | 'revision' | 'position'>,
+  events: Proposal['events'],
+  { stream, revision, position }: Pick<RecordedEvent, 'stream' | 'revision' | 'position'>,
 ): Buffer {
   const last = events.at(-1) ?? events[0];
   const decoded = decodeEvent({ ...last, stream, revision, position, endsAppend: true });

@@ -12,7 +12,14 @@ import type { WriteRules } from './rules.ts';
 export type Refusal = Extract<WriteOutcome, { readonly ok: false }>;
 
 export function unavailable(): Refusal {
-  return { ok: false, rejection: { reason: 'unavailable', detail: 'the event log is unreachable; the write may land later, once', retryAfterSeconds: 1 } };
+  return {
+    ok: false,
+    rejection: {
+      reason: 'unavailable',
+      detail: 'the event log is unreachable; the write may land later, once',
+      retryAfterSeconds: 1,
+    },
+  };
 }
 
 /** The node's clock is wrong: nothing was written. */
@@ -30,12 +37,19 @@ export function tooManyHashes(retryAfterSeconds: number): Refusal {
 
 /** The disk has less free space than its reserve. */
 export function diskShort(): Refusal {
-  const detail = 'the disk of the server is nearly full: only reads and deletions are served until an operator frees space';
+  const detail =
+    'the disk of the server is nearly full: only reads and deletions are served until an operator frees space';
   return { ok: false, rejection: { reason: 'insufficient-storage', detail, retryAfterSeconds: diskRetryAfterSeconds } };
 }
 
 export function keptChanging(): Refusal {
-  return { ok: false, rejection: { reason: 'stale-version', detail: `the object changes too often: gave up after ${String(writeAttemptsMax)} attempts` } };
+  return {
+    ok: false,
+    rejection: {
+      reason: 'stale-version',
+      detail: `the object changes too often: gave up after ${String(writeAttemptsMax)} attempts`,
+    },
+  };
 }
 
 export function tooLarge(bytes: number): Refusal {
@@ -49,5 +63,12 @@ type Taken = { readonly type: ResourceType; readonly value: HeldValue; readonly 
 export function taken({ type, value, holder }: Taken, subject: Subject, rules: Pick<WriteRules, 'mayName'>): Refusal {
   const name = holder.slice(holder.lastIndexOf('/') + 1);
   const detail = `${value.index} must be unique among ${type.plural}: ${rules.mayName(subject, type, name) ? JSON.stringify(name) : 'another object'} has this value`;
-  return { ok: false, rejection: { reason: 'unique-value-taken', detail, violations: [{ pointer: `/${value.index.replaceAll('.', '/')}`, detail }] } };
+  return {
+    ok: false,
+    rejection: {
+      reason: 'unique-value-taken',
+      detail,
+      violations: [{ pointer: `/${value.index.replaceAll('.', '/')}`, detail }],
+    },
+  };
 }

@@ -34,7 +34,9 @@ export type DecidedChange = {
  * `guard`: the change removes something of which one must remain, so the judgement is valid only for a holder of this
  * guard.
  */
-export type Judged = (Refused | { readonly ok: true; readonly release?: (() => void) | undefined }) & { readonly guard?: StreamName | undefined };
+export type Judged = (Refused | { readonly ok: true; readonly release?: (() => void) | undefined }) & {
+  readonly guard?: StreamName | undefined;
+};
 
 /**
  * Stores secrets that must not be part of an object (consistency protocol, 1: an orphaned secret is harmless, since no
@@ -53,13 +55,16 @@ export type SecretOwner = {
 
 /** `busySeconds`: too many passwords are being hashed; retry after this time. Absent: the log is unavailable. */
 export type KeptOutcome =
-  | { readonly ok: true; readonly kept: Kept }
-  | { readonly ok: false; readonly busySeconds?: number };
+  { readonly ok: true; readonly kept: Kept } | { readonly ok: false; readonly busySeconds?: number };
 
 /** No rules: all accepted decisions may be written. */
 export const noRules: WriteRules = { strategyOf: () => undefined, judge: () => ({ ok: true }), mayName: () => true };
 
 /** The same rules, with the strategy of another platform type. */
 export function withStrategy(rules: WriteRules, type: TypeKey, strategy: Strategy): WriteRules {
-  return { strategyOf: (asked) => (asked === type ? strategy : rules.strategyOf(asked)), judge: (change) => rules.judge(change), mayName: (...asked) => rules.mayName(...asked) };
+  return {
+    strategyOf: (asked) => (asked === type ? strategy : rules.strategyOf(asked)),
+    judge: (change) => rules.judge(change),
+    mayName: (...asked) => rules.mayName(...asked),
+  };
 }

@@ -26,7 +26,6 @@ type Write = {
   readonly isBegun: boolean;
 };
 
-
 /** Room for numbers that become a digit longer when a finalizer is removed. */
 const grownBytesMax = 64;
 
@@ -41,7 +40,12 @@ export function isHeldBack(disk: WriterDisk | undefined, write: Write): boolean 
 }
 
 function isCarriedOut(disk: WriterDisk, write: Write): boolean {
-  const { command, context: { origin, isShipped }, state, object } = write;
+  const {
+    command,
+    context: { origin, isShipped },
+    state,
+    object,
+  } = write;
   if (command.type === 'fence') return false;
   if (command.type === 'delete' || command.type === 'collect' || isShipped === true) return true;
   if (origin === 'platform') return !disk.isScarce() || isDoneWhenScarce(disk, write);

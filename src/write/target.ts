@@ -4,7 +4,12 @@ import type { ResourceObject } from '../resource/object/object.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 
 /** The object of a write, in its state at the look-up. */
-export type Target = { readonly type: ResourceType; readonly name: string; readonly stream: StreamName; readonly state: State };
+export type Target = {
+  readonly type: ResourceType;
+  readonly name: string;
+  readonly stream: StreamName;
+  readonly state: State;
+};
 
 export function streamOf(type: ResourceType, name: string): StreamName {
   return streamName(`object:${type.key}/${name}`);

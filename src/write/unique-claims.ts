@@ -2,7 +2,16 @@ import { delay, type Clock } from '../base/clock.ts';
 import { claimPendingWaitMs, writeAttemptsMax } from '../limits/writes.ts';
 import type { ClaimEvent, Event, EventMetadata, HeldValue } from '../command/event.ts';
 import { decodeMetadata, encodeEvent } from '../log/event-codec.ts';
-import { streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type LogPosition, type RecordedEvent, type StreamName, type StreamRevision } from '../log/log.ts';
+import {
+  streamName,
+  type AppendOutcome,
+  type EventLog,
+  type ExpectedRevision,
+  type LogPosition,
+  type RecordedEvent,
+  type StreamName,
+  type StreamRevision,
+} from '../log/log.ts';
 import type { TypeKey } from '../resource/type/index-entry.ts';
 import { claimOf, fenceOf, holds } from './claim-events.ts';
 
@@ -57,7 +66,15 @@ export function claimStream(type: TypeKey, value: HeldValue): StreamName {
 }
 
 /** Claims `value` for an append to `me` that expects `base`. That append may be sent only after 'claimed'. */
-export async function claimValue(dependencies: ClaimsDependencies, { type, value, me, base }: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName; readonly base: ExpectedRevision }): Promise<ClaimResult> {
+export async function claimValue(
+  dependencies: ClaimsDependencies,
+  {
+    type,
+    value,
+    me,
+    base,
+  }: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName; readonly base: ExpectedRevision },
+): Promise<ClaimResult> {
   return claim(dependencies, { stream: claimStream(type, value), me, base, holds: (head) => holds(head, value) });
 }
 
@@ -66,7 +83,7 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
   const { stream, me } = wanted;
   const base = ordinal(wanted.base);
   const waited: Waited = { until: undefined };
-  for (let attempt = 0; attempt < writeAttemptsMax * 16; ) {
+  for (let attempt = 0; attempt < writeAttemptsMax * 16;) {
     const last = await dependencies.log.readLast(stream);
     const standing = last === undefined ? undefined : claimOf(last);
     const next = await judge(dependencies, wanted, { standing, waited });
@@ -77,7 +94,13 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
     if (next === 'again') continue;
     const event: ClaimEvent = { type: 'ValueClaimed', holder: me, through: throughOf(standing, me, base) };
     const appended = await append(dependencies, stream, event, last?.revision ?? 'absent');
-    if (appended.ok) return { outcome: 'claimed', revision: appended.revision, position: appended.position, isSole: !isMine(standing, me) || standing.through < base };
+    if (appended.ok)
+      return {
+        outcome: 'claimed',
+        revision: appended.revision,
+        position: appended.position,
+        isSole: !isMine(standing, me) || standing.through < base,
+      };
     if (appended.reason !== 'conflict') return { outcome: 'unavailable', cause: appended.cause };
   }
   return { outcome: 'unavailable', cause: new Error(`the claim ${stream} stayed contended`) };
@@ -89,9 +112,12 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
  * by the event at `base` are never released: the claim names their holder.
  */
 export async function giveUp(
-  dependencies: ClaimsDependencies, { stream, me, base }: Omit<Claim, 'holds'>, { revision, isSole }: Claimed,
+  dependencies: ClaimsDependencies,
+  { stream, me, base }: Omit<Claim, 'holds'>,
+  { revision, isSole }: Claimed,
 ): Promise<void> {
-  if (isSole) await append(dependencies, stream, { type: 'ValueReleased', holder: me, through: ordinal(base) }, revision);
+  if (isSole)
+    await append(dependencies, stream, { type: 'ValueReleased', holder: me, through: ordinal(base) }, revision);
 }
 
 /** The highest expected revision of any attempt under this holder's claim. */
@@ -104,7 +130,10 @@ function isMine(standing: ClaimEvent | undefined, me: StreamName): standing is C
 }
 
 /** The object that holds the value now, if it is another one; appends nothing. */
-export async function holderElsewhere(log: Pick<EventLog, 'readLast'>, claimed: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName }): Promise<StreamName | undefined> {
+export async function holderElsewhere(
+  log: Pick<EventLog, 'readLast'>,
+  claimed: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName },
+): Promise<StreamName | undefined> {
   const last = await log.readLast(claimStream(claimed.type, claimed.value));
   const standing = last === undefined ? undefined : claimOf(last);
   if (standing?.type !== 'ValueClaimed' || standing.holder === claimed.me) return undefined;
@@ -115,7 +144,8 @@ export async function holderElsewhere(log: Pick<EventLog, 'readLast'>, claimed: 
 
 /** The object with the claim in force, whether or not it holds the value. */
 export async function claimantOf(
-  log: Pick<EventLog, 'readLast'>, { type, value }: { readonly type: TypeKey; readonly value: HeldValue },
+  log: Pick<EventLog, 'readLast'>,
+  { type, value }: { readonly type: TypeKey; readonly value: HeldValue },
 ): Promise<StreamName | undefined> {
   const last = await log.readLast(claimStream(type, value));
   const standing = last === undefined ? undefined : claimOf(last);
@@ -133,7 +163,11 @@ export type ClaimSettling =
   | { readonly outcome: 'unavailable'; readonly cause: unknown };
 
 /** `fenceOf`: the revision of the claim with a pending append that has used up its time. */
-type Settlement = { readonly stream: StreamName; readonly value: HeldValue; readonly fenceOf: StreamRevision | undefined };
+type Settlement = {
+  readonly stream: StreamName;
+  readonly value: HeldValue;
+  readonly fenceOf: StreamRevision | undefined;
+};
 
 /**
  * Releases a claim of an object that does not hold the value. If an append of that object may still succeed, a fence
@@ -148,12 +182,23 @@ export async function settleClaim(dependencies: ClaimsDependencies, wanted: Sett
   return settleUnheld(dependencies, wanted, { claim: last.revision, standing, head });
 }
 
-type Unheld = { readonly claim: StreamRevision; readonly standing: ClaimEvent; readonly head: RecordedEvent | undefined };
+type Unheld = {
+  readonly claim: StreamRevision;
+  readonly standing: ClaimEvent;
+  readonly head: RecordedEvent | undefined;
+};
 
-async function settleUnheld(dependencies: ClaimsDependencies, wanted: Settlement, { claim: revision, standing: { holder, through }, head }: Unheld): Promise<ClaimSettling> {
+async function settleUnheld(
+  dependencies: ClaimsDependencies,
+  wanted: Settlement,
+  { claim: revision, standing: { holder, through }, head }: Unheld,
+): Promise<ClaimSettling> {
   const reached = ordinal(head?.revision ?? 'absent');
   const pending: ClaimSettling = { outcome: 'pending', claim: revision, isStale: reached < through };
-  if (reached > through) return appended(await append(dependencies, wanted.stream, { type: 'ValueReleased', holder, through }, revision), { outcome: 'settled' });
+  if (reached > through)
+    return appended(await append(dependencies, wanted.stream, { type: 'ValueReleased', holder, through }, revision), {
+      outcome: 'settled',
+    });
   if (reached < through || wanted.fenceOf !== revision) return pending;
   return appended(await appendFence(dependencies, streamName(holder), head), pending);
 }
@@ -172,7 +217,11 @@ export function claimedValueOf(stream: string): { readonly type: string; readonl
 type Waited = { until: number | undefined };
 type Judgement = { readonly standing: ClaimEvent | undefined; readonly waited: Waited };
 
-async function judge(dependencies: ClaimsDependencies, wanted: Claim, { standing, waited }: Judgement): Promise<'append' | 'wait' | 'again' | ClaimResult> {
+async function judge(
+  dependencies: ClaimsDependencies,
+  wanted: Claim,
+  { standing, waited }: Judgement,
+): Promise<'append' | 'wait' | 'again' | ClaimResult> {
   if (standing?.type !== 'ValueClaimed' || standing.holder === wanted.me) return 'append';
   const { log, clock } = dependencies;
   const holder = streamName(standing.holder);
@@ -187,7 +236,11 @@ async function judge(dependencies: ClaimsDependencies, wanted: Claim, { standing
 }
 
 /** The holder's append may still succeed: waits for its time limit, then takes its revision with a fence. */
-async function outwait(dependencies: ClaimsDependencies, { holder, head }: { readonly holder: StreamName; readonly head: RecordedEvent | undefined }, waited: Waited): Promise<'wait' | 'again' | ClaimResult> {
+async function outwait(
+  dependencies: ClaimsDependencies,
+  { holder, head }: { readonly holder: StreamName; readonly head: RecordedEvent | undefined },
+  waited: Waited,
+): Promise<'wait' | 'again' | ClaimResult> {
   const { clock } = dependencies;
   waited.until ??= clock.monotonic() + claimPendingWaitMs;
   if (clock.monotonic() < waited.until) {
@@ -200,13 +253,26 @@ async function outwait(dependencies: ClaimsDependencies, { holder, head }: { rea
 }
 
 /** Expects `head`. Its values are those of the event it repeats, decided by that one's declaration. */
-export async function appendFence(dependencies: Pick<ClaimsDependencies, 'log' | 'uuid' | 'metadata'>, holder: StreamName, head: RecordedEvent | undefined): Promise<AppendOutcome> {
+export async function appendFence(
+  dependencies: Pick<ClaimsDependencies, 'log' | 'uuid' | 'metadata'>,
+  holder: StreamName,
+  head: RecordedEvent | undefined,
+): Promise<AppendOutcome> {
   const { declared: _declared, ...metadata } = dependencies.metadata();
   const before = head === undefined ? undefined : decodeMetadata(head).declared;
-  const fence = encodeEvent(dependencies.uuid(), fenceOf(head), before === undefined ? metadata : { ...metadata, declared: before });
+  const fence = encodeEvent(
+    dependencies.uuid(),
+    fenceOf(head),
+    before === undefined ? metadata : { ...metadata, declared: before },
+  );
   return dependencies.log.append(holder, [fence], head?.revision ?? 'absent');
 }
 
-async function append(dependencies: ClaimsDependencies, stream: StreamName, event: Event, expected: ExpectedRevision): Promise<AppendOutcome> {
+async function append(
+  dependencies: ClaimsDependencies,
+  stream: StreamName,
+  event: Event,
+  expected: ExpectedRevision,
+): Promise<AppendOutcome> {
   return dependencies.log.append(stream, [encodeEvent(dependencies.uuid(), event, dependencies.metadata())], expected);
 }

@@ -67,7 +67,10 @@ export class Unsettled {
   /** No append that a declaration from before this position decided, and that another one has replaced up to it, may still land. */
   drained(): LogPosition {
     this.#forgetSettled();
-    return this.#stale().reduce((least, { position }) => (position < least ? position : least), this.#dependencies.reader.position());
+    return this.#stale().reduce(
+      (least, { position }) => (position < least ? position : least),
+      this.#dependencies.reader.position(),
+    );
   }
 
   /** Takes the revisions of appends that were given up and that nobody would decide so any more. What fails is tried again. */
@@ -76,7 +79,7 @@ export class Unsettled {
     this.#isFencing = true;
     try {
       this.#forgetSettled();
-      for (const sent of this.#stale()) if (sent.isGivenUp && await isSettled(sent, fencing)) this.#settle(sent);
+      for (const sent of this.#stale()) if (sent.isGivenUp && (await isSettled(sent, fencing))) this.#settle(sent);
     } finally {
       this.#isFencing = false;
     }

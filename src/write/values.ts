@@ -1,6 +1,13 @@
 import { must } from '../base/unreachable.ts';
 import {
-  claimantOf, claimStream, claimValue, giveUp, holderElsewhere, type Claimed, type ClaimResult, type ClaimsDependencies,
+  claimantOf,
+  claimStream,
+  claimValue,
+  giveUp,
+  holderElsewhere,
+  type Claimed,
+  type ClaimResult,
+  type ClaimsDependencies,
 } from './unique-claims.ts';
 import type { EventMetadata, HeldValue, ObjectEvent } from '../command/event.ts';
 import { decodeEvent, decodeMetadata, isObjectEvent } from '../log/event-codec.ts';
@@ -52,7 +59,10 @@ const allClaimed: ValuesClaimed = { outcome: 'claimed', lacking: [] };
 /**
  * Claims every unique value that the event newly holds, in sorted order. After a refusal, the claims made are released.
  */
-export async function claimValues(dependencies: ValuesDependencies, wanted: ValuesWanted): Promise<ValuesClaimed | ValuesRefused> {
+export async function claimValues(
+  dependencies: ValuesDependencies,
+  wanted: ValuesWanted,
+): Promise<ValuesClaimed | ValuesRefused> {
   if (wanted.event.values.length === 0) return allClaimed;
   const { dryRun } = wanted;
   const gained = await newlyHeld(dependencies, wanted);
@@ -63,9 +73,17 @@ export async function claimValues(dependencies: ValuesDependencies, wanted: Valu
 }
 
 async function claimAll(
-  dependencies: ValuesDependencies, gained: Gained, wanted: ValuesWanted,
+  dependencies: ValuesDependencies,
+  gained: Gained,
+  wanted: ValuesWanted,
 ): Promise<ValuesClaimed | ValuesRefused> {
-  const { type: { key: type }, me, base, metadata, mayLack } = wanted;
+  const {
+    type: { key: type },
+    me,
+    base,
+    metadata,
+    mayLack,
+  } = wanted;
   const claims: ClaimsDependencies = { ...dependencies, metadata: () => metadata };
   const made: Made[] = [];
   const lacking: HeldValue[] = [];
@@ -80,7 +98,12 @@ async function claimAll(
     isWhole = true;
     return { outcome: 'claimed', lacking };
   } finally {
-    if (!isWhole) await giveUpAll(claims, { made: made.filter(({ value }) => gained.mayGiveUp(value)), wanted, owe: dependencies.owe });
+    if (!isWhole)
+      await giveUpAll(claims, {
+        made: made.filter(({ value }) => gained.mayGiveUp(value)),
+        wanted,
+        owe: dependencies.owe,
+      });
   }
 }
 
@@ -93,16 +116,16 @@ type GivingUp = {
 };
 
 /** A failure is harmless: the next writer waits for the remaining claim and fences it. */
-async function giveUpAll(
-  claims: ClaimsDependencies, { made, wanted: { me, base }, owe }: GivingUp,
-): Promise<void> {
+async function giveUpAll(claims: ClaimsDependencies, { made, wanted: { me, base }, owe }: GivingUp): Promise<void> {
   const sole = made.filter(({ claimed }) => claimed.isSole);
   if (sole.length > 0) owe(sole.length);
   await Promise.allSettled(sole.map(async ({ stream, claimed }) => giveUp(claims, { stream, me, base }, claimed)));
 }
 
 async function lookAtAll(
-  { log }: Pick<ClaimsDependencies, 'log'>, values: readonly HeldValue[], { type: { key: type }, me, mayLack }: ValuesWanted,
+  { log }: Pick<ClaimsDependencies, 'log'>,
+  values: readonly HeldValue[],
+  { type: { key: type }, me, mayLack }: ValuesWanted,
 ): Promise<ValuesClaimed | ValuesRefused> {
   for (const value of values) {
     const holder = await holderElsewhere(log, { type, value, me });
@@ -123,7 +146,10 @@ type Gained = { readonly values: readonly HeldValue[]; readonly mayGiveUp: (valu
  * event is not the base (one of them is stale), no value counts as held. A value from before the index was unique, or
  * from another function, has no claim: it is claimed now.
  */
-async function newlyHeld({ log }: Pick<ClaimsDependencies, 'log'>, { type, me, base, event, by }: ValuesWanted): Promise<Gained> {
+async function newlyHeld(
+  { log }: Pick<ClaimsDependencies, 'log'>,
+  { type, me, base, event, by }: ValuesWanted,
+): Promise<Gained> {
   const values = event.values.filter(({ index }) => type.indexes.some(({ name, unique }) => unique && name === index));
   if (base === 'absent' || values.length === 0) return { values, mayGiveUp: () => true };
   const last = await log.readLast(me);
@@ -131,7 +157,10 @@ async function newlyHeld({ log }: Pick<ClaimsDependencies, 'log'>, { type, me, b
   if (before === undefined || !isObjectEvent(before)) return { values, mayGiveUp: () => false };
   const held = new Set(before.values.map(textOf));
   const isClaimed = claimedOf(must(last, 'its event was decoded'), by);
-  return { values: values.filter((value) => !held.has(textOf(value)) || !isClaimed(value)), mayGiveUp: (value) => !held.has(textOf(value)) };
+  return {
+    values: values.filter((value) => !held.has(textOf(value)) || !isClaimed(value)),
+    mayGiveUp: (value) => !held.has(textOf(value)),
+  };
 }
 
 function textOf({ index, hash }: HeldValue): string {
@@ -147,7 +176,9 @@ function claimedOf(recorded: RecordedEvent, by: DecidedBy): (value: HeldValue) =
 
 /** Of an object on its way out: whether it had the value before the write, so that it gains nothing with it. */
 export function heldOnItsWayOut(
-  type: Pick<ResourceType, 'indexes'>, before: ResourceObject | undefined, after: ResourceObject,
+  type: Pick<ResourceType, 'indexes'>,
+  before: ResourceObject | undefined,
+  after: ResourceObject,
 ): ValuesWanted['mayLack'] {
   if (before === undefined || after.metadata.deletionTimestamp === undefined) return undefined;
   let had: ReadonlySet<string> | undefined;
@@ -177,7 +208,10 @@ type Reader = Pick<ObjectReader, 'holderOf' | 'get'>;
  * before or since. Of each value that the write newly gains the read model says whether another object has it. Unless the claim that stands
  * is this object's, that counts if the log confirms that it still stands at that revision (consistency protocol, 1).
  */
-export async function storedHolder({ log, reader }: { readonly log: Pick<WriterLog, 'readLast'>; readonly reader: Reader }, gained: ValuesGained): Promise<StoredHolder | undefined> {
+export async function storedHolder(
+  { log, reader }: { readonly log: Pick<WriterLog, 'readLast'>; readonly reader: Reader },
+  gained: ValuesGained,
+): Promise<StoredHolder | undefined> {
   for (const found of holdersElsewhere(reader, gained)) {
     const claimant = await claimantOf(log, { type: gained.type.key, value: found.value });
     if (claimant !== streamOf(gained.type, found.name)) return found;
@@ -191,7 +225,8 @@ function* holdersElsewhere(reader: Reader, { type, name, before, after, by }: Va
     if (!mayBeUnclaimed(index, by)) continue;
     for (const key of after?.keys[place] ?? []) {
       const holder = reader.holderOf(type, place, key);
-      if (holder === undefined || holder === name || (before !== undefined && hasKey(type, before, { place, key }))) continue;
+      if (holder === undefined || holder === name || (before !== undefined && hasKey(type, before, { place, key })))
+        continue;
       const { revision } = must(reader.get(type.key, holder), 'an indexed object is stored');
       yield { value: heldValue(index, key), name: holder, revision };
     }
@@ -202,6 +237,10 @@ function mayBeUnclaimed({ name, unique }: IndexDefinition, by: DecidedBy): boole
   return unique && name !== nameIndex && (by === undefined || !isEnforced(by, name));
 }
 
-function hasKey(type: ResourceType, object: ResourceObject, { place, key }: { readonly place: number; readonly key: IndexKey }): boolean {
+function hasKey(
+  type: ResourceType,
+  object: ResourceObject,
+  { place, key }: { readonly place: number; readonly key: IndexKey },
+): boolean {
   return entryOfFact(type.indexes, object).keys[place]?.includes(key) === true;
 }

@@ -54,9 +54,17 @@ export class WriteAttempts {
     const { by } = decided;
     const now = this.#stamps.next();
     const facts: Facts = {
-      type, onceUnique: this.#dependencies.declarations?.onceUnique(type.key), now, uid: given.uid, suffix: given.suffix,
-      domain: this.#dependencies.domain, origin: context.origin, fieldValidation: context.fieldValidation, subject: context.subject,
-      strategy: this.#dependencies.rules.strategyOf(type.key), kept: given.kept,
+      type,
+      onceUnique: this.#dependencies.declarations?.onceUnique(type.key),
+      now,
+      uid: given.uid,
+      suffix: given.suffix,
+      domain: this.#dependencies.domain,
+      origin: context.origin,
+      fieldValidation: context.fieldValidation,
+      subject: context.subject,
+      strategy: this.#dependencies.rules.strategyOf(type.key),
+      kept: given.kept,
     };
     // An invalid name is not looked up: neither the log nor the tables accept it as a key.
     if (nameProblem(name) !== undefined) return refusalOf(decide(initialState, command, facts), name);
@@ -67,9 +75,17 @@ export class WriteAttempts {
     const write = { command, context, state: target.state, object: decision.object, isTrusted, isBegun };
     if (isHeldBack(this.#dependencies.disk, write)) return diskShort();
     const declared = by === undefined ? {} : { declared: by.revision };
-    const metadata = { ...context.cause, time: now, schema: eventSchema, $correlationId: context.cause.requestId, ...declared };
+    const metadata = {
+      ...context.cause,
+      time: now,
+      schema: eventSchema,
+      $correlationId: context.cause.requestId,
+      ...declared,
+    };
     const writing = { given, metadata, by };
-    return isUnjudged[command.type] ? this.#carryOut(target, decision, writing) : this.#judgeAndCarryOut(target, decision, writing);
+    return isUnjudged[command.type]
+      ? this.#carryOut(target, decision, writing)
+      : this.#judgeAndCarryOut(target, decision, writing);
   }
 
   async #judgeAndCarryOut(target: Target, decision: Made, writing: Writing): Promise<Attempt> {
@@ -90,16 +106,28 @@ export class WriteAttempts {
   /** Decisions from before the guard was held are void: the command is decided again. */
   async #takeGuard(guard: StreamName, target: Target, { given, metadata }: Writing): Promise<Attempt> {
     const { clock, reader, uuid } = this.#dependencies;
-    given.guard ??= new HeldGuard({
-      log: this.#log, clock, reader, uuid, turns: this.#turns, writer: given.admitted.writer, foldWaitMs: writeFoldWaitMs,
-    }, () => metadata);
-    return await given.guard.take(guard, baseOf(target)) ? 'again' : unavailable();
+    given.guard ??= new HeldGuard(
+      {
+        log: this.#log,
+        clock,
+        reader,
+        uuid,
+        turns: this.#turns,
+        writer: given.admitted.writer,
+        foldWaitMs: writeFoldWaitMs,
+      },
+      () => metadata,
+    );
+    return (await given.guard.take(guard, baseOf(target))) ? 'again' : unavailable();
   }
 
   async #carryOut(target: Target, decision: Made, writing: Writing): Promise<Attempt> {
     const { given, metadata, by } = writing;
     const { clock, uuid, appendBytesMax } = this.#dependencies;
-    const { admitted, context: { dryRun, subject } } = given;
+    const {
+      admitted,
+      context: { dryRun, subject },
+    } = given;
     if (decision.withheld !== undefined && !dryRun) return this.#keep(decision.withheld, decision, writing);
     const indexed = decision.entry && { fingerprint: target.type.fingerprint, entry: decision.entry };
     const proposing = { uuid, metadata, indexed, appendBytesMax };
@@ -115,7 +143,9 @@ export class WriteAttempts {
     const mayLack = heldOnItsWayOut(type, storedIn(target), decision.object);
     const wanted = { ...baseOf(target), type, event: decision.event, metadata, by, dryRun, mayLack };
     const charge = (claims: number): ReturnType<Admitted['charge']> => admitted.charge(claims * smallEventBytes);
-    const owe = (claims: number): void => { admitted.owe(claims * smallEventBytes); };
+    const owe = (claims: number): void => {
+      admitted.owe(claims * smallEventBytes);
+    };
     const claimed = await claimValues({ log: this.#log, clock, uuid, charge, owe }, wanted);
     if (claimed.outcome !== 'claimed') return this.#refuseValues(target, claimed, subject);
     if (dryRun) return this.#folded.confirm(target, proposal.decision);
@@ -125,27 +155,41 @@ export class WriteAttempts {
 
   #refuseValues(target: Target, refused: ValuesRefused, subject: Subject): Attempt | Promise<Attempt> {
     const { rules } = this.#dependencies;
-    if (refused.outcome === 'taken') return this.#folded.confirm(target, taken({ ...target, ...refused }, subject, rules));
+    if (refused.outcome === 'taken')
+      return this.#folded.confirm(target, taken({ ...target, ...refused }, subject, rules));
     return refused.outcome === 'limited' ? refused.refusal : unavailable();
   }
 
   /** Refuses a value that another object holds without a claim, if the log confirms that it still does. */
-  async #refuseStored(target: Target, { entry }: Made, { subject, by }: { readonly subject: Subject; readonly by: DecidedBy }): Promise<Attempt | undefined> {
+  async #refuseStored(
+    target: Target,
+    { entry }: Made,
+    { subject, by }: { readonly subject: Subject; readonly by: DecidedBy },
+  ): Promise<Attempt | undefined> {
     const { type, name } = target;
     const before = storedIn(target);
-    const holder = await storedHolder({ log: this.#log, reader: this.#dependencies.reader }, { type, name, before, after: entry, by });
+    const holder = await storedHolder(
+      { log: this.#log, reader: this.#dependencies.reader },
+      { type, name, before, after: entry, by },
+    );
     if (holder === undefined) return undefined;
     const stream = streamOf(type, holder.name);
     const head = await this.#log.readLast(stream);
     if (head !== undefined && head.revision > holder.revision) return this.#folded.reach(head.position);
-    return this.#folded.confirm(target, taken({ type, value: holder.value, holder: stream }, subject, this.#dependencies.rules));
+    return this.#folded.confirm(
+      target,
+      taken({ type, value: holder.value, holder: stream }, subject, this.#dependencies.rules),
+    );
   }
 
   /** Checks the change against the writer's rights of this very turn. */
   #judge(target: Target, { event, object, withheld }: Made, { subject }: WriteContext): Judged {
     return this.#dependencies.rules.judge({
-      type: target.type, subject, isNewPassword: withheld?.kind === 'password',
-      before: storedIn(target), after: event.type === 'ObjectDeletionRequested' ? undefined : object,
+      type: target.type,
+      subject,
+      isNewPassword: withheld?.kind === 'password',
+      before: storedIn(target),
+      after: event.type === 'ObjectDeletionRequested' ? undefined : object,
     });
   }
 
@@ -162,13 +206,19 @@ export class WriteAttempts {
 
   async #append(target: Target, { events, decision }: Proposal, { given, by }: Writing): Promise<Attempt> {
     const { declarations, unsettled } = this.#dependencies;
-    const { type: { key }, name, stream } = target;
+    const {
+      type: { key },
+      name,
+      stream,
+    } = target;
     if (!isStillDecidedBy(declarations, target.type, by)) return 'again';
     if (unsettled?.hasRoom() === false) return unavailable();
     given.guard?.spend();
     const expected = expectedOf(target.state);
     const append = async (): Promise<AppendOutcome> => this.#log.append(stream, events, expected);
-    const outcome = await (unsettled === undefined ? append() : unsettled.send({ type: key, name, stream, expected, by }, append));
+    const outcome = await (unsettled === undefined
+      ? append()
+      : unsettled.send({ type: key, name, stream, expected, by }, append));
     if (!outcome.ok) {
       if (outcome.reason !== 'conflict') return unavailable();
       const head = await this.#log.readLast(target.stream);
@@ -179,9 +229,23 @@ export class WriteAttempts {
     if (waited !== 'again') return waited;
     const { metadata } = decision.object;
     const bytes = answerOf(events, { ...outcome, stream: target.stream });
-    return { ok: true, bytes, version: metadata.version, name: metadata.name, appended: true, warnings: decision.warnings };
+    return {
+      ok: true,
+      bytes,
+      version: metadata.version,
+      name: metadata.name,
+      appended: true,
+      warnings: decision.warnings,
+    };
   }
 }
 
 /** The platform's own steps, which change nothing that anybody is granted. */
-const isUnjudged: Readonly<Record<Command['type'], boolean>> = { create: false, replace: false, patch: false, delete: false, collect: true, fence: true };
+const isUnjudged: Readonly<Record<Command['type'], boolean>> = {
+  create: false,
+  replace: false,
+  patch: false,
+  delete: false,
+  collect: true,
+  fence: true,
+};

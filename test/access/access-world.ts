@@ -18,16 +18,39 @@ export const domain = 'svc.run';
 
 /** Types of the core group with no schema to speak of: tables fold whatever the log holds. */
 export function coreType(kind: string, plural: string): ResourceType {
-  const compiled = compileType({ group: '', version: 'v1alpha1', kind, singular: kind.toLowerCase(), plural, schema: { type: 'object', additionalProperties: true }, indexes: [] }, { plugin: 'platform', bundled: true, domain });
+  const compiled = compileType(
+    {
+      group: '',
+      version: 'v1alpha1',
+      kind,
+      singular: kind.toLowerCase(),
+      plural,
+      schema: { type: 'object', additionalProperties: true },
+      indexes: [],
+    },
+    { plugin: 'platform', bundled: true, domain },
+  );
   if (!compiled.ok) throw new Error(compiled.problems.join());
   return compiled.type;
 }
 
-export const coreTypes = [coreType('Role', 'roles'), coreType('RoleBinding', 'rolebindings'), coreType('User', 'users'), coreType('PersonalAccessToken', 'personalaccesstokens'), coreType('Session', 'sessions')];
+export const coreTypes = [
+  coreType('Role', 'roles'),
+  coreType('RoleBinding', 'rolebindings'),
+  coreType('User', 'users'),
+  coreType('PersonalAccessToken', 'personalaccesstokens'),
+  coreType('Session', 'sessions'),
+];
 
 export type Plural = 'roles' | 'rolebindings' | 'users' | 'personalaccesstokens' | 'sessions';
 /** `deleted` removes it for good; `marked` only asks for it. */
-export type Written = { readonly plural: Plural; readonly name: string; readonly members: Readonly<Record<string, unknown>>; readonly metadata?: Readonly<Record<string, unknown>>; readonly state: 'live' | 'marked' | 'deleted' };
+export type Written = {
+  readonly plural: Plural;
+  readonly name: string;
+  readonly members: Readonly<Record<string, unknown>>;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly state: 'live' | 'marked' | 'deleted';
+};
 
 /** Objects written as events, folded by a read model, and the tables that live on its feed. */
 export class AccessWorld {
@@ -54,15 +77,36 @@ export class AccessWorld {
     this.#versions.set(key, version);
     this.#position += 1;
     const object: ResourceObject = {
-      apiVersion: 'v1alpha1', kind: 'Any', ...members,
+      apiVersion: 'v1alpha1',
+      kind: 'Any',
+      ...members,
       metadata: {
-        name, uid: idOf(key), version, generation: 1, creationTimestamp: '2026-01-01T00:00:00.000Z', ...metadata,
+        name,
+        uid: idOf(key),
+        version,
+        generation: 1,
+        creationTimestamp: '2026-01-01T00:00:00.000Z',
+        ...metadata,
         ...(state === 'live' ? {} : { deletionTimestamp: '2026-01-02T00:00:00.000Z' }),
       },
     };
-    const event: ObjectEvent = state === 'deleted' ? { type: 'ObjectDeleted', object, values: [] } : { type: version === 0 ? 'ObjectCreated' : 'ObjectUpdated', object, values: [] };
-    const proposed = encodeEvent(idOf(`${key} ${String(version)}`), event, { actor: 'test', verb: 'update', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: 1, $correlationId: 'r' });
-    const place = { revision: streamRevision(version), position: logPosition(BigInt(this.#position)), endsAppend: true };
+    const event: ObjectEvent =
+      state === 'deleted'
+        ? { type: 'ObjectDeleted', object, values: [] }
+        : { type: version === 0 ? 'ObjectCreated' : 'ObjectUpdated', object, values: [] };
+    const proposed = encodeEvent(idOf(`${key} ${String(version)}`), event, {
+      actor: 'test',
+      verb: 'update',
+      requestId: 'r',
+      time: '2026-01-01T00:00:00.000Z',
+      schema: 1,
+      $correlationId: 'r',
+    });
+    const place = {
+      revision: streamRevision(version),
+      position: logPosition(BigInt(this.#position)),
+      endsAppend: true,
+    };
     return { ...proposed, data: Buffer.from(proposed.data), stream: streamName(`object:${key}`), ...place };
   }
 }
@@ -73,8 +117,13 @@ export function roleWrite({ name, labels, annotations, rules }: RawRole, state: 
 
 export function bindingWrite(name: string, { role, users }: RawBinding, state: Written['state'] = 'live'): Written {
   return {
-    plural: 'rolebindings', name, state,
-    members: { roleRef: { apiGroup: '', kind: 'Role', name: role }, subjects: users.map((user) => ({ apiGroup: '', kind: 'User', name: user })) },
+    plural: 'rolebindings',
+    name,
+    state,
+    members: {
+      roleRef: { apiGroup: '', kind: 'Role', name: role },
+      subjects: users.map((user) => ({ apiGroup: '', kind: 'User', name: user })),
+    },
   };
 }
 
@@ -102,7 +151,14 @@ export class RawObjects {
 
 export function subjectOf({ user, tokenRoles }: Who): Subject {
   if (user === undefined) return { kind: 'visitor' };
-  return { kind: 'user', name: user, credential: tokenRoles === undefined ? { kind: 'session', uid: 's', userUid: 'u' } : { kind: 'token', uid: 't', name: 'token', userUid: 'u', roles: tokenRoles } };
+  return {
+    kind: 'user',
+    name: user,
+    credential:
+      tokenRoles === undefined
+        ? { kind: 'session', uid: 's', userUid: 'u' }
+        : { kind: 'token', uid: 't', name: 'token', userUid: 'u', roles: tokenRoles },
+  };
 }
 
 /** A request as the server would read it. */

@@ -20,38 +20,53 @@ function decoded(raw: RawRule): Rule {
 test('what is not lacking is allowed: no request that the rule matches is refused', (t) => {
   let within = 0;
   let matched = 0;
-  fc.assert(fc.property(fc.array(rawRule, { minLength: 1, maxLength: 6 }).chain((held) => fc.tuple(fc.constant(held), fc.oneof(rawRule, ruleNear(held), ruleNear(held)))), ([held, rule]) => {
-    const world = new AccessWorld();
-    world.commit([roleWrite({ name: 'anonymous', labels: {}, annotations: {}, rules: held })]);
-    world.tables.load();
-    const rights = world.tables.rightsOf(subjectOf({ user: undefined }));
-    if (rights.lacks([decoded(rule)]) !== undefined) return;
-    within += 1;
-    for (const plugin of plugins) {
-      for (const request of allRequests) {
-        if (!isMatch(rule, request, plugin)) continue;
-        matched += 1;
-        if (!held.some((owned) => isMatch(owned, request, plugin))) throw new Error(`${JSON.stringify(request)} of ${String(plugin)} is not held`);
-      }
-    }
-  }), { numRuns: runs, ...seed });
+  fc.assert(
+    fc.property(
+      fc
+        .array(rawRule, { minLength: 1, maxLength: 6 })
+        .chain((held) => fc.tuple(fc.constant(held), fc.oneof(rawRule, ruleNear(held), ruleNear(held)))),
+      ([held, rule]) => {
+        const world = new AccessWorld();
+        world.commit([roleWrite({ name: 'anonymous', labels: {}, annotations: {}, rules: held })]);
+        world.tables.load();
+        const rights = world.tables.rightsOf(subjectOf({ user: undefined }));
+        if (rights.lacks([decoded(rule)]) !== undefined) return;
+        within += 1;
+        for (const plugin of plugins) {
+          for (const request of allRequests) {
+            if (!isMatch(rule, request, plugin)) continue;
+            matched += 1;
+            if (!held.some((owned) => isMatch(owned, request, plugin)))
+              throw new Error(`${JSON.stringify(request)} of ${String(plugin)} is not held`);
+          }
+        }
+      },
+    ),
+    { numRuns: runs, ...seed },
+  );
   t.comment(`${String(within)} within, ${String(matched)} requests`);
   t.ok(within > runs / 5 && matched > runs, 'many rules were within and matched something');
   t.end();
 });
 
 test('everybody holds their own rules, and each of them narrowed', (t) => {
-  fc.assert(fc.property(fc.array(rawRule, { minLength: 1, maxLength: 6 }), fc.nat(), (held, at) => {
-    const world = new AccessWorld();
-    world.commit([roleWrite({ name: 'anonymous', labels: {}, annotations: {}, rules: held })]);
-    world.tables.load();
-    const rights = world.tables.rightsOf(subjectOf({ user: undefined }));
-    const copies = held.map((rule) => decoded({ ...rule }));
-    if (rights.lacks(copies) !== undefined) throw new Error('its own copy is lacking');
-    const rule = held[at % held.length]!;
-    const narrowed: RawRule = { ...rule, verbs: (rule.verbs ?? []).map((verb) => (verb === '*' ? 'get' : verb)).slice(0, 2) };
-    if (rights.lacks([decoded(narrowed)]) !== undefined) throw new Error('narrowed, it is lacking');
-  }), { numRuns: runs, ...seed });
+  fc.assert(
+    fc.property(fc.array(rawRule, { minLength: 1, maxLength: 6 }), fc.nat(), (held, at) => {
+      const world = new AccessWorld();
+      world.commit([roleWrite({ name: 'anonymous', labels: {}, annotations: {}, rules: held })]);
+      world.tables.load();
+      const rights = world.tables.rightsOf(subjectOf({ user: undefined }));
+      const copies = held.map((rule) => decoded({ ...rule }));
+      if (rights.lacks(copies) !== undefined) throw new Error('its own copy is lacking');
+      const rule = held[at % held.length]!;
+      const narrowed: RawRule = {
+        ...rule,
+        verbs: (rule.verbs ?? []).map((verb) => (verb === '*' ? 'get' : verb)).slice(0, 2),
+      };
+      if (rights.lacks([decoded(narrowed)]) !== undefined) throw new Error('narrowed, it is lacking');
+    }),
+    { numRuns: runs, ...seed },
+  );
   t.pass(`${String(runs)} sets`);
   t.end();
 });

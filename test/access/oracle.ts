@@ -5,8 +5,19 @@ import type { NonResourceRequest, ResourceRequest } from '../../src/resource/que
  * the code under test but the shape of a request.
  */
 
-export type RawRule = { readonly apiGroups?: readonly string[]; readonly resources?: readonly string[]; readonly resourceNames?: readonly string[]; readonly nonResourceURLs?: readonly string[]; readonly verbs?: readonly string[] };
-export type RawRole = { readonly name: string; readonly labels: Readonly<Record<string, string>>; readonly annotations: Readonly<Record<string, string>>; readonly rules: readonly RawRule[] };
+export type RawRule = {
+  readonly apiGroups?: readonly string[];
+  readonly resources?: readonly string[];
+  readonly resourceNames?: readonly string[];
+  readonly nonResourceURLs?: readonly string[];
+  readonly verbs?: readonly string[];
+};
+export type RawRole = {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly rules: readonly RawRule[];
+};
 export type RawBinding = { readonly role: string; readonly users: readonly string[] };
 /** Objects that exist and are not marked. */
 export type RawWorld = { readonly roles: readonly RawRole[]; readonly bindings: readonly RawBinding[] };
@@ -28,7 +39,11 @@ export function rolesHeld(world: RawWorld, { user, tokenRoles }: Who): ReadonlyS
   const bound = world.bindings.filter(({ users }) => users.includes(user)).map(({ role }) => role);
   const whole = closed(world, [...bound, 'authenticated', 'anonymous']);
   if (tokenRoles === undefined) return whole;
-  return closed(world, [...tokenRoles.filter((role) => whole.has(role) || whole.has('super-role')), 'authenticated', 'anonymous']);
+  return closed(world, [
+    ...tokenRoles.filter((role) => whole.has(role) || whole.has('super-role')),
+    'authenticated',
+    'anonymous',
+  ]);
 }
 
 /** Grows the set until it grows no more. */
@@ -38,7 +53,9 @@ function closed(world: RawWorld, names: readonly string[]): ReadonlySet<string> 
   for (let size = -1; size !== held.size;) {
     size = held.size;
     for (const role of world.roles) {
-      const comesWithOneHeld = [...held].some((name) => exists(name) && role.labels[`${prefix}aggregate-to-${name}`] === 'true');
+      const comesWithOneHeld = [...held].some(
+        (name) => exists(name) && role.labels[`${prefix}aggregate-to-${name}`] === 'true',
+      );
       if (comesWithOneHeld) held.add(role.name);
       for (const name of held.has(role.name) ? dependencies(role) : []) held.add(name);
     }
@@ -49,7 +66,7 @@ function closed(world: RawWorld, names: readonly string[]): ReadonlySet<string> 
 function dependencies(role: RawRole): readonly string[] {
   try {
     const list: unknown = JSON.parse(role.annotations[`${prefix}dependencies`] ?? '[]');
-    return Array.isArray(list) && !list.some((entry) => typeof entry !== 'string') ? list as string[] : [];
+    return Array.isArray(list) && !list.some((entry) => typeof entry !== 'string') ? (list as string[]) : [];
   } catch {
     return [];
   }
@@ -71,7 +88,11 @@ export function isMatch(rule: RawRule, request: Request, plugin: string | undefi
   return names.length === 0 || (name !== undefined && names.some((entry) => isNameMatch(entry, name)));
 }
 
-function isResourceMatch(entry: string, { resource, subresource }: ResourceRequest, plugin: string | undefined): boolean {
+function isResourceMatch(
+  entry: string,
+  { resource, subresource }: ResourceRequest,
+  plugin: string | undefined,
+): boolean {
   if (entry === '*') return true;
   const parts = entry.split('/');
   if (subresource === undefined) {
@@ -89,7 +110,13 @@ function isResourceMatch(entry: string, { resource, subresource }: ResourceReque
 function isNameMatch(entry: string, name: string): boolean {
   if (entry === name) return true;
   if (entry.split('*').length !== 2) return false;
-  return new RegExp(`^${entry.split('*').map((text) => text.replace(/[\\^$.*+?()[\]{}|]/gu, '\\$&')).join('.*')}$`, 'su').test(name);
+  return new RegExp(
+    `^${entry
+      .split('*')
+      .map((text) => text.replace(/[\\^$.*+?()[\]{}|]/gu, '\\$&'))
+      .join('.*')}$`,
+    'su',
+  ).test(name);
 }
 
 function isPathMatch(entry: string, { path, verb }: NonResourceRequest): boolean {

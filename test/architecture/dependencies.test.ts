@@ -20,14 +20,19 @@ async function violationsIn(folder: string): Promise<readonly Violation[]> {
   const present = folders.filter((name) => existsSync(join(folder, name)));
   const args = [cruiser, '--config', rules, '--output-type', 'json', ...present];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, maxBuffer: 64 * 1_048_576 });
-  const { summary } = JSON.parse(stdout) as { readonly summary: { readonly totalCruised: number; readonly violations: readonly Violation[] } };
+  const { summary } = JSON.parse(stdout) as {
+    readonly summary: { readonly totalCruised: number; readonly violations: readonly Violation[] };
+  };
   if (summary.totalCruised === 0) throw new Error(`nothing was cruised in ${folder}`);
   return summary.violations;
 }
 
 t.test('the sources keep to the rings', async (t) => {
   const violations = await violationsIn(repository);
-  t.strictSame(violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`), []);
+  t.strictSame(
+    violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`),
+    [],
+  );
 });
 
 /** Each file of a small tree that breaks nothing: path → imports, both from the root of the tree. */
@@ -37,7 +42,17 @@ const sound: Readonly<Record<string, readonly string[]>> = {
   'src/cli/program.ts': ['commander', 'src/config/config.ts', 'src/limits/settings.ts', 'src/base/clock.ts'],
   'src/sdk/ui.ts': [],
   'src/sdk/testing.ts': ['src/server/server.ts', 'src/plugin/api/plugin.ts'],
-  'src/server/server.ts': ['src/http/app.ts', 'src/log/lmdb/lmdb-log.ts', 'src/log/eventstore/eventstore-log.ts', 'src/plugin/lifecycle/runtime.ts', 'projections/lmdb-table.ts', 'reconcilers/queue.ts', 'src/watch/hub.ts', 'src/auth/authorization/authorize.ts', 'src/config/config.ts'],
+  'src/server/server.ts': [
+    'src/http/app.ts',
+    'src/log/lmdb/lmdb-log.ts',
+    'src/log/eventstore/eventstore-log.ts',
+    'src/plugin/lifecycle/runtime.ts',
+    'projections/lmdb-table.ts',
+    'reconcilers/queue.ts',
+    'src/watch/hub.ts',
+    'src/auth/authorization/authorize.ts',
+    'src/config/config.ts',
+  ],
   'src/config/config.ts': ['src/limits/settings.ts', 'src/config/eventstore-url.ts'],
   'src/limits/settings.ts': [],
   'src/limits/objects.ts': [],
@@ -56,7 +71,11 @@ const sound: Readonly<Record<string, readonly string[]>> = {
   'src/plugin/api/plugin.ts': ['src/plugin/api/door/client.ts', 'src/resource/object/object.ts'],
   'src/plugin/api/door/client.ts': [],
   'src/plugin/registry/type-registry.ts': ['src/resource/object/object.ts'],
-  'src/plugin/lifecycle/runtime.ts': ['src/plugin/api/plugin.ts', 'src/plugin/registry/type-registry.ts', 'src/write/execute.ts'],
+  'src/plugin/lifecycle/runtime.ts': [
+    'src/plugin/api/plugin.ts',
+    'src/plugin/registry/type-registry.ts',
+    'src/write/execute.ts',
+  ],
   'src/http/app.ts': ['koa', 'ws', 'src/write/execute.ts', 'src/watch/hub.ts'],
   'projections/lmdb-table.ts': ['lmdb', 'src/read/objects.ts', 'src/plugin/registry/type-registry.ts'],
   'reconcilers/queue.ts': ['src/write/execute.ts', 'src/read/objects.ts'],
@@ -125,8 +144,14 @@ function plant(folder: string, files: Readonly<Record<string, readonly string[]>
     write(`node_modules/${name}/main.js`, 'module.exports = {};\n');
   }
   const dependencies = Object.fromEntries(packages.map((name) => [name, '1.0.0']));
-  write('package.json', JSON.stringify({ name: 'planted', type: 'module', dependencies, devDependencies: { 'fast-check': '1.0.0' } }));
-  write('tsconfig.json', JSON.stringify({ compilerOptions: { module: 'nodenext', rewriteRelativeImportExtensions: true } }));
+  write(
+    'package.json',
+    JSON.stringify({ name: 'planted', type: 'module', dependencies, devDependencies: { 'fast-check': '1.0.0' } }),
+  );
+  write(
+    'tsconfig.json',
+    JSON.stringify({ compilerOptions: { module: 'nodenext', rewriteRelativeImportExtensions: true } }),
+  );
 }
 
 t.test('a tree that keeps to the rings passes', async (t) => {
@@ -143,9 +168,14 @@ t.test('every forbidden import is caught by the rule named for it', async (t) =>
   const violations = await violationsIn(folder);
   for (const [rule, file, breach] of breaches) {
     const target = breach.replace(/^node:/u, '');
-    const caught = violations.some((violation) => violation.rule.name === rule && (rule === 'no-dead-file' || rule === 'no-cycle'
-      ? [violation.from, violation.to].includes(file)
-      : violation.from === file && [violation.to, join(dirname(file), violation.to)].some((to) => to.includes(target))));
+    const caught = violations.some(
+      (violation) =>
+        violation.rule.name === rule &&
+        (rule === 'no-dead-file' || rule === 'no-cycle'
+          ? [violation.from, violation.to].includes(file)
+          : violation.from === file &&
+            [violation.to, join(dirname(file), violation.to)].some((to) => to.includes(target))),
+    );
     t.ok(caught, `${rule}: ${file} → ${breach}`);
   }
 });

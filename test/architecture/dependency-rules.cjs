@@ -19,17 +19,35 @@ const ours = '^(src|projections|reconcilers|plugins)/';
 /** What a pure file may take from outside: computations without state, input or output. */
 const computations = '^(node:)?(buffer|crypto)$|node_modules/(fast-json-patch|ajv|ajv-formats)/';
 
-const only = (name, from, ...may) =>
-  ({ name, severity: 'error', from: { path: from, pathNot: root }, to: { path: ours, pathNot: [from, ...may] } });
-const home = (name, from, pkg) =>
-  ({ name, severity: 'error', from: { pathNot: [from, '^(test|bench|demo)/', 'node_modules'] }, to: { path: `node_modules/(@types/)?${pkg}/` } });
+const only = (name, from, ...may) => ({
+  name,
+  severity: 'error',
+  from: { path: from, pathNot: root },
+  to: { path: ours, pathNot: [from, ...may] },
+});
+const home = (name, from, pkg) => ({
+  name,
+  severity: 'error',
+  from: { pathNot: [from, '^(test|bench|demo)/', 'node_modules'] },
+  to: { path: `node_modules/(@types/)?${pkg}/` },
+});
 
 module.exports = {
   forbidden: [
     { name: 'no-cycle', severity: 'error', from: { path: ours }, to: { circular: true } },
-    { name: 'no-dead-file', severity: 'error', from: { path: '^src/main\\.ts$' }, to: { path: '^(src|projections|reconcilers)/', pathNot: [ui, harness], reachable: false } },
+    {
+      name: 'no-dead-file',
+      severity: 'error',
+      from: { path: '^src/main\\.ts$' },
+      to: { path: '^(src|projections|reconcilers)/', pathNot: [ui, harness], reachable: false },
+    },
     { name: 'no-missing-file', severity: 'error', from: {}, to: { couldNotResolve: true } },
-    { name: 'pure-does-no-io', severity: 'error', from: { path: pure }, to: { dependencyTypes: ['core', 'npm', 'npm-dev'], pathNot: computations } },
+    {
+      name: 'pure-does-no-io',
+      severity: 'error',
+      from: { path: pure },
+      to: { dependencyTypes: ['core', 'npm', 'npm-dev'], pathNot: computations },
+    },
     only('base-is-the-leaf', '^src/base/'),
     { name: 'ui-stands-alone', severity: 'error', from: { path: ui }, to: {} },
     // Revisions and stream names are words of the pure ring too; the file that defines them knows only `base`.
@@ -37,15 +55,20 @@ module.exports = {
     only('log-words-are-a-leaf', '^src/log/log\\.ts$', '^src/base/'),
     only('ports-know-only-pure', ports, pure),
     // What is behind the door is for the door to show; the rest of the platform comes in by it, too.
-    { name: 'one-way-through-the-door', severity: 'error', from: { pathNot: '^(src/plugin/api/(plugin\\.ts$|door/)|test/)' }, to: { path: '^src/plugin/api/door/' } },
+    {
+      name: 'one-way-through-the-door',
+      severity: 'error',
+      from: { pathNot: '^(src/plugin/api/(plugin\\.ts$|door/)|test/)' },
+      to: { path: '^src/plugin/api/door/' },
+    },
     only('services-use-ports', services, pure, ports),
     only('log-adapters-stand-alone', '^src/log/', pure, ports),
     only('plugin-adapters-use-services', '^src/plugin/', pure, ports, services),
     only('config-reads-limits', '^src/config/', pure),
     only('http-uses-services', '^src/http/', pure, ports, services),
     // The command line asks a server that runs, perhaps elsewhere: of this one's insides it knows the settings and no more.
-  only('command-line-asks-over-http', '^src/cli/', '^src/config/', '^src/(base|limits)/'),
-  only('projections-only-fold', '^projections/', pure, ports, registry),
+    only('command-line-asks-over-http', '^src/cli/', '^src/config/', '^src/(base|limits)/'),
+    only('projections-only-fold', '^projections/', pure, ports, registry),
     only('reconcilers-read-and-command', '^reconcilers/', pure, ports, registry, '^src/write/execute\\.ts$'),
     only('plugins-see-one-door', '^plugins/', '^src/plugin/api/plugin\\.ts$'),
     home('one-home-for-koa', '^src/http/', '(koa|@koa)'),
@@ -53,17 +76,35 @@ module.exports = {
     home('one-home-for-archives', '^src/plugin/packages/package-(tar|zip)\\.ts$', '(tar|yauzl)'),
     home('one-home-for-multipart', '^src/http/body/read-upload\\.ts$', '@fastify/busboy'),
     home('one-home-for-commander', '^src/cli/', 'commander'),
-  home('one-home-for-lmdb', '^(src/log/lmdb/|projections/lmdb-)', 'lmdb'),
+    home('one-home-for-lmdb', '^(src/log/lmdb/|projections/lmdb-)', 'lmdb'),
     home('one-home-for-eventstore', '^src/log/eventstore/', '@eventstore/db-client'),
     // The protocol underneath is the driver's own affair; the server that tests speak to is made of it.
     home('no-home-for-grpc', '^(test|bench|demo)/', '(@grpc|google-protobuf)'),
-    { name: 'no-server-knows-the-harness', severity: 'error', from: { path: ours, pathNot: harness }, to: { path: harness } },
+    {
+      name: 'no-server-knows-the-harness',
+      severity: 'error',
+      from: { path: ours, pathNot: harness },
+      to: { path: harness },
+    },
     { name: 'tests-are-not-shipped', severity: 'error', from: { path: ours }, to: { path: '^(test|bench|demo)/' } },
-    { name: 'dev-packages-are-not-shipped', severity: 'error', from: { path: '^(src|projections|reconcilers)/' },
-      to: { dependencyTypes: ['npm-dev', 'npm-no-pkg'], dependencyTypesNot: ['type-only', 'npm'], pathNot: 'node_modules/@types/' } },
+    {
+      name: 'dev-packages-are-not-shipped',
+      severity: 'error',
+      from: { path: '^(src|projections|reconcilers)/' },
+      to: {
+        dependencyTypes: ['npm-dev', 'npm-no-pkg'],
+        dependencyTypesNot: ['type-only', 'npm'],
+        pathNot: 'node_modules/@types/',
+      },
+    },
   ],
   options: {
-    doNotFollow: { path: 'node_modules' }, tsPreCompilationDeps: true, tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['import', 'require', 'node', 'default', 'types'] },
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'require', 'node', 'default', 'types'],
+    },
   },
 };

@@ -10,7 +10,8 @@ export function sourceFiles(folder: string, pattern: RegExp): readonly string[] 
     for (const entry of readdirSync(inside, { withFileTypes: true })) {
       const path = join(inside, entry.name);
       if (entry.isDirectory() && !generated.has(entry.name)) walk(path);
-      else if (entry.isFile() && entry.name !== '.env' && pattern.test(entry.name)) found.push(relative(folder, path).split(sep).join('/'));
+      else if (entry.isFile() && entry.name !== '.env' && pattern.test(entry.name))
+        found.push(relative(folder, path).split(sep).join('/'));
     }
   };
   walk(folder);

@@ -15,7 +15,10 @@ function read(path: string): string {
 }
 
 t.test('files and functions are short', async (t) => {
-  t.strictSame(sourceFiles(repository, code).flatMap((path) => tooLong({ path, text: read(path) })), []);
+  t.strictSame(
+    sourceFiles(repository, code).flatMap((path) => tooLong({ path, text: read(path) })),
+    [],
+  );
 });
 
 t.test('no file is named for nothing', async (t) => {
@@ -24,7 +27,10 @@ t.test('no file is named for nothing', async (t) => {
 
 t.test('nothing is left to do in a comment, and nothing speaks of what is outside the project', async (t) => {
   const paths = sourceFiles(repository, text).filter((path) => path !== 'package-lock.json' && path !== 'LICENSE');
-  t.strictSame(paths.flatMap((path) => badPhrases({ path, text: read(path) })), []);
+  t.strictSame(
+    paths.flatMap((path) => badPhrases({ path, text: read(path) })),
+    [],
+  );
 });
 
 t.test('the lock ties nobody to one registry', async (t) => {
@@ -32,7 +38,10 @@ t.test('the lock ties nobody to one registry', async (t) => {
 });
 
 t.test('links between documents lead somewhere', async (t) => {
-  t.strictSame(sourceFiles(repository, /\.md$/u).flatMap((path) => deadLinks({ path, text: read(path) }, repository, read)), []);
+  t.strictSame(
+    sourceFiles(repository, /\.md$/u).flatMap((path) => deadLinks({ path, text: read(path) }, repository, read)),
+    [],
+  );
 });
 
 t.test('each rule finds what it forbids, and only that', async (t) => {
@@ -41,27 +50,52 @@ t.test('each rule finds what it forbids, and only that', async (t) => {
   t.strictSame(tooLong({ path: 'src/a.ts', text: lines(301) }), ['src/a.ts: 301 lines, at most 300']);
   t.strictSame(tooLong({ path: 'test/a.ts', text: lines(301) }), []);
   t.strictSame(tooLong({ path: 'src/a.ts', text: `function a() {\n${lines(58)}}\n` }), []);
-  t.strictSame(tooLong({ path: 'src/a.ts', text: `\nconst a = () => {\n${lines(59)}};\n` }), ['src/a.ts:2: a function of 61 lines, at most 60']);
+  t.strictSame(tooLong({ path: 'src/a.ts', text: `\nconst a = () => {\n${lines(59)}};\n` }), [
+    'src/a.ts:2: a function of 61 lines, at most 60',
+  ]);
 
-  for (const path of ['src/utils.ts', 'src/http/index.ts', 'src/types.ts', 'src/plugin-manager.ts', 'helpers.mjs']) t.equal(badlyNamed(path).length, 1, path);
-  for (const path of ['src/resource-type.ts', 'projections/indexes.ts', 'src/utility-pole.ts']) t.equal(badlyNamed(path).length, 0, path);
+  for (const path of ['src/utils.ts', 'src/http/index.ts', 'src/types.ts', 'src/plugin-manager.ts', 'helpers.mjs'])
+    t.equal(badlyNamed(path).length, 1, path);
+  for (const path of ['src/resource-type.ts', 'projections/indexes.ts', 'src/utility-pole.ts'])
+    t.equal(badlyNamed(path).length, 0, path);
 
-  for (const phrase of ['// TO' + 'DO: later', 'see /wo' + 'rk/main/x', 'fixes iss' + 'ue #12', 'a coding ag' + 'ent', '<<<<<<' + '< HEAD']) {
+  for (const phrase of [
+    '// TO' + 'DO: later',
+    'see /wo' + 'rk/main/x',
+    'fixes iss' + 'ue #12',
+    'a coding ag' + 'ent',
+    '<<<<<<' + '< HEAD',
+  ]) {
     t.equal(badPhrases({ path: 'a.ts', text: `first\n${phrase}` }).length, 1, phrase);
   }
-  t.strictSame(badPhrases({ path: 'a.ts', text: "import '../work/a.ts'; // user agent, session cookie, the issue of a token" }), []);
+  t.strictSame(
+    badPhrases({ path: 'a.ts', text: "import '../work/a.ts'; // user agent, session cookie, the issue of a token" }),
+    [],
+  );
 
-  t.equal(lockProblems('{"packages":{"node_modules/a":{"version":"1.0.0","resolved":"https://example.com/a.tgz"}}}').length, 1);
+  t.equal(
+    lockProblems('{"packages":{"node_modules/a":{"version":"1.0.0","resolved":"https://example.com/a.tgz"}}}').length,
+    1,
+  );
   t.equal(lockProblems('{"packages":{"node_modules/a":{"optional":true}}}').length, 1);
   t.strictSame(lockProblems('{"packages":{"":{},"node_modules/a":{"version":"1.0.0"}}}'), []);
 });
 
 t.test('links and headings are read as Markdown has them', async (t) => {
-  t.strictSame([...anchorsOf('# One & two\n## `code` here\n## One & two\n```\n# no\n```\n')], ['one--two', 'code-here', 'one--two-1']);
+  t.strictSame(
+    [...anchorsOf('# One & two\n## `code` here\n## One & two\n```\n# no\n```\n')],
+    ['one--two', 'code-here', 'one--two-1'],
+  );
   const root = t.testdir({ docs: { 'b.md': '# Here\n' } });
   const within = (path: string): string => textOf(root, path);
-  const source = { path: 'docs/a.md', text: '[a](b.md) [b](b.md#here) [c](https://example.com/x) [d](#top) `[e](none.md)` [f](../docs/b.md)\n# Top\n' };
+  const source = {
+    path: 'docs/a.md',
+    text: '[a](b.md) [b](b.md#here) [c](https://example.com/x) [d](#top) `[e](none.md)` [f](../docs/b.md)\n# Top\n',
+  };
   writeFileSync(join(root, 'docs', 'a.md'), source.text);
   t.strictSame(deadLinks(source, root, within), []);
-  t.strictSame(deadLinks({ path: 'docs/a.md', text: '[a](none.md) [b](b.md#there)' }, root, within), ['docs/a.md: none.md does not exist', 'docs/a.md: b.md#there has no such heading']);
+  t.strictSame(deadLinks({ path: 'docs/a.md', text: '[a](none.md) [b](b.md#there)' }, root, within), [
+    'docs/a.md: none.md does not exist',
+    'docs/a.md: b.md#there has no such heading',
+  ]);
 });

@@ -28,7 +28,10 @@ export function tooLong({ path, text }: Source): readonly string[] {
     if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
       const first = lineOf(node.getStart(file));
       const length = lineOf(node.end) - first + 1;
-      if (length > functionLinesMax) findings.push(`${path}:${(first + 1).toString()}: a function of ${length.toString()} lines, at most ${functionLinesMax.toString()}`);
+      if (length > functionLinesMax)
+        findings.push(
+          `${path}:${(first + 1).toString()}: a function of ${length.toString()} lines, at most ${functionLinesMax.toString()}`,
+        );
     }
     ts.forEachChild(node, visit);
   };
@@ -36,7 +39,8 @@ export function tooLong({ path, text }: Source): readonly string[] {
   return findings;
 }
 
-const emptyNames = /(?:^|\/)(?:utils?|helpers?|managers?|types?|index|common|misc|shared)\.[cm]?[jt]s$|-(?:utils?|helpers?|manager)\.[cm]?[jt]s$/u;
+const emptyNames =
+  /(?:^|\/)(?:utils?|helpers?|managers?|types?|index|common|misc|shared)\.[cm]?[jt]s$|-(?:utils?|helpers?|manager)\.[cm]?[jt]s$/u;
 
 export function badlyNamed(path: string): readonly string[] {
   return emptyNames.test(path) ? [`${path}: a file is named for its one concept`] : [];
@@ -63,10 +67,13 @@ export function badPhrases({ path, text }: Source): readonly string[] {
 
 /** A lock that names where its packages came from ties everyone to that place. */
 export function lockProblems(lock: string): readonly string[] {
-  const { packages = {} } = JSON.parse(lock) as { packages?: Record<string, { resolved?: string; version?: string; link?: boolean }> };
+  const { packages = {} } = JSON.parse(lock) as {
+    packages?: Record<string, { resolved?: string; version?: string; link?: boolean }>;
+  };
   const findings: string[] = [];
   for (const [path, entry] of Object.entries(packages)) {
-    if (path !== '' && entry.resolved !== undefined) findings.push(`package-lock.json: ${path} says where it was resolved`);
+    if (path !== '' && entry.resolved !== undefined)
+      findings.push(`package-lock.json: ${path} says where it was resolved`);
     if (path !== '' && entry.version === undefined) findings.push(`package-lock.json: ${path} has no version`);
   }
   const named = /https?:\/\/[^"\s]*(?:registry|artifactory|nexus|verdaccio)[^"\s]*/iu.exec(lock);
@@ -78,7 +85,11 @@ export function lockProblems(lock: string): readonly string[] {
 export function anchorsOf(markdown: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of withoutFences(markdown).matchAll(/^#{1,6}\s+(.+?)\s*#*$/gmu)) {
-    const anchor = heading.replaceAll(/[`*]|\]\([^)]*\)|\[/gu, '').toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, '').replaceAll(/\s/gu, '-');
+    const anchor = heading
+      .replaceAll(/[`*]|\]\([^)]*\)|\[/gu, '')
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(/\s/gu, '-');
     let unique = anchor;
     for (let copy = 1; anchors.has(unique); copy += 1) unique = `${anchor}-${copy.toString()}`;
     anchors.add(unique);
@@ -94,7 +105,8 @@ export function deadLinks({ path, text }: Source, root: string, read: (path: str
     const [file = '', anchor] = target.split('#', 2);
     const linked = file === '' ? path : join(file.startsWith('/') ? '' : dirname(path), decodeURIComponent(file));
     if (!existsSync(join(root, linked))) findings.push(`${path}: ${target} does not exist`);
-    else if (anchor !== undefined && linked.endsWith('.md') && !anchorsOf(read(linked)).has(anchor)) findings.push(`${path}: ${target} has no such heading`);
+    else if (anchor !== undefined && linked.endsWith('.md') && !anchorsOf(read(linked)).has(anchor))
+      findings.push(`${path}: ${target} has no such heading`);
   }
   return findings;
 }

@@ -18,7 +18,20 @@ const unauthorized = { ok: false, reason: 'unauthorized' };
 test('a token is its owner, with the roles it was given', async (t) => {
   const { permissions, byToken, makeToken } = await given();
   const { record, text } = await makeToken('jane', { roles: ['viewer'] });
-  const expected = { ok: true, subject: { kind: 'user', name: 'jane', credential: { kind: 'token', uid: record.uid, userUid: permissions.user('jane')?.uid, name: 'token-of-jane', roles: ['viewer'] } } };
+  const expected = {
+    ok: true,
+    subject: {
+      kind: 'user',
+      name: 'jane',
+      credential: {
+        kind: 'token',
+        uid: record.uid,
+        userUid: permissions.user('jane')?.uid,
+        name: 'token-of-jane',
+        roles: ['viewer'],
+      },
+    },
+  };
   t.strictSame(await byToken(text), expected);
   t.strictSame(await byToken(text), expected, 'remembered');
 });
@@ -29,8 +42,21 @@ test('no other text is the token', async (t) => {
   const other = await makeToken('jane', { name: 'other' });
   const secret = text.slice(-43);
   const wrong = [
-    text.slice(0, -1), `${text}A`, `${text}=`, text.slice(1), text.toUpperCase(), text.replace('pat_', 'ses_'), text.replace('pat_', 'PAT_'), secret, 'pat_', `pat_${secret}`,
-    `${text.slice(0, -43)}${'A'.repeat(43)}`, other.text.slice(0, -43) + secret, text.slice(0, -43) + digestOf(text).slice(0, 43), `pat_${record.uid}_${secret}`, `${text.slice(0, -1)}${text.endsWith('A') ? 'E' : 'A'}`,
+    text.slice(0, -1),
+    `${text}A`,
+    `${text}=`,
+    text.slice(1),
+    text.toUpperCase(),
+    text.replace('pat_', 'ses_'),
+    text.replace('pat_', 'PAT_'),
+    secret,
+    'pat_',
+    `pat_${secret}`,
+    `${text.slice(0, -43)}${'A'.repeat(43)}`,
+    other.text.slice(0, -43) + secret,
+    text.slice(0, -43) + digestOf(text).slice(0, 43),
+    `pat_${record.uid}_${secret}`,
+    `${text.slice(0, -1)}${text.endsWith('A') ? 'E' : 'A'}`,
   ];
   for (const one of wrong) t.match(await byToken(one), unauthorized, one.replace(secret, '…'));
   t.match(await bySession(text), unauthorized, 'a token is no cookie');
@@ -96,28 +122,54 @@ test('the last use of a token is noted at most once a minute', async (t) => {
 test('a session is its user', async (t) => {
   const { permissions, bySession, makeSession, authenticate } = await given();
   const { record, text } = await makeSession('jane');
-  t.strictSame(await bySession(text), { ok: true, subject: { kind: 'user', name: 'jane', credential: { kind: 'session', uid: record.uid, userUid: permissions.user('jane')?.uid } } });
+  t.strictSame(await bySession(text), {
+    ok: true,
+    subject: {
+      kind: 'user',
+      name: 'jane',
+      credential: { kind: 'session', uid: record.uid, userUid: permissions.user('jane')?.uid },
+    },
+  });
   t.match(await authenticate({ cookie: `a=b;ledgerplane_session = ${text} ; c=d` }), { ok: true });
-  t.match(await authenticate({ authorization: basic('jane', 'secret'), cookie: cookie('ses_dead') }), { subject: { credential: { kind: 'password' } } }, 'a header goes before the cookie');
+  t.match(
+    await authenticate({ authorization: basic('jane', 'secret'), cookie: cookie('ses_dead') }),
+    { subject: { credential: { kind: 'password' } } },
+    'a header goes before the cookie',
+  );
   t.match(await authenticate({ authorization: bearer(text) }), unauthorized, 'a session is no bearer token');
 });
 
 test('several cookies of one name, and what is no session, are refused rather than guessed', async (t) => {
   const { bySession, makeSession, authenticate } = await given();
   const { text } = await makeSession('jane');
-  for (const header of [`${cookie(text)}; ${cookie('ses_other')}`, `${cookie('')}; ${cookie(text)}`, `${cookie(text)};${cookie(text)}`]) {
-    t.match(await authenticate({ cookie: header }), { ...unauthorized, detail: /several cookies/u }, header.replaceAll(text, '…'));
+  for (const header of [
+    `${cookie(text)}; ${cookie('ses_other')}`,
+    `${cookie('')}; ${cookie(text)}`,
+    `${cookie(text)};${cookie(text)}`,
+  ]) {
+    t.match(
+      await authenticate({ cookie: header }),
+      { ...unauthorized, detail: /several cookies/u },
+      header.replaceAll(text, '…'),
+    );
   }
-  for (const one of ['', text.slice(0, -1), `${text}A`, `"${text}"`, text.replace('ses_', 'pat_')]) t.match(await bySession(one), { ...unauthorized, detail: /names no active session/u });
-  t.match(await authenticate({ cookie: `ledgerplane_session2=${text}; xledgerplane_session=${text}` }), { subject: { kind: 'visitor' } });
+  for (const one of ['', text.slice(0, -1), `${text}A`, `"${text}"`, text.replace('ses_', 'pat_')])
+    t.match(await bySession(one), { ...unauthorized, detail: /names no active session/u });
+  t.match(await authenticate({ cookie: `ledgerplane_session2=${text}; xledgerplane_session=${text}` }), {
+    subject: { kind: 'visitor' },
+  });
 });
 
 test('a session ends when it is deleted, expires, and with its user or their password', async (t) => {
   const { clock, permissions, bySession, makeSession, setPassword } = await given();
   for (const name of ['out', 'late', 'disabled', 'deleted', 'renewed', 'changed']) await setPassword(name, 'x');
   const session = {
-    out: await makeSession('out'), late: await makeSession('late', { expiresAt: clock.now() + 10 }), disabled: await makeSession('disabled'),
-    deleted: await makeSession('deleted'), renewed: await makeSession('renewed'), changed: await makeSession('changed'),
+    out: await makeSession('out'),
+    late: await makeSession('late', { expiresAt: clock.now() + 10 }),
+    disabled: await makeSession('disabled'),
+    deleted: await makeSession('deleted'),
+    renewed: await makeSession('renewed'),
+    changed: await makeSession('changed'),
   };
   for (const { record, text } of Object.values(session)) t.match(await bySession(text), { ok: true }, record.user);
   permissions.dropSession(session.out.record.uid);
@@ -130,10 +182,15 @@ test('a session ends when it is deleted, expires, and with its user or their pas
 });
 
 test('what a subject came with is known to count or not, at any time', async (t) => {
-  const { clock, permissions, authenticator, authenticate, byToken, bySession, makeToken, makeSession, setPassword } = await given();
+  const { clock, permissions, authenticator, authenticate, byToken, bySession, makeToken, makeSession, setPassword } =
+    await given();
   const token = await makeToken('jane', { expiresAt: clock.now() + 5_000 });
   const subjects: UserSubject[] = [];
-  for (const answer of [await authenticate({ authorization: basic('jane', 'secret') }), await byToken(token.text), await bySession((await makeSession('jane')).text)]) {
+  for (const answer of [
+    await authenticate({ authorization: basic('jane', 'secret') }),
+    await byToken(token.text),
+    await bySession((await makeSession('jane')).text),
+  ]) {
     if (answer.ok && answer.subject.kind === 'user') subjects.push(answer.subject);
   }
   const valid = () => subjects.map((subject) => authenticator.isValid(subject));
@@ -146,6 +203,12 @@ test('what a subject came with is known to count or not, at any time', async (t)
   t.strictSame(valid(), [false, false, false]);
   t.equal(authenticator.isValid({ kind: 'visitor' }), true);
   t.equal(authenticator.isValid({ kind: 'plugin', name: 'x' }), true);
-  t.equal(authenticator.isValid({ kind: 'user', name: 'oidc:a', credential: { kind: 'oidc', expiresAt: clock.now() + 1 } }), true);
-  t.equal(authenticator.isValid({ kind: 'user', name: 'oidc:a', credential: { kind: 'oidc', expiresAt: clock.now() } }), false);
+  t.equal(
+    authenticator.isValid({ kind: 'user', name: 'oidc:a', credential: { kind: 'oidc', expiresAt: clock.now() + 1 } }),
+    true,
+  );
+  t.equal(
+    authenticator.isValid({ kind: 'user', name: 'oidc:a', credential: { kind: 'oidc', expiresAt: clock.now() } }),
+    false,
+  );
 });

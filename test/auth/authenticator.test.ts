@@ -1,28 +1,73 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 
-import { basicCacheEntriesMax, basicCacheMs, loginFailuresInAllMax, loginFailuresMax, loginFailureWindowMs, loginGuessesMax } from '../../src/limits/access.ts';
+import {
+  basicCacheEntriesMax,
+  basicCacheMs,
+  loginFailuresInAllMax,
+  loginFailuresMax,
+  loginFailureWindowMs,
+  loginGuessesMax,
+} from '../../src/limits/access.ts';
 import { basic, bearer, cookie, givenCredentials } from './credentials.ts';
 
 async function given() {
   const all = givenCredentials();
   await all.setPassword('admin', 'right');
   await all.setPassword('jane', 'doe:with:colons');
-  return { ...all, logIn: async (name: string, password: string, address = '1.2.3.4') => all.authenticate({ authorization: basic(name, password), address }) };
+  return {
+    ...all,
+    logIn: async (name: string, password: string, address = '1.2.3.4') =>
+      all.authenticate({ authorization: basic(name, password), address }),
+  };
 }
 
 test('no header is a visitor, a right pair its user, and everything else unauthorized', async (t) => {
   const { authenticator, authenticate, logIn, permissions } = await given();
-  t.strictSame(authenticator.authenticate({ authorization: undefined, cookie: undefined, address: '' }), { ok: true, subject: { kind: 'visitor' } });
-  t.strictSame(await authenticate({ cookie: 'theme=dark; x=ledgerplane_session' }), { ok: true, subject: { kind: 'visitor' } });
-  for (const [name, password] of [['admin', 'right'], ['jane', 'doe:with:colons']] as const) {
-    t.strictSame(await logIn(name, password), { ok: true, subject: { kind: 'user', name, credential: { kind: 'password', uid: permissions.user(name)?.uid, revision: 0 } } });
+  t.strictSame(authenticator.authenticate({ authorization: undefined, cookie: undefined, address: '' }), {
+    ok: true,
+    subject: { kind: 'visitor' },
+  });
+  t.strictSame(await authenticate({ cookie: 'theme=dark; x=ledgerplane_session' }), {
+    ok: true,
+    subject: { kind: 'visitor' },
+  });
+  for (const [name, password] of [
+    ['admin', 'right'],
+    ['jane', 'doe:with:colons'],
+  ] as const) {
+    t.strictSame(await logIn(name, password), {
+      ok: true,
+      subject: { kind: 'user', name, credential: { kind: 'password', uid: permissions.user(name)?.uid, revision: 0 } },
+    });
   }
   const headers = [
-    '', 'Basic', 'Basic ', 'basic', 'Bearer', 'Bearer ', 'Bearer abc', 'Bearer a b', 'Basic !!!', basic('', 'x'), `Basic ${Buffer.from('admin').toString('base64')}`,
-    basic('admin', 'right\n'), basic('ad\0min', 'right'), `${basic('admin', 'right')},`, `${basic('admin', 'right')} x`, 'Digest username="admin"', 'Basic pat_x', 'Bearer pat_', 'Bearer ses_',
+    '',
+    'Basic',
+    'Basic ',
+    'basic',
+    'Bearer',
+    'Bearer ',
+    'Bearer abc',
+    'Bearer a b',
+    'Basic !!!',
+    basic('', 'x'),
+    `Basic ${Buffer.from('admin').toString('base64')}`,
+    basic('admin', 'right\n'),
+    basic('ad\0min', 'right'),
+    `${basic('admin', 'right')},`,
+    `${basic('admin', 'right')} x`,
+    'Digest username="admin"',
+    'Basic pat_x',
+    'Bearer pat_',
+    'Bearer ses_',
   ];
-  for (const authorization of headers) t.match(await authenticate({ authorization, address: '9.9.9.9' }), { ok: false, reason: 'unauthorized' }, authorization);
+  for (const authorization of headers)
+    t.match(
+      await authenticate({ authorization, address: '9.9.9.9' }),
+      { ok: false, reason: 'unauthorized' },
+      authorization,
+    );
 });
 
 test('unknown, disabled, without a password and wrong password: one answer at one cost', async (t) => {
@@ -32,7 +77,14 @@ test('unknown, disabled, without a password and wrong password: one answer at on
   permissions.putUser('gone', { isDisabled: true });
   const wrong = await logIn('admin', 'wrong');
   t.match(wrong, { ok: false, reason: 'unauthorized' });
-  for (const [name, password] of [['nobody', 'x'], ['fresh', ''], ['gone', 'right'], ['constructor/../x', 'x'], ['__proto__', 'x'], ['a'.repeat(10_000), 'x']] as const) {
+  for (const [name, password] of [
+    ['nobody', 'x'],
+    ['fresh', ''],
+    ['gone', 'right'],
+    ['constructor/../x', 'x'],
+    ['__proto__', 'x'],
+    ['a'.repeat(10_000), 'x'],
+  ] as const) {
     t.strictSame(await logIn(name, password), wrong, name.slice(0, 20));
   }
   t.equal(passwords.verified, 6, 'a name that is too long is not hashed for');
@@ -41,12 +93,20 @@ test('unknown, disabled, without a password and wrong password: one answer at on
 test('no header and no cookie makes it throw', async (t) => {
   const { authenticate, clock } = await given();
   const text = fc.string({ unit: 'binary' });
-  const header = fc.oneof(text, text.map((pair) => `Basic ${Buffer.from(pair).toString('base64')}`), text.map((token) => `Bearer pat_${token}`), fc.base64String().map((token) => `Bearer ${token}`));
-  await fc.assert(fc.asyncProperty(header, text, async (authorization, value) => {
-    clock.advance(loginFailureWindowMs);
-    const answers = [await authenticate({ authorization }), await authenticate({ cookie: cookie(value) })];
-    return answers.every((answer) => !answer.ok && answer.reason === 'unauthorized');
-  }), { numRuns: 200 });
+  const header = fc.oneof(
+    text,
+    text.map((pair) => `Basic ${Buffer.from(pair).toString('base64')}`),
+    text.map((token) => `Bearer pat_${token}`),
+    fc.base64String().map((token) => `Bearer ${token}`),
+  );
+  await fc.assert(
+    fc.asyncProperty(header, text, async (authorization, value) => {
+      clock.advance(loginFailureWindowMs);
+      const answers = [await authenticate({ authorization }), await authenticate({ cookie: cookie(value) })];
+      return answers.every((answer) => !answer.ok && answer.reason === 'unauthorized');
+    }),
+    { numRuns: 200 },
+  );
   t.pass();
 });
 
@@ -73,7 +133,8 @@ test('a remembered pair ends with its user, their being disabled, and their next
   permissions.putUser('one', { isDisabled: true });
   permissions.dropUser('two');
   await setPassword('three', 'other');
-  for (const name of ['one', 'two', 'three']) t.match(await logIn(name, 'pw'), { ok: false, reason: 'unauthorized' }, name);
+  for (const name of ['one', 'two', 'three'])
+    t.match(await logIn(name, 'pw'), { ok: false, reason: 'unauthorized' }, name);
   t.match(await logIn('three', 'other'), { ok: true });
   permissions.putUser('one', { isDisabled: false });
   t.match(await logIn('one', 'pw'), { ok: true });
@@ -96,7 +157,8 @@ test('many requests with one pair are one log-in', async (t) => {
 
 test('failures of a user from an address shut out neither the user elsewhere nor others there', async (t) => {
   const { logIn } = await given();
-  for (let attempt = 0; attempt < loginFailuresMax; attempt += 1) t.match(await logIn('admin', `wrong ${String(attempt)}`, '10.9.9.9'), { reason: 'unauthorized' });
+  for (let attempt = 0; attempt < loginFailuresMax; attempt += 1)
+    t.match(await logIn('admin', `wrong ${String(attempt)}`, '10.9.9.9'), { reason: 'unauthorized' });
   t.match(await logIn('admin', 'right', '10.9.9.9'), { reason: 'too-many-requests' });
   t.match(await logIn('admin', 'right', '10.1.1.1'), { ok: true });
   t.match(await logIn('jane', 'doe:with:colons', '10.9.9.9'), { ok: true });
@@ -104,22 +166,35 @@ test('failures of a user from an address shut out neither the user elsewhere nor
 
 test('failures are counted by user and by address up to the bound, and forgiven with time', async (t) => {
   const { clock, logIn, authenticator } = await given();
-  for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1) t.match(await logIn('admin', `wrong ${String(attempt)}`, `10.0.0.${String(attempt)}`), { reason: 'unauthorized' });
+  for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1)
+    t.match(await logIn('admin', `wrong ${String(attempt)}`, `10.0.0.${String(attempt)}`), { reason: 'unauthorized' });
   clock.advance(1_500);
-  const refused = { ok: false, reason: 'too-many-requests', detail: 'too many failed log-ins', retryAfterSeconds: loginFailureWindowMs / 1_000 - 1 };
+  const refused = {
+    ok: false,
+    reason: 'too-many-requests',
+    detail: 'too many failed log-ins',
+    retryAfterSeconds: loginFailureWindowMs / 1_000 - 1,
+  };
   t.strictSame(await logIn('admin', 'right', '10.1.1.1'), refused);
   const byForm = await authenticator.verifyPassword('admin', 'right', { address: '10.1.1.2' });
   t.strictSame(byForm, refused, 'by whatever way');
   t.match(await logIn('jane', 'doe:with:colons', '10.1.1.1'), { ok: true }, 'another user from another address');
-  for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1) t.match(await logIn(`user${String(attempt)}`, 'wrong', '10.2.2.2'), { reason: 'unauthorized' });
-  t.match(await logIn('someone', 'wrong', '10.2.2.2'), { reason: 'too-many-requests' }, 'another user from that address');
+  for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1)
+    t.match(await logIn(`user${String(attempt)}`, 'wrong', '10.2.2.2'), { reason: 'unauthorized' });
+  t.match(
+    await logIn('someone', 'wrong', '10.2.2.2'),
+    { reason: 'too-many-requests' },
+    'another user from that address',
+  );
   clock.advance(loginFailureWindowMs);
   t.match(await logIn('admin', 'right', '10.2.2.2'), { ok: true });
 });
 
 test('attempts at once do not slip past the bound together', async (t) => {
   const { logIn } = await given();
-  const answers = await Promise.all(Array.from({ length: loginFailuresMax * 2 }, (_, attempt) => logIn('admin', `wrong ${String(attempt)}`)));
+  const answers = await Promise.all(
+    Array.from({ length: loginFailuresMax * 2 }, (_, attempt) => logIn('admin', `wrong ${String(attempt)}`)),
+  );
   t.equal(answers.filter((answer) => !answer.ok && answer.reason === 'unauthorized').length, loginFailuresMax);
 });
 
@@ -129,7 +204,9 @@ test('networks from which a user has logged in are open to them while others gue
   t.match(await logIn('admin', 'right', '2001:db8::1'), { ok: true });
   clock.advance(loginFailureWindowMs);
   for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1) {
-    t.match(await logIn('admin', `wrong ${String(attempt)}`, `10.0.0.${String(attempt % 12)}`), { reason: 'unauthorized' });
+    t.match(await logIn('admin', `wrong ${String(attempt)}`, `10.0.0.${String(attempt % 12)}`), {
+      reason: 'unauthorized',
+    });
   }
   t.match(await logIn('admin', 'right', '10.3.3.3'), { reason: 'too-many-requests' }, 'an address that is not known');
   t.match(await logIn('nobody', 'wrong', '10.0.0.1'), { reason: 'unauthorized' });
@@ -147,14 +224,16 @@ test('networks from which a user has logged in are open to them while others gue
 test('the bounds are the same for a name that nobody has', async (t) => {
   const { logIn } = await given();
   for (const name of ['admin', 'nobody']) {
-    for (let attempt = 0; attempt < loginFailuresMax; attempt += 1) t.match(await logIn(name, `wrong ${String(attempt)}`), { reason: 'unauthorized' });
+    for (let attempt = 0; attempt < loginFailuresMax; attempt += 1)
+      t.match(await logIn(name, `wrong ${String(attempt)}`), { reason: 'unauthorized' });
     t.match(await logIn(name, 'wrong'), { reason: 'too-many-requests', detail: 'too many failed log-ins' });
   }
 });
 
 test('an IPv6 network is one address', async (t) => {
   const { logIn } = await given();
-  for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1) await logIn(`u${String(attempt)}`, 'wrong', `2001:db8::${attempt.toString(16)}`);
+  for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1)
+    await logIn(`u${String(attempt)}`, 'wrong', `2001:db8::${attempt.toString(16)}`);
   t.match(await logIn('jane', 'doe:with:colons', '2001:db8::abcd:1'), { reason: 'too-many-requests' });
   t.match(await logIn('jane', 'doe:with:colons', '2001:db8:0:1::1'), { ok: true });
 });
@@ -163,7 +242,10 @@ test('right log-ins at the very same moment are all let in', async (t) => {
   const { authenticator, passwords } = await given();
   const logIn = async () => authenticator.verifyPassword('admin', 'right', { address: '10.1.1.1' });
   const answers = await Promise.all(Array.from({ length: 50 }, logIn));
-  t.strictSame(answers.filter(({ ok }) => !ok), []);
+  t.strictSame(
+    answers.filter(({ ok }) => !ok),
+    [],
+  );
   t.equal(passwords.verified, 1, 'equal ones are hashed once');
 });
 
@@ -173,7 +255,10 @@ test('all spellings of a pair are one log-in and take one place among what is re
   await logIn('jane', 'doe:with:colons');
   const usual = basic('amy', 'pässword');
   const spellings = [
-    usual, usual.replace('Basic', 'bASIC'), usual.replace('Basic', 'Basic  '), usual.replace(/=+$/u, ''),
+    usual,
+    usual.replace('Basic', 'bASIC'),
+    usual.replace('Basic', 'Basic  '),
+    usual.replace(/=+$/u, ''),
     basic('amy', 'pässword'.normalize('NFD')),
   ];
   t.equal(new Set(spellings).size, spellings.length);
@@ -217,7 +302,10 @@ test('failures slide: no more than the bound pass in any minute', async (t) => {
 test('a request whose client has gone leaves the queue, and equal ones go on for those that stay', async (t) => {
   const { authenticator, passwords, permissions } = await given();
   const ends: (() => void)[] = [];
-  const hold = async (): Promise<void> => new Promise((resolve) => { ends.push(resolve); });
+  const hold = async (): Promise<void> =>
+    new Promise((resolve) => {
+      ends.push(resolve);
+    });
   const busy = [0, 1].map(async () => passwords.turns.run({ network: 'busy', isKnown: false }, hold));
   const ask = (name: string, { signal }: AbortController) =>
     authenticator.verifyPassword(name, 'right', { address: '10.1.1.1', gone: () => signal });
@@ -243,9 +331,17 @@ test('a request whose client has gone leaves the queue, and equal ones go on for
 
 test('names and passwords that nobody can have are not hashed', async (t) => {
   const { logIn, passwords } = await given();
-  for (const [name, password] of [['n'.repeat(254), 'x'], ['admin', 'x'.repeat(2_049)]] as const) t.match(await logIn(name, password), { reason: 'unauthorized' });
+  for (const [name, password] of [
+    ['n'.repeat(254), 'x'],
+    ['admin', 'x'.repeat(2_049)],
+  ] as const)
+    t.match(await logIn(name, password), { reason: 'unauthorized' });
   t.equal(passwords.verified, 0);
-  for (const [name, password] of [['n'.repeat(253), 'x'], ['admin', 'x'.repeat(2_048)]] as const) t.match(await logIn(name, password), { reason: 'unauthorized' });
+  for (const [name, password] of [
+    ['n'.repeat(253), 'x'],
+    ['admin', 'x'.repeat(2_048)],
+  ] as const)
+    t.match(await logIn(name, password), { reason: 'unauthorized' });
   t.equal(passwords.verified, 2);
 });
 
@@ -293,7 +389,12 @@ test('tables that do not know the past are no wrong credentials, and who has som
   const { log, permissions, authenticate, authenticator, logIn, makeToken, makeSession } = await given();
   const token = await makeToken('jane');
   const session = await makeSession('jane');
-  const shown = [{ authorization: basic('admin', 'right') }, { authorization: bearer(token.text) }, { cookie: cookie(session.text) }, { authorization: 'nonsense' }];
+  const shown = [
+    { authorization: basic('admin', 'right') },
+    { authorization: bearer(token.text) },
+    { cookie: cookie(session.text) },
+    { authorization: 'nonsense' },
+  ];
   permissions.ready = false;
   for (const one of shown) t.match(await authenticate(one), { ok: false, reason: 'unavailable', retryAfterSeconds: 1 });
   t.match(await authenticator.verifyPassword('admin', 'right', { address: '' }), { reason: 'unavailable' });

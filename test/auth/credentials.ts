@@ -12,7 +12,14 @@ import { idOf } from '../support/id-of.ts';
 import { MemoryLog } from '../support/memory/memory-log.ts';
 import { MemoryPermissions } from '../support/memory/memory-permissions.ts';
 
-export const metadata: EventMetadata = { actor: 'test', verb: 'create', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: 1, $correlationId: 'r' };
+export const metadata: EventMetadata = {
+  actor: 'test',
+  verb: 'create',
+  requestId: 'r',
+  time: '2026-01-01T00:00:00.000Z',
+  schema: 1,
+  $correlationId: 'r',
+};
 
 /** Real hashes of little cost, counted. */
 export class CountingPasswords extends Passwords {
@@ -29,14 +36,28 @@ export class CountingPasswords extends Passwords {
 }
 
 /** Real secrets in a log in memory and an authenticator over them: everything but who exists, which the test says. */
-export function givenCredentials({ log = new MemoryLog(), clock = new FakeClock(), oidc }: { readonly log?: EventLog; readonly clock?: FakeClock; readonly oidc?: OidcVerifier } = {}) {
+export function givenCredentials({
+  log = new MemoryLog(),
+  clock = new FakeClock(),
+  oidc,
+}: { readonly log?: EventLog; readonly clock?: FakeClock; readonly oidc?: OidcVerifier } = {}) {
   const passwords = new CountingPasswords();
   const folded = new FoldedSecrets();
   const secrets = new Secrets({ log: folded.through(log), clock, folded, passwords });
   const permissions = new MemoryPermissions();
   const used: string[] = [];
-  const authenticator = new Authenticator({ secrets, passwords, permissions, clock, oidc, noteUse: (name) => { used.push(name); } });
-  const authenticate = async (shown: Partial<Shown>): Promise<Authenticated> => authenticator.authenticate({ authorization: undefined, cookie: undefined, address: '1.2.3.4', ...shown });
+  const authenticator = new Authenticator({
+    secrets,
+    passwords,
+    permissions,
+    clock,
+    oidc,
+    noteUse: (name) => {
+      used.push(name);
+    },
+  });
+  const authenticate = async (shown: Partial<Shown>): Promise<Authenticated> =>
+    authenticator.authenticate({ authorization: undefined, cookie: undefined, address: '1.2.3.4', ...shown });
   const setPassword = async (name: string, password: string): Promise<UserRecord> => {
     const { uid } = permissions.user(name) ?? permissions.putUser(name, { uid: idOf(`user ${name}`) });
     const kept = await secrets.keep({ kind: 'password', text: password }, { uid, metadata });
@@ -48,19 +69,54 @@ export function givenCredentials({ log = new MemoryLog(), clock = new FakeClock(
     if (!kept.ok || kept.kept.token === undefined) throw new Error('not kept');
     return kept.kept.token;
   };
-  const makeToken = async (owner: string, changes: Partial<TokenRecord> = {}): Promise<{ readonly record: TokenRecord; readonly text: string }> => {
+  const makeToken = async (
+    owner: string,
+    changes: Partial<TokenRecord> = {},
+  ): Promise<{ readonly record: TokenRecord; readonly text: string }> => {
     const name = changes.name ?? `token-of-${owner}`;
-    const record = { name, uid: idOf(`token ${name}`), owner, ownerUid: permissions.user(owner)?.uid ?? '', roles: undefined, expiresAt: undefined, isRevoked: false, ...changes };
+    const record = {
+      name,
+      uid: idOf(`token ${name}`),
+      owner,
+      ownerUid: permissions.user(owner)?.uid ?? '',
+      roles: undefined,
+      expiresAt: undefined,
+      isRevoked: false,
+      ...changes,
+    };
     permissions.putToken(record);
     return { record, text: await drawToken('pat', record.uid) };
   };
-  const makeSession = async (user: string, changes: Partial<SessionRecord> = {}): Promise<{ readonly record: SessionRecord; readonly text: string }> => {
+  const makeSession = async (
+    user: string,
+    changes: Partial<SessionRecord> = {},
+  ): Promise<{ readonly record: SessionRecord; readonly text: string }> => {
     const { uid: userUid, passwordRevision } = permissions.user(user) ?? { uid: '', passwordRevision: undefined };
-    const record = { name: `session-of-${user}`, uid: idOf(`session ${user}`), user, userUid, passwordRevision, expiresAt: clock.now() + 1_000_000, ...changes };
+    const record = {
+      name: `session-of-${user}`,
+      uid: idOf(`session ${user}`),
+      user,
+      userUid,
+      passwordRevision,
+      expiresAt: clock.now() + 1_000_000,
+      ...changes,
+    };
     permissions.putSession(record);
     return { record, text: await drawToken('ses', record.uid) };
   };
-  return { clock, log, passwords, secrets, permissions, authenticator, used, authenticate, setPassword, makeToken, makeSession };
+  return {
+    clock,
+    log,
+    passwords,
+    secrets,
+    permissions,
+    authenticator,
+    used,
+    authenticate,
+    setPassword,
+    makeToken,
+    makeSession,
+  };
 }
 
 export function basic(name: string, password: string): string {

@@ -2,7 +2,10 @@ import { test } from 'tap';
 
 import { HashingTurns, type Turned } from '../../src/auth/passwords/hashing-turns.ts';
 import {
-  passwordHashesAskedMs, passwordHashesMax, passwordHashesWaitingMax, passwordHashesWaitingPerNetworkMax,
+  passwordHashesAskedMs,
+  passwordHashesMax,
+  passwordHashesWaitingMax,
+  passwordHashesWaitingPerNetworkMax,
   passwordHashWaitMs,
 } from '../../src/limits/access.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
@@ -18,16 +21,23 @@ function given() {
   const ask = (name: string, { network = name, isKnown = false, signal }: Asked = {}): Promise<Turned<string>> =>
     turns.run({ network, isKnown, signal }, async () => {
       begun.push(name);
-      await new Promise<void>((resolve) => { ends.push(resolve); });
+      await new Promise<void>((resolve) => {
+        ends.push(resolve);
+      });
       return name;
     });
-  const settle = async (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
+  const settle = async (): Promise<void> =>
+    new Promise((resolve) => {
+      setImmediate(resolve);
+    });
   /** Ends the oldest, and lets the next begin. */
   const end = async (): Promise<void> => {
     ends.shift()?.();
     await settle();
   };
-  const drain = async (): Promise<void> => { while (ends.length > 0) await end(); };
+  const drain = async (): Promise<void> => {
+    while (ends.length > 0) await end();
+  };
   /** Fills a lane with one of each network. */
   const fill = (isKnown = false): Promise<Turned<string>>[] => {
     const before = turns.waiting;

@@ -4,7 +4,15 @@ import { test, type Test } from 'tap';
 
 import type { OidcSettings } from '../../src/access/identity-provider.ts';
 import { OidcVerifier } from '../../src/auth/authentication/oidc.ts';
-import { basicCacheMs, oidcClaimLengthMax, oidcFetchMs, oidcKeysMs, oidcLeewayMs, oidcRetryMs, oidcUnknownKeyMs } from '../../src/limits/access.ts';
+import {
+  basicCacheMs,
+  oidcClaimLengthMax,
+  oidcFetchMs,
+  oidcKeysMs,
+  oidcLeewayMs,
+  oidcRetryMs,
+  oidcUnknownKeyMs,
+} from '../../src/limits/access.ts';
 import { until } from '../support/server/accounts.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { bearer, givenCredentials } from './credentials.ts';
@@ -17,8 +25,24 @@ async function given(t: Test, changes: Partial<OidcSettings> = {}) {
   const clock = new FakeClock();
   const problems: string[] = [];
   const issuer = await startIssuer(t, key, () => clock.now());
-  const settings: OidcSettings = { issuer: issuer.url, audience: 'ledgerplane', usernameClaim: 'sub', jwksUrl: undefined, ...changes };
-  const all = givenCredentials({ clock, oidc: new OidcVerifier({ settings, clock, fetch, onProblem: (problem) => { problems.push(problem); } }) });
+  const settings: OidcSettings = {
+    issuer: issuer.url,
+    audience: 'ledgerplane',
+    usernameClaim: 'sub',
+    jwksUrl: undefined,
+    ...changes,
+  };
+  const all = givenCredentials({
+    clock,
+    oidc: new OidcVerifier({
+      settings,
+      clock,
+      fetch,
+      onProblem: (problem) => {
+        problems.push(problem);
+      },
+    }),
+  });
   const show = async (token: string) => all.authenticate({ authorization: bearer(token) });
   return { ...all, issuer, problems, show };
 }
@@ -28,16 +52,34 @@ const unavailable = { ok: false, reason: 'unavailable', retryAfterSeconds: 1 };
 
 test('a token of the issuer is the user it names, who needs no User object', async (t) => {
   const { clock, issuer, show } = await given(t);
-  t.strictSame(await show(await issuer.token()), { ok: true, subject: { kind: 'user', name: 'oidc:jane', credential: { kind: 'oidc', expiresAt: (Math.floor(clock.now() / 1_000) + 300) * 1_000 + oidcLeewayMs } } });
+  t.strictSame(await show(await issuer.token()), {
+    ok: true,
+    subject: {
+      kind: 'user',
+      name: 'oidc:jane',
+      credential: { kind: 'oidc', expiresAt: (Math.floor(clock.now() / 1_000) + 300) * 1_000 + oidcLeewayMs },
+    },
+  });
   t.match(await show(await issuer.token({ aud: ['another', 'ledgerplane'] })), { ok: true });
-  t.match(await show(await issuer.token({ sub: 'admin' })), { subject: { name: 'oidc:admin' } }, 'no local user is meant');
+  t.match(
+    await show(await issuer.token({ sub: 'admin' })),
+    { subject: { name: 'oidc:admin' } },
+    'no local user is meant',
+  );
   t.strictSame(issuer.state.asked, ['/.well-known/openid-configuration', '/keys'], 'the keys are asked for once');
 });
 
 test('the keys may be named by the configuration, and the claim, too', async (t) => {
   const { issuer, show } = await given(t, { usernameClaim: 'email' });
-  t.match(await show(await issuer.token({ email: 'jane@example.com' })), { ok: true, subject: { name: 'oidc:jane@example.com' } });
-  t.match(await show(await issuer.token({ email: 'jane@example.com', email_verified: false })), unauthorized, 'an address nobody has confirmed');
+  t.match(await show(await issuer.token({ email: 'jane@example.com' })), {
+    ok: true,
+    subject: { name: 'oidc:jane@example.com' },
+  });
+  t.match(
+    await show(await issuer.token({ email: 'jane@example.com', email_verified: false })),
+    unauthorized,
+    'an address nobody has confirmed',
+  );
   const direct = await startIssuer(t, key, () => Date.UTC(2026, 0, 1));
   const { show: showDirect } = await given(t, { issuer: direct.url, jwksUrl: `${direct.url}/keys` });
   t.match(await showDirect(await direct.token()), { ok: true });
@@ -53,21 +95,49 @@ test('only what the issuer signed for this audience and this time counts', async
   const encoded = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
   const unsigned = `${encoded({ alg: 'none' })}.${body}.`;
   const macHead = `${encoded({ alg: 'HS256', kid: 'one' })}.${body}`;
-  const mac = (secret: string): string => `${macHead}.${createHmac('sha256', secret).update(macHead).digest('base64url')}`;
+  const mac = (secret: string): string =>
+    `${macHead}.${createHmac('sha256', secret).update(macHead).digest('base64url')}`;
   const cases: Readonly<Record<string, string>> = {
-    'cut': good.slice(0, -2), 'lengthened': `${good}AA`, 'without its signature': `${head}.${body}.`, 'alg none': unsigned, 'alg none with a signature': `${unsigned}${signature}`, 'alg None': `${encoded({ alg: 'None' })}.${body}.`,
-    'HS256 with the public key': mac(key.pem), 'HS256 with the public key, trimmed': mac(key.pem.trim()), 'HS256 with the key as JSON': mac(JSON.stringify(key.publicJwk)), 'HS256 with an empty secret': mac(''),
+    cut: good.slice(0, -2),
+    lengthened: `${good}AA`,
+    'without its signature': `${head}.${body}.`,
+    'alg none': unsigned,
+    'alg none with a signature': `${unsigned}${signature}`,
+    'alg None': `${encoded({ alg: 'None' })}.${body}.`,
+    'HS256 with the public key': mac(key.pem),
+    'HS256 with the public key, trimmed': mac(key.pem.trim()),
+    'HS256 with the key as JSON': mac(JSON.stringify(key.publicJwk)),
+    'HS256 with an empty secret': mac(''),
     'claims of another token': `${head}.${(await issuer.token({ sub: 'admin' })).split('.')[1] ?? ''}.${signature}`,
-    'another key': await issuer.token({}, other), 'another key, same kid': await issuer.token({}, { ...other, kid: 'one' }),
-    'a key of its own in the header': await new SignJWT(issuer.claims()).setProtectedHeader({ alg: 'RS256', jwk: other.publicJwk }).sign(other.privateKey),
-    'an unknown critical header': await new SignJWT(issuer.claims()).setProtectedHeader({ alg: 'RS256', kid: 'one', crit: ['x'], x: 1 }).sign(key.privateKey, { crit: { x: true } }),
-    'another issuer': await issuer.token({ iss: 'https://evil.example' }), 'issuer with a slash more': await issuer.token({ iss: `${issuer.url}/` }), 'no issuer': await issuer.token({ iss: undefined } as never),
-    'another audience': await issuer.token({ aud: 'other' }), 'no audience': await issuer.token({ aud: undefined } as never), 'an audience that begins the same': await issuer.token({ aud: 'ledgerplane2' }),
-    'expired': await issuer.token({ exp: now - leeway }), 'no expiry': await issuer.token({ exp: undefined } as never), 'an expiry as text': await issuer.token({ exp: String(now + 300) } as never),
+    'another key': await issuer.token({}, other),
+    'another key, same kid': await issuer.token({}, { ...other, kid: 'one' }),
+    'a key of its own in the header': await new SignJWT(issuer.claims())
+      .setProtectedHeader({ alg: 'RS256', jwk: other.publicJwk })
+      .sign(other.privateKey),
+    'an unknown critical header': await new SignJWT(issuer.claims())
+      .setProtectedHeader({ alg: 'RS256', kid: 'one', crit: ['x'], x: 1 })
+      .sign(key.privateKey, { crit: { x: true } }),
+    'another issuer': await issuer.token({ iss: 'https://evil.example' }),
+    'issuer with a slash more': await issuer.token({ iss: `${issuer.url}/` }),
+    'no issuer': await issuer.token({ iss: undefined } as never),
+    'another audience': await issuer.token({ aud: 'other' }),
+    'no audience': await issuer.token({ aud: undefined } as never),
+    'an audience that begins the same': await issuer.token({ aud: 'ledgerplane2' }),
+    expired: await issuer.token({ exp: now - leeway }),
+    'no expiry': await issuer.token({ exp: undefined } as never),
+    'an expiry as text': await issuer.token({ exp: String(now + 300) } as never),
     'not yet valid': await issuer.token({ nbf: now + leeway + 1 }),
-    'no claim': await issuer.token({ sub: undefined } as never), 'an empty claim': await issuer.token({ sub: '' }), 'a claim that is no text': await issuer.token({ sub: 7 } as never),
-    'a control character': await issuer.token({ sub: 'jane\u0000' }), 'a line break': await issuer.token({ sub: 'jane\n' }), 'too long': await issuer.token({ sub: 'x'.repeat(oidcClaimLengthMax + 1) }),
-    'encrypted': await new CompactEncrypt(Buffer.from('{}')).setProtectedHeader({ alg: 'dir', enc: 'A256GCM' }).encrypt(new Uint8Array(32)), 'nothing': '..', 'no token': 'abc',
+    'no claim': await issuer.token({ sub: undefined } as never),
+    'an empty claim': await issuer.token({ sub: '' }),
+    'a claim that is no text': await issuer.token({ sub: 7 } as never),
+    'a control character': await issuer.token({ sub: 'jane\u0000' }),
+    'a line break': await issuer.token({ sub: 'jane\n' }),
+    'too long': await issuer.token({ sub: 'x'.repeat(oidcClaimLengthMax + 1) }),
+    encrypted: await new CompactEncrypt(Buffer.from('{}'))
+      .setProtectedHeader({ alg: 'dir', enc: 'A256GCM' })
+      .encrypt(new Uint8Array(32)),
+    nothing: '..',
+    'no token': 'abc',
   };
   for (const [what, token] of Object.entries(cases)) t.match(await show(token), unauthorized, what);
   t.match(await show(await issuer.token({ exp: now - leeway + 1 })), { ok: true }, 'within the leeway');
@@ -137,7 +207,12 @@ test('an issuer that is not there, or does not answer, holds nobody up for longe
 });
 
 test('a discovery document of somebody else, or with keys anywhere, is not believed', async (t) => {
-  for (const discovered of [{ issuer: 'https://evil.example' }, { jwks_uri: 'http://evil.example/keys' }, { jwks_uri: 7 }, { jwks_uri: 'file:///etc/passwd' }]) {
+  for (const discovered of [
+    { issuer: 'https://evil.example' },
+    { jwks_uri: 'http://evil.example/keys' },
+    { jwks_uri: 7 },
+    { jwks_uri: 'file:///etc/passwd' },
+  ]) {
     const { issuer, show } = await given(t);
     issuer.state.discovered = discovered;
     t.match(await show(await issuer.token()), unavailable, JSON.stringify(discovered));
@@ -153,7 +228,11 @@ test('a token is remembered for a minute, and never past its own end', async (t)
     await answer;
     return !(answer instanceof Promise);
   };
-  const [long, short, late] = [await issuer.token(), await issuer.token({ exp: now + 10 }), await issuer.token({ exp: now - 1 })];
+  const [long, short, late] = [
+    await issuer.token(),
+    await issuer.token({ exp: now + 10 }),
+    await issuer.token({ exp: now - 1 }),
+  ];
   for (const token of [long, short, late]) await show(token);
   t.strictSame(await Promise.all([long, short, late].map(isRemembered)), [true, true, false]);
   clock.advance(10_000);

@@ -26,9 +26,17 @@ t.test('hashes made with other parameters still verify, and absurd ones are an e
   const passwords = new Passwords();
   // scrypt('secret', 16 zero bytes, N=2^10, r=8, p=1), 32 bytes.
   const { scryptSync } = await import('node:crypto');
-  const hash = scryptSync('secret', Buffer.alloc(16), 32, { N: 1_024, r: 8, p: 1 }).toString('base64').replaceAll('=', '');
+  const hash = scryptSync('secret', Buffer.alloc(16), 32, { N: 1_024, r: 8, p: 1 })
+    .toString('base64')
+    .replaceAll('=', '');
   t.equal(await passwords.verify('secret', `$scrypt$ln=10,r=8,p=1$${'A'.repeat(22)}$${hash}`), true);
-  for (const stored of ['', 'secret', `$scrypt$ln=30,r=8,p=1$${'A'.repeat(22)}$${hash}`, `$scrypt$ln=10,r=8,p=99$${'A'.repeat(22)}$${hash}`, `$argon2id$v=19$x$${hash}`]) {
+  for (const stored of [
+    '',
+    'secret',
+    `$scrypt$ln=30,r=8,p=1$${'A'.repeat(22)}$${hash}`,
+    `$scrypt$ln=10,r=8,p=99$${'A'.repeat(22)}$${hash}`,
+    `$argon2id$v=19$x$${hash}`,
+  ]) {
     await t.rejects(passwords.verify('secret', stored), { message: /PHC string/u }, stored);
   }
 });

@@ -22,7 +22,9 @@ function over(log: EventLog, clock = new FakeClock()): Secrets {
 
 async function everything(log: EventLog): Promise<string> {
   const texts: string[] = [];
-  for await (const batch of log.readAll({ after: logStart })) for (const { data, metadata: about } of batch) texts.push(Buffer.from(data).toString(), Buffer.from(about).toString());
+  for await (const batch of log.readAll({ after: logStart }))
+    for (const { data, metadata: about } of batch)
+      texts.push(Buffer.from(data).toString(), Buffer.from(about).toString());
   return texts.join('\n');
 }
 
@@ -32,7 +34,13 @@ test('a password is kept as a hash, at a revision of its own that stays what it 
   const passwords = new Passwords();
   const first = await secrets.keep({ kind: 'password', text: 'first one' }, { uid, metadata });
   const second = await secrets.keep({ kind: 'password', text: 'second one' }, { uid, metadata });
-  t.strictSame([first, second], [{ ok: true, kept: { revision: 0 } }, { ok: true, kept: { revision: 1 } }]);
+  t.strictSame(
+    [first, second],
+    [
+      { ok: true, kept: { revision: 0 } },
+      { ok: true, kept: { revision: 1 } },
+    ],
+  );
   t.equal(await passwords.verify('first one', secrets.passwordHash(uid, 0)), true);
   t.equal(await passwords.verify('second one', secrets.passwordHash(uid, 1)), true);
   t.equal(secrets.passwordHash(uid, 2), undefined);
@@ -46,7 +54,7 @@ test('a token is drawn, shown once and kept as a digest', async (t) => {
   for (const prefix of ['pat', 'ses'] as const) {
     const id = idOf(prefix);
     const kept = await secrets.keep({ kind: 'token', prefix }, { uid: id, metadata });
-    const token = kept.ok ? kept.kept.token ?? '' : '';
+    const token = kept.ok ? (kept.kept.token ?? '') : '';
     t.match(token, new RegExp(`^${prefix}_${id.replaceAll('-', '')}_[A-Za-z0-9_-]{43}$`, 'u'));
     t.equal(uidOfToken(token, prefix), id);
     t.equal(uidOfToken(token, prefix === 'pat' ? 'ses' : 'pat'), undefined);
@@ -65,8 +73,13 @@ test('a token is drawn, shown once and kept as a digest', async (t) => {
 test('of many at once each has its own revision', async (t) => {
   const log = new MemoryLog();
   const secrets = over(log);
-  const kept = await Promise.all(Array.from({ length: 8 }, (_, place) => secrets.keep({ kind: 'password', text: String(place) }, { uid, metadata })));
-  t.strictSame(new Set(kept.map((outcome) => (outcome.ok ? outcome.kept.revision : -1))), new Set([0, 1, 2, 3, 4, 5, 6, 7]));
+  const kept = await Promise.all(
+    Array.from({ length: 8 }, (_, place) => secrets.keep({ kind: 'password', text: String(place) }, { uid, metadata })),
+  );
+  t.strictSame(
+    new Set(kept.map((outcome) => (outcome.ok ? outcome.kept.revision : -1))),
+    new Set([0, 1, 2, 3, 4, 5, 6, 7]),
+  );
 });
 
 test('an append whose outcome is not known is sent again as the same event, and lands once', async (t) => {
@@ -78,11 +91,16 @@ test('an append whose outcome is not known is sent again as the same event, and 
       ids.push(events[0]?.id ?? '');
       const outcome = await inner.append(name, events, expected);
       if (ids.length > 2) return outcome;
-      process.nextTick(() => { clock.advance(250); });
+      process.nextTick(() => {
+        clock.advance(250);
+      });
       return { ok: false, reason: 'unknown', cause: new Error('the line went dead') };
     },
   });
-  t.strictSame(await over(log, clock).keep({ kind: 'password', text: 'x' }, { uid, metadata }), { ok: true, kept: { revision: 0 } });
+  t.strictSame(await over(log, clock).keep({ kind: 'password', text: 'x' }, { uid, metadata }), {
+    ok: true,
+    kept: { revision: 0 },
+  });
   t.equal(ids.length, 3);
   t.equal(new Set(ids).size, 1);
   t.equal((await inner.readStream(stream, { from: 0 as never, limit: 10 })).length, 1);
@@ -93,7 +111,12 @@ test('what cannot be kept is said to be so', async (t) => {
   await closed.close();
   t.strictSame(await over(closed).keep({ kind: 'token', prefix: 'pat' }, { uid, metadata }), { ok: false });
   let appends = 0;
-  const losing = altered(new MemoryLog(), { append: async () => { appends += 1; return Promise.resolve({ ok: false, reason: 'conflict', actual: 'absent' }); } });
+  const losing = altered(new MemoryLog(), {
+    append: async () => {
+      appends += 1;
+      return Promise.resolve({ ok: false, reason: 'conflict', actual: 'absent' });
+    },
+  });
   t.strictSame(await over(losing).keep({ kind: 'token', prefix: 'pat' }, { uid, metadata }), { ok: false });
   t.equal(appends, writeAttemptsMax);
 });

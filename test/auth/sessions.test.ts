@@ -16,12 +16,29 @@ async function given(t: Test, { fault = () => undefined }: Options = {}) {
   for (const name of ['jane', 'john']) await accounts.create(users, name, { spec: { password: 'correct horse' } });
   const logIn = async (user: string, name: string, lifetimeMs = sessionLifetimeMs): Promise<void> => {
     const record = accounts.permissions.user(user)!;
-    await accounts.create(sessions, name, { spec: { user }, status: { userUid: record.uid, passwordRevision: record.passwordRevision ?? 0, expiresAt: new Date(clock.now() + lifetimeMs).toISOString() } });
+    await accounts.create(sessions, name, {
+      spec: { user },
+      status: {
+        userUid: record.uid,
+        passwordRevision: record.passwordRevision ?? 0,
+        expiresAt: new Date(clock.now() + lifetimeMs).toISOString(),
+      },
+    });
   };
   const errors: unknown[] = [];
   const keep = (): SessionKeeper => {
     const keeper = new SessionKeeper({
-      changes: accounts.models, reader: accounts.models, permissions: accounts.permissions, sessions, bound: new ReconcileBound(clock), leadership: alwaysLeading, clock, uuid: () => 'r', onError: (error) => { errors.push(error); },
+      changes: accounts.models,
+      reader: accounts.models,
+      permissions: accounts.permissions,
+      sessions,
+      bound: new ReconcileBound(clock),
+      leadership: alwaysLeading,
+      clock,
+      uuid: () => 'r',
+      onError: (error) => {
+        errors.push(error);
+      },
       execute: async (type, command, context) => {
         const failure = fault();
         if (failure instanceof Error) throw failure;
@@ -32,18 +49,25 @@ async function given(t: Test, { fault = () => undefined }: Options = {}) {
     keeper.open();
     return keeper;
   };
-  const live = () => accounts.names(sessions).filter((name) => accounts.object(sessions, name)?.metadata.deletionTimestamp === undefined);
+  const live = () =>
+    accounts
+      .names(sessions)
+      .filter((name) => accounts.object(sessions, name)?.metadata.deletionTimestamp === undefined);
   return { accounts, clock, errors, keep, live, logIn };
 }
 
-const same = (names: readonly string[], ...expected: readonly string[]) => names.length === expected.length && expected.every((name) => names.includes(name));
+const same = (names: readonly string[], ...expected: readonly string[]) =>
+  names.length === expected.length && expected.every((name) => names.includes(name));
 
 test('the sessions of a user who is disabled, deleted or has another password are deleted, and no others', async (t) => {
   const { accounts, keep, live, logIn } = await given(t);
   keep();
   for (const [change, end] of [
     ['disabled', async () => accounts.merge(accounts.users, 'jane', { spec: { disabled: true } })],
-    ['enabled again, another password', async () => accounts.merge(accounts.users, 'jane', { spec: { disabled: false, password: 'another one' } })],
+    [
+      'enabled again, another password',
+      async () => accounts.merge(accounts.users, 'jane', { spec: { disabled: false, password: 'another one' } }),
+    ],
     ['deleted', async () => accounts.remove(accounts.users, 'jane')],
   ] as const) {
     await logIn('john', 'stays');
@@ -55,7 +79,9 @@ test('the sessions of a user who is disabled, deleted or has another password ar
     await until(() => same(live(), 'stays'));
     t.pass(change);
     for (const name of accounts.names(accounts.sessions)) {
-      const { metadata: { uid } } = accounts.object(accounts.sessions, name)!;
+      const {
+        metadata: { uid },
+      } = accounts.object(accounts.sessions, name)!;
       await accounts.remove(accounts.sessions, name);
       await accounts.write(accounts.sessions, { type: 'collect', name, uid });
     }
@@ -88,7 +114,10 @@ test('expired sessions are deleted when their time comes, however it comes', asy
   clock.jump(5 * sessionSweepMsMax);
   clock.advance(sessionSweepMsMax);
   await until(() => live().length === 0);
-  await until(() => { clock.advance(sessionSweepMsMax); return clock.timers === 0; });
+  await until(() => {
+    clock.advance(sessionSweepMsMax);
+    return clock.timers === 0;
+  });
   t.pass('and nothing waits for nothing');
 });
 
@@ -106,12 +135,18 @@ test('at its start it looks at every session', async (t) => {
 });
 
 test('what fails is told and tried again', async (t) => {
-  const failures: (WriteOutcome | Error)[] = [new Error('thrown'), { ok: false, rejection: { reason: 'unavailable', detail: 'down', retryAfterSeconds: 1 } }];
+  const failures: (WriteOutcome | Error)[] = [
+    new Error('thrown'),
+    { ok: false, rejection: { reason: 'unavailable', detail: 'down', retryAfterSeconds: 1 } },
+  ];
   const { accounts, clock, errors, keep, live, logIn } = await given(t, { fault: () => failures.shift() });
   keep();
   await logIn('jane', 'ends');
   await accounts.merge(accounts.users, 'jane', { spec: { disabled: true } });
-  await until(() => { clock.advance(10); return live().length === 0; });
+  await until(() => {
+    clock.advance(10);
+    return live().length === 0;
+  });
   t.match(errors, [{ message: 'thrown' }, { message: 'down' }]);
 });
 

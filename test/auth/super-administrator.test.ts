@@ -18,11 +18,26 @@ async function given(t: Test, log = new MemoryLog()) {
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));
   const accounts = await Accounts.open(t, { log });
   const { permissions, users, roleBindings, secrets, passwords } = accounts;
-  const start = async (password?: string, fault: Fault = () => undefined): Promise<AdministratorReport> => ensureAdministrator({
-    permissions, users, roleBindings, secrets, passwords, dataDir, password, uuid: randomUUID,
-    execute: async (type, command, context) => fault(type, command) ?? accounts.execute(type, command, context),
-  });
-  const logsIn = async (password: string): Promise<boolean> => (await accounts.authenticator.authenticate({ authorization: basic('admin', password), cookie: undefined, address: '' })).ok;
+  const start = async (password?: string, fault: Fault = () => undefined): Promise<AdministratorReport> =>
+    ensureAdministrator({
+      permissions,
+      users,
+      roleBindings,
+      secrets,
+      passwords,
+      dataDir,
+      password,
+      uuid: randomUUID,
+      execute: async (type, command, context) => fault(type, command) ?? accounts.execute(type, command, context),
+    });
+  const logsIn = async (password: string): Promise<boolean> =>
+    (
+      await accounts.authenticator.authenticate({
+        authorization: basic('admin', password),
+        cookie: undefined,
+        address: '',
+      })
+    ).ok;
   const holders = () => [...permissions.holders('super-role')];
   return { accounts, file: join(dataDir, 'admin-password'), start, logsIn, holders };
 }
@@ -56,16 +71,25 @@ test('ADMIN_PASSWORD is the first password, and another one later changes nothin
   t.equal(await logsIn('given once'), true);
 });
 
-const dead: WriteOutcome = { ok: false, rejection: { reason: 'unavailable', detail: 'the event log is unreachable', retryAfterSeconds: 1 } };
+const dead: WriteOutcome = {
+  ok: false,
+  rejection: { reason: 'unavailable', detail: 'the event log is unreachable', retryAfterSeconds: 1 },
+};
 
 test('a start that died between any two steps is made good by the next', async (t) => {
   const { accounts, file, start, logsIn, holders } = await given(t);
   await writeFile(file, 'stale\n', { mode: 0o644 });
   await writeFile(`${file}.new`, 'half', { mode: 0o644 });
-  await t.rejects(start(undefined, () => dead), { message: /cannot create the super administrator/u });
+  await t.rejects(
+    start(undefined, () => dead),
+    { message: /cannot create the super administrator/u },
+  );
   t.not((await readFile(file, 'utf8')).trim(), 'stale', 'the file is written, the user is not made');
   t.equal((await stat(file)).mode & 0o777, 0o600);
-  await t.rejects(start(undefined, (type) => (type === accounts.roleBindings ? dead : undefined)), { message: /cannot create the super administrator/u });
+  await t.rejects(
+    start(undefined, (type) => (type === accounts.roleBindings ? dead : undefined)),
+    { message: /cannot create the super administrator/u },
+  );
   const password = (await readFile(file, 'utf8')).trim();
   t.strictSame(holders(), [], 'the user is made, the binding is not');
   t.match(await start(), { created: false });
@@ -78,9 +102,14 @@ test('where nobody holds the super role any more, the administrator is enabled a
   const { accounts, start, logsIn, holders } = await given(t);
   await start('given once');
   await accounts.merge(accounts.users, 'admin', { spec: { disabled: true } });
-  t.match(await start('other one'), { created: false, notices: [/applies at the first start only/u, /enabled the user "admin" again/u] });
+  t.match(await start('other one'), {
+    created: false,
+    notices: [/applies at the first start only/u, /enabled the user "admin" again/u],
+  });
   t.strictSame(holders(), bound);
-  await accounts.merge(accounts.roleBindings, 'admin-super-role', { subjects: [{ apiGroup: '', kind: 'User', name: 'jane' }] });
+  await accounts.merge(accounts.roleBindings, 'admin-super-role', {
+    subjects: [{ apiGroup: '', kind: 'User', name: 'jane' }],
+  });
   t.strictSame(await start(), { created: false, notices: [] });
   t.strictSame(holders(), bound);
   t.equal(await logsIn('given once'), true);
@@ -97,7 +126,10 @@ test('an administrator without a password is given one', async (t) => {
 test('any other super administrator who can log in will do', async (t) => {
   const { accounts, start } = await given(t);
   await accounts.create(accounts.users, 'root', { spec: { password: 'a password of theirs' } });
-  await accounts.create(accounts.roleBindings, 'root', { roleRef: { kind: 'Role', name: 'super-role' }, subjects: [{ kind: 'User', name: 'root' }] });
+  await accounts.create(accounts.roleBindings, 'root', {
+    roleRef: { kind: 'Role', name: 'super-role' },
+    subjects: [{ kind: 'User', name: 'root' }],
+  });
   t.strictSame(await start(), { created: false, notices: [] });
   t.match(await start('given once'), { created: false, notices: [/applies at the first start only/u] });
   t.equal(accounts.object(accounts.users, 'admin'), undefined);
@@ -109,7 +141,7 @@ test('of two nodes that start at once one makes the administrator, and the other
   const reports = await Promise.all(nodes.map(({ start }) => start()));
   const winner = reports.findIndex(({ created }) => created);
   t.equal(reports.filter(({ created }) => created).length, 1);
-  await t.rejects(stat(nodes[1 - winner as 0 | 1].file), { code: 'ENOENT' });
+  await t.rejects(stat(nodes[(1 - winner) as 0 | 1].file), { code: 'ENOENT' });
   const password = (await readFile(nodes[winner as 0 | 1].file, 'utf8')).trim();
   for (const { logsIn, holders } of nodes) {
     t.equal(await logsIn(password), true);
@@ -119,7 +151,10 @@ test('of two nodes that start at once one makes the administrator, and the other
 
 test('a password that no user may have is refused by what is wrong with it', async (t) => {
   const { start, holders } = await given(t);
-  const refused = await start('tab\there').then(() => 'made', (error: unknown) => String(error));
+  const refused = await start('tab\there').then(
+    () => 'made',
+    (error: unknown) => String(error),
+  );
   t.match(refused, /cannot create the super administrator/u);
   t.notMatch(refused, /there$|tab.here/u);
   t.strictSame(holders(), []);
@@ -128,7 +163,8 @@ test('a password that no user may have is refused by what is wrong with it', asy
 test('no event of the log holds the password', async (t) => {
   const { accounts, start } = await given(t);
   await start('given-in-the-environment');
-  for (const { stream, data, metadata } of await accounts.recorded()) t.notOk(Buffer.concat([data, metadata]).includes('given-in-the-environment'), stream);
+  for (const { stream, data, metadata } of await accounts.recorded())
+    t.notOk(Buffer.concat([data, metadata]).includes('given-in-the-environment'), stream);
 });
 
 test('a user whose making was not answered but took place keeps the password that stands in the file', async (t) => {
@@ -136,7 +172,14 @@ test('a user whose making was not answered but took place keeps the password tha
   const { permissions, users, roleBindings, secrets, passwords } = accounts;
   let asked = 0;
   const report = await ensureAdministrator({
-    permissions, users, roleBindings, secrets, passwords, dataDir: join(file, '..'), password: undefined, uuid: randomUUID,
+    permissions,
+    users,
+    roleBindings,
+    secrets,
+    passwords,
+    dataDir: join(file, '..'),
+    password: undefined,
+    uuid: randomUUID,
     execute: async (type, command, context) => {
       asked += 1;
       // What was not answered is asked for again, and comes upon itself.

@@ -9,10 +9,23 @@ async function given(t: Test, fault: () => WriteOutcome | undefined = () => unde
   const accounts = await Accounts.open(t);
   const { users, tokens, clock } = accounts;
   await accounts.create(users, 'jane', { spec: { password: 'correct horse' } });
-  const made = await accounts.create(tokens, 'mine', { spec: { owner: 'jane' }, status: { ownerUid: accounts.permissions.user('jane')?.uid ?? '' } });
+  const made = await accounts.create(tokens, 'mine', {
+    spec: { owner: 'jane' },
+    status: { ownerUid: accounts.permissions.user('jane')?.uid ?? '' },
+  });
   const errors: unknown[] = [];
-  const note = tokenUseWriter({ execute: async (...write) => fault() ?? accounts.execute(...write), reader: accounts.models, tokens, clock, uuid: () => 'r', onError: (error) => { errors.push(error); } });
-  const lastUsed = (): unknown => (accounts.object(tokens, 'mine')?.['status'] as Record<string, unknown> | undefined)?.['lastUsedAt'];
+  const note = tokenUseWriter({
+    execute: async (...write) => fault() ?? accounts.execute(...write),
+    reader: accounts.models,
+    tokens,
+    clock,
+    uuid: () => 'r',
+    onError: (error) => {
+      errors.push(error);
+    },
+  });
+  const lastUsed = (): unknown =>
+    (accounts.object(tokens, 'mine')?.['status'] as Record<string, unknown> | undefined)?.['lastUsedAt'];
   return { accounts, clock, errors, lastUsed, made, note };
 }
 
@@ -35,7 +48,10 @@ test('a use is noted in the status, and nothing else changes', async (t) => {
 });
 
 test('a token that is gone and a write that fails trouble nobody', async (t) => {
-  const { errors, note } = await given(t, () => ({ ok: false, rejection: { reason: 'unavailable', detail: 'down', retryAfterSeconds: 1 } }));
+  const { errors, note } = await given(t, () => ({
+    ok: false,
+    rejection: { reason: 'unavailable', detail: 'down', retryAfterSeconds: 1 },
+  }));
   note('gone');
   note('mine');
   await until(() => errors.length > 0);

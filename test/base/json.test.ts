@@ -15,37 +15,61 @@ function detailOf(text: string | Uint8Array): string {
 }
 
 /** JSON text with whitespace anywhere it may stand, and every character of a string perhaps escaped. */
-const spaced = fc.jsonValue({ maxDepth: 6, stringUnit: 'binary' }).chain((value) =>
-  fc.constantFrom(undefined, 1, '\t', '\r\n ').map((indent) => ({ text: JSON.stringify(value, undefined, indent), value })));
+const spaced = fc
+  .jsonValue({ maxDepth: 6, stringUnit: 'binary' })
+  .chain((value) =>
+    fc
+      .constantFrom(undefined, 1, '\t', '\r\n ')
+      .map((indent) => ({ text: JSON.stringify(value, undefined, indent), value })),
+  );
 
 t.test('what JSON.parse reads of a valid text is what is decoded', async (t) => {
-  fc.assert(fc.property(spaced, ({ text }) => {
-    fc.pre(!text.includes('"__proto__"'));
-    const decoded = decode(text);
-    return decoded.ok && JSON.stringify(decoded.value) === JSON.stringify(JSON.parse(text));
-  }));
+  fc.assert(
+    fc.property(spaced, ({ text }) => {
+      fc.pre(!text.includes('"__proto__"'));
+      const decoded = decode(text);
+      return decoded.ok && JSON.stringify(decoded.value) === JSON.stringify(JSON.parse(text));
+    }),
+  );
   t.pass();
 });
 
 t.test('what JSON.parse refuses is refused, with its place', async (t) => {
-  fc.assert(fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: fc.constantFrom(...Array.from('{}[]",:0 1-e.tru\\n')) })), (text) => {
-    fc.pre(text !== '' && !isJson(text));
-    const decoded = decode(text);
-    return !decoded.ok && typeof decoded.problem.detail === 'string' && decoded.problem.detail !== 'the body is not valid JSON';
-  }), { numRuns: 2_000 });
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.string({ unit: fc.constantFrom(...Array.from('{}[]",:0 1-e.tru\\n')) }),
+      ),
+      (text) => {
+        fc.pre(text !== '' && !isJson(text));
+        const decoded = decode(text);
+        return (
+          !decoded.ok &&
+          typeof decoded.problem.detail === 'string' &&
+          decoded.problem.detail !== 'the body is not valid JSON'
+        );
+      },
+    ),
+    { numRuns: 2_000 },
+  );
   t.pass();
 });
 
 t.test('a key that stands twice in one object is refused wherever it stands, escaped or not', async (t) => {
   const key = fc.string().filter((text) => text !== '__proto__');
-  fc.assert(fc.property(key, fc.jsonValue({ maxDepth: 2 }), fc.nat(3), (name, value, depth) => {
-    const member = JSON.stringify(name);
-    const escaped = `"${Array.from(name).map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`;
-    const inner = `{${member}:${JSON.stringify(value)},"other":1,${escaped}:2}`;
-    fc.pre(name !== 'other' && !JSON.stringify(value).includes('__proto__'));
-    const decoded = decode('[{"a":'.repeat(depth) + inner + '}]'.repeat(depth));
-    return !decoded.ok && decoded.problem.detail.includes('appears twice');
-  }));
+  fc.assert(
+    fc.property(key, fc.jsonValue({ maxDepth: 2 }), fc.nat(3), (name, value, depth) => {
+      const member = JSON.stringify(name);
+      const escaped = `"${Array.from(name)
+        .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+        .join('')}"`;
+      const inner = `{${member}:${JSON.stringify(value)},"other":1,${escaped}:2}`;
+      fc.pre(name !== 'other' && !JSON.stringify(value).includes('__proto__'));
+      const decoded = decode('[{"a":'.repeat(depth) + inner + '}]'.repeat(depth));
+      return !decoded.ok && decoded.problem.detail.includes('appears twice');
+    }),
+  );
   t.match(detailOf('{"a":{"b~/c":1,"b~/c":2}}'), '(/a/b~0~1c), at byte 15');
 });
 
@@ -89,8 +113,16 @@ t.test('an empty body, a byte order mark and a second value are refused', async 
 });
 
 t.test('equality disregards the order of members and nothing else', async (t) => {
-  fc.assert(fc.property(fc.jsonValue({ maxDepth: 3 }), fc.jsonValue({ maxDepth: 3 }), (left, right) =>
-    deepEqual(left, structuredClone(left)) && deepEqual(left, reversed(left)) && deepEqual(left, right) === (canonical(left) === canonical(right))));
+  fc.assert(
+    fc.property(
+      fc.jsonValue({ maxDepth: 3 }),
+      fc.jsonValue({ maxDepth: 3 }),
+      (left, right) =>
+        deepEqual(left, structuredClone(left)) &&
+        deepEqual(left, reversed(left)) &&
+        deepEqual(left, right) === (canonical(left) === canonical(right)),
+    ),
+  );
   t.notOk(deepEqual({ a: undefined }, { b: undefined }));
   t.notOk(deepEqual([], {}));
   t.notOk(deepEqual({}, []));
@@ -109,11 +141,18 @@ function isJson(text: string): boolean {
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).reverse().map(([member, inner]) => [member, reversed(inner)]));
+  return Object.fromEntries(
+    Object.entries(value)
+      .reverse()
+      .map(([member, inner]) => [member, reversed(inner)]),
+  );
 }
 
 /** `-0` and `0` are one number to JSON. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_member, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner) ? Object.fromEntries(Object.entries(inner).sort(([left], [right]) => left < right ? -1 : 1)) : inner);
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([left], [right]) => (left < right ? -1 : 1)))
+      : inner,
+  );
 }

@@ -9,7 +9,10 @@ function given(): SlidingCounts {
 test('each event counts for its own time', (t) => {
   const counts = given();
   for (const at of [0, 50, 50, 99]) counts.add('a', at);
-  t.strictSame([99, 100, 149, 150, 198, 199].map((now) => counts.count('a', now)), [4, 3, 3, 1, 1, 0]);
+  t.strictSame(
+    [99, 100, 149, 150, 198, 199].map((now) => counts.count('a', now)),
+    [4, 3, 3, 1, 1, 0],
+  );
   t.equal(counts.count('b', 99), 0);
   t.end();
 });
@@ -17,7 +20,10 @@ test('each event counts for its own time', (t) => {
 test('the wait ends when fewer than the bound count', (t) => {
   const counts = given();
   for (const at of [0, 50, 60]) counts.add('a', at);
-  t.strictSame([1, 2, 3, 4].map((max) => counts.waitMs('a', max, 70)), [90, 80, 30, 0]);
+  t.strictSame(
+    [1, 2, 3, 4].map((max) => counts.waitMs('a', max, 70)),
+    [90, 80, 30, 0],
+  );
   t.end();
 });
 
@@ -37,8 +43,17 @@ test('keys and their events are bounded, and what is over goes first', (t) => {
   const counts = given();
   for (const at of [0, 1, 2, 3, 4]) counts.add('a', at);
   t.equal(counts.count('a', 5), 4);
-  for (const [key, at] of [['b', 5], ['c', 6], ['a', 7], ['d', 8]] as const) counts.add(key, at);
-  t.strictSame(['a', 'b', 'c', 'd'].map((key) => counts.count(key, 9)), [4, 0, 1, 1]);
+  for (const [key, at] of [
+    ['b', 5],
+    ['c', 6],
+    ['a', 7],
+    ['d', 8],
+  ] as const)
+    counts.add(key, at);
+  t.strictSame(
+    ['a', 'b', 'c', 'd'].map((key) => counts.count(key, 9)),
+    [4, 0, 1, 1],
+  );
   counts.add('e', 107);
   t.equal(counts.size, 2, 'c and a are over');
   t.end();

@@ -12,7 +12,12 @@ function* counted(steps: number, done: { count: number }): Steps<string> {
 test('steps run over several turns, each as long as its slice of time', async (t) => {
   let now = 0;
   // Each look at the clock passes a millisecond.
-  const slices = new Slices({ monotonic: () => { now += 1; return now; } });
+  const slices = new Slices({
+    monotonic: () => {
+      now += 1;
+      return now;
+    },
+  });
   const done = { count: 0 };
   const running = inSlices(counted(100, done), slices);
   t.ok(done.count < sliceMs, `${String(done.count)} in the first turn`);
@@ -37,20 +42,33 @@ test('steps that take no time end in the turn they began in, and what they throw
 });
 
 test('strides cover every number once, with a step between two of them', (t) => {
-  for (const [length, strides] of [[0, 0], [1, 1], [strideMax, 1], [strideMax + 1, 2], [3 * strideMax, 3]] as const) {
+  for (const [length, strides] of [
+    [0, 0],
+    [1, 1],
+    [strideMax, 1],
+    [strideMax + 1, 2],
+    [3 * strideMax, 3],
+  ] as const) {
     const parts: (readonly [number, number])[] = [];
-    const steps = inStrides(length, (from, to) => { parts.push([from, to]); });
+    const steps = inStrides(length, (from, to) => {
+      parts.push([from, to]);
+    });
     let yielded = 0;
     while (steps.next().done !== true) yielded += 1;
     t.equal(parts.length, strides);
     t.equal(yielded, Math.max(0, strides - 1));
-    t.equal(parts.reduce((sum, [from, to]) => sum + to - from, 0), length);
+    t.equal(
+      parts.reduce((sum, [from, to]) => sum + to - from, 0),
+      length,
+    );
   }
   const parts: number[] = [];
-  atOnce(inStrides(10 * strideMax, (from) => {
-    parts.push(from);
-    return from < strideMax;
-  }));
+  atOnce(
+    inStrides(10 * strideMax, (from) => {
+      parts.push(from);
+      return from < strideMax;
+    }),
+  );
   t.same(parts, [0, strideMax], 'until the work is over');
   t.end();
 });

@@ -39,9 +39,11 @@ t.test('a turn that nobody has used has time again', async (t) => {
 t.test('many who wait for one account delay the next of another by one place', async (t) => {
   const turns = long();
   const done: string[] = [];
-  await Promise.all(['a', 'a', 'a', 'b'].map(async (account) => {
-    await turns.next(account);
-    done.push(account);
-  }));
+  await Promise.all(
+    ['a', 'a', 'a', 'b'].map(async (account) => {
+      await turns.next(account);
+      done.push(account);
+    }),
+  );
   t.strictSame(done, ['a', 'b', 'a', 'a']);
 });

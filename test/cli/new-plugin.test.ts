@@ -8,7 +8,10 @@ import { temporaryFolder } from '../plugin/host/host-stage.ts';
 import { runCommandLine } from '../support/server/command-line.ts';
 import { linkDependencies, run } from '../support/server/plugin-workshop.ts';
 
-async function asked(folder: string, ...args: readonly string[]): Promise<{ readonly code: unknown; readonly notes: string }> {
+async function asked(
+  folder: string,
+  ...args: readonly string[]
+): Promise<{ readonly code: unknown; readonly notes: string }> {
   const command = runCommandLine(['plugin', 'new', ...args], { cwd: folder });
   const code = await command.exited();
   return { code, notes: command.stderr() };
@@ -18,10 +21,26 @@ t.test('a plugin that is written compiles, passes its tests and is packed', asyn
   const folder = await temporaryFolder(t);
   t.match(await asked(folder, 'my-notes'), { code: 0, notes: /cd my-notes/u });
   const plugin = join(folder, 'my-notes');
-  t.same((await readdir(plugin)).sort(), ['.gitignore', 'README.md', 'extensions', 'package.json', 'plugin.yaml', 'src', 'test', 'tsconfig.json']);
+  t.same((await readdir(plugin)).sort(), [
+    '.gitignore',
+    'README.md',
+    'extensions',
+    'package.json',
+    'plugin.yaml',
+    'src',
+    'test',
+    'tsconfig.json',
+  ]);
   const files = (await readdir(plugin, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile());
-  for (const entry of files) t.notMatch(await readFile(join(entry.parentPath, entry.name), 'utf8'), /\{\{\w+\}\}/u, `${entry.name} has no place left open`);
-  const { devDependencies } = JSON.parse(await readFile(join(plugin, 'package.json'), 'utf8')) as { readonly devDependencies: Readonly<Record<string, string>> };
+  for (const entry of files)
+    t.notMatch(
+      await readFile(join(entry.parentPath, entry.name), 'utf8'),
+      /\{\{\w+\}\}/u,
+      `${entry.name} has no place left open`,
+    );
+  const { devDependencies } = JSON.parse(await readFile(join(plugin, 'package.json'), 'utf8')) as {
+    readonly devDependencies: Readonly<Record<string, string>>;
+  };
   t.equal(devDependencies['ledgerplane'], `file:${repository}`, 'it depends on the clone that wrote it');
   await linkDependencies(plugin);
   const tested = await run(plugin, 'npm', ['test']);
@@ -30,10 +49,23 @@ t.test('a plugin that is written compiles, passes its tests and is packed', asyn
   const packed = await run(plugin, 'npm', ['pack', '--json', '--ignore-scripts']);
   t.equal(packed.code, 0, packed.printed);
   const held = await run(plugin, 'tar', ['-tzf', 'my-notes-0.1.0.tgz']);
-  t.same(held.printed.trim().split('\n').sort(), [
-    'dist/src/keep-summary.js', 'dist/src/main.js', 'dist/src/note.js', 'dist/src/summary-routes.js', 'dist/src/summary.js',
-    'extensions/roles.yaml', 'extensions/welcome.yaml', 'package.json', 'plugin.yaml', 'README.md',
-  ].map((path) => `package/${path}`).sort());
+  t.same(
+    held.printed.trim().split('\n').sort(),
+    [
+      'dist/src/keep-summary.js',
+      'dist/src/main.js',
+      'dist/src/note.js',
+      'dist/src/summary-routes.js',
+      'dist/src/summary.js',
+      'extensions/roles.yaml',
+      'extensions/welcome.yaml',
+      'package.json',
+      'plugin.yaml',
+      'README.md',
+    ]
+      .map((path) => `package/${path}`)
+      .sort(),
+  );
 });
 
 /** What is asked for is refused, and the folder is as it was. */
@@ -45,7 +77,8 @@ async function refuses(t: Test, folder: string, name: string, why: RegExp): Prom
 
 t.test('names that no plugin can have, and folders that are there, are refused', async (t) => {
   const folder = await temporaryFolder(t);
-  for (const name of ['Notes', '', '-notes', 'notes-', '../notes', 'a/b', 'a.b', '9notes', 'n'.repeat(64), 'nötes']) await refuses(t, folder, name, /a plugin's name has at most 63/u);
+  for (const name of ['Notes', '', '-notes', 'notes-', '../notes', 'a/b', 'a.b', '9notes', 'n'.repeat(64), 'nötes'])
+    await refuses(t, folder, name, /a plugin's name has at most 63/u);
   await mkdir(join(folder, 'taken'));
   await writeFile(join(folder, 'file'), '');
   await symlink('nowhere', join(folder, 'link'));

@@ -8,7 +8,12 @@ import { pipe, terminal } from '../support/server/command-run.ts';
 
 function notes(): { write(text: string): unknown; text(): string } {
   let text = '';
-  return { write: (more) => { text += more; }, text: () => text };
+  return {
+    write: (more) => {
+      text += more;
+    },
+    text: () => text,
+  };
 }
 
 t.test('a secret is asked for without echo, and the terminal is put back', async (t) => {
@@ -22,10 +27,16 @@ t.test('a secret is asked for without echo, and the terminal is put back', async
 
 t.test('keys do what they do on a terminal', async (t) => {
   const keys: readonly (readonly [typed: string, read: string])[] = [
-    ['abd\u007fc\r', 'abc'], ['ab\b\b\b\bc\n', 'c'], ['gone\u0015kept\r', 'kept'], ['a\u001b[A\u001b[1;5Cb\u001bOHc\r', 'abc'],
-    ['a\u0004\u001a\tb\r', 'ab'], ['pässwörd 🔑\r', 'pässwörd 🔑'], ['🔑\u007fx\r', 'x'],
+    ['abd\u007fc\r', 'abc'],
+    ['ab\b\b\b\bc\n', 'c'],
+    ['gone\u0015kept\r', 'kept'],
+    ['a\u001b[A\u001b[1;5Cb\u001bOHc\r', 'abc'],
+    ['a\u0004\u001a\tb\r', 'ab'],
+    ['pässwörd 🔑\r', 'pässwörd 🔑'],
+    ['🔑\u007fx\r', 'x'],
   ];
-  for (const [typed, read] of keys) t.equal(await askSecret('?', { input: terminal(typed).input, notes: notes() }), read, JSON.stringify(typed));
+  for (const [typed, read] of keys)
+    t.equal(await askSecret('?', { input: terminal(typed).input, notes: notes() }), read, JSON.stringify(typed));
 });
 
 t.test('a character that comes in pieces is one', async (t) => {
@@ -45,36 +56,68 @@ t.test('Ctrl-C and the end of input give up, and the terminal is put back', asyn
 
 t.test('a password is asked for twice, also when both lines come at once', async (t) => {
   const shown = notes();
-  t.equal(await newPassword({ user: 'bob', generate: false }, { input: terminal('one two\rone two\r').input, notes: shown }), 'one two');
+  t.equal(
+    await newPassword({ user: 'bob', generate: false }, { input: terminal('one two\rone two\r').input, notes: shown }),
+    'one two',
+  );
   t.equal(shown.text(), 'new password of "bob": \nonce more: \n');
-  await t.rejects(newPassword({ user: 'bob', generate: false }, { input: terminal('one\rother\r').input, notes: notes() }), { message: 'the two passwords differ', exitCode: 2 });
-  await t.rejects(newPassword({ user: 'bob', generate: false }, { input: terminal('\r').input, notes: notes() }), { name: 'CommandFailure', exitCode: 2 });
+  await t.rejects(
+    newPassword({ user: 'bob', generate: false }, { input: terminal('one\rother\r').input, notes: notes() }),
+    { message: 'the two passwords differ', exitCode: 2 },
+  );
+  await t.rejects(newPassword({ user: 'bob', generate: false }, { input: terminal('\r').input, notes: notes() }), {
+    name: 'CommandFailure',
+    exitCode: 2,
+  });
 });
 
 t.test('without a terminal it is one line of standard input, and nothing is asked', async (t) => {
-  for (const [text, password] of [['one two\nrest\n', 'one two'], ['no end', 'no end'], ['windows\r\n', 'windows'], ['a\tb\u001b[A\n', 'a\tb\u001b[A']] as const) {
+  for (const [text, password] of [
+    ['one two\nrest\n', 'one two'],
+    ['no end', 'no end'],
+    ['windows\r\n', 'windows'],
+    ['a\tb\u001b[A\n', 'a\tb\u001b[A'],
+  ] as const) {
     const shown = notes();
     t.equal(await newPassword({ user: 'bob', generate: false }, { input: pipe(text), notes: shown }), password);
     t.equal(shown.text(), '');
   }
-  for (const text of ['', '\n']) await t.rejects(newPassword({ user: 'bob', generate: false }, { input: pipe(text), notes: notes() }), { name: 'CommandFailure', exitCode: 2 });
+  for (const text of ['', '\n'])
+    await t.rejects(newPassword({ user: 'bob', generate: false }, { input: pipe(text), notes: notes() }), {
+      name: 'CommandFailure',
+      exitCode: 2,
+    });
   const ended = new PassThrough();
   ended.resume().end();
-  await new Promise((resolve) => { ended.once('end', resolve); });
-  await t.rejects(newPassword({ user: 'bob', generate: false }, { input: ended, notes: notes() }), { name: 'CommandFailure', exitCode: 2 });
+  await new Promise((resolve) => {
+    ended.once('end', resolve);
+  });
+  await t.rejects(newPassword({ user: 'bob', generate: false }, { input: ended, notes: notes() }), {
+    name: 'CommandFailure',
+    exitCode: 2,
+  });
 });
 
 t.test('what never ends is given up at its bound, and not repeated', async (t) => {
   const longest = 'x'.repeat(typedSecretLengthMax);
-  t.equal(await newPassword({ user: 'bob', generate: false }, { input: pipe(`${longest}\n`), notes: notes() }), longest);
-  const refused = await newPassword({ user: 'bob', generate: false }, { input: pipe(`${longest}x\n`), notes: notes() }).catch((error: unknown) => String(error));
+  t.equal(
+    await newPassword({ user: 'bob', generate: false }, { input: pipe(`${longest}\n`), notes: notes() }),
+    longest,
+  );
+  const refused = await newPassword(
+    { user: 'bob', generate: false },
+    { input: pipe(`${longest}x\n`), notes: notes() },
+  ).catch((error: unknown) => String(error));
   t.match(refused, String(typedSecretLengthMax));
   t.notMatch(refused, 'xxx');
 });
 
 t.test('a drawn password is another one each time', async (t) => {
   const asking = { input: terminal('').input, notes: notes() };
-  const [one, other] = [await newPassword({ user: 'bob', generate: true }, asking), await newPassword({ user: 'bob', generate: true }, asking)];
+  const [one, other] = [
+    await newPassword({ user: 'bob', generate: true }, asking),
+    await newPassword({ user: 'bob', generate: true }, asking),
+  ];
   t.match(one, /^[\w-]{24}$/u);
   t.not(one, other);
 });

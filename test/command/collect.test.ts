@@ -1,10 +1,27 @@
-import { behaviour, body, collect, create, created, deleted, drawnUid, fenced, marked, now, widget } from '../support/given.ts';
+import {
+  behaviour,
+  body,
+  collect,
+  create,
+  created,
+  deleted,
+  drawnUid,
+  fenced,
+  marked,
+  now,
+  widget,
+} from '../support/given.ts';
 
-const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now }, spec: { title: 'One', serial: 's' } });
+const leaving = widget({
+  metadata: { version: 1, generation: 2, deletionTimestamp: now },
+  spec: { title: 'One', serial: 's' },
+});
 const events = [created(widget({ spec: { title: 'One', serial: 's' } })), marked(leaving)];
 
 behaviour('a marked object without finalizers is removed, and holds nothing any more', (given) => {
-  given(...events).when(collect()).then(deleted({ ...leaving, metadata: { ...leaving.metadata, version: 2 } }));
+  given(...events)
+    .when(collect())
+    .then(deleted({ ...leaving, metadata: { ...leaving.metadata, version: 2 } }));
 });
 
 behaviour('an object that is not marked, or held back by a finalizer, stays', (given) => {
@@ -14,18 +31,27 @@ behaviour('an object that is not marked, or held back by a finalizer, stays', (g
 });
 
 behaviour('only the object that was marked is removed, not its successor', (given) => {
-  given(...events).when(collect('another')).thenRejected('not-found');
+  given(...events)
+    .when(collect('another'))
+    .thenRejected('not-found');
   given().when(collect()).thenRejected('not-found');
-  given(...events, deleted({ ...leaving, metadata: { ...leaving.metadata, version: 2 } })).when(collect()).thenRejected('not-found');
+  given(...events, deleted({ ...leaving, metadata: { ...leaving.metadata, version: 2 } }))
+    .when(collect())
+    .thenRejected('not-found');
 });
 
 behaviour('a fence keeps an object as it was, marked or not', (given) => {
   const fence = { ...leaving, metadata: { ...leaving.metadata, version: 2 } };
-  given(...events, fenced(fence)).when(collect()).then(deleted({ ...leaving, metadata: { ...leaving.metadata, version: 3 } }));
+  given(...events, fenced(fence))
+    .when(collect())
+    .then(deleted({ ...leaving, metadata: { ...leaving.metadata, version: 3 } }));
 });
 
 behaviour('a removed name is free for another object', (given) => {
-  given(...events, deleted({ ...leaving, metadata: { ...leaving.metadata, version: 2 } })).when(create(body()))
+  given(...events, deleted({ ...leaving, metadata: { ...leaving.metadata, version: 2 } }))
+    .when(create(body()))
     .then(created(widget({ metadata: { uid: drawnUid, creationTimestamp: now, version: 3 } })));
-  given(...events).when(create(body())).thenRejected('already-exists');
+  given(...events)
+    .when(create(body()))
+    .thenRejected('already-exists');
 });

@@ -1,17 +1,38 @@
 import {
-  behaviour, created, deleted, fenced, marked, now, positionOf, remove, removed, uid, updated, widget, widgetType,
+  behaviour,
+  created,
+  deleted,
+  fenced,
+  marked,
+  now,
+  positionOf,
+  remove,
+  removed,
+  uid,
+  updated,
+  widget,
+  widgetType,
 } from '../support/given.ts';
 
 behaviour('a DELETE marks the object, which stays', (given) => {
-  const stored = widget({ metadata: { finalizers: ['f'], labels: { a: '1' } }, spec: { title: 'One', serial: 's' }, status: { phase: 'Ready' } });
-  given(created(stored)).when(remove()).then(marked({ ...stored, metadata: { ...stored.metadata, version: 1, generation: 2, deletionTimestamp: now } }));
+  const stored = widget({
+    metadata: { finalizers: ['f'], labels: { a: '1' } },
+    spec: { title: 'One', serial: 's' },
+    status: { phase: 'Ready' },
+  });
+  given(created(stored))
+    .when(remove())
+    .then(marked({ ...stored, metadata: { ...stored.metadata, version: 1, generation: 2, deletionTimestamp: now } }));
 });
 
 behaviour('an object that nothing holds is marked and removed at once', (given) => {
   const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } });
-  given(created()).when(remove()).then(...removed(leaving));
+  given(created())
+    .when(remove())
+    .then(...removed(leaving));
   const fence = widget({ metadata: { version: 2, generation: 2 } });
-  given(created(), updated(widget({ metadata: { version: 1, generation: 2 } })), fenced(fence)).when(remove())
+  given(created(), updated(widget({ metadata: { version: 1, generation: 2 } })), fenced(fence))
+    .when(remove())
     .then(...removed(widget({ metadata: { version: 3, generation: 3, deletionTimestamp: now } })));
 });
 
@@ -22,73 +43,139 @@ behaviour('a second DELETE changes nothing, the timestamp least of all', (given)
 
 behaviour('a DELETE of what is not there is refused', (given) => {
   given().when(remove()).thenRejected('not-found');
-  given(created(), deleted(widget({ metadata: { version: 1 } }))).when(remove({ ifMatch: [0] })).thenRejected('not-found');
+  given(created(), deleted(widget({ metadata: { version: 1 } })))
+    .when(remove({ ifMatch: [0] }))
+    .thenRejected('not-found');
   given(fenced()).when(remove()).thenRejected('not-found');
 });
 
 behaviour('a DELETE may name the uid, the position and the versions it means', (given) => {
   const expected = removed(widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } }));
   const position = positionOf(0).toString();
-  for (const preconditions of [{ uid }, { resourceVersion: position }, { uid, resourceVersion: position, ifMatch: [0] }, { ifMatch: 'any' }] as const) given(created()).when(remove(preconditions)).then(...expected);
-  given(created()).when(remove({ uid: 'another' })).thenRejected('stale-version').thenDetail(/Precondition failed: UID in precondition: another/u);
-  given(created()).when(remove({ resourceVersion: '1' })).thenRejected('stale-version');
-  given(created()).when(remove({ ifMatch: [1] })).thenRejected('precondition-failed');
-  given(created()).when(remove({ ifMatch: [1], uid: 'another', resourceVersion: '1' })).thenRejected('precondition-failed');
+  for (const preconditions of [
+    { uid },
+    { resourceVersion: position },
+    { uid, resourceVersion: position, ifMatch: [0] },
+    { ifMatch: 'any' },
+  ] as const)
+    given(created())
+      .when(remove(preconditions))
+      .then(...expected);
+  given(created())
+    .when(remove({ uid: 'another' }))
+    .thenRejected('stale-version')
+    .thenDetail(/Precondition failed: UID in precondition: another/u);
+  given(created())
+    .when(remove({ resourceVersion: '1' }))
+    .thenRejected('stale-version');
+  given(created())
+    .when(remove({ ifMatch: [1] }))
+    .thenRejected('precondition-failed');
+  given(created())
+    .when(remove({ ifMatch: [1], uid: 'another', resourceVersion: '1' }))
+    .thenRejected('precondition-failed');
 });
 
 behaviour('preconditions hold for a second DELETE too', (given) => {
   const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } });
-  given(created(), marked(leaving)).when(remove({ ifMatch: [0] })).thenRejected('precondition-failed');
-  given(created(), marked(leaving)).when(remove({ uid: 'another' })).thenRejected('stale-version');
+  given(created(), marked(leaving))
+    .when(remove({ ifMatch: [0] }))
+    .thenRejected('precondition-failed');
+  given(created(), marked(leaving))
+    .when(remove({ uid: 'another' }))
+    .thenRejected('stale-version');
 });
 
 behaviour('a marked object still holds its unique values, a removed one does not', (given) => {
   const spec = { title: 'One', serial: 's' };
   const leaving = { version: 1, generation: 2, deletionTimestamp: now };
-  given(created(widget({ metadata: { finalizers: ['f'] }, spec }))).when(remove())
+  given(created(widget({ metadata: { finalizers: ['f'] }, spec })))
+    .when(remove())
     .then(marked(widget({ metadata: { ...leaving, finalizers: ['f'] }, spec })));
-  given(created(widget({ spec }))).when(remove()).then(...removed(widget({ metadata: leaving, spec })));
+  given(created(widget({ spec })))
+    .when(remove())
+    .then(...removed(widget({ metadata: leaving, spec })));
 });
 
 behaviour('an object that its type no longer takes can be deleted all the same', (given) => {
   const stored = widget({ spec: { title: 'One', serial: 's', free: 'x'.repeat(2_000) } });
-  const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now }, spec: stored['spec'] as never });
+  const leaving = widget({
+    metadata: { version: 1, generation: 2, deletionTimestamp: now },
+    spec: stored['spec'] as never,
+  });
   const expected = removed(leaving);
   const stricter = { schema: { type: 'object', properties: { spec: { type: 'object', required: ['colour'] } } } };
-  given(created(stored)).when(remove(), { type: widgetType(stricter) }).then(...expected);
+  given(created(stored))
+    .when(remove(), { type: widgetType(stricter) })
+    .then(...expected);
   // The index that takes it still holds its value; the one that cannot holds nothing.
-  given(created(stored)).when(remove(), { type: widgetType({ indexes: [{ name: 'spec.serial', unique: true }, { name: 'spec.free', unique: true }] }) }).then(...expected);
+  given(created(stored))
+    .when(remove(), {
+      type: widgetType({
+        indexes: [
+          { name: 'spec.serial', unique: true },
+          { name: 'spec.free', unique: true },
+        ],
+      }),
+    })
+    .then(...expected);
 });
 
 const leavingMetadata = { version: 1, generation: 2, deletionTimestamp: now };
-const leavingWith = (...finalizers: readonly string[]) => marked(widget({ metadata: { ...leavingMetadata, finalizers } }));
+const leavingWith = (...finalizers: readonly string[]) =>
+  marked(widget({ metadata: { ...leavingMetadata, finalizers } }));
 const goneAtOnce = removed(widget({ metadata: leavingMetadata }));
 
 behaviour('a propagation policy becomes the finalizer that Kubernetes knows it by', (given) => {
-  given(created()).when(remove({}, 'w1', 'Background')).then(...goneAtOnce);
-  given(created()).when(remove({}, 'w1', 'Orphan')).then(leavingWith('orphan'));
-  given(created()).when(remove({}, 'w1', 'Foreground')).then(leavingWith('foregroundDeletion'));
+  given(created())
+    .when(remove({}, 'w1', 'Background'))
+    .then(...goneAtOnce);
+  given(created())
+    .when(remove({}, 'w1', 'Orphan'))
+    .then(leavingWith('orphan'));
+  given(created())
+    .when(remove({}, 'w1', 'Foreground'))
+    .then(leavingWith('foregroundDeletion'));
 });
 
 behaviour('a policy takes the place of what the finalizers said, and leaves all others', (given) => {
   const held = (...finalizers: readonly string[]) => created(widget({ metadata: { finalizers } }));
-  given(held('f', 'orphan')).when(remove({}, 'w1', 'Foreground')).then(leavingWith('f', 'foregroundDeletion'));
-  given(held('foregroundDeletion', 'f')).when(remove({}, 'w1', 'Orphan')).then(leavingWith('f', 'orphan'));
-  given(held('orphan', 'foregroundDeletion')).when(remove({}, 'w1', 'Background')).then(...goneAtOnce);
-  given(held('orphan', 'f')).when(remove({}, 'w1', 'Orphan')).then(leavingWith('orphan', 'f'));
+  given(held('f', 'orphan'))
+    .when(remove({}, 'w1', 'Foreground'))
+    .then(leavingWith('f', 'foregroundDeletion'));
+  given(held('foregroundDeletion', 'f'))
+    .when(remove({}, 'w1', 'Orphan'))
+    .then(leavingWith('f', 'orphan'));
+  given(held('orphan', 'foregroundDeletion'))
+    .when(remove({}, 'w1', 'Background'))
+    .then(...goneAtOnce);
+  given(held('orphan', 'f'))
+    .when(remove({}, 'w1', 'Orphan'))
+    .then(leavingWith('orphan', 'f'));
 });
 
-behaviour('without a policy an object\'s own finalizers stand', (given) => {
-  given(created(widget({ metadata: { finalizers: ['orphan', 'f'] } }))).when(remove()).then(leavingWith('orphan', 'f'));
+behaviour("without a policy an object's own finalizers stand", (given) => {
+  given(created(widget({ metadata: { finalizers: ['orphan', 'f'] } })))
+    .when(remove())
+    .then(leavingWith('orphan', 'f'));
 });
 
 behaviour('a policy of a second DELETE comes too late', (given) => {
   const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } });
-  given(created(), marked(leaving)).when(remove({}, 'w1', 'Foreground')).thenNothing(leaving);
+  given(created(), marked(leaving))
+    .when(remove({}, 'w1', 'Foreground'))
+    .thenNothing(leaving);
 });
 
 behaviour('what the platform does before an object goes holds it, once', (given) => {
-  const strategy = { complete: () => { throw new Error('a mark completes nothing'); }, heldBy: (domain: string) => [`${domain}/tidied`] };
+  const strategy = {
+    complete: () => {
+      throw new Error('a mark completes nothing');
+    },
+    heldBy: (domain: string) => [`${domain}/tidied`],
+  };
   given(created()).when(remove(), { strategy }).then(leavingWith('svc.run/tidied'));
-  given(created(widget({ metadata: { finalizers: ['svc.run/tidied', 'f'] } }))).when(remove({}, 'w1', 'Foreground'), { strategy }).then(leavingWith('svc.run/tidied', 'f', 'foregroundDeletion'));
+  given(created(widget({ metadata: { finalizers: ['svc.run/tidied', 'f'] } })))
+    .when(remove({}, 'w1', 'Foreground'), { strategy })
+    .then(leavingWith('svc.run/tidied', 'f', 'foregroundDeletion'));
 });

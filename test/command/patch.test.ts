@@ -2,102 +2,271 @@ import { objectBytesMax } from '../../src/limits/objects.ts';
 import { jsonDepthMax } from '../../src/limits/requests.ts';
 import type { JsonValue } from '../../src/resource/object/object.ts';
 import {
-  behaviour, body, created, jsonPatch, marked, merge, now, positionOf, removalOf, uid, updated, widget, widgetType,
+  behaviour,
+  body,
+  created,
+  jsonPatch,
+  marked,
+  merge,
+  now,
+  positionOf,
+  removalOf,
+  uid,
+  updated,
+  widget,
+  widgetType,
   widgetsWithStatus,
 } from '../support/given.ts';
 
 behaviour('a merge patch changes what it names', (given) => {
   const stored = widget({ metadata: { labels: { a: '1', b: '2' } }, spec: { title: 'One', size: 1, tags: ['x'] } });
-  given(created(stored)).when(merge({ metadata: { labels: { a: null, c: '3' } }, spec: { size: null, tags: ['y'] } }))
-    .then(updated(widget({ metadata: { version: 1, generation: 2, labels: { b: '2', c: '3' } }, spec: { title: 'One', tags: ['y'] } })));
+  given(created(stored))
+    .when(merge({ metadata: { labels: { a: null, c: '3' } }, spec: { size: null, tags: ['y'] } }))
+    .then(
+      updated(
+        widget({
+          metadata: { version: 1, generation: 2, labels: { b: '2', c: '3' } },
+          spec: { title: 'One', tags: ['y'] },
+        }),
+      ),
+    );
 });
 
 behaviour('a JSON patch changes what it names', (given) => {
-  given(created(widget({ spec: { title: 'One', tags: ['x'] } }))).when(jsonPatch([{ op: 'test', path: '/spec/title', value: 'One' }, { op: 'add', path: '/spec/tags/-', value: 'y' }, { op: 'add', path: '/metadata/labels', value: { a: '1' } }]))
-    .then(updated(widget({ metadata: { version: 1, generation: 2, labels: { a: '1' } }, spec: { title: 'One', tags: ['x', 'y'] } })));
+  given(created(widget({ spec: { title: 'One', tags: ['x'] } })))
+    .when(
+      jsonPatch([
+        { op: 'test', path: '/spec/title', value: 'One' },
+        { op: 'add', path: '/spec/tags/-', value: 'y' },
+        { op: 'add', path: '/metadata/labels', value: { a: '1' } },
+      ]),
+    )
+    .then(
+      updated(
+        widget({
+          metadata: { version: 1, generation: 2, labels: { a: '1' } },
+          spec: { title: 'One', tags: ['x', 'y'] },
+        }),
+      ),
+    );
 });
 
 behaviour('a patch that comes to what is stored appends nothing', (given) => {
-  for (const command of [merge({}), merge({ spec: { title: 'One' } }), merge({ spec: { size: null } }), jsonPatch([]), jsonPatch([{ op: 'replace', path: '/spec/title', value: 'One' }]), jsonPatch([{ op: 'remove', path: '/metadata/creationTimestamp' }])]) {
+  for (const command of [
+    merge({}),
+    merge({ spec: { title: 'One' } }),
+    merge({ spec: { size: null } }),
+    jsonPatch([]),
+    jsonPatch([{ op: 'replace', path: '/spec/title', value: 'One' }]),
+    jsonPatch([{ op: 'remove', path: '/metadata/creationTimestamp' }]),
+  ]) {
     given(created()).when(command).thenNothing(widget());
   }
 });
 
 behaviour('a patch of what is not there is refused', (given) => {
   given().when(merge({})).thenRejected('not-found');
-  given().when(jsonPatch([{ op: 'nonsense' }])).thenRejected('not-found');
+  given()
+    .when(jsonPatch([{ op: 'nonsense' }]))
+    .thenRejected('not-found');
 });
 
 behaviour('server-managed metadata is restored after a patch', (given) => {
   const managed = { creationTimestamp: null, generation: 77, deletionTimestamp: '1999-01-01T00:00:00Z' };
-  given(created()).when(merge({ metadata: managed })).thenNothing(widget());
-  given(created()).when(jsonPatch([{ op: 'add', path: '/metadata/deletionTimestamp', value: now }, { op: 'replace', path: '/metadata/generation', value: 5 }])).thenNothing(widget());
+  given(created())
+    .when(merge({ metadata: managed }))
+    .thenNothing(widget());
+  given(created())
+    .when(
+      jsonPatch([
+        { op: 'add', path: '/metadata/deletionTimestamp', value: now },
+        { op: 'replace', path: '/metadata/generation', value: 5 },
+      ]),
+    )
+    .thenNothing(widget());
   const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } });
-  given(created(), marked(leaving)).when(jsonPatch([{ op: 'remove', path: '/metadata/deletionTimestamp' }])).thenNothing(leaving);
+  given(created(), marked(leaving))
+    .when(jsonPatch([{ op: 'remove', path: '/metadata/deletionTimestamp' }]))
+    .thenNothing(leaving);
 });
 
 behaviour('a patch cannot make the object another', (given) => {
-  for (const patch of [{ metadata: { name: 'w2' } }, { kind: 'Gadget' }, { apiVersion: 'example.com/v2' }, { metadata: null }, { kind: null }]) given(created()).when(merge(patch)).thenRejected('bad-request');
-  given(created()).when(jsonPatch([{ op: 'replace', path: '/metadata/name', value: 'w2' }])).thenRejected('bad-request');
+  for (const patch of [
+    { metadata: { name: 'w2' } },
+    { kind: 'Gadget' },
+    { apiVersion: 'example.com/v2' },
+    { metadata: null },
+    { kind: null },
+  ])
+    given(created()).when(merge(patch)).thenRejected('bad-request');
+  given(created())
+    .when(jsonPatch([{ op: 'replace', path: '/metadata/name', value: 'w2' }]))
+    .thenRejected('bad-request');
 });
 
-behaviour('a version, position or uid that a patch sets is a precondition; what it leaves alone, removes or empties is none', (given) => {
-  const events = [created(), updated(widget({ metadata: { version: 1, labels: { a: '1' } } }))];
-  const expected = updated(widget({ metadata: { version: 2, generation: 2, labels: { a: '1' } }, spec: { title: 'Two' } }));
-  for (const metadata of [{}, { version: 1 }, { resourceVersion: positionOf(1).toString() }, { uid }, { version: null, resourceVersion: null, uid: null }]) {
-    given(...events).when(merge({ metadata, spec: { title: 'Two' } })).then(expected);
-  }
-  for (const metadata of [{ version: 0 }, { version: 2 }, { resourceVersion: positionOf(0).toString() }, { uid: 'x' }]) {
-    given(...events).when(merge({ metadata, spec: { title: 'Two' } })).thenRejected('stale-version');
-  }
-  given(...events).when(jsonPatch([{ op: 'test', path: '/metadata/resourceVersion', value: positionOf(1).toString() }, { op: 'replace', path: '/spec/title', value: 'Two' }])).then(expected);
-  given(...events).when(jsonPatch([{ op: 'remove', path: '/metadata/version' }, { op: 'remove', path: '/metadata/resourceVersion' }, { op: 'replace', path: '/spec/title', value: 'Two' }])).then(expected);
-});
+behaviour(
+  'a version, position or uid that a patch sets is a precondition; what it leaves alone, removes or empties is none',
+  (given) => {
+    const events = [created(), updated(widget({ metadata: { version: 1, labels: { a: '1' } } }))];
+    const expected = updated(
+      widget({ metadata: { version: 2, generation: 2, labels: { a: '1' } }, spec: { title: 'Two' } }),
+    );
+    for (const metadata of [
+      {},
+      { version: 1 },
+      { resourceVersion: positionOf(1).toString() },
+      { uid },
+      { version: null, resourceVersion: null, uid: null },
+    ]) {
+      given(...events)
+        .when(merge({ metadata, spec: { title: 'Two' } }))
+        .then(expected);
+    }
+    for (const metadata of [
+      { version: 0 },
+      { version: 2 },
+      { resourceVersion: positionOf(0).toString() },
+      { uid: 'x' },
+    ]) {
+      given(...events)
+        .when(merge({ metadata, spec: { title: 'Two' } }))
+        .thenRejected('stale-version');
+    }
+    given(...events)
+      .when(
+        jsonPatch([
+          { op: 'test', path: '/metadata/resourceVersion', value: positionOf(1).toString() },
+          { op: 'replace', path: '/spec/title', value: 'Two' },
+        ]),
+      )
+      .then(expected);
+    given(...events)
+      .when(
+        jsonPatch([
+          { op: 'remove', path: '/metadata/version' },
+          { op: 'remove', path: '/metadata/resourceVersion' },
+          { op: 'replace', path: '/spec/title', value: 'Two' },
+        ]),
+      )
+      .then(expected);
+  },
+);
 
 behaviour('a failed test and a missing path are invalid, a patch that is none is malformed', (given) => {
-  given(created()).when(jsonPatch([{ op: 'test', path: '/spec/title', value: 'Two' }])).thenRejected('invalid', '').thenDetail(/operation 0: test of "\/spec\/title" failed/u);
-  given(created()).when(jsonPatch([{ op: 'remove', path: '/spec/size' }])).thenRejected('invalid', '');
-  given(created()).when(jsonPatch([{ op: 'remove', path: 'spec' }])).thenRejected('bad-request');
-  given(created()).when(jsonPatch([{ op: 'test', path: '/spec/title', value: 'Two' }, { op: 'nonsense', path: '' }])).thenRejected('bad-request');
-  given(created()).when(jsonPatch([{ op: 'remove', path: '' }])).thenRejected('invalid', '');
-  for (const value of [null, 'x', []] as readonly JsonValue[]) given(created()).when(jsonPatch([{ op: 'replace', path: '', value }])).thenRejected('invalid', '');
+  given(created())
+    .when(jsonPatch([{ op: 'test', path: '/spec/title', value: 'Two' }]))
+    .thenRejected('invalid', '')
+    .thenDetail(/operation 0: test of "\/spec\/title" failed/u);
+  given(created())
+    .when(jsonPatch([{ op: 'remove', path: '/spec/size' }]))
+    .thenRejected('invalid', '');
+  given(created())
+    .when(jsonPatch([{ op: 'remove', path: 'spec' }]))
+    .thenRejected('bad-request');
+  given(created())
+    .when(
+      jsonPatch([
+        { op: 'test', path: '/spec/title', value: 'Two' },
+        { op: 'nonsense', path: '' },
+      ]),
+    )
+    .thenRejected('bad-request');
+  given(created())
+    .when(jsonPatch([{ op: 'remove', path: '' }]))
+    .thenRejected('invalid', '');
+  for (const value of [null, 'x', []] as readonly JsonValue[])
+    given(created())
+      .when(jsonPatch([{ op: 'replace', path: '', value }]))
+      .thenRejected('invalid', '');
 });
 
 behaviour('a malformed patch comes before preconditions, one that cannot be applied after them', (given) => {
   const none = { preconditions: { ifMatch: [7] } };
-  given(created()).when(jsonPatch([{ op: 'nonsense' }], none)).thenRejected('bad-request');
-  given(created()).when(jsonPatch([{ op: 'test', path: '/spec/title', value: 'x' }], none)).thenRejected('precondition-failed');
-  given(created()).when(merge({ metadata: { version: 4 }, spec: { title: '' } }, none)).thenRejected('precondition-failed');
-  given(created()).when(merge({ metadata: { version: 4 }, spec: { title: '' } })).thenRejected('stale-version');
-  given(created()).when(merge({ spec: { title: '' } })).thenRejected('invalid', '/spec/title');
-  given(created()).when(merge({ kind: 'Gadget' }, none)).thenRejected('bad-request');
+  given(created())
+    .when(jsonPatch([{ op: 'nonsense' }], none))
+    .thenRejected('bad-request');
+  given(created())
+    .when(jsonPatch([{ op: 'test', path: '/spec/title', value: 'x' }], none))
+    .thenRejected('precondition-failed');
+  given(created())
+    .when(merge({ metadata: { version: 4 }, spec: { title: '' } }, none))
+    .thenRejected('precondition-failed');
+  given(created())
+    .when(merge({ metadata: { version: 4 }, spec: { title: '' } }))
+    .thenRejected('stale-version');
+  given(created())
+    .when(merge({ spec: { title: '' } }))
+    .thenRejected('invalid', '/spec/title');
+  given(created())
+    .when(merge({ kind: 'Gadget' }, none))
+    .thenRejected('bad-request');
 });
 
 behaviour('a merge patch that is no object makes no object', (given) => {
-  for (const document of ['x', 3, null, []] as readonly JsonValue[]) given(created()).when(merge(document)).thenRejected('invalid', '');
+  for (const document of ['x', 3, null, []] as readonly JsonValue[])
+    given(created()).when(merge(document)).thenRejected('invalid', '');
 });
 
-behaviour('a patch that removes the last finalizer under deletion removes the object, and none may be added', (given) => {
-  const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now, finalizers: ['f'] } });
-  const { finalizers: _gone, ...bare } = leaving.metadata;
-  const events = [created(widget({ metadata: { finalizers: ['f'] } })), marked(leaving)];
-  for (const command of [merge({ metadata: { finalizers: null } }), merge({ metadata: { finalizers: [] } }), jsonPatch([{ op: 'remove', path: '/metadata/finalizers/0' }])]) {
-    const freed = { ...leaving, metadata: { ...bare, version: 2 } };
-    given(...events).when(command).then(updated(freed), removalOf(freed));
-  }
-  given(...events).when(jsonPatch([{ op: 'add', path: '/metadata/finalizers/-', value: 'g' }])).thenRejected('invalid', '/metadata/finalizers');
-});
+behaviour(
+  'a patch that removes the last finalizer under deletion removes the object, and none may be added',
+  (given) => {
+    const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now, finalizers: ['f'] } });
+    const { finalizers: _gone, ...bare } = leaving.metadata;
+    const events = [created(widget({ metadata: { finalizers: ['f'] } })), marked(leaving)];
+    for (const command of [
+      merge({ metadata: { finalizers: null } }),
+      merge({ metadata: { finalizers: [] } }),
+      jsonPatch([{ op: 'remove', path: '/metadata/finalizers/0' }]),
+    ]) {
+      const freed = { ...leaving, metadata: { ...bare, version: 2 } };
+      given(...events)
+        .when(command)
+        .then(updated(freed), removalOf(freed));
+    }
+    given(...events)
+      .when(jsonPatch([{ op: 'add', path: '/metadata/finalizers/-', value: 'g' }]))
+      .thenRejected('invalid', '/metadata/finalizers');
+  },
+);
 
 behaviour('with a status subresource each path patches its own part', (given) => {
   const stored = widget({ status: { phase: 'Ready' } });
   const type = widgetsWithStatus;
   const both = { spec: { title: 'Two' }, metadata: { labels: { a: '1' } }, status: { phase: 'Done' } };
-  given(created(stored)).when(merge(both), { type }).then(updated(widget({ metadata: { version: 1, generation: 2, labels: { a: '1' } }, spec: { title: 'Two' }, status: { phase: 'Ready' } })));
-  given(created(stored)).when(merge(both, { part: 'status' }), { type }).then(updated(widget({ metadata: { version: 1 }, status: { phase: 'Done' } })));
-  given(created(stored)).when(merge({ status: null }, { part: 'status' }), { type }).then(updated(widget({ metadata: { version: 1 } })));
-  given(created(stored)).when(merge({ status: null }), { type }).thenNothing(stored);
-  given(created()).when(jsonPatch([{ op: 'add', path: '/status', value: { phase: 'Done' } }], { part: 'status' }), { type }).then(updated(widget({ metadata: { version: 1 }, status: { phase: 'Done' } })));
-  given(created()).when(merge(both)).then(updated(widget({ metadata: { version: 1, generation: 2, labels: { a: '1' } }, spec: { title: 'Two' }, status: { phase: 'Done' } })));
+  given(created(stored))
+    .when(merge(both), { type })
+    .then(
+      updated(
+        widget({
+          metadata: { version: 1, generation: 2, labels: { a: '1' } },
+          spec: { title: 'Two' },
+          status: { phase: 'Ready' },
+        }),
+      ),
+    );
+  given(created(stored))
+    .when(merge(both, { part: 'status' }), { type })
+    .then(updated(widget({ metadata: { version: 1 }, status: { phase: 'Done' } })));
+  given(created(stored))
+    .when(merge({ status: null }, { part: 'status' }), { type })
+    .then(updated(widget({ metadata: { version: 1 } })));
+  given(created(stored))
+    .when(merge({ status: null }), { type })
+    .thenNothing(stored);
+  given(created())
+    .when(jsonPatch([{ op: 'add', path: '/status', value: { phase: 'Done' } }], { part: 'status' }), { type })
+    .then(updated(widget({ metadata: { version: 1 }, status: { phase: 'Done' } })));
+  given(created())
+    .when(merge(both))
+    .then(
+      updated(
+        widget({
+          metadata: { version: 1, generation: 2, labels: { a: '1' } },
+          spec: { title: 'Two' },
+          status: { phase: 'Done' },
+        }),
+      ),
+    );
 });
 
 behaviour('unknown fields that a patch brings are treated as asked', (given) => {
@@ -112,19 +281,50 @@ behaviour('unknown fields that a patch brings are treated as asked', (given) => 
 const open = widgetType({ schema: { type: 'object', properties: { spec: true } } });
 
 behaviour('patches that grow out of bounds are refused before they have grown', (given) => {
-  const copies = Array.from({ length: 30 }, (_, place) => ({ op: 'copy', from: '/spec', path: `/spec/${String(place)}` }));
-  given(created(widget({ spec: { title: 'x'.repeat(1_000) } }))).when(jsonPatch(copies), { type: open }).thenRejected('invalid', '').thenDetail(new RegExp(`copies more than ${String(objectBytesMax)} bytes`, 'u'));
-  const nesting = Array.from({ length: jsonDepthMax }, (_, place) => ({ op: 'add', path: `/spec${'/a'.repeat(place + 1)}`, value: {} }));
-  given(created()).when(jsonPatch(nesting), { type: open }).thenRejected('invalid', '').thenDetail(/nests deeper/u);
+  const copies = Array.from({ length: 30 }, (_, place) => ({
+    op: 'copy',
+    from: '/spec',
+    path: `/spec/${String(place)}`,
+  }));
+  given(created(widget({ spec: { title: 'x'.repeat(1_000) } })))
+    .when(jsonPatch(copies), { type: open })
+    .thenRejected('invalid', '')
+    .thenDetail(new RegExp(`copies more than ${String(objectBytesMax)} bytes`, 'u'));
+  const nesting = Array.from({ length: jsonDepthMax }, (_, place) => ({
+    op: 'add',
+    path: `/spec${'/a'.repeat(place + 1)}`,
+    value: {},
+  }));
+  given(created())
+    .when(jsonPatch(nesting), { type: open })
+    .thenRejected('invalid', '')
+    .thenDetail(/nests deeper/u);
 });
 
 behaviour('members named as inherited ones reach nothing that is inherited', (given) => {
-  given(created()).when(merge(JSON.parse('{"__proto__":{"spec":{"title":"Two"}},"spec":{"__proto__":{"size":"x"}},"metadata":{"__proto__":{"finalizers":["f"]}}}') as JsonValue)).thenNothing(widget());
-  given(created()).when(merge({ constructor: { prototype: { polluted: 1 } } })).thenRejected('invalid', '/constructor');
-  for (const path of ['/__proto__/polluted', '/spec/__proto__', '/constructor/prototype/polluted']) given(created()).when(jsonPatch([{ op: 'add', path, value: 1 }])).thenRejected('invalid', '');
-  given(created()).when(jsonPatch([{ op: 'copy', from: '/spec/constructor', path: '/spec/free' }])).thenRejected('invalid', '');
+  given(created())
+    .when(
+      merge(
+        JSON.parse(
+          '{"__proto__":{"spec":{"title":"Two"}},"spec":{"__proto__":{"size":"x"}},"metadata":{"__proto__":{"finalizers":["f"]}}}',
+        ) as JsonValue,
+      ),
+    )
+    .thenNothing(widget());
+  given(created())
+    .when(merge({ constructor: { prototype: { polluted: 1 } } }))
+    .thenRejected('invalid', '/constructor');
+  for (const path of ['/__proto__/polluted', '/spec/__proto__', '/constructor/prototype/polluted'])
+    given(created())
+      .when(jsonPatch([{ op: 'add', path, value: 1 }]))
+      .thenRejected('invalid', '');
+  given(created())
+    .when(jsonPatch([{ op: 'copy', from: '/spec/constructor', path: '/spec/free' }]))
+    .thenRejected('invalid', '');
 });
 
 behaviour('a body as a merge patch is the object it shows', (given) => {
-  given(created()).when(merge(body({ metadata: { version: 0, uid } }))).thenNothing(widget());
+  given(created())
+    .when(merge(body({ metadata: { version: 0, uid } })))
+    .thenNothing(widget());
 });

@@ -17,45 +17,119 @@ t.test('without a variable everything has its default', async (t) => {
   t.strictSame(decodeConfig({}, folder), {
     ok: true,
     config: {
-      host: '127.0.0.1', port: 8090, allowedHosts: [], dataDir: '/srv/ledgerplane/data', eventLog: { kind: 'embedded' }, platformDomain: 'svc.run',
-      diskReserveBytes: undefined, pluginsDirs: [], pluginsDisabled: [], trustedProxies: [], adminPassword: undefined, logLevel: 'info', oidc: undefined,
-      writesPerUser: 100, writeBytesPerUser: 4_194_304,
+      host: '127.0.0.1',
+      port: 8090,
+      allowedHosts: [],
+      dataDir: '/srv/ledgerplane/data',
+      eventLog: { kind: 'embedded' },
+      platformDomain: 'svc.run',
+      diskReserveBytes: undefined,
+      pluginsDirs: [],
+      pluginsDisabled: [],
+      trustedProxies: [],
+      adminPassword: undefined,
+      logLevel: 'info',
+      oidc: undefined,
+      writesPerUser: 100,
+      writeBytesPerUser: 4_194_304,
     },
   });
 });
 
 t.test('every supported variable is read', async (t) => {
   const plugins = t.testdir({ one: {}, two: {} });
-  const decoded = decodeConfig({
-    HOST: '::1', PORT: '0', DATA_DIR: 'here/data', EVENT_LOG: 'embedded:', PLATFORM_DOMAIN: 'example.com', PLUGINS_DIRS: `${plugins}/one, ${plugins}/two,`, PLUGINS_DISABLED: 'loops, held ,loops',
-    ALLOWED_HOSTS: 'Ledger.example.,other:8443,[::1]:80',
-    DISK_RESERVE: '512MiB', TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7,fd00::/8,::1',
-    ADMIN_PASSWORD: 'correct horse', LOG_LEVEL: 'debug', TLS: 'off',
-    OIDC_ISSUER: 'https://id.example.com/realm', OIDC_AUDIENCE: 'ledgerplane', OIDC_USERNAME_CLAIM: 'email', OIDC_JWKS_URL: 'http://127.0.0.1:9000/keys?x=1',
-    WRITES_PER_USER: '0', WRITE_BYTES_PER_USER: '1000000000000',
-  }, folder);
+  const decoded = decodeConfig(
+    {
+      HOST: '::1',
+      PORT: '0',
+      DATA_DIR: 'here/data',
+      EVENT_LOG: 'embedded:',
+      PLATFORM_DOMAIN: 'example.com',
+      PLUGINS_DIRS: `${plugins}/one, ${plugins}/two,`,
+      PLUGINS_DISABLED: 'loops, held ,loops',
+      ALLOWED_HOSTS: 'Ledger.example.,other:8443,[::1]:80',
+      DISK_RESERVE: '512MiB',
+      TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7,fd00::/8,::1',
+      ADMIN_PASSWORD: 'correct horse',
+      LOG_LEVEL: 'debug',
+      TLS: 'off',
+      OIDC_ISSUER: 'https://id.example.com/realm',
+      OIDC_AUDIENCE: 'ledgerplane',
+      OIDC_USERNAME_CLAIM: 'email',
+      OIDC_JWKS_URL: 'http://127.0.0.1:9000/keys?x=1',
+      WRITES_PER_USER: '0',
+      WRITE_BYTES_PER_USER: '1000000000000',
+    },
+    folder,
+  );
   t.strictSame(decoded, {
     ok: true,
     config: {
-      host: '::1', port: 0, dataDir: '/srv/ledgerplane/here/data', eventLog: { kind: 'embedded' }, platformDomain: 'example.com',
-      pluginsDirs: [join(plugins, 'one'), join(plugins, 'two')], pluginsDisabled: ['loops', 'held'],
-      allowedHosts: ['Ledger.example', 'other:8443', '[::1]:80'], diskReserveBytes: 536_870_912,
-      trustedProxies: ['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1'], adminPassword: 'correct horse', logLevel: 'debug',
-      oidc: { issuer: 'https://id.example.com/realm', audience: 'ledgerplane', usernameClaim: 'email', jwksUrl: 'http://127.0.0.1:9000/keys?x=1' },
-      writesPerUser: 0, writeBytesPerUser: 1_000_000_000_000,
+      host: '::1',
+      port: 0,
+      dataDir: '/srv/ledgerplane/here/data',
+      eventLog: { kind: 'embedded' },
+      platformDomain: 'example.com',
+      pluginsDirs: [join(plugins, 'one'), join(plugins, 'two')],
+      pluginsDisabled: ['loops', 'held'],
+      allowedHosts: ['Ledger.example', 'other:8443', '[::1]:80'],
+      diskReserveBytes: 536_870_912,
+      trustedProxies: ['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1'],
+      adminPassword: 'correct horse',
+      logLevel: 'debug',
+      oidc: {
+        issuer: 'https://id.example.com/realm',
+        audience: 'ledgerplane',
+        usernameClaim: 'email',
+        jwksUrl: 'http://127.0.0.1:9000/keys?x=1',
+      },
+      writesPerUser: 0,
+      writeBytesPerUser: 1_000_000_000_000,
     },
   });
 });
 
 t.test('all mistakes are reported together', async (t) => {
-  const decoded = decodeConfig({
-    HOST: 'not a host', PORT: '65536', DATA_DIR: 'a\0b', EVENT_LOG: 'mysql://root:secret@localhost', PLATFORM_DOMAIN: 'Svc.Run', PLUGINS_DIRS: '/nowhere/at/all',
-    ADMIN_PASSWORD: 'x'.repeat(1_025), LOG_LEVEL: 'loud', TLS: 'on', TLS_CERT: 'cert.pem', OIDC_ISSUER: 'http://root:secret@issuer', OIDC_JWKS_URL: 'ftp://issuer', OIDC_SECRET: 'secret',
-    WRITES_PER_USER: '-1', WRITE_BYTES_PER_USER: '4MiB',
-  }, folder);
+  const decoded = decodeConfig(
+    {
+      HOST: 'not a host',
+      PORT: '65536',
+      DATA_DIR: 'a\0b',
+      EVENT_LOG: 'mysql://root:secret@localhost',
+      PLATFORM_DOMAIN: 'Svc.Run',
+      PLUGINS_DIRS: '/nowhere/at/all',
+      ADMIN_PASSWORD: 'x'.repeat(1_025),
+      LOG_LEVEL: 'loud',
+      TLS: 'on',
+      TLS_CERT: 'cert.pem',
+      OIDC_ISSUER: 'http://root:secret@issuer',
+      OIDC_JWKS_URL: 'ftp://issuer',
+      OIDC_SECRET: 'secret',
+      WRITES_PER_USER: '-1',
+      WRITE_BYTES_PER_USER: '4MiB',
+    },
+    folder,
+  );
   const mistakes = mistakesOf(decoded);
   t.equal(mistakes.length, 16);
-  for (const name of ['HOST', 'PORT', 'DATA_DIR', 'EVENT_LOG', 'PLATFORM_DOMAIN', 'PLUGINS_DIRS', 'ADMIN_PASSWORD', 'LOG_LEVEL', 'TLS', 'TLS_CERT', 'OIDC_ISSUER', 'OIDC_AUDIENCE', 'OIDC_JWKS_URL', 'OIDC_SECRET', 'WRITES_PER_USER', 'WRITE_BYTES_PER_USER']) {
+  for (const name of [
+    'HOST',
+    'PORT',
+    'DATA_DIR',
+    'EVENT_LOG',
+    'PLATFORM_DOMAIN',
+    'PLUGINS_DIRS',
+    'ADMIN_PASSWORD',
+    'LOG_LEVEL',
+    'TLS',
+    'TLS_CERT',
+    'OIDC_ISSUER',
+    'OIDC_AUDIENCE',
+    'OIDC_JWKS_URL',
+    'OIDC_SECRET',
+    'WRITES_PER_USER',
+    'WRITE_BYTES_PER_USER',
+  ]) {
     t.equal(mistakes.filter((mistake) => mistake.startsWith(`${name} `)).length, 1, name);
   }
   t.notMatch(mistakes.join('\n'), /secret|xxxx/u, 'no secret is repeated');
@@ -73,13 +147,31 @@ t.test('every wrong name of ALLOWED_HOSTS is a mistake, and 256 are the most', a
 
 t.test('every wrong range of TRUSTED_PROXIES is a mistake, and 256 are the most', async (t) => {
   const proxies = (value: string) => mistakesOf(decodeConfig({ TRUSTED_PROXIES: value }, folder));
-  for (const wrong of ['10.0.0.0/33', '10.0.0/8', 'fd00::/129', '::1/-1', '10.0.0.0/8/8', '10.0.0.0/', 'proxy.example', '10.0.0.1:80', '[::1]', 'fe80::1%lo', '010.0.0.1', '/8']) {
-    t.strictSame(proxies(`127.0.0.1,${wrong}`), [`TRUSTED_PROXIES holds ${JSON.stringify(wrong)}, which is neither an IP address nor a CIDR range`]);
+  for (const wrong of [
+    '10.0.0.0/33',
+    '10.0.0/8',
+    'fd00::/129',
+    '::1/-1',
+    '10.0.0.0/8/8',
+    '10.0.0.0/',
+    'proxy.example',
+    '10.0.0.1:80',
+    '[::1]',
+    'fe80::1%lo',
+    '010.0.0.1',
+    '/8',
+  ]) {
+    t.strictSame(proxies(`127.0.0.1,${wrong}`), [
+      `TRUSTED_PROXIES holds ${JSON.stringify(wrong)}, which is neither an IP address nor a CIDR range`,
+    ]);
   }
-  for (const all of ['0.0.0.0/0', '::/0', '10.0.0.0/00']) t.match(proxies(all)[0], /contains every address: list the proxies only/u);
-  for (const mapped of ['::ffff:10.0.0.1', '::FFFF:0a00:0/104']) t.match(proxies(mapped)[0], /is IPv4-mapped: write it as IPv4/u);
+  for (const all of ['0.0.0.0/0', '::/0', '10.0.0.0/00'])
+    t.match(proxies(all)[0], /contains every address: list the proxies only/u);
+  for (const mapped of ['::ffff:10.0.0.1', '::FFFF:0a00:0/104'])
+    t.match(proxies(mapped)[0], /is IPv4-mapped: write it as IPv4/u);
   t.equal(proxies('0.0.0.0/0, x, ::ffff:1.2.3.4, ::1').length, 3, 'all at once');
-  const many = (count: number) => Array.from({ length: count }, (_, place) => `10.0.${String(place >> 8)}.${String(place & 255)}`).join(',');
+  const many = (count: number) =>
+    Array.from({ length: count }, (_, place) => `10.0.${String(place >> 8)}.${String(place & 255)}`).join(',');
   t.strictSame(proxies(many(256)), []);
   t.strictSame(proxies(many(257)), ['TRUSTED_PROXIES must have at most 256 ranges, has 257']);
 });
@@ -88,11 +180,17 @@ t.test('one wrong value is one mistake that shows it', async (t) => {
   const wrong: readonly [Environment, RegExp][] = [
     [{ PORT: '-1' }, /^PORT must be a whole number from 0 to 65535, is "-1"$/u],
     [{ PLUGINS_DISABLED: 'loops,Not A Name' }, /^PLUGINS_DISABLED holds "Not A Name", which is not a plugin name$/u],
-    [{ PLUGINS_DISABLED: Array.from({ length: 257 }, (_, place) => `p${place.toString()}`).join(',') }, /^PLUGINS_DISABLED must have at most 256 names, has 257$/u],
+    [
+      { PLUGINS_DISABLED: Array.from({ length: 257 }, (_, place) => `p${place.toString()}`).join(',') },
+      /^PLUGINS_DISABLED must have at most 256 names, has 257$/u,
+    ],
     [{ DISK_RESERVE: '5 %' }, /^DISK_RESERVE must be a number of bytes such as 1073741824, 512MiB or 2GB, is "5 %"$/u],
     [{ DISK_RESERVE: '-1' }, /^DISK_RESERVE /u],
     [{ WRITES_PER_USER: '1.5' }, /^WRITES_PER_USER must be a whole number from 0 to 1000000000000, is "1\.5"$/u],
-    [{ WRITE_BYTES_PER_USER: '1000000000001' }, /^WRITE_BYTES_PER_USER must be a whole number from 0 to 1000000000000/u],
+    [
+      { WRITE_BYTES_PER_USER: '1000000000001' },
+      /^WRITE_BYTES_PER_USER must be a whole number from 0 to 1000000000000/u,
+    ],
     [{ PORT: '80.5' }, /is "80\.5"/u],
     [{ PORT: '0x50' }, /is "0x50"/u],
     [{ PORT: ' ' }, /is " "/u],
@@ -103,7 +201,10 @@ t.test('one wrong value is one mistake that shows it', async (t) => {
     [{ EVENT_LOG: 'embedded' }, /^EVENT_LOG must be embedded: or esdb:/u],
     [{ EVENT_LOG: 'esdb://admin:changeit@localhost:2113?tls=maybe' }, /^EVENT_LOG (?!.*changeit).*tls/u],
     [{ EVENT_LOG: 'esdb+srv://localhost' }, /^EVENT_LOG must be embedded: or esdb:/u],
-    [{ EVENTSTORE_PREFIX: 'platform' }, /^EVENTSTORE_PREFIX must begin with a letter or a digit, end with - .* is "platform"$/u],
+    [
+      { EVENTSTORE_PREFIX: 'platform' },
+      /^EVENTSTORE_PREFIX must begin with a letter or a digit, end with - .* is "platform"$/u,
+    ],
     [{ EVENTSTORE_PREFIX: '$platform-' }, /^EVENTSTORE_PREFIX must begin/u],
     [{ EVENTSTORE_PREFIX: '-' }, /^EVENTSTORE_PREFIX must begin/u],
     [{ EVENTSTORE_PREFIX: 'a:b-' }, /^EVENTSTORE_PREFIX must begin/u],
@@ -111,7 +212,10 @@ t.test('one wrong value is one mistake that shows it', async (t) => {
     [{ TLS: 'auto' }, /^TLS auto is not supported by this version yet/u],
     [{ TLS: 'files' }, /^TLS files is not supported by this version yet/u],
     [{ TLS_KEY: 'key.pem' }, /^TLS_KEY is not supported by this version yet$/u],
-    [{ OIDC_ANYTHING: '1' }, /^OIDC_ANYTHING is not a setting; the OIDC settings are OIDC_ISSUER, OIDC_AUDIENCE, OIDC_USERNAME_CLAIM, OIDC_JWKS_URL$/u],
+    [
+      { OIDC_ANYTHING: '1' },
+      /^OIDC_ANYTHING is not a setting; the OIDC settings are OIDC_ISSUER, OIDC_AUDIENCE, OIDC_USERNAME_CLAIM, OIDC_JWKS_URL$/u,
+    ],
     [{ OIDC_ISSUER: 'https://id.example.com' }, /^OIDC_AUDIENCE is required when any OIDC_\* setting is set$/u],
     [{ OIDC_AUDIENCE: 'x' }, /^OIDC_ISSUER is required when any OIDC_\* setting is set$/u],
     [{ OIDC_AUDIENCE: 'x', OIDC_ISSUER: 'http://id.example.com' }, /^OIDC_ISSUER must be an https URL/u],
@@ -129,10 +233,20 @@ t.test('one wrong value is one mistake that shows it', async (t) => {
 });
 
 t.test('an event log in EventStoreDB is named by its URL', async (t) => {
-  for (const url of ['esdb://localhost:2113?tls=false', 'esdb://admin:change%40it@a,b:2114,c', 'esdb+discover://cluster.example.com']) {
-    t.match(decodeConfig({ EVENT_LOG: url }, folder), { ok: true, config: { eventLog: { kind: 'eventstore', url, prefix: 'ledgerplane-' } } });
+  for (const url of [
+    'esdb://localhost:2113?tls=false',
+    'esdb://admin:change%40it@a,b:2114,c',
+    'esdb+discover://cluster.example.com',
+  ]) {
+    t.match(decodeConfig({ EVENT_LOG: url }, folder), {
+      ok: true,
+      config: { eventLog: { kind: 'eventstore', url, prefix: 'ledgerplane-' } },
+    });
     for (const prefix of ['Staging-', 'a1.b_c-d-', '0-', `${'a'.repeat(63)}-`]) {
-      t.match(decodeConfig({ EVENT_LOG: url, EVENTSTORE_PREFIX: prefix }, folder), { ok: true, config: { eventLog: { prefix } } });
+      t.match(decodeConfig({ EVENT_LOG: url, EVENTSTORE_PREFIX: prefix }, folder), {
+        ok: true,
+        config: { eventLog: { prefix } },
+      });
     }
   }
 });
@@ -153,7 +267,11 @@ t.test('.env is read, the process wins over it, and a variable set to nothing is
   const dir = t.testdir();
   t.strictSame(readEnvironment(dir, { PORT: '1' }), { PORT: '1' }, 'there need not be one');
   writeFileSync(join(dir, '.env'), '# settings\nPORT=2\nexport HOST="::1"\nDATA_DIR=\'with spaces\'\nLOG_LEVEL=\n');
-  t.strictSame(readEnvironment(dir, { PORT: '1', HOST: '', LOG_LEVEL: '' }), { PORT: '1', HOST: '::1', DATA_DIR: 'with spaces' });
+  t.strictSame(readEnvironment(dir, { PORT: '1', HOST: '', LOG_LEVEL: '' }), {
+    PORT: '1',
+    HOST: '::1',
+    DATA_DIR: 'with spaces',
+  });
 });
 
 t.test('a .env that cannot be read is a mistake of its own', async (t) => {

@@ -14,9 +14,24 @@ function url(text: string): EventStoreUrl {
 }
 
 void test('one node, a cluster by its members, and a cluster by one of them', async (t) => {
-  t.match(url('esdb://localhost'), { discover: false, hosts: [{ address: 'localhost', port: 2113 }], credentials: undefined, tls: true });
-  t.match(url('esdb+discover://cluster.example.com:3000'), { discover: true, hosts: [{ address: 'cluster.example.com', port: 3000 }] });
-  t.match(url('esdb://10.0.0.1:1,[::1]:2,node3/?tls=false'), { tls: false, hosts: [{ address: '10.0.0.1', port: 1 }, { address: '[::1]', port: 2 }, { address: 'node3', port: 2113 }] });
+  t.match(url('esdb://localhost'), {
+    discover: false,
+    hosts: [{ address: 'localhost', port: 2113 }],
+    credentials: undefined,
+    tls: true,
+  });
+  t.match(url('esdb+discover://cluster.example.com:3000'), {
+    discover: true,
+    hosts: [{ address: 'cluster.example.com', port: 3000 }],
+  });
+  t.match(url('esdb://10.0.0.1:1,[::1]:2,node3/?tls=false'), {
+    tls: false,
+    hosts: [
+      { address: '10.0.0.1', port: 1 },
+      { address: '[::1]', port: 2 },
+      { address: 'node3', port: 2113 },
+    ],
+  });
   t.equal(eventStoreHosts(url('esdb://admin:secret@a:1,b:2')), 'a:1, b:2');
 });
 
@@ -25,7 +40,9 @@ void test('credentials are decoded, and may hold what is encoded', async (t) => 
 });
 
 void test('options are known by any case, and have values that count', async (t) => {
-  const { numbers, connectionName, nodePreference, tlsCAFile } = url('esdb://h?KeepAliveInterval=-1&keep-alive-timeout=5000&connectionName=a%20b&nodePreference=readOnlyReplica&tlsCAFile=%2Fca.crt&gossipTimeout=3');
+  const { numbers, connectionName, nodePreference, tlsCAFile } = url(
+    'esdb://h?KeepAliveInterval=-1&keep-alive-timeout=5000&connectionName=a%20b&nodePreference=readOnlyReplica&tlsCAFile=%2Fca.crt&gossipTimeout=3',
+  );
   t.same(numbers, { keepAliveInterval: -1, keepAliveTimeout: 5_000, gossipTimeout: 3 });
   t.same([connectionName, nodePreference, tlsCAFile], ['a b', 'read_only_replica', '/ca.crt']);
 });
@@ -63,15 +80,25 @@ const mistakes: Readonly<Record<string, RegExp>> = {
 };
 
 void test('every mistake has its sentence', async (t) => {
-  for (const [text, sentence] of Object.entries(mistakes)) t.match(eventStoreUrlProblem(text) ?? 'none', sentence, text);
+  for (const [text, sentence] of Object.entries(mistakes))
+    t.match(eventStoreUrlProblem(text) ?? 'none', sentence, text);
 });
 
 void test('a password is never repeated, however a URL is wrong', async (t) => {
   const secret = fc.stringMatching(/^[A-Z]{8}$/u);
   const around = fc.stringMatching(/^[@:/?#&=%,a-z]{0,4}$/u);
-  fc.assert(fc.property(secret, around, around, fc.stringMatching(/^[a-z@:/?#&=%,]{0,12}$/u), (password, before, after, rest) => {
-    const problem = eventStoreUrlProblem(`esdb://admin:${before}${password}${after}@localhost${rest}`);
-    return problem === undefined || !problem.includes(password);
-  }), { seed, numRuns });
+  fc.assert(
+    fc.property(
+      secret,
+      around,
+      around,
+      fc.stringMatching(/^[a-z@:/?#&=%,]{0,12}$/u),
+      (password, before, after, rest) => {
+        const problem = eventStoreUrlProblem(`esdb://admin:${before}${password}${after}@localhost${rest}`);
+        return problem === undefined || !problem.includes(password);
+      },
+    ),
+    { seed, numRuns },
+  );
   t.pass();
 });

@@ -7,15 +7,18 @@ import { test } from 'tap';
 
 import { privateDir, takeDataDir } from '../../src/disk/data-dir.ts';
 
-void test('of servers that start at the same moment on a killed server\'s folder one alone takes it', async (t) => {
+void test("of servers that start at the same moment on a killed server's folder one alone takes it", async (t) => {
   for (let round = 0; round < 10; round += 1) {
     const dir = mkdtempSync(join(tmpdir(), 'ledgerplane-lock-'));
-    t.teardown(() => { rmSync(dir, { recursive: true, force: true }); });
+    t.teardown(() => {
+      rmSync(dir, { recursive: true, force: true });
+    });
     await leaveDeadSocket(join(dir, 'lock.sock'));
     const outcomes = await Promise.allSettled([1, 2, 3, 4].map(async () => takeDataDir(dir)));
     const taken = outcomes.filter((outcome) => outcome.status === 'fulfilled');
     t.equal(taken.length, 1);
-    for (const { reason } of outcomes.filter((outcome) => outcome.status === 'rejected')) t.match(reason, { exitCode: 2, message: /another server is running/u });
+    for (const { reason } of outcomes.filter((outcome) => outcome.status === 'rejected'))
+      t.match(reason, { exitCode: 2, message: /another server is running/u });
     await taken[0]?.value.release();
     const again = await takeDataDir(dir);
     await again.release();
@@ -24,7 +27,9 @@ void test('of servers that start at the same moment on a killed server\'s folder
 
 void test('a folder that others may look into is closed to them', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'ledgerplane-private-'));
-  t.teardown(() => { rmSync(dir, { recursive: true, force: true }); });
+  t.teardown(() => {
+    rmSync(dir, { recursive: true, force: true });
+  });
   const open = join(dir, 'log');
   mkdirSync(open, { mode: 0o755 });
   privateDir(open);
@@ -33,7 +38,11 @@ void test('a folder that others may look into is closed to them', (t) => {
 });
 
 async function leaveDeadSocket(path: string): Promise<void> {
-  const child = spawn(process.execPath, ['-e', `require('node:net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    ['-e', `require('node:net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   await once(child.stdout, 'data');
   child.kill('SIGKILL');
   await once(child, 'exit');

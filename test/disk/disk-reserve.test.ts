@@ -9,12 +9,17 @@ import { FakeClock } from '../support/clocks/fake-clock.ts';
 const mebibyte = 1_048_576;
 
 /** A disk of 1 GiB with a reserve of 64 MiB; `look` answers what the test says. */
-function given(freeMebibytes: number, setting: { readonly reserveBytes: number | undefined } = { reserveBytes: 64 * mebibyte }) {
+function given(
+  freeMebibytes: number,
+  setting: { readonly reserveBytes: number | undefined } = { reserveBytes: 64 * mebibyte },
+) {
   const clock = new FakeClock();
   const said: string[] = [];
   const totalBytes = 1_024 * mebibyte;
   const disk = { answer: async (): Promise<DiskSpace> => Promise.resolve({ freeBytes: 0, totalBytes }) };
-  const say = (message: string): void => { said.push(message); };
+  const say = (message: string): void => {
+    said.push(message);
+  };
   const options = { dir: '/data', ...setting, clock, log: { info: say, warn: say }, look: async () => disk.answer() };
   const reserve = new DiskReserve({ freeBytes: freeMebibytes * mebibyte, totalBytes }, options);
   const look = async (answer: () => Promise<DiskSpace>): Promise<void> => {

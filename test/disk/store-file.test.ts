@@ -34,20 +34,28 @@ const refused = (path: string): string | undefined => {
   }
 };
 
-t.test('a file that LMDB wrote is let through, however often it was committed; so is none, and an empty one', async (t) => {
-  for (const commits of [1, 2, 3, 10, 11, 64]) t.equal(refused(await storeFile(t, commits)), undefined, `${String(commits)} commits`);
-  const dir = await folder(t);
-  t.equal(refused(join(dir, 'none.mdb')), undefined);
-  await writeFile(join(dir, 'empty.mdb'), '');
-  t.equal(refused(join(dir, 'empty.mdb')), undefined);
-});
+t.test(
+  'a file that LMDB wrote is let through, however often it was committed; so is none, and an empty one',
+  async (t) => {
+    for (const commits of [1, 2, 3, 10, 11, 64])
+      t.equal(refused(await storeFile(t, commits)), undefined, `${String(commits)} commits`);
+    const dir = await folder(t);
+    t.equal(refused(join(dir, 'none.mdb')), undefined);
+    await writeFile(join(dir, 'empty.mdb'), '');
+    t.equal(refused(join(dir, 'empty.mdb')), undefined);
+  },
+);
 
 t.test('a file cut short by a byte or a half is refused with what is missing', async (t) => {
   const path = await storeFile(t, 20);
   const { length } = await readFile(path);
   for (const size of [length - 1, length >> 1, 8_192, 4_096]) {
     await truncate(path, size);
-    t.match(refused(path), /is damaged: it has \d+ bytes and should have at least \d+; restore it/u, `${String(size)} of ${String(length)} bytes`);
+    t.match(
+      refused(path),
+      /is damaged: it has \d+ bytes and should have at least \d+; restore it/u,
+      `${String(size)} of ${String(length)} bytes`,
+    );
   }
   await truncate(path, 100);
   t.match(refused(path), /does not have the header/u);

@@ -41,7 +41,15 @@ async function openPage(t: Test, blocks: readonly Block[]): Promise<Page> {
     await mkdir(dirname(join(folder, 'my-plugins', path)), { recursive: true });
     await writeFile(join(folder, 'my-plugins', path), text);
   }
-  const server = runCommandLine(['serve'], { cwd: folder, env: { PORT: '0', DATA_DIR: 'data', LOG_LEVEL: 'error', ...(files.length === 0 ? {} : { PLUGINS_DIRS: './my-plugins' }) } });
+  const server = runCommandLine(['serve'], {
+    cwd: folder,
+    env: {
+      PORT: '0',
+      DATA_DIR: 'data',
+      LOG_LEVEL: 'error',
+      ...(files.length === 0 ? {} : { PLUGINS_DIRS: './my-plugins' }),
+    },
+  });
   t.teardown(async () => {
     server.child.kill('SIGTERM');
     await server.exited();
@@ -50,7 +58,9 @@ async function openPage(t: Test, blocks: readonly Block[]): Promise<Page> {
   const shell = new Shell(folder);
   t.teardown(async () => shell.close());
   // As npx finds it in a clone: the program as it was built.
-  await shell.run(`npx() { shift; '${process.execPath}' '${resolve(import.meta.dirname, '../../src/main.js')}' "$@"; }; export LEDGERPLANE_SERVER=${url}`);
+  await shell.run(
+    `npx() { shift; '${process.execPath}' '${resolve(import.meta.dirname, '../../src/main.js')}' "$@"; }; export LEDGERPLANE_SERVER=${url}`,
+  );
   return { folder, url, shell };
 }
 
@@ -64,11 +74,18 @@ function fileOf({ language, text }: Block): { readonly path: string; readonly te
 /** Why a block is not run; undefined when it is. */
 function notRun(block: Block): string | undefined {
   if (block.language === 'json') return 'JSON: parsed';
-  if (block.language === 'js' || block.language === 'yaml') return fileOf(block) === undefined ? 'a part of a file: it does not say of which' : undefined;
-  return /^\s*(?:npm|npx(?! ledgerplane )) /mu.test(block.text) ? 'npm: its scripts are looked up, as they would start servers and tests of their own' : undefined;
+  if (block.language === 'js' || block.language === 'yaml')
+    return fileOf(block) === undefined ? 'a part of a file: it does not say of which' : undefined;
+  return /^\s*(?:npm|npx(?! ledgerplane )) /mu.test(block.text)
+    ? 'npm: its scripts are looked up, as they would start servers and tests of their own'
+    : undefined;
 }
 
-async function follow(t: Test, { shell, url }: Page, { path, step }: { readonly path: string; readonly step: Step }): Promise<void> {
+async function follow(
+  t: Test,
+  { shell, url }: Page,
+  { path, step }: { readonly path: string; readonly step: Step },
+): Promise<void> {
   const where = `${path}:${step.line.toString()}`;
   const command = step.command.replaceAll(documentedUrl, url);
   const shown = step.shown?.replaceAll(documentedUrl, url);
@@ -86,7 +103,15 @@ function isEndless(command: string): boolean {
   return /watch=true|text\/event-stream/u.test(command) && !command.includes('timeoutSeconds');
 }
 
-for (const path of ['README.md', 'docs/api.md', 'docs/access-control.md', 'docs/plugins.md', 'docs/custom-apis.md', 'docs/reconcilers.md', 'docs/operating.md']) {
+for (const path of [
+  'README.md',
+  'docs/api.md',
+  'docs/access-control.md',
+  'docs/plugins.md',
+  'docs/custom-apis.md',
+  'docs/reconcilers.md',
+  'docs/operating.md',
+]) {
   t.test(`what ${path} tells its reader to do works`, async (t) => {
     const markdown = followable(path, await readPage(path));
     const blocks = blocksOf(path, markdown).filter(({ language }) => checkedLanguages.has(language));
@@ -95,7 +120,10 @@ for (const path of ['README.md', 'docs/api.md', 'docs/access-control.md', 'docs/
     for (const block of blocks) {
       const reason = notRun(block);
       if (reason !== undefined) t.comment(`not run: ${path}:${block.line.toString()} (${reason})`);
-      if (block.language === 'json') t.doesNotThrow(() => { JSON.parse(block.text); }, `${path}:${block.line.toString()} is JSON`);
+      if (block.language === 'json')
+        t.doesNotThrow(() => {
+          JSON.parse(block.text);
+        }, `${path}:${block.line.toString()} is JSON`);
       if (reason !== undefined || !commandLanguages.has(block.language)) continue;
       for (const step of stepsOf(block)) await follow(t, page, { path, step });
     }
@@ -124,7 +152,9 @@ async function getAll(t: Test, { folder, url }: Page, blocks: readonly Block[]):
 }
 
 t.test('every npm script that a page names is there', async (t) => {
-  const { scripts } = JSON.parse(await readPage('package.json')) as { readonly scripts: Readonly<Record<string, string>> };
+  const { scripts } = JSON.parse(await readPage('package.json')) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
   for (const path of sourceFiles(repository, /\.md$/u)) {
     const markdown = await readPage(path);
     for (const [command, run, short] of markdown.matchAll(/\bnpm (?:run ([a-z][a-z:-]*)|(start|test)\b)/gu)) {
@@ -134,7 +164,9 @@ t.test('every npm script that a page names is there', async (t) => {
 });
 
 t.test('README.md lists the settings that are read, with their defaults', async (t) => {
-  const rows = tableUnder('## Settings', await readPage('README.md')).map(([name = '', byDefault = '']) => [name.replaceAll('`', ''), byDefault.replaceAll('`', '')] as const);
+  const rows = tableUnder('## Settings', await readPage('README.md')).map(
+    ([name = '', byDefault = '']) => [name.replaceAll('`', ''), byDefault.replaceAll('`', '')] as const,
+  );
   const help = runCommandLine(['help'], { cwd: tmpdir() });
   await help.exited();
   const read = [...help.stdout().matchAll(/^ {2}([A-Z][A-Z_]+) /gmu)].map(([, name]) => name ?? '');
@@ -144,25 +176,50 @@ t.test('README.md lists the settings that are read, with their defaults', async 
 });
 
 const limits = {
-  ...accessLimits, ...listsLimits, ...logLimits, ...objectsLimits, ...pluginsLimits,
-  ...reconcilersLimits, ...requestsLimits, ...settingsLimits, ...watchesLimits, ...writesLimits,
+  ...accessLimits,
+  ...listsLimits,
+  ...logLimits,
+  ...objectsLimits,
+  ...pluginsLimits,
+  ...reconcilersLimits,
+  ...requestsLimits,
+  ...settingsLimits,
+  ...watchesLimits,
+  ...writesLimits,
 };
 
 /** The rows of docs/api.md's table of limits, by the constant that holds each. */
 const documentedLimits: Readonly<Record<string, keyof typeof limits>> = {
-  'body': 'requestBodyBytesMax', 'stored object': 'objectBytesMax', 'nesting of a body': 'jsonDepthMax', 'headers': 'requestHeadersBytesMax', 'path and query': 'requestTargetBytesMax',
-  'query parameters': 'queryParametersMax', 'one selector': 'selectorBytesMax', 'requirements of all selectors': 'selectorRequirementsMax', 'values of one set': 'selectorSetValuesMax',
-  'sort fields': 'sortKeysMax', 'name': 'nameLengthMax', 'labels': 'labelsPerObjectMax', 'annotations': 'annotationsBytesMax', 'finalizers': 'finalizersPerObjectMax',
-  'owner references': 'ownerReferencesPerObjectMax', 'one index value': 'indexValueBytesMax', 'values in one index': 'indexValuesPerObjectMax', 'operations of a JSON Patch': 'jsonPatchOperationsMax',
-  'validation errors in a response': 'validationErrorsMax', 'watches': 'watchersMax', 'bytes a watcher is behind': 'watchBufferedBytesMax', 'writes being decided': 'writesInFlightMax',
+  body: 'requestBodyBytesMax',
+  'stored object': 'objectBytesMax',
+  'nesting of a body': 'jsonDepthMax',
+  headers: 'requestHeadersBytesMax',
+  'path and query': 'requestTargetBytesMax',
+  'query parameters': 'queryParametersMax',
+  'one selector': 'selectorBytesMax',
+  'requirements of all selectors': 'selectorRequirementsMax',
+  'values of one set': 'selectorSetValuesMax',
+  'sort fields': 'sortKeysMax',
+  name: 'nameLengthMax',
+  labels: 'labelsPerObjectMax',
+  annotations: 'annotationsBytesMax',
+  finalizers: 'finalizersPerObjectMax',
+  'owner references': 'ownerReferencesPerObjectMax',
+  'one index value': 'indexValueBytesMax',
+  'values in one index': 'indexValuesPerObjectMax',
+  'operations of a JSON Patch': 'jsonPatchOperationsMax',
+  'validation errors in a response': 'validationErrorsMax',
+  watches: 'watchersMax',
+  'bytes a watcher is behind': 'watchBufferedBytesMax',
+  'writes being decided': 'writesInFlightMax',
   'bytes of requests and of writes being decided': 'heldBytesMax',
   'long lists and initial watch states being read': 'snapshotsPerUserMax',
-  'bytes watches and plugins\' streams leave unread, in all; of one user or visitor\'s address': 'watchBuffersBytesMax',
+  "bytes watches and plugins' streams leave unread, in all; of one user or visitor's address": 'watchBuffersBytesMax',
   'attempts of a write that loses races': 'writeAttemptsMax',
   'failed log-ins of a user from one network: an IPv4 address, an IPv6 /64': 'loginFailuresMax',
-  'failed log-ins from one network; of a user from networks without an earlier log-in of theirs': 'loginFailuresInAllMax',
-  'queued log-ins of one network; of known networks, and of unknown ones':
-    'passwordHashesWaitingPerNetworkMax',
+  'failed log-ins from one network; of a user from networks without an earlier log-in of theirs':
+    'loginFailuresInAllMax',
+  'queued log-ins of one network; of known networks, and of unknown ones': 'passwordHashesWaitingPerNetworkMax',
   'a user name and a password at `POST /login`': 'nameLengthMax',
 };
 
@@ -171,16 +228,29 @@ t.test('docs/api.md tells the limits as they are', async (t) => {
   t.same(rows.map(([what]) => what).sort(), Object.keys(documentedLimits).sort());
   for (const [what = '', limit = ''] of rows) {
     const constant = documentedLimits[what];
-    t.equal(Number.parseInt(limit.replaceAll(',', ''), 10), constant === undefined ? undefined : limits[constant], what);
+    t.equal(
+      Number.parseInt(limit.replaceAll(',', ''), 10),
+      constant === undefined ? undefined : limits[constant],
+      what,
+    );
   }
 });
 
 t.test('docs/custom-apis.md tells bounds and close codes as they are', async (t) => {
   const page = await readPage('docs/custom-apis.md');
   const bounds = tableUnder('## Limits', page).map(([, bound = '']) => Number(bound.replaceAll(/[^0-9]/gu, '')));
-  t.strictSame(bounds, [limits.pluginRouteMs / 1_000, routeLimits.pluginStreamsPerPluginMax, routeLimits.pluginStreamsMax, routeLimits.pluginEventBytesMax / 1_048_576, routeLimits.pluginStreamUnreadMs / 1_000]);
+  t.strictSame(bounds, [
+    limits.pluginRouteMs / 1_000,
+    routeLimits.pluginStreamsPerPluginMax,
+    routeLimits.pluginStreamsMax,
+    routeLimits.pluginEventBytesMax / 1_048_576,
+    routeLimits.pluginStreamUnreadMs / 1_000,
+  ]);
   const codes = new Set(tableUnder('## WebSockets', page).map(([code]) => Number(code)));
-  t.strictSame(Object.entries(streamEndings).filter(([reason, code]) => reason !== 'unresponsive' && !codes.has(code)), []);
+  t.strictSame(
+    Object.entries(streamEndings).filter(([reason, code]) => reason !== 'unresponsive' && !codes.has(code)),
+    [],
+  );
 });
 
 t.test('ARCHITECTURE.md is short enough to be read', async (t) => {
@@ -208,17 +278,29 @@ t.test('the decisions are numbered without a gap, and each is in the index', asy
   for (const [place, name] of names.entries()) {
     t.match(name, new RegExp(`^${(place + 1).toString().padStart(4, '0')}-[a-z0-9-]+\\.md$`, 'u'));
     t.ok(index.includes(`(${name})`), `${name} is in the index`);
-    t.match(await readPage(`docs/decisions/${name}`), /^# \d{4} [^]*\n## Context\n[^]*\n## Choice\n[^]*\n## Chosen against\n[^]*\n## Consequence\n/u);
+    t.match(
+      await readPage(`docs/decisions/${name}`),
+      /^# \d{4} [^]*\n## Context\n[^]*\n## Choice\n[^]*\n## Chosen against\n[^]*\n## Consequence\n/u,
+    );
   }
 });
 
 t.test('0005 names every package and its licence', async (t) => {
-  const { dependencies, devDependencies } = JSON.parse(await readPage('package.json')) as { readonly dependencies: Readonly<Record<string, string>>; readonly devDependencies: Readonly<Record<string, string>> };
+  const { dependencies, devDependencies } = JSON.parse(await readPage('package.json')) as {
+    readonly dependencies: Readonly<Record<string, string>>;
+    readonly devDependencies: Readonly<Record<string, string>>;
+  };
   const text = await readPage('docs/decisions/0005-dependencies.md');
-  const rows = [...text.matchAll(/^\| `([^`]+)` \| ([^|]+) \|/gmu)].map(([, name = '', licence = '']) => [name, licence.trim()] as const);
+  const rows = [...text.matchAll(/^\| `([^`]+)` \| ([^|]+) \|/gmu)].map(
+    ([, name = '', licence = '']) => [name, licence.trim()] as const,
+  );
   t.same(rows.map(([name]) => name).sort(), [...Object.keys(dependencies), ...Object.keys(devDependencies)].sort());
   for (const [name, licence] of rows) {
-    t.equal((JSON.parse(await readPage(`node_modules/${name}/package.json`)) as { readonly license: string }).license, licence, name);
+    t.equal(
+      (JSON.parse(await readPage(`node_modules/${name}/package.json`)) as { readonly license: string }).license,
+      licence,
+      name,
+    );
   }
 });
 
@@ -229,6 +311,8 @@ t.test('`…` stands for anything, blanks outside quotes for nothing, and all el
   t.ok(showsSoFar('{"a":1}', '{"a":1}\n{"a":2}\n'));
   t.notOk(showsSoFar('{"a":1}{"a":2}', '{"a":1}\n{"a"'));
   t.same(stepsOf({ path: '', language: 'console', line: 1, text: '$ one\n1\n$ two \\\n  2\n$ three' }), [
-    { line: 2, command: 'one', shown: '1' }, { line: 4, command: 'two \\\n  2', shown: '' }, { line: 6, command: 'three', shown: '' },
+    { line: 2, command: 'one', shown: '1' },
+    { line: 4, command: 'two \\\n  2', shown: '' },
+    { line: 6, command: 'three', shown: '' },
   ]);
 });

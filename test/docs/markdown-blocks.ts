@@ -33,7 +33,14 @@ export function tableUnder(heading: string, markdown: string): readonly (readonl
   const section = markdown.slice(start + heading.length + 2).split(/^#+ /mu, 1)[0] ?? '';
   const rows = section.split('\n').filter((line) => line.startsWith('|'));
   const isRule = (line: string | undefined): boolean => line !== undefined && /^[|\s:-]+$/u.test(line);
-  return rows.filter((line, place) => !isRule(line) && !isRule(rows[place + 1])).map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()));
+  return rows
+    .filter((line, place) => !isRule(line) && !isRule(rows[place + 1]))
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -1)
+        .map((cell) => cell.trim()),
+    );
 }
 
 /** One command of a block, and the output shown after it; undefined where the block shows none. */
@@ -50,7 +57,8 @@ export function stepsOf({ language, text, line }: Block): readonly Step[] {
   const steps: { line: number; command: string; shown: string[] }[] = [];
   for (const [place, row] of text.split('\n').entries()) {
     if (row.startsWith('$ ')) steps.push({ line: line + 1 + place, command: row.slice(2), shown: [] });
-    else if (steps.at(-1)?.shown.length === 0 && isOpen(steps.at(-1)?.command)) steps[steps.length - 1]!.command += `\n${row}`;
+    else if (steps.at(-1)?.shown.length === 0 && isOpen(steps.at(-1)?.command))
+      steps[steps.length - 1]!.command += `\n${row}`;
     else steps.at(-1)?.shown.push(row);
   }
   return steps.map(({ shown, ...step }) => ({ ...step, shown: shown.join('\n') }));

@@ -35,7 +35,9 @@ function fileOf({ language, text }: Block): { readonly path: string; readonly te
 
 /** `[VARIABLE=value …] npx ledgerplane serve`: on a free port, in the folder the reader began in. */
 async function startServer(t: Test, { folder, urls }: Reader, command: string): Promise<void> {
-  const settings = Object.fromEntries([...command.matchAll(/([A-Z_]+)=(\S+)/gu)].map(([, name = '', value = '']) => [name, value]));
+  const settings = Object.fromEntries(
+    [...command.matchAll(/([A-Z_]+)=(\S+)/gu)].map(([, name = '', value = '']) => [name, value]),
+  );
   const server = runCommandLine(['serve'], { cwd: folder, env: { LOG_LEVEL: 'error', ...settings, PORT: '0' } });
   t.teardown(async () => {
     server.child.kill('SIGTERM');
@@ -63,16 +65,20 @@ async function follow(t: Test, reader: Reader, block: Block): Promise<void> {
   }
   if (/^npm install$/mu.test(block.text)) await linkDependencies(join(reader.folder, 'notes'));
   for (const { line, command, shown } of linesOf(block)) {
-    const real = (text: string): string => [...reader.urls].reduce((so, [documented, url]) => so.replaceAll(documented, url), text);
+    const real = (text: string): string =>
+      [...reader.urls].reduce((so, [documented, url]) => so.replaceAll(documented, url), text);
     const { printed, status } = await reader.shell.run(real(command));
     t.equal(status, 0, `docs/plugins.md:${String(line)} succeeds`, { command, printed });
-    if (shown !== undefined) t.ok(showsAll(shown, printed), `docs/plugins.md:${String(line)} shows what it prints`, { shown, printed });
+    if (shown !== undefined)
+      t.ok(showsAll(shown, printed), `docs/plugins.md:${String(line)} shows what it prints`, { shown, printed });
   }
 }
 
 t.test('the way from nothing to a package, as docs/plugins.md goes it', async (t) => {
   const markdown = await readFile(join(repository, 'docs', 'plugins.md'), 'utf8');
-  const blocks = blocksOf('docs/plugins.md', markdown.slice(0, markdown.indexOf('\n## The smallest plugin\n'))).filter(({ language }) => ['sh', 'console', 'ts'].includes(language));
+  const blocks = blocksOf('docs/plugins.md', markdown.slice(0, markdown.indexOf('\n## The smallest plugin\n'))).filter(
+    ({ language }) => ['sh', 'console', 'ts'].includes(language),
+  );
   t.ok(blocks.length > 4, 'there is something to follow');
   const reader = await sitsDown(t);
   for (const block of blocks) await follow(t, reader, block);

@@ -7,7 +7,9 @@ import { problems } from '../../src/http/problem.ts';
 import { repository } from '../architecture/repository.ts';
 import { tableUnder } from './markdown-blocks.ts';
 
-const inCode = Object.values(problems).map(({ status, word }) => `${String(status)} ${word}`).sort();
+const inCode = Object.values(problems)
+  .map(({ status, word }) => `${String(status)} ${word}`)
+  .sort();
 
 async function tableOf(page: string, heading: string): Promise<readonly (readonly string[])[]> {
   return tableUnder(heading, await readFile(join(repository, page), 'utf8'));

@@ -15,7 +15,12 @@ export class Shell {
   #commands = 0;
 
   constructor(folder: string) {
-    this.#child = spawn('/bin/sh', ['-c', 'unset NODE_OPTIONS; exec /bin/sh'], { cwd: folder, env: { PATH: process.env['PATH'] }, stdio: ['pipe', 'pipe', 'inherit'], detached: true });
+    this.#child = spawn('/bin/sh', ['-c', 'unset NODE_OPTIONS; exec /bin/sh'], {
+      cwd: folder,
+      env: { PATH: process.env['PATH'] },
+      stdio: ['pipe', 'pipe', 'inherit'],
+      detached: true,
+    });
     this.#closed = once(this.#child, 'close');
     this.#child.stdout?.setEncoding('utf8').on('data', (text: string) => {
       this.#printed += text;
@@ -63,7 +68,9 @@ export class Shell {
 
   async #until(command: string, done: () => boolean): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      const hung = setTimeout(() => { reject(new Error(`${command}\ndid not get where it should; it printed\n${this.#printed}`)); }, commandMsMax);
+      const hung = setTimeout(() => {
+        reject(new Error(`${command}\ndid not get where it should; it printed\n${this.#printed}`));
+      }, commandMsMax);
       const look = (): void => {
         if (!done()) return;
         clearTimeout(hung);

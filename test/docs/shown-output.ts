@@ -12,7 +12,9 @@ export function showsSoFar(shown: string, printed: string): boolean {
 }
 
 function pattern(shown: string, end: string): RegExp {
-  const parts = compact(shown).split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`));
+  const parts = compact(shown)
+    .split('…')
+    .map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/gu, String.raw`\$&`));
   return new RegExp(`^${parts.join('[^]*?')}${end}`, 'u');
 }
 

@@ -22,7 +22,12 @@ test('after each of a hundred DELETEs a GET is 404, and a create of the name and
     count('GET', await server.call(`${widgets}/lamp`));
     count('DELETE again', await server.call(`${widgets}/lamp`, { method: 'DELETE' }));
   }
-  t.strictSame(Object.fromEntries(statuses), { 'POST 201': 100, 'DELETE 200': 100, 'GET 404': 50, 'DELETE again 404': 50 });
+  t.strictSame(Object.fromEntries(statuses), {
+    'POST 201': 100,
+    'DELETE 200': 100,
+    'GET 404': 50,
+    'DELETE again 404': 50,
+  });
 });
 
 test('the answer is the removal, a watch shows MODIFIED and DELETED, and resumes between them', async (t) => {
@@ -31,16 +36,26 @@ test('the answer is the removal, a watch shows MODIFIED and DELETED, and resumes
   await server.call(widgets, { method: 'POST', body: { metadata: { name: 'lamp' }, spec: { title: 'Lamp' } } });
   const answer = await server.call(`${widgets}/lamp`, { method: 'DELETE' });
   t.equal(answer.headers.get('etag'), '"2"');
-  const removed = await answer.json() as Shown;
+  const removed = (await answer.json()) as Shown;
   t.match(removed.metadata, { name: 'lamp', version: 2, generation: 2 });
   t.type(removed.metadata['deletionTimestamp'], 'string');
   const seen = async (after: string): Promise<readonly { readonly type: string; readonly object: Shown }[]> => {
     const query = `watch=true&resourceVersion=${after}&timeoutSeconds=1`;
     const text = await (await server.call(`${widgets}?${query}`)).text();
-    return text.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as { type: string; object: Shown });
+    return text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { type: string; object: Shown });
   };
   const all = await seen('1');
-  t.strictSame(all.map(({ type, object: { metadata } }) => [type, metadata['version']]), [['ADDED', 0], ['MODIFIED', 1], ['DELETED', 2]]);
+  t.strictSame(
+    all.map(({ type, object: { metadata } }) => [type, metadata['version']]),
+    [
+      ['ADDED', 0],
+      ['MODIFIED', 1],
+      ['DELETED', 2],
+    ],
+  );
   t.equal(all[2]?.object.metadata['resourceVersion'], removed.metadata['resourceVersion']);
   const between = await seen(String(all[1]?.object.metadata['resourceVersion']));
   t.strictSame(between, all.slice(2));
@@ -49,13 +64,20 @@ test('the answer is the removal, a watch shows MODIFIED and DELETED, and resumes
 test('DELETE of a collection removes what nothing holds and marks the rest', async (t) => {
   const server = await startTestServer();
   t.teardown(() => server.remove());
-  for (const [name, finalizers] of [['a', []], ['b', ['example.com/hold']], ['c', []]] as const) {
+  for (const [name, finalizers] of [
+    ['a', []],
+    ['b', ['example.com/hold']],
+    ['c', []],
+  ] as const) {
     await server.call(widgets, { method: 'POST', body: { metadata: { name, finalizers }, spec: { title: 'W' } } });
   }
-  const { items } = await (await server.call(widgets, { method: 'DELETE' })).json() as Shown;
+  const { items } = (await (await server.call(widgets, { method: 'DELETE' })).json()) as Shown;
   const versions = Object.fromEntries(items.map(({ metadata }) => [metadata['name'], metadata['version']]));
   t.strictSame(versions, { a: 2, b: 1, c: 2 });
   t.ok(items.every(({ metadata }) => typeof metadata['deletionTimestamp'] === 'string'));
-  const left = await (await server.call(widgets)).json() as Shown;
-  t.strictSame(left.items.map(({ metadata }) => metadata['name']), ['b']);
+  const left = (await (await server.call(widgets)).json()) as Shown;
+  t.strictSame(
+    left.items.map(({ metadata }) => metadata['name']),
+    ['b'],
+  );
 });

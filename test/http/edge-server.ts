@@ -23,11 +23,22 @@ export const administrator: Subject = { kind: 'user', name: 'admin', credential:
 
 /** The edge's own subject is what it does with the answer: one user may do everything, everybody may read probes and discovery. */
 const authorize: Authorize = (subject, request) => {
-  const isOpen = isProbe(request) || (request.kind === 'non-resource' && request.verb === 'get' && /^\/apis?(?:\/|$)/u.test(request.path) && request.segments.length <= 3);
-  return isOpen || subject.kind === 'user' ? { allowed: true } : { allowed: false, reason: refusalOf(subject, request) };
+  const isOpen =
+    isProbe(request) ||
+    (request.kind === 'non-resource' &&
+      request.verb === 'get' &&
+      /^\/apis?(?:\/|$)/u.test(request.path) &&
+      request.segments.length <= 3);
+  return isOpen || subject.kind === 'user'
+    ? { allowed: true }
+    : { allowed: false, reason: refusalOf(subject, request) };
 };
 
-export type LogLine = { readonly level: string; readonly message: string; readonly fields: Readonly<Record<string, unknown>> };
+export type LogLine = {
+  readonly level: string;
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+};
 
 type EdgeChanges = Partial<HttpDependencies> & { readonly clock?: Clock; readonly bounds?: OutboxBounds };
 
@@ -36,32 +47,84 @@ export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
   const clock = overrides.clock ?? new FakeClock();
   const outboxes = new Outboxes(clock, bounds);
   const lines: LogLine[] = [];
-  const line = (level: string) => (message: string, fields: Readonly<Record<string, unknown>> = {}) => { lines.push({ level, message, fields }); };
+  const line =
+    (level: string) =>
+    (message: string, fields: Readonly<Record<string, unknown>> = {}) => {
+      lines.push({ level, message, fields });
+    };
   const log: PluginLogger = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
   const registry = overrides.registry ?? new TypeRegistry();
   const objects = new MemoryObjects(new MemoryLog(), clock, []);
   const client: Client = refusingClient();
-  const pluginRoutes = new PluginRoutes({ outboxes, clock, log, loggerOf: () => log, clientsOf: () => ({ client, pluginClient: client }), allows: (subject, request) => (overrides.authorize ?? authorize)(subject, request).allowed });
+  const pluginRoutes = new PluginRoutes({
+    outboxes,
+    clock,
+    log,
+    loggerOf: () => log,
+    clientsOf: () => ({ client, pluginClient: client }),
+    allows: (subject, request) => (overrides.authorize ?? authorize)(subject, request).allowed,
+  });
   const http = createHttpServer({
-    domain: 'svc.run', clock, log, registry, pluginRoutes,
-    reader: objects, feed: objects,
+    domain: 'svc.run',
+    clock,
+    log,
+    registry,
+    pluginRoutes,
+    reader: objects,
+    feed: objects,
     memory: new RequestMemory({ held: new HeldBytes(), writers: Writers.unlimited(clock), clock }),
     execute: () => Promise.reject(new Error('nothing is written here')),
-    senderOf: createSenderOf([]), refusals: new RefusalLog({ log: { warn: () => undefined }, clock, isUser: () => false }),
-    authenticate: ({ authorization }): Authenticated => ({ ok: true, subject: authorization === 'admin' ? administrator : visitor }),
-    authorize, platformRoutes: [],
-    watch: { open: (_request, _req, res) => { res.end('open'); }, upgrade: (_request, _req, socket) => { socket.end('upgraded'); } },
+    senderOf: createSenderOf([]),
+    refusals: new RefusalLog({ log: { warn: () => undefined }, clock, isUser: () => false }),
+    authenticate: ({ authorization }): Authenticated => ({
+      ok: true,
+      subject: authorization === 'admin' ? administrator : visitor,
+    }),
+    authorize,
+    platformRoutes: [],
+    watch: {
+      open: (_request, _req, res) => {
+        res.end('open');
+      },
+      upgrade: (_request, _req, socket) => {
+        socket.end('upgraded');
+      },
+    },
     readiness: () => [],
     version: '1.2.3',
-    metrics: new Metrics({ position: () => 0n, watchers: () => 0, streamBufferBytes: () => outboxes.budget.bytes, disk: { freeBytes: 0, reserveBytes: 0 }, pluginStreams: () => pluginRoutes.streams(), objects: () => [], isReady: () => true, isLogReachable: () => true, isLeader: () => true, resubscriptions: () => 0, controllers: () => [{ name: 'collector', depth: 2, counts: { settled: 5, failed: 1 } }] }),
+    metrics: new Metrics({
+      position: () => 0n,
+      watchers: () => 0,
+      streamBufferBytes: () => outboxes.budget.bytes,
+      disk: { freeBytes: 0, reserveBytes: 0 },
+      pluginStreams: () => pluginRoutes.streams(),
+      objects: () => [],
+      isReady: () => true,
+      isLogReachable: () => true,
+      isLeader: () => true,
+      resubscriptions: () => 0,
+      controllers: () => [{ name: 'collector', depth: 2, counts: { settled: 5, failed: 1 } }],
+    }),
     ...overrides,
   });
-  await new Promise<void>((resolve) => { http.server.listen(0, '127.0.0.1', resolve); });
+  await new Promise<void>((resolve) => {
+    http.server.listen(0, '127.0.0.1', resolve);
+  });
   const { port } = http.server.address() as AddressInfo;
   const url = `http://127.0.0.1:${String(port)}`;
   return {
-    http, url, port, clock, lines, registry, pluginRoutes, outboxes,
-    call: async (path: string, init: Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> } = {}) => fetch(url + path, { ...init, headers: { authorization: 'admin', ...init.headers } }),
+    http,
+    url,
+    port,
+    clock,
+    lines,
+    registry,
+    pluginRoutes,
+    outboxes,
+    call: async (
+      path: string,
+      init: Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<string, string>> } = {},
+    ) => fetch(url + path, { ...init, headers: { authorization: 'admin', ...init.headers } }),
     // Cuts off those that have left HTTP, too: the server of Node does not know them.
     stop: async () => http.close(0),
   };
@@ -69,5 +132,13 @@ export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
 
 function refusingClient(): Client {
   const refuse = (): Promise<never> => Promise.reject(new Error('no client here'));
-  return { get: refuse, list: refuse, create: refuse, update: refuse, patchStatus: refuse, patch: refuse, delete: refuse };
+  return {
+    get: refuse,
+    list: refuse,
+    create: refuse,
+    update: refuse,
+    patchStatus: refuse,
+    patch: refuse,
+    delete: refuse,
+  };
 }

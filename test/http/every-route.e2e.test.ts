@@ -20,13 +20,24 @@ const ordinary = 'ordinary';
 const gateName = Symbol.for('ledgerplane test gate');
 
 /** A route of every method: two of a generated API's level, and one deeper than resources go. */
-const lateRoutes = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].flatMap((method) => ['/apis/api.late.example/v1/reports/{name}', '/apis/api.late.example/v1/deep/a/b/c/{name}']
-  .map((path) => `{ method: '${method}', path: '${path}', handler: () => ({ body: { served: true } }) }`)).join(', ');
+const lateRoutes = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+  .flatMap((method) =>
+    ['/apis/api.late.example/v1/reports/{name}', '/apis/api.late.example/v1/deep/a/b/c/{name}'].map(
+      (path) => `{ method: '${method}', path: '${path}', handler: () => ({ body: { served: true } }) }`,
+    ),
+  )
+  .join(', ');
 
 const plugins = {
-  late: { 'plugin.yaml': manifestYaml('late', { main: 'main.mjs', pluginDependencies: { gate: '*' } }), 'main.mjs': moduleText('lates', { group: 'late.example', more: `routes: [${lateRoutes}]` }) },
+  late: {
+    'plugin.yaml': manifestYaml('late', { main: 'main.mjs', pluginDependencies: { gate: '*' } }),
+    'main.mjs': moduleText('lates', { group: 'late.example', more: `routes: [${lateRoutes}]` }),
+  },
   // Loading it waits for the test: what depends on it is announced meanwhile, and not started.
-  gate: { 'plugin.yaml': manifestYaml('gate', { main: 'main.mjs', enabled: false }), 'main.mjs': `export default async () => { await globalThis[Symbol.for('${String(gateName.description)}')]?.(); return {}; };\n` },
+  gate: {
+    'plugin.yaml': manifestYaml('gate', { main: 'main.mjs', enabled: false }),
+    'main.mjs': `export default async () => { await globalThis[Symbol.for('${String(gateName.description)}')]?.(); return {}; };\n`,
+  },
 };
 
 /** Whatever is asked for, a body that is no JSON is refused before anything is written. */
@@ -36,13 +47,35 @@ const unreadable = '{';
 function callsOf({ method, pattern }: Route, _place: number, routes: readonly Route[]): readonly Call[] {
   const collection = pattern.replace(/\/\{name\}$/u, '');
   // What types serve can be watched; of anything else a watch is a read.
-  const isWatchable = ['POST', 'DELETE'].every((write) => routes.some((route) => route.method === write && route.pattern === collection));
+  const isWatchable = ['POST', 'DELETE'].every((write) =>
+    routes.some((route) => route.method === write && route.pattern === collection),
+  );
   const path = pattern.replaceAll(/\{\w+\}/gu, 'sample');
-  const call = (asked: Asked, watches: boolean, query = ''): Call =>
-    ({ ...asked, method, headOnly: true, path: path + query, what: `${method} ${pattern}${query}${asked.upgrade === true ? ' upgrade' : asked.headers?.['accept'] ?? ''}`, rule: ruleFor(method, path, watches && isWatchable) });
+  const call = (asked: Asked, watches: boolean, query = ''): Call => ({
+    ...asked,
+    method,
+    headOnly: true,
+    path: path + query,
+    what: `${method} ${pattern}${query}${asked.upgrade === true ? ' upgrade' : (asked.headers?.['accept'] ?? '')}`,
+    rule: ruleFor(method, path, watches && isWatchable),
+  });
   if (method === 'HEAD') return [call({}, false)];
-  if (method !== 'GET') return [call({ body: unreadable, headers: { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' } }, false)];
-  return [call({}, false), call({}, true, '?watch=true'), call({ headers: { accept: 'text/event-stream' } }, true), call({ upgrade: true }, true)];
+  if (method !== 'GET')
+    return [
+      call(
+        {
+          body: unreadable,
+          headers: { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' },
+        },
+        false,
+      ),
+    ];
+  return [
+    call({}, false),
+    call({}, true, '?watch=true'),
+    call({ headers: { accept: 'text/event-stream' } }, true),
+    call({ upgrade: true }, true),
+  ];
 }
 
 const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update', PATCH: 'patch' };
@@ -50,14 +83,22 @@ const verbs: Readonly<Record<string, string>> = { POST: 'create', PUT: 'update',
 /** As decisions 6.1 to 6.4 say, and not by the server's own code. */
 function ruleFor(method: string, path: string, watches: boolean): Rule {
   const [root, ...segments] = path.slice(1).split('/');
-  const group = root === 'apis' ? segments.shift() ?? '' : '';
+  const group = root === 'apis' ? (segments.shift() ?? '') : '';
   const [, resource, name, subresource, ...deeper] = segments;
-  const isResource = (root === 'api' || root === 'apis') && resource !== undefined && deeper.length === 0 && !(method === 'POST' && name !== undefined && subresource === undefined);
+  const isResource =
+    (root === 'api' || root === 'apis') &&
+    resource !== undefined &&
+    deeper.length === 0 &&
+    !(method === 'POST' && name !== undefined && subresource === undefined);
   const reads = method === 'GET' || method === 'HEAD';
-  if (!isResource) return { nonResourceURLs: [path], verbs: [reads ? 'get' : verbs[method] ?? 'delete'] };
+  if (!isResource) return { nonResourceURLs: [path], verbs: [reads ? 'get' : (verbs[method] ?? 'delete')] };
   const read = watches && subresource === undefined ? 'watch' : name === undefined ? 'list' : 'get';
-  const verb = reads ? read : verbs[method] ?? (name === undefined ? 'deletecollection' : 'delete');
-  return { apiGroups: [group], resources: [subresource === undefined ? resource : `${resource}/${subresource}`], verbs: [verb] };
+  const verb = reads ? read : (verbs[method] ?? (name === undefined ? 'deletecollection' : 'delete'));
+  return {
+    apiGroups: [group],
+    resources: [subresource === undefined ? resource : `${resource}/${subresource}`],
+    verbs: [verb],
+  };
 }
 
 const wrongCredentials: readonly Readonly<Record<string, string>>[] = [
@@ -70,11 +111,19 @@ const wrongCredentials: readonly Readonly<Record<string, string>>[] = [
 /** Whoever may read a root of discovery may read the documents beneath; otherwise one rule is for one kind of request. */
 function allows(rule: Rule, { path, rule: needed }: Call): boolean {
   const [root = ''] = rule['nonResourceURLs'] ?? [];
-  const isBeneath = (root === '/api' || root === '/apis') && needed['nonResourceURLs'] !== undefined && path.startsWith(`${root}/`) && path.split('/').length <= 4;
+  const isBeneath =
+    (root === '/api' || root === '/apis') &&
+    needed['nonResourceURLs'] !== undefined &&
+    path.startsWith(`${root}/`) &&
+    path.split('/').length <= 4;
   return isBeneath || JSON.stringify(rule) === JSON.stringify(needed);
 }
 
-async function statusOf(origin: string, { path, headers, ...call }: Call, credentials: Readonly<Record<string, string>> = {}): Promise<number> {
+async function statusOf(
+  origin: string,
+  { path, headers, ...call }: Call,
+  credentials: Readonly<Record<string, string>> = {},
+): Promise<number> {
   return (await ask(origin, path, { ...call, headers: { ...headers, ...credentials } })).status;
 }
 
@@ -88,9 +137,14 @@ async function closed(t: Test, origin: string, calls: readonly Call[]): Promise<
       if (status !== 401) unlike.push(`${call.what} with ${JSON.stringify(credentials)}: ${String(status)}`);
     }
     const [visitors, users] = [await statusOf(origin, call), await statusOf(origin, call, as(ordinary))];
-    if (visitors !== 401 || users !== 403) unlike.push(`${call.what}: a visitor ${String(visitors)}, a user ${String(users)}`);
+    if (visitors !== 401 || users !== 403)
+      unlike.push(`${call.what}: a visitor ${String(visitors)}, a user ${String(users)}`);
   }
-  t.strictSame(unlike, [], `${String(calls.length)} requests, each refused to ${String(wrongCredentials.length)} wrong credentials, a visitor and a user`);
+  t.strictSame(
+    unlike,
+    [],
+    `${String(calls.length)} requests, each refused to ${String(wrongCredentials.length)} wrong credentials, a visitor and a user`,
+  );
 }
 
 /** With the one rule, and with no other of these, a request gets through; and the next request on the list does not. */
@@ -100,10 +154,12 @@ async function opened(t: Test, origin: string, calls: readonly Call[], expected?
   for (const [place, call] of calls.entries()) {
     await administration.merge('roles', 'one-rule', { rules: [call.rule] });
     const status = await statusOf(origin, call, as(ordinary));
-    if (expected === undefined ? status === 401 || status === 403 || status >= 500 : status !== expected) unlike.push(`${call.what}: ${String(status)}, with ${JSON.stringify(call.rule)}`);
+    if (expected === undefined ? status === 401 || status === 403 || status >= 500 : status !== expected)
+      unlike.push(`${call.what}: ${String(status)}, with ${JSON.stringify(call.rule)}`);
     const other = calls[(place + 1) % calls.length]!;
     const next = await statusOf(origin, other, as(ordinary));
-    if (next !== 403 && !allows(call.rule, other)) unlike.push(`${other.what}: ${String(next)}, with ${JSON.stringify(call.rule)}`);
+    if (next !== 403 && !allows(call.rule, other))
+      unlike.push(`${other.what}: ${String(next)}, with ${JSON.stringify(call.rule)}`);
   }
   await administration.merge('roles', 'one-rule', { rules: [] });
   t.strictSame(unlike, [], `${String(calls.length)} requests, each allowed by one rule`);
@@ -113,9 +169,14 @@ async function opened(t: Test, origin: string, calls: readonly Call[], expected?
 async function startWhole(plugged: string): Promise<TestServer> {
   const server = await startTestServer({ environment: { PLUGINS_DIRS: plugged } });
   const administration = new Administration(server.url);
-  const started = await Watching.open(server.url, '/apis/plugin.svc.run/v1alpha1/plugins/late', { transport: 'json', headers: { authorization: `Basic ${Buffer.from('admin:correct horse battery staple').toString('base64')}` } });
+  const started = await Watching.open(server.url, '/apis/plugin.svc.run/v1alpha1/plugins/late', {
+    transport: 'json',
+    headers: { authorization: `Basic ${Buffer.from('admin:correct horse battery staple').toString('base64')}` },
+  });
   await administration.call('PATCH', '/apis/plugin.svc.run/v1alpha1/plugins/gate', { spec: { enabled: true } });
-  await started.until(({ events }) => (events.at(-1)?.object['status'] as { phase?: string } | undefined)?.phase === 'started');
+  await started.until(
+    ({ events }) => (events.at(-1)?.object['status'] as { phase?: string } | undefined)?.phase === 'started',
+  );
   started.leave();
   await administration.user(ordinary);
   await administration.role('one-rule');
@@ -134,16 +195,23 @@ async function freePort(): Promise<string> {
 }
 
 /** Starts it again and holds it while `late` is announced and not started; read models that are gone keep `gate` from being loaded before it listens. */
-async function whileAnnounced(server: TestServer, plugged: string, during: (origin: string) => Promise<void>): Promise<TestServer> {
+async function whileAnnounced(
+  server: TestServer,
+  plugged: string,
+  during: (origin: string) => Promise<void>,
+): Promise<TestServer> {
   await server.close();
   await rm(join(server.dataDir, 'read-models'), { recursive: true });
   const port = await freePort();
   let release: () => void = () => undefined;
   const reached = new Promise<void>((resolve) => {
-    Object.assign(globalThis, { [gateName]: async () => new Promise<void>((open) => {
-      release = open;
-      resolve();
-    }) });
+    Object.assign(globalThis, {
+      [gateName]: async () =>
+        new Promise<void>((open) => {
+          release = open;
+          resolve();
+        }),
+    });
   });
   const starting = startTestServer({ environment: { PLUGINS_DIRS: plugged, PORT: port }, dataDir: server.dataDir });
   try {
@@ -159,33 +227,63 @@ async function whileAnnounced(server: TestServer, plugged: string, during: (orig
   return starting;
 }
 
-t.test('no route is reached without a credential that counts and a rule that allows it, and each is with one', async (t) => {
-  const plugged = await temporaryFolder(t);
-  await writePlugins(plugged, plugins);
-  let server = await startWhole(plugged);
-  t.teardown(async () => server.remove());
-  const calls = server.routes().flatMap(callsOf);
-  const known = new Set(calls.map(({ what }) => what));
-  for (const what of ['GET /healthz', 'POST /login', 'GET /metrics', 'GET /api/v1alpha1/users upgrade', 'PUT /apis/uc.api.svc.run/v1alpha1/users/-/password', 'GET /apis/api.content.svc.run/v1alpha1/posts', 'PATCH /apis/late.example/v1/lates/{name}', 'POST /apis/api.late.example/v1/deep/a/b/c/{name}']) t.ok(known.has(what), what);
-  const isLogIn = ({ path }: Call): boolean => path === '/login';
+t.test(
+  'no route is reached without a credential that counts and a rule that allows it, and each is with one',
+  async (t) => {
+    const plugged = await temporaryFolder(t);
+    await writePlugins(plugged, plugins);
+    let server = await startWhole(plugged);
+    t.teardown(async () => server.remove());
+    const calls = server.routes().flatMap(callsOf);
+    const known = new Set(calls.map(({ what }) => what));
+    for (const what of [
+      'GET /healthz',
+      'POST /login',
+      'GET /metrics',
+      'GET /api/v1alpha1/users upgrade',
+      'PUT /apis/uc.api.svc.run/v1alpha1/users/-/password',
+      'GET /apis/api.content.svc.run/v1alpha1/posts',
+      'PATCH /apis/late.example/v1/lates/{name}',
+      'POST /apis/api.late.example/v1/deep/a/b/c/{name}',
+    ])
+      t.ok(known.has(what), what);
+    const isLogIn = ({ path }: Call): boolean => path === '/login';
 
-  await t.test('closed', async (t) => closed(t, server.url, calls));
-  await t.test('opened', async (t) => opened(t, server.url, calls.filter((call) => !isLogIn(call))));
-  await t.test('what is no route is refused like any other', async (t) => closed(t, server.url, [{ method: 'GET', pattern: '/' }, { method: 'POST', pattern: '/nowhere' }, { method: 'PURGE', pattern: '/api/v1alpha1/users' }, { method: 'OPTIONS', pattern: '/login' }].flatMap(callsOf)));
-  await t.test('log-in is for visitors, once a rule says so', async (t) => {
-    const [logIn] = calls.filter(isLogIn);
-    await new Administration(server.url).merge('roles', 'anonymous', { rules: [logIn!.rule] });
-    t.equal(await statusOf(server.url, logIn!), 400);
-    await new Administration(server.url).merge('roles', 'anonymous', { rules: [] });
-  });
-
-  const late = calls.filter(({ path }) => path.includes('late.example') && path.split('/').length > 4);
-  await t.test('while a plugin is announced and not started', async (t) => {
-    t.ok(late.length > 20);
-    server = await whileAnnounced(server, plugged, async (origin) => {
-      await closed(t, origin, late);
-      await opened(t, origin, late, 503);
+    await t.test('closed', async (t) => closed(t, server.url, calls));
+    await t.test('opened', async (t) =>
+      opened(
+        t,
+        server.url,
+        calls.filter((call) => !isLogIn(call)),
+      ),
+    );
+    await t.test('what is no route is refused like any other', async (t) =>
+      closed(
+        t,
+        server.url,
+        [
+          { method: 'GET', pattern: '/' },
+          { method: 'POST', pattern: '/nowhere' },
+          { method: 'PURGE', pattern: '/api/v1alpha1/users' },
+          { method: 'OPTIONS', pattern: '/login' },
+        ].flatMap(callsOf),
+      ),
+    );
+    await t.test('log-in is for visitors, once a rule says so', async (t) => {
+      const [logIn] = calls.filter(isLogIn);
+      await new Administration(server.url).merge('roles', 'anonymous', { rules: [logIn!.rule] });
+      t.equal(await statusOf(server.url, logIn!), 400);
+      await new Administration(server.url).merge('roles', 'anonymous', { rules: [] });
     });
-  });
-  await t.test('and once it has started again', async (t) => closed(t, server.url, late));
-});
+
+    const late = calls.filter(({ path }) => path.includes('late.example') && path.split('/').length > 4);
+    await t.test('while a plugin is announced and not started', async (t) => {
+      t.ok(late.length > 20);
+      server = await whileAnnounced(server, plugged, async (origin) => {
+        await closed(t, origin, late);
+        await opened(t, origin, late, 503);
+      });
+    });
+    await t.test('and once it has started again', async (t) => closed(t, server.url, late));
+  },
+);

@@ -8,8 +8,22 @@ t.teardown(() => server.remove());
 const widgets = '/apis/example.com/v1alpha1/widgets';
 
 type Body = {
-  apiVersion: string; kind: string; reason?: string; code?: number; message?: string; spec: Record<string, unknown>; status?: Record<string, unknown>;
-  metadata: { name: string; uid: string; version: number; resourceVersion: string; generation: number; deletionTimestamp?: string; labels?: Record<string, string> };
+  apiVersion: string;
+  kind: string;
+  reason?: string;
+  code?: number;
+  message?: string;
+  spec: Record<string, unknown>;
+  status?: Record<string, unknown>;
+  metadata: {
+    name: string;
+    uid: string;
+    version: number;
+    resourceVersion: string;
+    generation: number;
+    deletionTimestamp?: string;
+    labels?: Record<string, string>;
+  };
 };
 
 async function call(path: string, init?: CallInit): Promise<{ status: number; headers: Headers; body: Body }> {
@@ -19,7 +33,13 @@ async function call(path: string, init?: CallInit): Promise<{ status: number; he
 }
 
 function widget(name: string, more: object = {}): object {
-  return { apiVersion: 'example.com/v1alpha1', kind: 'Widget', metadata: { name }, spec: { title: 'A widget' }, ...more };
+  return {
+    apiVersion: 'example.com/v1alpha1',
+    kind: 'Widget',
+    metadata: { name },
+    spec: { title: 'A widget' },
+    ...more,
+  };
 }
 
 async function made(name: string, more: object = {}): Promise<Body> {
@@ -28,21 +48,28 @@ async function made(name: string, more: object = {}): Promise<Body> {
   return body;
 }
 
-t.test('a created object is answered with 201, where it is and its entity tag, and reads back byte for byte', async (t) => {
-  const response = await server.call(widgets, { method: 'POST', body: widget('created') });
-  const created = await response.text();
-  t.equal(response.status, 201);
-  t.equal(response.headers.get('location'), `${widgets}/created`);
-  t.equal(response.headers.get('etag'), '"0"');
-  t.equal(response.headers.get('content-type'), 'application/json');
-  const read = await server.call(`${widgets}/created`);
-  t.equal(await read.text(), created);
-  t.equal(read.headers.get('etag'), '"0"');
-  t.equal(read.headers.get('x-content-type-options'), 'nosniff');
-});
+t.test(
+  'a created object is answered with 201, where it is and its entity tag, and reads back byte for byte',
+  async (t) => {
+    const response = await server.call(widgets, { method: 'POST', body: widget('created') });
+    const created = await response.text();
+    t.equal(response.status, 201);
+    t.equal(response.headers.get('location'), `${widgets}/created`);
+    t.equal(response.headers.get('etag'), '"0"');
+    t.equal(response.headers.get('content-type'), 'application/json');
+    const read = await server.call(`${widgets}/created`);
+    t.equal(await read.text(), created);
+    t.equal(read.headers.get('etag'), '"0"');
+    t.equal(read.headers.get('x-content-type-options'), 'nosniff');
+  },
+);
 
 t.test('a body without a Content-Type is JSON, and apiVersion and kind may be missing on create', async (t) => {
-  const response = await fetch(server.url + widgets, { method: 'POST', headers: (await admin()), body: Buffer.from(JSON.stringify({ metadata: { name: 'bare' }, spec: { title: 'x' } })) });
+  const response = await fetch(server.url + widgets, {
+    method: 'POST',
+    headers: await admin(),
+    body: Buffer.from(JSON.stringify({ metadata: { name: 'bare' }, spec: { title: 'x' } })),
+  });
   t.equal(response.status, 201);
 });
 
@@ -50,17 +77,37 @@ t.test('creates are refused with the reason that fits', async (t) => {
   await made('taken', { spec: { title: 'x', serial: 'S1' } });
   const cases: readonly (readonly [string, CallInit, number, string])[] = [
     ['a taken name', { body: widget('taken') }, 409, 'AlreadyExists'],
-    ['a taken unique value', { body: widget('other', { spec: { title: 'x', serial: 'S1' } }) }, 409, 'UniqueValueTaken'],
+    [
+      'a taken unique value',
+      { body: widget('other', { spec: { title: 'x', serial: 'S1' } }) },
+      409,
+      'UniqueValueTaken',
+    ],
     ['a broken schema', { body: widget('bad', { spec: { size: 'big' } }) }, 422, 'Invalid'],
     ['a bad name', { body: widget('Bad_Name') }, 422, 'Invalid'],
-    ['a resourceVersion', { body: widget('rv', { metadata: { name: 'rv', resourceVersion: '1' } }) }, 400, 'BadRequest'],
+    [
+      'a resourceVersion',
+      { body: widget('rv', { metadata: { name: 'rv', resourceVersion: '1' } }) },
+      400,
+      'BadRequest',
+    ],
     ['another kind', { body: widget('kind', { kind: 'Gadget' }) }, 400, 'BadRequest'],
     ['no object', { body: '[]' }, 400, 'BadRequest'],
     ['no JSON', { body: '{"a":' }, 400, 'BadRequest'],
     ['an empty body', { body: '' }, 400, 'BadRequest'],
     ['a duplicate key', { body: '{"metadata":{"name":"a","name":"b"}}' }, 400, 'BadRequest'],
-    ['another media type', { body: widget('media'), headers: { 'content-type': 'text/plain' } }, 415, 'UnsupportedMediaType'],
-    ['another charset', { body: widget('charset'), headers: { 'content-type': 'application/json; charset=latin1' } }, 415, 'UnsupportedMediaType'],
+    [
+      'another media type',
+      { body: widget('media'), headers: { 'content-type': 'text/plain' } },
+      415,
+      'UnsupportedMediaType',
+    ],
+    [
+      'another charset',
+      { body: widget('charset'), headers: { 'content-type': 'application/json; charset=latin1' } },
+      415,
+      'UnsupportedMediaType',
+    ],
     ['an encoded body', { body: widget('gzip'), headers: { 'content-encoding': 'gzip' } }, 415, 'UnsupportedMediaType'],
   ];
   for (const [what, init, status, reason] of cases) {
@@ -75,10 +122,21 @@ t.test('a PUT replaces, a stale one conflicts, and one without a version does no
   const replaced = await call(`${widgets}/put`, { method: 'PUT', body: next });
   t.match([replaced.status, replaced.headers.get('etag'), replaced.body.metadata.generation], [200, '"1"', 2]);
   t.match(await call(`${widgets}/put`, { method: 'PUT', body: next }), { status: 409, body: { reason: 'Conflict' } });
-  t.match(await call(`${widgets}/put`, { method: 'PUT', body: widget('put', { spec: { title: 'Again' } }) }), { status: 200, body: { metadata: { version: 2 } } });
-  t.match(await call(`${widgets}/put`, { method: 'PUT', body: widget('put', { spec: { title: 'Again' } }) }), { status: 200, body: { metadata: { version: 2 } } }, 'no change, no event');
+  t.match(await call(`${widgets}/put`, { method: 'PUT', body: widget('put', { spec: { title: 'Again' } }) }), {
+    status: 200,
+    body: { metadata: { version: 2 } },
+  });
+  t.match(
+    await call(`${widgets}/put`, { method: 'PUT', body: widget('put', { spec: { title: 'Again' } }) }),
+    { status: 200, body: { metadata: { version: 2 } } },
+    'no change, no event',
+  );
   t.match(await call(`${widgets}/put`, { method: 'PUT', body: widget('another') }), { status: 400 });
-  t.match(await call(`${widgets}/nobody`, { method: 'PUT', body: '{' }), { status: 404 }, 'a missing object is told before its body is read');
+  t.match(
+    await call(`${widgets}/nobody`, { method: 'PUT', body: '{' }),
+    { status: 404 },
+    'a missing object is told before its body is read',
+  );
 });
 
 t.test('If-Match and If-None-Match hold on reads and writes', async (t) => {
@@ -88,7 +146,11 @@ t.test('If-Match and If-None-Match hold on reads and writes', async (t) => {
   t.equal((await call(path, { method: 'PUT', body, headers: { 'if-match': '"7"' } })).status, 412);
   t.equal((await call(path, { method: 'PUT', body, headers: { 'if-none-match': '*' } })).status, 412);
   t.equal((await call(path, { method: 'PUT', body, headers: { 'if-match': '"0", "7"' } })).status, 200);
-  t.equal((await call(path, { method: 'DELETE', headers: { 'if-match': 'W/"1"' } })).status, 412, 'a weak tag never matches');
+  t.equal(
+    (await call(path, { method: 'DELETE', headers: { 'if-match': 'W/"1"' } })).status,
+    412,
+    'a weak tag never matches',
+  );
   t.equal((await call(path, { headers: { 'if-match': '"0"' } })).status, 412);
   t.equal((await call(path, { headers: { 'if-match': '*' } })).status, 200);
   const known = await server.call(path, { headers: { 'if-none-match': '"9", W/"1"' } });
@@ -99,30 +161,76 @@ t.test('If-Match and If-None-Match hold on reads and writes', async (t) => {
 t.test('patches are JSON Patch or merge patch, and others name what is accepted', async (t) => {
   await made('patched', { spec: { title: 'x', tags: ['a'] } });
   const path = `${widgets}/patched`;
-  const merge = await call(path, { method: 'PATCH', body: { spec: { size: 3 } }, headers: { 'content-type': 'application/merge-patch+json' } });
+  const merge = await call(path, {
+    method: 'PATCH',
+    body: { spec: { size: 3 } },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
   t.match(merge, { status: 200, body: { spec: { title: 'x', size: 3 } } });
-  const operations = [{ op: 'test', path: '/spec/size', value: 3 }, { op: 'add', path: '/spec/tags/-', value: 'b' }];
-  t.match(await call(path, { method: 'PATCH', body: operations, headers: { 'content-type': 'application/json-patch+json' } }), { status: 200, body: { spec: { tags: ['a', 'b'] } } });
-  t.equal((await call(path, { method: 'PATCH', body: [{ op: 'test', path: '/spec/size', value: 4 }], headers: { 'content-type': 'application/json-patch+json' } })).status, 422);
-  t.equal((await call(path, { method: 'PATCH', body: {}, headers: { 'content-type': 'application/json-patch+json' } })).status, 400);
-  for (const type of ['application/json', 'application/strategic-merge-patch+json', 'application/apply-patch+yaml', 'text/plain']) {
+  const operations = [
+    { op: 'test', path: '/spec/size', value: 3 },
+    { op: 'add', path: '/spec/tags/-', value: 'b' },
+  ];
+  t.match(
+    await call(path, { method: 'PATCH', body: operations, headers: { 'content-type': 'application/json-patch+json' } }),
+    { status: 200, body: { spec: { tags: ['a', 'b'] } } },
+  );
+  t.equal(
+    (
+      await call(path, {
+        method: 'PATCH',
+        body: [{ op: 'test', path: '/spec/size', value: 4 }],
+        headers: { 'content-type': 'application/json-patch+json' },
+      })
+    ).status,
+    422,
+  );
+  t.equal(
+    (await call(path, { method: 'PATCH', body: {}, headers: { 'content-type': 'application/json-patch+json' } }))
+      .status,
+    400,
+  );
+  for (const type of [
+    'application/json',
+    'application/strategic-merge-patch+json',
+    'application/apply-patch+yaml',
+    'text/plain',
+  ]) {
     const refused = await call(path, { method: 'PATCH', body: {}, headers: { 'content-type': type } });
-    t.match([refused.status, refused.headers.get('accept-patch')], [415, 'application/json-patch+json, application/merge-patch+json'], type);
+    t.match(
+      [refused.status, refused.headers.get('accept-patch')],
+      [415, 'application/json-patch+json, application/merge-patch+json'],
+      type,
+    );
   }
 });
 
 t.test('a deleted object is answered marked, and then gone', async (t) => {
   const { metadata } = await made('deleted', { metadata: { name: 'deleted', finalizers: ['example.com/hold'] } });
   const path = `${widgets}/deleted`;
-  t.match(await call(path, { method: 'DELETE', body: { preconditions: { uid: 'another' } } }), { status: 409, body: { reason: 'Conflict' } });
+  t.match(await call(path, { method: 'DELETE', body: { preconditions: { uid: 'another' } } }), {
+    status: 409,
+    body: { reason: 'Conflict' },
+  });
   t.match(await call(path, { method: 'DELETE', body: { propagationPolicy: 'Sideways' } }), { status: 422 });
   t.match(await call(path, { method: 'DELETE', body: { dryRun: ['All'] } }), { status: 200 });
   t.equal((await call(path)).body.metadata.deletionTimestamp, undefined, 'a dry run marks nothing');
-  const marked = await call(path, { method: 'DELETE', body: { propagationPolicy: 'Background', preconditions: { uid: metadata.uid } } });
+  const marked = await call(path, {
+    method: 'DELETE',
+    body: { propagationPolicy: 'Background', preconditions: { uid: metadata.uid } },
+  });
   t.match([marked.status, typeof marked.body.metadata.deletionTimestamp], [200, 'string']);
   const again = await call(path, { method: 'DELETE', headers: { 'content-type': 'application/json' } });
-  t.match([again.status, again.body.metadata.deletionTimestamp], [200, marked.body.metadata.deletionTimestamp], 'again, with an empty body');
-  await call(path, { method: 'PATCH', body: { metadata: { finalizers: null } }, headers: { 'content-type': 'application/merge-patch+json' } });
+  t.match(
+    [again.status, again.body.metadata.deletionTimestamp],
+    [200, marked.body.metadata.deletionTimestamp],
+    'again, with an empty body',
+  );
+  await call(path, {
+    method: 'PATCH',
+    body: { metadata: { finalizers: null } },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
   let status = 200;
   for (let tries = 0; tries < 1_000 && status === 200; tries += 1) status = (await call(path)).status;
   t.equal(status, 404);
@@ -131,9 +239,19 @@ t.test('a deleted object is answered marked, and then gone', async (t) => {
 t.test('the status subresource writes the status alone, and the object leaves it alone', async (t) => {
   await made('stated');
   const path = `${widgets}/stated`;
-  const stated = await call(`${path}/status`, { method: 'PUT', body: widget('stated', { spec: { title: 'ignored' }, status: { phase: 'Ready' } }) });
-  t.match([stated.status, stated.body.spec['title'], stated.body.status?.['phase'], stated.body.metadata.generation], [200, 'A widget', 'Ready', 1]);
-  await call(path, { method: 'PATCH', body: { status: { phase: 'Broken' } }, headers: { 'content-type': 'application/merge-patch+json' } });
+  const stated = await call(`${path}/status`, {
+    method: 'PUT',
+    body: widget('stated', { spec: { title: 'ignored' }, status: { phase: 'Ready' } }),
+  });
+  t.match(
+    [stated.status, stated.body.spec['title'], stated.body.status?.['phase'], stated.body.metadata.generation],
+    [200, 'A widget', 'Ready', 1],
+  );
+  await call(path, {
+    method: 'PATCH',
+    body: { status: { phase: 'Broken' } },
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
   t.equal((await call(`${path}/status`)).body.status?.['phase'], 'Ready');
   const refused = await call(`${path}/status`, { method: 'DELETE' });
   t.match([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD, PUT, PATCH']);
@@ -143,7 +261,10 @@ t.test('a dry run checks and answers everything, and stores nothing', async (t) 
   const dry = await call(`${widgets}?dryRun=All`, { method: 'POST', body: widget('dry') });
   t.match([dry.status, dry.body.metadata.name, dry.body.metadata.resourceVersion], [201, 'dry', undefined]);
   t.equal((await call(`${widgets}/dry`)).status, 404);
-  t.match(await call(`${widgets}?dryRun=Some`, { method: 'POST', body: widget('dry') }), { status: 422, body: { reason: 'Invalid' } });
+  t.match(await call(`${widgets}?dryRun=Some`, { method: 'POST', body: widget('dry') }), {
+    status: 422,
+    body: { reason: 'Invalid' },
+  });
 });
 
 t.test('fieldValidation says what becomes of unknown fields', async (t) => {
@@ -160,7 +281,10 @@ t.test('a GET waits for a resourceVersion and gives up on one that never comes',
   t.equal((await call(`${widgets}/fresh?resourceVersion=${metadata.resourceVersion}`)).status, 200);
   t.equal((await call(`${widgets}/fresh?resourceVersion=0`)).status, 200);
   t.equal((await call(`${widgets}/fresh?resourceVersion=abc`)).status, 400);
-  t.match(await call(`${widgets}/fresh?resourceVersion=999999999`), { status: 504, body: { reason: 'Timeout', details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } } });
+  t.match(await call(`${widgets}/fresh?resourceVersion=999999999`), {
+    status: 504,
+    body: { reason: 'Timeout', details: { causes: [{ reason: 'ResourceVersionTooLarge' }] } },
+  });
 });
 
 t.test('names that no object can have are not found, however they are written', async (t) => {
@@ -172,7 +296,10 @@ t.test('names that no object can have are not found, however they are written', 
 
 t.test('HEAD answers as GET does, without the body', async (t) => {
   await made('headed');
-  const [get, head] = [await server.call(`${widgets}/headed`), await server.call(`${widgets}/headed`, { method: 'HEAD' })];
+  const [get, head] = [
+    await server.call(`${widgets}/headed`),
+    await server.call(`${widgets}/headed`, { method: 'HEAD' }),
+  ];
   t.equal(head.status, 200);
   t.equal(head.headers.get('content-length'), String((await get.arrayBuffer()).byteLength));
   t.equal(head.headers.get('etag'), get.headers.get('etag'));

@@ -52,10 +52,20 @@ class Stage {
 
   async token(spec: object = {}): Promise<Headers> {
     const headers = await this.user();
-    const made = await this.administration.call('POST', '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens', { metadata: { name: this.name }, spec }, { headers });
-    const token = { authorization: `Bearer ${(JSON.parse(made.text) as { readonly status: { readonly token: string } }).status.token}` };
+    const made = await this.administration.call(
+      'POST',
+      '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens',
+      { metadata: { name: this.name }, spec },
+      { headers },
+    );
+    const token = {
+      authorization: `Bearer ${(JSON.parse(made.text) as { readonly status: { readonly token: string } }).status.token}`,
+    };
     // That it was used is noted soon after, once a minute: a change that comes whenever it likes is had before.
-    const noting = await Watching.open(this.server.url, core('personalaccesstokens', this.name), { transport: 'json', headers: { authorization: adminAuthorization } });
+    const noting = await Watching.open(this.server.url, core('personalaccesstokens', this.name), {
+      transport: 'json',
+      headers: { authorization: adminAuthorization },
+    });
     await this.status(token);
     await noting.until(({ texts }) => texts.some((text) => text.includes('"lastUsedAt"')));
     noting.leave();
@@ -64,7 +74,11 @@ class Stage {
 
   async session(): Promise<Headers> {
     await this.user();
-    const answered = await ask(this.server.url, '/login', { method: 'POST', body: JSON.stringify({ username: this.name, password: passwordOf(this.name) }), headers: { 'content-type': 'application/json' } });
+    const answered = await ask(this.server.url, '/login', {
+      method: 'POST',
+      body: JSON.stringify({ username: this.name, password: passwordOf(this.name) }),
+      headers: { 'content-type': 'application/json' },
+    });
     return { cookie: answered.headers['set-cookie']?.[0]?.split(';', 1)[0] ?? '' };
   }
 
@@ -73,7 +87,14 @@ class Stage {
   }
 
   async watch(headers: Headers): Promise<readonly Watching[]> {
-    const all = watched.flatMap((plural) => transports.map(async (transport) => Watching.open(this.server.url, `${core(plural)}?sendInitialEvents=false&resourceVersionMatch=NotOlderThan`, { transport, headers })));
+    const all = watched.flatMap((plural) =>
+      transports.map(async (transport) =>
+        Watching.open(this.server.url, `${core(plural)}?sendInitialEvents=false&resourceVersionMatch=NotOlderThan`, {
+          transport,
+          headers,
+        }),
+      ),
+    );
     return Promise.all(all);
   }
 }
@@ -81,21 +102,51 @@ class Stage {
 const binding = /^\w+ RoleBinding /u;
 
 const cases: readonly Case[] = [
-  { what: 'the binding is deleted', given: async (stage) => stage.user(), take: async ({ administration, name }) => administration.remove('rolebindings', name), changes: ['rolebindings', binding] },
-  { what: 'the binding names somebody else', given: async (stage) => stage.user(), take: async ({ administration, name }) => administration.merge('rolebindings', name, { subjects: [{ kind: 'User', name: bystander }] }), changes: ['rolebindings', binding] },
-  { what: 'the rule is removed', given: async (stage) => stage.user(), take: async ({ administration, name }) => administration.merge('roles', name, { rules: [] }), changes: ['roles', /^MODIFIED Role /u] },
-  { what: 'the rule has another verb', given: async (stage) => stage.user(), take: async ({ administration, name }) => administration.merge('roles', name, { rules: [{ ...watchRule, verbs: ['list'] }] }), changes: ['roles', /^MODIFIED Role /u] },
-  { what: 'the role is deleted', given: async (stage) => stage.user(), take: async ({ administration, name }) => administration.remove('roles', name), changes: ['roles', / Role /u] },
   {
-    what: 'a dependency is no more', changes: ['roles', /^MODIFIED Role /u],
+    what: 'the binding is deleted',
+    given: async (stage) => stage.user(),
+    take: async ({ administration, name }) => administration.remove('rolebindings', name),
+    changes: ['rolebindings', binding],
+  },
+  {
+    what: 'the binding names somebody else',
+    given: async (stage) => stage.user(),
+    take: async ({ administration, name }) =>
+      administration.merge('rolebindings', name, { subjects: [{ kind: 'User', name: bystander }] }),
+    changes: ['rolebindings', binding],
+  },
+  {
+    what: 'the rule is removed',
+    given: async (stage) => stage.user(),
+    take: async ({ administration, name }) => administration.merge('roles', name, { rules: [] }),
+    changes: ['roles', /^MODIFIED Role /u],
+  },
+  {
+    what: 'the rule has another verb',
+    given: async (stage) => stage.user(),
+    take: async ({ administration, name }) =>
+      administration.merge('roles', name, { rules: [{ ...watchRule, verbs: ['list'] }] }),
+    changes: ['roles', /^MODIFIED Role /u],
+  },
+  {
+    what: 'the role is deleted',
+    given: async (stage) => stage.user(),
+    take: async ({ administration, name }) => administration.remove('roles', name),
+    changes: ['roles', / Role /u],
+  },
+  {
+    what: 'a dependency is no more',
+    changes: ['roles', /^MODIFIED Role /u],
     given: async (stage) => {
       await stage.administration.role(`${stage.name}-base`, { rules: [watchRule] });
       return stage.user([], { dependencies: JSON.stringify([`${stage.name}-base`]) });
     },
-    take: async ({ administration, name }) => administration.merge('roles', name, { metadata: { annotations: prefixed({ dependencies: '[]' }) } }),
+    take: async ({ administration, name }) =>
+      administration.merge('roles', name, { metadata: { annotations: prefixed({ dependencies: '[]' }) } }),
   },
   {
-    what: 'a role depended on loses its rule', changes: ['roles', /^MODIFIED Role /u],
+    what: 'a role depended on loses its rule',
+    changes: ['roles', /^MODIFIED Role /u],
     given: async (stage) => {
       await stage.administration.role(`${stage.name}-base`, { rules: [watchRule] });
       return stage.user([], { dependencies: JSON.stringify([`${stage.name}-base`]) });
@@ -103,25 +154,78 @@ const cases: readonly Case[] = [
     take: async ({ administration, name }) => administration.merge('roles', `${name}-base`, { rules: [] }),
   },
   {
-    what: 'an aggregated role is unlabelled', changes: ['roles', /^MODIFIED Role /u],
+    what: 'an aggregated role is unlabelled',
+    changes: ['roles', /^MODIFIED Role /u],
     given: async (stage) => {
-      await stage.administration.role(`${stage.name}-part`, { rules: [watchRule], labels: { [`rbac.authorization.svc.run/aggregate-to-${stage.name}`]: 'true' } });
+      await stage.administration.role(`${stage.name}-part`, {
+        rules: [watchRule],
+        labels: { [`rbac.authorization.svc.run/aggregate-to-${stage.name}`]: 'true' },
+      });
       return stage.user([]);
     },
-    take: async ({ administration, name }) => administration.merge('roles', `${name}-part`, { metadata: { labels: null } }),
+    take: async ({ administration, name }) =>
+      administration.merge('roles', `${name}-part`, { metadata: { labels: null } }),
   },
-  { what: 'the token is revoked', given: async (stage) => stage.token(), take: async ({ administration, name }) => administration.merge('personalaccesstokens', name, { spec: { revoked: true } }), changes: ['personalaccesstokens', /^MODIFIED PersonalAccessToken /u] },
-  { what: 'the token is deleted', given: async (stage) => stage.token(), take: async ({ administration, name }) => administration.remove('personalaccesstokens', name), changes: ['personalaccesstokens', /^DELETED PersonalAccessToken /u] },
-  { what: 'the token expires', isFoundOut: true, given: async (stage) => stage.token({ expiresAt: new Date(stage.clock.now() + expiryMs).toISOString() }), take: async ({ clock }) => { clock.advance(expiryMs); } },
-  { what: 'the user is disabled', given: async (stage) => stage.user(), take: async ({ administration, name }) => administration.merge('users', name, { spec: { disabled: true } }), changes: ['users', /^MODIFIED User /u] },
-  { what: 'the token\'s user is disabled', given: async (stage) => stage.token(), take: async ({ administration, name }) => administration.merge('users', name, { spec: { disabled: true } }), changes: ['users', /^MODIFIED User /u] },
-  { what: 'the user is deleted', given: async (stage) => stage.user(), take: async ({ administration, name }) => administration.remove('users', name), changes: ['users', / User /u] },
-  { what: 'the user has another password', given: async (stage) => stage.user(), take: async ({ administration, name }) => administration.merge('users', name, { spec: { password: 'another password' } }), changes: ['users', /^MODIFIED User /u] },
-  { what: 'the session\'s user has another password', given: async (stage) => stage.session(), take: async ({ administration, name }) => administration.merge('users', name, { spec: { password: 'another password' } }), changes: ['users', /^MODIFIED User /u] },
   {
-    what: 'the session is ended', given: async (stage) => stage.session(),
+    what: 'the token is revoked',
+    given: async (stage) => stage.token(),
+    take: async ({ administration, name }) =>
+      administration.merge('personalaccesstokens', name, { spec: { revoked: true } }),
+    changes: ['personalaccesstokens', /^MODIFIED PersonalAccessToken /u],
+  },
+  {
+    what: 'the token is deleted',
+    given: async (stage) => stage.token(),
+    take: async ({ administration, name }) => administration.remove('personalaccesstokens', name),
+    changes: ['personalaccesstokens', /^DELETED PersonalAccessToken /u],
+  },
+  {
+    what: 'the token expires',
+    isFoundOut: true,
+    given: async (stage) => stage.token({ expiresAt: new Date(stage.clock.now() + expiryMs).toISOString() }),
+    take: async ({ clock }) => {
+      clock.advance(expiryMs);
+    },
+  },
+  {
+    what: 'the user is disabled',
+    given: async (stage) => stage.user(),
+    take: async ({ administration, name }) => administration.merge('users', name, { spec: { disabled: true } }),
+    changes: ['users', /^MODIFIED User /u],
+  },
+  {
+    what: "the token's user is disabled",
+    given: async (stage) => stage.token(),
+    take: async ({ administration, name }) => administration.merge('users', name, { spec: { disabled: true } }),
+    changes: ['users', /^MODIFIED User /u],
+  },
+  {
+    what: 'the user is deleted',
+    given: async (stage) => stage.user(),
+    take: async ({ administration, name }) => administration.remove('users', name),
+    changes: ['users', / User /u],
+  },
+  {
+    what: 'the user has another password',
+    given: async (stage) => stage.user(),
+    take: async ({ administration, name }) =>
+      administration.merge('users', name, { spec: { password: 'another password' } }),
+    changes: ['users', /^MODIFIED User /u],
+  },
+  {
+    what: "the session's user has another password",
+    given: async (stage) => stage.session(),
+    take: async ({ administration, name }) =>
+      administration.merge('users', name, { spec: { password: 'another password' } }),
+    changes: ['users', /^MODIFIED User /u],
+  },
+  {
+    what: 'the session is ended',
+    given: async (stage) => stage.session(),
     take: async ({ administration, name }) => {
-      const { items } = JSON.parse((await administration.call('GET', `${core('sessions')}?fieldSelector=spec.user%3D${name}`)).text) as { readonly items: readonly { readonly metadata: { readonly name: string } }[] };
+      const { items } = JSON.parse(
+        (await administration.call('GET', `${core('sessions')}?fieldSelector=spec.user%3D${name}`)).text,
+      ) as { readonly items: readonly { readonly metadata: { readonly name: string } }[] };
       for (const { metadata } of items) await administration.remove('sessions', metadata.name);
     },
   },
@@ -138,7 +242,11 @@ async function open(t: Test): Promise<Stage> {
 
 function endedByRights(t: Test, watching: Watching, code: number): void {
   t.equal(code, watching.transport === 'websocket' ? 4403 : 0, `${watching.transport} closes`);
-  t.match(watching.events.at(-1), { type: 'ERROR', object: { kind: 'Status', code: 403, reason: 'Forbidden' } }, `${watching.transport} says why`);
+  t.match(
+    watching.events.at(-1),
+    { type: 'ERROR', object: { kind: 'Status', code: 403, reason: 'Forbidden' } },
+    `${watching.transport} says why`,
+  );
 }
 
 /** Watches of one who loses the right and of one who keeps it, before, while and after it is taken. */
@@ -152,17 +260,28 @@ async function loses(t: Test, stage: Stage, { changes, isFoundOut, ...each }: Ca
   t.ok([401, 403].includes(await stage.status(headers)), 'the next request is refused');
   if (isFoundOut === true) clock.advance(watchGuardMs);
   for (const watching of losing) endedByRights(t, watching, await watching.ended());
-  t.ok(losing.every((watching) => watching.story.slice(told.get(watching)).every((line) => line.startsWith('ERROR'))), 'nothing comes between the loss and its being told', { stories: losing.map(({ story }) => story) });
+  t.ok(
+    losing.every((watching) => watching.story.slice(told.get(watching)).every((line) => line.startsWith('ERROR'))),
+    'nothing comes between the loss and its being told',
+    { stories: losing.map(({ story }) => story) },
+  );
 
   await administration.role(`${name}-later`);
-  const [byBinding, byRole, byUser, byToken] = watched.map((plural) => keeping.filter((_watching, place) => watched[Math.floor(place / transports.length)] === plural));
+  const [byBinding, byRole, byUser, byToken] = watched.map((plural) =>
+    keeping.filter((_watching, place) => watched[Math.floor(place / transports.length)] === plural),
+  );
   for (const watching of byRole!) await watching.until(({ story }) => story.includes(`ADDED Role ${name}-later`));
   if (changes !== undefined) {
     const [plural, change] = changes;
-    const witnesses = { rolebindings: byBinding!, roles: byRole!, users: byUser!, personalaccesstokens: byToken! }[plural]!;
+    const witnesses = { rolebindings: byBinding!, roles: byRole!, users: byUser!, personalaccesstokens: byToken! }[
+      plural
+    ]!;
     for (const watching of witnesses) await watching.until(({ story }) => story.some((line) => change.test(line)));
   }
-  t.ok(keeping.every(({ closed }) => closed === undefined), 'watches of others go on');
+  t.ok(
+    keeping.every(({ closed }) => closed === undefined),
+    'watches of others go on',
+  );
   for (const watching of keeping) watching.leave();
 }
 
@@ -179,10 +298,16 @@ t.test('whoever is still reading the past does not get to what took the right aw
   for (const transport of transports) {
     stage.name = `past-${transport}`;
     const headers = await stage.user();
-    const watching = await Watching.open(stage.server.url, `${core('rolebindings')}?resourceVersion=1`, { transport, headers });
+    const watching = await Watching.open(stage.server.url, `${core('rolebindings')}?resourceVersion=1`, {
+      transport,
+      headers,
+    });
     await stage.administration.remove('rolebindings', stage.name);
     endedByRights(t, watching, await watching.ended());
-    t.notOk(watching.story.some((line) => /^(?:MODIFIED|DELETED) /u.test(line) && line.endsWith(` ${stage.name}`)), transport);
+    t.notOk(
+      watching.story.some((line) => /^(?:MODIFIED|DELETED) /u.test(line) && line.endsWith(` ${stage.name}`)),
+      transport,
+    );
   }
 });
 

@@ -2,11 +2,14 @@ import { test } from 'tap';
 
 import { startTestServer } from '../support/server/start-server.ts';
 
-void test('the super administrator reads the node\'s metrics as Prometheus does, and nobody else reads them', async (t) => {
+void test("the super administrator reads the node's metrics as Prometheus does, and nobody else reads them", async (t) => {
   const server = await startTestServer();
   t.teardown(async () => server.remove());
   t.equal((await fetch(`${server.url}/metrics`)).status, 401);
-  await server.call('/apis/example.com/v1alpha1/widgets', { method: 'POST', body: { metadata: { name: 'w1' }, spec: { title: 'One' } } });
+  await server.call('/apis/example.com/v1alpha1/widgets', {
+    method: 'POST',
+    body: { metadata: { name: 'w1' }, spec: { title: 'One' } },
+  });
 
   const answer = await server.call('/metrics');
   t.equal(answer.status, 200);

@@ -26,7 +26,16 @@ async function folder(t: Test): Promise<string> {
 }
 
 async function withLog<T>(dataDir: string, work: (log: EventLog) => Promise<T>): Promise<T> {
-  const { log } = await openLog({ eventLog: { kind: 'embedded' }, dataDir }, { clock: systemClock, onFatal: (error) => { throw error; }, onState: () => undefined });
+  const { log } = await openLog(
+    { eventLog: { kind: 'embedded' }, dataDir },
+    {
+      clock: systemClock,
+      onFatal: (error) => {
+        throw error;
+      },
+      onState: () => undefined,
+    },
+  );
   try {
     return await work(log);
   } finally {
@@ -41,27 +50,57 @@ async function ended(command: CommandLine): Promise<Ended> {
   return { code, out: command.stdout(), err: command.stderr() };
 }
 
-const copyArgs = (from: string, to: string): string[] => ['log', 'copy', '--from', `embedded:${from}`, '--to', `embedded:${to}`];
+const copyArgs = (from: string, to: string): string[] => [
+  'log',
+  'copy',
+  '--from',
+  `embedded:${from}`,
+  '--to',
+  `embedded:${to}`,
+];
 
 t.test('an embedded log is copied into another folder, and again changes nothing', async (t) => {
   const dir = await folder(t);
   const events = await withLog(join(dir, 'one'), async (log) => writeSource(log, writtenOf(2_000)));
   const first = await ended(runCommandLine(copyArgs('one', 'two'), { cwd: dir }));
   t.same(first.code, 0, first.err);
-  t.match(first.out, new RegExp(`^embedded:\\S+two is now a complete copy of embedded:\\S+one: ${String(events.length)} events, log [0-9a-f-]{36}, epoch 1\\n$`, 'u'));
-  t.match(first.err, /reading the source: [\d,]+ events in .*\n(?:.*\n)*copying: [\d,]+ events in .*\n(?:.*\n)*verifying: [\d,]+ events in /u);
+  t.match(
+    first.out,
+    new RegExp(
+      `^embedded:\\S+two is now a complete copy of embedded:\\S+one: ${String(events.length)} events, log [0-9a-f-]{36}, epoch 1\\n$`,
+      'u',
+    ),
+  );
+  t.match(
+    first.err,
+    /reading the source: [\d,]+ events in .*\n(?:.*\n)*copying: [\d,]+ events in .*\n(?:.*\n)*verifying: [\d,]+ events in /u,
+  );
   t.strictSame(comparable(await withLog(join(dir, 'two'), copiedOf)), comparable(events));
   const second = await ended(runCommandLine(copyArgs('one', 'two'), { cwd: dir }));
   t.match(second, { code: 0, out: /was already a complete copy/u });
 
   t.test('info tells what stands there', async (t) => {
     const info = await ended(runCommandLine(['log', 'info', '--log', 'embedded:two'], { cwd: dir }));
-    t.match(info, { code: 0, out: new RegExp(`^log +embedded:\\S+two\\nid +[0-9a-f-]{36}\\ndomain +svc\\.run\\nepoch +1 \\(copied from log ${sourceId}, epoch 0\\)\\nevents +${String(events.length + 2)}\\nhead +1\\d{19}\\n$`, 'u') });
-    t.match(await ended(runCommandLine(['log', 'info'], { cwd: dir, env: { DATA_DIR: 'one' } })), { code: 0, out: /\nepoch +0 \(founded\)\n/u });
+    t.match(info, {
+      code: 0,
+      out: new RegExp(
+        `^log +embedded:\\S+two\\nid +[0-9a-f-]{36}\\ndomain +svc\\.run\\nepoch +1 \\(copied from log ${sourceId}, epoch 0\\)\\nevents +${String(events.length + 2)}\\nhead +1\\d{19}\\n$`,
+        'u',
+      ),
+    });
+    t.match(await ended(runCommandLine(['log', 'info'], { cwd: dir, env: { DATA_DIR: 'one' } })), {
+      code: 0,
+      out: /\nepoch +0 \(founded\)\n/u,
+    });
   });
 
   t.test('and back, in words that no list of processes shows', async (t) => {
-    const back = await ended(runCommandLine(['log', 'copy'], { cwd: dir, env: { LEDGERPLANE_COPY_FROM: 'embedded:two', LEDGERPLANE_COPY_TO: 'embedded:', DATA_DIR: 'three' } }));
+    const back = await ended(
+      runCommandLine(['log', 'copy'], {
+        cwd: dir,
+        env: { LEDGERPLANE_COPY_FROM: 'embedded:two', LEDGERPLANE_COPY_TO: 'embedded:', DATA_DIR: 'three' },
+      }),
+    );
     t.match(back, { code: 0, out: /epoch 2\n$/u });
     t.strictSame(comparable(await withLog(join(dir, 'three'), copiedOf)), comparable(events));
   });
@@ -76,7 +115,14 @@ t.test('a copy killed at any instant is resumed, and is then the same', async (t
   for (let turn = 0; turn < kills; turn += 1) {
     const command = runCommandLine([...copyArgs('one', 'two'), '--in-flight', String(1 + drawn(300))], { cwd: dir });
     // From the first word it says on, which is when the source has been read; the whole of it takes about half a second.
-    await new Promise<void>((resolve) => { command.child.stderr?.once('data', () => { resolve(); }); command.child.once('close', () => { resolve(); }); });
+    await new Promise<void>((resolve) => {
+      command.child.stderr?.once('data', () => {
+        resolve();
+      });
+      command.child.once('close', () => {
+        resolve();
+      });
+    });
     const timer = setTimeout(() => command.child.kill('SIGKILL'), drawn(350));
     const code = await command.exited();
     clearTimeout(timer);
@@ -93,7 +139,11 @@ t.test('a copy killed at any instant is resumed, and is then the same', async (t
 t.test('what cannot be meant is refused with 2, in one line, and nothing is written', async (t) => {
   const dir = await folder(t);
   await withLog(join(dir, 'one'), async (log) => writeSource(log, writtenOf(50)));
-  const refusal = async (args: readonly string[], err: RegExp, env: Readonly<Record<string, string>> = {}): Promise<void> => {
+  const refusal = async (
+    args: readonly string[],
+    err: RegExp,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<void> => {
     const command = await ended(runCommandLine(args, { cwd: dir, env }));
     t.match(command, { code: 2, out: '', err }, args.join(' '));
     t.notMatch(command.err, /\n {4}at |hunter2/u, 'no stack, no password');
@@ -102,7 +152,10 @@ t.test('what cannot be meant is refused with 2, in one line, and nothing is writ
   await refusal(['log', 'copy', '--from', 'embedded:one'], /the target log is missing: use --to/u);
   await refusal(copyArgs('one', 'one'), /the same log/u);
   await refusal(copyArgs('nowhere', 'two'), /nowhere has no log/u);
-  await refusal(['log', 'copy', '--from', 'mysql://u:hunter2@h', '--to', 'embedded:two'], /--from must be embedded: or esdb/u);
+  await refusal(
+    ['log', 'copy', '--from', 'mysql://u:hunter2@h', '--to', 'embedded:two'],
+    /--from must be embedded: or esdb/u,
+  );
   await refusal(['log', 'copy', '--from', 'embedded:one', '--to', 'two'], /--to must be embedded: or esdb/u);
   await refusal([...copyArgs('one', 'two'), '--in-flight', '0'], /--in-flight must be a whole number from 1/u);
   await refusal(['log', 'info', '--log', 'esdb://u:hunter2@h:port'], /--log /u);
@@ -114,8 +167,15 @@ t.test('a folder that a server runs on is refused', async (t) => {
   const server = await startTestServer();
   t.teardown(async () => server.remove());
   const dir = await folder(t);
-  for (const args of [copyArgs(server.dataDir, 'two'), ['log', 'info', '--log', `embedded:${server.dataDir}`], ['log', 'new-epoch', '--log', `embedded:${server.dataDir}`]]) {
-    t.match(await ended(runCommandLine(args, { cwd: dir })), { code: 2, err: /another server is running on DATA_DIR/u });
+  for (const args of [
+    copyArgs(server.dataDir, 'two'),
+    ['log', 'info', '--log', `embedded:${server.dataDir}`],
+    ['log', 'new-epoch', '--log', `embedded:${server.dataDir}`],
+  ]) {
+    t.match(await ended(runCommandLine(args, { cwd: dir })), {
+      code: 2,
+      err: /another server is running on DATA_DIR/u,
+    });
   }
 });
 
@@ -131,48 +191,124 @@ t.test('a damaged source is refused', async (t) => {
   const at = bytes.indexOf('"place":1500,');
   bytes.write('"place":1501,', at);
   await writeFile(file, bytes);
-  t.match(await ended(runCommandLine(copyArgs('one', 'two'), { cwd: dir })), { code: 2, err: /the source is damaged: .*has a wrong checksum/u });
+  t.match(await ended(runCommandLine(copyArgs('one', 'two'), { cwd: dir })), {
+    code: 2,
+    err: /the source is damaged: .*has a wrong checksum/u,
+  });
   t.equal(await withLog(join(dir, 'two'), readFounding), undefined, 'nothing was written');
 });
 
-t.test('a server on the copy serves the same objects, passwords and history; what the old one gave out counts no more', async (t) => {
-  const one = await startTestServer();
-  const widgets = '/apis/example.com/v1alpha1/widgets';
-  t.equal((await one.call(widgets, { method: 'POST', body: { metadata: { name: 'lamp' }, spec: { title: 'Lamp', serial: 'A-1' } } })).status, 201);
-  t.equal((await one.call(`${widgets}/lamp`, { method: 'PATCH', body: { spec: { size: 4 } }, headers: { 'content-type': 'application/merge-patch+json' } })).status, 200);
-  t.equal((await one.call('/api/v1alpha1/users', { method: 'POST', body: { metadata: { name: 'jane' }, spec: { password: 'jane-has-a-secret' } } })).status, 201);
-  const before = await (await one.call(widgets)).json() as { readonly metadata: { readonly resourceVersion: string }; readonly items: readonly { readonly metadata: Record<string, unknown> }[] };
-  await one.restart().then((again) => again.close());
+t.test(
+  'a server on the copy serves the same objects, passwords and history; what the old one gave out counts no more',
+  async (t) => {
+    const one = await startTestServer();
+    const widgets = '/apis/example.com/v1alpha1/widgets';
+    t.equal(
+      (
+        await one.call(widgets, {
+          method: 'POST',
+          body: { metadata: { name: 'lamp' }, spec: { title: 'Lamp', serial: 'A-1' } },
+        })
+      ).status,
+      201,
+    );
+    t.equal(
+      (
+        await one.call(`${widgets}/lamp`, {
+          method: 'PATCH',
+          body: { spec: { size: 4 } },
+          headers: { 'content-type': 'application/merge-patch+json' },
+        })
+      ).status,
+      200,
+    );
+    t.equal(
+      (
+        await one.call('/api/v1alpha1/users', {
+          method: 'POST',
+          body: { metadata: { name: 'jane' }, spec: { password: 'jane-has-a-secret' } },
+        })
+      ).status,
+      201,
+    );
+    const before = (await (await one.call(widgets)).json()) as {
+      readonly metadata: { readonly resourceVersion: string };
+      readonly items: readonly { readonly metadata: Record<string, unknown> }[];
+    };
+    await one.restart().then((again) => again.close());
 
-  const dir = await folder(t);
-  t.match(await ended(runCommandLine(copyArgs(one.dataDir, 'two'), { cwd: dir })), { code: 0 });
-  const two = await startTestServer({ dataDir: join(dir, 'two') });
-  t.teardown(async () => two.close());
-  const after = await (await two.call(widgets)).json() as typeof before;
-  const shown = ({ items }: typeof before): readonly unknown[] => items.map((item) => ({ ...item, metadata: { ...item.metadata, resourceVersion: undefined } }));
-  t.strictSame(shown(after), shown(before));
-  t.ok(BigInt(after.metadata.resourceVersion) > 10n ** 19n, 'positions are an epoch later');
-  const jane = `Basic ${Buffer.from('jane:jane-has-a-secret').toString('base64')}`;
-  t.equal((await two.call('/apis/uc.api.svc.run/v1alpha1/users/-', { headers: { authorization: jane } })).status, 200, 'the password counts');
-  t.equal((await two.call(widgets, { method: 'POST', body: { metadata: { name: 'copy' }, spec: { title: 'Copy', serial: 'A-1' } } })).status, 409, 'unique values are held');
+    const dir = await folder(t);
+    t.match(await ended(runCommandLine(copyArgs(one.dataDir, 'two'), { cwd: dir })), { code: 0 });
+    const two = await startTestServer({ dataDir: join(dir, 'two') });
+    t.teardown(async () => two.close());
+    const after = (await (await two.call(widgets)).json()) as typeof before;
+    const shown = ({ items }: typeof before): readonly unknown[] =>
+      items.map((item) => ({ ...item, metadata: { ...item.metadata, resourceVersion: undefined } }));
+    t.strictSame(shown(after), shown(before));
+    t.ok(BigInt(after.metadata.resourceVersion) > 10n ** 19n, 'positions are an epoch later');
+    const jane = `Basic ${Buffer.from('jane:jane-has-a-secret').toString('base64')}`;
+    t.equal(
+      (await two.call('/apis/uc.api.svc.run/v1alpha1/users/-', { headers: { authorization: jane } })).status,
+      200,
+      'the password counts',
+    );
+    t.equal(
+      (
+        await two.call(widgets, {
+          method: 'POST',
+          body: { metadata: { name: 'copy' }, spec: { title: 'Copy', serial: 'A-1' } },
+        })
+      ).status,
+      409,
+      'unique values are held',
+    );
 
-  const watched = await two.call(`${widgets}?watch=true&timeoutSeconds=1&resourceVersion=${before.metadata.resourceVersion}`);
-  t.match(await watched.text(), /"code":410/u, 'a watch from an old position is told to begin anew');
-  t.equal((await two.call(`${widgets}?resourceVersion=${before.metadata.resourceVersion}&resourceVersionMatch=NotOlderThan`)).status, 410);
-  const whole = await two.call(`${widgets}?watch=true&timeoutSeconds=1`);
-  t.match(await whole.text(), /"type":"ADDED".*"name":"lamp"/u);
-  await rm(one.dataDir, { recursive: true, force: true });
-});
+    const watched = await two.call(
+      `${widgets}?watch=true&timeoutSeconds=1&resourceVersion=${before.metadata.resourceVersion}`,
+    );
+    t.match(await watched.text(), /"code":410/u, 'a watch from an old position is told to begin anew');
+    t.equal(
+      (
+        await two.call(
+          `${widgets}?resourceVersion=${before.metadata.resourceVersion}&resourceVersionMatch=NotOlderThan`,
+        )
+      ).status,
+      410,
+    );
+    const whole = await two.call(`${widgets}?watch=true&timeoutSeconds=1`);
+    t.match(await whole.text(), /"type":"ADDED".*"name":"lamp"/u);
+    await rm(one.dataDir, { recursive: true, force: true });
+  },
+);
 
-t.test('after a restore in place a new epoch ends what was given out before, and read models are made anew', async (t) => {
-  const server = await startTestServer();
-  const dir = await folder(t);
-  const version = (await (await server.call('/api/v1alpha1/users')).json() as { readonly metadata: { readonly resourceVersion: string } }).metadata.resourceVersion;
-  await server.restart().then((again) => again.close());
-  t.match(await ended(runCommandLine(['log', 'new-epoch', '--log', `embedded:${server.dataDir}`], { cwd: dir })), { code: 0, out: /is in epoch 1\n$/u });
-  t.match(await ended(runCommandLine(['log', 'new-epoch'], { cwd: dir, env: { DATA_DIR: server.dataDir } })), { code: 0, out: /is in epoch 2\n$/u });
-  t.match(await ended(runCommandLine(['log', 'new-epoch', '--log', 'embedded:none'], { cwd: dir })), { code: 2, err: /has no log/u });
-  const again = await startTestServer({ dataDir: server.dataDir });
-  t.teardown(async () => again.remove());
-  t.equal((await again.call(`/api/v1alpha1/users?resourceVersion=${version}&resourceVersionMatch=NotOlderThan`)).status, 410);
-});
+t.test(
+  'after a restore in place a new epoch ends what was given out before, and read models are made anew',
+  async (t) => {
+    const server = await startTestServer();
+    const dir = await folder(t);
+    const version = (
+      (await (await server.call('/api/v1alpha1/users')).json()) as {
+        readonly metadata: { readonly resourceVersion: string };
+      }
+    ).metadata.resourceVersion;
+    await server.restart().then((again) => again.close());
+    t.match(await ended(runCommandLine(['log', 'new-epoch', '--log', `embedded:${server.dataDir}`], { cwd: dir })), {
+      code: 0,
+      out: /is in epoch 1\n$/u,
+    });
+    t.match(await ended(runCommandLine(['log', 'new-epoch'], { cwd: dir, env: { DATA_DIR: server.dataDir } })), {
+      code: 0,
+      out: /is in epoch 2\n$/u,
+    });
+    t.match(await ended(runCommandLine(['log', 'new-epoch', '--log', 'embedded:none'], { cwd: dir })), {
+      code: 2,
+      err: /has no log/u,
+    });
+    const again = await startTestServer({ dataDir: server.dataDir });
+    t.teardown(async () => again.remove());
+    t.equal(
+      (await again.call(`/api/v1alpha1/users?resourceVersion=${version}&resourceVersionMatch=NotOlderThan`)).status,
+      410,
+    );
+  },
+);

@@ -38,9 +38,21 @@ async function storeOf(t: Test, options: Parameters<typeof startEventStore>[0] =
   return store;
 }
 
-async function withLog<T>(place: { readonly url: string } | { readonly dataDir: string }, work: (log: EventLog) => Promise<T>): Promise<T> {
-  const config = 'url' in place ? { eventLog: { kind: 'eventstore' as const, url: place.url, prefix: eventStorePrefixDefault }, dataDir: '' } : { eventLog: { kind: 'embedded' as const }, dataDir: place.dataDir };
-  const { log } = await openLog(config, { clock: systemClock, onFatal: (error) => { throw error; }, onState: () => undefined });
+async function withLog<T>(
+  place: { readonly url: string } | { readonly dataDir: string },
+  work: (log: EventLog) => Promise<T>,
+): Promise<T> {
+  const config =
+    'url' in place
+      ? { eventLog: { kind: 'eventstore' as const, url: place.url, prefix: eventStorePrefixDefault }, dataDir: '' }
+      : { eventLog: { kind: 'embedded' as const }, dataDir: place.dataDir };
+  const { log } = await openLog(config, {
+    clock: systemClock,
+    onFatal: (error) => {
+      throw error;
+    },
+    onState: () => undefined,
+  });
   try {
     return await work(log);
   } finally {
@@ -58,25 +70,41 @@ async function ended(command: CommandLine): Promise<Ended> {
 /** Resolves once standard error shows the line. */
 async function says(command: CommandLine, line: RegExp): Promise<void> {
   await new Promise<void>((resolve) => {
-    const look = (): void => { if (line.test(command.stderr())) resolve(); };
+    const look = (): void => {
+      if (line.test(command.stderr())) resolve();
+    };
     command.child.stderr?.on('data', look);
-    command.child.once('close', () => { resolve(); });
+    command.child.once('close', () => {
+      resolve();
+    });
     look();
   });
 }
 
-t.test('a log goes to EventStoreDB and back, and others\' events in it are left alone', async (t) => {
+t.test("a log goes to EventStoreDB and back, and others' events in it are left alone", async (t) => {
   const dir = await folder(t);
   const store = await storeOf(t);
   await store.foreignAppend({ stream: 'orders-1', json: { of: 'another program' } });
   const events = await withLog({ dataDir: join(dir, 'one') }, async (log) => writeSource(log, writtenOf(2_000)));
   const there = await ended(runCommandLine(['log', 'copy', '--from', 'embedded:one', '--to', store.url], { cwd: dir }));
-  t.match(there, { code: 0, out: /^esdb:\/\/\S+ is now a complete copy of embedded:\S+one: \d+ events, log \S+, epoch 1\n$/u }, there.err);
+  t.match(
+    there,
+    { code: 0, out: /^esdb:\/\/\S+ is now a complete copy of embedded:\S+one: \d+ events, log \S+, epoch 1\n$/u },
+    there.err,
+  );
   await store.foreignAppend({ stream: 'orders-2', json: { of: 'another program' } });
   t.strictSame(comparable(await withLog({ url: store.url }, copiedOf)), comparable(events));
-  t.match(await ended(runCommandLine(['log', 'info'], { cwd: dir, env: { EVENT_LOG: store.url } })), { code: 0, out: new RegExp(`epoch +1 .*\\nevents +${String(events.length + 2)}\\n`, 'u') });
+  t.match(await ended(runCommandLine(['log', 'info'], { cwd: dir, env: { EVENT_LOG: store.url } })), {
+    code: 0,
+    out: new RegExp(`epoch +1 .*\\nevents +${String(events.length + 2)}\\n`, 'u'),
+  });
 
-  const back = await ended(runCommandLine(['log', 'copy'], { cwd: dir, env: { LEDGERPLANE_COPY_FROM: store.url, LEDGERPLANE_COPY_TO: 'embedded:two' } }));
+  const back = await ended(
+    runCommandLine(['log', 'copy'], {
+      cwd: dir,
+      env: { LEDGERPLANE_COPY_FROM: store.url, LEDGERPLANE_COPY_TO: 'embedded:two' },
+    }),
+  );
   t.match(back, { code: 0, out: /epoch 2\n$/u }, back.err);
   t.strictSame(comparable(await withLog({ dataDir: join(dir, 'two') }, copiedOf)), comparable(events));
 
@@ -94,18 +122,27 @@ t.test('a server that goes away while it is copied into costs time and nothing e
       await store.kill();
       await store.restart({ closedMs: 150, unavailableMs: 100, notReadyMs: 100 });
     },
-    'its connections are cut': async (store) => { store.dropConnections(); },
-    'everything in flight is rejected': async (store) => { store.rejectInFlight(unavailable); },
+    'its connections are cut': async (store) => {
+      store.dropConnections();
+    },
+    'everything in flight is rejected': async (store) => {
+      store.rejectInFlight(unavailable);
+    },
   };
   for (const [what, trouble] of Object.entries(troubles)) {
     const store = await storeOf(t);
     let appends = 0;
     store.faults.append = () => {
       appends += 1;
-      if (appends % 700 === 300) setImmediate(() => { void trouble(store); });
+      if (appends % 700 === 300)
+        setImmediate(() => {
+          void trouble(store);
+        });
       return undefined;
     };
-    const copied = await ended(runCommandLine(['log', 'copy', '--from', 'embedded:one', '--to', store.url], { cwd: dir }));
+    const copied = await ended(
+      runCommandLine(['log', 'copy', '--from', 'embedded:one', '--to', store.url], { cwd: dir }),
+    );
     store.faults.append = undefined;
     t.match(copied, { code: 0 }, `${what}: ${copied.err}`);
     t.ok(appends > events.length, `${what}: ${appends.toString()} appends for ${events.length.toString()} events`);
@@ -118,13 +155,16 @@ t.test('a copy killed at drawn points, in both directions, is resumed and is the
   const store = await storeOf(t);
   const drawn = drawing(seed);
   const events = await withLog({ dataDir: join(dir, 'one') }, async (log) => writeSource(log, writtenOf(4_000)));
-  for (const [from, to] of [['embedded:one', store.url], [store.url, 'embedded:two']] as const) {
+  for (const [from, to] of [
+    ['embedded:one', store.url],
+    [store.url, 'embedded:two'],
+  ] as const) {
     let killed = 0;
     for (let turn = 0; turn < 6; turn += 1) {
       const command = runCommandLine(['log', 'copy', '--from', from, '--to', to], { cwd: dir });
       await says(command, /reading the source: [\d,]+ events in/u);
       const timer = setTimeout(() => command.child.kill('SIGKILL'), drawn(500));
-      if (await command.exited() === 'SIGKILL') killed += 1;
+      if ((await command.exited()) === 'SIGKILL') killed += 1;
       clearTimeout(timer);
     }
     t.ok(killed > 0, `${killed.toString()} of 6 were killed`);
@@ -140,19 +180,28 @@ t.test('a source that a server runs on is refused or not finished, and is copied
   const store = await storeOf(t);
   const server = await startTestServer({ environment: { EVENT_LOG: store.url } });
   const widgets = '/apis/example.com/v1alpha1/widgets';
-  const write = async (name: string): Promise<void> => { t.equal((await server.call(widgets, { method: 'POST', body: { metadata: { name }, spec: { title: name } } })).status, 201); };
+  const write = async (name: string): Promise<void> => {
+    t.equal(
+      (await server.call(widgets, { method: 'POST', body: { metadata: { name }, spec: { title: name } } })).status,
+      201,
+    );
+  };
   for (let count = 0; count < 20; count += 1) await write(`w${count.toString()}`);
   const command = runCommandLine(['log', 'copy', '--from', store.url, '--to', 'embedded:two'], { cwd: dir });
   let isOver = false;
   const hasEnded = (): boolean => isOver;
   const ending = command.exited();
-  void ending.then(() => { isOver = true; });
+  void ending.then(() => {
+    isOver = true;
+  });
   let written = 20;
   for (; !hasEnded(); written += 1) await write(`w${written.toString()}`);
   t.match(command.stderr(), /the source has grown, so a server is running on it/u);
   t.ok([1, 2].includes(Number(await ending)));
   await server.close();
-  const copied = await ended(runCommandLine(['log', 'copy', '--from', store.url, '--to', 'embedded:two'], { cwd: dir }));
+  const copied = await ended(
+    runCommandLine(['log', 'copy', '--from', store.url, '--to', 'embedded:two'], { cwd: dir }),
+  );
   t.match(copied, { code: 0 }, copied.err);
   const two = await startTestServer({ dataDir: join(dir, 'two') });
   t.teardown(async () => two.close());
@@ -162,7 +211,11 @@ t.test('a source that a server runs on is refused or not finished, and is copied
 t.test('no server, and a password that does not count: told without it, and nothing is written', async (t) => {
   const dir = await folder(t);
   await withLog({ dataDir: join(dir, 'one') }, async (log) => writeSource(log, writtenOf(20)));
-  const nowhere = await ended(runCommandLine(['log', 'copy', '--from', 'embedded:one', '--to', 'esdb://admin:hunter2@127.0.0.1:1?tls=false'], { cwd: dir }));
+  const nowhere = await ended(
+    runCommandLine(['log', 'copy', '--from', 'embedded:one', '--to', 'esdb://admin:hunter2@127.0.0.1:1?tls=false'], {
+      cwd: dir,
+    }),
+  );
   t.match(nowhere, { code: 1, out: '' }, nowhere.err);
   t.match(nowhere.err, /--to has a password that other users of this machine can see: LEDGERPLANE_COPY_TO/u);
   t.notMatch(nowhere.err, /hunter2|\n {4}at /u);
@@ -183,8 +236,13 @@ t.test('a log that refuses is told with 2 on either side, and nothing is written
     [`esdb://admin:hunter2@${at}?tls=false`, /TLS/u],
     [`esdb://admin:hunter2@${at}`, /certificate|encrypted/u],
   ] as const) {
-    for (const [from, to] of [['embedded:one', url], [url, 'embedded:two']] as const) {
-      const refused = await ended(runCommandLine(['log', 'copy'], { cwd: dir, env: { LEDGERPLANE_COPY_FROM: from, LEDGERPLANE_COPY_TO: to } }));
+    for (const [from, to] of [
+      ['embedded:one', url],
+      [url, 'embedded:two'],
+    ] as const) {
+      const refused = await ended(
+        runCommandLine(['log', 'copy'], { cwd: dir, env: { LEDGERPLANE_COPY_FROM: from, LEDGERPLANE_COPY_TO: to } }),
+      );
       t.match(refused, { code: 2, out: '', err }, `${from} to ${to}`);
       t.notMatch(refused.err, /hunter2|\n {4}at /u);
     }

@@ -4,23 +4,45 @@ import t, { type Test } from 'tap';
 
 import { LogCopyError } from '../../src/log-tools/log-copy-cursor.ts';
 import { platformStream, readFounding } from '../../src/log/founded-log.ts';
-import { LogCorruptError, logStart, streamName, streamRevision, type EventLog, type RecordedEvent } from '../../src/log/log.ts';
+import {
+  LogCorruptError,
+  logStart,
+  streamName,
+  streamRevision,
+  type EventLog,
+  type RecordedEvent,
+} from '../../src/log/log.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { idOf } from '../support/id-of.ts';
 import { appended, collect, proposed } from '../support/memory/log-events.ts';
 import { MemoryLog, memoryDisk, type MemoryDisk } from '../support/memory/memory-log.ts';
 import { altered } from '../support/writing.ts';
-import { comparable, copiedOf, domain, founding, platformEvent, runCopy, sourceId, writeSource, writtenOf } from './source-log.ts';
+import {
+  comparable,
+  copiedOf,
+  domain,
+  founding,
+  platformEvent,
+  runCopy,
+  sourceId,
+  writeSource,
+  writtenOf,
+} from './source-log.ts';
 
 const opening = (disk: MemoryDisk) => async (): Promise<EventLog> => new MemoryLog(disk);
 
-async function sourceOf(count: number): Promise<{ readonly source: EventLog; readonly events: readonly RecordedEvent[] }> {
+async function sourceOf(
+  count: number,
+): Promise<{ readonly source: EventLog; readonly events: readonly RecordedEvent[] }> {
   const source = new MemoryLog();
   return { source, events: await writeSource(source, writtenOf(count)) };
 }
 
 /** Refused: nothing was written. */
-async function refused(t: Test, { source, target, message }: { readonly source: EventLog; readonly target: MemoryDisk; readonly message: RegExp }): Promise<void> {
+async function refused(
+  t: Test,
+  { source, target, message }: { readonly source: EventLog; readonly target: MemoryDisk; readonly message: RegExp },
+): Promise<void> {
   const before = target.appends.length;
   await t.rejects(runCopy(source, opening(target)), { name: 'LogCopyError', kind: 'refused', message });
   t.equal(target.appends.length, before, 'nothing was written');
@@ -33,8 +55,19 @@ t.test('a copy holds the same events, ids, revisions, bytes and order, and no le
   t.match(copied, { epoch: 1, events: events.length, written: true });
   const target = new MemoryLog(disk);
   t.strictSame(comparable(await copiedOf(target)), comparable(events));
-  t.same((await collect(target.readAll({ after: logStart, categories: ['platform', 'lease'] }))).map(({ type }) => type), ['EpochStarted', 'CopyFinished']);
-  t.match(await readFounding(target), { logId: copied.logId, domain, epoch: 1, reason: 'copied', finished: true, copied: events.length, copyOf: { logId: sourceId, epoch: 0 } });
+  t.same(
+    (await collect(target.readAll({ after: logStart, categories: ['platform', 'lease'] }))).map(({ type }) => type),
+    ['EpochStarted', 'CopyFinished'],
+  );
+  t.match(await readFounding(target), {
+    logId: copied.logId,
+    domain,
+    epoch: 1,
+    reason: 'copied',
+    finished: true,
+    copied: events.length,
+    copyOf: { logId: sourceId, epoch: 0 },
+  });
   t.not(copied.logId, sourceId, 'a copy is a log of its own');
   t.match(lines.at(-1), /^verifying: \d+ events in /u);
 });
@@ -52,7 +85,14 @@ t.test('a finished copy is left as it is', async (t) => {
   t.strictSame((await runCopy(source, opening(disk))).copied, { ...copied, written: false });
   t.equal(disk.appends.length, before);
   await source.append(streamName('object:widgets/new'), [proposed('one more')], 'absent');
-  await refused(t, { source, target: disk, message: new RegExp(`finished copy of this source when it had ${String(events.length)} events; it has ${String(events.length + 1)} now`, 'u') });
+  await refused(t, {
+    source,
+    target: disk,
+    message: new RegExp(
+      `finished copy of this source when it had ${String(events.length)} events; it has ${String(events.length + 1)} now`,
+      'u',
+    ),
+  });
 });
 
 t.test('the copy of a copy is an epoch later', async (t) => {
@@ -67,9 +107,15 @@ t.test('the copy of a copy is an epoch later', async (t) => {
 t.test('what must not be copied is refused, and nothing is written', async (t) => {
   const { source } = await sourceOf(20);
   const other = new MemoryLog();
-  await other.append(platformStream, [platformEvent({ type: 'EpochStarted', logId: idOf('other'), domain: 'example.org', epoch: 0, reason: 'founded' })], 'absent');
+  await other.append(
+    platformStream,
+    [platformEvent({ type: 'EpochStarted', logId: idOf('other'), domain: 'example.org', epoch: 0, reason: 'founded' })],
+    'absent',
+  );
 
-  t.test('an empty source', async (t) => refused(t, { source: new MemoryLog(), target: memoryDisk(), message: /source is empty/u }));
+  t.test('an empty source', async (t) =>
+    refused(t, { source: new MemoryLog(), target: memoryDisk(), message: /source is empty/u }),
+  );
   t.test('a source that does not say which log it is', async (t) => {
     const unfounded = new MemoryLog();
     await unfounded.append(streamName('object:widgets/a'), [proposed('a')], 'absent');
@@ -83,7 +129,11 @@ t.test('what must not be copied is refused, and nothing is written', async (t) =
   });
   t.test('a target that holds another log', async (t) => {
     const disk = memoryDisk();
-    await new MemoryLog(disk).append(platformStream, [platformEvent({ ...founding, logId: idOf('another') } as typeof founding)], 'absent');
+    await new MemoryLog(disk).append(
+      platformStream,
+      [platformEvent({ ...founding, logId: idOf('another') } as typeof founding)],
+      'absent',
+    );
     await refused(t, { source, target: disk, message: /the target is not empty: it is the log/u });
   });
   t.test('a target that holds events of no log', async (t) => {
@@ -94,18 +144,39 @@ t.test('what must not be copied is refused, and nothing is written', async (t) =
   t.test('a target of another domain', async (t) => {
     const disk = memoryDisk();
     await runCopy(other, opening(disk));
-    await refused(t, { source, target: disk, message: /belongs to the platform domain example\.org, but the source belongs to svc\.run/u });
+    await refused(t, {
+      source,
+      target: disk,
+      message: /belongs to the platform domain example\.org, but the source belongs to svc\.run/u,
+    });
   });
   t.test('a target that is a copy of another log', async (t) => {
     const disk = memoryDisk();
     const third = new MemoryLog();
-    await third.append(platformStream, [platformEvent({ ...founding, logId: idOf('third') } as typeof founding)], 'absent');
+    await third.append(
+      platformStream,
+      [platformEvent({ ...founding, logId: idOf('third') } as typeof founding)],
+      'absent',
+    );
     await runCopy(third, opening(disk));
     await refused(t, { source, target: disk, message: /it is a copy of the log/u });
   });
   t.test('an unfinished copy as the source', async (t) => {
     const unfinished = new MemoryLog();
-    await unfinished.append(platformStream, [platformEvent({ type: 'EpochStarted', logId: idOf('copy'), domain, epoch: 1, reason: 'copied', copyOf: { logId: sourceId, epoch: 0 } })], 'absent');
+    await unfinished.append(
+      platformStream,
+      [
+        platformEvent({
+          type: 'EpochStarted',
+          logId: idOf('copy'),
+          domain,
+          epoch: 1,
+          reason: 'copied',
+          copyOf: { logId: sourceId, epoch: 0 },
+        }),
+      ],
+      'absent',
+    );
     await refused(t, { source: unfinished, target: memoryDisk(), message: /an unfinished copy/u });
   });
   t.test('a damaged source', async (t) => {
@@ -122,10 +193,18 @@ t.test('what must not be copied is refused, and nothing is written', async (t) =
       async *readAll(options) {
         yield* source.readAll(options);
         const last = await source.readLast(streamName('lease:reconcilers'));
-        await source.append(streamName('lease:reconcilers'), [proposed(`renewal ${String(last?.revision)}`)], last?.revision ?? 'absent');
+        await source.append(
+          streamName('lease:reconcilers'),
+          [proposed(`renewal ${String(last?.revision)}`)],
+          last?.revision ?? 'absent',
+        );
       },
     });
-    await refused(t, { source: served, target: memoryDisk(), message: /source has grown, so a server is running on it/u });
+    await refused(t, {
+      source: served,
+      target: memoryDisk(),
+      message: /source has grown, so a server is running on it/u,
+    });
   });
 });
 
@@ -148,8 +227,12 @@ t.test('a source that grows after the copy began is told, and the copy is not fi
 t.test('the first event that differs is told, and the copy is not finished', async (t) => {
   const { source, events } = await sourceOf(60);
   for (const [what, change] of Object.entries<(event: RecordedEvent) => Partial<RecordedEvent>>({
-    'its id': () => ({ id: idOf('another') }), 'its type': () => ({ type: 'Another' }), 'its data': ({ data }) => ({ data: Buffer.concat([data, Buffer.from(' ')]) }),
-    'its metadata': () => ({ metadata: Buffer.from('{}') }), 'its stream': () => ({ stream: streamName('object:widgets/elsewhere') }), 'its revision': () => ({ revision: streamRevision(900) }),
+    'its id': () => ({ id: idOf('another') }),
+    'its type': () => ({ type: 'Another' }),
+    'its data': ({ data }) => ({ data: Buffer.concat([data, Buffer.from(' ')]) }),
+    'its metadata': () => ({ metadata: Buffer.from('{}') }),
+    'its stream': () => ({ stream: streamName('object:widgets/elsewhere') }),
+    'its revision': () => ({ revision: streamRevision(900) }),
   })) {
     const disk = memoryDisk();
     let opened = 0;
@@ -159,7 +242,8 @@ t.test('the first event that differs is told, and the copy is not finished', asy
       if (opened === 1) return log;
       return altered(log, {
         async *readAll(options) {
-          for await (const batch of log.readAll(options)) yield batch.map((event) => event.id === events[30]?.id ? { ...event, ...change(event) } : event);
+          for await (const batch of log.readAll(options))
+            yield batch.map((event) => (event.id === events[30]?.id ? { ...event, ...change(event) } : event));
         },
       });
     };
@@ -173,15 +257,26 @@ t.test('the first event that differs is told, and the copy is not finished', asy
 
 t.test('a missing event and one too many are told', async (t) => {
   const { source, events } = await sourceOf(60);
-  const without = (id: string | undefined) => (log: EventLog): EventLog => altered(log, {
-    async *readAll(options) {
-      for await (const batch of log.readAll(options)) yield batch.filter((event) => event.id !== id);
-    },
-  });
+  const without =
+    (id: string | undefined) =>
+    (log: EventLog): EventLog =>
+      altered(log, {
+        async *readAll(options) {
+          for await (const batch of log.readAll(options)) yield batch.filter((event) => event.id !== id);
+        },
+      });
   const disk = memoryDisk();
   let opened = 0;
-  await t.rejects(runCopy(source, async () => (opened += 1) === 1 ? new MemoryLog(disk) : without(events.at(-1)?.id)(new MemoryLog(disk))), { kind: 'failed', message: /the target lacks event/u });
-  await t.rejects(runCopy(without(events.at(-1)?.id)(source), opening(disk)), { kind: 'failed', message: /the target has more events than the source: event/u });
+  await t.rejects(
+    runCopy(source, async () =>
+      (opened += 1) === 1 ? new MemoryLog(disk) : without(events.at(-1)?.id)(new MemoryLog(disk)),
+    ),
+    { kind: 'failed', message: /the target lacks event/u },
+  );
+  await t.rejects(runCopy(without(events.at(-1)?.id)(source), opening(disk)), {
+    kind: 'failed',
+    message: /the target has more events than the source: event/u,
+  });
 });
 
 t.test('one append that overtakes a lost one is noticed: the order is gone', async (t) => {
@@ -198,11 +293,18 @@ t.test('one append that overtakes a lost one is noticed: the order is gone', asy
       },
     });
   };
-  await t.rejects(runCopy(source, losing), { kind: 'failed', message: /the target took later events before event .*--in-flight 1/u });
+  await t.rejects(runCopy(source, losing), {
+    kind: 'failed',
+    message: /the target took later events before event .*--in-flight 1/u,
+  });
   t.match(await readFounding(new MemoryLog(disk)), { finished: false });
   disk.appends.splice(0);
   isLost = false;
-  t.match((await runCopy(source, losing, { inFlightMax: 1 })).copied, { written: true }, 'one at a time nothing can overtake');
+  t.match(
+    (await runCopy(source, losing, { inFlightMax: 1 })).copied,
+    { written: true },
+    'one at a time nothing can overtake',
+  );
 });
 
 t.test('a target that stays away ends the copy, and what it was given is kept', async (t) => {
@@ -213,12 +315,17 @@ t.test('a target that stays away ends the copy, and what it was given is kept', 
   const leaving = async (): Promise<EventLog> => {
     const log = new MemoryLog(disk);
     return altered(log, {
-      append: async (...call) => (calls += 1) <= 20 ? log.append(...call) : { ok: false, reason: 'unavailable', cause: new Error('gone') },
+      append: async (...call) =>
+        (calls += 1) <= 20 ? log.append(...call) : { ok: false, reason: 'unavailable', cause: new Error('gone') },
     });
   };
   const running = runCopy(source, leaving, { clock });
   const end = { isOver: false };
-  void running.catch(() => undefined).finally(() => { end.isOver = true; });
+  void running
+    .catch(() => undefined)
+    .finally(() => {
+      end.isOver = true;
+    });
   while (!end.isOver) {
     await nextTurn();
     clock.advance(50);

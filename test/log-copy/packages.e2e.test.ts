@@ -17,18 +17,30 @@ t.test('a server on a copied log serves the plugin that was installed on the oth
   const send = async (path: string, archive: Buffer): Promise<number> => {
     const form = new FormData();
     form.set('file', new Blob([new Uint8Array(archive)]), 'package');
-    return (await fetch(`${one.url}${consolePath}/${path}`, { method: 'POST', headers: { authorization: adminAuthorization }, body: form })).status;
+    return (
+      await fetch(`${one.url}${consolePath}/${path}`, {
+        method: 'POST',
+        headers: { authorization: adminAuthorization },
+        body: form,
+      })
+    ).status;
   };
   t.equal(await send('install', tellerPackage('1.0.0')), 201);
   t.equal(await send('teller/upgrade', tellerPackage('2.0.0', { format: 'zip' })), 200);
-  t.equal((await one.call('/apis/teller.example.com/v1/tales', { method: 'POST', body: { metadata: { name: 'one' } } })).status, 201);
+  t.equal(
+    (await one.call('/apis/teller.example.com/v1/tales', { method: 'POST', body: { metadata: { name: 'one' } } }))
+      .status,
+    201,
+  );
   await one.close();
   const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-copied-packages-'));
   t.teardown(async () => {
     await rm(dir, { recursive: true, force: true });
     await rm(one.dataDir, { recursive: true, force: true });
   });
-  const run = async (...args: string[]): Promise<{ readonly code: unknown; readonly out: string; readonly err: string }> => {
+  const run = async (
+    ...args: string[]
+  ): Promise<{ readonly code: unknown; readonly out: string; readonly err: string }> => {
     const command = runCommandLine(['log', ...args], { cwd: dir });
     const code = await command.exited();
     return { code, out: command.stdout(), err: command.stderr() };
@@ -36,7 +48,8 @@ t.test('a server on a copied log serves the plugin that was installed on the oth
   const copied = await run('copy', '--from', `embedded:${one.dataDir}`, '--to', 'embedded:two');
   t.match(copied, { code: 0 }, copied.err);
   t.notOk(existsSync(join(dir, 'two', 'packages')), 'no folder was copied');
-  for (const place of [one.dataDir, 'two']) t.match(await run('info', '--log', `embedded:${place}`), { code: 0, out: /\npackages +2\nhead /u });
+  for (const place of [one.dataDir, 'two'])
+    t.match(await run('info', '--log', `embedded:${place}`), { code: 0, out: /\npackages +2\nhead /u });
 
   const two = await startTestServer({ dataDir: join(dir, 'two') });
   t.teardown(async () => two.close());

@@ -17,15 +17,31 @@ import { comparable, copiedOf, runCopy, writeSource, type Written } from './sour
 const seed = Number(process.env['COPY_SEED'] ?? 20_261_121);
 const numRuns = Number(process.env['COPY_RUNS'] ?? 300);
 
-const stream = fc.constantFrom('object:widgets/a', 'object:widgets/b', 'claim:widgets/x', 'secret:u', 'guard:g', 'type:widgets', 'platform:level', 'lease:reconcilers');
-const history: fc.Arbitrary<readonly Written[]> = fc.array(fc.record({ stream, bytes: fc.nat(60) }), { maxLength: 80, size: 'max' });
+const stream = fc.constantFrom(
+  'object:widgets/a',
+  'object:widgets/b',
+  'claim:widgets/x',
+  'secret:u',
+  'guard:g',
+  'type:widgets',
+  'platform:level',
+  'lease:reconcilers',
+);
+const history: fc.Arbitrary<readonly Written[]> = fc.array(fc.record({ stream, bytes: fc.nat(60) }), {
+  maxLength: 80,
+  size: 'max',
+});
 
 /**
  * What becomes of a connection: from one append on, everything until all answers are in is lost (`lost`), or lands without an
  * answer (`unanswered`); or the copy is killed there, and what was on its way lands later (`killed`, in its order, as sent).
  */
 type Fault = { readonly at: number; readonly kind: 'lost' | 'unanswered' | 'killed'; readonly landing: number };
-const fault: fc.Arbitrary<Fault> = fc.record({ at: fc.oneof(fc.nat(3), fc.nat(40)), kind: fc.constantFrom('lost', 'unanswered', 'killed'), landing: fc.nat(10) });
+const fault: fc.Arbitrary<Fault> = fc.record({
+  at: fc.oneof(fc.nat(3), fc.nat(40)),
+  kind: fc.constantFrom('lost', 'unanswered', 'killed'),
+  landing: fc.nat(10),
+});
 
 const noAnswer: AppendOutcome = { ok: false, reason: 'unknown', cause: new Error('no answer came') };
 
@@ -82,44 +98,60 @@ class FaultyTarget {
 /** One call of the copy; false when it was killed. */
 async function callOnce(source: EventLog, target: FaultyTarget, inFlightMax: number): Promise<boolean> {
   const clock = new FakeClock();
-  const killed = new Promise<'killed'>((resolve) => { target.ending.signal.addEventListener('abort', () => { resolve('killed'); }); });
+  const killed = new Promise<'killed'>((resolve) => {
+    target.ending.signal.addEventListener('abort', () => {
+      resolve('killed');
+    });
+  });
   const running = runCopy(source, target.open, { inFlightMax, clock, signal: target.ending.signal });
   running.catch(() => undefined);
   const end = { isOver: false };
-  void Promise.race([killed, running]).catch(() => undefined).finally(() => { end.isOver = true; });
+  void Promise.race([killed, running])
+    .catch(() => undefined)
+    .finally(() => {
+      end.isOver = true;
+    });
   while (!end.isOver) {
     clock.advance(100);
     await nextTurn();
   }
-  if (await Promise.race([killed, running]) !== 'killed') return true;
+  if ((await Promise.race([killed, running])) !== 'killed') return true;
   return false;
 }
 
 t.test('a copy that is killed and resumed at any point is whole, once, and in order', async (t) => {
   let kills = 0;
-  await fc.assert(fc.asyncProperty(history, fc.array(fault, { maxLength: 6 }), fc.integer({ min: 1, max: 12 }), async (written, faults, inFlightMax) => {
-    const source = new MemoryLog();
-    const events = await writeSource(source, written);
-    const server = new MemoryLog();
-    const rest = [...faults];
-    let landing: Promise<void> = Promise.resolve();
-    for (;;) {
-      const [next] = rest;
-      const target = new FaultyTarget(server, rest);
-      if (await callOnce(source, target, inFlightMax)) break;
-      kills += 1;
-      // Some of what was on its way lands, in the order it was sent, while the next call already runs.
-      const after = landing;
-      landing = (async () => {
-        await after;
-        for (let turn = 0; turn < (next?.landing ?? 0); turn += 1) await nextTurn();
-        for (const land of target.late.slice(0, (next?.landing ?? 0) + 1)) await land();
-      })();
-    }
-    await landing;
-    t.strictSame(comparable(await copiedOf(server)), comparable(events));
-    const founding = await readFounding(server);
-    if (founding?.finished !== true || founding.copied !== events.length) throw new Error('it was not finished');
-  }), { seed, numRuns });
+  await fc.assert(
+    fc.asyncProperty(
+      history,
+      fc.array(fault, { maxLength: 6 }),
+      fc.integer({ min: 1, max: 12 }),
+      async (written, faults, inFlightMax) => {
+        const source = new MemoryLog();
+        const events = await writeSource(source, written);
+        const server = new MemoryLog();
+        const rest = [...faults];
+        let landing: Promise<void> = Promise.resolve();
+        for (;;) {
+          const [next] = rest;
+          const target = new FaultyTarget(server, rest);
+          if (await callOnce(source, target, inFlightMax)) break;
+          kills += 1;
+          // Some of what was on its way lands, in the order it was sent, while the next call already runs.
+          const after = landing;
+          landing = (async () => {
+            await after;
+            for (let turn = 0; turn < (next?.landing ?? 0); turn += 1) await nextTurn();
+            for (const land of target.late.slice(0, (next?.landing ?? 0) + 1)) await land();
+          })();
+        }
+        await landing;
+        t.strictSame(comparable(await copiedOf(server)), comparable(events));
+        const founding = await readFounding(server);
+        if (founding?.finished !== true || founding.copied !== events.length) throw new Error('it was not finished');
+      },
+    ),
+    { seed, numRuns },
+  );
   t.ok(kills > numRuns / 3 || numRuns < 50, `${kills.toString()} kills`);
 });

@@ -4,7 +4,14 @@ import { copyLog, type CopiedLog } from '../../src/log-tools/log-copy.ts';
 import type { LogCopyOptions } from '../../src/log-tools/log-copy-context.ts';
 import { encodeEvent } from '../../src/log/event-codec.ts';
 import { platformStream } from '../../src/log/founded-log.ts';
-import { logStart, streamName, streamRevision, type EventLog, type ProposedEvent, type RecordedEvent } from '../../src/log/log.ts';
+import {
+  logStart,
+  streamName,
+  streamRevision,
+  type EventLog,
+  type ProposedEvent,
+  type RecordedEvent,
+} from '../../src/log/log.ts';
 import { idOf } from '../support/id-of.ts';
 import { appended, collect, plain } from '../support/memory/log-events.ts';
 
@@ -12,7 +19,14 @@ export const sourceId = idOf('the source');
 export const domain = 'svc.run';
 
 export function platformEvent(event: Event, id = idOf(JSON.stringify(event))): ProposedEvent {
-  const metadata: EventMetadata = { actor: 'system:log', verb: 'create', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
+  const metadata: EventMetadata = {
+    actor: 'system:log',
+    verb: 'create',
+    requestId: 'r',
+    time: '2026-01-01T00:00:00.000Z',
+    schema: eventSchema,
+    $correlationId: 'r',
+  };
   return encodeEvent(id, event, metadata);
 }
 
@@ -30,7 +44,12 @@ export async function writeSource(log: EventLog, written: readonly Written[]): P
     const name = streamName(stream);
     const revision = next.get(name) ?? 0;
     const data = Buffer.from(JSON.stringify({ place, filling: 'é'.repeat(bytes) }));
-    const event = { id: idOf(`${stream}/${revision.toString()}`), type: `Written${(place % 3).toString()}`, data, metadata: Buffer.from(`{"actor":"test","place":${place.toString()}}`) };
+    const event = {
+      id: idOf(`${stream}/${revision.toString()}`),
+      type: `Written${(place % 3).toString()}`,
+      data,
+      metadata: Buffer.from(`{"actor":"test","place":${place.toString()}}`),
+    };
     // As a deletion is: a copy may be cut off between the two.
     const isPair = stream.startsWith('object:') && place % 4 === 1;
     const events = isPair ? [event, { ...event, id: idOf(`${stream}/${(revision + 1).toString()}`) }] : [event];
@@ -45,26 +64,56 @@ export async function writeSource(log: EventLog, written: readonly Written[]): P
 }
 
 export function writtenOf(count: number): readonly Written[] {
-  const streams = ['object:widgets/a', 'object:widgets/b', 'claim:widgets/x', 'secret:a', 'lease:reconcilers', 'object:widgets/c'];
-  return Array.from({ length: count }, (_, place) => ({ stream: streams[(place * 7 + Math.floor(place / 5)) % streams.length] ?? '', bytes: place % 40 }));
+  const streams = [
+    'object:widgets/a',
+    'object:widgets/b',
+    'claim:widgets/x',
+    'secret:a',
+    'lease:reconcilers',
+    'object:widgets/c',
+  ];
+  return Array.from({ length: count }, (_, place) => ({
+    stream: streams[(place * 7 + Math.floor(place / 5)) % streams.length] ?? '',
+    bytes: place % 40,
+  }));
 }
 
 /** What of a log a copy must hold, in the log's order. */
 export async function copiedOf(log: EventLog): Promise<readonly RecordedEvent[]> {
-  return (await collect(log.readAll({ after: logStart }))).filter(({ stream }) => !/^(?:platform:log$|lease:)/u.test(stream));
+  return (await collect(log.readAll({ after: logStart }))).filter(
+    ({ stream }) => !/^(?:platform:log$|lease:)/u.test(stream),
+  );
 }
 
 /** Without what is each log's own. */
 export function comparable(events: readonly RecordedEvent[]): readonly unknown[] {
-  return events.map((event) => ({ ...(plain(event) as Record<string, unknown>), position: undefined, endsAppend: undefined }));
+  return events.map((event) => ({
+    ...(plain(event) as Record<string, unknown>),
+    position: undefined,
+    endsAppend: undefined,
+  }));
 }
 
 export type CopyRun = { readonly copied: CopiedLog; readonly lines: readonly string[] };
 
-export async function runCopy(source: EventLog, openTarget: () => Promise<EventLog>, options: Partial<LogCopyOptions> & { readonly clock?: Clock } = {}): Promise<CopyRun> {
+export async function runCopy(
+  source: EventLog,
+  openTarget: () => Promise<EventLog>,
+  options: Partial<LogCopyOptions> & { readonly clock?: Clock } = {},
+): Promise<CopyRun> {
   const lines: string[] = [];
   let ids = 0;
   const uuid = (): string => idOf(`drawn ${(ids += 1).toString()}`);
-  const copied = await copyLog({ source, openTarget, inFlightMax: 16, clock: systemClock, uuid, tell: (line) => { lines.push(line); }, ...options });
+  const copied = await copyLog({
+    source,
+    openTarget,
+    inFlightMax: 16,
+    clock: systemClock,
+    uuid,
+    tell: (line) => {
+      lines.push(line);
+    },
+    ...options,
+  });
   return { copied, lines };
 }

@@ -11,15 +11,32 @@ export const appendClauses: Clauses = {
     const { log } = await makeLog(t);
     t.equal(appended(await log.append(stream, [proposed('a')], 'absent')).revision, 0);
     t.equal(appended(await log.append(stream, batchOf('b', 3), streamRevision(0))).revision, 3);
-    t.same((await log.readStream(stream, { from: streamRevision(0), limit: 10 })).map(({ revision }) => revision), [0, 1, 2, 3]);
+    t.same(
+      (await log.readStream(stream, { from: streamRevision(0), limit: 10 })).map(({ revision }) => revision),
+      [0, 1, 2, 3],
+    );
   },
 
   'a stale, an early and a missing expectation are answered with the actual revision': async (t, makeLog) => {
     const { log } = await makeLog(t);
-    t.match(await log.append(stream, [proposed('ahead of nothing')], streamRevision(0)), { ok: false, reason: 'conflict', actual: 'absent' });
+    t.match(await log.append(stream, [proposed('ahead of nothing')], streamRevision(0)), {
+      ok: false,
+      reason: 'conflict',
+      actual: 'absent',
+    });
     await log.append(stream, batchOf('a', 3), 'absent');
-    for (const expected of ['absent', streamRevision(0), streamRevision(1), streamRevision(3), streamRevision(900)] as const) {
-      t.match(await log.append(stream, [proposed(`at ${expected.toString()}`)], expected), { ok: false, reason: 'conflict', actual: 2 });
+    for (const expected of [
+      'absent',
+      streamRevision(0),
+      streamRevision(1),
+      streamRevision(3),
+      streamRevision(900),
+    ] as const) {
+      t.match(await log.append(stream, [proposed(`at ${expected.toString()}`)], expected), {
+        ok: false,
+        reason: 'conflict',
+        actual: 2,
+      });
     }
     t.equal((await collect(log.readAll({ after: logStart }))).length, 3, 'nothing was appended by a conflict');
   },
@@ -35,10 +52,13 @@ export const appendClauses: Clauses = {
     const positions = read.map((event) => event.position);
     t.equal(positions[1], position);
     t.ok((positions[0] ?? position) < position);
-    t.same(read.map(plain), events.map((event, revision) => {
-      const place = { stream: name, revision: streamRevision(revision), position: positions[revision] ?? logStart };
-      return plain({ ...event, ...place, endsAppend: revision === 1 });
-    }));
+    t.same(
+      read.map(plain),
+      events.map((event, revision) => {
+        const place = { stream: name, revision: streamRevision(revision), position: positions[revision] ?? logStart };
+        return plain({ ...event, ...place, endsAppend: revision === 1 });
+      }),
+    );
     t.ok(Buffer.from(read[0]?.data ?? []).equals(bytes));
     t.equal(read[1]?.data.length, 0);
   },
@@ -75,8 +95,15 @@ export const appendClauses: Clauses = {
     t.equal(read.length, 3);
     t.equal(read.at(-1)?.position, position);
     const winning = rivals[outcomes.findIndex(({ ok }) => ok)] ?? [];
-    t.same(read.slice(1).map(({ id }) => id), winning.map(({ id }) => id), 'both of one, and nothing of another');
-    for (const [text, expected] of [['late', 0], ['later', 1]] as const) {
+    t.same(
+      read.slice(1).map(({ id }) => id),
+      winning.map(({ id }) => id),
+      'both of one, and nothing of another',
+    );
+    for (const [text, expected] of [
+      ['late', 0],
+      ['later', 1],
+    ] as const) {
       const lost = await log.append(stream, batchOf(text, 2), streamRevision(expected));
       t.match(lost, { ok: false, reason: 'conflict', actual: 2 });
     }
@@ -100,7 +127,10 @@ export const appendClauses: Clauses = {
 
   'a retry while the first attempt is in flight is answered with it': async (t, makeLog) => {
     const { log } = await makeLog(t);
-    const [first, second] = await Promise.all([log.append(stream, [proposed('a')], 'absent'), log.append(stream, [proposed('a')], 'absent')]);
+    const [first, second] = await Promise.all([
+      log.append(stream, [proposed('a')], 'absent'),
+      log.append(stream, [proposed('a')], 'absent'),
+    ]);
     t.ok(first.ok);
     t.same(second, first);
     t.equal((await collect(log.readAll({ after: logStart }))).length, 1);
@@ -109,26 +139,46 @@ export const appendClauses: Clauses = {
   'a batch that repeats only some of the standing ids is a conflict': async (t, makeLog) => {
     const { log } = await makeLog(t);
     await log.append(stream, batchOf('a', 2), 'absent');
-    t.match(await log.append(stream, [...batchOf('a', 2), proposed('more')], 'absent'), { ok: false, reason: 'conflict', actual: 1 });
-    t.match(await log.append(stream, [proposed('a/0'), proposed('changed')], 'absent'), { ok: false, reason: 'conflict', actual: 1 });
+    t.match(await log.append(stream, [...batchOf('a', 2), proposed('more')], 'absent'), {
+      ok: false,
+      reason: 'conflict',
+      actual: 1,
+    });
+    t.match(await log.append(stream, [proposed('a/0'), proposed('changed')], 'absent'), {
+      ok: false,
+      reason: 'conflict',
+      actual: 1,
+    });
   },
 
   'of many concurrent appends at one revision exactly one wins, round after round': async (t, makeLog) => {
     const { log } = await makeLog(t);
     for (let round = 0; round < 20; round += 1) {
       const expected = round === 0 ? 'absent' : streamRevision(round - 1);
-      const outcomes = await Promise.all(Array.from({ length: 16 }, (_, writer) => (
-        log.append(stream, [proposed(`${round.toString()}/${writer.toString()}`)], expected))));
+      const outcomes = await Promise.all(
+        Array.from({ length: 16 }, (_, writer) =>
+          log.append(stream, [proposed(`${round.toString()}/${writer.toString()}`)], expected),
+        ),
+      );
       t.equal(outcomes.filter(({ ok }) => ok).length, 1);
-      t.equal(outcomes.filter((outcome) => !outcome.ok && outcome.reason === 'conflict' && outcome.actual === round).length, 15);
+      t.equal(
+        outcomes.filter((outcome) => !outcome.ok && outcome.reason === 'conflict' && outcome.actual === round).length,
+        15,
+      );
     }
   },
 
   'a pipeline of appends to one stream need not wait for the answers': async (t, makeLog) => {
     const { log } = await makeLog(t);
-    const outcomes = await Promise.all(Array.from({ length: 300 }, (_, index) => (
-      log.append(stream, [proposed(index.toString())], index === 0 ? 'absent' : streamRevision(index - 1)))));
-    t.same(outcomes.map((outcome) => appended(outcome).revision), outcomes.map((_, index) => index));
+    const outcomes = await Promise.all(
+      Array.from({ length: 300 }, (_, index) =>
+        log.append(stream, [proposed(index.toString())], index === 0 ? 'absent' : streamRevision(index - 1)),
+      ),
+    );
+    t.same(
+      outcomes.map((outcome) => appended(outcome).revision),
+      outcomes.map((_, index) => index),
+    );
   },
 
   'a conflict is not answered before the append it lost to is durable': async (t, makeLog) => {

@@ -26,13 +26,16 @@ export const readClauses: Clauses = {
     await log.append(stream, batchOf('a', 5), 'absent');
     await log.append(streamName(`${stream}0`), batchOf('b', 5), 'absent');
     await log.append(streamName(stream.slice(0, -1)), batchOf('c', 5), 'absent');
-    const revisions = async (from: number, limit: number): Promise<number[]> => (
-      (await log.readStream(stream, { from: streamRevision(from), limit })).map(({ revision }) => revision));
+    const revisions = async (from: number, limit: number): Promise<number[]> =>
+      (await log.readStream(stream, { from: streamRevision(from), limit })).map(({ revision }) => revision);
     t.same(await revisions(0, 2), [0, 1]);
     t.same(await revisions(3, 100), [3, 4]);
     t.same(await revisions(5, 100), []);
     t.same(await revisions(0, 0), []);
-    t.same(plain(await log.readLast(stream)), plain((await log.readStream(stream, { from: streamRevision(4), limit: 1 }))[0]));
+    t.same(
+      plain(await log.readLast(stream)),
+      plain((await log.readStream(stream, { from: streamRevision(4), limit: 1 }))[0]),
+    );
     t.equal((await log.readLast(stream))?.id, idOf('a/4'));
   },
 
@@ -47,10 +50,24 @@ export const readClauses: Clauses = {
   'positions grow in the order events become visible': async (t, makeLog) => {
     const { log } = await makeLog(t);
     const visible: bigint[] = [];
-    await Promise.all(Array.from({ length: 200 }, async (_, index) => {
-      visible.push(appended(await log.append(streamName(`object:w/${index.toString()}`), batchOf(index.toString(), 1 + index % 3), 'absent')).position);
-    }));
-    t.same(visible, visible.toSorted((a, b) => Number(a - b)), 'appends are answered in order');
+    await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        visible.push(
+          appended(
+            await log.append(
+              streamName(`object:w/${index.toString()}`),
+              batchOf(index.toString(), 1 + (index % 3)),
+              'absent',
+            ),
+          ).position,
+        );
+      }),
+    );
+    t.same(
+      visible,
+      visible.toSorted((a, b) => Number(a - b)),
+      'appends are answered in order',
+    );
     const positions = (await collect(log.readAll({ after: logStart }))).map(({ position }) => position);
     t.equal(positions.length, 399);
     t.ok(positions.every((position, index) => position > (positions[index - 1] ?? logStart)));
@@ -58,7 +75,11 @@ export const readClauses: Clauses = {
 
   'nothing is visible before it is durable': async (t, makeLog, { isFarAway = false }) => {
     if (isFarAway) {
-      void t.test('what is durable is not readable before its answer', { skip: 'this log may show an event before its append is answered' }, () => undefined);
+      void t.test(
+        'what is durable is not readable before its answer',
+        { skip: 'this log may show an event before its append is answered' },
+        () => undefined,
+      );
       return;
     }
     const { log } = await makeLog(t);
@@ -80,15 +101,24 @@ export const readClauses: Clauses = {
     const { log } = await makeLog(t);
     const first = appended(await log.append(stream, batchOf('a', 3), 'absent')).position;
     const second = appended(await log.append(other, batchOf('b', 2), 'absent')).position;
-    const ids = async (options: Parameters<EventLog['readAll']>[0]): Promise<string[]> => (await collect(log.readAll(options))).map(({ id }) => id);
+    const ids = async (options: Parameters<EventLog['readAll']>[0]): Promise<string[]> =>
+      (await collect(log.readAll(options))).map(({ id }) => id);
     const all = [...batchOf('a', 3), ...batchOf('b', 2)].map(({ id }) => id);
     t.same(await ids({ after: logStart }), all);
     t.same(await ids({ after: logStart, until: first }), all.slice(0, 3));
     t.same(await ids({ after: first }), all.slice(3));
     const positions = (await collect(log.readAll({ after: logStart }))).map(({ position }) => position);
-    t.same(await ids({ after: positions[1] ?? logStart, until: logPosition(second - 1n) }), all.slice(2, 4), 'also within an append');
+    t.same(
+      await ids({ after: positions[1] ?? logStart, until: logPosition(second - 1n) }),
+      all.slice(2, 4),
+      'also within an append',
+    );
     t.same(await ids({ after: second }), []);
-    t.same(await ids({ after: logStart, until: logPosition(second + 1_000n) }), all, 'it does not wait for what is to come');
+    t.same(
+      await ids({ after: logStart, until: logPosition(second + 1_000n) }),
+      all,
+      'it does not wait for what is to come',
+    );
   },
 
   'a filter keeps the streams of its categories': async (t, makeLog) => {
@@ -99,14 +129,21 @@ export const readClauses: Clauses = {
     const last = appended(await log.append(other, [proposed('d')], 'absent')).position;
     const ids = (events: readonly RecordedEvent[]): string[] => events.map(({ id }) => id);
     t.same(ids(await collect(log.readAll({ after: logStart, categories: ['object'] }))), [idOf('a'), idOf('d')]);
-    t.same(ids(await collect(log.readAll({ after: logStart, categories: ['claim', 'objects'] }))), [idOf('b'), idOf('c')]);
+    t.same(ids(await collect(log.readAll({ after: logStart, categories: ['claim', 'objects'] }))), [
+      idOf('b'),
+      idOf('c'),
+    ]);
     t.same(ids(await collect(log.readAll({ after: logStart, categories: [] }))), []);
     t.same(ids(await collectTo(log, { after: logStart, categories: ['object'] }, last)), [idOf('a'), idOf('d')]);
   },
 
   'what was acknowledged is there after a restart': async (t, makeLog) => {
     const { log, reopen } = await makeLog(t);
-    await Promise.all(Array.from({ length: 50 }, (_, index) => log.append(streamName(`object:w/${index.toString()}`), batchOf(index.toString(), 2), 'absent')));
+    await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        log.append(streamName(`object:w/${index.toString()}`), batchOf(index.toString(), 2), 'absent'),
+      ),
+    );
     const before = (await collect(log.readAll({ after: logStart }))).map(plain);
     const head = await log.head();
     const again = await reopen();

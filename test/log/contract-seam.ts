@@ -14,43 +14,74 @@ const numRuns = Number(process.env['PBT_RUNS'] ?? 40);
 const categories = ['object', 'claim'] as const;
 
 type AppendStep = { readonly kind: 'append'; readonly stream: number; readonly size: number; readonly wait: boolean };
-type SubscribeStep = { readonly kind: 'subscribe'; readonly after: number; readonly category: string | undefined; readonly pauses: number };
+type SubscribeStep = {
+  readonly kind: 'subscribe';
+  readonly after: number;
+  readonly category: string | undefined;
+  readonly pauses: number;
+};
 type Step = AppendStep | SubscribeStep | { readonly kind: 'turn' };
 
 const appendStep: fc.Arbitrary<AppendStep> = fc.record({
-  kind: fc.constant('append'), stream: fc.nat(3), size: fc.integer({ min: 1, max: 5 }), wait: fc.boolean(),
+  kind: fc.constant('append'),
+  stream: fc.nat(3),
+  size: fc.integer({ min: 1, max: 5 }),
+  wait: fc.boolean(),
 });
 /** `after` is the place between the start and the head. */
 const subscribeStep: fc.Arbitrary<SubscribeStep> = fc.record({
-  kind: fc.constant('subscribe'), after: fc.double({ min: 0, max: 1, noNaN: true }), category: fc.constantFrom(undefined, ...categories), pauses: fc.nat(3),
+  kind: fc.constant('subscribe'),
+  after: fc.double({ min: 0, max: 1, noNaN: true }),
+  category: fc.constantFrom(undefined, ...categories),
+  pauses: fc.nat(3),
 });
-const steps: fc.Arbitrary<Step[]> = fc.array(fc.oneof(
-  { weight: 6, arbitrary: appendStep },
-  { weight: 2, arbitrary: subscribeStep },
-  { weight: 2, arbitrary: fc.constant({ kind: 'turn' } as const) },
-), { minLength: 5, maxLength: 60 });
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    { weight: 6, arbitrary: appendStep },
+    { weight: 2, arbitrary: subscribeStep },
+    { weight: 2, arbitrary: fc.constant({ kind: 'turn' } as const) },
+  ),
+  { minLength: 5, maxLength: 60 },
+);
 
-type Watch = { readonly after: LogPosition; readonly category: string | undefined; readonly received: Promise<RecordedEvent[]> };
+type Watch = {
+  readonly after: LogPosition;
+  readonly category: string | undefined;
+  readonly received: Promise<RecordedEvent[]>;
+};
 
 /** The seam between what is on disk and what is to come, under random interleavings. */
 export const seamClauses: Clauses = {
-  'a subscriber sees every later event once and in order, wherever and whenever it begins': async (t, makeLog, { isFarAway = false }) => {
+  'a subscriber sees every later event once and in order, wherever and whenever it begins': async (
+    t,
+    makeLog,
+    { isFarAway = false },
+  ) => {
     const { log } = await makeLog(t);
     /** Every position of the runs before: a subscription begins at one that the log gave. */
     const known: LogPosition[] = [];
     let run = 0;
-    await fc.assert(fc.asyncProperty(steps, async (plan) => {
-      run += 1;
-      const watches = await play(log, plan, { name: run.toString(), known });
-      const all = await collect(log.readAll({ after: logStart }));
-      // Over a wire, reading all the runs before again and again would take most of the time.
-      known.splice(0, known.length, ...all.slice(isFarAway ? -200 : 0).map(({ position }) => position));
-      for (const { after, category, received } of watches) {
-        const expected = all.filter(({ position, stream: from }) => position > after && (category === undefined || from.startsWith(`${category}:`)));
-        const got = await received;
-        if (!same(got, expected)) throw new Error(`after ${after.toString()} (${category ?? 'all'}): got ${list(got)}, expected ${list(expected)}`);
-      }
-    }), { seed, numRuns });
+    await fc.assert(
+      fc.asyncProperty(steps, async (plan) => {
+        run += 1;
+        const watches = await play(log, plan, { name: run.toString(), known });
+        const all = await collect(log.readAll({ after: logStart }));
+        // Over a wire, reading all the runs before again and again would take most of the time.
+        known.splice(0, known.length, ...all.slice(isFarAway ? -200 : 0).map(({ position }) => position));
+        for (const { after, category, received } of watches) {
+          const expected = all.filter(
+            ({ position, stream: from }) =>
+              position > after && (category === undefined || from.startsWith(`${category}:`)),
+          );
+          const got = await received;
+          if (!same(got, expected))
+            throw new Error(
+              `after ${after.toString()} (${category ?? 'all'}): got ${list(got)}, expected ${list(expected)}`,
+            );
+        }
+      }),
+      { seed, numRuns },
+    );
     t.pass();
   },
 };
@@ -60,10 +91,18 @@ function list(events: readonly RecordedEvent[]): string {
 }
 
 function same(left: readonly RecordedEvent[], right: readonly RecordedEvent[]): boolean {
-  return left.length === right.length && left.every((event, index) => {
-    const twin = right[index];
-    return twin !== undefined && event.id === twin.id && event.position === twin.position && event.revision === twin.revision;
-  });
+  return (
+    left.length === right.length &&
+    left.every((event, index) => {
+      const twin = right[index];
+      return (
+        twin !== undefined &&
+        event.id === twin.id &&
+        event.position === twin.position &&
+        event.revision === twin.revision
+      );
+    })
+  );
 }
 
 type RunPlace = { readonly name: string; readonly known: readonly LogPosition[] };
@@ -88,15 +127,16 @@ class Run {
     const head = this.#heads.get(stream) ?? -1;
     this.#heads.set(stream, head + size);
     this.#proposed += 1;
-    const events = rest === 'stop' ? [proposed(this.#stop(category))] : batchOf(`${this.#name}/${this.#proposed.toString()}`, size);
+    const events =
+      rest === 'stop' ? [proposed(this.#stop(category))] : batchOf(`${this.#name}/${this.#proposed.toString()}`, size);
     const outcome = appended(await this.#log.append(stream, events, head < 0 ? 'absent' : streamRevision(head)));
     if (outcome.revision !== head + size) throw new Error('an append was answered with another revision');
   }
 
   async subscribe({ after: share, category, pauses }: SubscribeStep): Promise<void> {
     const index = Math.round(share * (this.#known.length + 1));
-    const after = index === 0 ? logStart : this.#known[index - 1] ?? await this.#log.head();
-    const options = { after, ...category === undefined ? {} : { categories: [category] } };
+    const after = index === 0 ? logStart : (this.#known[index - 1] ?? (await this.#log.head()));
+    const options = { after, ...(category === undefined ? {} : { categories: [category] }) };
     this.watches.push({ after, category, received: this.#receive(options, pauses) });
   }
 

@@ -25,8 +25,14 @@ export const subscribeClauses: Clauses = {
   'batches are whole appends within the read-ahead, unless one append is larger': async (t, makeLog) => {
     const { log } = await makeLog(t);
     const sizes = [300, logReadAheadEventsMax - 300, 1, logReadAheadEventsMax, 1, logReadAheadEventsMax + 1, 200];
-    const ends = await Promise.all(sizes.map(async (size, index) => (
-      appended(await log.append(streamName(`object:w/${index.toString()}`), batchOf(index.toString(), size), 'absent')).position)));
+    const ends = await Promise.all(
+      sizes.map(
+        async (size, index) =>
+          appended(
+            await log.append(streamName(`object:w/${index.toString()}`), batchOf(index.toString(), size), 'absent'),
+          ).position,
+      ),
+    );
     const last = ends.at(-1) ?? logStart;
     const seen: number[] = [];
     for await (const batch of log.subscribe({ after: logStart })) {
@@ -35,14 +41,20 @@ export const subscribeClauses: Clauses = {
       t.ok(batch.length <= logReadAheadEventsMax || new Set(batch.map(({ stream }) => stream)).size === 1);
       if (batch.at(-1)?.position === last) break;
     }
-    t.equal(seen.reduce((sum, size) => sum + size, 0), sizes.reduce((sum, size) => sum + size, 0));
+    t.equal(
+      seen.reduce((sum, size) => sum + size, 0),
+      sizes.reduce((sum, size) => sum + size, 0),
+    );
   },
 
   'a subscription from within an append begins right after it': async (t, makeLog) => {
     const { log } = await makeLog(t);
     const { position } = appended(await log.append(stream, batchOf('a', 3), 'absent'));
     const [, before] = await log.readStream(stream, { from: streamRevision(0), limit: 3 });
-    t.same((await collectTo(log, { after: before?.position ?? logStart }, position)).map(({ id }) => id), [idOf('a/2')]);
+    t.same(
+      (await collectTo(log, { after: before?.position ?? logStart }, position)).map(({ id }) => id),
+      [idOf('a/2')],
+    );
   },
 
   'a subscription ends when its signal aborts, whether it waits, reads or has not begun': async (t, makeLog) => {
@@ -66,8 +78,9 @@ export const subscribeClauses: Clauses = {
     const { log, reopen } = await makeLog(t);
     const subscribed = collect(log.subscribe({ after: logStart }));
     await nextTurn();
-    const inFlight = Array.from({ length: 100 }, (_, index) => (
-      log.append(streamName(`object:w/${index.toString()}`), [proposed(index.toString())], 'absent')));
+    const inFlight = Array.from({ length: 100 }, (_, index) =>
+      log.append(streamName(`object:w/${index.toString()}`), [proposed(index.toString())], 'absent'),
+    );
     const closed = log.close();
     t.match(await log.append(stream, [proposed('late')], 'absent'), { ok: false, reason: 'unavailable' });
     const outcomes = await Promise.all(inFlight);
@@ -92,8 +105,11 @@ export const subscribeClauses: Clauses = {
 
   'a read that closing cuts short throws, as it must not look complete': async (t, makeLog) => {
     const { log } = await makeLog(t);
-    await Promise.all(Array.from({ length: 1_000 }, (_, index) => (
-      log.append(streamName(`object:w/${index.toString()}`), [proposed(index.toString())], 'absent'))));
+    await Promise.all(
+      Array.from({ length: 1_000 }, (_, index) =>
+        log.append(streamName(`object:w/${index.toString()}`), [proposed(index.toString())], 'absent'),
+      ),
+    );
     await t.rejects(async () => {
       for await (const batch of log.readAll({ after: logStart })) {
         t.ok(batch.length < 1_000);

@@ -5,7 +5,16 @@ import t from 'tap';
 import type { PlatformEvent } from '../../src/command/event.ts';
 import { encodeEvent, stampOf } from '../../src/log/event-codec.ts';
 import { FoundedLog, platformStream, readFounding, UnsuitableLogError } from '../../src/log/founded-log.ts';
-import { epochShift, logPosition, logStart, LogRefusedError, NewerEventError, streamName, streamRevision, UnknownPositionError } from '../../src/log/log.ts';
+import {
+  epochShift,
+  logPosition,
+  logStart,
+  LogRefusedError,
+  NewerEventError,
+  streamName,
+  streamRevision,
+  UnknownPositionError,
+} from '../../src/log/log.ts';
 import type { EventLog, LogPosition, ProposedEvent, RecordedEvent } from '../../src/log/log.ts';
 import { appended, collect, collectTo, proposed } from '../support/memory/log-events.ts';
 import { MemoryLog } from '../support/memory/memory-log.ts';
@@ -16,7 +25,14 @@ const given = { domain: 'example.com', now: Date.UTC(2026, 0, 1), uuid: () => ra
 const started = { type: 'EpochStarted', logId: 'the log', domain: 'example.com', epoch: 0, reason: 'founded' } as const;
 
 function platformEvent(event: PlatformEvent, schema = 1): ProposedEvent {
-  return encodeEvent(randomUUID(), event, { actor: 'system:log', verb: 'create', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema, $correlationId: 'r' });
+  return encodeEvent(randomUUID(), event, {
+    actor: 'system:log',
+    verb: 'create',
+    requestId: 'r',
+    time: '2026-01-01T00:00:00.000Z',
+    schema,
+    $correlationId: 'r',
+  });
 }
 
 async function logOf(...events: readonly ProposedEvent[]): Promise<MemoryLog> {
@@ -54,7 +70,7 @@ t.test('before it is founded nothing is read or appended', async (t) => {
   await t.rejects(collect(log.subscribe({ after: logStart })));
 });
 
-t.test('in the first epoch events and positions are the log\'s own', async (t) => {
+t.test("in the first epoch events and positions are the log's own", async (t) => {
   const raw = new MemoryLog();
   const log = await founded(raw);
   const { position } = appended(await log.append(stream, [proposed('a')], 'absent'));
@@ -73,13 +89,30 @@ t.test('in a later epoch every position is one of that epoch, and those of earli
   t.equal(position, epochShift(3) + 3n);
   t.equal(await log.head(), position);
   const whole = await collect(log.readAll({ after: logStart }));
-  t.same(whole.map((event) => event.position), [1n, 2n, 3n].map((place) => place + epochShift(3)));
+  t.same(
+    whole.map((event) => event.position),
+    [1n, 2n, 3n].map((place) => place + epochShift(3)),
+  );
   const [inner] = await collect(raw.readAll({ after: logPosition(2n) }));
   t.equal(whole[2]?.data, inner?.data, 'bytes are the very instances');
-  const same = (events: readonly (RecordedEvent | undefined)[], places: readonly LogPosition[]): void => { t.same(events.map((event) => event?.position), places); };
-  same(await collect(log.readAll({ after: logPosition(position - 2n), until: logPosition(position - 1n) })), [logPosition(position - 1n)]);
+  const same = (events: readonly (RecordedEvent | undefined)[], places: readonly LogPosition[]): void => {
+    t.same(
+      events.map((event) => event?.position),
+      places,
+    );
+  };
+  same(await collect(log.readAll({ after: logPosition(position - 2n), until: logPosition(position - 1n) })), [
+    logPosition(position - 1n),
+  ]);
   same(await collectTo(log, { after: logPosition(position - 1n) }, position), [position]);
-  same([await log.readLast(stream), await log.readAt(position), ...await log.readStream(stream, { from: streamRevision(0), limit: 5 })], [position, position, position]);
+  same(
+    [
+      await log.readLast(stream),
+      await log.readAt(position),
+      ...(await log.readStream(stream, { from: streamRevision(0), limit: 5 })),
+    ],
+    [position, position, position],
+  );
   for (const foreign of [1n, 3n, epochShift(2) + 3n, epochShift(3) - 1n, epochShift(4)].map(logPosition)) {
     await t.rejects(collect(log.readAll({ after: foreign })), UnknownPositionError, foreign.toString());
     await t.rejects(collect(log.subscribe({ after: foreign })), UnknownPositionError);
@@ -91,12 +124,18 @@ t.test('a log that is not to be served from is refused, and nothing is written t
   const copied = { ...started, epoch: 1, reason: 'copied', copyOf: { logId: 'another', epoch: 0 } } as const;
   const unknown = { ...platformEvent(started), type: 'LogMelted', data: Buffer.from('{}') };
   const refused: Readonly<Record<string, readonly [events: readonly ProposedEvent[], message: RegExp]>> = {
-    'another domain\'s': [[platformEvent({ ...started, domain: 'other.org' })], /PLATFORM_DOMAIN other\.org.*example\.com/u],
+    "another domain's": [
+      [platformEvent({ ...started, domain: 'other.org' })],
+      /PLATFORM_DOMAIN other\.org.*example\.com/u,
+    ],
     'an unfinished copy': [[platformEvent(copied)], /an unfinished copy/u],
     'a copy begun again': [[platformEvent(started), platformEvent(copied)], /an unfinished copy/u],
     'of an unknown type': [[unknown], /later version/u],
     'of a newer schema': [[platformEvent(started, 2)], /later version/u],
-    'another stream\'s event': [[{ ...platformEvent(started), type: 'PasswordSet', data: Buffer.from('{"hash":"x"}') }], /PasswordSet/u],
+    "another stream's event": [
+      [{ ...platformEvent(started), type: 'PasswordSet', data: Buffer.from('{"hash":"x"}') }],
+      /PasswordSet/u,
+    ],
   };
   for (const [what, [events, message]] of Object.entries(refused)) {
     const raw = await logOf(...events);
@@ -105,27 +144,39 @@ t.test('a log that is not to be served from is refused, and nothing is written t
     await t.rejects(founded(raw), UnsuitableLogError, what);
     t.equal(await raw.head(), head);
   }
-  t.same((await founded(await logOf(platformEvent(copied), platformEvent({ type: 'CopyFinished', events: 1 })))).identity(), { logId: 'the log', epoch: 1 });
+  t.same(
+    (await founded(await logOf(platformEvent(copied), platformEvent({ type: 'CopyFinished', events: 1 })))).identity(),
+    { logId: 'the log', epoch: 1 },
+  );
 });
 
 t.test('a log that does not answer is asked again by whoever wants it, and one that refuses says so', async (t) => {
   const raw = new MemoryLog();
-  const silent = altered(raw, { append: () => Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('no answer') }) });
+  const silent = altered(raw, {
+    append: () => Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('no answer') }),
+  });
   await t.rejects(founded(silent), /event log: it is unavailable/u);
-  const refusing = altered(raw, { append: () => Promise.resolve({ ok: false, reason: 'unavailable', cause: new LogRefusedError('access denied') }) });
+  const refusing = altered(raw, {
+    append: () => Promise.resolve({ ok: false, reason: 'unavailable', cause: new LogRefusedError('access denied') }),
+  });
   await t.rejects(founded(refusing), LogRefusedError);
   t.match((await founded(raw)).identity(), { epoch: 0 });
 });
 
-t.test('an event\'s time is read without parsing, and what a later version wrote is not passed over', async (t) => {
+t.test("an event's time is read without parsing, and what a later version wrote is not passed over", async (t) => {
   const cause = { actor: 'a","schema":7,"time":"2099-01-01T00:00:00.000Z', verb: 'create', requestId: 'r' };
   const metadata = { ...cause, time: '2026-01-02T03:04:05.678Z', schema: 1, $correlationId: 'r' };
   const place = { stream, revision: streamRevision(0), position: logPosition(1n), endsAppend: true };
-  const recorded = (text: unknown): RecordedEvent => ({ ...proposed('a'), ...place, metadata: Buffer.from(JSON.stringify(text)) });
+  const recorded = (text: unknown): RecordedEvent => ({
+    ...proposed('a'),
+    ...place,
+    metadata: Buffer.from(JSON.stringify(text)),
+  });
   t.equal(stampOf(recorded(metadata)), metadata.time);
   t.equal(stampOf(recorded({ ...metadata, $correlationId: '","schema":9,' })), metadata.time);
   t.equal(stampOf(recorded({ time: metadata.time, schema: 1 })), metadata.time, 'in another order it is parsed');
   const own = platformEvent(started);
   t.equal(stampOf({ ...own, ...place }), '2026-01-01T00:00:00.000Z');
-  for (const schema of [2, 10, 11, 100]) t.throws(() => stampOf(recorded({ ...metadata, schema })), NewerEventError, String(schema));
+  for (const schema of [2, 10, 11, 100])
+    t.throws(() => stampOf(recorded({ ...metadata, schema })), NewerEventError, String(schema));
 });

@@ -11,13 +11,22 @@ import { logStart, streamName } from '../../src/log/log.ts';
 import type { AppendOutcome } from '../../src/log/log.ts';
 import { idOf } from '../support/id-of.ts';
 
-process.on('unhandledRejection', (error) => { if (!isStrayCommitFailure(error)) throw error; });
+process.on('unhandledRejection', (error) => {
+  if (!isStrayCommitFailure(error)) throw error;
+});
 
 const writers = 4;
 const [, , dir = ''] = process.argv;
 let fail: (error: Error) => void = () => undefined;
-const fatal = new Promise<Error>((resolve) => { fail = resolve; });
-const log = await openLmdbLog({ dir, onFatal: (error) => { fail(error); } });
+const fatal = new Promise<Error>((resolve) => {
+  fail = resolve;
+});
+const log = await openLmdbLog({
+  dir,
+  onFatal: (error) => {
+    fail(error);
+  },
+});
 
 const reader = (async (): Promise<string> => {
   try {
@@ -50,11 +59,13 @@ async function trickle(): Promise<string> {
   let failed: string | undefined;
   for (let turn = 0; failed === undefined; turn += 1) {
     const name = `small.${turn.toString()}`;
-    outcomes.push(append(name, 10).then((outcome) => {
-      if (outcome.ok) acknowledged.push(name);
-      else failed ??= outcome.reason;
-      return outcome;
-    }));
+    outcomes.push(
+      append(name, 10).then((outcome) => {
+        if (outcome.ok) acknowledged.push(name);
+        else failed ??= outcome.reason;
+        return outcome;
+      }),
+    );
     await nextTurn();
   }
   await Promise.all(outcomes);
@@ -64,7 +75,10 @@ async function trickle(): Promise<string> {
 const reasons = await Promise.all([trickle(), ...Array.from({ length: writers }, (_, writer) => write(writer))]);
 const error = await fatal;
 const later = await append('later');
-const head = await log.head().then(() => 'answered', () => 'rejected');
+const head = await log.head().then(
+  () => 'answered',
+  () => 'rejected',
+);
 const report = {
   acknowledged: acknowledged.join(' '),
   reasons: reasons.join(' '),

@@ -15,13 +15,18 @@ const contenders = 4;
 function batch(name: string, size: number): ProposedEvent[] {
   return Array.from({ length: size }, (_, index) => {
     const data = `${name} ${index.toString()} ${size.toString()} ${'x'.repeat(index * 300)}`;
-    return { id: idOf(`${name}/${index.toString()}`), type: 'Written', data: Buffer.from(data), metadata: Buffer.from('{}') };
+    return {
+      id: idOf(`${name}/${index.toString()}`),
+      type: 'Written',
+      data: Buffer.from(data),
+      metadata: Buffer.from('{}'),
+    };
   });
 }
 
 /** Synchronously, so that an acknowledgement has left the process before anything else can end it. */
 function say(line: string): void {
-  for (let rest = Buffer.from(line); rest.length > 0; ) {
+  for (let rest = Buffer.from(line); rest.length > 0;) {
     try {
       rest = rest.subarray(writeSync(1, rest));
     } catch (error) {
@@ -35,7 +40,7 @@ async function write(log: EventLog, stream: StreamName, writer: string): Promise
   let expected: ExpectedRevision = (await log.readLast(stream))?.revision ?? 'absent';
   for (let turn = 0; ; turn += 1) {
     const name = `${writer}/${turn.toString()}`;
-    const outcome = await log.append(stream, batch(name, 1 + (turn * 7) % 5), expected);
+    const outcome = await log.append(stream, batch(name, 1 + ((turn * 7) % 5)), expected);
     if (outcome.ok) {
       say(`${name} ${outcome.revision.toString()} ${outcome.position.toString()}\n`);
       expected = outcome.revision;
@@ -48,8 +53,17 @@ async function write(log: EventLog, stream: StreamName, writer: string): Promise
 }
 
 const [, , dir = '', run = ''] = process.argv;
-const log = await openLmdbLog({ dir, onFatal: (error) => { throw error; } });
+const log = await openLmdbLog({
+  dir,
+  onFatal: (error) => {
+    throw error;
+  },
+});
 await Promise.all([
-  ...Array.from({ length: ownStreams }, (_, index) => write(log, streamName(`object:own/${index.toString()}`), `${run}/own${index.toString()}`)),
-  ...Array.from({ length: contenders }, (_, index) => write(log, streamName('object:shared/one'), `${run}/shared${index.toString()}`)),
+  ...Array.from({ length: ownStreams }, (_, index) =>
+    write(log, streamName(`object:own/${index.toString()}`), `${run}/own${index.toString()}`),
+  ),
+  ...Array.from({ length: contenders }, (_, index) =>
+    write(log, streamName('object:shared/one'), `${run}/shared${index.toString()}`),
+  ),
 ]);

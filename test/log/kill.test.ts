@@ -48,7 +48,10 @@ type Lane = {
 
 async function killOnce(lane: Lane, run: string, instant: Instant): Promise<void> {
   const stdio = ['ignore', 'pipe', 'inherit'] as const;
-  const child = spawn(process.execPath, [childPath, lane.dir, run], { stdio: [...stdio], env: { PATH: process.env['PATH'] } });
+  const child = spawn(process.execPath, [childPath, lane.dir, run], {
+    stdio: [...stdio],
+    env: { PATH: process.env['PATH'] },
+  });
   const out = must(child.stdout, 'stdout is a pipe');
   const ended = Promise.all([once(child, 'exit'), once(out, 'close')]);
   let output = '';
@@ -65,7 +68,8 @@ async function killOnce(lane: Lane, run: string, instant: Instant): Promise<void
   for (let turn = 0; turn < instant.turns; turn += 1) await nextTurn();
   if (!child.kill('SIGKILL')) throw new Error('the child was gone before it could be killed');
   await ended;
-  if (child.signalCode !== 'SIGKILL') throw new Error(`the child ended by itself with ${String(child.exitCode ?? child.signalCode)}`);
+  if (child.signalCode !== 'SIGKILL')
+    throw new Error(`the child ended by itself with ${String(child.exitCode ?? child.signalCode)}`);
   // The last line may be cut by the kill: it is then no acknowledgement.
   for (const line of output.split('\n').slice(0, -1)) {
     const [name = '', revision = '', position = ''] = line.split(' ');
@@ -90,13 +94,14 @@ async function checkAdded(lane: Lane, log: EventLog): Promise<void> {
     }
   }
   if (unfinished !== undefined) throw new Error(`torn at the end: ${JSON.stringify(unfinished)}`);
-  if (lane.checked !== await log.head()) throw new Error('the head is not the last event');
+  if (lane.checked !== (await log.head())) throw new Error('the head is not the last event');
 }
 
 function checkPlace(lane: Lane, event: RecordedEvent): void {
   if (event.position !== lane.checked + 1n) throw new Error(`a hole before position ${event.position.toString()}`);
   const expected = lane.nextRevision.get(event.stream) ?? 0;
-  if (event.revision !== expected) throw new Error(`${event.stream}: revision ${event.revision.toString()} instead of ${expected.toString()}`);
+  if (event.revision !== expected)
+    throw new Error(`${event.stream}: revision ${event.revision.toString()} instead of ${expected.toString()}`);
   lane.nextRevision.set(event.stream, expected + 1);
   lane.checked = event.position;
 }
@@ -104,7 +109,8 @@ function checkPlace(lane: Lane, event: RecordedEvent): void {
 /** @returns the batch's last event so far while more of it must follow. */
 function checkBatch(lane: Lane, event: RecordedEvent, before: Written | undefined): Written | undefined {
   const written = decode(event);
-  const follows = before === undefined ? written.index === 0 : written.batch === before.batch && written.index === before.index + 1;
+  const follows =
+    before === undefined ? written.index === 0 : written.batch === before.batch && written.index === before.index + 1;
   if (!follows) throw new Error(`torn: ${JSON.stringify([before, written])}`);
   if (written.index < written.size - 1) return written;
   if (lane.found.has(written.batch)) throw new Error(`twice in the log: ${written.batch}`);
@@ -116,7 +122,8 @@ function checkBatch(lane: Lane, event: RecordedEvent, before: Written | undefine
 function checkAcknowledged(lane: Lane): void {
   for (const [name, { revision, position }] of lane.acknowledged) {
     const found = lane.found.get(name);
-    if (found?.revision !== revision || found.position !== position) throw new Error(`acknowledged and lost: ${name} at ${position.toString()}`);
+    if (found?.revision !== revision || found.position !== position)
+      throw new Error(`acknowledged and lost: ${name} at ${position.toString()}`);
   }
 }
 
@@ -125,7 +132,8 @@ async function checkStreams(lane: Lane, log: EventLog): Promise<void> {
   for await (const batch of log.readAll({ after: logStart })) {
     for (const event of batch) {
       const [byStream] = await log.readStream(event.stream, { from: event.revision, limit: 1 });
-      if (byStream?.position !== event.position) throw new Error(`${event.stream} does not have revision ${event.revision.toString()}`);
+      if (byStream?.position !== event.position)
+        throw new Error(`${event.stream} does not have revision ${event.revision.toString()}`);
     }
   }
   for (const [stream, next] of lane.nextRevision) {
@@ -139,7 +147,12 @@ async function runLane(laneNumber: number, plan: readonly Instant[]): Promise<La
   const lane: Lane = { dir, acknowledged: new Map(), found: new Map(), nextRevision: new Map(), checked: logStart };
   for (const [index, instant] of plan.entries()) {
     await killOnce(lane, `${laneNumber.toString()}.${index.toString()}`, instant);
-    const log = await openLmdbLog({ dir, onFatal: (error) => { throw error; } });
+    const log = await openLmdbLog({
+      dir,
+      onFatal: (error) => {
+        throw error;
+      },
+    });
     await checkAdded(lane, log);
     checkAcknowledged(lane);
     if (index === plan.length - 1) await checkStreams(lane, log);
@@ -150,11 +163,23 @@ async function runLane(laneNumber: number, plan: readonly Instant[]): Promise<La
 
 t.setTimeout(300_000);
 
-void t.test(`${kills.toString()} kills lose no acknowledged event, tear no batch and repeat none (KILL_SEED=${seed.toString()})`, async (t) => {
-  const plan = fc.sample(instants, { seed, numRuns: kills });
-  const done = await Promise.all(Array.from({ length: lanes }, (_, lane) => runLane(lane, plan.filter((_, index) => index % lanes === lane))));
-  const acknowledged = done.reduce((sum, lane) => sum + lane.acknowledged.size, 0);
-  const found = done.reduce((sum, lane) => sum + lane.found.size, 0);
-  t.comment(`${kills.toString()} kills, ${acknowledged.toString()} appends acknowledged, ${found.toString()} in the logs`);
-  t.ok(acknowledged > kills, 'the writers had got to work');
-});
+void t.test(
+  `${kills.toString()} kills lose no acknowledged event, tear no batch and repeat none (KILL_SEED=${seed.toString()})`,
+  async (t) => {
+    const plan = fc.sample(instants, { seed, numRuns: kills });
+    const done = await Promise.all(
+      Array.from({ length: lanes }, (_, lane) =>
+        runLane(
+          lane,
+          plan.filter((_, index) => index % lanes === lane),
+        ),
+      ),
+    );
+    const acknowledged = done.reduce((sum, lane) => sum + lane.acknowledged.size, 0);
+    const found = done.reduce((sum, lane) => sum + lane.found.size, 0);
+    t.comment(
+      `${kills.toString()} kills, ${acknowledged.toString()} appends acknowledged, ${found.toString()} in the logs`,
+    );
+    t.ok(acknowledged > kills, 'the writers had got to work');
+  },
+);

@@ -8,7 +8,12 @@ import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
 
 t.test('the log is opened without overlapping syncs, as LMDB says itself', async (t) => {
   const dir = join(t.testdir(), 'log');
-  const log = await openLmdbLog({ dir, onFatal: (error) => { throw error; } });
+  const log = await openLmdbLog({
+    dir,
+    onFatal: (error) => {
+      throw error;
+    },
+  });
   // A process has one environment of a file, and LMDB answers by the flags of the one that is open.
   t.throws(() => open({ path: dir, noSubdir: false, overlappingSync: true }), /opened without this flag/u);
   t.equal(await log.head(), logStart, 'the log goes on');

@@ -80,10 +80,13 @@ void test('a damaged record stops every reader that comes upon it, and is never 
 
 void test('a missing record stops every reader that comes upon it', async (t) => {
   // As many entries as records, or the log is not opened at all.
-  const log = await openAt(t, await damaged(t, async (store) => {
-    await store.events.remove(3);
-    await store.streams.remove([stream, 1]);
-  }));
+  const log = await openAt(
+    t,
+    await damaged(t, async (store) => {
+      await store.events.remove(3);
+      await store.streams.remove([stream, 1]);
+    }),
+  );
   await t.rejects(collect(log.readAll({ after: logStart })), LogCorruptError);
   await t.rejects(collect(log.subscribe({ after: logPosition(2n) })), LogCorruptError);
   await t.rejects(log.readStream(stream, { from: streamRevision(2), limit: 1 }), LogCorruptError);
@@ -91,12 +94,15 @@ void test('a missing record stops every reader that comes upon it', async (t) =>
 });
 
 void test('an index that leads to another event stops the reader', async (t) => {
-  const log = await openAt(t, await damaged(t, async (store) => {
-    const first = Buffer.from(store.streams.get([stream, 0]) ?? []);
-    await store.streams.put([stream, 1], first);
-    await store.streams.put([other, 0], first);
-    await store.streams.remove([stream, 3]);
-  }));
+  const log = await openAt(
+    t,
+    await damaged(t, async (store) => {
+      const first = Buffer.from(store.streams.get([stream, 0]) ?? []);
+      await store.streams.put([stream, 1], first);
+      await store.streams.put([other, 0], first);
+      await store.streams.remove([stream, 3]);
+    }),
+  );
   t.teardown(() => log.close());
   await t.rejects(log.readStream(stream, { from: streamRevision(0), limit: 5 }), LogCorruptError);
   await t.rejects(log.append(stream, [proposed('b')], streamRevision(0)), LogCorruptError);
@@ -123,23 +129,32 @@ async function move(store: LmdbStore, from: IndexKey, to: IndexKey): Promise<voi
 void test('an index that has lost or moved an entry stops every reader that comes upon its record', async (t) => {
   // Of the last revision: nothing else says that the stream goes on, and the next append would take its place.
   const moves: readonly (readonly [IndexKey, IndexKey, position: bigint])[] = [
-    [[stream, 4], [other, 0], 5n], [[stream, 3], [stream, 7], 4n], [[stream, 0], [other, 1], 1n],
+    [[stream, 4], [other, 0], 5n],
+    [[stream, 3], [stream, 7], 4n],
+    [[stream, 0], [other, 1], 1n],
   ];
   for (const [from, to, position] of moves.slice(1)) {
     const log = await openAt(t, await damaged(t, async (store) => move(store, from, to)));
     const message = `the log is corrupt: revision ${String(from[1])} of ${stream} is at position ${String(position)}, but the index has another position`;
     await t.rejects(collect(log.readAll({ after: logStart })), { name: 'LogCorruptError', message });
     await t.rejects(collect(log.subscribe({ after: logPosition(position - 1n), categories: ['claim'] })), { message });
-    if (position < 5n) t.equal((await collect(log.readAll({ after: logPosition(position) }))).length, 5 - Number(position));
+    if (position < 5n)
+      t.equal((await collect(log.readAll({ after: logPosition(position) }))).length, 5 - Number(position));
     await log.close();
   }
   const [[from, to]] = moves as readonly [readonly [IndexKey, IndexKey, bigint]];
-  await t.rejects(openAt(t, await damaged(t, async (store) => move(store, from, to))), LogCorruptError, 'the newest is looked at when the log is opened');
+  await t.rejects(
+    openAt(t, await damaged(t, async (store) => move(store, from, to))),
+    LogCorruptError,
+    'the newest is looked at when the log is opened',
+  );
 });
 
 void test('a log whose index has not as many entries as there are records is not opened', async (t) => {
-  await t.rejects(openAt(t, await damaged(t, (store) => store.streams.remove([stream, 2]))),
-    { name: 'LogCorruptError', message: 'the log is corrupt: it has 5 records, but its index of streams has 4 entries' });
+  await t.rejects(openAt(t, await damaged(t, (store) => store.streams.remove([stream, 2]))), {
+    name: 'LogCorruptError',
+    message: 'the log is corrupt: it has 5 records, but its index of streams has 4 entries',
+  });
   await t.rejects(openAt(t, await damaged(t, (store) => store.events.remove(2))), LogCorruptError);
 });
 
@@ -149,13 +164,15 @@ void test('a log whose newest record is damaged is not opened', async (t) => {
 });
 
 void test('a log of another format, or of none, is not opened', async (t) => {
-  const newer = await damaged(t, (store) => store.root.put('format', Buffer.from('2 00000000-0000-4000-8000-000000000000')));
+  const newer = await damaged(t, (store) =>
+    store.root.put('format', Buffer.from('2 00000000-0000-4000-8000-000000000000')),
+  );
   await t.rejects(openAt(t, newer), { message: 'the log has format 2; this program reads format 1' });
   const none = await damaged(t, (store) => store.root.remove('format'));
   await t.rejects(openAt(t, none), LogCorruptError);
 });
 
-void test('a stream\'s name holds up to streamNameBytesMax bytes, and a longer one appends nothing', async (t) => {
+void test("a stream's name holds up to streamNameBytesMax bytes, and a longer one appends nothing", async (t) => {
   const log = await openAt(t, await directory(t));
   t.teardown(() => log.close());
   const longest = streamName(`object:${'ä'.repeat((streamNameBytesMax - 8) / 2)}a`);
@@ -172,14 +189,20 @@ void test('a subscriber that fell behind what is kept in memory goes on from dis
   const subscription = deliver(log, { after: logStart });
   const first = subscription.next();
   await log.append(stream, [proposed('first')], 'absent');
-  const received = [...await first];
+  const received = [...(await first)];
   const size = 100;
   const appends = Math.ceil(logRecentEventsMax / size) + 20;
-  await Promise.all(Array.from({ length: appends }, (_, index) => (
-    log.append(streamName(`object:w/${index.toString()}`), batchOf(index.toString(), size), 'absent'))));
+  await Promise.all(
+    Array.from({ length: appends }, (_, index) =>
+      log.append(streamName(`object:w/${index.toString()}`), batchOf(index.toString(), size), 'absent'),
+    ),
+  );
   const total = 1 + appends * size;
-  while (received.length < total) received.push(...await subscription.next());
-  t.same(received.map(({ position }) => position), Array.from({ length: total }, (_, index) => BigInt(index + 1)));
+  while (received.length < total) received.push(...(await subscription.next()));
+  t.same(
+    received.map(({ position }) => position),
+    Array.from({ length: total }, (_, index) => BigInt(index + 1)),
+  );
   const live = proposed('live');
   const next = subscription.next();
   await log.append(stream, [live], streamRevision(0));
@@ -191,7 +214,11 @@ void test('many subscribers share one copy of what is new', async (t) => {
   const log = await openAt(t, await directory(t));
   t.teardown(() => log.close());
   const subscribers = Array.from({ length: 200 }, () => collectTo(log, { after: logStart }, logPosition(50n)));
-  await Promise.all(Array.from({ length: 50 }, (_, index) => log.append(streamName(`object:w/${index.toString()}`), [proposed(index.toString())], 'absent')));
+  await Promise.all(
+    Array.from({ length: 50 }, (_, index) =>
+      log.append(streamName(`object:w/${index.toString()}`), [proposed(index.toString())], 'absent'),
+    ),
+  );
   const [one = [], ...others] = await Promise.all(subscribers);
   t.equal(one.length, 50);
   t.ok(others.every((received) => received.every((event, index) => event === one[index])));
@@ -203,7 +230,11 @@ void test('when a commit fails the log stops: nothing more is written, everyone 
   // The limit is in blocks of 512 bytes, and node ignores the signal that comes with it: writes past 8 MiB fail, as on a full disk.
   const limited = ['-c', 'ulimit -f 16384; exec "$0" "$@"', process.execPath, childPath, dir];
   const child = spawn('sh', limited, { stdio: ['ignore', 'pipe', 'ignore'], env: { PATH: process.env['PATH'] } });
-  const told = new Map((await text(child.stdout)).split('\n').map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]));
+  const told = new Map(
+    (await text(child.stdout))
+      .split('\n')
+      .map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]),
+  );
   const acknowledged = told.get('acknowledged')?.split(' ') ?? [];
   const reasons = told.get('reasons')?.split(' ') ?? [];
   t.ok(acknowledged.length > 20);
@@ -216,6 +247,9 @@ void test('when a commit fails the log stops: nothing more is written, everyone 
   const log = await openAt(t, dir);
   // Reading throws at a hole: what was put behind the failed commit must not have found room.
   const found = new Set((await collect(log.readAll({ after: logStart }))).map(({ id }) => id));
-  t.same(acknowledged.filter((name) => !found.has(idOf(name))), []);
+  t.same(
+    acknowledged.filter((name) => !found.has(idOf(name))),
+    [],
+  );
   await log.close();
 });

@@ -9,30 +9,40 @@ const text = fc.string({ unit: 'grapheme', maxLength: 40 });
 const records = fc.record({
   stream: text.map((rest) => streamName(`object:x${rest.replaceAll('\0', '')}`)),
   event: fc.record({ id: fc.uuid(), type: text, data: bytes, metadata: bytes }),
-  place: fc.record({ position: fc.integer({ min: 1, max: 2 ** 48 - 1 }), revision: fc.nat(2 ** 40), endsAppend: fc.boolean() }),
+  place: fc.record({
+    position: fc.integer({ min: 1, max: 2 ** 48 - 1 }),
+    revision: fc.nat(2 ** 40),
+    endsAppend: fc.boolean(),
+  }),
 });
 
 void test('a record decodes to what was encoded', (t) => {
-  fc.assert(fc.property(records, ({ stream, event, place }) => {
-    const decoded = decodeRecord(encodeRecord(stream, event, place), place.position);
-    const data = new Uint8Array(decoded.data);
-    const metadata = new Uint8Array(decoded.metadata);
-    const { revision, endsAppend } = place;
-    const position = logPosition(BigInt(place.position));
-    t.strictSame({ ...decoded, data, metadata }, { ...event, stream, revision, position, endsAppend });
-  }), { seed: 1 });
+  fc.assert(
+    fc.property(records, ({ stream, event, place }) => {
+      const decoded = decodeRecord(encodeRecord(stream, event, place), place.position);
+      const data = new Uint8Array(decoded.data);
+      const metadata = new Uint8Array(decoded.metadata);
+      const { revision, endsAppend } = place;
+      const position = logPosition(BigInt(place.position));
+      t.strictSame({ ...decoded, data, metadata }, { ...event, stream, revision, position, endsAppend });
+    }),
+    { seed: 1 },
+  );
   t.end();
 });
 
 void test('a record with any bit flipped, cut short, or at another place does not decode', (t) => {
-  fc.assert(fc.property(records, fc.nat(), fc.nat(7), ({ stream, event, place }, at, bit) => {
-    const record = encodeRecord(stream, event, place);
-    t.throws(() => decodeRecord(record, place.position + 1), LogCorruptError);
-    t.throws(() => decodeRecord(record.subarray(0, at % record.length), place.position), LogCorruptError);
-    const flipped = at % record.length;
-    record[flipped] = (record[flipped] ?? 0) ^ (1 << bit);
-    t.throws(() => decodeRecord(record, place.position), LogCorruptError);
-  }), { seed: 2 });
+  fc.assert(
+    fc.property(records, fc.nat(), fc.nat(7), ({ stream, event, place }, at, bit) => {
+      const record = encodeRecord(stream, event, place);
+      t.throws(() => decodeRecord(record, place.position + 1), LogCorruptError);
+      t.throws(() => decodeRecord(record.subarray(0, at % record.length), place.position), LogCorruptError);
+      const flipped = at % record.length;
+      record[flipped] = (record[flipped] ?? 0) ^ (1 << bit);
+      t.throws(() => decodeRecord(record, place.position), LogCorruptError);
+    }),
+    { seed: 2 },
+  );
   t.end();
 });
 

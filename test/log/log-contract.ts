@@ -27,6 +27,7 @@ export type Clauses = Readonly<Record<string, (t: Test, makeLog: MakeLog, traits
 /** The suite every adapter passes. */
 export function runLogContract(name: string, makeLog: MakeLog, traits: LogTraits = {}): void {
   for (const clauses of [appendClauses, readClauses, subscribeClauses, seamClauses]) {
-    for (const [sentence, prove] of Object.entries(clauses)) void test(`${name}: ${sentence}`, (t) => prove(t, makeLog, traits));
+    for (const [sentence, prove] of Object.entries(clauses))
+      void test(`${name}: ${sentence}`, (t) => prove(t, makeLog, traits));
   }
 }

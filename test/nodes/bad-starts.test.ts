@@ -19,7 +19,14 @@ import { widgetsPath } from './support/widget-model.ts';
 
 t.setTimeout(240_000);
 
-const metadata: EventMetadata = { actor: 'test', verb: 'write', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
+const metadata: EventMetadata = {
+  actor: 'test',
+  verb: 'write',
+  requestId: 'r',
+  time: '2026-01-01T00:00:00.000Z',
+  schema: eventSchema,
+  $correlationId: 'r',
+};
 const password = 'hunter2-of-the-test';
 
 async function given(t: Test, options: EventStoreOptions = {}): Promise<EventStore> {
@@ -30,7 +37,9 @@ async function given(t: Test, options: EventStoreOptions = {}): Promise<EventSto
 
 function folderOf(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-bad-starts-'));
-  t.teardown(() => { rmSync(folder, { recursive: true, force: true }); });
+  t.teardown(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
   return folder;
 }
 
@@ -43,8 +52,17 @@ function encoded(event: PlatformEvent): ProposedEvent {
 }
 
 /** It ends with 2, and all it has to say is one line that matches. */
-async function refuses(t: Test, eventLog: LogAt, { says, env = {} }: { readonly says: RegExp; readonly env?: Readonly<Record<string, string>> }): Promise<void> {
-  const node = await NodeProcess.launch({ eventLog, folder: folderOf(t), name: 'data', env: { LOG_LEVEL: 'error', ...env } });
+async function refuses(
+  t: Test,
+  eventLog: LogAt,
+  { says, env = {} }: { readonly says: RegExp; readonly env?: Readonly<Record<string, string>> },
+): Promise<void> {
+  const node = await NodeProcess.launch({
+    eventLog,
+    folder: folderOf(t),
+    name: 'data',
+    env: { LOG_LEVEL: 'error', ...env },
+  });
   t.teardown(async () => node.kill());
   t.equal(await node.exited, 2, node.stderr());
   t.equal(node.stdout(), '');
@@ -55,7 +73,8 @@ async function refuses(t: Test, eventLog: LogAt, { says, env = {} }: { readonly 
 }
 
 t.test('a scheme that is none is told, and the rest of the address is not', async (t) => {
-  for (const scheme of ['mysql', 'http', 'esdbs', 'kurrentdb']) await refuses(t, { url: `${scheme}://admin:${password}@localhost:2113` }, { says: /EVENT_LOG/u });
+  for (const scheme of ['mysql', 'http', 'esdbs', 'kurrentdb'])
+    await refuses(t, { url: `${scheme}://admin:${password}@localhost:2113` }, { says: /EVENT_LOG/u });
   await refuses(t, { url: `esdb://admin:${password}@localhost:2113?tls=maybe` }, { says: /EVENT_LOG .*tls/u });
 });
 
@@ -69,21 +88,36 @@ t.test('a wrong password, or none where one is asked for', async (t) => {
   await refuses(t, { url: `esdb://admin:${password}@${at}` }, { says: /password/u });
   await refuses(t, { url: `esdb://${at}` }, { says: /password/u });
   t.equal(store.log().visible, before, 'nothing was written');
-  const node = await NodeProcess.start({ eventLog: { url: `esdb://admin:the%20right%20one@${at}` }, folder, name: 'right' });
-  t.match(node.stdout(), /^ledgerplane ready on http:\S+ \(EventStoreDB, \d+ events, \d+ types\)\n$/u, 'and with the right one it serves');
+  const node = await NodeProcess.start({
+    eventLog: { url: `esdb://admin:the%20right%20one@${at}` },
+    folder,
+    name: 'right',
+  });
+  t.match(
+    node.stdout(),
+    /^ledgerplane ready on http:\S+ \(EventStoreDB, \d+ events, \d+ types\)\n$/u,
+    'and with the right one it serves',
+  );
   t.notMatch(node.stderr(), /the right one|the%20right/u);
   await node.stop();
 });
 
-t.test('encryption where the server has none, none where it wants it, and a certificate that nobody vouches for', async (t) => {
-  const plain = await given(t);
-  const encrypted = await given(t, { tls: selfSigned() });
-  const before = [plain.log().visible, encrypted.log().visible];
-  await refuses(t, { url: `esdb://admin:${password}@localhost:${plain.port.toString()}` }, { says: /tls=/u });
-  await refuses(t, { url: `esdb://127.0.0.1:${encrypted.port.toString()}?tls=false` }, { says: /tls=/u });
-  await refuses(t, { url: `esdb://admin:${password}@localhost:${encrypted.port.toString()}?tls=true` }, { says: /certificate/u });
-  t.strictSame([plain.log().visible, encrypted.log().visible], before, 'nothing was written');
-});
+t.test(
+  'encryption where the server has none, none where it wants it, and a certificate that nobody vouches for',
+  async (t) => {
+    const plain = await given(t);
+    const encrypted = await given(t, { tls: selfSigned() });
+    const before = [plain.log().visible, encrypted.log().visible];
+    await refuses(t, { url: `esdb://admin:${password}@localhost:${plain.port.toString()}` }, { says: /tls=/u });
+    await refuses(t, { url: `esdb://127.0.0.1:${encrypted.port.toString()}?tls=false` }, { says: /tls=/u });
+    await refuses(
+      t,
+      { url: `esdb://admin:${password}@localhost:${encrypted.port.toString()}?tls=true` },
+      { says: /certificate/u },
+    );
+    t.strictSame([plain.log().visible, encrypted.log().visible], before, 'nothing was written');
+  },
+);
 
 t.test('the log of another platform', async (t) => {
   const store = await given(t);
@@ -91,13 +125,25 @@ t.test('the log of another platform', async (t) => {
   const before = store.log().visible;
   await refuses(t, store, { says: /other\.example.*svc\.run/u });
   t.equal(store.log().visible, before, 'nothing was written');
-  const node = await NodeProcess.start({ eventLog: store, folder: folderOf(t), name: 'data', env: { PLATFORM_DOMAIN: 'other.example' } });
+  const node = await NodeProcess.start({
+    eventLog: store,
+    folder: folderOf(t),
+    name: 'data',
+    env: { PLATFORM_DOMAIN: 'other.example' },
+  });
   await node.stop();
 });
 
 t.test('a copy that was not finished', async (t) => {
   const store = await given(t);
-  const copied: PlatformEvent = { type: 'EpochStarted', logId: randomUUID(), domain: 'svc.run', epoch: 1, reason: 'copied', copyOf: { logId: randomUUID(), epoch: 0 } };
+  const copied: PlatformEvent = {
+    type: 'EpochStarted',
+    logId: randomUUID(),
+    domain: 'svc.run',
+    epoch: 1,
+    reason: 'copied',
+    copyOf: { logId: randomUUID(), epoch: 0 },
+  };
   await withLog(store, async (log) => log.append(platformStream, [encoded(copied)], 'absent'));
   const before = store.log().visible;
   await refuses(t, store, { says: /copy/u });
@@ -106,13 +152,26 @@ t.test('a copy that was not finished', async (t) => {
 
 t.test('an event of a later version, of the log itself and of an object', async (t) => {
   const later = Buffer.from(JSON.stringify({ ...metadata, schema: eventSchema + 1 }));
-  const unknown = { id: randomUUID(), type: 'EpochMerged', data: Buffer.from('{}'), metadata: Buffer.from(JSON.stringify(metadata)) };
+  const unknown = {
+    id: randomUUID(),
+    type: 'EpochMerged',
+    data: Buffer.from('{}'),
+    metadata: Buffer.from(JSON.stringify(metadata)),
+  };
   const own = await given(t);
   await found(own);
-  await withLog(own, async (log) => log.append(platformStream, [unknown], (await log.readLast(platformStream))!.revision));
+  await withLog(own, async (log) =>
+    log.append(platformStream, [unknown], (await log.readLast(platformStream))!.revision),
+  );
   const about = await given(t);
   await found(about);
-  await withLog(about, async (log) => log.append(streamName('object:widgets.example.com/w'), [{ id: randomUUID(), type: 'ObjectCreated', data: Buffer.from('{"object":{}}'), metadata: later }], 'absent'));
+  await withLog(about, async (log) =>
+    log.append(
+      streamName('object:widgets.example.com/w'),
+      [{ id: randomUUID(), type: 'ObjectCreated', data: Buffer.from('{"object":{}}'), metadata: later }],
+      'absent',
+    ),
+  );
   for (const store of [own, about]) {
     const before = store.log().visible;
     await refuses(t, store, { says: /later version|wrote it/u });
@@ -120,10 +179,17 @@ t.test('an event of a later version, of the log itself and of an object', async 
   }
 });
 
-t.test('what others write into the same EventStoreDB is nobody\'s here', async (t) => {
+t.test("what others write into the same EventStoreDB is nobody's here", async (t) => {
   const store = await given(t);
   const write = async (): Promise<void> => {
-    for (const stream of ['object:widgets.example.com/theirs', 'platform:log', 'ledgerplane', 'Ledgerplane-object:widgets.example.com/theirs', 'orders-1', 'ledger']) {
+    for (const stream of [
+      'object:widgets.example.com/theirs',
+      'platform:log',
+      'ledgerplane',
+      'Ledgerplane-object:widgets.example.com/theirs',
+      'orders-1',
+      'ledger',
+    ]) {
       await store.foreignAppend({ stream, type: 'ObjectCreated', json: { object: { metadata: { name: 'theirs' } } } });
       await store.foreignAppend({ stream, data: Buffer.from([0, 255, 1]) });
     }
@@ -132,16 +198,29 @@ t.test('what others write into the same EventStoreDB is nobody\'s here', async (
   const node = await NodeProcess.start({ eventLog: store, folder: folderOf(t), name: 'data' });
   t.teardown(async () => node.kill());
   await write();
-  const created = await node.ask(widgetsPath, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ metadata: { name: 'ours' }, spec: { title: 'ours' } }) });
+  const created = await node.ask(widgetsPath, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ metadata: { name: 'ours' }, spec: { title: 'ours' } }),
+  });
   t.equal(created.status, 201);
-  const { items } = JSON.parse((await node.ask(widgetsPath)).text) as { readonly items: readonly { readonly metadata: { readonly name: string } }[] };
-  t.strictSame(items.map(({ metadata: { name } }) => name), ['ours']);
+  const { items } = JSON.parse((await node.ask(widgetsPath)).text) as {
+    readonly items: readonly { readonly metadata: { readonly name: string } }[];
+  };
+  t.strictSame(
+    items.map(({ metadata: { name } }) => name),
+    ['ours'],
+  );
   await node.stop();
 });
 
 t.test('a log that is not there yet is waited for', async (t) => {
   const port = await freePort();
-  const node = await NodeProcess.launch({ eventLog: { url: `esdb://admin:${password}@127.0.0.1:${port.toString()}?tls=false` }, folder: folderOf(t), name: 'data' });
+  const node = await NodeProcess.launch({
+    eventLog: { url: `esdb://admin:${password}@127.0.0.1:${port.toString()}?tls=false` },
+    folder: folderOf(t),
+    name: 'data',
+  });
   t.teardown(async () => node.kill());
   const told = await node.until('/readyz', ({ status, text }) => status === 503 && text.includes('is unreachable'));
   t.match(told.text, /the event log is unreachable: \S/u);

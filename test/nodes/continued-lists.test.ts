@@ -18,7 +18,9 @@ const ownTokens = '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens';
 
 type List = {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
-  readonly items: readonly { readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> } }[];
+  readonly items: readonly {
+    readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
+  }[];
   readonly message?: string;
 };
 type Nodes = { readonly first: TestServer; readonly second: TestServer; readonly stall: StalledLog };
@@ -27,7 +29,9 @@ async function startNodes(t: Test): Promise<Nodes> {
   tellWhichServer(t);
   const log = await startLogServer(t);
   const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-continued-'));
-  t.teardown(() => { rmSync(folder, { recursive: true, force: true }); });
+  t.teardown(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
   const stall = new StalledLog();
   const environment = { ...logSettings(log) };
   const first = await startTestServer({ dataDir: join(folder, 'first'), environment });
@@ -42,10 +46,14 @@ async function startNodes(t: Test): Promise<Nodes> {
 
 async function list(server: TestServer, path: string): Promise<{ readonly status: number; readonly body: List }> {
   const response = await server.call(path);
-  return { status: response.status, body: await response.json() as List };
+  return { status: response.status, body: (await response.json()) as List };
 }
 
-async function write(server: TestServer, path: string, [method, body]: readonly ['POST' | 'PATCH', unknown]): Promise<void> {
+async function write(
+  server: TestServer,
+  path: string,
+  [method, body]: readonly ['POST' | 'PATCH', unknown],
+): Promise<void> {
   const headers = method === 'PATCH' ? { headers: { 'content-type': 'application/merge-patch+json' } } : {};
   const response = await server.call(path, { method, body, ...headers });
   if (!response.ok) throw new Error(await response.text());
@@ -61,7 +69,11 @@ t.test('a page goes on from what the chain began with, or waits for it, on a nod
   for (const { path, made } of collections) {
     for (const name of ['a', 'b', 'c']) await write(first, path, ['POST', made(name)]);
     // Both are as far.
-    const { body: { metadata: { resourceVersion } } } = await list(first, path);
+    const {
+      body: {
+        metadata: { resourceVersion },
+      },
+    } = await list(first, path);
     t.equal((await list(second, `${path}?resourceVersion=${resourceVersion}`)).status, 200);
     stall.hold();
     await write(first, `${path}/c`, ['PATCH', { metadata: { annotations: { seen: 'late' } } }]);
@@ -75,16 +87,22 @@ t.test('a page goes on from what the chain began with, or waits for it, on a nod
     const { status, body } = await waiting;
     t.equal(status, 200);
     t.equal(body.metadata.resourceVersion, begun.body.metadata.resourceVersion);
-    t.same(body.items.map(({ metadata: { name, annotations } }) => [name, annotations]), [['c', { seen: 'late' }]],
-      'a watch from resourceVersion would not tell this change');
+    t.same(
+      body.items.map(({ metadata: { name, annotations } }) => [name, annotations]),
+      [['c', { seen: 'late' }]],
+      'a watch from resourceVersion would not tell this change',
+    );
   }
 });
 
 t.test('nothing else takes a token', async (t) => {
   const server = await startTestServer();
   t.teardown(async () => server.remove());
-  for (const name of ['a', 'b', 'c']) await write(server, widgets, ['POST', { metadata: { name }, spec: { title: name } }]);
-  const { body: { metadata } } = await list(server, `${widgets}?limit=2`);
+  for (const name of ['a', 'b', 'c'])
+    await write(server, widgets, ['POST', { metadata: { name }, spec: { title: name } }]);
+  const {
+    body: { metadata },
+  } = await list(server, `${widgets}?limit=2`);
   const asked = `continue=${metadata.continue ?? ''}`;
   t.equal((await server.call(`${widgets}?${asked}`, { method: 'DELETE' })).status, 400, 'a deletion of a collection');
   t.equal((await server.call(`${widgets}?size=2&${asked}`)).status, 400);

@@ -15,9 +15,17 @@ import { idOf } from '../support/id-of.ts';
 import { shown, verdict } from '../support/writing.ts';
 import { openDoors, type Doors } from './support/doors.ts';
 
-const metadata: EventMetadata = { actor: 'test', verb: 'update', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
+const metadata: EventMetadata = {
+  actor: 'test',
+  verb: 'update',
+  requestId: 'r',
+  time: '2026-01-01T00:00:00.000Z',
+  schema: eventSchema,
+  $correlationId: 'r',
+};
 const stream = streamName(`type:${widgets.key}`);
-const of = (version: string, code: string, source: DeclarationSource = 'folder', changes = {}): ResourceType => widgetType(changes, { version, code, source });
+const of = (version: string, code: string, source: DeclarationSource = 'folder', changes = {}): ResourceType =>
+  widgetType(changes, { version, code, source });
 
 /** A node: what it has the type declared as, and whether it believes to lead. */
 class Node {
@@ -29,7 +37,11 @@ class Node {
   readonly #listeners = new Set<(leads: boolean) => void>();
   #leads = false;
 
-  constructor(doors: Doors, place: number, { type, isAlone = false }: { readonly type: ResourceType; readonly isAlone?: boolean }) {
+  constructor(
+    doors: Doors,
+    place: number,
+    { type, isAlone = false }: { readonly type: ResourceType; readonly isAlone?: boolean },
+  ) {
     const { log, clock } = doors;
     const { models } = doors.doors[place]!;
     let ids = 0;
@@ -37,12 +49,34 @@ class Node {
     this.#doors = doors;
     this.#place = place;
     this.declarer = new Declarer({
-      log, reader: models, declarations: models.declarations, level: { level: () => levelRead, subscribe: () => () => undefined }, clock, isAlone, typeOf: () => this.type, served: () => [this.type],
-      leadership: { isLeader: () => this.#leads, subscribe: (listener) => { this.#listeners.add(listener); return () => { this.#listeners.delete(listener); }; } },
-      uuid: () => { ids += 1; return idOf(`declarer ${String(place)} ${String(ids)}`); },
+      log,
+      reader: models,
+      declarations: models.declarations,
+      level: { level: () => levelRead, subscribe: () => () => undefined },
+      clock,
+      isAlone,
+      typeOf: () => this.type,
+      served: () => [this.type],
+      leadership: {
+        isLeader: () => this.#leads,
+        subscribe: (listener) => {
+          this.#listeners.add(listener);
+          return () => {
+            this.#listeners.delete(listener);
+          };
+        },
+      },
+      uuid: () => {
+        ids += 1;
+        return idOf(`declarer ${String(place)} ${String(ids)}`);
+      },
       metadata: () => metadata,
-      onOther: (_type, { version }) => { this.told.push(version); },
-      onError: (error) => { throw error; },
+      onOther: (_type, { version }) => {
+        this.told.push(version);
+      },
+      onError: (error) => {
+        throw error;
+      },
     });
   }
 
@@ -60,10 +94,15 @@ class Node {
   }
 }
 
-async function opened(t: Test, ...types: readonly ResourceType[]): Promise<{ readonly doors: Doors; readonly nodes: readonly Node[] }> {
+async function opened(
+  t: Test,
+  ...types: readonly ResourceType[]
+): Promise<{ readonly doors: Doors; readonly nodes: readonly Node[] }> {
   const doors = await openDoors(t, types.length);
   const nodes = types.map((type, place) => new Node(doors, place, { type }));
-  t.teardown(() => { for (const { declarer } of nodes) declarer.stop(); });
+  t.teardown(() => {
+    for (const { declarer } of nodes) declarer.stop();
+  });
   return { doors, nodes };
 }
 
@@ -90,11 +129,18 @@ async function last({ log, settle }: Doors, name: string): Promise<RecordedEvent
   return recorded;
 }
 
-const named = (name: string, serial?: string) => create(body({ metadata: { name }, spec: { title: name, ...(serial === undefined ? {} : { serial }) } }));
+const named = (name: string, serial?: string) =>
+  create(body({ metadata: { name }, spec: { title: name, ...(serial === undefined ? {} : { serial }) } }));
 
 test('until anything is declared every node writes; then those that have what is', async (t) => {
-  const { doors, nodes: [one, two] } = await opened(t, of('1.0.0', 'a'), of('1.0.0', 'b'));
-  for (const [node, name] of [[one, 'w1'], [two, 'w2']] as const) {
+  const {
+    doors,
+    nodes: [one, two],
+  } = await opened(t, of('1.0.0', 'a'), of('1.0.0', 'b'));
+  for (const [node, name] of [
+    [one, 'w1'],
+    [two, 'w2'],
+  ] as const) {
     shown(await node!.write(named(name)));
     t.equal(decodeMetadata(await last(doors, name)).declared, undefined);
   }
@@ -105,10 +151,16 @@ test('until anything is declared every node writes; then those that have what is
   t.equal(decodeMetadata(await last(doors, 'w2')).declared, 0);
   await caughtUp(doors);
   for (const command of [named('w3'), merge({ spec: { title: 'Three' } }, { name: 'w1' }), remove({}, 'w1')]) {
-    t.match(await two!.write(command), { ok: false, rejection: {
-      reason: 'unavailable', lasts: true, retryAfterSeconds: 5,
-      detail: /^widgets\.example\.com is declared by the plugin example 1\.0\.0 \(shape [0-9a-f]{12}, code a\), and this server has the plugin example 1\.0\.0 \(shape [0-9a-f]{12}, code b\)\. It accepts no writes of widgets until both are the same$/u,
-    } });
+    t.match(await two!.write(command), {
+      ok: false,
+      rejection: {
+        reason: 'unavailable',
+        lasts: true,
+        retryAfterSeconds: 5,
+        detail:
+          /^widgets\.example\.com is declared by the plugin example 1\.0\.0 \(shape [0-9a-f]{12}, code a\), and this server has the plugin example 1\.0\.0 \(shape [0-9a-f]{12}, code b\)\. It accepts no writes of widgets until both are the same$/u,
+      },
+    });
   }
   t.match(doors.doors[1]!.object('w2'), { spec: { title: 'Two' } }, 'reads go on');
   await two!.declare();
@@ -117,7 +169,10 @@ test('until anything is declared every node writes; then those that have what is
 });
 
 test('who begins to lead declares what it has, another digest of the same version included; the other then writes nothing', async (t) => {
-  const { doors, nodes: [one, two] } = await opened(t, of('1.0.0', 'a'), of('1.0.0', 'b'));
+  const {
+    doors,
+    nodes: [one, two],
+  } = await opened(t, of('1.0.0', 'a'), of('1.0.0', 'b'));
   one!.lead(true);
   await one!.declare();
   await one!.declare();
@@ -136,7 +191,12 @@ test('who begins to lead declares what it has, another digest of the same versio
 });
 
 test('an older folder says nothing; an older package does, and so does a node that is alone', async (t) => {
-  for (const [source, isAlone, expected] of [['folder', false, ['2.0.0 a']], ['package', false, ['2.0.0 a', '1.0.0 b']], ['platform', false, ['2.0.0 a', '1.0.0 b']], ['folder', true, ['2.0.0 a', '1.0.0 b']]] as const) {
+  for (const [source, isAlone, expected] of [
+    ['folder', false, ['2.0.0 a']],
+    ['package', false, ['2.0.0 a', '1.0.0 b']],
+    ['platform', false, ['2.0.0 a', '1.0.0 b']],
+    ['folder', true, ['2.0.0 a', '1.0.0 b']],
+  ] as const) {
     const doors = await openDoors(t, 2);
     const newer = new Node(doors, 0, { type: of('2.0.0', 'a') });
     const older = new Node(doors, 1, { type: of('1.0.0', 'b', source), isAlone });
@@ -152,8 +212,11 @@ test('an older folder says nothing; an older package does, and so does a node th
   }
 });
 
-test('of two that believe to lead the last one counts, and once one of them knows better the other\'s does', async (t) => {
-  const { doors, nodes: [one, two] } = await opened(t, of('1.0.0', 'a'), of('1.0.0', 'b'));
+test("of two that believe to lead the last one counts, and once one of them knows better the other's does", async (t) => {
+  const {
+    doors,
+    nodes: [one, two],
+  } = await opened(t, of('1.0.0', 'a'), of('1.0.0', 'b'));
   one!.lead(true);
   two!.lead(true);
   await doors.settle(Promise.all([one!.declarer.declare([one!.type]), two!.declarer.declare([two!.type])]));
@@ -171,13 +234,20 @@ test('of two that believe to lead the last one counts, and once one of them know
 });
 
 test('a write that was decided by an older declaration is not sent once another is folded', async (t) => {
-  const { doors, nodes: [one] } = await opened(t, of('1.0.0', 'a'));
+  const {
+    doors,
+    nodes: [one],
+  } = await opened(t, of('1.0.0', 'a'));
   one!.lead(true);
   await one!.declare();
   const [value] = valuesOf(widget({ spec: { title: 'One', serial: 's' } }));
   const claim = claimStream(widgets.key, value!);
   // Somebody's claim, whose append is outwaited: the write is under way meanwhile.
-  const dead = encodeEvent(idOf('dead'), { type: 'ValueClaimed', holder: `object:${widgets.key}/dead`, through: -1 }, metadata);
+  const dead = encodeEvent(
+    idOf('dead'),
+    { type: 'ValueClaimed', holder: `object:${widgets.key}/dead`, through: -1 },
+    metadata,
+  );
   await doors.settle(doors.log.append(claim, [dead], 'absent'));
   const before = one!.type;
   const writing = doors.doors[0]!.begin(named('w1', 's'), {}, before);
@@ -189,14 +259,21 @@ test('a write that was decided by an older declaration is not sent once another 
 });
 
 test('a fence repeats the declaration of what it repeats', async (t) => {
-  const { doors, nodes: [one] } = await opened(t, of('1.0.0', 'a'));
+  const {
+    doors,
+    nodes: [one],
+  } = await opened(t, of('1.0.0', 'a'));
   one!.lead(true);
   await one!.declare();
   shown(await one!.write(named('w1')));
   one!.type = of('1.0.1', 'b');
   await one!.declare();
   const [value] = valuesOf(widget({ spec: { title: 'One', serial: 's' } }));
-  const dead = encodeEvent(idOf('dead'), { type: 'ValueClaimed', holder: `object:${widgets.key}/w1`, through: 0 }, metadata);
+  const dead = encodeEvent(
+    idOf('dead'),
+    { type: 'ValueClaimed', holder: `object:${widgets.key}/w1`, through: 0 },
+    metadata,
+  );
   await doors.settle(doors.log.append(claimStream(widgets.key, value!), [dead], 'absent'));
   shown(await one!.write(named('w2', 's')));
   const fence = await last(doors, 'w1');
@@ -205,7 +282,10 @@ test('a fence repeats the declaration of what it repeats', async (t) => {
 });
 
 test('values that a declaration says are unique are kept by events even if none was ever written', async (t) => {
-  const { doors, nodes: [one] } = await opened(t, of('1.0.0', 'a'));
+  const {
+    doors,
+    nodes: [one],
+  } = await opened(t, of('1.0.0', 'a'));
   one!.lead(true);
   await one!.declare();
   one!.type = of('1.1.0', 'b', 'folder', { indexes: [{ name: 'spec.serial' }] });
@@ -222,11 +302,19 @@ async function claimantOf({ log, settle }: Doors, serial: string): Promise<strin
   return event?.type === 'ValueClaimed' ? event.holder.replace(/^.*\//u, '') : undefined;
 }
 
-const serialAndTitle = { indexes: [{ name: 'spec.serial', unique: true }, { name: 'spec.title', unique: true }] };
+const serialAndTitle = {
+  indexes: [
+    { name: 'spec.serial', unique: true },
+    { name: 'spec.title', unique: true },
+  ],
+};
 const titleAlone = { indexes: [{ name: 'spec.serial' }, { name: 'spec.title', unique: true }] };
 
 test('what was held while its index was not unique is claimed with the next write, and by one of two', async (t) => {
-  const { doors, nodes: [one] } = await opened(t, of('1.0.0', 'a', 'folder', serialAndTitle));
+  const {
+    doors,
+    nodes: [one],
+  } = await opened(t, of('1.0.0', 'a', 'folder', serialAndTitle));
   one!.lead(true);
   const declare = async (version: string, changes: object): Promise<void> => {
     one!.type = of(version, version, 'folder', changes);
@@ -248,11 +336,18 @@ test('what was held while its index was not unique is claimed with the next writ
   shown(await one!.write(merge({ spec: { serial: 's2' } }, { name: 'c' })));
   const before = await doors.settle(doors.log.head());
   shown(await one!.write(merge({ spec: { title: 'again' } }, { name: 'c' })));
-  t.equal(Number(await doors.settle(doors.log.head())) - Number(before), 2, 'claimed once: the title\'s claim and the object');
+  t.equal(
+    Number(await doors.settle(doors.log.head())) - Number(before),
+    2,
+    "claimed once: the title's claim and the object",
+  );
 });
 
 test('an object whose value another one has claimed meanwhile can be deleted, held by finalizers or not', async (t) => {
-  const { doors, nodes: [one] } = await opened(t, of('1.0.0', 'a', 'folder', titleAlone));
+  const {
+    doors,
+    nodes: [one],
+  } = await opened(t, of('1.0.0', 'a', 'folder', titleAlone));
   one!.lead(true);
   await one!.declare();
   const held = { metadata: { name: 'd', finalizers: ['example.com/hold'] }, spec: { title: 'd', serial: 's' } };
@@ -261,13 +356,27 @@ test('an object whose value another one has claimed meanwhile can be deleted, he
   await one!.declare();
   await caughtUp(doors);
   shown(await one!.write(merge({ metadata: { labels: { app: 'x' } } }, { name: 'b' })));
-  t.equal(verdict(await one!.write(merge({ metadata: { labels: { app: 'x' } } }, { name: 'c' }))), 'unique-value-taken');
+  t.equal(
+    verdict(await one!.write(merge({ metadata: { labels: { app: 'x' } } }, { name: 'c' }))),
+    'unique-value-taken',
+  );
   for (const name of ['c', 'd']) shown(await one!.write(remove({}, name)));
-  t.match(decodeEvent(await last(doors, 'd')).event, { type: 'ObjectDeletionRequested', values: [{ index: 'spec.title' }] }, 'it holds what nobody else has claimed');
+  t.match(
+    decodeEvent(await last(doors, 'd')).event,
+    { type: 'ObjectDeletionRequested', values: [{ index: 'spec.title' }] },
+    'it holds what nobody else has claimed',
+  );
   const status = merge({ metadata: { labels: { app: 'x' } } }, { name: 'd' });
   shown(await one!.write(status));
-  t.equal(verdict(await one!.write(merge({ spec: { title: 'b' } }, { name: 'd' }))), 'unique-value-taken', 'it gains nothing');
+  t.equal(
+    verdict(await one!.write(merge({ spec: { title: 'b' } }, { name: 'd' }))),
+    'unique-value-taken',
+    'it gains nothing',
+  );
   shown(await one!.write(merge({ metadata: { finalizers: null } }, { name: 'd' })));
-  t.same([await last(doors, 'c'), await last(doors, 'd')].map(({ type }) => type), ['ObjectDeleted', 'ObjectDeleted']);
+  t.same(
+    [await last(doors, 'c'), await last(doors, 'd')].map(({ type }) => type),
+    ['ObjectDeleted', 'ObjectDeleted'],
+  );
   t.equal(await claimantOf(doors, 's'), 'b');
 });

@@ -10,7 +10,8 @@ import { shown, tally, verdict } from '../support/writing.ts';
 import { anybody, openDoors, typeOf, type Door } from './support/doors.ts';
 
 /** Real write doors and read models of several nodes over one log. A lazy node folds nothing before it has to. */
-const serial = (name: string, value: string | undefined) => body({ metadata: { name }, spec: { title: name, ...(value === undefined ? {} : { serial: value }) } });
+const serial = (name: string, value: string | undefined) =>
+  body({ metadata: { name }, spec: { title: name, ...(value === undefined ? {} : { serial: value }) } });
 const label = (place: number): Command => merge({ metadata: { labels: { [`l${String(place)}`]: 'x' } } });
 
 async function lazily(doors: readonly Door[], of: () => Promise<void>): Promise<void> {
@@ -31,13 +32,23 @@ test('a client that alternates between nodes is answered as by one, however far 
     const first = shown(await one.write(create(body())));
     t.equal(two.object(), undefined, 'the other has folded nothing yet');
     t.equal(verdict(await two.write(create(body()))), 'already-exists');
-    t.match(shown(await two.write(merge({ spec: { title: 'Two' } }))), { metadata: { uid: first.metadata.uid, version: 1 } });
+    t.match(shown(await two.write(merge({ spec: { title: 'Two' } }))), {
+      metadata: { uid: first.metadata.uid, version: 1 },
+    });
     t.equal(two.object()?.metadata.version, 1, 'it reads its own write');
     t.equal(one.object()?.metadata.version, 0);
-    t.match(await one.write(merge({ spec: { title: 'Two' } })), { ok: true, appended: false, version: 1 }, 'what changes nothing by now');
+    t.match(
+      await one.write(merge({ spec: { title: 'Two' } })),
+      { ok: true, appended: false, version: 1 },
+      'what changes nothing by now',
+    );
     t.equal(verdict(await one.write(put(body({ metadata: { version: 1 } })))), 'ok');
     t.equal(verdict(await two.write(put(body({ metadata: { version: 1 } })))), 'stale-version');
-    t.equal(verdict(await two.write(put(body(), { preconditions: { ifMatch: [2] } }))), 'ok', 'a tag of the other node');
+    t.equal(
+      verdict(await two.write(put(body(), { preconditions: { ifMatch: [2] } }))),
+      'ok',
+      'a tag of the other node',
+    );
     t.equal(verdict(await one.write(merge({}, { preconditions: { ifMatch: [2] } }))), 'ok', 'nothing came of that one');
     t.equal(verdict(await one.write(remove())), 'ok');
     t.equal(verdict(await two.write(remove())), 'not-found', 'it is gone already');
@@ -56,12 +67,15 @@ test('a dry run and a refusal are of what the log holds', async (t) => {
     await one.write(create(serial('a', 's')));
     t.equal(verdict(await two.write(create(serial('a', 's2')), { dryRun: true })), 'already-exists');
     await one.write(merge({ spec: { title: 'Two' } }, { name: 'a' }));
-    t.match(shown(await two.write(merge({ metadata: { labels: { l: 'x' } } }, { name: 'a' }), { dryRun: true })), { metadata: { version: 2 }, spec: { title: 'Two' } });
+    t.match(shown(await two.write(merge({ metadata: { labels: { l: 'x' } } }, { name: 'a' }), { dryRun: true })), {
+      metadata: { version: 2 },
+      spec: { title: 'Two' },
+    });
     t.equal(verdict(await two.write(create(serial('b', 's')), { dryRun: true })), 'unique-value-taken');
   });
 });
 
-test('a unique value is one object\'s, whichever node it is written on: made, moved, swapped, removed and made again', async (t) => {
+test("a unique value is one object's, whichever node it is written on: made, moved, swapped, removed and made again", async (t) => {
   const { doors } = await openDoors(t);
   const [one, two] = doors as [Door, Door];
   await lazily(doors, async () => {
@@ -70,9 +84,17 @@ test('a unique value is one object\'s, whichever node it is written on: made, mo
     await two.write(create(serial('b', 's2')));
     t.equal(verdict(await one.write(merge({ spec: { serial: 's2' } }, { name: 'a' }))), 'unique-value-taken');
     t.equal(verdict(await two.write(put(serial('a', 's3'), { name: 'a' }))), 'ok', 'moved by the other node');
-    t.equal(verdict(await one.write(merge({ spec: { serial: 's1' } }, { name: 'b' }))), 'ok', 'what it moved from is free');
+    t.equal(
+      verdict(await one.write(merge({ spec: { serial: 's1' } }, { name: 'b' }))),
+      'ok',
+      'what it moved from is free',
+    );
     t.equal(verdict(await two.write(merge({ spec: { serial: 's2' } }, { name: 'a' }))), 'ok', 'the two are swapped');
-    t.equal(verdict(await one.write(merge({ metadata: { labels: { l: 'x' } } }, { name: 'a' }))), 'ok', 'a node that knows the old value is not told that it is taken');
+    t.equal(
+      verdict(await one.write(merge({ metadata: { labels: { l: 'x' } } }, { name: 'a' }))),
+      'ok',
+      'a node that knows the old value is not told that it is taken',
+    );
     t.equal(verdict(await one.write(merge({ metadata: { labels: { m: 'x' } } }, { name: 'a' }))), 'ok');
     await one.write(remove({}, 'a'));
     t.equal(verdict(await two.write(create(serial('c', 's2')))), 'ok', 'free with the answer to the deletion');
@@ -85,15 +107,29 @@ test('a unique value is one object\'s, whichever node it is written on: made, mo
 test('of many creates with one value on several nodes exactly one wins', async (t) => {
   const { doors, settle, log } = await openDoors(t, 3);
   await lazily(doors, async () => {
-    const outcomes = await settle(Promise.all(Array.from({ length: 24 }, async (_, place) => doors[place % 3]!.begin(create(serial(`w${String(place)}`, 's'))))));
+    const outcomes = await settle(
+      Promise.all(
+        Array.from({ length: 24 }, async (_, place) =>
+          doors[place % 3]!.begin(create(serial(`w${String(place)}`, 's'))),
+        ),
+      ),
+    );
     t.strictSame(tally(outcomes), { ok: 1, 'unique-value-taken': 23 });
   });
-  t.equal((await recorded(log)).filter((event) => { const { event: made } = decodeEvent(event); return isObjectEvent(made) && made.values.length > 0; }).length, 1);
+  t.equal(
+    (await recorded(log)).filter((event) => {
+      const { event: made } = decodeEvent(event);
+      return isObjectEvent(made) && made.values.length > 0;
+    }).length,
+    1,
+  );
 });
 
 test('of many creates of one name on several nodes exactly one wins', async (t) => {
   const { doors, settle } = await openDoors(t, 3);
-  const outcomes = await settle(Promise.all(Array.from({ length: 24 }, async (_, place) => doors[place % 3]!.begin(create(body())))));
+  const outcomes = await settle(
+    Promise.all(Array.from({ length: 24 }, async (_, place) => doors[place % 3]!.begin(create(body())))),
+  );
   t.strictSame(tally(outcomes), { ok: 1, 'already-exists': 23 });
 });
 
@@ -102,9 +138,14 @@ for (const pace of ['eager', 'lazy'] as const) {
     const { doors, settle, log } = await openDoors(t);
     await doors[0]!.write(create(body()));
     for (const door of doors) door.pace = pace;
-    const outcomes: readonly WriteOutcome[] = await settle(Promise.all(Array.from({ length: 64 }, async (_, place) => doors[place % 2]!.begin(label(place)))));
+    const outcomes: readonly WriteOutcome[] = await settle(
+      Promise.all(Array.from({ length: 64 }, async (_, place) => doors[place % 2]!.begin(label(place)))),
+    );
     t.strictSame(tally(outcomes), { ok: 64 });
-    t.strictSame(outcomes.map((outcome) => shown(outcome).metadata.version).sort((a, b) => a - b), outcomes.map((_, place) => place + 1));
+    t.strictSame(
+      outcomes.map((outcome) => shown(outcome).metadata.version).sort((a, b) => a - b),
+      outcomes.map((_, place) => place + 1),
+    );
     const last = decodeEvent((await recorded(log)).at(-1)!).event;
     t.equal(isObjectEvent(last) ? Object.keys(last.object?.metadata.labels ?? {}).length : 0, 64);
   });
@@ -115,7 +156,17 @@ test('of those who compare and swap on two nodes each round has one winner', asy
   await doors[0]!.write(create(body()));
   await lazily(doors, async () => {
     for (let version = 0; version < 8; version += 1) {
-      const outcomes = await settle(Promise.all(Array.from({ length: 8 }, async (_, place) => doors[place % 2]!.begin(put(body({ spec: { title: `T${String(version)}${String(place)}` } }), { preconditions: { ifMatch: [version] } })))));
+      const outcomes = await settle(
+        Promise.all(
+          Array.from({ length: 8 }, async (_, place) =>
+            doors[place % 2]!.begin(
+              put(body({ spec: { title: `T${String(version)}${String(place)}` } }), {
+                preconditions: { ifMatch: [version] },
+              }),
+            ),
+          ),
+        ),
+      );
       t.strictSame(tally(outcomes), { ok: 1, 'precondition-failed': 7 });
     }
   });
@@ -130,18 +181,34 @@ test('of super administrators who are taken away on nodes that do not know of ea
       shown(await doors[0]!.write(create(user(name, password)), {}, typeOf('users')));
       shown(await doors[0]!.write(create(binding(name, 'super-role', name)), {}, typeOf('rolebindings')));
     }
-    await settle(Promise.all(doors.map(async (door) => door.models.reached(doors[0]!.models.position(), { timeoutMs: 1_000 }))));
+    await settle(
+      Promise.all(doors.map(async (door) => door.models.reached(doors[0]!.models.position(), { timeoutMs: 1_000 }))),
+    );
     await lazily(doors, async () => {
-      const outcomes = await settle(Promise.all(names.map(async (name, place) => {
-        const [command, plural] = ([[remove({}, name), 'rolebindings'], [remove({}, name), 'users'], [merge({ spec: { disabled: true } }, { name }), 'users'], [put(binding(name, 'super-role', 'nobody'), { name }), 'rolebindings']] as const)[place % 4]!;
-        return doors[place]!.begin(command, anybody, typeOf(plural));
-      })));
+      const outcomes = await settle(
+        Promise.all(
+          names.map(async (name, place) => {
+            const [command, plural] = (
+              [
+                [remove({}, name), 'rolebindings'],
+                [remove({}, name), 'users'],
+                [merge({ spec: { disabled: true } }, { name }), 'users'],
+                [put(binding(name, 'super-role', 'nobody'), { name }), 'rolebindings'],
+              ] as const
+            )[place % 4]!;
+            return doors[place]!.begin(command, anybody, typeOf(plural));
+          }),
+        ),
+      );
       t.strictSame(tally(outcomes), { ok: nodes - 1, forbidden: 1 }, `${String(nodes)} nodes`);
     });
     const head = doors.map(({ models }) => models.position()).reduce((a, b) => (a > b ? a : b));
     for (const door of doors) door.letTo(head);
     await settle(Promise.all(doors.map(async (door) => door.models.reached(head, { timeoutMs: 1_000 }))));
-    t.strictSame(doors.map(({ permissions }) => [...permissions.holders('super-role')].length), doors.map(() => 1));
+    t.strictSame(
+      doors.map(({ permissions }) => [...permissions.holders('super-role')].length),
+      doors.map(() => 1),
+    );
   }
 });
 
@@ -155,7 +222,11 @@ test('who is made super administrator on one node frees another to go on the nex
     t.equal(verdict(await two.write(remove({}, 'roots'), anybody, bindings)), 'forbidden');
     await one.write(create(user('mary', { password: 'correct horse' })), {}, users);
     await one.write(create(binding('more', 'super-role', 'mary')), {}, bindings);
-    t.equal(verdict(await two.write(remove({}, 'roots'), anybody, bindings)), 'ok', 'a refusal, too, is of what the log holds');
+    t.equal(
+      verdict(await two.write(remove({}, 'roots'), anybody, bindings)),
+      'ok',
+      'a refusal, too, is of what the log holds',
+    );
     t.equal(verdict(await one.write(remove({}, 'mary'), anybody, users)), 'forbidden');
   });
 });

@@ -20,7 +20,9 @@ const writers = 32;
 
 function folderOf(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-joining-'));
-  t.teardown(() => { rmSync(folder, { recursive: true, force: true }); });
+  t.teardown(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
   return folder;
 }
 
@@ -36,20 +38,28 @@ async function given(t: Test, { file }: { readonly file?: string } = {}): Promis
 }
 
 /** Writers that go on until they are told to stop. */
-function writeOn(node: NodeProcess): { readonly written: (count: number) => Promise<void>; readonly stop: () => Promise<readonly Writer[]> } {
+function writeOn(node: NodeProcess): {
+  readonly written: (count: number) => Promise<void>;
+  readonly stop: () => Promise<readonly Writer[]>;
+} {
   const progress = { count: 0, stopped: false, woken: (): void => undefined };
   const crowd = Array.from({ length: writers }, (_, index) => new Writer(`w-${index.toString()}`, [node], 0));
-  const running = Promise.all(crowd.map(async (writer) => {
-    while (!progress.stopped) {
-      await writer.write(() => progress.stopped);
-      progress.count += 1;
-      progress.woken();
-    }
-  }));
+  const running = Promise.all(
+    crowd.map(async (writer) => {
+      while (!progress.stopped) {
+        await writer.write(() => progress.stopped);
+        progress.count += 1;
+        progress.woken();
+      }
+    }),
+  );
   return {
     written: async (count) => {
       const wanted = progress.count + count;
-      while (progress.count < wanted) await new Promise<void>((resolve) => { progress.woken = resolve; });
+      while (progress.count < wanted)
+        await new Promise<void>((resolve) => {
+          progress.woken = resolve;
+        });
     },
     stop: async () => {
       progress.stopped = true;
@@ -63,10 +73,20 @@ type Shown = { readonly metadata: { readonly resourceVersion: string } };
 
 /** Both show the same bytes once the second knows all that the first does. */
 async function agree(t: Test, one: NodeProcess, other: NodeProcess): Promise<void> {
-  for (const path of [widgetsPath, '/api/v1alpha1/users', '/api/v1alpha1/roles', '/api/v1alpha1/rolebindings', '/apis/plugin.svc.run/v1alpha1/plugins']) {
-    const { metadata: { resourceVersion } } = JSON.parse((await one.ask(path)).text) as Shown;
+  for (const path of [
+    widgetsPath,
+    '/api/v1alpha1/users',
+    '/api/v1alpha1/roles',
+    '/api/v1alpha1/rolebindings',
+    '/apis/plugin.svc.run/v1alpha1/plugins',
+  ]) {
+    const {
+      metadata: { resourceVersion },
+    } = JSON.parse((await one.ask(path)).text) as Shown;
     // A node that is late says so (504), however long a busy machine makes that take.
-    const asked = [one, other].map(async (node) => node.until(`${path}?resourceVersion=${resourceVersion}`, ({ status }) => status !== 504));
+    const asked = [one, other].map(async (node) =>
+      node.until(`${path}?resourceVersion=${resourceVersion}`, ({ status }) => status !== 504),
+    );
     const [left, right] = await Promise.all(asked);
     t.equal(left!.status, 200, `${path}: ${left!.text.slice(0, 200)}`);
     const items = ({ text }: { readonly text: string }): string => text.slice(text.indexOf('"items":'));
@@ -77,43 +97,53 @@ async function agree(t: Test, one: NodeProcess, other: NodeProcess): Promise<voi
 /** Everything but a probe is told to come back, until it is ready; `onSaid` gets what /readyz says on the way. */
 async function watchStart(t: Test, node: NodeProcess, onSaid: (text: string) => void = () => undefined): Promise<void> {
   const state = { isReady: false };
-  const ready = node.ready().then(() => { state.isReady = true; });
+  const ready = node.ready().then(() => {
+    state.isReady = true;
+  });
   await node.until('/healthz', ({ status }) => status === 200);
   while (!state.isReady) {
     const [read, write, told] = await Promise.all([
-      node.ask(widgetsPath), node.ask(`${widgetsPath}/nobody`, { method: 'DELETE' }),
+      node.ask(widgetsPath),
+      node.ask(`${widgetsPath}/nobody`, { method: 'DELETE' }),
       node.ask('/readyz'),
     ]);
     if (told.status === 200) break;
     onSaid(told.text);
     for (const { status, headers, text } of [read, write]) {
       // It may have become ready between the two.
-      if (status === 503 ? headers['retry-after'] === undefined : (await node.ask('/readyz')).status !== 200) t.fail(`served before it was ready: ${status.toString()} ${text}`);
+      if (status === 503 ? headers['retry-after'] === undefined : (await node.ask('/readyz')).status !== 200)
+        t.fail(`served before it was ready: ${status.toString()} ${text}`);
     }
   }
   await ready;
 }
 
-t.test('a fresh node serves nothing before it has caught up with a log that is being written, and then the same', async (t) => {
-  const { store, folder, first } = await given(t);
-  const writing = writeOn(first);
-  await writing.written(800);
-  // Until it was asked on its way it gets no more than a part of the log.
-  const way = await holdBack(t, { port: store.port, bytes: 131_072 });
-  const second = await NodeProcess.launch({ eventLog: way, folder, name: 'second' });
-  t.teardown(async () => second.kill());
-  let isTold = false;
-  await watchStart(t, second, (text) => {
-    if (isTold || !/read models are catching up: \d+ %/u.test(text)) return;
-    isTold = true;
-    way.letGo();
-  });
-  t.ok(isTold, 'progress is told');
-  const crowd = await writing.stop();
-  t.strictSame(crowd.flatMap(({ offences }) => offences), []);
-  await agree(t, first, second);
-  for (const node of [first, second]) await node.stop();
-});
+t.test(
+  'a fresh node serves nothing before it has caught up with a log that is being written, and then the same',
+  async (t) => {
+    const { store, folder, first } = await given(t);
+    const writing = writeOn(first);
+    await writing.written(800);
+    // Until it was asked on its way it gets no more than a part of the log.
+    const way = await holdBack(t, { port: store.port, bytes: 131_072 });
+    const second = await NodeProcess.launch({ eventLog: way, folder, name: 'second' });
+    t.teardown(async () => second.kill());
+    let isTold = false;
+    await watchStart(t, second, (text) => {
+      if (isTold || !/read models are catching up: \d+ %/u.test(text)) return;
+      isTold = true;
+      way.letGo();
+    });
+    t.ok(isTold, 'progress is told');
+    const crowd = await writing.stop();
+    t.strictSame(
+      crowd.flatMap(({ offences }) => offences),
+      [],
+    );
+    await agree(t, first, second);
+    for (const node of [first, second]) await node.stop();
+  },
+);
 
 t.test('a node comes back with its read models, without them, and after it was killed', async (t) => {
   const { store, folder, first } = await given(t);
@@ -122,14 +152,20 @@ t.test('a node comes back with its read models, without them, and after it was k
   const ends = [
     { what: 'stopped', end: async (node: NodeProcess) => node.stop() },
     { what: 'killed', end: async (node: NodeProcess) => node.kill() },
-    { what: 'stopped, its read models lost', end: async (node: NodeProcess) => {
-      await node.stop();
-      rmSync(join(node.dataDir, 'read-models'), { recursive: true });
-    } },
-    { what: 'its whole DATA_DIR lost', end: async (node: NodeProcess) => {
-      await node.kill();
-      rmSync(node.dataDir, { recursive: true });
-    } },
+    {
+      what: 'stopped, its read models lost',
+      end: async (node: NodeProcess) => {
+        await node.stop();
+        rmSync(join(node.dataDir, 'read-models'), { recursive: true });
+      },
+    },
+    {
+      what: 'its whole DATA_DIR lost',
+      end: async (node: NodeProcess) => {
+        await node.kill();
+        rmSync(node.dataDir, { recursive: true });
+      },
+    },
   ];
   let coming = second;
   for (const { what, end } of ends) {
@@ -165,7 +201,11 @@ t.test('a node whose read models are of another log, or ahead of this one, does 
   const refused = await first.again({ eventLog: other });
   t.equal(await refused.exited, 2);
   t.equal(refused.stdout(), '');
-  const lines = refused.stderr().trimEnd().split('\n').filter((line) => line.startsWith('ledgerplane: '));
+  const lines = refused
+    .stderr()
+    .trimEnd()
+    .split('\n')
+    .filter((line) => line.startsWith('ledgerplane: '));
   t.equal(lines.length, 1);
   t.match(lines[0], /read models do not belong to this log.*remove .*read-models/u);
 });
@@ -184,23 +224,40 @@ t.test('a node that runs stops when its log is exchanged for another one', async
   t.match(first.stderr(), /the log was replaced|do not belong to this log/u);
 });
 
-t.test('two nodes that begin at the same moment on an empty log found it once, make one administrator, and both serve', async (t) => {
-  const folder = folderOf(t);
-  const store = await spawnEventStore({ file: join(folder, 'log') });
-  t.teardown(async () => store.stop());
-  const nodes = await Promise.all(['first', 'second', 'third'].map(async (name) => NodeProcess.launch({ eventLog: store, folder, name, env: { ADMIN_PASSWORD: '' } })));
-  for (const node of nodes) t.teardown(async () => node.kill());
-  await Promise.all(nodes.map(async (node) => node.ready()));
-  const told = nodes.map((node) => node.stderr().split('\n').filter((line) => line.includes('super administrator') && line.includes('admin-password')));
-  t.equal(told.flat().length, 1, 'one of them tells where its password is', { told });
-  const made = nodes[told.findIndex(({ length }) => length > 0)]!;
-  const authorization = basic('admin', readFileSync(join(made.dataDir, 'admin-password'), 'utf8').trim());
-  const answers = await Promise.all(nodes.map(async (node) => node.ask('/api/v1alpha1/users', { headers: { authorization } })));
-  for (const { status, text } of answers) {
-    t.equal(status, 200);
-    t.equal((JSON.parse(text) as { readonly total: number }).total, 1, 'there is one user');
-  }
-  const founding = (await eventsOf(store)).filter(({ stream }) => stream === 'platform:log');
-  t.strictSame(founding.map(({ type }) => type), ['EpochStarted']);
-  for (const node of nodes) await node.stop();
-});
+t.test(
+  'two nodes that begin at the same moment on an empty log found it once, make one administrator, and both serve',
+  async (t) => {
+    const folder = folderOf(t);
+    const store = await spawnEventStore({ file: join(folder, 'log') });
+    t.teardown(async () => store.stop());
+    const nodes = await Promise.all(
+      ['first', 'second', 'third'].map(async (name) =>
+        NodeProcess.launch({ eventLog: store, folder, name, env: { ADMIN_PASSWORD: '' } }),
+      ),
+    );
+    for (const node of nodes) t.teardown(async () => node.kill());
+    await Promise.all(nodes.map(async (node) => node.ready()));
+    const told = nodes.map((node) =>
+      node
+        .stderr()
+        .split('\n')
+        .filter((line) => line.includes('super administrator') && line.includes('admin-password')),
+    );
+    t.equal(told.flat().length, 1, 'one of them tells where its password is', { told });
+    const made = nodes[told.findIndex(({ length }) => length > 0)]!;
+    const authorization = basic('admin', readFileSync(join(made.dataDir, 'admin-password'), 'utf8').trim());
+    const answers = await Promise.all(
+      nodes.map(async (node) => node.ask('/api/v1alpha1/users', { headers: { authorization } })),
+    );
+    for (const { status, text } of answers) {
+      t.equal(status, 200);
+      t.equal((JSON.parse(text) as { readonly total: number }).total, 1, 'there is one user');
+    }
+    const founding = (await eventsOf(store)).filter(({ stream }) => stream === 'platform:log');
+    t.strictSame(
+      founding.map(({ type }) => type),
+      ['EpochStarted'],
+    );
+    for (const node of nodes) await node.stop();
+  },
+);

@@ -20,7 +20,9 @@ type Given = { readonly log: LogServer; readonly nodes: readonly [NodeProcess, N
 
 async function given(t: Test): Promise<Given> {
   const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-leadership-'));
-  t.teardown(() => { rmSync(folder, { recursive: true, force: true }); });
+  t.teardown(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
   const log = await startLogServer(t);
   const start = async (name: string): Promise<NodeProcess> => {
     const node = await NodeProcess.start({ eventLog: log, folder, name });
@@ -36,22 +38,37 @@ const ownerOf = (name: string): string => `${name}-owner`;
 async function make(node: NodeProcess, ...names: readonly string[]): Promise<void> {
   for (const name of names) {
     const owner = await create(node, { name: ownerOf(name) });
-    const reference = { apiVersion: 'example.com/v1alpha1', kind: 'Widget', name: ownerOf(name), uid: owner.metadata.uid };
+    const reference = {
+      apiVersion: 'example.com/v1alpha1',
+      kind: 'Widget',
+      name: ownerOf(name),
+      uid: owner.metadata.uid,
+    };
     await create(node, { name, ownerReferences: [reference] });
   }
 }
 
 type Created = { readonly metadata: { readonly uid: string } };
 
-async function create(node: NodeProcess, metadata: { readonly name: string; readonly ownerReferences?: readonly object[] }): Promise<Created> {
+async function create(
+  node: NodeProcess,
+  metadata: { readonly name: string; readonly ownerReferences?: readonly object[] },
+): Promise<Created> {
   const body = JSON.stringify({ metadata, spec: { title: metadata.name } });
-  const { status, text } = await node.ask(widgetsPath, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+  const { status, text } = await node.ask(widgetsPath, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+  });
   if (status !== 201) throw new Error(text);
   return JSON.parse(text) as Created;
 }
 
 /** Its owner is deleted there, and it is seen to be gone by a watch of the other node; @returns how long that took. */
-async function removed(name: string, { at, seenAt, seconds = 10 }: { readonly at: NodeProcess; readonly seenAt: NodeProcess; readonly seconds?: number }): Promise<number> {
+async function removed(
+  name: string,
+  { at, seenAt, seconds = 10 }: { readonly at: NodeProcess; readonly seenAt: NodeProcess; readonly seconds?: number },
+): Promise<number> {
   await deleteOwner(name, at);
   const began = performance.now();
   await gone(name, seenAt, seconds);
@@ -68,7 +85,9 @@ async function gone(name: string, seenAt: NodeProcess, seconds: number): Promise
   const deadline = performance.now() + seconds * 1_000;
   while (!following.changes.some((change) => change.type === 'DELETED' && change.name === name)) {
     if (performance.now() > deadline) throw new Error(`${name} is not gone within ${seconds.toString()} s`);
-    await new Promise((resolve) => { setTimeout(resolve, 10); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10);
+    });
   }
   await following.stop();
 }
@@ -79,7 +98,13 @@ t.test('what loses its owner on either node is removed once', async (t) => {
   await make(leader, 'a', 'b');
   await make(other, 'c', 'd');
   const took: number[] = [];
-  for (const [name, at, seenAt] of [['a', leader, other], ['b', other, leader], ['c', leader, leader], ['d', other, other]] as const) took.push(await removed(name, { at, seenAt }));
+  for (const [name, at, seenAt] of [
+    ['a', leader, other],
+    ['b', other, leader],
+    ['c', leader, leader],
+    ['d', other, other],
+  ] as const)
+    took.push(await removed(name, { at, seenAt }));
   t.comment(`from the owner's deletion to its being seen: ${took.map(Math.round).join(', ')} ms`);
   const { items } = JSON.parse((await other.ask(widgetsPath)).text) as { readonly items: readonly unknown[] };
   t.equal(items.length, 0);
@@ -106,10 +131,12 @@ t.test('when the node that leads is killed the other takes over once its lease h
   const began = performance.now();
   // Writes go on meanwhile.
   await deleteOwner('left-before', other);
-  await gone('left-before', other, leaseMs * 2 / 1_000 + 10);
-  t.comment(`taken over after ${Math.round(performance.now() - began).toString()} ms, with a lease of ${leaseMs.toString()} ms`);
+  await gone('left-before', other, (leaseMs * 2) / 1_000 + 10);
+  t.comment(
+    `taken over after ${Math.round(performance.now() - began).toString()} ms, with a lease of ${leaseMs.toString()} ms`,
+  );
   t.ok(await leads(other));
-  t.ok(await removed('kept', { at: other, seenAt: other }) < leaseMs / 2, 'and goes on');
+  t.ok((await removed('kept', { at: other, seenAt: other })) < leaseMs / 2, 'and goes on');
   const back = await leader.again();
   t.teardown(async () => back.kill());
   await back.ready();
@@ -123,13 +150,16 @@ t.test('while the log is away nobody leads for longer than a lease, and afterwar
   await make(other, 'kept');
   await log.kill();
   const began = performance.now();
-  while (await leads(leader)) await new Promise((resolve) => { setTimeout(resolve, 50); });
+  while (await leads(leader))
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
   const led = performance.now() - began;
   t.ok(led <= leaseMs + 2_000, `it led for ${Math.round(led).toString()} ms more`);
   t.notOk(await leads(other));
   await log.restart();
   for (const node of nodes) await node.until('/readyz', ({ status }) => status === 200);
-  await removed('kept', { at: other, seenAt: leader, seconds: leaseMs * 2 / 1_000 + 10 });
+  await removed('kept', { at: other, seenAt: leader, seconds: (leaseMs * 2) / 1_000 + 10 });
   await ranked(nodes);
   for (const node of nodes) await node.stop();
 });

@@ -37,66 +37,109 @@ function write(folder: string, { version, colours }: typeof older): void {
   writeFileSync(join(folder, 'good', 'plugin.yaml'), manifest(version));
 }
 
-type Sent = { readonly status: number; readonly body: { readonly message?: string }; readonly retryAfter: string | undefined };
+type Sent = {
+  readonly status: number;
+  readonly body: { readonly message?: string };
+  readonly retryAfter: string | undefined;
+};
 
 async function send(node: NodeProcess, method: string, path: string, object?: object): Promise<Sent> {
   const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
-  const { status, text, headers } = await node.ask(path, { method, headers: { 'content-type': type }, ...object === undefined ? {} : { body: JSON.stringify(object) } });
+  const { status, text, headers } = await node.ask(path, {
+    method,
+    headers: { 'content-type': type },
+    ...(object === undefined ? {} : { body: JSON.stringify(object) }),
+  });
   const retryAfter = headers['retry-after'];
-  return { status, body: JSON.parse(text) as Sent['body'], retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter };
+  return {
+    status,
+    body: JSON.parse(text) as Sent['body'],
+    retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+  };
 }
 
 const good = (name: string, color: string): object => ({ metadata: { name }, spec: { color } });
 const names = async (node: NodeProcess): Promise<readonly string[]> =>
-  (JSON.parse((await node.ask(goods)).text) as { readonly items: readonly { readonly metadata: { readonly name: string } }[] }).items.map(({ metadata }) => metadata.name).sort();
-
-t.test('a node with the older folder of a plugin reads and does not write, whoever leads, until its folder is updated', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-plugin-folders-'));
-  t.teardown(() => { rmSync(folder, { recursive: true, force: true }); });
-  const log = await startLogServer(t);
-  const start = async (name: string, version: typeof older): Promise<NodeProcess> => {
-    write(join(folder, `plugins-of-${name}`), version);
-    const node = await NodeProcess.start({ eventLog: log, folder, name, env: { PLUGINS_DIRS: join(folder, `plugins-of-${name}`) } });
-    t.teardown(async () => node.kill());
-    return node;
-  };
-  const one = await start('one', newer);
-  await one.until(goods, ({ status }) => status === 200);
-  t.equal((await send(one, 'POST', goods, good('first', 'red'))).status, 201);
-  // The level of the log rises once it is known that no other node needs the present one; then types are declared.
-  while (!(await eventsOf(log)).some(({ stream }) => stream === 'type:goods.goods.example')) await passes(200);
-  const two = await start('two', older);
-  await two.until(goods, ({ status }) => status === 200);
-  const [leader] = await ranked([one, two]);
-  t.equal(leader, one);
-
-  const refuses = async (what: string): Promise<void> => {
-    for (const [method, path, object] of [
-      ['POST', goods, good('second', 'blue')], ['PATCH', `${goods}/first`, { spec: { color: 'blue' } }], ['DELETE', `${goods}/first`],
-    ] as const) {
-      const { status, body, retryAfter } = await send(two, method, path, object);
-      t.equal(status, 503, `${what}: ${method}`);
-      t.match(body.message, /goods\.goods\.example is declared by the plugin good 1\.1\.0 \(.+\), and this server has the plugin good 1\.0\.0 \(/u);
-      t.ok(Number(retryAfter) > 0);
+  (
+    JSON.parse((await node.ask(goods)).text) as {
+      readonly items: readonly { readonly metadata: { readonly name: string } }[];
     }
-  };
-  await refuses('the other leads');
-  t.equal((await send(one, 'POST', goods, good('second', 'green'))).status, 201, 'the node with the newer folder writes');
-  await two.until(`${goods}/second`, ({ status }) => status === 200);
-  t.strictSame(await names(two), ['first', 'second'], 'reads go on');
-  t.equal((await send(two, 'POST', widgetsPath, { metadata: { name: 'w' }, spec: { title: 'w' } })).status, 201, 'and so do writes of other types');
+  ).items
+    .map(({ metadata }) => metadata.name)
+    .sort();
 
-  await one.stop();
-  await two.until('/metrics', ({ text }) => /^ledgerplane_leader 1$/mu.test(text));
-  await refuses('it leads itself');
-  t.strictSame(await names(two), ['first', 'second']);
+t.test(
+  'a node with the older folder of a plugin reads and does not write, whoever leads, until its folder is updated',
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-plugin-folders-'));
+    t.teardown(() => {
+      rmSync(folder, { recursive: true, force: true });
+    });
+    const log = await startLogServer(t);
+    const start = async (name: string, version: typeof older): Promise<NodeProcess> => {
+      write(join(folder, `plugins-of-${name}`), version);
+      const node = await NodeProcess.start({
+        eventLog: log,
+        folder,
+        name,
+        env: { PLUGINS_DIRS: join(folder, `plugins-of-${name}`) },
+      });
+      t.teardown(async () => node.kill());
+      return node;
+    };
+    const one = await start('one', newer);
+    await one.until(goods, ({ status }) => status === 200);
+    t.equal((await send(one, 'POST', goods, good('first', 'red'))).status, 201);
+    // The level of the log rises once it is known that no other node needs the present one; then types are declared.
+    while (!(await eventsOf(log)).some(({ stream }) => stream === 'type:goods.goods.example')) await passes(200);
+    const two = await start('two', older);
+    await two.until(goods, ({ status }) => status === 200);
+    const [leader] = await ranked([one, two]);
+    t.equal(leader, one);
 
-  write(join(folder, 'plugins-of-two'), newer);
-  await two.until('/apis/plugin.svc.run/v1alpha1/plugins/good', ({ text }) => /"phase":"started".*"version":"1\.1\.0"/u.test(text));
-  t.equal((await send(two, 'POST', goods, good('third', 'blue'))).status, 422);
-  t.equal((await send(two, 'POST', goods, good('third', 'red'))).status, 409);
-  t.equal((await send(two, 'PATCH', `${goods}/first`, { spec: { size: 1 } })).status, 200);
-  t.equal((await send(two, 'DELETE', `${goods}/second`)).status, 200);
-  t.equal((await send(two, 'POST', goods, good('third', 'green'))).status, 201);
-  await two.stop();
-});
+    const refuses = async (what: string): Promise<void> => {
+      for (const [method, path, object] of [
+        ['POST', goods, good('second', 'blue')],
+        ['PATCH', `${goods}/first`, { spec: { color: 'blue' } }],
+        ['DELETE', `${goods}/first`],
+      ] as const) {
+        const { status, body, retryAfter } = await send(two, method, path, object);
+        t.equal(status, 503, `${what}: ${method}`);
+        t.match(
+          body.message,
+          /goods\.goods\.example is declared by the plugin good 1\.1\.0 \(.+\), and this server has the plugin good 1\.0\.0 \(/u,
+        );
+        t.ok(Number(retryAfter) > 0);
+      }
+    };
+    await refuses('the other leads');
+    t.equal(
+      (await send(one, 'POST', goods, good('second', 'green'))).status,
+      201,
+      'the node with the newer folder writes',
+    );
+    await two.until(`${goods}/second`, ({ status }) => status === 200);
+    t.strictSame(await names(two), ['first', 'second'], 'reads go on');
+    t.equal(
+      (await send(two, 'POST', widgetsPath, { metadata: { name: 'w' }, spec: { title: 'w' } })).status,
+      201,
+      'and so do writes of other types',
+    );
+
+    await one.stop();
+    await two.until('/metrics', ({ text }) => /^ledgerplane_leader 1$/mu.test(text));
+    await refuses('it leads itself');
+    t.strictSame(await names(two), ['first', 'second']);
+
+    write(join(folder, 'plugins-of-two'), newer);
+    await two.until('/apis/plugin.svc.run/v1alpha1/plugins/good', ({ text }) =>
+      /"phase":"started".*"version":"1\.1\.0"/u.test(text),
+    );
+    t.equal((await send(two, 'POST', goods, good('third', 'blue'))).status, 422);
+    t.equal((await send(two, 'POST', goods, good('third', 'red'))).status, 409);
+    t.equal((await send(two, 'PATCH', `${goods}/first`, { spec: { size: 1 } })).status, 200);
+    t.equal((await send(two, 'DELETE', `${goods}/second`)).status, 200);
+    t.equal((await send(two, 'POST', goods, good('third', 'green'))).status, 201);
+    await two.stop();
+  },
+);

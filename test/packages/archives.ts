@@ -29,7 +29,11 @@ export function tgz(members: readonly Member[]): Buffer {
   return gzipSync(tar(members), { level: 1 });
 }
 
-function tarHeader({ name, kind = 'file', link = '', claims }: Member, size: number, flag: string = flags[kind]): Buffer {
+function tarHeader(
+  { name, kind = 'file', link = '', claims }: Member,
+  size: number,
+  flag: string = flags[kind],
+): Buffer {
   const header = Buffer.alloc(512);
   Buffer.from(name).copy(header, 0, 0, 100);
   header.write('0004777\0', 100);
@@ -51,10 +55,21 @@ function paxBlocks(path: string): readonly Buffer[] {
   let length = Buffer.byteLength(body) + 1;
   while (Buffer.byteLength(`${String(length)}${body}`) !== length) length += 1;
   const content = Buffer.from(`${String(length)}${body}`);
-  return [tarHeader({ name: 'PaxHeader' }, content.length, 'x'), content, Buffer.alloc((512 - (content.length % 512)) % 512)];
+  return [
+    tarHeader({ name: 'PaxHeader' }, content.length, 'x'),
+    content,
+    Buffer.alloc((512 - (content.length % 512)) % 512),
+  ];
 }
 
-const modes = { file: 0o100777, folder: 0o040777, symlink: 0o120777, hardlink: 0o100777, device: 0o020777, pipe: 0o010777 } as const;
+const modes = {
+  file: 0o100777,
+  folder: 0o040777,
+  symlink: 0o120777,
+  hardlink: 0o100777,
+  device: 0o020777,
+  pipe: 0o010777,
+} as const;
 
 export function zip(members: readonly Member[]): Buffer {
   const parts: Buffer[] = [];
@@ -63,7 +78,7 @@ export function zip(members: readonly Member[]): Buffer {
   for (const member of members) {
     const { kind = 'file', method = 8, encrypted = false } = member;
     const name = Buffer.from(member.name);
-    const content = Buffer.from(kind === 'symlink' ? member.link ?? '' : member.content ?? '');
+    const content = Buffer.from(kind === 'symlink' ? (member.link ?? '') : (member.content ?? ''));
     const packed = method === 8 ? deflateRawSync(content) : content;
     const shared = Buffer.alloc(26);
     shared.writeUInt16LE(20, 0);
@@ -101,7 +116,21 @@ export function manifestText(name: string, more = ''): string {
 }
 
 /** A package of one plugin: `files` beside its manifest. */
-export function packageOf(name: string, { files = {}, more = '', format = 'tgz' }: { readonly files?: Readonly<Record<string, string>>; readonly more?: string; readonly format?: 'tgz' | 'zip' } = {}): Buffer {
-  const members = Object.entries({ 'plugin.yaml': manifestText(name, more), ...files }).map(([path, content]) => ({ name: format === 'tgz' ? `package/${path}` : path, content }));
+export function packageOf(
+  name: string,
+  {
+    files = {},
+    more = '',
+    format = 'tgz',
+  }: {
+    readonly files?: Readonly<Record<string, string>>;
+    readonly more?: string;
+    readonly format?: 'tgz' | 'zip';
+  } = {},
+): Buffer {
+  const members = Object.entries({ 'plugin.yaml': manifestText(name, more), ...files }).map(([path, content]) => ({
+    name: format === 'tgz' ? `package/${path}` : path,
+    content,
+  }));
   return format === 'tgz' ? tgz(members) : zip(members);
 }

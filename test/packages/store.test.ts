@@ -29,7 +29,10 @@ async function opened(root: string, log: EventLog): Promise<Packages> {
 }
 
 /** Three pieces, as nothing in it can be compressed. */
-const large = zip([{ name: 'plugin.yaml', content: manifestText('large') }, { name: 'noise', content: randomBytes(2 * packageChunkBytes + 1_000), method: 0 }]);
+const large = zip([
+  { name: 'plugin.yaml', content: manifestText('large') },
+  { name: 'noise', content: randomBytes(2 * packageChunkBytes + 1_000), method: 0 },
+]);
 
 async function events(log: EventLog): Promise<readonly { readonly stream: string; readonly bytes: number }[]> {
   const all = [];
@@ -39,14 +42,28 @@ async function events(log: EventLog): Promise<readonly { readonly stream: string
 
 for (const kind of ['memory', 'LMDB'] as const) {
   t.test(`on a ${kind} log a package is kept in pieces, once, and read back on any node`, async (t) => {
-    const log = kind === 'memory' ? new MemoryLog() : await openLmdbLog({ dir: await folder(t), onFatal: (error) => { t.fail(String(error)); } });
+    const log =
+      kind === 'memory'
+        ? new MemoryLog()
+        : await openLmdbLog({
+            dir: await folder(t),
+            onFatal: (error) => {
+              t.fail(String(error));
+            },
+          });
     t.teardown(async () => log.close());
     const packages = await opened(await folder(t), log);
     const ref = await packages.keep(large);
     t.same(ref, refOf(large));
     const kept = await events(log);
-    t.same(kept.map(({ stream }) => stream), [0, 1, 2].map(() => `package:${ref.digest}`));
-    t.ok(kept.every(({ bytes }) => bytes + 'PackageChunk'.length < appendBytesMax), 'each fits one append of EventStoreDB');
+    t.same(
+      kept.map(({ stream }) => stream),
+      [0, 1, 2].map(() => `package:${ref.digest}`),
+    );
+    t.ok(
+      kept.every(({ bytes }) => bytes + 'PackageChunk'.length < appendBytesMax),
+      'each fits one append of EventStoreDB',
+    );
     await packages.keep(large);
     await Promise.all([packages.keep(large), (await opened(await folder(t), log)).keep(large)]);
     t.equal((await events(log)).length, 3);
@@ -71,7 +88,17 @@ t.test('keeping that was interrupted goes on where it stopped, and two that keep
   t.equal((await events(log)).length, 3);
   await one.folderOf(ref);
   const decoded = await log.readStream(streamName(`package:${ref.digest}`), { from: streamRevision(0), limit: 9 });
-  t.same(decoded.map((recorded) => { const { event } = decodeEvent(recorded); return event.type === 'PackageChunk' ? [event.index, event.count] : []; }), [[0, 3], [1, 3], [2, 3]]);
+  t.same(
+    decoded.map((recorded) => {
+      const { event } = decodeEvent(recorded);
+      return event.type === 'PackageChunk' ? [event.index, event.count] : [];
+    }),
+    [
+      [0, 3],
+      [1, 3],
+      [2, 3],
+    ],
+  );
 });
 
 t.test('what the log does not hold, or holds otherwise, is no package', async (t) => {
@@ -80,11 +107,17 @@ t.test('what the log does not hold, or holds otherwise, is no package', async (t
   const ref = await packages.keep(packageOf('small'));
   await t.rejects(packages.folderOf({ digest: 'a'.repeat(64), bytes: 10 }), { name: 'PackageUnreadableError' });
   await t.rejects(packages.folderOf({ ...ref, bytes: ref.bytes - 1 }), { name: 'PackageUnreadableError' });
-  await t.rejects(packages.folderOf({ ...ref, bytes: 1_000_000_000 }), { name: 'PackageUnreadableError', message: /the limit is/u });
+  await t.rejects(packages.folderOf({ ...ref, bytes: 1_000_000_000 }), {
+    name: 'PackageUnreadableError',
+    message: /the limit is/u,
+  });
   const [chunk] = await log.readStream(streamName(`package:${ref.digest}`), { from: streamRevision(0), limit: 1 });
   const wrong = 'b'.repeat(64);
   await log.append(streamName(`package:${wrong}`), [{ ...chunk!, id: randomUUID() }], 'absent');
-  await t.rejects(packages.folderOf({ digest: wrong, bytes: ref.bytes }), { name: 'PackageUnreadableError', message: /does not match its digest/u });
+  await t.rejects(packages.folderOf({ digest: wrong, bytes: ref.bytes }), {
+    name: 'PackageUnreadableError',
+    message: /does not match its digest/u,
+  });
 });
 
 t.test('a folder in the cache is used as long as it is as it was unpacked, and made anew otherwise', async (t) => {
@@ -95,7 +128,12 @@ t.test('a folder in the cache is used as long as it is as it was unpacked, and m
   const away = new MemoryLog();
   t.equal((await (await opened(root, away)).folderOf(ref)).path, path, 'the log is not asked for what is there');
 
-  for (const damage of [writeFile.bind(undefined, join(path, 'lib/a.js'), 'b'), rm.bind(undefined, join(path, 'plugin.yaml')), writeFile.bind(undefined, join(path, 'more.yaml'), ''), mkdir.bind(undefined, join(path, 'empty'))]) {
+  for (const damage of [
+    writeFile.bind(undefined, join(path, 'lib/a.js'), 'b'),
+    rm.bind(undefined, join(path, 'plugin.yaml')),
+    writeFile.bind(undefined, join(path, 'more.yaml'), ''),
+    mkdir.bind(undefined, join(path, 'empty')),
+  ]) {
     await damage();
     await (await opened(root, log)).folderOf(ref);
     t.same((await readdir(path, { recursive: true })).sort(), ['lib', 'lib/a.js', 'plugin.yaml']);

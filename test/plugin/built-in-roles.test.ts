@@ -20,13 +20,26 @@ const folder = resolve(import.meta.dirname, '../../../roles');
 /** Applies the built-in roles as a start does; answers what the operator is told. */
 async function started(access: Access, from = folder): Promise<readonly string[]> {
   const told: string[] = [];
-  const note = (message: string, fields?: unknown): void => { told.push(`${message} ${JSON.stringify(fields)}`); };
+  const note = (message: string, fields?: unknown): void => {
+    told.push(`${message} ${JSON.stringify(fields)}`);
+  };
   const log: PluginLogger = { debug: note, info: note, warn: note, error: note };
   let ids = 0;
-  await access.settle(applyBuiltInRoles({
-    execute: access.execute, reader: access.models, clock: access.clock, domain, folder: from, type: access.type('roles'), log,
-    uuid: () => { ids += 1; return idOf(`request ${String(ids)}`); },
-  }));
+  await access.settle(
+    applyBuiltInRoles({
+      execute: access.execute,
+      reader: access.models,
+      clock: access.clock,
+      domain,
+      folder: from,
+      type: access.type('roles'),
+      log,
+      uuid: () => {
+        ids += 1;
+        return idOf(`request ${String(ids)}`);
+      },
+    }),
+  );
   return told;
 }
 
@@ -38,7 +51,10 @@ test('a first start makes the built-in roles, a second one writes nothing', asyn
   const access = await Access.open(t);
   t.strictSame(await started(access), []);
   const built = ['anonymous', 'authenticated', 'guest', 'post-author', 'post-contributor', 'post-editor', 'super-role'];
-  t.strictSame(namesOf(access).filter((name) => !name.startsWith('role-template-')), built);
+  t.strictSame(
+    namesOf(access).filter((name) => !name.startsWith('role-template-')),
+    built,
+  );
   t.strictSame(namesOf(access), [...builtInRoles].sort(), 'nobody else may take the name of one that is missing');
   const events = (await access.recorded()).length;
   t.strictSame(await started(access), []);
@@ -49,13 +65,22 @@ test('they are well formed, named and grouped, and what they stand on is there',
   const access = await Access.open(t);
   await started(access);
   const roles = [...access.permissions.roles()];
-  const hidden = roles.filter(({ isHidden }) => isHidden).map(({ name }) => name).sort();
+  const hidden = roles
+    .filter(({ isHidden }) => isHidden)
+    .map(({ name }) => name)
+    .sort();
   t.strictSame(hidden, ['anonymous', 'authenticated']);
   for (const { name, malformed, displayName, module, isTemplate, dependencies, uiPermissions } of roles) {
     t.strictSame([malformed.length, displayName !== undefined, module !== undefined], [0, true, true], name);
     t.equal(isTemplate, name.startsWith('role-template-'), `${name} is a template or none`);
-    t.ok(dependencies.every((other) => other.startsWith('content-') || access.permissions.role(other) !== undefined), `${name} depends on what there is`);
-    t.ok(uiPermissions.every((permission) => permission.startsWith('plugin:platform:')), name);
+    t.ok(
+      dependencies.every((other) => other.startsWith('content-') || access.permissions.role(other) !== undefined),
+      `${name} depends on what there is`,
+    );
+    t.ok(
+      uiPermissions.every((permission) => permission.startsWith('plugin:platform:')),
+      name,
+    );
     t.match(access.object('roles', name)?.['status'], { conditions: [{ type: 'Valid', status: 'True' }] });
   }
 });
@@ -63,27 +88,67 @@ test('they are well formed, named and grouped, and what they stand on is there',
 test('what everybody may do, and what only those who are logged in', async (t) => {
   const access = await Access.open(t);
   await started(access);
-  await access.given(user('alice'), user('gus'), binding('guests', 'guest', 'gus'), user('root'), binding('roots', 'super-role', 'root'));
+  await access.given(
+    user('alice'),
+    user('gus'),
+    binding('guests', 'guest', 'gus'),
+    user('root'),
+    binding('roots', 'super-role', 'root'),
+  );
   const uc = `/apis/uc.api.${domain}/v1alpha1`;
   const console = `/apis/api.console.${domain}/v1alpha1`;
-  const open = ['GET /healthz', 'GET /livez', 'HEAD /readyz', 'GET /version', 'GET /api', 'GET /apis', 'GET /api/v1alpha1', 'GET /apis/example.com', 'GET /apis/example.com/v1', 'POST /login'];
+  const open = [
+    'GET /healthz',
+    'GET /livez',
+    'HEAD /readyz',
+    'GET /version',
+    'GET /api',
+    'GET /apis',
+    'GET /api/v1alpha1',
+    'GET /apis/example.com',
+    'GET /apis/example.com/v1',
+    'POST /login',
+  ];
   const own = [
-    `GET ${uc}/users/-`, `PUT ${uc}/users/-`, `PUT ${uc}/users/-/password`, `GET ${uc}/personalaccesstokens`, `POST ${uc}/personalaccesstokens`,
-    `GET ${uc}/personalaccesstokens/t`, `PATCH ${uc}/personalaccesstokens/t`, `DELETE ${uc}/personalaccesstokens/t`, `GET ${console}/users/-/permissions`,
-    'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews', 'POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
-    'POST /apis/authentication.k8s.io/v1/selfsubjectreviews', 'POST /logout',
+    `GET ${uc}/users/-`,
+    `PUT ${uc}/users/-`,
+    `PUT ${uc}/users/-/password`,
+    `GET ${uc}/personalaccesstokens`,
+    `POST ${uc}/personalaccesstokens`,
+    `GET ${uc}/personalaccesstokens/t`,
+    `PATCH ${uc}/personalaccesstokens/t`,
+    `DELETE ${uc}/personalaccesstokens/t`,
+    `GET ${console}/users/-/permissions`,
+    'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    'POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
+    'POST /apis/authentication.k8s.io/v1/selfsubjectreviews',
+    'POST /logout',
   ];
   const closed = [
-    'GET /metrics', 'DELETE /healthz', 'GET /apis/example.com/v1/a/b/c/d', 'GET /login', 'GET /api/v1alpha1/users', 'GET /api/v1alpha1/users/alice', 'POST /api/v1alpha1/rolebindings',
-    `GET ${uc}/users/bob`, `PUT ${uc}/users/bob/password`, `GET ${console}/users/bob/permissions`, `POST ${console}/users/-/permissions`, `GET ${console}/roletemplates`,
-    'POST /apis/authorization.k8s.io/v1/subjectaccessreviews', `GET /apis/content.${domain}/v1alpha1/posts`,
+    'GET /metrics',
+    'DELETE /healthz',
+    'GET /apis/example.com/v1/a/b/c/d',
+    'GET /login',
+    'GET /api/v1alpha1/users',
+    'GET /api/v1alpha1/users/alice',
+    'POST /api/v1alpha1/rolebindings',
+    `GET ${uc}/users/bob`,
+    `PUT ${uc}/users/bob/password`,
+    `GET ${console}/users/bob/permissions`,
+    `POST ${console}/users/-/permissions`,
+    `GET ${console}/roletemplates`,
+    'POST /apis/authorization.k8s.io/v1/subjectaccessreviews',
+    `GET /apis/content.${domain}/v1alpha1/posts`,
   ];
   const may = (subject: Subject, asked: string): boolean => {
     const [method = '', target = ''] = asked.split(' ');
     const request = requestInfo(method, target, 'no watch');
-    return request.kind !== 'malformed' && access.permissions.rightsOf(subject).find(request, () => undefined) !== undefined;
+    return (
+      request.kind !== 'malformed' && access.permissions.rightsOf(subject).find(request, () => undefined) !== undefined
+    );
   };
-  const allowed = (subject: Subject): readonly string[] => [...open, ...own, ...closed].filter((asked) => may(subject, asked));
+  const allowed = (subject: Subject): readonly string[] =>
+    [...open, ...own, ...closed].filter((asked) => may(subject, asked));
   t.strictSame(allowed(visitor), open);
   t.strictSame(allowed(access.user('alice')), [...open, ...own]);
   t.strictSame(allowed(access.user('gus')), [...open, ...own], 'a guest');
@@ -93,14 +158,25 @@ test('what everybody may do, and what only those who are logged in', async (t) =
 test('the templates let people see to users and roles, within what they hold', async (t) => {
   const access = await Access.open(t);
   await started(access);
-  await access.given(user('uma'), binding('um', 'role-template-manage-users', 'uma'), user('root'), binding('roots', 'super-role', 'root'));
+  await access.given(
+    user('uma'),
+    binding('um', 'role-template-manage-users', 'uma'),
+    user('root'),
+    binding('roots', 'super-role', 'root'),
+  );
   const may = (verb: string, target: string): boolean => {
     const request = requestInfo(verb, target, 'no watch');
-    return request.kind !== 'malformed' && access.permissions.rightsOf(access.user('uma')).find(request, () => undefined) !== undefined;
+    return (
+      request.kind !== 'malformed' &&
+      access.permissions.rightsOf(access.user('uma')).find(request, () => undefined) !== undefined
+    );
   };
   t.ok(['GET', 'DELETE', 'PUT'].every((method) => may(method, '/api/v1alpha1/users/root')));
   t.notOk(may('PUT', '/api/v1alpha1/roles/guest'));
-  t.equal(refusal(await access.as('uma').patch('users', 'root', { spec: { password: 'a new password' } })), 'forbidden');
+  t.equal(
+    refusal(await access.as('uma').patch('users', 'root', { spec: { password: 'a new password' } })),
+    'forbidden',
+  );
 });
 
 test('a role that was deleted is there again after the next start', async (t) => {
@@ -116,13 +192,17 @@ test('a role that was deleted is there again after the next start', async (t) =>
   t.ok(namesOf(access).includes('guest'));
 });
 
-test('an administrator\'s change is kept; nobody changes the super administrator', async (t) => {
+test("an administrator's change is kept; nobody changes the super administrator", async (t) => {
   const access = await Access.open(t);
   await started(access);
   await access.given(user('root'), binding('roots', 'super-role', 'root'));
   const rules = [rule('get', 'posts')];
   shown(await access.as('root').patch('roles', 'anonymous', { rules }));
-  shown(await access.as('root').patch('roles', 'guest', { metadata: { annotations: { [`rbac.authorization.${domain}/display-name`]: 'Visitor' } } }));
+  shown(
+    await access.as('root').patch('roles', 'guest', {
+      metadata: { annotations: { [`rbac.authorization.${domain}/display-name`]: 'Visitor' } },
+    }),
+  );
   t.strictSame(await started(access), []);
   t.strictSame(access.object('roles', 'anonymous')?.['rules'], rules);
   t.equal(access.permissions.role('guest')?.displayName, 'Visitor');
@@ -130,19 +210,28 @@ test('an administrator\'s change is kept; nobody changes the super administrator
   t.equal(refusal(await access.as('root').delete('roles', 'super-role')), 'forbidden');
 });
 
-test('what both changed stays people\'s, and is told', async (t) => {
+test("what both changed stays people's, and is told", async (t) => {
   const access = await Access.open(t);
   const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-roles-'));
   t.teardown(async () => rm(dir, { recursive: true, force: true }));
   const file = join(dir, 'a.yaml');
-  await writeFile(file, JSON.stringify(role('guest', [rule('get', 'a')], { annotations: { 'example.com/note': 'one' } })));
+  await writeFile(
+    file,
+    JSON.stringify(role('guest', [rule('get', 'a')], { annotations: { 'example.com/note': 'one' } })),
+  );
   await started(access, dir);
   await access.given(user('root'), role('super-role'), binding('roots', 'super-role', 'root'));
   shown(await access.as('root').patch('roles', 'guest', { rules: [rule('get', 'b')] }));
-  await writeFile(file, JSON.stringify(role('guest', [rule('get', 'c')], { annotations: { 'example.com/note': 'two' } })));
+  await writeFile(
+    file,
+    JSON.stringify(role('guest', [rule('get', 'c')], { annotations: { 'example.com/note': 'two' } })),
+  );
   t.match(await started(access, dir), [/the change of the users is kept.*"guest".*\/rules/u]);
   const stored = access.object('roles', 'guest')!;
-  t.strictSame([roleOf(stored, domain).rules.length, stored['rules'], stored.metadata.annotations?.['example.com/note']], [1, [rule('get', 'b')], 'two']);
+  t.strictSame(
+    [roleOf(stored, domain).rules.length, stored['rules'], stored.metadata.annotations?.['example.com/note']],
+    [1, [rule('get', 'b')], 'two'],
+  );
   await writeFile(file, '- no role');
   await t.rejects(started(access, dir), /built-in roles are damaged: a\.yaml/u);
   await writeFile(file, '{');

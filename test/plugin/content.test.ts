@@ -10,7 +10,9 @@ import { repository } from '../architecture/repository.ts';
 
 const domain = 'svc.run';
 const [posts, comments] = [post(domain), comment(domain)];
-const [open, own, console] = ['api', 'uc.api', 'console.api'].map((audience) => `/apis/${audience}.content.${domain}/v1alpha1`) as [string, string, string];
+const [open, own, console] = ['api', 'uc.api', 'console.api'].map(
+  (audience) => `/apis/${audience}.content.${domain}/v1alpha1`,
+) as [string, string, string];
 
 async function started(t: Test): Promise<PluginTest> {
   const plugin = await startPlugin({ folder: join(repository, 'dist', 'plugins', 'content'), bundled: 'itself' });
@@ -18,8 +20,14 @@ async function started(t: Test): Promise<PluginTest> {
   return plugin;
 }
 
-async function answered(caller: TestCaller, method: string, path: string, body?: unknown): Promise<{ readonly status: number; readonly body: any }> { // eslint-disable-line @typescript-eslint/no-explicit-any -- matched, not typed
-  const answer = await caller.fetch(path, { method, ...body === undefined ? {} : { body } });
+async function answered(
+  caller: TestCaller,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<{ readonly status: number; readonly body: any }> {
+  // eslint-disable-line @typescript-eslint/no-explicit-any -- matched, not typed
+  const answer = await caller.fetch(path, { method, ...(body === undefined ? {} : { body }) });
   const text = await answer.text();
   return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
 }
@@ -30,15 +38,29 @@ t.test('how a text begins and how long one reads it', async (t) => {
   t.match(excerptOf('word '.repeat(100)), /^(?:word ){39}word…$/u);
   t.match(excerptOf('x'.repeat(300)), /^x{200}…$/u);
   t.equal(excerptOf(`${'x'.repeat(199)}😀😀`), `${'x'.repeat(199)}…`, 'no half characters');
-  t.same([readingMinutesOf(''), readingMinutesOf('one'), readingMinutesOf('w '.repeat(200)), readingMinutesOf('w '.repeat(201)), readingMinutesOf('字'.repeat(201))], [0, 1, 1, 2, 2]);
+  t.same(
+    [
+      readingMinutesOf(''),
+      readingMinutesOf('one'),
+      readingMinutesOf('w '.repeat(200)),
+      readingMinutesOf('w '.repeat(201)),
+      readingMinutesOf('字'.repeat(201)),
+    ],
+    [0, 1, 1, 2, 2],
+  );
   t.same([permalinkOf('a', undefined), permalinkOf('a', 'b')], ['/posts/a', '/posts/b']);
 });
 
-t.test('a post\'s status follows its text, its slug and its comments, and is then left alone', async (t) => {
+t.test("a post's status follows its text, its slug and its comments, and is then left alone", async (t) => {
   const { client, settled } = await started(t);
   await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A', content: 'Some text.', publish: true } });
   await settled();
-  t.same((await client.get(posts, 'a'))?.status, { permalink: '/posts/a', excerpt: 'Some text.', readingMinutes: 1, comments: 0 });
+  t.same((await client.get(posts, 'a'))?.status, {
+    permalink: '/posts/a',
+    excerpt: 'Some text.',
+    readingMinutes: 1,
+    comments: 0,
+  });
   await client.patch(posts, 'a', { spec: { slug: 'a-post', content: null } });
   await client.create(comments, { metadata: { name: 'c' }, spec: { post: 'a', text: 'Well.', state: 'approved' } });
   await settled();
@@ -60,29 +82,43 @@ t.test('a comment belongs to its post, whichever was there first', async (t) => 
   await client.create(comments, { metadata: { name: 'early' }, spec: { post: 'a', text: 'First!' } });
   await settled();
   t.equal((await client.get(comments, 'early'))?.metadata.ownerReferences, undefined);
-  const { metadata: { uid } } = await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A' } });
+  const {
+    metadata: { uid },
+  } = await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A' } });
   await client.create(comments, { metadata: { name: 'late' }, spec: { post: 'a', text: 'Last.' } });
   await settled();
-  for (const name of ['early', 'late']) t.match((await client.get(comments, name))?.metadata.ownerReferences, [{ kind: 'Post', name: 'a', uid }], name);
+  for (const name of ['early', 'late'])
+    t.match((await client.get(comments, name))?.metadata.ownerReferences, [{ kind: 'Post', name: 'a', uid }], name);
 });
 
 t.test('a post goes after its comments, however many there are', async (t) => {
   const { client, settled } = await started(t);
   await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A' } });
   await client.create(posts, { metadata: { name: 'b' }, spec: { title: 'B' } });
-  for (let index = 0; index < 130; index += 1) await client.create(comments, { metadata: { name: `c${String(index)}` }, spec: { post: 'a', text: 'x' } });
+  for (let index = 0; index < 130; index += 1)
+    await client.create(comments, { metadata: { name: `c${String(index)}` }, spec: { post: 'a', text: 'x' } });
   await client.create(comments, { metadata: { name: 'other' }, spec: { post: 'b', text: 'x' } });
   await settled();
   await client.delete(posts, 'a');
   await settled();
-  t.same((await client.list(posts)).items.map(({ metadata }) => metadata.name), ['b']);
-  t.same((await client.list(comments)).items.map(({ metadata }) => metadata.name), ['other']);
+  t.same(
+    (await client.list(posts)).items.map(({ metadata }) => metadata.name),
+    ['b'],
+  );
+  t.same(
+    (await client.list(comments)).items.map(({ metadata }) => metadata.name),
+    ['other'],
+  );
 });
 
 t.test('readers see approved comments on published posts; what the logged-in submit waits', async (t) => {
   const plugin = await started(t);
   const { client, visitor, settled } = plugin;
-  for (const [name, publish] of [['open', true], ['draft', false]] as const) await client.create(posts, { metadata: { name }, spec: { title: name, publish } });
+  for (const [name, publish] of [
+    ['open', true],
+    ['draft', false],
+  ] as const)
+    await client.create(posts, { metadata: { name }, spec: { title: name, publish } });
   const ann = await plugin.as('ann');
   const made = await answered(ann, 'POST', `${open}/posts/open/comments`, { text: 'Hello.' });
   t.match(made, { status: 201, body: { author: 'ann', text: 'Hello.', state: 'pending' } });
@@ -90,24 +126,40 @@ t.test('readers see approved comments on published posts; what the logged-in sub
   t.equal((await answered(ann, 'POST', `${open}/posts/draft/comments`, { text: 'Hello.' })).status, 404);
   t.equal((await answered(ann, 'POST', `${open}/posts/open/comments`, { text: '' })).status, 422);
   t.equal((await answered(ann, 'POST', `${open}/posts/open/comments`)).status, 422);
-  t.match(await answered(visitor, 'GET', `${open}/posts/open/comments`), { status: 200, body: { total: 0, items: [] } });
+  t.match(await answered(visitor, 'GET', `${open}/posts/open/comments`), {
+    status: 200,
+    body: { total: 0, items: [] },
+  });
   t.equal((await answered(visitor, 'GET', `${open}/posts/draft/comments`)).status, 404);
   await client.patch(comments, String(made.body.name), { spec: { state: 'approved' } });
-  t.match(await answered(visitor, 'GET', `${open}/posts/open/comments`), { body: { total: 1, items: [{ author: 'ann', text: 'Hello.' }] } });
+  t.match(await answered(visitor, 'GET', `${open}/posts/open/comments`), {
+    body: { total: 1, items: [{ author: 'ann', text: 'Hello.' }] },
+  });
   await settled();
   t.match(await answered(visitor, 'GET', `${open}/posts/open`), { body: { comments: 1, permalink: '/posts/open' } });
   t.equal((await answered(visitor, 'GET', `${open}/posts/open/comments?size=101`)).status, 400);
 });
 
-t.test('one\'s own comments can be read and taken back, nobody else\'s', async (t) => {
+t.test("one's own comments can be read and taken back, nobody else's", async (t) => {
   const plugin = await started(t);
   await plugin.client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A', publish: true } });
   const [ann, bob] = [await plugin.as('ann'), await plugin.as('bob')];
-  const { body: { name } } = await answered(ann, 'POST', `${open}/posts/a/comments`, { text: 'Mine.' });
+  const {
+    body: { name },
+  } = await answered(ann, 'POST', `${open}/posts/a/comments`, { text: 'Mine.' });
   const path = `${own}/comments/${String(name)}`;
-  t.match(await answered(ann, 'GET', `${own}/comments`), { body: { kind: 'CommentList', total: 1, items: [{ spec: { text: 'Mine.', state: 'pending' } }] } });
+  t.match(await answered(ann, 'GET', `${own}/comments`), {
+    body: { kind: 'CommentList', total: 1, items: [{ spec: { text: 'Mine.', state: 'pending' } }] },
+  });
   t.match(await answered(bob, 'GET', `${own}/comments`), { body: { total: 0 } });
-  t.same([(await answered(bob, 'GET', path)).status, (await answered(bob, 'DELETE', path)).status, (await answered(ann, 'GET', path)).status], [404, 404, 200]);
+  t.same(
+    [
+      (await answered(bob, 'GET', path)).status,
+      (await answered(bob, 'DELETE', path)).status,
+      (await answered(ann, 'GET', path)).status,
+    ],
+    [404, 404, 200],
+  );
   t.equal((await answered(plugin.visitor, 'GET', `${own}/comments`)).status, 401);
   t.match(await answered(ann, 'DELETE', path), { status: 200, body: { metadata: { deletionTimestamp: String } } });
   await plugin.settled();
@@ -119,50 +171,97 @@ t.test('moderators look through what waits and say what it is', async (t) => {
   const { client } = plugin;
   await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A', publish: true } });
   await client.create(posts, { metadata: { name: 'b' }, spec: { title: 'B' } });
-  for (const name of ['one', 'two', 'three']) await client.create(comments, { metadata: { name }, spec: { post: name === 'three' ? 'b' : 'a', text: name } });
+  for (const name of ['one', 'two', 'three'])
+    await client.create(comments, { metadata: { name }, spec: { post: name === 'three' ? 'b' : 'a', text: name } });
   const mod = await plugin.as('mod', { roles: ['content-comments-moderate'] });
-  const names = async (query: string): Promise<readonly string[]> => ((await answered(mod, 'GET', `${console}/comments${query}`)).body as { items: Comment[] }).items.map(({ metadata }) => metadata.name);
+  const names = async (query: string): Promise<readonly string[]> =>
+    ((await answered(mod, 'GET', `${console}/comments${query}`)).body as { items: Comment[] }).items.map(
+      ({ metadata }) => metadata.name,
+    );
   t.same(await names(''), ['one', 'two', 'three']);
   t.same(await names('?post=b'), ['three']);
-  t.match(await answered(mod, 'PUT', `${console}/comments/one/approve`), { status: 200, body: { spec: { state: 'approved', text: 'one' } } });
+  t.match(await answered(mod, 'PUT', `${console}/comments/one/approve`), {
+    status: 200,
+    body: { spec: { state: 'approved', text: 'one' } },
+  });
   t.equal((await answered(mod, 'PUT', `${console}/comments/two/spam`)).status, 200);
-  t.same([await names('?state=approved'), await names('?state=spam'), await names('?state=pending')], [['one'], ['two'], ['three']]);
-  t.match(await answered(mod, 'GET', `${console}/counts`), { body: { posts: { published: 1, unpublished: 1 }, comments: { pending: 1, approved: 1, spam: 1 } } });
+  t.same(
+    [await names('?state=approved'), await names('?state=spam'), await names('?state=pending')],
+    [['one'], ['two'], ['three']],
+  );
+  t.match(await answered(mod, 'GET', `${console}/counts`), {
+    body: { posts: { published: 1, unpublished: 1 }, comments: { pending: 1, approved: 1, spam: 1 } },
+  });
   t.match(await answered(mod, 'PUT', `${console}/comments/one/unapprove`), { body: { spec: { state: 'pending' } } });
-  t.same([(await answered(mod, 'PUT', `${console}/comments/none/approve`)).status, (await answered(mod, 'GET', `${console}/comments?state=x`)).status], [404, 400]);
-  await t.rejects(mod.client.patch(comments, 'one', { spec: { text: 'rewritten' } }), { name: 'ClientError', status: 403, reason: 'Forbidden' });
+  t.same(
+    [
+      (await answered(mod, 'PUT', `${console}/comments/none/approve`)).status,
+      (await answered(mod, 'GET', `${console}/comments?state=x`)).status,
+    ],
+    [404, 400],
+  );
+  await t.rejects(mod.client.patch(comments, 'one', { spec: { text: 'rewritten' } }), {
+    name: 'ClientError',
+    status: 403,
+    reason: 'Forbidden',
+  });
   t.equal((await answered(await plugin.as('ann'), 'GET', `${console}/comments`)).status, 403);
 });
 
-t.test('a dry run and a past state are refused on every route, however they are spelled, and nothing is written', async (t) => {
-  const plugin = await started(t);
-  const author = await plugin.as('ann', { roles: ['post-author', 'content-comments-moderate'] });
-  const post = { metadata: { name: 'a' }, spec: { title: 'A' } };
-  t.equal((await answered(author, 'POST', `${own}/posts`, post)).status, 201);
-  t.equal((await answered(author, 'PUT', `${own}/posts/a/publish`)).status, 200);
-  const { body: { name } } = await answered(author, 'POST', `${open}/posts/a/comments`, { text: 'Mine.' });
-  await plugin.settled();
-  const state = async (): Promise<unknown> => [await plugin.client.list(posts), (await plugin.client.list(comments)).items];
-  const before = await state();
-  const writes: readonly (readonly [string, string, unknown?])[] = [
-    ['POST', `${own}/posts`, { metadata: { name: 'b' }, spec: { title: 'B' } }], ['PUT', `${own}/posts/a`, { ...post, spec: { title: 'C' } }],
-    ['PATCH', `${own}/posts/a`, { spec: { title: 'C' } }], ['DELETE', `${own}/posts/a`], ['PUT', `${own}/posts/a/unpublish`],
-    ['POST', `${open}/posts/a/comments`, { text: 'Two.' }], ['DELETE', `${own}/comments/${String(name)}`],
-    ['PUT', `${console}/comments/${String(name)}/approve`],
-  ];
-  for (const [method, path, body] of writes) {
-    for (const query of ['dryRun=All', 'dryrun=All', 'DRY-RUN=All', 'dry_run=', 'at=1']) {
-      t.match(await answered(author, method, `${path}?${query}`, body), { status: 400, body: { reason: 'BadRequest' } }, `${method} ${path}?${query}`);
+t.test(
+  'a dry run and a past state are refused on every route, however they are spelled, and nothing is written',
+  async (t) => {
+    const plugin = await started(t);
+    const author = await plugin.as('ann', { roles: ['post-author', 'content-comments-moderate'] });
+    const post = { metadata: { name: 'a' }, spec: { title: 'A' } };
+    t.equal((await answered(author, 'POST', `${own}/posts`, post)).status, 201);
+    t.equal((await answered(author, 'PUT', `${own}/posts/a/publish`)).status, 200);
+    const {
+      body: { name },
+    } = await answered(author, 'POST', `${open}/posts/a/comments`, { text: 'Mine.' });
+    await plugin.settled();
+    const state = async (): Promise<unknown> => [
+      await plugin.client.list(posts),
+      (await plugin.client.list(comments)).items,
+    ];
+    const before = await state();
+    const writes: readonly (readonly [string, string, unknown?])[] = [
+      ['POST', `${own}/posts`, { metadata: { name: 'b' }, spec: { title: 'B' } }],
+      ['PUT', `${own}/posts/a`, { ...post, spec: { title: 'C' } }],
+      ['PATCH', `${own}/posts/a`, { spec: { title: 'C' } }],
+      ['DELETE', `${own}/posts/a`],
+      ['PUT', `${own}/posts/a/unpublish`],
+      ['POST', `${open}/posts/a/comments`, { text: 'Two.' }],
+      ['DELETE', `${own}/comments/${String(name)}`],
+      ['PUT', `${console}/comments/${String(name)}/approve`],
+    ];
+    for (const [method, path, body] of writes) {
+      for (const query of ['dryRun=All', 'dryrun=All', 'DRY-RUN=All', 'dry_run=', 'at=1']) {
+        t.match(
+          await answered(author, method, `${path}?${query}`, body),
+          { status: 400, body: { reason: 'BadRequest' } },
+          `${method} ${path}?${query}`,
+        );
+      }
     }
-  }
-  for (const path of [`${own}/posts`, `${own}/comments`, `${open}/posts`, `${open}/posts/a`, `${open}/posts/a/comments`, `${open}/tags`, `${console}/comments`, `${console}/counts`]) {
-    t.equal((await answered(author, 'GET', `${path}?At=1`)).status, 400, path);
-  }
-  await plugin.settled();
-  t.same(await state(), before);
-});
+    for (const path of [
+      `${own}/posts`,
+      `${own}/comments`,
+      `${open}/posts`,
+      `${open}/posts/a`,
+      `${open}/posts/a/comments`,
+      `${open}/tags`,
+      `${console}/comments`,
+      `${console}/counts`,
+    ]) {
+      t.equal((await answered(author, 'GET', `${path}?At=1`)).status, 400, path);
+    }
+    await plugin.settled();
+    t.same(await state(), before);
+  },
+);
 
-t.test('a watch of one\'s own posts or comments is refused: a list would never go on', async (t) => {
+t.test("a watch of one's own posts or comments is refused: a list would never go on", async (t) => {
   const author = await (await started(t)).as('ann', { roles: ['post-author'] });
   for (const plural of ['posts', 'comments']) {
     for (const watch of ['true', '1', 'TRUE', '', 'true&watch=false']) {

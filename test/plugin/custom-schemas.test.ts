@@ -39,35 +39,89 @@ t.test('what is asked and what is answered fits, or is refused by its place', as
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   let answer: unknown;
-  const spec = { type: 'object', properties: { n: { type: 'integer' }, at: { type: 'string' } }, required: ['n'], additionalProperties: false };
-  edge.pluginRoutes.mount('things', decoded({ method: 'POST', path, summary: 'Imports', handler: () => answer, request: { query: { mode: { enum: ['fast', 'safe'] }, tag: { type: 'array', maxItems: 2 } }, body: spec }, responses: { 200: { description: 'done', schema: spec } } }));
+  const spec = {
+    type: 'object',
+    properties: { n: { type: 'integer' }, at: { type: 'string' } },
+    required: ['n'],
+    additionalProperties: false,
+  };
+  edge.pluginRoutes.mount(
+    'things',
+    decoded({
+      method: 'POST',
+      path,
+      summary: 'Imports',
+      handler: () => answer,
+      request: { query: { mode: { enum: ['fast', 'safe'] }, tag: { type: 'array', maxItems: 2 } }, body: spec },
+      responses: { 200: { description: 'done', schema: spec } },
+    }),
+  );
   const call = async (query: string, body?: unknown): Promise<readonly [number, unknown]> => {
-    const response = await edge.call(path + query, { method: 'POST', ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }) });
+    const response = await edge.call(path + query, {
+      method: 'POST',
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    });
     const text = await response.text();
     return [response.status, text === '' ? undefined : JSON.parse(text)];
   };
   answer = { body: { n: 1, at: new Date(0), none: undefined } };
-  t.match(await call('?mode=fast&tag=a&other=1', { n: 2 }), [200, { n: 1, at: '1970-01-01T00:00:00.000Z' }], 'a value is judged as the JSON it is sent as');
+  t.match(
+    await call('?mode=fast&tag=a&other=1', { n: 2 }),
+    [200, { n: 1, at: '1970-01-01T00:00:00.000Z' }],
+    'a value is judged as the JSON it is sent as',
+  );
   t.match(await call('?mode=slow', { n: 1 }), [400, { reason: 'BadRequest', errors: [{ pointer: '/mode' }] }]);
   t.match(await call('?mode=fast&mode=safe', { n: 1 }), [400, { errors: [{ pointer: '/mode' }] }]);
   t.match(await call('?tag=a&tag=b&tag=c', { n: 1 }), [400, { errors: [{ pointer: '/tag' }] }]);
-  t.match(await call('', { n: 'one', more: 1 }), [422, { reason: 'Invalid', errors: [{ pointer: '/more' }, { pointer: '/n' }] }]);
+  t.match(await call('', { n: 'one', more: 1 }), [
+    422,
+    { reason: 'Invalid', errors: [{ pointer: '/more' }, { pointer: '/n' }] },
+  ]);
   t.match(await call(''), [422, { errors: [{ pointer: '', detail: 'a request body is required' }] }]);
   answer = { status: 201, body: 'anything' };
   t.match(await call('', { n: 1 }), [201, 'anything'], 'a status nobody speaks of is not judged');
-  for (const wrong of [{ body: { n: 'x' } }, { status: 200 }, { headers: { 'content-type': 'application/json' }, body: '{"n":"x"}' }]) {
+  for (const wrong of [
+    { body: { n: 'x' } },
+    { status: 200 },
+    { headers: { 'content-type': 'application/json' }, body: '{"n":"x"}' },
+  ]) {
     answer = wrong;
     t.match(await call('', { n: 1 }), [500, { reason: 'InternalError' }], JSON.stringify(wrong));
     const [line] = edge.lines.filter(({ level }) => level === 'error').slice(-1);
-    t.match(line, { message: 'a plugin route failed', fields: { plugin: 'things', route: `POST ${path}`, violations: [{ pointer: 'headers' in wrong || wrong.body !== undefined ? '/n' : '' }] } });
+    t.match(line, {
+      message: 'a plugin route failed',
+      fields: {
+        plugin: 'things',
+        route: `POST ${path}`,
+        violations: [{ pointer: 'headers' in wrong || wrong.body !== undefined ? '/n' : '' }],
+      },
+    });
   }
-  t.match(edge.pluginRoutes.described(), [{ plugin: 'things', kind: 'route', method: 'POST', path, summary: 'Imports', body: spec, parameters: [{ name: 'mode', in: 'query' }, { name: 'tag', in: 'query' }], responses: [{ status: 200, description: 'done', schema: spec }] }]);
+  t.match(edge.pluginRoutes.described(), [
+    {
+      plugin: 'things',
+      kind: 'route',
+      method: 'POST',
+      path,
+      summary: 'Imports',
+      body: spec,
+      parameters: [
+        { name: 'mode', in: 'query' },
+        { name: 'tag', in: 'query' },
+      ],
+      responses: [{ status: 200, description: 'done', schema: spec }],
+    },
+  ]);
 });
 
 t.test('of two routes for one path the one that says more answers', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
-  const route = (name: string): object => ({ method: 'POST', path: `/apis/api.example.com/v1/things/${name}/import`, handler: () => ({ body: name }) });
+  const route = (name: string): object => ({
+    method: 'POST',
+    path: `/apis/api.example.com/v1/things/${name}/import`,
+    handler: () => ({ body: name }),
+  });
   edge.pluginRoutes.mount('things', decoded(route('{name}'), route('-')));
   t.equal(await (await edge.call(path, { method: 'POST' })).json(), '-');
   t.equal(await (await edge.call(path.replace('-', 'a'), { method: 'POST' })).json(), '{name}');

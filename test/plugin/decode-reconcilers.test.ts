@@ -2,7 +2,12 @@ import t from 'tap';
 
 import { decodeReconcilers } from '../../src/plugin/load/decode-reconcilers.ts';
 import type { PluginObject } from '../../src/plugin/api/plugin.ts';
-import { reconcilerConcurrencyMax, reconcilerNameLengthMax, reconcilersPerPluginMax, reconcilerWatchesMax } from '../../src/plugin/lifecycle/reconciler-limits.ts';
+import {
+  reconcilerConcurrencyMax,
+  reconcilerNameLengthMax,
+  reconcilersPerPluginMax,
+  reconcilerWatchesMax,
+} from '../../src/plugin/lifecycle/reconciler-limits.ts';
 
 const goods = { group: 'goods.example', version: 'v1', plural: 'goods' };
 const shops = { ...goods, plural: 'shops' };
@@ -15,17 +20,29 @@ const watch = { type: goods, names: () => [] };
 const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> = {
   'no list': [{}, [/^reconcilers: must be an array of at most/u]],
   'a text': ['reconcilers', [/^reconcilers: must be an array/u]],
-  'null': [null, [/^reconcilers: must be an array/u]],
-  'too many': [Array.from({ length: reconcilersPerPluginMax + 1 }, (_, place) => ({ ...whole, name: `r${String(place)}` })), [/^reconcilers: must be an array of at most/u]],
+  null: [null, [/^reconcilers: must be an array/u]],
+  'too many': [
+    Array.from({ length: reconcilersPerPluginMax + 1 }, (_, place) => ({ ...whole, name: `r${String(place)}` })),
+    [/^reconcilers: must be an array of at most/u],
+  ],
   'a hole': [Array.from({ length: 1 }), [/^reconcilers\[0\]: must be an object$/u]],
   'a function': [[reconcile], [/^reconcilers\[0\]: must be an object$/u]],
   'no type': [[{ reconcile }], [/^reconcilers\[0\]\.type: must name a type by group, version and plural$/u]],
-  'half a type': [[{ ...whole, type: { group: 'goods.example', plural: 'goods' } }], [/^reconcilers\[0\]\.type: must name a type/u]],
-  'another plugin\'s type': [[{ ...whole, type: { ...goods, plural: 'roles' } }], [/^reconcilers\[0\]\.type: roles of goods\.example\/v1 is not a type of this plugin$/u]],
+  'half a type': [
+    [{ ...whole, type: { group: 'goods.example', plural: 'goods' } }],
+    [/^reconcilers\[0\]\.type: must name a type/u],
+  ],
+  "another plugin's type": [
+    [{ ...whole, type: { ...goods, plural: 'roles' } }],
+    [/^reconcilers\[0\]\.type: roles of goods\.example\/v1 is not a type of this plugin$/u],
+  ],
   'another version': [[{ ...whole, type: { ...goods, version: 'v2' } }], [/is not a type of this plugin$/u]],
   'no function': [[{ type: shops }], [/^reconcilers\[0\]\.reconcile: must be a function$/u]],
   'a typo': [[{ ...whole, watch: [] }], [/^reconcilers\[0\]\.watch: unknown member; is "watches" meant\?$/u]],
-  'nobody at once': [[{ ...whole, concurrency: 0 }], [/^reconcilers\[0\]\.concurrency: must be a whole number from 1 to/u]],
+  'nobody at once': [
+    [{ ...whole, concurrency: 0 }],
+    [/^reconcilers\[0\]\.concurrency: must be a whole number from 1 to/u],
+  ],
   'half at once': [[{ ...whole, concurrency: 1.5 }], [/concurrency: must be/u]],
   'too many at once': [[{ ...whole, concurrency: reconcilerConcurrencyMax + 1 }], [/concurrency: must be/u]],
   'all at once': [[{ ...whole, concurrency: Infinity }], [/concurrency: must be/u]],
@@ -34,15 +51,39 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   'an empty name': [[{ ...whole, name: '' }], [/name: must be at most/u]],
   'a long name': [[{ ...whole, name: 'a'.repeat(reconcilerNameLengthMax + 1) }], [/name: must be at most/u]],
   'a name that is a number': [[{ ...whole, name: 7 }], [/name: must be at most/u]],
-  'one name twice': [[whole, whole], [/^reconcilers\[1\]\.name: another reconciler has the name shops\.goods\.example$/u]],
-  'watches that are no list': [[{ ...whole, watches: {} }], [/^reconcilers\[0\]\.watches: must be an array of at most/u]],
-  'too many watches': [[{ ...whole, watches: Array.from({ length: reconcilerWatchesMax + 1 }, () => watch) }], [/^reconcilers\[0\]\.watches: must be an array/u]],
+  'one name twice': [
+    [whole, whole],
+    [/^reconcilers\[1\]\.name: another reconciler has the name shops\.goods\.example$/u],
+  ],
+  'watches that are no list': [
+    [{ ...whole, watches: {} }],
+    [/^reconcilers\[0\]\.watches: must be an array of at most/u],
+  ],
+  'too many watches': [
+    [{ ...whole, watches: Array.from({ length: reconcilerWatchesMax + 1 }, () => watch) }],
+    [/^reconcilers\[0\]\.watches: must be an array/u],
+  ],
   'a watch that is none': [[{ ...whole, watches: [null] }], [/^reconcilers\[0\]\.watches\[0\]: must be an object$/u]],
-  'a watch of nothing': [[{ ...whole, watches: [{ names: () => [] }] }], [/^reconcilers\[0\]\.watches\[0\]\.type: must name a type/u]],
-  'a watch of another plugin\'s type': [[{ ...whole, watches: [{ ...watch, type: { group: '', version: 'v1alpha1', plural: 'users' } }] }], [/watches\[0\]\.type: users of .* is not a type of this plugin$/u]],
-  'a watch without a function': [[{ ...whole, watches: [{ type: goods, names: 'spec.shop' }] }], [/^reconcilers\[0\]\.watches\[0\]\.names: must be a function$/u]],
-  'a watch with more': [[{ ...whole, watches: [{ ...watch, filter: 1 }] }], [/^reconcilers\[0\]\.watches\[0\]\.filter: unknown member; known: type, names$/u]],
-  'everything at once': [[{ name: '', concurrency: -1, more: 1 }], [/more: is not/u, /type: must name/u, /reconcile: must/u, /concurrency: must/u]],
+  'a watch of nothing': [
+    [{ ...whole, watches: [{ names: () => [] }] }],
+    [/^reconcilers\[0\]\.watches\[0\]\.type: must name a type/u],
+  ],
+  "a watch of another plugin's type": [
+    [{ ...whole, watches: [{ ...watch, type: { group: '', version: 'v1alpha1', plural: 'users' } }] }],
+    [/watches\[0\]\.type: users of .* is not a type of this plugin$/u],
+  ],
+  'a watch without a function': [
+    [{ ...whole, watches: [{ type: goods, names: 'spec.shop' }] }],
+    [/^reconcilers\[0\]\.watches\[0\]\.names: must be a function$/u],
+  ],
+  'a watch with more': [
+    [{ ...whole, watches: [{ ...watch, filter: 1 }] }],
+    [/^reconcilers\[0\]\.watches\[0\]\.filter: unknown member; known: type, names$/u],
+  ],
+  'everything at once': [
+    [{ name: '', concurrency: -1, more: 1 }],
+    [/more: is not/u, /type: must name/u, /reconcile: must/u, /concurrency: must/u],
+  ],
 };
 
 t.test('whatever is wrong with a declaration is told by its place, and nothing of it is mounted', async (t) => {

@@ -7,14 +7,20 @@ test('plugins in folders come first, then those of every page of objects, one a 
   const objects = Array.from({ length: 200 }, (_, place) => `p${String(place).padStart(3, '0')}`);
   const pages: number[] = [];
   const taken: string[] = [];
-  const steps = takeFound({
-    folders: ['in-a-folder', 'p001'], objects: typeKeyOf('plugin.platform.example', 'plugins'),
-    namesOf: (_type, { after, limit }) => {
-      const from = after === undefined ? 0 : objects.indexOf(after) + 1;
-      pages.push(from);
-      return objects.slice(from, from + limit);
+  const steps = takeFound(
+    {
+      folders: ['in-a-folder', 'p001'],
+      objects: typeKeyOf('plugin.platform.example', 'plugins'),
+      namesOf: (_type, { after, limit }) => {
+        const from = after === undefined ? 0 : objects.indexOf(after) + 1;
+        pages.push(from);
+        return objects.slice(from, from + limit);
+      },
     },
-  }, (name) => { taken.push(name); });
+    (name) => {
+      taken.push(name);
+    },
+  );
   let paused = 0;
   while (steps.next().done !== true) {
     paused += 1;

@@ -10,7 +10,17 @@ import { nameFolders } from '../../src/plugin/folders/folder-names.ts';
 import { unlessPassing } from '../../src/plugin/folders/passing-errors.ts';
 import { digestOf, lookAtFiles } from '../../src/plugin/folders/plugin-files.ts';
 import { foldersIn } from '../../src/plugin/folders/plugin-folder.ts';
-import { domain, manifestYaml, moduleText, openStage, temporaryFolder, told, writePlugins, type PluginFiles, type Stage } from './host/host-stage.ts';
+import {
+  domain,
+  manifestYaml,
+  moduleText,
+  openStage,
+  temporaryFolder,
+  told,
+  writePlugins,
+  type PluginFiles,
+  type Stage,
+} from './host/host-stage.ts';
 
 const plugins = `plugins.plugin.${domain}`;
 const goods = 'goods.goods.example';
@@ -33,7 +43,7 @@ t.test('a plugin whose folder is added is started, once there is a plugin.yaml; 
   const { root, stage } = await given(t);
   await mkdir(join(root, 'later', 'lib'), { recursive: true });
   await writeFile(join(root, 'later', 'main.mjs'), moduleText('laters'));
-  await writePlugins(root, { '.good': good, 'good': good });
+  await writePlugins(root, { '.good': good, good: good });
   await told(stage, 'good', isStarted);
   t.ok(stage.registry.all().some(({ type, serving }) => type.key === goods && serving));
   await writeFile(join(root, 'good', 'main.mjs'), 'throw new Error("broken");');
@@ -66,7 +76,11 @@ t.test('a name in plugin.yaml may change, and one that is free is taken by whoev
   await told(stage, 'even', isStarted);
   await told(stage, 'odd', (ready) => ready.startsWith('FolderMissing'));
   await rm(join(root, 'good'), { recursive: true });
-  await told(stage, 'good', (ready, phase) => isStarted(ready, phase) && stage.ready('twin').startsWith('FolderMissing'));
+  await told(
+    stage,
+    'good',
+    (ready, phase) => isStarted(ready, phase) && stage.ready('twin').startsWith('FolderMissing'),
+  );
   await writeFile(join(root, 'twin', 'plugin.yaml'), '[');
   await told(stage, 'good', (ready) => ready.startsWith('ManifestUnreadable'));
   t.same(known(stage).toSorted(), ['even', 'good', 'odd', 'twin'], 'a half-written one is no other plugin');
@@ -96,22 +110,68 @@ t.test('what a plugin is made of is told apart from what lies beside it', async 
   t.equal(await digest(), undefined, 'no plugin.yaml');
   await writePlugins(root, { good });
   const before = await digest();
-  await writePlugins(root, { good: { 'dist/test/a.test.js': '1', 'tests/b.js': '1', 'node_modules/c/index.js': '1', '.git/d.json': '1', 'src/main.ts': '1', 'readme.md': '1' } });
+  await writePlugins(root, {
+    good: {
+      'dist/test/a.test.js': '1',
+      'tests/b.js': '1',
+      'node_modules/c/index.js': '1',
+      '.git/d.json': '1',
+      'src/main.ts': '1',
+      'readme.md': '1',
+    },
+  });
   t.equal(await digest(), before);
-  for (const file of ['dist/src/main.js', 'package.json', 'extensions/a.yaml', 'src/main/resources/extensions/b.yaml', 'lib/test.js']) {
+  for (const file of [
+    'dist/src/main.js',
+    'package.json',
+    'extensions/a.yaml',
+    'src/main/resources/extensions/b.yaml',
+    'lib/test.js',
+  ]) {
     const earlier = await digest();
     await writePlugins(root, { good: { [file]: '{}' } });
     t.not(await digest(), earlier, file);
   }
 });
 
-t.test('a name is its bundled folder\'s, its own folder\'s, or the first one\'s', (t) => {
-  const folder = (name: string, declared: string): { readonly folder: { path: string; name: string; bundled: boolean }; readonly declared: string } => ({ folder: { path: `/r/${name}`, name, bundled: name.startsWith('bundled') }, declared });
-  const { names, unnamed } = nameFolders([folder('a', 'x'), folder('b', 'x'), folder('x', 'b'), folder('c', 'B?'), folder('d', 'd'), folder('y.old', 'y'), folder('y', 'y'), folder('e', 'e'), folder('bundled-e', 'e')]);
-  t.same([...names].map(([name, { of, refused }]) => [name, of.folder.name, refused?.reason]), [
-    ['e', 'bundled-e', undefined], ['d', 'd', undefined], ['y', 'y', undefined], ['x', 'a', undefined], ['b', 'b', 'NameTaken'],
+t.test("a name is its bundled folder's, its own folder's, or the first one's", (t) => {
+  const folder = (
+    name: string,
+    declared: string,
+  ): { readonly folder: { path: string; name: string; bundled: boolean }; readonly declared: string } => ({
+    folder: { path: `/r/${name}`, name, bundled: name.startsWith('bundled') },
+    declared,
+  });
+  const { names, unnamed } = nameFolders([
+    folder('a', 'x'),
+    folder('b', 'x'),
+    folder('x', 'b'),
+    folder('c', 'B?'),
+    folder('d', 'd'),
+    folder('y.old', 'y'),
+    folder('y', 'y'),
+    folder('e', 'e'),
+    folder('bundled-e', 'e'),
   ]);
-  t.same(unnamed.map(({ of, twin }) => [of.folder.name, twin]), [['e', '/r/bundled-e'], ['x', '/r/b'], ['c', undefined], ['y.old', '/r/y']]);
+  t.same(
+    [...names].map(([name, { of, refused }]) => [name, of.folder.name, refused?.reason]),
+    [
+      ['e', 'bundled-e', undefined],
+      ['d', 'd', undefined],
+      ['y', 'y', undefined],
+      ['x', 'a', undefined],
+      ['b', 'b', 'NameTaken'],
+    ],
+  );
+  t.same(
+    unnamed.map(({ of, twin }) => [of.folder.name, twin]),
+    [
+      ['e', '/r/bundled-e'],
+      ['x', '/r/b'],
+      ['c', undefined],
+      ['y.old', '/r/y'],
+    ],
+  );
   t.end();
 });
 
@@ -134,18 +194,25 @@ t.test('one that goes while its folder of plugins is read takes no other with it
   await storm;
   await t.rejects(foldersIn(join(root, 'none'), false), { code: 'ENOENT' });
   const failing = (code: string) => Object.assign(new Error(code), { code });
-  t.throws(() => unlessPassing(0)(failing('EMFILE')), { code: 'EMFILE' }, 'without descriptors nothing is known of what lies there');
+  t.throws(
+    () => unlessPassing(0)(failing('EMFILE')),
+    { code: 'EMFILE' },
+    'without descriptors nothing is known of what lies there',
+  );
   t.equal(unlessPassing(0)(failing('ENOENT')), 0);
 });
 
-t.test('a pipe in a plugin\'s folder is no part of it, nobody waits for its writer, and a file that cannot be read harms nobody', async (t) => {
-  const root = await temporaryFolder(t);
-  await writePlugins(root, { good });
-  for (const name of ['pipe.json', 'lib.mjs']) execFileSync('mkfifo', [join(root, 'good', name)]);
-  await symlink('/dev/zero', join(root, 'good', 'zero.json'));
-  // A file by its looks, of which the first byte is an I/O error.
-  await symlink('/proc/self/mem', join(root, 'good', 'error.json'));
-  const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
-  t.teardown(async () => stage.close());
-  t.equal(stage.phase('good'), 'started');
-});
+t.test(
+  "a pipe in a plugin's folder is no part of it, nobody waits for its writer, and a file that cannot be read harms nobody",
+  async (t) => {
+    const root = await temporaryFolder(t);
+    await writePlugins(root, { good });
+    for (const name of ['pipe.json', 'lib.mjs']) execFileSync('mkfifo', [join(root, 'good', name)]);
+    await symlink('/dev/zero', join(root, 'good', 'zero.json'));
+    // A file by its looks, of which the first byte is an I/O error.
+    await symlink('/proc/self/mem', join(root, 'good', 'error.json'));
+    const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
+    t.teardown(async () => stage.close());
+    t.equal(stage.phase('good'), 'started');
+  },
+);

@@ -11,10 +11,16 @@ function problemsOf(text: string): string {
 
 t.test('what is wrong with a manifest is told by its place, with what stands there and what may', async (t) => {
   const table: readonly (readonly [string, string | RegExp])[] = [
-    [`${whole}spec: {version: 1.0}`, 'spec.version: must be a semantic version like "1.2.0" (in quotes where YAML would read a number), is 1'],
+    [
+      `${whole}spec: {version: 1.0}`,
+      'spec.version: must be a semantic version like "1.2.0" (in quotes where YAML would read a number), is 1',
+    ],
     [`${whole}spec: {requires: newest}`, 'spec.requires: must be a range of versions like ">=1.0.0", is "newest"'],
     [`${whole}spec: {enabled: "yes"}`, 'spec.enabled: must be true or false, is "yes"'],
-    [`${whole}spec: {displayName: 3, main: 4}`, 'spec.main: must be a path, is 4\nspec.displayName: must be of type string, is 3'],
+    [
+      `${whole}spec: {displayName: 3, main: 4}`,
+      'spec.main: must be a path, is 4\nspec.displayName: must be of type string, is 3',
+    ],
     [`${whole}spec: {author: 3}`, 'spec.author: must be of type object or string, is 3'],
     [`${whole}specs: {}`, 'spec: must be an object, is absent; did you mean "specs"?'],
     [`${whole}spec: {}\nstate: {}`, 'state: is not known; is "status" meant?'],

@@ -5,7 +5,13 @@ import type { Test } from 'tap';
 
 import { problems } from '../../src/http/problem.ts';
 import { authorizePlugin, createClient } from '../../src/plugin/client.ts';
-import { ClientError, type Client, type RouteHandler, type RouteMethod, type RouteResponse } from '../../src/plugin/api/plugin.ts';
+import {
+  ClientError,
+  type Client,
+  type RouteHandler,
+  type RouteMethod,
+  type RouteResponse,
+} from '../../src/plugin/api/plugin.ts';
 import { repository } from '../architecture/repository.ts';
 import { domain, openStage, temporaryFolder, type Stage } from './host/host-stage.ts';
 
@@ -14,11 +20,21 @@ const base = `/apis/uc.api.content.${domain}/v1alpha1/posts`;
 const key = `posts.content.${domain}`;
 const identity = { apiVersion: `content.${domain}/v1alpha1`, kind: 'Post' };
 
-type Call = { readonly body?: unknown; readonly query?: Readonly<Record<string, string | readonly string[]>>; readonly headers?: Readonly<Record<string, string>>; readonly user?: string; readonly time?: string; readonly client?: Client };
+type Call = {
+  readonly body?: unknown;
+  readonly query?: Readonly<Record<string, string | readonly string[]>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly user?: string;
+  readonly time?: string;
+  readonly client?: Client;
+};
 
 /** The content plugin as it is built, its own rights, and a call of one of its routes. */
 async function staged(t: Test) {
-  const stage = await openStage(t, { dataDir: await temporaryFolder(t), bundled: [join(repository, 'dist', 'plugins')] });
+  const stage = await openStage(t, {
+    dataDir: await temporaryFolder(t),
+    bundled: [join(repository, 'dist', 'plugins')],
+  });
   const routes = stage.routes.get('content')?.routes ?? [];
   const own = clientOf(stage);
   const handlerOf = (method: RouteMethod, path: string): RouteHandler => {
@@ -26,21 +42,52 @@ async function staged(t: Test) {
     if (found === undefined) throw new Error(`no ${method} ${path}`);
     return found.handler;
   };
-  const call = async (method: RouteMethod, path: string, { name = '', body, query = {}, headers = {}, user = 'ann', time = '2026-01-01T00:00:00.000Z', client = own }: Call & { readonly name?: string } = {}): Promise<RouteResponse> =>
-    await handlerOf(method, path)({
-      params: { name }, query, headers, body, user: { name: user }, time, client: refusing, pluginClient: client, signal: new AbortController().signal,
+  const call = async (
+    method: RouteMethod,
+    path: string,
+    {
+      name = '',
+      body,
+      query = {},
+      headers = {},
+      user = 'ann',
+      time = '2026-01-01T00:00:00.000Z',
+      client = own,
+    }: Call & { readonly name?: string } = {},
+  ): Promise<RouteResponse> =>
+    (await handlerOf(
+      method,
+      path,
+    )({
+      params: { name },
+      query,
+      headers,
+      body,
+      user: { name: user },
+      time,
+      client: refusing,
+      pluginClient: client,
+      signal: new AbortController().signal,
       log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
-    }) ?? {};
+    })) ?? {};
   const stored = (name: string): any => stage.object(key, name); // eslint-disable-line @typescript-eslint/no-explicit-any -- matched, not typed
   return { stage, own, call, stored };
 }
 
-const refusing = new Proxy({}, { get: () => () => Promise.reject(new Error('the caller has no rights on posts')) }) as Client;
+const refusing = new Proxy(
+  {},
+  { get: () => () => Promise.reject(new Error('the caller has no rights on posts')) },
+) as Client;
 
 function clientOf({ registry, reader, execute }: Stage): Client {
-  return createClient({ registry, reader, execute, refusalOf: (reason) => problems[reason] }, {
-    authorize: authorizePlugin(registry, 'content'), subject: { kind: 'plugin', name: 'content' }, cause: { requestId: 'r1', plugin: 'content' },
-  });
+  return createClient(
+    { registry, reader, execute, refusalOf: (reason) => problems[reason] },
+    {
+      authorize: authorizePlugin(registry, 'content'),
+      subject: { kind: 'plugin', name: 'content' },
+      cause: { requestId: 'r1', plugin: 'content' },
+    },
+  );
 }
 
 function post(name: string, spec: object = {}, metadata: object = {}): object {
@@ -49,15 +96,24 @@ function post(name: string, spec: object = {}, metadata: object = {}): object {
 
 const refused = (status: number, reason: string) => ({ name: 'ClientError', status, reason });
 
-t.test('a post that is made is its maker\'s, and unpublished, whatever the body says', async (t) => {
+t.test("a post that is made is its maker's, and unpublished, whatever the body says", async (t) => {
   const { stage, call, stored } = await staged(t);
-  const made = await call('POST', '', { body: post('a', { owner: 'bob', publish: true, publishTime: '2020-01-01T00:00:00Z', tags: ['x'] }) });
-  t.match(made, { status: 201, headers: { location: `${base}/a`, etag: '"0"' }, body: { ...identity, metadata: { name: 'a', version: 0 }, spec: { title: 'a', owner: 'ann', tags: ['x'] } } });
+  const made = await call('POST', '', {
+    body: post('a', { owner: 'bob', publish: true, publishTime: '2020-01-01T00:00:00Z', tags: ['x'] }),
+  });
+  t.match(made, {
+    status: 201,
+    headers: { location: `${base}/a`, etag: '"0"' },
+    body: { ...identity, metadata: { name: 'a', version: 0 }, spec: { title: 'a', owner: 'ann', tags: ['x'] } },
+  });
   t.same(stored('a').spec, { title: 'a', tags: ['x'], owner: 'ann' });
-  t.match((await call('POST', '', { body: { metadata: { generateName: 'p-' }, spec: { title: 't' } } })).headers, { location: `${base}/p-aaaaa` });
+  t.match((await call('POST', '', { body: { metadata: { generateName: 'p-' }, spec: { title: 't' } } })).headers, {
+    location: `${base}/p-aaaaa`,
+  });
   await t.rejects(call('POST', '', { body: post('a') }), refused(409, 'AlreadyExists'));
   await t.rejects(call('POST', '', { body: [] }), refused(400, 'BadRequest'));
-  for (const spec of [undefined, null, 'x', [], { title: '' }]) await t.rejects(call('POST', '', { body: { metadata: { name: 'b' }, spec } }), refused(422, 'Invalid'));
+  for (const spec of [undefined, null, 'x', [], { title: '' }])
+    await t.rejects(call('POST', '', { body: { metadata: { name: 'b' }, spec } }), refused(422, 'Invalid'));
   await stage.close();
 });
 
@@ -66,34 +122,64 @@ t.test('the rules of the type are told value by value', async (t) => {
   await own.create(type, post('secret', { owner: 'bob', slug: 'taken' }));
   const error = await call('POST', '', { body: post('a', { slug: 'taken' }) }).catch((raised: unknown) => raised);
   t.match(error, { ...refused(409, 'UniqueValueTaken'), errors: [{ pointer: '/spec/slug' }] });
-  t.match(await call('POST', '', { body: post('a', { title: 3 }) }).catch((raised: unknown) => raised), { errors: [{ pointer: '/spec/title' }] });
+  t.match(await call('POST', '', { body: post('a', { title: 3 }) }).catch((raised: unknown) => raised), {
+    errors: [{ pointer: '/spec/title' }],
+  });
   await stage.close();
 });
 
-t.test('somebody else\'s post is not there, and stays as it is', async (t) => {
+t.test("somebody else's post is not there, and stays as it is", async (t) => {
   const { stage, own, call, stored } = await staged(t);
   await own.create(type, post('bobs', { owner: 'bob', publish: true }));
   await own.create(type, post('nobodys'));
   const before = [stored('bobs'), stored('nobodys')];
   const calls: readonly (readonly [RouteMethod, string, unknown?])[] = [
-    ['GET', '/{name}'], ['PUT', '/{name}'], ['PATCH', '/{name}', { spec: { title: 'x' } }], ['DELETE', '/{name}'], ['PUT', '/{name}/publish'], ['PUT', '/{name}/unpublish'],
+    ['GET', '/{name}'],
+    ['PUT', '/{name}'],
+    ['PATCH', '/{name}', { spec: { title: 'x' } }],
+    ['DELETE', '/{name}'],
+    ['PUT', '/{name}/publish'],
+    ['PUT', '/{name}/unpublish'],
   ];
   for (const name of ['bobs', 'nobodys', 'absent', 'No Name', 'n'.repeat(2_000), '']) {
     for (const [method, path, body = method === 'PUT' ? post(name, { owner: 'ann' }) : undefined] of calls) {
       const error = await call(method, path, { name, body }).catch((raised: unknown) => raised as Error);
-      t.match(error, { ...refused(404, 'NotFound'), message: `posts.content.${domain} ${JSON.stringify(name)} not found` }, `${method} ${path} ${name.slice(0, 10)}`);
+      t.match(
+        error,
+        { ...refused(404, 'NotFound'), message: `posts.content.${domain} ${JSON.stringify(name)} not found` },
+        `${method} ${path} ${name.slice(0, 10)}`,
+      );
     }
   }
-  await t.rejects(call('PUT', '/{name}', { name: 'mine', body: post('bobs') }), refused(400, 'BadRequest'), 'the path names one post and the body another');
+  await t.rejects(
+    call('PUT', '/{name}', { name: 'mine', body: post('bobs') }),
+    refused(400, 'BadRequest'),
+    'the path names one post and the body another',
+  );
   t.same([stored('bobs'), stored('nobodys')], before);
   await stage.close();
 });
 
-t.test('a list holds one\'s own posts only, and has what the generated API\'s lists have', async (t) => {
+t.test("a list holds one's own posts only, and has what the generated API's lists have", async (t) => {
   const { stage, own, call } = await staged(t);
   const odd = String.raw`oidc:a, b=(c)\ `;
-  for (const [name, owner] of [['a', 'ann'], ['b', 'bob'], ['c', 'ann'], ['d', 'ann'], ['e', odd]] as const) await own.create(type, post(name, { owner, tags: [name] }, { labels: { 'example.com/odd': name === 'c' ? '1' : '2' } }));
-  const names = async (query: Call['query'] = {}, user = 'ann'): Promise<unknown> => ((await call('GET', '', { query: { sort: 'metadata.name,asc', ...query }, user })).body as { items: { metadata: { name: string } }[] }).items.map(({ metadata }) => metadata.name);
+  for (const [name, owner] of [
+    ['a', 'ann'],
+    ['b', 'bob'],
+    ['c', 'ann'],
+    ['d', 'ann'],
+    ['e', odd],
+  ] as const)
+    await own.create(
+      type,
+      post(name, { owner, tags: [name] }, { labels: { 'example.com/odd': name === 'c' ? '1' : '2' } }),
+    );
+  const names = async (query: Call['query'] = {}, user = 'ann'): Promise<unknown> =>
+    (
+      (await call('GET', '', { query: { sort: 'metadata.name,asc', ...query }, user })).body as {
+        items: { metadata: { name: string } }[];
+      }
+    ).items.map(({ metadata }) => metadata.name);
   t.same(await names(), ['a', 'c', 'd']);
   t.same(await names({}, 'bob'), ['b']);
   t.same(await names({}, odd), ['e']);
@@ -103,12 +189,49 @@ t.test('a list holds one\'s own posts only, and has what the generated API\'s li
   t.same(await names({ fieldSelector: ['spec.tags in (a,b,c)', 'spec.tags!=a'] }), ['c']);
   t.same(await names({ labelSelector: 'example.com/odd=2' }), ['a', 'd']);
   t.same(await names({ sort: ['metadata.name,desc'] }), ['d', 'c', 'a']);
-  const { items, ...page } = (await call('GET', '', { query: { page: '2', size: '2' } })).body as { items: readonly unknown[] };
+  const { items, ...page } = (await call('GET', '', { query: { page: '2', size: '2' } })).body as {
+    items: readonly unknown[];
+  };
   t.equal(items.length, 1);
-  t.match(page, { apiVersion: identity.apiVersion, kind: 'PostList', metadata: { resourceVersion: /^\d+$/ }, page: 2, size: 2, total: 3, first: false, last: true, hasNext: false, hasPrevious: true, totalPages: 2 });
-  t.match((await call('GET', '', { query: { page: '0' } })).body, { page: 1, size: 0, total: 3, first: true, last: true, hasNext: false, hasPrevious: false, totalPages: 1 });
-  t.match((await call('GET', '', { query: { size: '2' }, user: 'nobody' })).body, { page: 1, total: 0, totalPages: 0, items: [] });
-  for (const query of [{ page: '-1' }, { size: 'x' }, { size: ['1', '2'] }, { sort: 'spec.content' }, { fieldSelector: 'spec.content=1' }, { labelSelector: '((' }, { limit: '1' }, { continue: 'x' }]) {
+  t.match(page, {
+    apiVersion: identity.apiVersion,
+    kind: 'PostList',
+    metadata: { resourceVersion: /^\d+$/ },
+    page: 2,
+    size: 2,
+    total: 3,
+    first: false,
+    last: true,
+    hasNext: false,
+    hasPrevious: true,
+    totalPages: 2,
+  });
+  t.match((await call('GET', '', { query: { page: '0' } })).body, {
+    page: 1,
+    size: 0,
+    total: 3,
+    first: true,
+    last: true,
+    hasNext: false,
+    hasPrevious: false,
+    totalPages: 1,
+  });
+  t.match((await call('GET', '', { query: { size: '2' }, user: 'nobody' })).body, {
+    page: 1,
+    total: 0,
+    totalPages: 0,
+    items: [],
+  });
+  for (const query of [
+    { page: '-1' },
+    { size: 'x' },
+    { size: ['1', '2'] },
+    { sort: 'spec.content' },
+    { fieldSelector: 'spec.content=1' },
+    { labelSelector: '((' },
+    { limit: '1' },
+    { continue: 'x' },
+  ]) {
     await t.rejects(call('GET', '', { query }), refused(400, 'BadRequest'), JSON.stringify(query));
   }
   await stage.close();
@@ -116,15 +239,32 @@ t.test('a list holds one\'s own posts only, and has what the generated API\'s li
 
 t.test('changes keep the owner and what is published', async (t) => {
   const { stage, own, call, stored } = await staged(t);
-  await own.create(type, post('a', { owner: 'ann', publish: true, publishTime: '2026-01-01T00:00:00Z', content: 'old' }));
+  await own.create(
+    type,
+    post('a', { owner: 'ann', publish: true, publishTime: '2026-01-01T00:00:00Z', content: 'old' }),
+  );
   const kept = { owner: 'ann', publish: true, publishTime: '2026-01-01T00:00:00Z' };
-  await call('PUT', '/{name}', { name: 'a', body: post('a', { owner: 'bob', publish: false, publishTime: '2020-01-01T00:00:00Z' }) });
+  await call('PUT', '/{name}', {
+    name: 'a',
+    body: post('a', { owner: 'bob', publish: false, publishTime: '2020-01-01T00:00:00Z' }),
+  });
   t.same(stored('a').spec, { title: 'a', ...kept }, 'PUT replaces the rest');
-  await call('PATCH', '/{name}', { name: 'a', body: { spec: { owner: null, publish: null, publishTime: null, content: 'new' } } });
+  await call('PATCH', '/{name}', {
+    name: 'a',
+    body: { spec: { owner: null, publish: null, publishTime: null, content: 'new' } },
+  });
   t.same(stored('a').spec, { title: 'a', content: 'new', ...kept });
-  for (const spec of [null, 'x', []]) await t.rejects(call('PATCH', '/{name}', { name: 'a', body: { spec } }), refused(422, 'Invalid'));
-  await t.rejects(call('PATCH', '/{name}', { name: 'a', body: { metadata: { name: 'b' } } }), refused(400, 'BadRequest'));
-  await t.rejects(call('PUT', '/{name}', { name: 'a', body: { metadata: { name: 'a' }, spec: { title: 'x' } } }), refused(400, 'BadRequest'), 'apiVersion and kind are needed');
+  for (const spec of [null, 'x', []])
+    await t.rejects(call('PATCH', '/{name}', { name: 'a', body: { spec } }), refused(422, 'Invalid'));
+  await t.rejects(
+    call('PATCH', '/{name}', { name: 'a', body: { metadata: { name: 'b' } } }),
+    refused(400, 'BadRequest'),
+  );
+  await t.rejects(
+    call('PUT', '/{name}', { name: 'a', body: { metadata: { name: 'a' }, spec: { title: 'x' } } }),
+    refused(400, 'BadRequest'),
+    'apiVersion and kind are needed',
+  );
   t.same(stored('a').spec, { title: 'a', content: 'new', ...kept });
   await stage.close();
 });
@@ -133,10 +273,19 @@ t.test('publishing and taking back', async (t) => {
   const { stage, call, stored } = await staged(t);
   await call('POST', '', { body: post('a') });
   const at = (minute: number): string => `2026-01-01T00:0${String(minute)}:00.000Z`;
-  t.match(await call('PUT', '/{name}/publish', { name: 'a', time: at(1) }), { body: { spec: { publish: true, publishTime: at(1) } } });
+  t.match(await call('PUT', '/{name}/publish', { name: 'a', time: at(1) }), {
+    body: { spec: { publish: true, publishTime: at(1) } },
+  });
   const { version } = stored('a').metadata;
-  t.match(await call('PUT', '/{name}/publish', { name: 'a', time: at(2) }), { body: { metadata: { version }, spec: { publishTime: at(1) } } }, 'again: unchanged');
-  await t.rejects(call('PUT', '/{name}/unpublish', { name: 'a', body: { metadata: { version: version - 1 } } }), refused(409, 'Conflict'));
+  t.match(
+    await call('PUT', '/{name}/publish', { name: 'a', time: at(2) }),
+    { body: { metadata: { version }, spec: { publishTime: at(1) } } },
+    'again: unchanged',
+  );
+  await t.rejects(
+    call('PUT', '/{name}/unpublish', { name: 'a', body: { metadata: { version: version - 1 } } }),
+    refused(409, 'Conflict'),
+  );
   await call('PUT', '/{name}/unpublish', { name: 'a', body: { metadata: { version } } });
   t.same(stored('a').spec, { title: 'a', owner: 'ann', publish: false });
   await call('PUT', '/{name}/publish', { name: 'a', time: at(3) });
@@ -151,16 +300,43 @@ t.test('a version that a body names must be the current one', async (t) => {
   await call('PATCH', '/{name}', { name: 'a', body: { metadata: { version: first.version }, spec: { title: 'b' } } });
   const { metadata } = stored('a');
   for (const stale of [{ version: first.version }, { resourceVersion: first.resourceVersion }, { uid: 'other' }]) {
-    await t.rejects(call('PATCH', '/{name}', { name: 'a', body: { metadata: stale, spec: { title: 'c' } } }), refused(409, 'Conflict'), JSON.stringify(stale));
-    await t.rejects(call('PUT', '/{name}', { name: 'a', body: post('a', {}, stale) }), refused(409, 'Conflict'), JSON.stringify(stale));
+    await t.rejects(
+      call('PATCH', '/{name}', { name: 'a', body: { metadata: stale, spec: { title: 'c' } } }),
+      refused(409, 'Conflict'),
+      JSON.stringify(stale),
+    );
+    await t.rejects(
+      call('PUT', '/{name}', { name: 'a', body: post('a', {}, stale) }),
+      refused(409, 'Conflict'),
+      JSON.stringify(stale),
+    );
   }
-  await t.rejects(call('DELETE', '/{name}', { name: 'a', body: { preconditions: { resourceVersion: first.resourceVersion } } }), refused(409, 'Conflict'));
-  await t.rejects(call('DELETE', '/{name}', { name: 'a', body: { preconditions: { uid: 'other' } } }), refused(409, 'Conflict'));
-  for (const asks of [{ query: { dryRun: 'All' } }, { body: { dryRun: ['All'] } }, { body: [] }]) await t.rejects(call('DELETE', '/{name}', { name: 'a', ...asks }), refused(400, 'BadRequest'));
-  for (const etag of [`"${String(first.version)}"`, 'W/"1"', '""']) await t.rejects(call('PATCH', '/{name}', { name: 'a', body: { spec: { title: 'c' } }, headers: { 'if-match': etag } }), refused(412, 'PreconditionFailed'), etag);
+  await t.rejects(
+    call('DELETE', '/{name}', { name: 'a', body: { preconditions: { resourceVersion: first.resourceVersion } } }),
+    refused(409, 'Conflict'),
+  );
+  await t.rejects(
+    call('DELETE', '/{name}', { name: 'a', body: { preconditions: { uid: 'other' } } }),
+    refused(409, 'Conflict'),
+  );
+  for (const asks of [{ query: { dryRun: 'All' } }, { body: { dryRun: ['All'] } }, { body: [] }])
+    await t.rejects(call('DELETE', '/{name}', { name: 'a', ...asks }), refused(400, 'BadRequest'));
+  for (const etag of [`"${String(first.version)}"`, 'W/"1"', '""'])
+    await t.rejects(
+      call('PATCH', '/{name}', { name: 'a', body: { spec: { title: 'c' } }, headers: { 'if-match': etag } }),
+      refused(412, 'PreconditionFailed'),
+      etag,
+    );
   t.equal(stored('a').metadata.version, metadata.version, 'nothing was written');
-  for (const etag of [`"${String(metadata.version)}"`, `"7", "${String(metadata.version)}"`, '*']) t.match(await call('PATCH', '/{name}', { name: 'a', body: {}, headers: { 'if-match': etag } }), { headers: { etag: `"${String(metadata.version)}"` } }, etag);
-  t.match(await call('PUT', '/{name}', { name: 'a', body: post('a', {}, { version: metadata.version }) }), { body: { spec: { title: 'a' } } });
+  for (const etag of [`"${String(metadata.version)}"`, `"7", "${String(metadata.version)}"`, '*'])
+    t.match(
+      await call('PATCH', '/{name}', { name: 'a', body: {}, headers: { 'if-match': etag } }),
+      { headers: { etag: `"${String(metadata.version)}"` } },
+      etag,
+    );
+  t.match(await call('PUT', '/{name}', { name: 'a', body: post('a', {}, { version: metadata.version }) }), {
+    body: { spec: { title: 'a' } },
+  });
   const gone = await call('DELETE', '/{name}', { name: 'a', body: { preconditions: { uid: metadata.uid } } });
   t.match(gone, { body: { metadata: { name: 'a', deletionTimestamp: String } } });
   await stage.close();
@@ -168,12 +344,20 @@ t.test('a version that a body names must be the current one', async (t) => {
 
 t.test('visitors have no posts, as they all have one name', async (t) => {
   const { stage, call } = await staged(t);
-  for (const [method, path] of [['GET', ''], ['POST', ''], ['GET', '/{name}']] as const) await t.rejects(call(method, path, { user: 'system:anonymous', body: post('a') }), refused(403, 'Forbidden'));
+  for (const [method, path] of [
+    ['GET', ''],
+    ['POST', ''],
+    ['GET', '/{name}'],
+  ] as const)
+    await t.rejects(call(method, path, { user: 'system:anonymous', body: post('a') }), refused(403, 'Forbidden'));
   await stage.close();
 });
 
 /** What somebody else does to a post between its being found and its being written, each time it is found. */
-function between(client: Client, act: (time: number) => Promise<unknown>): { readonly client: Client; readonly reads: () => number } {
+function between(
+  client: Client,
+  act: (time: number) => Promise<unknown>,
+): { readonly client: Client; readonly reads: () => number } {
   let reads = 0;
   const get: Client['get'] = async (...asked) => {
     const found = await client.get(...asked);
@@ -185,7 +369,11 @@ function between(client: Client, act: (time: number) => Promise<unknown>): { rea
 }
 
 const writes: readonly (readonly [RouteMethod, string, unknown?])[] = [
-  ['PUT', '/{name}', post('a', { content: 'mine' })], ['PATCH', '/{name}', { spec: { content: 'mine' } }], ['DELETE', '/{name}'], ['PUT', '/{name}/publish'], ['PUT', '/{name}/unpublish'],
+  ['PUT', '/{name}', post('a', { content: 'mine' })],
+  ['PATCH', '/{name}', { spec: { content: 'mine' } }],
+  ['DELETE', '/{name}'],
+  ['PUT', '/{name}/publish'],
+  ['PUT', '/{name}/unpublish'],
 ];
 
 t.test('a post that changes hands while it is being written is not written', async (t) => {
@@ -194,7 +382,9 @@ t.test('a post that changes hands while it is being written is not written', asy
     const what = `${method} ${path}`;
     await own.create(type, post('a', { owner: 'ann', content: 'first' }));
     let given: unknown;
-    const race = between(own, async (time) => { if (time === 1) given = await own.patch(type, 'a', { spec: { owner: 'bob' } }); });
+    const race = between(own, async (time) => {
+      if (time === 1) given = await own.patch(type, 'a', { spec: { owner: 'bob' } });
+    });
     await t.rejects(call(method, path, { name: 'a', body, client: race.client }), refused(404, 'NotFound'), what);
     t.same(stored('a'), given, what);
     await remove(stage);
@@ -202,11 +392,16 @@ t.test('a post that changes hands while it is being written is not written', asy
   await stage.close();
 });
 
-t.test('naming the version it will have once it is somebody else\'s does not help', async (t) => {
+t.test("naming the version it will have once it is somebody else's does not help", async (t) => {
   const { stage, own, call, stored } = await staged(t);
   await own.create(type, post('a', { owner: 'ann' }));
-  const race = between(own, async (time) => { if (time === 1) await own.patch(type, 'a', { spec: { owner: 'bob' } }); });
-  await t.rejects(call('PUT', '/{name}', { name: 'a', body: post('a', {}, { version: 1 }), client: race.client }), refused(404, 'NotFound'));
+  const race = between(own, async (time) => {
+    if (time === 1) await own.patch(type, 'a', { spec: { owner: 'bob' } });
+  });
+  await t.rejects(
+    call('PUT', '/{name}', { name: 'a', body: post('a', {}, { version: 1 }), client: race.client }),
+    refused(404, 'NotFound'),
+  );
   t.equal(stored('a').spec.owner, 'bob');
   await stage.close();
 });
@@ -216,7 +411,9 @@ t.test('a post that somebody changes meanwhile is looked at anew, a bounded numb
   for (const [method, path, body] of writes) {
     const what = `${method} ${path}`;
     await own.create(type, post('a', { owner: 'ann', publish: method !== 'PUT' || path !== '/{name}/publish' }));
-    const race = between(own, async (time) => { if (time < 3) await own.patch(type, 'a', { spec: { tags: [`t${String(time)}`] } }); });
+    const race = between(own, async (time) => {
+      if (time < 3) await own.patch(type, 'a', { spec: { tags: [`t${String(time)}`] } });
+    });
     await call(method, path, { name: 'a', body, client: race.client });
     t.equal(race.reads(), 3, what);
     if (method === 'DELETE') t.equal(stage.object(key, 'a'), undefined, what);
@@ -225,10 +422,16 @@ t.test('a post that somebody changes meanwhile is looked at anew, a bounded numb
   }
   await own.create(type, post('a', { owner: 'ann' }));
   const wild = between(own, async (time) => own.patch(type, 'a', { spec: { tags: [`t${String(time)}`] } }));
-  await t.rejects(call('PATCH', '/{name}', { name: 'a', body: { spec: { content: 'x' } }, client: wild.client }), refused(409, 'Conflict'));
+  await t.rejects(
+    call('PATCH', '/{name}', { name: 'a', body: { spec: { content: 'x' } }, client: wild.client }),
+    refused(409, 'Conflict'),
+  );
   t.equal(wild.reads(), 8);
   const stale = between(own, async () => undefined);
-  await t.rejects(call('PATCH', '/{name}', { name: 'a', body: { metadata: { version: 0 } }, client: stale.client }), refused(409, 'Conflict'));
+  await t.rejects(
+    call('PATCH', '/{name}', { name: 'a', body: { metadata: { version: 0 } }, client: stale.client }),
+    refused(409, 'Conflict'),
+  );
   t.equal(stale.reads(), 2, 'what the caller asked of the version is not tried over and over');
   await stage.close();
 });
@@ -236,9 +439,17 @@ t.test('a post that somebody changes meanwhile is looked at anew, a bounded numb
 t.test('many at once: each change of an unconditional patch is kept', async (t) => {
   const { stage, call, stored } = await staged(t);
   await call('POST', '', { body: post('a') });
-  const outcomes = await Promise.allSettled(Array.from({ length: 6 }, async (_, index) => call('PATCH', '/{name}', { name: 'a', body: { metadata: { labels: { [`example.com/l${String(index)}`]: '1' } } } })));
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 6 }, async (_, index) =>
+      call('PATCH', '/{name}', {
+        name: 'a',
+        body: { metadata: { labels: { [`example.com/l${String(index)}`]: '1' } } },
+      }),
+    ),
+  );
   const done = outcomes.filter(({ status }) => status === 'fulfilled').length;
-  for (const outcome of outcomes) if (outcome.status === 'rejected') t.ok(outcome.reason instanceof ClientError && outcome.reason.status === 409);
+  for (const outcome of outcomes)
+    if (outcome.status === 'rejected') t.ok(outcome.reason instanceof ClientError && outcome.reason.status === 409);
   t.equal(Object.keys(stored('a').metadata.labels as object).length, done);
   await stage.close();
 });
@@ -248,10 +459,16 @@ async function remove(stage: Stage): Promise<void> {
   if (stage.object(key, 'a') !== undefined) await stage.write(key, { type: 'delete', name: 'a', preconditions: {} });
 }
 
-t.test('what holds a post, and whom it belongs to, is not its author\'s to say', async (t) => {
+t.test("what holds a post, and whom it belongs to, is not its author's to say", async (t) => {
   const { call, stored, own } = await staged(t);
-  const held = { finalizers: ['example.com/mine'], ownerReferences: [{ apiVersion: 'v1alpha1', kind: 'User', name: 'ann', uid: 'u', blockOwnerDeletion: true }] };
-  const of = () => { const { finalizers, ownerReferences } = stored('a').metadata as { finalizers?: unknown; ownerReferences?: unknown }; return { finalizers, ownerReferences }; };
+  const held = {
+    finalizers: ['example.com/mine'],
+    ownerReferences: [{ apiVersion: 'v1alpha1', kind: 'User', name: 'ann', uid: 'u', blockOwnerDeletion: true }],
+  };
+  const of = () => {
+    const { finalizers, ownerReferences } = stored('a').metadata as { finalizers?: unknown; ownerReferences?: unknown };
+    return { finalizers, ownerReferences };
+  };
   await call('POST', '', { body: post('a', {}, held) });
   t.same(of(), { finalizers: undefined, ownerReferences: undefined }, 'made');
   await call('PATCH', '/{name}', { name: 'a', body: { metadata: { ...held, labels: { 'example.com/l': '1' } } } });

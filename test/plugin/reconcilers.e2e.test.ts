@@ -10,7 +10,10 @@ import { StoppedTime } from '../support/clocks/stopped-time.ts';
 import { manifestYaml, temporaryFolder, writePlugins } from './host/host-stage.ts';
 
 const type = (plural: string): string => `{ group: 'goods.example', version: 'v1', plural: '${plural}' }`;
-const declared = (plural: string, kind: string): string => `{ group: 'goods.example', version: 'v1', kind: '${kind}', singular: '${kind.toLowerCase()}', plural: '${plural}', statusSubresource: false,
+const declared = (
+  plural: string,
+  kind: string,
+): string => `{ group: 'goods.example', version: 'v1', kind: '${kind}', singular: '${kind.toLowerCase()}', plural: '${plural}', statusSubresource: false,
   schema: { type: 'object', properties: { spec: { type: 'object' }, status: { type: 'object' } } } }`;
 
 /** What its reconciler was called with is kept where the test can see it: in this process. */
@@ -38,26 +41,39 @@ export default {
   }],
 };
 `;
-const shared = globalThis as unknown as { reconcilerSteps: string[]; reconcilerFails: Map<string, number>; reconcilerEnds: () => void };
+const shared = globalThis as unknown as {
+  reconcilerSteps: string[];
+  reconcilerFails: Map<string, number>;
+  reconcilerEnds: () => void;
+};
 const shops = '/apis/goods.example/v1/shops';
 const goods = '/apis/goods.example/v1/goods';
 
 async function pluggedIn(t: Test): Promise<Readonly<Record<string, string>>> {
   const root = await temporaryFolder(t);
-  await writePlugins(root, { shop: { 'plugin.yaml': manifestYaml('shop', { main: 'main.mjs' }), 'main.mjs': moduleText } });
+  await writePlugins(root, {
+    shop: { 'plugin.yaml': manifestYaml('shop', { main: 'main.mjs' }), 'main.mjs': moduleText },
+  });
   shared.reconcilerSteps = [];
   shared.reconcilerFails = new Map();
   return { PLUGINS_DIRS: root };
 }
 
 async function serving(t: Test, lines: string[] = []): Promise<TestServer> {
-  return startTestServer({ environment: await pluggedIn(t), logLines: { write: (line) => { lines.push(line); } } });
+  return startTestServer({
+    environment: await pluggedIn(t),
+    logLines: {
+      write: (line) => {
+        lines.push(line);
+      },
+    },
+  });
 }
 
 type Shop = { readonly metadata: { readonly version: number }; readonly status?: { readonly count: number } };
 
 async function shop(server: TestServer, name: string): Promise<Shop> {
-  return await (await server.call(`${shops}/${name}`)).json() as Shop;
+  return (await (await server.call(`${shops}/${name}`)).json()) as Shop;
 }
 
 async function make(server: TestServer, path: string, name: string, spec: object): Promise<void> {
@@ -85,14 +101,20 @@ t.test('status follows what is, over changes of other types, and its own writes 
   await counts(server, 'a', 0);
   await make(server, goods, 'one', { shop: 'a' });
   await counts(server, 'a', 1);
-  const moved = await server.call(`${goods}/one`, { method: 'PATCH', body: JSON.stringify({ spec: { shop: 'b' } }), headers: { 'content-type': 'application/merge-patch+json' } });
+  const moved = await server.call(`${goods}/one`, {
+    method: 'PATCH',
+    body: JSON.stringify({ spec: { shop: 'b' } }),
+    headers: { 'content-type': 'application/merge-patch+json' },
+  });
   t.equal(moved.status, 200);
   await counts(server, 'b', 1);
   await counts(server, 'a', 0);
   t.equal((await server.call(`${goods}/one`, { method: 'DELETE' })).status, 200);
   await counts(server, 'b', 0);
   const text = await quiet(server);
-  const { metadata: { version } } = await shop(server, 'a');
+  const {
+    metadata: { version },
+  } = await shop(server, 'a');
   const steps = shared.reconcilerSteps.length;
   await passes(200);
   t.equal(shared.reconcilerSteps.length, steps, 'nothing goes round');
@@ -107,19 +129,30 @@ t.test('status follows what is, over changes of other types, and its own writes 
   t.equal((await shop(again, 'a')).metadata.version, version, 'and appends nothing');
 });
 
-t.test('what never ends is shown in the Plugin\'s status, and is in nobody\'s way', async (t) => {
+t.test("what never ends is shown in the Plugin's status, and is in nobody's way", async (t) => {
   const { server, clock } = await StoppedTime.start(t, { environment: await pluggedIn(t) });
   type Condition = { readonly type: string; readonly status: string; readonly message: string };
   const told = async (holds: (conditions: readonly Condition[]) => boolean): Promise<readonly Condition[]> => {
     for (;;) {
-      const { status } = await (await server.call('/apis/plugin.svc.run/v1alpha1/plugins/shop')).json() as { readonly status: { readonly phase: string; readonly conditions: readonly Condition[] } };
+      const { status } = (await (await server.call('/apis/plugin.svc.run/v1alpha1/plugins/shop')).json()) as {
+        readonly status: { readonly phase: string; readonly conditions: readonly Condition[] };
+      };
       if (holds(status.conditions)) return status.conditions;
       if (status.phase !== 'started') throw new Error(`it is ${status.phase}`);
       clock.advance(20);
     }
   };
   const patched = async (spec: object): Promise<void> => {
-    t.equal((await server.call(`${shops}/hanging`, { method: 'PATCH', body: JSON.stringify({ spec }), headers: { 'content-type': 'application/merge-patch+json' } })).status, 200);
+    t.equal(
+      (
+        await server.call(`${shops}/hanging`, {
+          method: 'PATCH',
+          body: JSON.stringify({ spec }),
+          headers: { 'content-type': 'application/merge-patch+json' },
+        })
+      ).status,
+      200,
+    );
   };
   await make(server, shops, 'hanging', { hangs: true });
   while (!shared.reconcilerSteps.includes('hanging')) await nextTurn();
@@ -128,12 +161,21 @@ t.test('what never ends is shown in the Plugin\'s status, and is in nobody\'s wa
   t.notOk(shared.reconcilerSteps.includes('next'), 'one at once, unless it says more');
   clock.advance(reconcileStepMs);
   const stuck = await told((conditions) => conditions.length > 1);
-  t.match(stuck.find(({ type: condition }) => condition === 'ReconcilerStuck'), { status: 'True', message: /^shops\.goods\.example: its step for hanging has not ended within 60 s$/u });
-  t.match(stuck.find(({ type: condition }) => condition === 'Ready'), { status: 'True' });
+  t.match(
+    stuck.find(({ type: condition }) => condition === 'ReconcilerStuck'),
+    { status: 'True', message: /^shops\.goods\.example: its step for hanging has not ended within 60 s$/u },
+  );
+  t.match(
+    stuck.find(({ type: condition }) => condition === 'Ready'),
+    { status: 'True' },
+  );
   await counts(server, 'next', 0);
   t.equal(shared.reconcilerSteps.filter((name) => name === 'hanging').length, 1, 'no second step of a name');
   shared.reconcilerEnds();
-  t.strictSame((await told((conditions) => conditions.length === 1)).map(({ type: condition }) => condition), ['Ready']);
+  t.strictSame(
+    (await told((conditions) => conditions.length === 1)).map(({ type: condition }) => condition),
+    ['Ready'],
+  );
   await counts(server, 'hanging', 0);
 });
 
@@ -147,8 +189,19 @@ t.test('a throw is tried again until it succeeds', async (t) => {
   await counts(server, 'late', 0);
   await counts(server, 'odd', 0);
   t.equal(shared.reconcilerFails.get('late'), 3);
-  const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ plugin, level }) => plugin === 'shop' && level === 50);
-  t.match(told.filter(({ name }) => name === 'late'), [{ attempts: 1, error: /not yet/u }, { attempts: 2 }]);
-  t.match(told.find(({ name }) => name === 'odd'), { error: /reconcile must return/u });
-  t.match(told.find(({ changed }) => changed === 'nowhere'), { error: /no shop/u });
+  const told = lines
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ plugin, level }) => plugin === 'shop' && level === 50);
+  t.match(
+    told.filter(({ name }) => name === 'late'),
+    [{ attempts: 1, error: /not yet/u }, { attempts: 2 }],
+  );
+  t.match(
+    told.find(({ name }) => name === 'odd'),
+    { error: /reconcile must return/u },
+  );
+  t.match(
+    told.find(({ changed }) => changed === 'nowhere'),
+    { error: /no shop/u },
+  );
 });

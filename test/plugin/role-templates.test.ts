@@ -15,12 +15,23 @@ import { requestInfo } from '../../src/resource/query/request-path.ts';
 import { domain, openStage, temporaryFolder, type Stage } from './host/host-stage.ts';
 
 const names = [
-  'content-comments-manage', 'content-comments-moderate', 'content-comments-view', 'content-own-comments',
-  'content-own-posts', 'content-own-posts-publish', 'content-posts-manage', 'content-posts-view', 'content-public',
-  'example-widgets-manage', 'example-widgets-view',
+  'content-comments-manage',
+  'content-comments-moderate',
+  'content-comments-view',
+  'content-own-comments',
+  'content-own-posts',
+  'content-own-posts-publish',
+  'content-posts-manage',
+  'content-posts-view',
+  'content-public',
+  'example-widgets-manage',
+  'example-widgets-view',
 ];
 
-type RoleObject = ResourceObject & { readonly rules: readonly unknown[]; readonly status: { readonly conditions: readonly { readonly status: string }[] } };
+type RoleObject = ResourceObject & {
+  readonly rules: readonly unknown[];
+  readonly status: { readonly conditions: readonly { readonly status: string }[] };
+};
 
 function rolesOf(stage: Stage): readonly RoleObject[] {
   return names.map((name) => {
@@ -34,14 +45,30 @@ function rolesOf(stage: Stage): readonly RoleObject[] {
 function decisions(stage: Stage): (role: string | undefined, method: string, path: string) => boolean {
   const world = new AccessWorld();
   world.commit([
-    ...rolesOf(stage).map(({ metadata: { name, labels, annotations }, rules }) => ({ plural: 'roles', name, members: { rules }, metadata: { labels, annotations }, state: 'live' }) as const),
-    ...['anonymous', 'authenticated'].map((name) => ({ plural: 'roles', name, members: { rules: [] }, state: 'live' }) as const),
+    ...rolesOf(stage).map(
+      ({ metadata: { name, labels, annotations }, rules }) =>
+        ({ plural: 'roles', name, members: { rules }, metadata: { labels, annotations }, state: 'live' }) as const,
+    ),
+    ...['anonymous', 'authenticated'].map(
+      (name) => ({ plural: 'roles', name, members: { rules: [] }, state: 'live' }) as const,
+    ),
   ]);
   const tables = world.fresh();
-  const routes = new PluginRoutes({ clock: new FakeClock(), outboxes: new Outboxes(new FakeClock()), log: silent, loggerOf: () => silent, allows: () => true, clientsOf: () => { throw new Error('nothing is called'); } });
+  const routes = new PluginRoutes({
+    clock: new FakeClock(),
+    outboxes: new Outboxes(new FakeClock()),
+    log: silent,
+    loggerOf: () => silent,
+    allows: () => true,
+    clientsOf: () => {
+      throw new Error('nothing is called');
+    },
+  });
   for (const [plugin, endpoints] of stage.routes) routes.mount(plugin, endpoints);
   const pluginOf = (request: ApiRequest): string | undefined =>
-    (request.kind === 'resource' ? stage.registry.byPath(request.group, request.version, request.resource)?.type.plugin : undefined) ?? routes.pluginOf(request.segments);
+    (request.kind === 'resource'
+      ? stage.registry.byPath(request.group, request.version, request.resource)?.type.plugin
+      : undefined) ?? routes.pluginOf(request.segments);
   return (role, method, path) => {
     const request = requestInfo(method, path, 'no watch');
     if (request.kind === 'malformed') throw new Error(request.detail);
@@ -55,36 +82,92 @@ function decisions(stage: Stage): (role: string | undefined, method: string, pat
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 t.test('the bundled plugins ship templates that the platform takes and understands', async (t) => {
-  const stage = await openStage(t, { dataDir: await temporaryFolder(t), bundled: [join(repository, 'dist', 'plugins')] });
-  t.same([stage.ready('content'), stage.ready('example')].map((text) => text.split(':')[0]), ['Started', 'Started']);
+  const stage = await openStage(t, {
+    dataDir: await temporaryFolder(t),
+    bundled: [join(repository, 'dist', 'plugins')],
+  });
+  t.same(
+    [stage.ready('content'), stage.ready('example')].map((text) => text.split(':')[0]),
+    ['Started', 'Started'],
+  );
   const objects = rolesOf(stage);
   for (const role of objects.map((object) => roleOf(object, domain))) {
     t.same(role.malformed, [], role.name);
     t.ok(role.isTemplate && role.module !== undefined && role.displayName !== undefined, `${role.name} is shown`);
     const plugin = role.name.split('-', 1)[0] ?? '';
-    t.ok(role.uiPermissions.length > 0 && role.uiPermissions.every((permission) => permission.startsWith(`plugin:${plugin}:`)), `${role.name} is told to front ends`);
-    t.ok(role.dependencies.every((name) => names.includes(name)), `${role.name} depends on what is there`);
-    t.ok(role.rules.every((rule) => rule.kind === 'resource' && rule.apiGroups.length > 0), `${role.name} speaks of resources of its groups`);
+    t.ok(
+      role.uiPermissions.length > 0 &&
+        role.uiPermissions.every((permission) => permission.startsWith(`plugin:${plugin}:`)),
+      `${role.name} is told to front ends`,
+    );
+    t.ok(
+      role.dependencies.every((name) => names.includes(name)),
+      `${role.name} depends on what is there`,
+    );
+    t.ok(
+      role.rules.every((rule) => rule.kind === 'resource' && rule.apiGroups.length > 0),
+      `${role.name} speaks of resources of its groups`,
+    );
   }
-  t.same(objects.filter((object) => roleOf(object, domain).aggregatesTo.length > 0).map((object) => [object.metadata.name, roleOf(object, domain).aggregatesTo, roleOf(object, domain).isHidden]), [['content-own-comments', ['authenticated'], true], ['content-public', ['anonymous'], true]]);
+  t.same(
+    objects
+      .filter((object) => roleOf(object, domain).aggregatesTo.length > 0)
+      .map((object) => [object.metadata.name, roleOf(object, domain).aggregatesTo, roleOf(object, domain).isHidden]),
+    [
+      ['content-own-comments', ['authenticated'], true],
+      ['content-public', ['anonymous'], true],
+    ],
+  );
   await stage.close();
 });
 
 t.test('each template allows what its name says and nothing else', async (t) => {
-  const stage = await openStage(t, { dataDir: await temporaryFolder(t), bundled: [join(repository, 'dist', 'plugins')] });
+  const stage = await openStage(t, {
+    dataDir: await temporaryFolder(t),
+    bundled: [join(repository, 'dist', 'plugins')],
+  });
   const decide = decisions(stage);
-  const [posts, own, open, widgets] = [`/apis/content.${domain}/v1alpha1/posts`, `/apis/uc.api.content.${domain}/v1alpha1/posts`, `/apis/api.content.${domain}/v1alpha1`, '/apis/example.com/v1alpha1/widgets'];
-  const [comments, ownComments, console] = [`/apis/content.${domain}/v1alpha1/comments`, `/apis/uc.api.content.${domain}/v1alpha1/comments`, `/apis/console.api.content.${domain}/v1alpha1`];
+  const [posts, own, open, widgets] = [
+    `/apis/content.${domain}/v1alpha1/posts`,
+    `/apis/uc.api.content.${domain}/v1alpha1/posts`,
+    `/apis/api.content.${domain}/v1alpha1`,
+    '/apis/example.com/v1alpha1/widgets',
+  ];
+  const [comments, ownComments, console] = [
+    `/apis/content.${domain}/v1alpha1/comments`,
+    `/apis/uc.api.content.${domain}/v1alpha1/comments`,
+    `/apis/console.api.content.${domain}/v1alpha1`,
+  ];
   const requests: Readonly<Record<string, readonly [string, string]>> = {
-    'list posts': ['GET', posts], 'get post': ['GET', `${posts}/a`], 'create post': ['POST', posts], 'update post': ['PUT', `${posts}/a`], 'delete posts': ['DELETE', posts],
-    'list own': ['GET', own], 'create own': ['POST', own], 'patch own': ['PATCH', `${own}/a`], 'delete own': ['DELETE', `${own}/a`],
-    'publish own': ['PUT', `${own}/a/publish`], 'unpublish own': ['PUT', `${own}/a/unpublish`],
-    'read published': ['GET', `${open}/posts`], 'read one published': ['GET', `${open}/posts/a`], 'read tags': ['GET', `${open}/tags`],
-    'read approved comments': ['GET', `${open}/posts/a/comments`], 'submit comment': ['POST', `${open}/posts/a/comments`],
-    'list comments': ['GET', comments], 'create comment': ['POST', comments], 'update comment': ['PUT', `${comments}/a`],
-    'list own comments': ['GET', ownComments], 'delete own comment': ['DELETE', `${ownComments}/a`], 'patch own comment': ['PATCH', `${ownComments}/a`],
-    'list waiting comments': ['GET', `${console}/comments`], 'approve comment': ['PUT', `${console}/comments/a/approve`], 'read counts': ['GET', `${console}/counts`],
-    'list widgets': ['GET', widgets], 'update widget': ['PUT', `${widgets}/a`], 'read widget status': ['GET', `${widgets}/a/status`], 'update widget status': ['PUT', `${widgets}/a/status`],
+    'list posts': ['GET', posts],
+    'get post': ['GET', `${posts}/a`],
+    'create post': ['POST', posts],
+    'update post': ['PUT', `${posts}/a`],
+    'delete posts': ['DELETE', posts],
+    'list own': ['GET', own],
+    'create own': ['POST', own],
+    'patch own': ['PATCH', `${own}/a`],
+    'delete own': ['DELETE', `${own}/a`],
+    'publish own': ['PUT', `${own}/a/publish`],
+    'unpublish own': ['PUT', `${own}/a/unpublish`],
+    'read published': ['GET', `${open}/posts`],
+    'read one published': ['GET', `${open}/posts/a`],
+    'read tags': ['GET', `${open}/tags`],
+    'read approved comments': ['GET', `${open}/posts/a/comments`],
+    'submit comment': ['POST', `${open}/posts/a/comments`],
+    'list comments': ['GET', comments],
+    'create comment': ['POST', comments],
+    'update comment': ['PUT', `${comments}/a`],
+    'list own comments': ['GET', ownComments],
+    'delete own comment': ['DELETE', `${ownComments}/a`],
+    'patch own comment': ['PATCH', `${ownComments}/a`],
+    'list waiting comments': ['GET', `${console}/comments`],
+    'approve comment': ['PUT', `${console}/comments/a/approve`],
+    'read counts': ['GET', `${console}/counts`],
+    'list widgets': ['GET', widgets],
+    'update widget': ['PUT', `${widgets}/a`],
+    'read widget status': ['GET', `${widgets}/a/status`],
+    'update widget status': ['PUT', `${widgets}/a/status`],
   };
   const everybody = ['read published', 'read one published', 'read tags', 'read approved comments'];
   const loggedIn = ['submit comment', 'list own comments', 'delete own comment'];
@@ -103,8 +186,14 @@ t.test('each template allows what its name says and nothing else', async (t) => 
     'example-widgets-manage': ['list widgets', 'read widget status', 'update widget', 'update widget status'],
   };
   for (const [role, expected] of Object.entries(table)) {
-    const allowed = Object.entries(requests).filter(([, [method, path]]) => decide(role === '' ? undefined : role, method, path)).map(([what]) => what);
-    t.same(allowed.sort(), [...expected, ...everybody, ...role === '' ? [] : loggedIn].sort(), role === '' ? 'a visitor' : role);
+    const allowed = Object.entries(requests)
+      .filter(([, [method, path]]) => decide(role === '' ? undefined : role, method, path))
+      .map(([what]) => what);
+    t.same(
+      allowed.sort(),
+      [...expected, ...everybody, ...(role === '' ? [] : loggedIn)].sort(),
+      role === '' ? 'a visitor' : role,
+    );
   }
   await stage.close();
 });

@@ -19,7 +19,14 @@ t.test('who changed what decides', async (t) => {
     ['both, differently', { a: 1 }, { a: 2 }, { a: 3 }, { a: 2 }, ['/a']],
     ['people remove, the plugin changes', { a: 1 }, {}, { a: 2 }, {}, ['/a']],
     ['people change, the plugin removes', { a: 1 }, { a: 2 }, {}, { a: 2 }, ['/a']],
-    ['each in another member', { o: { a: 1, b: 1 } }, { o: { a: 2, b: 1 } }, { o: { a: 1, b: 2 } }, { o: { a: 2, b: 2 } }, []],
+    [
+      'each in another member',
+      { o: { a: 1, b: 1 } },
+      { o: { a: 2, b: 1 } },
+      { o: { a: 1, b: 2 } },
+      { o: { a: 2, b: 2 } },
+      [],
+    ],
     ['arrays are one value', { a: [1] }, { a: [1, 2] }, { a: [0, 1] }, { a: [1, 2] }, ['/a']],
     ['an object against a value', { a: 1 }, { a: { b: 1 } }, { a: 2 }, { a: { b: 1 } }, ['/a']],
     ['pointers are escaped', { 'a/b~': 1 }, { 'a/b~': 2 }, { 'a/b~': 3 }, { 'a/b~': 2 }, ['/a~1b~0']],
@@ -27,30 +34,53 @@ t.test('who changed what decides', async (t) => {
     ['a long text people changed', { a: long }, { a: `${long}z` }, { a: `${long}y` }, { a: `${long}z` }, ['/a']],
     ['null is a value', { a: null }, { a: null }, { a: 1 }, { a: 1 }, []],
   ];
-  for (const [title, base, current, next, value, kept] of table) t.same(mergeThreeWay(remember(base), current, next), { value, kept }, title);
+  for (const [title, base, current, next, value, kept] of table)
+    t.same(mergeThreeWay(remember(base), current, next), { value, kept }, title);
 });
 
-t.test('without a memory whatever is there is people\'s', async (t) => {
-  t.same(mergeThreeWay(undefined, { a: 1, o: { x: 1 } }, { a: 2, b: 2, o: { x: 1, y: 1 } }), { value: { a: 1, b: 2, o: { x: 1, y: 1 } }, kept: ['/a'] });
+t.test("without a memory whatever is there is people's", async (t) => {
+  t.same(mergeThreeWay(undefined, { a: 1, o: { x: 1 } }, { a: 2, b: 2, o: { x: 1, y: 1 } }), {
+    value: { a: 1, b: 2, o: { x: 1, y: 1 } },
+    kept: ['/a'],
+  });
 });
 
 /** Own members only, whatever they are called. */
-const json = fc.object({ maxDepth: 3, values: [fc.integer({ min: 0, max: 2 }), fc.constant(null), fc.constant(long), fc.constant('s'), fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 2 })] })
+const json = fc
+  .object({
+    maxDepth: 3,
+    values: [
+      fc.integer({ min: 0, max: 2 }),
+      fc.constant(null),
+      fc.constant(long),
+      fc.constant('s'),
+      fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 2 }),
+    ],
+  })
   .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
 
 t.test('merging is the identity where only one side changed, and settles at once', async () => {
-  fc.assert(fc.property(json, json, json, (base, current, next) => {
-    const memory = remember(base);
-    const same = (left: JsonValue, right: JsonValue): boolean => mergeThreeWay(remember(left), right as JsonObject, right as JsonObject).kept.length === 0;
-    if (JSON.stringify(mergeThreeWay(memory, current, base).value) !== JSON.stringify(current)) return false;
-    const merged = mergeThreeWay(memory, current, next).value;
-    const again = mergeThreeWay(remember(next), merged, next);
-    return same(base, current) && again.kept.length === 0 && JSON.stringify(again.value) === JSON.stringify(merged);
-  }));
+  fc.assert(
+    fc.property(json, json, json, (base, current, next) => {
+      const memory = remember(base);
+      const same = (left: JsonValue, right: JsonValue): boolean =>
+        mergeThreeWay(remember(left), right as JsonObject, right as JsonObject).kept.length === 0;
+      if (JSON.stringify(mergeThreeWay(memory, current, base).value) !== JSON.stringify(current)) return false;
+      const merged = mergeThreeWay(memory, current, next).value;
+      const again = mergeThreeWay(remember(next), merged, next);
+      return same(base, current) && again.kept.length === 0 && JSON.stringify(again.value) === JSON.stringify(merged);
+    }),
+  );
 });
 
 t.test('what is remembered is small', async (t) => {
   const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`member-${String(at)}`, at]));
-  t.ok(JSON.stringify(remember({ spec: wide, text: 'y'.repeat(500_000), list: Array.from({ length: 100_000 }, () => 1) })).length < 1_000);
-  t.same(mergeThreeWay(remember({ spec: wide }), { spec: wide }, { spec: { ...wide, more: 1 } }), { value: { spec: { ...wide, more: 1 } }, kept: [] });
+  t.ok(
+    JSON.stringify(remember({ spec: wide, text: 'y'.repeat(500_000), list: Array.from({ length: 100_000 }, () => 1) }))
+      .length < 1_000,
+  );
+  t.same(mergeThreeWay(remember({ spec: wide }), { spec: wide }, { spec: { ...wide, more: 1 } }), {
+    value: { spec: { ...wide, more: 1 } },
+    kept: [],
+  });
 });

@@ -8,7 +8,13 @@ const checkpoint = { logId: 'one', epoch: 1, position: logPosition(7n), eventId:
 /** What is folded, and a log that has this event at the checkpoint. */
 async function verified(folded: Partial<typeof checkpoint>, standing: string | undefined): Promise<boolean> {
   let isCleared = false;
-  const fold = { checkpoint: () => ({ ...checkpoint, ...folded }), identity: () => ({ logId: 'one', epoch: 1 }), clear: () => { isCleared = true; } };
+  const fold = {
+    checkpoint: () => ({ ...checkpoint, ...folded }),
+    identity: () => ({ logId: 'one', epoch: 1 }),
+    clear: () => {
+      isCleared = true;
+    },
+  };
   const log = { readAt: () => Promise.resolve(standing === undefined ? undefined : { id: standing }) };
   await verifyCheckpoint(log as unknown as EventLog, fold as unknown as Fold);
   return isCleared;

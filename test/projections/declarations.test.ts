@@ -7,19 +7,26 @@ import { isEnforced, type Declared, type LateWrite } from '../../src/read/declar
 import { widgets } from '../support/given.ts';
 
 const declaration = widgets.declaration!;
-const at = (revision: number, version: string): Pick<Declared, 'revision' | 'declaration'> => ({ revision: streamRevision(revision), declaration: { ...declaration, version } });
+const at = (revision: number, version: string): Pick<Declared, 'revision' | 'declaration'> => ({
+  revision: streamRevision(revision),
+  declaration: { ...declaration, version },
+});
 
 test('the last declaration and the names of unique indexes are there after a restart', async (t) => {
   const dir = t.testdir();
   const tables = new LmdbTables(dir);
   const declarations = new Declarations(tables);
   const heard: string[] = [];
-  const unsubscribe = declarations.subscribe((type) => { heard.push(type); });
+  const unsubscribe = declarations.subscribe((type) => {
+    heard.push(type);
+  });
   const batch = declarations.begin();
   batch.declare(widgets.key, at(0, '1.0.0'), true);
   batch.declare(widgets.key, at(1, '2.0.0'), false);
   batch.noteValues(widgets.key, [{ index: 'spec.old' }]);
-  tables.commit((writer) => { batch.write(writer); });
+  tables.commit((writer) => {
+    batch.write(writer);
+  });
   t.equal(declarations.declared(widgets.key), undefined, 'not before it is kept');
   declarations.keep(batch);
   t.same(heard, [widgets.key]);
@@ -29,7 +36,13 @@ test('the last declaration and the names of unique indexes are there after a res
   await tables.close();
   const again = new LmdbTables(dir);
   for (const known of [declarations, new Declarations(again)]) {
-    t.same(known.declared(widgets.key), { ...at(1, '2.0.0'), since: { 'spec.serial': 0 }, always: { 'spec.serial': 0 }, enforced: { 'spec.serial': 0 }, late: 0 });
+    t.same(known.declared(widgets.key), {
+      ...at(1, '2.0.0'),
+      since: { 'spec.serial': 0 },
+      always: { 'spec.serial': 0 },
+      enforced: { 'spec.serial': 0 },
+      late: 0,
+    });
     t.same([...known.onceUnique(widgets.key)], ['spec.serial', 'spec.old']);
   }
   declarations.clear();
@@ -42,11 +55,18 @@ test('a batch that came to nothing leaves no trace', async (t) => {
   const declarations = new Declarations(tables);
   const batch = declarations.begin();
   batch.declare(widgets.key, at(0, '1.0.0'), true);
-  t.throws(() => { tables.commit((writer) => { batch.write(writer); throw new Error('no'); }); }, /no/u);
+  t.throws(() => {
+    tables.commit((writer) => {
+      batch.write(writer);
+      throw new Error('no');
+    });
+  }, /no/u);
   t.same([tables.declared(), tables.onceUnique()], [[], []]);
   const next = declarations.begin();
   next.noteValues(widgets.key, [{ index: 'spec.serial' }]);
-  tables.commit((writer) => { next.write(writer); });
+  tables.commit((writer) => {
+    next.write(writer);
+  });
   t.same(tables.onceUnique(), [[widgets.key, ['spec.serial']]]);
   await tables.close();
 });
@@ -55,8 +75,22 @@ test('an index is unique since the first declaration of those without a break th
   const tables = new LmdbTables(t.testdir());
   const declarations = new Declarations(tables);
   const serial = (keys: string) => ({ index: 'spec.serial', keys });
-  const history = [[serial('a')], [serial('a')], [], [serial('a')], [serial('a'), { index: 'spec.title', keys: 'a' }], [serial('b')]];
-  const expected = [{ 'spec.serial': 0 }, { 'spec.serial': 0 }, {}, { 'spec.serial': 3 }, { 'spec.serial': 3, 'spec.title': 4 }, { 'spec.serial': 5 }];
+  const history = [
+    [serial('a')],
+    [serial('a')],
+    [],
+    [serial('a')],
+    [serial('a'), { index: 'spec.title', keys: 'a' }],
+    [serial('b')],
+  ];
+  const expected = [
+    { 'spec.serial': 0 },
+    { 'spec.serial': 0 },
+    {},
+    { 'spec.serial': 3 },
+    { 'spec.serial': 3, 'spec.title': 4 },
+    { 'spec.serial': 5 },
+  ];
   for (const batches of ['one each', 'one for all']) {
     declarations.clear();
     let batch = declarations.begin();
@@ -76,7 +110,12 @@ const title = { index: 'spec.title', keys: 'a' };
 
 type Batch = ReturnType<Declarations['begin']>;
 
-function declare(batch: Batch, revision: number, unique: readonly { readonly index: string; readonly keys: string }[], isEmpty = false): void {
+function declare(
+  batch: Batch,
+  revision: number,
+  unique: readonly { readonly index: string; readonly keys: string }[],
+  isEmpty = false,
+): void {
   batch.declare(widgets.key, { revision: streamRevision(revision), declaration: { ...declaration, unique } }, isEmpty);
 }
 
@@ -88,17 +127,27 @@ function enforcedIn(batch: Batch): readonly string[] {
 test('an index is enforced from its declaration on where nothing stands, and as long as it stays unique with the same values', async (t) => {
   const tables = new LmdbTables(t.testdir());
   const batch = new Declarations(tables).begin();
-  const steps: readonly (readonly [number, readonly { index: string; keys: string }[], boolean, readonly string[]])[] = [
-    [0, [serial('a')], true, ['spec.serial']], [1, [serial('a'), title], false, ['spec.serial']], [2, [serial('b'), title], false, []],
-    [3, [title], false, []], [4, [serial('b'), title], true, ['spec.serial', 'spec.title']], [5, [], false, []], [6, [serial('b')], false, []],
-  ];
+  const steps: readonly (readonly [number, readonly { index: string; keys: string }[], boolean, readonly string[]])[] =
+    [
+      [0, [serial('a')], true, ['spec.serial']],
+      [1, [serial('a'), title], false, ['spec.serial']],
+      [2, [serial('b'), title], false, []],
+      [3, [title], false, []],
+      [4, [serial('b'), title], true, ['spec.serial', 'spec.title']],
+      [5, [], false, []],
+      [6, [serial('b')], false, []],
+    ];
   for (const [revision, unique, isEmpty, expected] of steps) {
     declare(batch, revision, unique, isEmpty);
     t.same(enforcedIn(batch), expected, `at ${String(revision)}`);
   }
   t.same(batch.declared.get(widgets.key)?.always, { 'spec.serial': 6 });
   declare(batch, 7, [serial('c')]);
-  t.match(batch.declared.get(widgets.key), { since: { 'spec.serial': 7 }, always: { 'spec.serial': 6 } }, 'by another function');
+  t.match(
+    batch.declared.get(widgets.key),
+    { since: { 'spec.serial': 7 }, always: { 'spec.serial': 6 } },
+    'by another function',
+  );
   await tables.close();
 });
 
@@ -123,7 +172,9 @@ test('an older write takes an enforced index back, and is told once it is folded
   const tables = new LmdbTables(t.testdir());
   const declarations = new Declarations(tables);
   const told: LateWrite[] = [];
-  const unsubscribe = declarations.onLate((late) => { told.push(late); });
+  const unsubscribe = declarations.onLate((late) => {
+    told.push(late);
+  });
   const batch = declarations.begin();
   declare(batch, 3, [serial('a')], true);
   declare(batch, 4, [serial('a'), title], true);
@@ -139,7 +190,8 @@ test('an older write takes an enforced index back, and is told once it is folded
   t.same(told, []);
   declarations.keep(batch);
   t.same(told, [
-    { type: widgets.key, name: 'w1', declared: 3, indexes: ['spec.title'] }, { type: widgets.key, name: 'w2', declared: undefined, indexes: ['spec.serial'] },
+    { type: widgets.key, name: 'w1', declared: 3, indexes: ['spec.title'] },
+    { type: widgets.key, name: 'w2', declared: undefined, indexes: ['spec.serial'] },
   ]);
   unsubscribe();
   await tables.close();

@@ -9,8 +9,13 @@ test('a change that was folded before its type was registered has its entries on
   const here = await Writing.open(t, { type: widgetType({ plural: 'others', singular: 'other', kind: 'Other' }) });
   const type: ResourceType = widgetType({});
   const changes: Change[] = [];
-  here.models.subscribe((batch) => { changes.push(...batch.changes); });
-  for (const command of [create({ metadata: { name: 'w1', labels: { team: 'blue' } }, spec: { title: 'T' } }), merge({ metadata: { labels: { team: 'red' } } })]) {
+  here.models.subscribe((batch) => {
+    changes.push(...batch.changes);
+  });
+  for (const command of [
+    create({ metadata: { name: 'w1', labels: { team: 'blue' } }, spec: { title: 'T' } }),
+    merge({ metadata: { labels: { team: 'red' } } }),
+  ]) {
     t.match(await here.write(command, { type }), { ok: true });
   }
   const [added, modified] = changes;

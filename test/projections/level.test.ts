@@ -11,11 +11,15 @@ test('the level of the log is there after a restart, and never falls', async (t)
   const level = new Level(tables);
   t.equal(level.level(), 1, 'of a log that says none');
   const heard: number[] = [];
-  level.subscribe((risen) => { heard.push(risen); });
+  level.subscribe((risen) => {
+    heard.push(risen);
+  });
   const batch = level.begin();
   batch.raise(levelRead);
   batch.raise(1);
-  tables.commit((writer) => { batch.write(writer); });
+  tables.commit((writer) => {
+    batch.write(writer);
+  });
   t.equal(level.level(), 1, 'not before it is kept');
   level.keep(batch);
   level.keep(level.begin());
@@ -32,6 +36,8 @@ test('the level of the log is there after a restart, and never falls', async (t)
 test('a level that this version does not read ends the fold', async (t) => {
   const tables = new LmdbTables(t.testdir());
   const batch = new Level(tables).begin();
-  t.throws(() => { batch.raise(levelRead + 1); }, NewerEventError);
+  t.throws(() => {
+    batch.raise(levelRead + 1);
+  }, NewerEventError);
   await tables.close();
 });

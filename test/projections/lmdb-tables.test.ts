@@ -9,8 +9,24 @@ import { idOf } from '../support/id-of.ts';
 const widgets = typeKey('widgets.example.com');
 
 t.test('a row keeps a position of any epoch', async (t) => {
-  for (const position of [1n, 2n ** 63n, 2n ** 64n - 1n, 2n ** 64n, epochShift(1) + 5n, epochShift(7) + 2n ** 62n, 10n ** 24n - 1n].map(logPosition)) {
-    const bytes = encodeRow({ revision: streamRevision(3), position, deletionRequested: false, finalizers: true, declared: 7, entry: Buffer.from('entry'), answer: Buffer.from('{}') });
+  for (const position of [
+    1n,
+    2n ** 63n,
+    2n ** 64n - 1n,
+    2n ** 64n,
+    epochShift(1) + 5n,
+    epochShift(7) + 2n ** 62n,
+    10n ** 24n - 1n,
+  ].map(logPosition)) {
+    const bytes = encodeRow({
+      revision: streamRevision(3),
+      position,
+      deletionRequested: false,
+      finalizers: true,
+      declared: 7,
+      entry: Buffer.from('entry'),
+      answer: Buffer.from('{}'),
+    });
     t.equal(decodeRow(bytes).position, position);
     t.match(storedOf(bytes), { position, revision: 3 });
     t.equal(Buffer.from(storedOf(bytes).bytes).toString(), '{}');
@@ -21,16 +37,25 @@ t.test('secrets are kept by uid and revision, and go with their object', async (
   const tables = new LmdbTables(t.testdir());
   const [user, other] = [idOf('a user'), idOf('another')];
   tables.commit((writer) => {
-    for (const [revision, hash] of ['first', 'second'].entries()) writer.putPasswordHash(user, streamRevision(revision), hash);
+    for (const [revision, hash] of ['first', 'second'].entries())
+      writer.putPasswordHash(user, streamRevision(revision), hash);
     writer.putPasswordHash(other, streamRevision(0), 'of another');
     writer.putTokenDigest(other, 'a digest');
   });
-  t.same([0, 1, 2].map((revision) => tables.passwordHash(user, revision)), ['first', 'second', undefined]);
+  t.same(
+    [0, 1, 2].map((revision) => tables.passwordHash(user, revision)),
+    ['first', 'second', undefined],
+  );
   t.equal(tables.tokenDigest(user), undefined);
   t.equal(tables.tokenDigest(other), 'a digest');
   for (const strange of ['', 'x'.repeat(10_000)]) t.equal(tables.tokenDigest(strange), undefined);
-  tables.commit((writer) => { writer.dropSecrets(user); });
-  t.same([0, 1].map((revision) => tables.passwordHash(user, revision)), [undefined, undefined]);
+  tables.commit((writer) => {
+    writer.dropSecrets(user);
+  });
+  t.same(
+    [0, 1].map((revision) => tables.passwordHash(user, revision)),
+    [undefined, undefined],
+  );
   t.equal(tables.passwordHash(other, 0), 'of another');
   await tables.close();
 });
@@ -38,7 +63,14 @@ t.test('secrets are kept by uid and revision, and go with their object', async (
 t.test('what is cleared is gone, the checkpoint too', async (t) => {
   const dir = t.testdir();
   const tables = new LmdbTables(dir);
-  const checkpoint = { logId: 'l', epoch: 2, position: logPosition(epochShift(2) + 9n), eventId: 'e', events: 12, time: 1_767_225_600_000 };
+  const checkpoint = {
+    logId: 'l',
+    epoch: 2,
+    position: logPosition(epochShift(2) + 9n),
+    eventId: 'e',
+    events: 12,
+    time: 1_767_225_600_000,
+  };
   tables.commit((writer) => {
     writer.putCheckpoint(checkpoint);
     writer.putTokenDigest('u', 'd');
@@ -56,13 +88,13 @@ t.test('what is cleared is gone, the checkpoint too', async (t) => {
   await again.close();
 });
 
-
 t.test('a row that is read in a shared buffer ends where the row ends, whatever was read before it', async (t) => {
   const tables = new LmdbTables(t.testdir());
   const rows = { a: 'x'.repeat(900), b: 'short', c: 'y'.repeat(70_000), d: 'z' };
   const expected = Object.entries(rows).map(([name, text]) => ({ name, bytes: text.length, text }));
   tables.commit((writer) => {
-    for (const [name, text] of Object.entries(rows)) writer.putRow(widgets, name, Buffer.from(text), { recreated: false });
+    for (const [name, text] of Object.entries(rows))
+      writer.putRow(widgets, name, Buffer.from(text), { recreated: false });
   });
   // Newer versions of Node copy by the true length of the memory, so `byteLength` has to be right, not only `length`.
   const seen = (name: string, row: Buffer) => ({ name, bytes: row.byteLength, text: Buffer.concat([row]).toString() });
@@ -74,7 +106,11 @@ t.test('a row that is read in a shared buffer ends where the row ends, whatever 
   t.strictSame(scanned, expected, 'a scan');
   const snapshot = tables.snapshot();
   const held = Object.keys(rows).map((name) => ({ name, row: Buffer.from(snapshot.rowFast(widgets, name)!) }));
-  t.strictSame(held.map(({ name, row }) => seen(name, row)), expected, 'a snapshot');
+  t.strictSame(
+    held.map(({ name, row }) => seen(name, row)),
+    expected,
+    'a snapshot',
+  );
   snapshot.release();
   await tables.close();
 });

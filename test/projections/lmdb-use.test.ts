@@ -1,7 +1,17 @@
 /** Which tables are trusted: those of an unclean end where they lie, and copies of those that were closed in order. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, cpSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -22,7 +32,9 @@ async function running(t: Test): Promise<Running> {
 
 async function opened(t: Test, { folder, dir }: Omit<Running, 'child'>): Promise<Running> {
   const child = spawn(process.execPath, [childPath, dir], { stdio: ['pipe', 'pipe', 'inherit'] });
-  t.teardown(() => { child.kill('SIGKILL'); });
+  t.teardown(() => {
+    child.kill('SIGKILL');
+  });
   await once(child.stdout, 'data');
   return { folder, dir, child };
 }
@@ -67,15 +79,18 @@ t.test('a copy of tables that are open is not trusted, whoever still runs', asyn
   t.equal(await folded(copied(tables, 'of a clean end')), await folded(tables.dir), 'it was closed in order meanwhile');
 });
 
-t.test('another name of the very file is not trusted while its process runs, and nothing is taken from that', async (t) => {
-  const tables = await running(t);
-  const linked = join(tables.folder, 'linked');
-  mkdirSync(linked);
-  for (const file of readdirSync(tables.dir)) linkSync(join(tables.dir, file), join(linked, file));
-  t.equal(await folded(linked), undefined);
-  await end(tables, 'closed');
-  t.ok(await folded(tables.dir));
-});
+t.test(
+  'another name of the very file is not trusted while its process runs, and nothing is taken from that',
+  async (t) => {
+    const tables = await running(t);
+    const linked = join(tables.folder, 'linked');
+    mkdirSync(linked);
+    for (const file of readdirSync(tables.dir)) linkSync(join(tables.dir, file), join(linked, file));
+    t.equal(await folded(linked), undefined);
+    await end(tables, 'closed');
+    t.ok(await folded(tables.dir));
+  },
+);
 
 t.test('copies of tables that were closed in order are trusted, one after the other', async (t) => {
   const tables = await running(t);
@@ -85,14 +100,17 @@ t.test('copies of tables that were closed in order are trusted, one after the ot
   for (const name of ['first', 'second']) t.equal(await folded(copied(tables, name)), events);
 });
 
-t.test('tables of a killed process are not trusted after another boot: what was committed may never have been written', async (t) => {
-  const tables = await running(t);
-  await end(tables, 'killed');
-  const mark = join(tables.dir, 'use.json');
-  const use: Record<string, unknown> = JSON.parse(readFileSync(mark, 'utf8'));
-  writeFileSync(mark, JSON.stringify({ ...use, boot: 'another one' }));
-  t.equal(await folded(tables.dir), undefined);
-});
+t.test(
+  'tables of a killed process are not trusted after another boot: what was committed may never have been written',
+  async (t) => {
+    const tables = await running(t);
+    await end(tables, 'killed');
+    const mark = join(tables.dir, 'use.json');
+    const use: Record<string, unknown> = JSON.parse(readFileSync(mark, 'utf8'));
+    writeFileSync(mark, JSON.stringify({ ...use, boot: 'another one' }));
+    t.equal(await folded(tables.dir), undefined);
+  },
+);
 
 /** Resolves once the process has committed something that `copy` lacks. */
 async function writtenSince({ dir }: Running, copy: string): Promise<void> {
@@ -123,13 +141,16 @@ t.test('a copy that was made while the tables were written is not trusted in the
   }
 });
 
-t.test('a copy of an earlier life of the tables is not trusted in their place, whatever of it is restored', async (t) => {
-  const tables = await running(t);
-  await end(tables, 'killed');
-  const copy = copied(tables, 'copy');
-  const again = await opened(t, tables);
-  await writtenSince(again, copy);
-  await end(again, 'killed');
-  restored(copy, tables.dir, ['tables.mdb', 'tables.mdb-lock', 'use.json']);
-  t.equal(await folded(tables.dir), undefined);
-});
+t.test(
+  'a copy of an earlier life of the tables is not trusted in their place, whatever of it is restored',
+  async (t) => {
+    const tables = await running(t);
+    await end(tables, 'killed');
+    const copy = copied(tables, 'copy');
+    const again = await opened(t, tables);
+    await writtenSince(again, copy);
+    await end(again, 'killed');
+    restored(copy, tables.dir, ['tables.mdb', 'tables.mdb-lock', 'use.json']);
+    t.equal(await folded(tables.dir), undefined);
+  },
+);

@@ -10,14 +10,24 @@ const roles = 40;
 
 function role(place: number, state: Written['state'] = 'live', verb = 'get'): Written {
   const name = `r${String(place).padStart(3, '0')}`;
-  return { plural: 'roles', name, members: { rules: [{ apiGroups: [''], resources: ['posts'], verbs: [verb] }] }, state };
+  return {
+    plural: 'roles',
+    name,
+    members: { rules: [{ apiGroups: [''], resources: ['posts'], verbs: [verb] }] },
+    state,
+  };
 }
 
 function given() {
   const world = new AccessWorld();
   world.commit(Array.from({ length: roles }, (_, place) => role(place)));
   let now = 0;
-  const clock = { monotonic: () => { now += 1; return now; } };
+  const clock = {
+    monotonic: () => {
+      now += 1;
+      return now;
+    },
+  };
   return { world, slices: new Slices(clock) };
 }
 
@@ -25,7 +35,9 @@ test('a load gives way by time, and its tables judge nothing before it is done',
   const { world, slices } = given();
   const loading = world.tables.loadIn(slices);
   const state = { isDone: false };
-  const over = loading.finally(() => { state.isDone = true; });
+  const over = loading.finally(() => {
+    state.isDone = true;
+  });
   const still = { monotonic: () => 0 };
   const counted = turnsOf(still, over);
   while (!state.isDone) {
@@ -41,18 +53,26 @@ test('a load gives way by time, and its tables judge nothing before it is done',
 test('what is written while the tables are loaded is in them, behind the place reached and ahead of it', async (t) => {
   const { world, slices } = given();
   let told = 0;
-  world.tables.subscribe(() => { told += 1; });
+  world.tables.subscribe(() => {
+    told += 1;
+  });
   const loading = world.tables.loadIn(slices);
   await nextTurn();
   const last = roles - 1;
-  world.commit([role(0, 'live', 'list'), role(1, 'deleted'), role(last, 'live', 'list'), role(last - 1, 'deleted'), role(roles)]);
+  world.commit([
+    role(0, 'live', 'list'),
+    role(1, 'deleted'),
+    role(last, 'live', 'list'),
+    role(last - 1, 'deleted'),
+    role(roles),
+  ]);
   await nextTurn();
   world.commit([role(2, 'marked'), role(last - 2, 'marked'), role(roles + 1)]);
   t.notOk(world.tables.isReady());
   await loading;
   t.equal(told, 0, 'nobody is told of tables that are not ready');
-  const described = (tables: AccessWorld['tables']) => [...tables.roles()].map(({ name, rules }) => ({ name, rules }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const described = (tables: AccessWorld['tables']) =>
+    [...tables.roles()].map(({ name, rules }) => ({ name, rules })).sort((a, b) => (a.name < b.name ? -1 : 1));
   t.strictSame(described(world.tables), described(world.fresh()));
   t.equal(described(world.tables).length, roles + 2 - 4);
   world.commit([role(5, 'deleted')]);

@@ -32,7 +32,9 @@ export class PermissionStage {
     this.#execute = execute;
     this.#clock = clock;
     this.tables = new PermissionTables({ reader: models, feed: models, domain });
-    this.tables.subscribe((concerned) => { this.told.push({ credentials: new Set(concerned.credentials), rights: concerned.rights }); });
+    this.tables.subscribe((concerned) => {
+      this.told.push({ credentials: new Set(concerned.credentials), rights: concerned.rights });
+    });
   }
 
   static async open(t: Test): Promise<PermissionStage> {
@@ -40,7 +42,12 @@ export class PermissionStage {
     const clock = new FakeClock();
     const log = new MemoryLog();
     const rows = new LmdbTables(dir);
-    const models = new ObjectModels({ tables: rows, identity: () => ({ logId: 'the only one', epoch: 0 }), types: (key) => coreTypes.find((type) => type.key === key), clock });
+    const models = new ObjectModels({
+      tables: rows,
+      identity: () => ({ logId: 'the only one', epoch: 0 }),
+      types: (key) => coreTypes.find((type) => type.key === key),
+      clock,
+    });
     for (const type of coreTypes) await models.buildIndexes(type);
     const stop = new AbortController();
     const folding = follow(log, models, stop.signal);
@@ -53,8 +60,17 @@ export class PermissionStage {
     });
     let ids = 0;
     const execute = createWriteDoor({
-      log, reader: models, clock, domain, suffix: () => 'aaaaa', lastEventTime: () => 0, rules: noRules,
-      uuid: () => { ids += 1; return idOf(String(ids)); },
+      log,
+      reader: models,
+      clock,
+      domain,
+      suffix: () => 'aaaaa',
+      lastEventTime: () => 0,
+      rules: noRules,
+      uuid: () => {
+        ids += 1;
+        return idOf(String(ids));
+      },
       secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
     });
     return new PermissionStage(models, execute, clock);
@@ -65,7 +81,13 @@ export class PermissionStage {
   }
 
   async change(plural: Plural, name: string, document: JsonObject): Promise<Shown> {
-    return this.#write(plural, { type: 'patch', name, patch: { kind: 'merge', document }, part: 'main', preconditions: {} });
+    return this.#write(plural, {
+      type: 'patch',
+      name,
+      patch: { kind: 'merge', document },
+      part: 'main',
+      preconditions: {},
+    });
   }
 
   async mark(plural: Plural, name: string): Promise<Shown> {
@@ -80,10 +102,16 @@ export class PermissionStage {
   async #write(plural: Plural, command: Command): Promise<Shown> {
     const type = coreTypes.find((one) => one.plural === plural)!;
     const outcome = this.#execute(type, command, {
-      cause: { actor: 'test', verb: 'write', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject: { kind: 'platform', part: 'test' },
+      cause: { actor: 'test', verb: 'write', requestId: 'r' },
+      dryRun: false,
+      fieldValidation: undefined,
+      origin: 'platform',
+      subject: { kind: 'platform', part: 'test' },
     });
     const state = { settled: false };
-    const end = (): void => { state.settled = true; };
+    const end = (): void => {
+      state.settled = true;
+    };
     outcome.then(end, end);
     for (let turn = 0; !state.settled; turn += 1) {
       await nextTurn();

@@ -6,7 +6,10 @@ import { asked, subjectOf } from '../access/access-world.ts';
 import { PermissionStage } from './permission-stage.ts';
 
 const posts = { apiGroups: ['g.io'], resources: ['posts'], verbs: ['get'] };
-const binding = (role: string, ...users: readonly string[]): JsonObject => ({ roleRef: { apiGroup: '', kind: 'Role', name: role }, subjects: users.map((name) => ({ apiGroup: '', kind: 'User', name })) });
+const binding = (role: string, ...users: readonly string[]): JsonObject => ({
+  roleRef: { apiGroup: '', kind: 'Role', name: role },
+  subjects: users.map((name) => ({ apiGroup: '', kind: 'User', name })),
+});
 const ann = subjectOf({ user: 'ann' });
 
 function may({ tables }: PermissionStage, user = 'ann', request = 'GET /apis/g.io/v1/posts/a'): boolean {
@@ -24,7 +27,10 @@ test('nothing is known before it is loaded, and everything after, whenever it wa
   t.ok(stage.tables.isReady());
   t.ok(may(stage));
   t.strictSame(stage.tables.bound('ann'), ['reader']);
-  t.strictSame([...stage.tables.roles()].map(({ name }) => name), ['reader']);
+  t.strictSame(
+    [...stage.tables.roles()].map(({ name }) => name),
+    ['reader'],
+  );
   t.strictSame(stage.tables.role('reader')?.rules.length, 1);
   stage.tables.load();
   t.ok(may(stage), 'loaded again, it is the same');
@@ -36,12 +42,21 @@ test('a write counts from its answer on: roles, bindings, dependencies and label
   await stage.create('rolebindings', 'b', binding('start', 'ann'));
   t.notOk(may(stage));
   await stage.create('roles', 'reader', { rules: [posts] });
-  await stage.create('roles', 'start', {}, { annotations: { 'rbac.authorization.svc.run/dependencies': '["reader"]' } });
+  await stage.create(
+    'roles',
+    'start',
+    {},
+    { annotations: { 'rbac.authorization.svc.run/dependencies': '["reader"]' } },
+  );
   t.ok(may(stage), 'by a dependency of a role that was missing');
-  await stage.change('roles', 'start', { metadata: { annotations: { 'rbac.authorization.svc.run/dependencies': 'reader' } } });
+  await stage.change('roles', 'start', {
+    metadata: { annotations: { 'rbac.authorization.svc.run/dependencies': 'reader' } },
+  });
   t.notOk(may(stage), 'by a malformed one no more');
   t.match(stage.tables.role('start')?.malformed, [{ key: 'rbac.authorization.svc.run/dependencies' }]);
-  await stage.change('roles', 'reader', { metadata: { labels: { 'rbac.authorization.svc.run/aggregate-to-start': 'true' } } });
+  await stage.change('roles', 'reader', {
+    metadata: { labels: { 'rbac.authorization.svc.run/aggregate-to-start': 'true' } },
+  });
   t.ok(may(stage), 'by aggregation');
   await stage.change('roles', 'reader', { metadata: { labels: null } });
   t.notOk(may(stage));
@@ -80,7 +95,10 @@ test('listeners hear of rights only when what somebody holds may have changed', 
   stage.tables.load();
   await stage.create('roles', 'reader', { rules: [posts] });
   t.strictSame(stage.heard(), [{ credentials: [], rights: true }]);
-  await stage.change('roles', 'reader', { status: { seen: true }, metadata: { annotations: { 'rbac.authorization.svc.run/display-name': 'Reader' } } });
+  await stage.change('roles', 'reader', {
+    status: { seen: true },
+    metadata: { annotations: { 'rbac.authorization.svc.run/display-name': 'Reader' } },
+  });
   t.strictSame(stage.heard(), [], 'how it is shown');
   t.equal(stage.tables.role('reader')?.displayName, 'Reader');
   await stage.create('rolebindings', 'b', binding('reader', 'ann'));
@@ -95,18 +113,49 @@ test('users, tokens and sessions: whose credentials change or end is told, and t
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   const user = await stage.create('users', 'ann', { spec: { displayName: 'Ann' }, status: { passwordRevision: 0 } });
-  const token = await stage.create('personalaccesstokens', 'ci', { spec: { owner: 'ann', roles: ['reader'], expiresAt: '2026-06-01T00:00:00.000Z' }, status: { ownerUid: user.metadata.uid } });
-  const session = await stage.create('sessions', 's1', { spec: { user: 'ann' }, status: { userUid: user.metadata.uid, passwordRevision: 0, expiresAt: '2026-02-01T00:00:00.000Z' } });
-  t.strictSame(stage.heard(), [], 'a new one is nobody\'s yet');
-  t.strictSame(stage.tables.user('ann'), { name: 'ann', uid: user.metadata.uid, isDisabled: false, passwordRevision: 0 });
-  t.strictSame(stage.tables.token(token.metadata.uid), { name: 'ci', uid: token.metadata.uid, owner: 'ann', ownerUid: user.metadata.uid, roles: ['reader'], expiresAt: Date.UTC(2026, 5, 1), isRevoked: false });
-  t.strictSame(stage.tables.session(session.metadata.uid), { name: 's1', uid: session.metadata.uid, user: 'ann', userUid: user.metadata.uid, passwordRevision: 0, expiresAt: Date.UTC(2026, 1, 1) });
+  const token = await stage.create('personalaccesstokens', 'ci', {
+    spec: { owner: 'ann', roles: ['reader'], expiresAt: '2026-06-01T00:00:00.000Z' },
+    status: { ownerUid: user.metadata.uid },
+  });
+  const session = await stage.create('sessions', 's1', {
+    spec: { user: 'ann' },
+    status: { userUid: user.metadata.uid, passwordRevision: 0, expiresAt: '2026-02-01T00:00:00.000Z' },
+  });
+  t.strictSame(stage.heard(), [], "a new one is nobody's yet");
+  t.strictSame(stage.tables.user('ann'), {
+    name: 'ann',
+    uid: user.metadata.uid,
+    isDisabled: false,
+    passwordRevision: 0,
+  });
+  t.strictSame(stage.tables.token(token.metadata.uid), {
+    name: 'ci',
+    uid: token.metadata.uid,
+    owner: 'ann',
+    ownerUid: user.metadata.uid,
+    roles: ['reader'],
+    expiresAt: Date.UTC(2026, 5, 1),
+    isRevoked: false,
+  });
+  t.strictSame(stage.tables.session(session.metadata.uid), {
+    name: 's1',
+    uid: session.metadata.uid,
+    user: 'ann',
+    userUid: user.metadata.uid,
+    passwordRevision: 0,
+    expiresAt: Date.UTC(2026, 1, 1),
+  });
   t.strictSame(stage.tables.sessionsOf('ann'), ['s1']);
   await stage.change('personalaccesstokens', 'ci', { status: { lastUsedAt: 'now' } });
   await stage.change('sessions', 's1', { status: { lastUsedAt: 'now' } });
   await stage.change('users', 'ann', { spec: { displayName: 'Anna' } });
   t.strictSame(stage.heard(), []);
-  for (const [plural, name, document] of [['personalaccesstokens', 'ci', { status: { phase: 'expired' } }], ['personalaccesstokens', 'ci', { spec: { revoked: true } }], ['users', 'ann', { spec: { disabled: true } }], ['users', 'ann', { status: { passwordRevision: 1 } }]] as const) {
+  for (const [plural, name, document] of [
+    ['personalaccesstokens', 'ci', { status: { phase: 'expired' } }],
+    ['personalaccesstokens', 'ci', { spec: { revoked: true } }],
+    ['users', 'ann', { spec: { disabled: true } }],
+    ['users', 'ann', { status: { passwordRevision: 1 } }],
+  ] as const) {
     await stage.change(plural, name, document);
     t.strictSame(stage.heard(), [{ credentials: ['ann'], rights: false }], JSON.stringify(document));
   }
@@ -124,13 +173,32 @@ test('a record that is not whole lets nobody in', async (t) => {
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   const noOwner = await stage.create('personalaccesstokens', 'a', { spec: {}, status: { ownerUid: 'u' } });
-  const badTime = await stage.create('personalaccesstokens', 'b', { spec: { owner: 'ann', expiresAt: 'never' }, status: { ownerUid: 'u' } });
-  const badRoles = await stage.create('personalaccesstokens', 'c', { spec: { owner: 'ann', roles: 'all' }, status: { ownerUid: 'u' } });
+  const badTime = await stage.create('personalaccesstokens', 'b', {
+    spec: { owner: 'ann', expiresAt: 'never' },
+    status: { ownerUid: 'u' },
+  });
+  const badRoles = await stage.create('personalaccesstokens', 'c', {
+    spec: { owner: 'ann', roles: 'all' },
+    status: { ownerUid: 'u' },
+  });
   const endless = await stage.create('sessions', 's', { spec: { user: 'ann' }, status: { userUid: 'u' } });
-  t.strictSame([stage.tables.token(noOwner.metadata.uid), stage.tables.token(badTime.metadata.uid), stage.tables.session(endless.metadata.uid)], [undefined, undefined, undefined]);
+  t.strictSame(
+    [
+      stage.tables.token(noOwner.metadata.uid),
+      stage.tables.token(badTime.metadata.uid),
+      stage.tables.session(endless.metadata.uid),
+    ],
+    [undefined, undefined, undefined],
+  );
   t.strictSame(stage.tables.token(badRoles.metadata.uid)?.roles, []);
-  await stage.create('rolebindings', 'x', { roleRef: { apiGroup: '', kind: 'ClusterRole', name: 'super-role' }, subjects: [{ apiGroup: '', kind: 'User', name: 'ann' }] });
-  await stage.create('rolebindings', 'y', { roleRef: { apiGroup: '', kind: 'Role', name: 'super-role' }, subjects: [{ apiGroup: '', kind: 'Group', name: 'ann' }, 'ann', { kind: 'User' }] });
+  await stage.create('rolebindings', 'x', {
+    roleRef: { apiGroup: '', kind: 'ClusterRole', name: 'super-role' },
+    subjects: [{ apiGroup: '', kind: 'User', name: 'ann' }],
+  });
+  await stage.create('rolebindings', 'y', {
+    roleRef: { apiGroup: '', kind: 'Role', name: 'super-role' },
+    subjects: [{ apiGroup: '', kind: 'Group', name: 'ann' }, 'ann', { kind: 'User' }],
+  });
   t.strictSame(stage.tables.bound('ann'), []);
 });
 
@@ -144,10 +212,22 @@ test('holders are the bindings of a role with the users who can log in', async (
   await stage.create('users', 'bob', { spec: { disabled: true }, status: { passwordRevision: 0 } });
   await stage.create('rolebindings', 'b4', binding('super-role', 'carl'));
   await stage.create('users', 'carl', { spec: {} });
-  t.strictSame([...stage.tables.holders('super-role')], [{ binding: 'b1', user: 'ann' }, { binding: 'b2', user: 'ann' }]);
+  t.strictSame(
+    [...stage.tables.holders('super-role')],
+    [
+      { binding: 'b1', user: 'ann' },
+      { binding: 'b2', user: 'ann' },
+    ],
+  );
   await stage.change('users', 'bob', { spec: { disabled: false }, status: { passwordRevision: 0 } });
   await stage.mark('rolebindings', 'b2');
-  t.strictSame([...stage.tables.holders('super-role')], [{ binding: 'b1', user: 'ann' }, { binding: 'b1', user: 'bob' }]);
+  t.strictSame(
+    [...stage.tables.holders('super-role')],
+    [
+      { binding: 'b1', user: 'ann' },
+      { binding: 'b1', user: 'bob' },
+    ],
+  );
   t.strictSame(stage.tables.bound('ann'), ['other', 'super-role']);
   t.strictSame([...stage.tables.holders('nowhere')], []);
 });
@@ -156,15 +236,31 @@ test('rulesOf answers the closure, as it is and as it would be', async (t) => {
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   await stage.create('roles', 'view', { rules: [posts] });
-  await stage.create('roles', 'manage', { rules: [{ ...posts, verbs: ['*'] }] }, { annotations: { 'rbac.authorization.svc.run/dependencies': '["view"]' } });
-  const verbs = (...args: Parameters<PermissionStage['tables']['rulesOf']>): readonly string[] => stage.tables.rulesOf(...args).map((rule) => rule.verbs.join());
+  await stage.create(
+    'roles',
+    'manage',
+    { rules: [{ ...posts, verbs: ['*'] }] },
+    { annotations: { 'rbac.authorization.svc.run/dependencies': '["view"]' } },
+  );
+  const verbs = (...args: Parameters<PermissionStage['tables']['rulesOf']>): readonly string[] =>
+    stage.tables.rulesOf(...args).map((rule) => rule.verbs.join());
   t.strictSame(verbs(['manage']), ['*', 'get']);
   const view = stage.tables.role('view')!;
   t.strictSame(verbs(['manage'], { name: 'view', role: undefined }), ['*']);
-  t.strictSame(verbs(['view'], { name: 'added', role: { ...view, name: 'added', aggregatesTo: ['view'] } }), ['get', 'get']);
-  t.strictSame(verbs(['manage'], { name: 'manage', role: { ...view, name: 'manage' } }), ['get'], 'without its dependency');
+  t.strictSame(verbs(['view'], { name: 'added', role: { ...view, name: 'added', aggregatesTo: ['view'] } }), [
+    'get',
+    'get',
+  ]);
+  t.strictSame(
+    verbs(['manage'], { name: 'manage', role: { ...view, name: 'manage' } }),
+    ['get'],
+    'without its dependency',
+  );
   t.strictSame(stage.tables.rulesOf(['super-role']), everything, 'though the role is not there');
-  t.strictSame(stage.tables.rulesOf(['view'], { name: 'view', role: { ...view, rules: [], dependencies: ['super-role'] } }), everything);
+  t.strictSame(
+    stage.tables.rulesOf(['view'], { name: 'view', role: { ...view, rules: [], dependencies: ['super-role'] } }),
+    everything,
+  );
 });
 
 test('lacks: the first rule beyond what is held, and nothing for a super administrator', async (t) => {
@@ -201,10 +297,16 @@ test('users with the same roles share their rights, which stand until a role of 
 
 test('the platform and plugins acting as themselves are not judged by roles', async (t) => {
   const { tables } = await PermissionStage.open(t);
-  for (const subject of [{ kind: 'platform', part: 'roles' }, { kind: 'plugin', name: 'blog' }] as const) {
+  for (const subject of [
+    { kind: 'platform', part: 'roles' },
+    { kind: 'plugin', name: 'blog' },
+  ] as const) {
     const rights = tables.rightsOf(subject);
     t.ok(rights.isSuperAdministrator);
-    t.match(rights.find(asked('GET /apis/g.io/v1/posts'), () => undefined), { rule: everything[0] });
+    t.match(
+      rights.find(asked('GET /apis/g.io/v1/posts'), () => undefined),
+      { rule: everything[0] },
+    );
     t.equal(rights.lacks(everything), undefined);
   }
 });

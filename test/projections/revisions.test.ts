@@ -64,21 +64,55 @@ class Folding {
 const declared: Event = { type: 'TypeDeclared', ...widgets.declaration! };
 const wholes: Readonly<Record<string, readonly Written[]>> = {
   'an object that is made, changed, fenced, removed and made again': [
-    [w1, 0, created()], [w1, 1, updated(created().object!)], [w1, 2, fenced(created().object)], [w1, 3, deleted(created().object!)],
-    [w1, 4, fenced()], [w1, 5, created()], [w1, 6, updated(created().object!)],
+    [w1, 0, created()],
+    [w1, 1, updated(created().object!)],
+    [w1, 2, fenced(created().object)],
+    [w1, 3, deleted(created().object!)],
+    [w1, 4, fenced()],
+    [w1, 5, created()],
+    [w1, 6, updated(created().object!)],
   ],
-  'a name that is fenced before its object is made': [[w2, 0, fenced()], [w2, 1, fenced()], [w2, 2, created()]],
-  'a guard': [['guard:g', 0, claimed], ['guard:g', 1, claimed]],
-  'a type that is declared twice': [['type:widgets.example.com', 0, declared], ['type:widgets.example.com', 1, declared]],
-  'a type whose unique indexes are enforced twice': [['unique:widgets.example.com', 0, enforced], ['unique:widgets.example.com', 1, enforced]],
-  'the log about itself': [['platform:log', 0, finished], ['platform:log', 1, finished]],
+  'a name that is fenced before its object is made': [
+    [w2, 0, fenced()],
+    [w2, 1, fenced()],
+    [w2, 2, created()],
+  ],
+  'a guard': [
+    ['guard:g', 0, claimed],
+    ['guard:g', 1, claimed],
+  ],
+  'a type that is declared twice': [
+    ['type:widgets.example.com', 0, declared],
+    ['type:widgets.example.com', 1, declared],
+  ],
+  'a type whose unique indexes are enforced twice': [
+    ['unique:widgets.example.com', 0, enforced],
+    ['unique:widgets.example.com', 1, enforced],
+  ],
+  'the log about itself': [
+    ['platform:log', 0, finished],
+    ['platform:log', 1, finished],
+  ],
   'a secret, also of an object that is gone': [
-    ['secret:u', 0, hashed], ['secret:u', 1, hashed], [w1, 0, created()], [w1, 1, deleted(created().object!)], ['secret:u', 2, hashed],
+    ['secret:u', 0, hashed],
+    ['secret:u', 1, hashed],
+    [w1, 0, created()],
+    [w1, 1, deleted(created().object!)],
+    ['secret:u', 2, hashed],
   ],
 };
 
 t.test('every stream that is folded is one of these', async (t) => {
-  t.same([...new Set(Object.values(wholes).flat().map(([stream]) => stream.slice(0, stream.indexOf(':'))))].sort(), [...foldedCategories].sort());
+  t.same(
+    [
+      ...new Set(
+        Object.values(wholes)
+          .flat()
+          .map(([stream]) => stream.slice(0, stream.indexOf(':'))),
+      ),
+    ].sort(),
+    [...foldedCategories].sort(),
+  );
 });
 
 for (const [name, whole] of Object.entries(wholes)) {
@@ -90,9 +124,22 @@ for (const [name, whole] of Object.entries(wholes)) {
         const isLast = whole.findLastIndex(([other]) => other === stream) === at;
         const without = whole.filter((_, place) => place !== at);
         if (isLast) folding.foldAnew(without, each);
-        else t.throws(() => { folding.foldAnew(without, each); }, LogCorruptError, `without ${String(at)}`);
+        else
+          t.throws(
+            () => {
+              folding.foldAnew(without, each);
+            },
+            LogCorruptError,
+            `without ${String(at)}`,
+          );
         const repeated = whole.toSpliced(at, 0, whole[at]!);
-        t.throws(() => { folding.foldAnew(repeated, each); }, LogCorruptError, `${String(at)} twice`);
+        t.throws(
+          () => {
+            folding.foldAnew(repeated, each);
+          },
+          LogCorruptError,
+          `${String(at)} twice`,
+        );
       }
     }
   });
@@ -100,18 +147,43 @@ for (const [name, whole] of Object.entries(wholes)) {
 
 t.test('a first revision comes once, whatever stands there', async (t) => {
   const firsts: readonly (readonly Written[])[] = [
-    [[w1, 0, created()], [w1, 0, created()]], [[w1, 0, created()], [w1, 0, fenced()]], [[w1, 0, fenced()], [w1, 0, created()]],
-    [[w1, 0, created()], [w1, 1, deleted(created().object!)], [w1, 0, created()]],
+    [
+      [w1, 0, created()],
+      [w1, 0, created()],
+    ],
+    [
+      [w1, 0, created()],
+      [w1, 0, fenced()],
+    ],
+    [
+      [w1, 0, fenced()],
+      [w1, 0, created()],
+    ],
+    [
+      [w1, 0, created()],
+      [w1, 1, deleted(created().object!)],
+      [w1, 0, created()],
+    ],
   ];
   const folding = new Folding(t);
-  for (const written of firsts) t.throws(() => { folding.foldAnew(written, true); }, LogCorruptError);
+  for (const written of firsts)
+    t.throws(() => {
+      folding.foldAnew(written, true);
+    }, LogCorruptError);
 });
 
 t.test('what is refused says where it stands, and nothing of its batch is kept', async (t) => {
   const folding = new Folding(t);
   folding.fold([[w1, 0, created()]]);
-  t.throws(() => { folding.fold([[w2, 0, created()], [w1, 2, updated(created().object!)]]); },
-    { message: `the log is corrupt: ${w1} has revision 2 at position 3, where revision 1 should stand` });
+  t.throws(
+    () => {
+      folding.fold([
+        [w2, 0, created()],
+        [w1, 2, updated(created().object!)],
+      ]);
+    },
+    { message: `the log is corrupt: ${w1} has revision 2 at position 3, where revision 1 should stand` },
+  );
   t.equal(folding.models.position(), 1n);
   t.equal(folding.models.get(widgets.key, 'w2'), undefined);
   t.equal(folding.models.get(widgets.key, 'w1')?.revision, 0);
@@ -120,7 +192,11 @@ t.test('what is refused says where it stands, and nothing of its batch is kept',
 
 t.test('what is known of revisions outlasts a restart', async (t) => {
   const dir = t.testdir();
-  for (const [start, revision] of [[1, 0], [2, 1], [3, 3]] as const) {
+  for (const [start, revision] of [
+    [1, 0],
+    [2, 1],
+    [3, 3],
+  ] as const) {
     const tables = new LmdbTables(dir);
     const models = new ObjectModels({ tables, identity: () => identity, types: () => widgets, clock: new FakeClock() });
     const proposed = encodeEvent(idOf(String(start)), claimed, metadata);

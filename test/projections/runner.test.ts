@@ -11,7 +11,13 @@ import { sliceMs } from '../../src/base/slices.ts';
 import { projectionBatchEventsMax } from '../../src/limits/log.ts';
 import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
 import { encodeEvent } from '../../src/log/event-codec.ts';
-import { streamName, type AppendOutcome, type EventLog, type LogPosition, type ProposedEvent } from '../../src/log/log.ts';
+import {
+  streamName,
+  type AppendOutcome,
+  type EventLog,
+  type LogPosition,
+  type ProposedEvent,
+} from '../../src/log/log.ts';
 import { create, created, deleted, marked, widget, widgets, widgetType } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
 import { appended } from '../support/memory/log-events.ts';
@@ -24,7 +30,11 @@ const signal = new AbortController().signal;
 async function given(t: Test, { objects, costMs }: { readonly objects: number; readonly costMs: number }) {
   const writing = await Writing.open(t, { type: widgetType({ indexes: [{ name: 'spec.title' }] }) });
   const { log, clock } = writing;
-  await writing.race(Array.from({ length: objects }, (_, place) => create({ metadata: { name: `w${String(place)}` }, spec: { title: 'T' } })));
+  await writing.race(
+    Array.from({ length: objects }, (_, place) =>
+      create({ metadata: { name: `w${String(place)}` }, spec: { title: 'T' } }),
+    ),
+  );
   const indexFunc = (): string => {
     clock.advance(costMs);
     return 'x';
@@ -33,7 +43,12 @@ async function given(t: Test, { objects, costMs }: { readonly objects: number; r
   const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-runner-'));
   const tables = new LmdbTables(dir);
   const identity = { logId: 'the only one', epoch: 0 };
-  const models = new ObjectModels({ tables, identity: () => identity, types: (key) => (key === type.key ? type : undefined), clock });
+  const models = new ObjectModels({
+    tables,
+    identity: () => identity,
+    types: (key) => (key === type.key ? type : undefined),
+    clock,
+  });
   t.teardown(async () => {
     await tables.close();
     await rm(dir, { recursive: true, force: true });
@@ -77,22 +92,40 @@ test('an append is folded whole, wherever a slice would end: by number, by time,
     const position = await appendPairs(log, 'live', 2);
     t.equal(await settled(models.reached(position, { timeoutMs: 60_000 }), clock), 'reached');
     stop.abort();
-    await Promise.all([following, log.append(streamName('object:widgets.example.com/last'), [pairOf('last')[1]], 'absent')]);
+    await Promise.all([
+      following,
+      log.append(streamName('object:widgets.example.com/last'), [pairOf('last')[1]], 'absent'),
+    ]);
     t.ok(position > before);
     t.strictSame(unheld, []);
     t.ok(batches.every((changes) => changes <= projectionBatchEventsMax));
-    if (costMs > 0) t.ok(batches.every((changes) => changes <= 2), 'and no more than one append where time is up');
+    if (costMs > 0)
+      t.ok(
+        batches.every((changes) => changes <= 2),
+        'and no more than one append where time is up',
+      );
   }
 });
 
 const metadata: EventMetadata = {
-  actor: 'test', verb: 'delete', requestId: 'r', $correlationId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema,
+  actor: 'test',
+  verb: 'delete',
+  requestId: 'r',
+  $correlationId: 'r',
+  time: '2026-01-01T00:00:00.000Z',
+  schema: eventSchema,
 };
 
 /** A mark and a removal, as one append has them. */
 function pairOf(name: string): readonly [ProposedEvent, ProposedEvent] {
-  const object = widget({ metadata: { name, deletionTimestamp: '2026-01-01T00:00:00.000Z' }, spec: { title: 'T', serial: 'x' } });
-  return [encodeEvent(idOf(`${name} marked`), marked(object), metadata), encodeEvent(idOf(`${name} gone`), deleted(object), metadata)];
+  const object = widget({
+    metadata: { name, deletionTimestamp: '2026-01-01T00:00:00.000Z' },
+    spec: { title: 'T', serial: 'x' },
+  });
+  return [
+    encodeEvent(idOf(`${name} marked`), marked(object), metadata),
+    encodeEvent(idOf(`${name} gone`), deleted(object), metadata),
+  ];
 }
 
 async function appendPairs(log: EventLog, name: string, singles: number): Promise<LogPosition> {
@@ -114,7 +147,10 @@ test('one event that takes longer than a slice is folded by itself', async (t) =
 });
 
 test('what comes at once is folded in one turn while index functions are quick, and gives way by time while they are not', async (t) => {
-  for (const { costMs, most } of [{ costMs: 0, most: projectionBatchEventsMax }, { costMs: 1, most: sliceMs }]) {
+  for (const { costMs, most } of [
+    { costMs: 0, most: projectionBatchEventsMax },
+    { costMs: 1, most: sliceMs },
+  ]) {
     const { log, clock, models, batches } = await given(t, { objects: projectionBatchEventsMax, costMs });
     const { longestMs } = await turnsOf(clock, followed(log, models, projectionBatchEventsMax));
     t.equal(Math.max(...batches), most);
@@ -126,7 +162,9 @@ test('what comes at once is folded in one turn while index functions are quick, 
 /** Follows a log until that many events are folded. */
 async function followed(log: EventLog, models: ObjectModels, events: number): Promise<void> {
   const stop = new AbortController();
-  models.subscribe(() => { if (models.folded() === events) stop.abort(); });
+  models.subscribe(() => {
+    if (models.folded() === events) stop.abort();
+  });
   await follow(log, models, stop.signal);
 }
 

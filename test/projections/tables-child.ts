@@ -8,8 +8,16 @@ let events = 0;
 function write(): void {
   events += 1;
   tables.commit((writer) => {
-    for (let token = 0; token < 16; token += 1) writer.putTokenDigest(`u${String(events % 997)}/${String(token)}`, 'd'.repeat(200));
-    writer.putCheckpoint({ logId: 'l', epoch: 0, position: logPosition(BigInt(events)), eventId: 'e', events, time: 0 });
+    for (let token = 0; token < 16; token += 1)
+      writer.putTokenDigest(`u${String(events % 997)}/${String(token)}`, 'd'.repeat(200));
+    writer.putCheckpoint({
+      logId: 'l',
+      epoch: 0,
+      position: logPosition(BigInt(events)),
+      eventId: 'e',
+      events,
+      time: 0,
+    });
   });
 }
 

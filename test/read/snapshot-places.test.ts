@@ -1,6 +1,13 @@
 import { test } from 'tap';
 
-import { snapshotPlacesMax, snapshotsPerAddressMax, snapshotsPerUserMax, snapshotStallMs, snapshotWaitersPerUserMax, snapshotWaitMs } from '../../src/limits/lists.ts';
+import {
+  snapshotPlacesMax,
+  snapshotsPerAddressMax,
+  snapshotsPerUserMax,
+  snapshotStallMs,
+  snapshotWaitersPerUserMax,
+  snapshotWaitMs,
+} from '../../src/limits/lists.ts';
 import type { Client } from '../../src/read/client.ts';
 import { SnapshotPlaces } from '../../src/read/snapshot-places.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
@@ -21,7 +28,8 @@ void test('a user holds so many and no more, from whatever address, and keeps no
 
 void test('an address holds so many and no more, visitors and users alike', async (t) => {
   const places = new SnapshotPlaces(new FakeClock());
-  for (let count = 0; count < snapshotsPerAddressMax; count += 1) t.ok(places.tryTake(of(count % 2 === 0 ? undefined : `u${String(count)}`, 'one')));
+  for (let count = 0; count < snapshotsPerAddressMax; count += 1)
+    t.ok(places.tryTake(of(count % 2 === 0 ? undefined : `u${String(count)}`, 'one')));
   t.equal(places.tryTake(of(undefined, 'one')), undefined);
   t.equal(places.tryTake(of('bob', 'one')), undefined);
   t.ok(places.tryTake(of(undefined, 'two')));
@@ -37,9 +45,15 @@ void test('who waits has its turn in order; one that has its share keeps nobody 
   const clock = new FakeClock();
   const places = new SnapshotPlaces(clock);
   const ada = Array.from({ length: snapshotsPerUserMax }, () => places.tryTake(of('ada')));
-  const others = Array.from({ length: snapshotPlacesMax - snapshotsPerUserMax }, (_, count) => places.tryTake(of(`u${String(count)}`)));
+  const others = Array.from({ length: snapshotPlacesMax - snapshotsPerUserMax }, (_, count) =>
+    places.tryTake(of(`u${String(count)}`)),
+  );
   const got: string[] = [];
-  const waiting = ['ada', 'bob', 'eve'].map(async (user) => places.take(of(user)).then((place) => { if (place !== undefined) got.push(user); }));
+  const waiting = ['ada', 'bob', 'eve'].map(async (user) =>
+    places.take(of(user)).then((place) => {
+      if (place !== undefined) got.push(user);
+    }),
+  );
   others[0]?.release();
   await waiting[1];
   t.strictSame(got, ['bob'], 'the first of those who may have one');
@@ -59,11 +73,20 @@ void test('one that takes nothing loses its place when others wait, and only the
   const places = new SnapshotPlaces(clock);
   const lost: number[] = [];
   const held = Array.from({ length: snapshotsPerUserMax }, () => places.tryTake(of('ada')));
-  for (const [index, place] of held.entries()) place?.waits(() => { lost.push(index); place.release(); });
+  for (const [index, place] of held.entries())
+    place?.waits(() => {
+      lost.push(index);
+      place.release();
+    });
   clock.advance(2 * snapshotStallMs);
   t.strictSame(lost, [], 'nobody waits');
   held[0]?.took();
-  const place = await Promise.all([places.take(of('ada')), Promise.resolve().then(() => { clock.advance(1_000); })]);
+  const place = await Promise.all([
+    places.take(of('ada')),
+    Promise.resolve().then(() => {
+      clock.advance(1_000);
+    }),
+  ]);
   t.ok(place[0]);
   t.strictSame(lost, [1], 'not the one that took something, and one for one who waits');
 });

@@ -42,7 +42,9 @@ export class Leader {
 
   constructor(end: End | undefined) {
     this.#end = end;
-    this.died = new Promise((resolve) => { this.#tellDead = resolve; });
+    this.died = new Promise((resolve) => {
+      this.#tellDead = resolve;
+    });
   }
 
   /** A node that has died neither writes nor learns what came of it. */
@@ -76,27 +78,61 @@ export class AccountStage {
 
   static async open(t: Test): Promise<AccountStage> {
     // A password's hash takes a tenth of a second: none is looked at here.
-    const stage = new AccountStage(await Access.open(t, { secrets: () => ({ keep: async (withheld) => Promise.resolve({ ok: true, kept: { revision: 0, ...withheld.kind === 'token' ? { token: 'pat_shown' } : {} } }) }) }));
+    const stage = new AccountStage(
+      await Access.open(t, {
+        secrets: () => ({
+          keep: async (withheld) =>
+            Promise.resolve({
+              ok: true,
+              kept: { revision: 0, ...(withheld.kind === 'token' ? { token: 'pat_shown' } : {}) },
+            }),
+        }),
+      }),
+    );
     t.teardown(async () => stage.stopAll());
     return stage;
   }
 
   lead(parts: readonly Part[], end?: End): Leader {
     const leader = new Leader(end);
-    const { access: { models, clock, permissions, log, execute } } = this;
+    const {
+      access: { models, clock, permissions, log, execute },
+    } = this;
     const type = (plural: string) => this.access.type(plural);
     const given = {
-      changes: models, reader: models, bound: new ReconcileBound(clock), leadership: leader.lead, clock, uuid: () => this.#id(),
-      onError: (error: unknown): void => { if (!leader.isDead) this.errors.push(error); }, execute: this.#executeOf(leader, execute),
+      changes: models,
+      reader: models,
+      bound: new ReconcileBound(clock),
+      leadership: leader.lead,
+      clock,
+      uuid: () => this.#id(),
+      onError: (error: unknown): void => {
+        if (!leader.isDead) this.errors.push(error);
+      },
+      execute: this.#executeOf(leader, execute),
     };
     const all = [...this.access.types.values()];
     const types = { types: (key: string) => all.find((one) => one.key === key), serving: () => all };
     const made: Record<Part, () => Reconciler> = {
-      bindings: () => new Bindings({ ...given, users: type('users'), roleBindings: type('rolebindings'), log, finalizer: bindingsFinalizer(domain) }),
+      bindings: () =>
+        new Bindings({
+          ...given,
+          users: type('users'),
+          roleBindings: type('rolebindings'),
+          log,
+          finalizer: bindingsFinalizer(domain),
+        }),
       tokens: () => new Tokens({ ...given, tokens: type('personalaccesstokens'), permissions }),
       'role-health': () => new RoleHealth({ ...given, roles: type('roles'), domain }),
       collector: () => new Collector({ ...given, ...types }),
-      claims: () => new Claims({ ...given, ...types, log, streamOf: claimStream, settle: async (stream, fenceOf) => this.#settleClaim(leader, { stream, fenceOf }) }),
+      claims: () =>
+        new Claims({
+          ...given,
+          ...types,
+          log,
+          streamOf: claimStream,
+          settle: async (stream, fenceOf) => this.#settleClaim(leader, { stream, fenceOf }),
+        }),
     };
     leader.reconcilers.push(...parts.map((part) => made[part]()));
     this.#leaders.push(leader);
@@ -107,7 +143,9 @@ export class AccountStage {
   async stopAll(): Promise<void> {
     const leaders = this.#leaders.splice(0);
     for (const { lead } of leaders) lead.give(false);
-    await this.access.settle(Promise.all(leaders.flatMap(({ reconcilers }) => reconcilers.map(async (reconciler) => reconciler.stop()))));
+    await this.access.settle(
+      Promise.all(leaders.flatMap(({ reconcilers }) => reconcilers.map(async (reconciler) => reconciler.stop()))),
+    );
   }
 
   /** Until nobody who lives has anything to do but wait. */
@@ -116,7 +154,13 @@ export class AccountStage {
     let position = -1n;
     while (position !== models.position()) {
       position = models.position();
-      await this.access.settle(Promise.all(this.#leaders.map(async ({ reconcilers, died }) => Promise.race([died, Promise.all(reconcilers.map(async (reconciler) => reconciler.idle()))]))));
+      await this.access.settle(
+        Promise.all(
+          this.#leaders.map(async ({ reconcilers, died }) =>
+            Promise.race([died, Promise.all(reconcilers.map(async (reconciler) => reconciler.idle()))]),
+          ),
+        ),
+      );
       // What is to be looked at again at once waits for the clock.
       for (let turn = 0; turn < 8; turn += 1) await nextTurn();
       this.access.clock.advance(1);
@@ -150,11 +194,26 @@ export class AccountStage {
     return async (type, command, context) => leader.write(command, async () => execute(type, command, context));
   }
 
-  async #settleClaim(leader: Leader, { stream, fenceOf }: { readonly stream: string; readonly fenceOf: number | undefined }) {
+  async #settleClaim(
+    leader: Leader,
+    { stream, fenceOf }: { readonly stream: string; readonly fenceOf: number | undefined },
+  ) {
     const { clock } = this.access;
-    const log: EventLog = altered(this.access.log, { append: async (...call) => leader.write('append', async () => this.access.log.append(...call)) });
-    const metadata = (): EventMetadata => ({ actor: 'platform:claims', verb: 'update', requestId: 'r', time: new Date(clock.now()).toISOString(), schema: eventSchema, $correlationId: 'r' });
-    return settleClaim({ log, clock, uuid: () => this.#id(), metadata }, { stream: stream as never, value: claimedValueOf(stream)!.value, fenceOf: fenceOf as never });
+    const log: EventLog = altered(this.access.log, {
+      append: async (...call) => leader.write('append', async () => this.access.log.append(...call)),
+    });
+    const metadata = (): EventMetadata => ({
+      actor: 'platform:claims',
+      verb: 'update',
+      requestId: 'r',
+      time: new Date(clock.now()).toISOString(),
+      schema: eventSchema,
+      $correlationId: 'r',
+    });
+    return settleClaim(
+      { log, clock, uuid: () => this.#id(), metadata },
+      { stream: stream as never, value: claimedValueOf(stream)!.value, fenceOf: fenceOf as never },
+    );
   }
 
   #id(): string {

@@ -10,17 +10,38 @@ const parts = ['bindings', 'collector'] as const;
 
 async function opened(t: Test): Promise<AccountStage> {
   const stage = await AccountStage.open(t);
-  await stage.given(role('reader', [rule('get', 'posts')]), role('writer', [rule('update', 'posts')]), user('ann'), user('ben'));
-  await stage.given(binding('anns', 'reader', 'ann'), binding('shared', 'writer', 'ann', 'oidc:ann', 'ben'), binding('bens', 'reader', 'ben'), binding('early', 'reader', 'cid'));
+  await stage.given(
+    role('reader', [rule('get', 'posts')]),
+    role('writer', [rule('update', 'posts')]),
+    user('ann'),
+    user('ben'),
+  );
+  await stage.given(
+    binding('anns', 'reader', 'ann'),
+    binding('shared', 'writer', 'ann', 'oidc:ann', 'ben'),
+    binding('bens', 'reader', 'ben'),
+    binding('early', 'reader', 'cid'),
+  );
   return stage;
 }
 
 const subjects = ({ access }: AccountStage, name: string): readonly string[] | undefined =>
-  (access.object('rolebindings', name) as { readonly subjects?: readonly { readonly name: string }[] } | undefined)?.subjects?.map((subject) => subject.name);
+  (
+    access.object('rolebindings', name) as { readonly subjects?: readonly { readonly name: string }[] } | undefined
+  )?.subjects?.map((subject) => subject.name);
 
 function check(t: Test, stage: AccountStage, about: string): void {
   t.equal(stage.access.object('users', 'ann'), undefined, `${about}: the name is free`);
-  t.same({ anns: subjects(stage, 'anns'), shared: subjects(stage, 'shared'), bens: subjects(stage, 'bens'), early: subjects(stage, 'early') }, { anns: undefined, shared: ['oidc:ann', 'ben'], bens: ['ben'], early: ['cid'] }, about);
+  t.same(
+    {
+      anns: subjects(stage, 'anns'),
+      shared: subjects(stage, 'shared'),
+      bens: subjects(stage, 'bens'),
+      early: subjects(stage, 'early'),
+    },
+    { anns: undefined, shared: ['oidc:ann', 'ben'], bens: ['ben'], early: ['cid'] },
+    about,
+  );
   t.same(stage.errors, [], about);
 }
 
@@ -32,13 +53,19 @@ test('a deleted user is taken out of every binding first, and then the name is f
   shown(await stage.as().delete('users', 'ann'));
   await stage.settle();
   check(t, stage, 'in the end');
-  const order = (await stage.access.recorded()).map(({ type, stream }) => `${type} ${stream.slice(stream.indexOf('/') + 1)}`);
+  const order = (await stage.access.recorded()).map(
+    ({ type, stream }) => `${type} ${stream.slice(stream.indexOf('/') + 1)}`,
+  );
   const freed = order.indexOf('ObjectDeleted ann');
-  for (const before of ['ObjectDeletionRequested anns', 'ObjectUpdated shared']) t.ok(order.indexOf(before) !== -1 && order.indexOf(before) < freed, `${before} before the name was free`);
+  for (const before of ['ObjectDeletionRequested anns', 'ObjectUpdated shared'])
+    t.ok(order.indexOf(before) !== -1 && order.indexOf(before) < freed, `${before} before the name was free`);
 });
 
 test('stopped before or after any of its writes, the next leader ends it alike', async (t) => {
-  for (const end of Array.from({ length: 6 }, (_, place): End => ({ atWrite: 1 + (place >> 1), isMade: place % 2 === 1 }))) {
+  for (const end of Array.from({ length: 6 }, (_, place): End => ({
+    atWrite: 1 + (place >> 1),
+    isMade: place % 2 === 1,
+  }))) {
     const stage = await opened(t);
     stage.lead(parts, end);
     shown(await stage.as().delete('users', 'ann'));
@@ -67,8 +94,33 @@ test('who is bound while a binding is taken away keeps it', async (t) => {
   leader.before = async (command) => {
     if (isLate || command === 'append' || command.type !== 'delete') return;
     isLate = true;
-    shown(await stage.access.execute(stage.access.type('rolebindings'), { type: 'patch', name: 'anns', patch: { kind: 'merge', document: { subjects: [{ kind: 'User', name: 'ann' }, { kind: 'User', name: 'ben' }] } }, part: 'main', preconditions: {} },
-      { cause: { actor: 'test', verb: 'patch', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: stage.as().subject }));
+    shown(
+      await stage.access.execute(
+        stage.access.type('rolebindings'),
+        {
+          type: 'patch',
+          name: 'anns',
+          patch: {
+            kind: 'merge',
+            document: {
+              subjects: [
+                { kind: 'User', name: 'ann' },
+                { kind: 'User', name: 'ben' },
+              ],
+            },
+          },
+          part: 'main',
+          preconditions: {},
+        },
+        {
+          cause: { actor: 'test', verb: 'patch', requestId: 'r' },
+          dryRun: false,
+          fieldValidation: undefined,
+          origin: 'client',
+          subject: stage.as().subject,
+        },
+      ),
+    );
   };
   shown(await stage.as().delete('users', 'ann'));
   await stage.settle();
@@ -102,7 +154,10 @@ test('a user of more bindings than one step takes in is taken out of all of them
   shown(await stage.as().delete('users', 'ann'));
   await stage.settle();
   check(t, stage, 'in the end');
-  t.same(names.filter((name) => stage.access.object('rolebindings', name) !== undefined), []);
+  t.same(
+    names.filter((name) => stage.access.object('rolebindings', name) !== undefined),
+    [],
+  );
 });
 
 test('a user made anew at once, before anybody looked, inherits nothing', async (t) => {
@@ -114,7 +169,10 @@ test('a user made anew at once, before anybody looked, inherits nothing', async 
   stage.lead(parts);
   await stage.settle();
   t.same([...stage.access.permissions.bound('ann')], ['reader'], 'but what was given to the new one');
-  t.same({ anns: subjects(stage, 'anns'), shared: subjects(stage, 'shared'), newly: subjects(stage, 'newly') }, { anns: undefined, shared: ['oidc:ann', 'ben'], newly: ['ann'] });
+  t.same(
+    { anns: subjects(stage, 'anns'), shared: subjects(stage, 'shared'), newly: subjects(stage, 'newly') },
+    { anns: undefined, shared: ['oidc:ann', 'ben'], newly: ['ann'] },
+  );
   t.same(stage.errors, []);
 });
 

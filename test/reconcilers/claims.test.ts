@@ -13,7 +13,8 @@ import { shown, verdict } from '../support/writing.ts';
 import { AccountStage, type End } from './account-stage.ts';
 
 const serial = (name: string, value: string) => body({ metadata: { name }, spec: { title: name, serial: value } });
-const create = async ({ access }: AccountStage, name: string, value: string) => access.as({ kind: 'platform', part: 'test' }).write('widgets', { type: 'create', object: serial(name, value) });
+const create = async ({ access }: AccountStage, name: string, value: string) =>
+  access.as({ kind: 'platform', part: 'test' }).write('widgets', { type: 'create', object: serial(name, value) });
 
 async function opened(t: Test): Promise<AccountStage> {
   const stage = await AccountStage.open(t);
@@ -38,9 +39,25 @@ async function abandoned(stage: AccountStage, holder: string): Promise<StreamNam
   shown(await stage.as().patch('widgets', 'a', { spec: { serial: 's2' } }));
   const { log, clock } = stage.access;
   const [type, value] = [stage.access.type('widgets').key, { index: claim.split('/')[1]!, hash: claim.split('/')[2]! }];
-  const claimed = await stage.access.settle(claimValue({ log, clock, uuid: () => idOf(`of ${holder}`), metadata: () => ({ actor: 'test', verb: 'create', requestId: 'r', time: new Date(clock.now()).toISOString(), schema: eventSchema, $correlationId: 'r' }) },
-    { type, value, me: streamName(`object:${type}/${holder}`), base: 'absent' }));
-  if (claimed.outcome !== 'claimed') throw new Error((claimed).outcome);
+  const claimed = await stage.access.settle(
+    claimValue(
+      {
+        log,
+        clock,
+        uuid: () => idOf(`of ${holder}`),
+        metadata: () => ({
+          actor: 'test',
+          verb: 'create',
+          requestId: 'r',
+          time: new Date(clock.now()).toISOString(),
+          schema: eventSchema,
+          $correlationId: 'r',
+        }),
+      },
+      { type, value, me: streamName(`object:${type}/${holder}`), base: 'absent' },
+    ),
+  );
+  if (claimed.outcome !== 'claimed') throw new Error(claimed.outcome);
   return claim;
 }
 
@@ -80,7 +97,13 @@ test('a claim that nothing came of is released by a start, its append given its 
 });
 
 test('stopped before or after any of its appends, the next leader ends it alike, as two do at once', async (t) => {
-  const ends: readonly (End | undefined)[] = [{ atWrite: 1, isMade: false }, { atWrite: 1, isMade: true }, { atWrite: 2, isMade: false }, { atWrite: 2, isMade: true }, undefined];
+  const ends: readonly (End | undefined)[] = [
+    { atWrite: 1, isMade: false },
+    { atWrite: 1, isMade: true },
+    { atWrite: 2, isMade: false },
+    { atWrite: 2, isMade: true },
+    undefined,
+  ];
   for (const end of ends) {
     const stage = await opened(t);
     const claim = await abandoned(stage, 'ghost');
@@ -108,8 +131,25 @@ test('a value that is taken back while its release is decided is not released', 
   leader.before = async (what) => {
     if (isLate || what !== 'append') return;
     isLate = true;
-    shown(await stage.access.execute(stage.access.type('widgets'), { type: 'patch', name: 'a', patch: { kind: 'merge', document: { spec: { serial: 's1' } } }, part: 'main', preconditions: {} },
-      { cause: { actor: 'test', verb: 'patch', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: stage.as().subject }));
+    shown(
+      await stage.access.execute(
+        stage.access.type('widgets'),
+        {
+          type: 'patch',
+          name: 'a',
+          patch: { kind: 'merge', document: { spec: { serial: 's1' } } },
+          part: 'main',
+          preconditions: {},
+        },
+        {
+          cause: { actor: 'test', verb: 'patch', requestId: 'r' },
+          dryRun: false,
+          fieldValidation: undefined,
+          origin: 'client',
+          subject: stage.as().subject,
+        },
+      ),
+    );
   };
   shown(await stage.as().patch('widgets', 'a', { spec: { serial: 's2' } }));
   await stage.settle();
@@ -127,8 +167,17 @@ test('an append that lands while its fence is decided counts, and keeps the valu
   leader.before = async (what) => {
     if (isLate || what !== 'append') return;
     isLate = true;
-    const outcome = await stage.access.execute(stage.access.type('widgets'), { type: 'create', object: serial('ghost', 's1') },
-      { cause: { actor: 'test', verb: 'create', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: stage.as().subject });
+    const outcome = await stage.access.execute(
+      stage.access.type('widgets'),
+      { type: 'create', object: serial('ghost', 's1') },
+      {
+        cause: { actor: 'test', verb: 'create', requestId: 'r' },
+        dryRun: false,
+        fieldValidation: undefined,
+        origin: 'client',
+        subject: stage.as().subject,
+      },
+    );
     t.equal(verdict(outcome), 'ok');
   };
   await stage.settle();
@@ -154,7 +203,8 @@ test('what was looked through once is not read again, claims or none', async (t)
   await stage.settle();
   const begun = models.position();
   // None of these claims anything.
-  for (let change = 0; change < 5; change += 1) shown(await stage.as().patch('widgets', 'a', { spec: { title: `T${String(change)}` } }));
+  for (let change = 0; change < 5; change += 1)
+    shown(await stage.as().patch('widgets', 'a', { spec: { title: `T${String(change)}` } }));
   const sweeps = 4;
   for (let sweep = 1; sweep < sweeps; sweep += 1) await stage.pass(claimSweepMs, 60_000);
   const [first, second, ...later] = asked.filter(({ events }) => events > 0);

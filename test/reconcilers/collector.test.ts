@@ -24,8 +24,17 @@ test(`${count.toString()} objects that were marked while nobody led are gone in 
   const steps = new Map<string, number>();
   const errors: unknown[] = [];
   const collector = new Collector({
-    changes: models, reader: models, bound: new ReconcileBound(clock), leadership: lead, clock, uuid: () => 'r', onError: (error) => { errors.push(error); },
-    types: (key: TypeKey) => (key === sessions.key ? sessions : undefined), serving: () => [sessions],
+    changes: models,
+    reader: models,
+    bound: new ReconcileBound(clock),
+    leadership: lead,
+    clock,
+    uuid: () => 'r',
+    onError: (error) => {
+      errors.push(error);
+    },
+    types: (key: TypeKey) => (key === sessions.key ? sessions : undefined),
+    serving: () => [sessions],
     execute: async (type, command, context) => {
       if (command.type === 'collect') steps.set(command.name, (steps.get(command.name) ?? 0) + 1);
       return execute(type, command, context);
@@ -38,14 +47,20 @@ test(`${count.toString()} objects that were marked while nobody led are gone in 
   lead.give(true);
   let reads = 0;
   const over = new AbortController();
-  void collector.idle().then(() => { over.abort(); });
+  void collector.idle().then(() => {
+    over.abort();
+  });
   for (; !over.signal.aborted; reads += 1) {
     accounts.names(sessions);
     await nextTurn();
   }
   t.equal(accounts.names(sessions).length, 0);
   t.equal(steps.size, count);
-  t.strictSame([...steps.values()].filter((times) => times !== 1), [], 'one step each');
+  t.strictSame(
+    [...steps.values()].filter((times) => times !== 1),
+    [],
+    'one step each',
+  );
   t.ok(reads > count / 512, `${reads.toString()} reads in between`);
   t.strictSame(errors, []);
 });

@@ -27,7 +27,9 @@ export class Lead implements Leadership {
 
   subscribe(listener: (leads: boolean) => void): () => void {
     this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   give(leads: boolean): void {
@@ -41,7 +43,13 @@ export class Lead implements Leadership {
   }
 }
 
-export type Step = { readonly key: string; readonly beganMs: number; readonly signal: AbortSignal; end(outcome: Outcome): void; fail(error: Error): void };
+export type Step = {
+  readonly key: string;
+  readonly beganMs: number;
+  readonly signal: AbortSignal;
+  end(outcome: Outcome): void;
+  fail(error: Error): void;
+};
 
 type StageOptions = Partial<Omit<ControllerOptions, 'keys'>> & {
   readonly leads?: boolean;
@@ -65,11 +73,20 @@ export class Stage {
     this.lead = new Lead(leads);
     this.bound = options.bound ?? new ReconcileBound(this.clock);
     this.controller = new Controller({
-      name: 'test', concurrency: 3, clock: this.clock, leadership: this.lead, keys: typeof keys === 'function' ? keys : () => keys,
+      name: 'test',
+      concurrency: 3,
+      clock: this.clock,
+      leadership: this.lead,
+      keys: typeof keys === 'function' ? keys : () => keys,
       reconcile: async (key, { signal }) => this.#step(key, signal),
-      onError: (error, key, attempts) => { this.errors.push({ error, key, attempts }); },
-      onStuck: (key) => { this.stuck.push(key); },
-      ...options, bound: this.bound,
+      onError: (error, key, attempts) => {
+        this.errors.push({ error, key, attempts });
+      },
+      onStuck: (key) => {
+        this.stuck.push(key);
+      },
+      ...options,
+      bound: this.bound,
     });
   }
 
@@ -95,7 +112,9 @@ export class Stage {
     if ([...this.running].some((step) => step.key === key)) throw new Error(`${key} is held twice`);
     return new Promise((resolve, reject) => {
       const step: Step = {
-        key, signal, beganMs: this.clock.monotonic(),
+        key,
+        signal,
+        beganMs: this.clock.monotonic(),
         end: (outcome) => {
           this.running.delete(step);
           resolve(outcome);
@@ -110,4 +129,3 @@ export class Stage {
     });
   }
 }
-

@@ -9,7 +9,15 @@ import { test } from 'tap';
 
 import { ReconcileBound } from '../../reconcilers/bound.ts';
 import { again, failed, settled, type Outcome } from '../../reconcilers/outcome.ts';
-import { reconcileRetryMsMax, reconcileRetryMsMin, reconcileSliceMs, reconcileSlotsPerPluginMax, reconcileStepMs, reconcileStopMs, reconcileStuckMax } from '../../reconcilers/reconcile-limits.ts';
+import {
+  reconcileRetryMsMax,
+  reconcileRetryMsMin,
+  reconcileSliceMs,
+  reconcileSlotsPerPluginMax,
+  reconcileStepMs,
+  reconcileStopMs,
+  reconcileStuckMax,
+} from '../../reconcilers/reconcile-limits.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { Stage, turns } from './controller-stage.ts';
 
@@ -26,7 +34,12 @@ type Operation =
   | { readonly op: 'pass'; readonly ms: number };
 
 const key = fc.constantFrom(...keys);
-const outcome = fc.oneof({ weight: 3, arbitrary: fc.constant(settled) }, fc.nat(200).map(again), fc.constant(failed(new Error('no'))), fc.constant('throws' as const));
+const outcome = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(settled) },
+  fc.nat(200).map(again),
+  fc.constant(failed(new Error('no'))),
+  fc.constant('throws' as const),
+);
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 6, arbitrary: key.map((chosen) => ({ op: 'enqueue' as const, key: chosen })) },
   { weight: 2, arbitrary: fc.record({ op: fc.constant('after' as const), key, ms: fc.nat(300) }) },
@@ -36,32 +49,43 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 );
 
 test('whatever happens: one step of a key at a time, a later one for whatever was enqueued, none without the lead', async (t) => {
-  await fc.assert(fc.asyncProperty(fc.array(operation, { maxLength: 40 }), fc.integer({ min: 1, max: 3 }), async (operations, concurrency) => {
-    const stage = new Stage({ keys, concurrency });
-    stage.controller.open();
-    const asked: Asked[] = keys.map((each) => ({ key: each, begun: 0 }));
-    for (const each of operations) {
-      await perform(stage, each, asked);
-      await turns(1);
-      if (stage.running.size > concurrency) throw new Error(`${stage.running.size.toString()} steps at once`);
-      for (const step of stage.running) if (!stage.lead.isLeader() && !step.signal.aborted) throw new Error(`${step.key} goes on unaborted without the lead`);
-    }
-    lead(stage, true, asked);
-    await turns();
-    for (let left = 60; left > 0 && (stage.running.size > 0 || stage.controller.depth > 0); left -= 1) await stage.endAll();
-    await stage.pass(60_000, 5_000);
-    for (let left = 60; left > 0 && (stage.running.size > 0 || stage.controller.depth > 0); left -= 1) await stage.endAll();
-    for (const { key: each, begun } of asked) {
-      if (!stage.begun.slice(begun).some((step) => step.key === each)) throw new Error(`${each} was lost`);
-    }
-    const unexpected = stage.errors.filter(({ error }) => !['no', 'thrown'].includes((error as Error).message));
-    if (unexpected.length > 0) throw new Error(String(unexpected[0]?.error));
-    await stage.controller.stop();
-    stage.isStopped = true;
-    for (const each of keys) stage.controller.enqueue(each);
-    await stage.pass(1_000);
-    if (stage.clock.timers !== 0 || stage.lead.listeners !== 0) throw new Error('the stop left something behind');
-  }), parameters);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(operation, { maxLength: 40 }),
+      fc.integer({ min: 1, max: 3 }),
+      async (operations, concurrency) => {
+        const stage = new Stage({ keys, concurrency });
+        stage.controller.open();
+        const asked: Asked[] = keys.map((each) => ({ key: each, begun: 0 }));
+        for (const each of operations) {
+          await perform(stage, each, asked);
+          await turns(1);
+          if (stage.running.size > concurrency) throw new Error(`${stage.running.size.toString()} steps at once`);
+          for (const step of stage.running)
+            if (!stage.lead.isLeader() && !step.signal.aborted)
+              throw new Error(`${step.key} goes on unaborted without the lead`);
+        }
+        lead(stage, true, asked);
+        await turns();
+        for (let left = 60; left > 0 && (stage.running.size > 0 || stage.controller.depth > 0); left -= 1)
+          await stage.endAll();
+        await stage.pass(60_000, 5_000);
+        for (let left = 60; left > 0 && (stage.running.size > 0 || stage.controller.depth > 0); left -= 1)
+          await stage.endAll();
+        for (const { key: each, begun } of asked) {
+          if (!stage.begun.slice(begun).some((step) => step.key === each)) throw new Error(`${each} was lost`);
+        }
+        const unexpected = stage.errors.filter(({ error }) => !['no', 'thrown'].includes((error as Error).message));
+        if (unexpected.length > 0) throw new Error(String(unexpected[0]?.error));
+        await stage.controller.stop();
+        stage.isStopped = true;
+        for (const each of keys) stage.controller.enqueue(each);
+        await stage.pass(1_000);
+        if (stage.clock.timers !== 0 || stage.lead.listeners !== 0) throw new Error('the stop left something behind');
+      },
+    ),
+    parameters,
+  );
   t.pass(`${runs.toString()} runs`);
 });
 
@@ -144,7 +168,8 @@ test('what wants to be looked at again is, after its time; of two times the earl
   await stage.endAll();
   stage.controller.enqueueAfter('b', 500);
   stage.controller.enqueueAfter('b', 100);
-  for (let index = 0; index < 200; index += 1) stage.controller.enqueueAfter(`c${index.toString()}`, 200 + (index * 7919) % 200);
+  for (let index = 0; index < 200; index += 1)
+    stage.controller.enqueueAfter(`c${index.toString()}`, 200 + ((index * 7919) % 200));
   t.equal(stage.clock.timers, 1, 'one timer for all');
   await stage.pass(100);
   t.equal(stage.begun.at(-1)!.key, 'b');
@@ -156,7 +181,7 @@ test('what wants to be looked at again is, after its time; of two times the earl
   const times = stage.begun.slice(3);
   t.equal(times.length, 200);
   for (const { key: each, beganMs } of times) {
-    const due = 10_000 + 200 + (Number(each.slice(1)) * 7919) % 200;
+    const due = 10_000 + 200 + ((Number(each.slice(1)) * 7919) % 200);
     if (beganMs < due || beganMs > due + 10) t.fail(`${each} at ${beganMs.toString()} instead of ${due.toString()}`);
   }
 });
@@ -225,11 +250,15 @@ test('a stop aborts, waits for what runs a moment, and settles every waiter', as
   stage.controller.open();
   await turns();
   let isIdle = false;
-  const idle = stage.controller.idle().then(() => { isIdle = true; });
+  const idle = stage.controller.idle().then(() => {
+    isIdle = true;
+  });
   await turns();
   t.notOk(isIdle);
   let isStopped = false;
-  const stop = stage.controller.stop().then(() => { isStopped = true; });
+  const stop = stage.controller.stop().then(() => {
+    isStopped = true;
+  });
   t.ok(stage.begun.every(({ signal }) => signal.aborted));
   stage.begun[0]!.fail(new Error('aborted'));
   await stage.pass(reconcileStopMs - 1);
@@ -244,7 +273,13 @@ test('a stop aborts, waits for what runs a moment, and settles every waiter', as
 
 test('every key is read bit by bit, and no more of them once the lead is lost', async (t) => {
   let read = 0;
-  const stage = new Stage({ concurrency: 16, reconcile: () => settled, keys: function* keysOf() { for (; read < 100_000; read += 1) yield `k${read.toString()}`; } });
+  const stage = new Stage({
+    concurrency: 16,
+    reconcile: () => settled,
+    keys: function* keysOf() {
+      for (; read < 100_000; read += 1) yield `k${read.toString()}`;
+    },
+  });
   stage.controller.open();
   t.ok(read < 1_000, `${read.toString()} in the first turn`);
   await turns(10);
@@ -278,14 +313,24 @@ test('keys that are far between are read bit by bit', async (t) => {
 
 test('a list of keys that fails is told, and read again', async (t) => {
   let tries = 0;
-  const stage = new Stage({ keys: function* keysOf() { yield 'a'; tries += 1; if (tries < 3) throw new Error('not readable'); yield 'b'; } });
+  const stage = new Stage({
+    keys: function* keysOf() {
+      yield 'a';
+      tries += 1;
+      if (tries < 3) throw new Error('not readable');
+      yield 'b';
+    },
+  });
   stage.controller.open();
   await turns();
   await stage.endAll();
   await stage.pass(reconcileRetryMsMin);
   await stage.pass(2 * reconcileRetryMsMin);
   await stage.endAll();
-  t.match(stage.errors, [{ key: '', attempts: 1 }, { key: '', attempts: 2 }]);
+  t.match(stage.errors, [
+    { key: '', attempts: 1 },
+    { key: '', attempts: 2 },
+  ]);
   t.ok(stage.keys.includes('b'));
 });
 
@@ -305,13 +350,18 @@ test('before it is opened it enqueues nothing', async (t) => {
 test('plugins whose steps do not end keep nobody else from running', async (t) => {
   const clock = new FakeClock();
   const bound = new ReconcileBound(clock);
-  const plugins = ['one', 'two', 'three', 'four', 'five', 'six'].map((plugin) => new Stage({ bound, plugin, concurrency: 64 }));
+  const plugins = ['one', 'two', 'three', 'four', 'five', 'six'].map(
+    (plugin) => new Stage({ bound, plugin, concurrency: 64 }),
+  );
   for (const stage of plugins) {
     stage.controller.open();
     for (let index = 0; index < 100; index += 1) stage.controller.enqueue(index.toString());
   }
   await turns();
-  t.strictSame(plugins.map(({ running }) => running.size), [16, 16, 16, 16, 0, 0]);
+  t.strictSame(
+    plugins.map(({ running }) => running.size),
+    [16, 16, 16, 16, 0, 0],
+  );
   t.equal(reconcileSlotsPerPluginMax, 16);
   const platform = new Stage({ bound, concurrency: 32 });
   platform.controller.open();
@@ -322,5 +372,9 @@ test('plugins whose steps do not end keep nobody else from running', async (t) =
   t.equal(platform.begun.length, 100);
   plugins[0]!.clock.advance(reconcileSliceMs);
   await plugins[0]!.endAll();
-  t.strictSame(plugins.map(({ running }) => running.size), [0, 16, 16, 16, 16, 0], 'whoever waited longest is next');
+  t.strictSame(
+    plugins.map(({ running }) => running.size),
+    [0, 16, 16, 16, 16, 0],
+    'whoever waited longest is next',
+  );
 });

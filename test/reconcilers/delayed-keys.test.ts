@@ -15,14 +15,20 @@ test('keys that are due at once come over many timers, all of them once', (t) =>
   const slow = {
     now: () => clock.now(),
     // Time passes by looking at it.
-    monotonic: () => { looks += 1; return clock.monotonic() + looks / looksPerMs; },
-    after: (delayMs: number, task: () => void) => clock.after(delayMs, () => {
-      const before = due.length;
-      task();
-      perTimer.push(due.length - before);
-    }),
+    monotonic: () => {
+      looks += 1;
+      return clock.monotonic() + looks / looksPerMs;
+    },
+    after: (delayMs: number, task: () => void) =>
+      clock.after(delayMs, () => {
+        const before = due.length;
+        task();
+        perTimer.push(due.length - before);
+      }),
   };
-  const keys = new DelayedKeys(slow, (key) => { due.push(key); });
+  const keys = new DelayedKeys(slow, (key) => {
+    due.push(key);
+  });
   for (let place = 0; place < count; place += 1) keys.add(String(place), 5_000);
   clock.advance(20_000);
   t.equal(due.length, count);

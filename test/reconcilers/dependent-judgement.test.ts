@@ -1,6 +1,11 @@
 import { test } from 'tap';
 
-import { judgeDependent, type Dependent, type OwnerState, type Step } from '../../reconcilers/platform/dependent-judgement.ts';
+import {
+  judgeDependent,
+  type Dependent,
+  type OwnerState,
+  type Step,
+} from '../../reconcilers/platform/dependent-judgement.ts';
 import { judgeToken, type TokenStep } from '../../reconcilers/platform/tokens.ts';
 import { completeness, judgeCondition } from '../../reconcilers/platform/role-health.ts';
 import { atOnce } from '../../src/base/steps.ts';
@@ -13,7 +18,12 @@ const blocking: Dependent = { blocks: true, isCaught: false };
 const idle: Dependent = { blocks: false, isCaught: false };
 const caught: Dependent = { blocks: true, isCaught: true };
 
-type Row = readonly [title: string, owners: readonly OwnerState[], given: { readonly marked?: readonly string[]; readonly dependents?: readonly Dependent[] }, step: Step];
+type Row = readonly [
+  title: string,
+  owners: readonly OwnerState[],
+  given: { readonly marked?: readonly string[]; readonly dependents?: readonly Dependent[] },
+  step: Step,
+];
 
 const release = (...uids: readonly string[]): Step => ({ type: 'release', uids: new Set(uids) });
 const remove = (propagation?: 'Foreground'): Step => ({ type: 'delete', propagation });
@@ -23,33 +33,74 @@ const rows: readonly Row[] = [
   ['its only owner is gone', ['gone'], {}, remove()],
   ['all its owners are gone', ['gone', 'gone'], { dependents: [blocking] }, remove()],
   ['one of two is gone', ['gone', 'living'], {}, release('u0')],
-  ['its owner\'s type is unknown', ['unknown'], {}, { type: 'undecided' }],
+  ["its owner's type is unknown", ['unknown'], {}, { type: 'undecided' }],
   ['one is gone, one of an unknown type', ['unknown', 'gone'], {}, release('u1')],
   ['its owner waits for it', ['foreground'], {}, remove()],
   ['its owner waits for it, and it owns others', ['foreground'], { dependents: [idle] }, remove('Foreground')],
   ['one waits for it, one is gone', ['gone', 'foreground'], { dependents: [idle] }, remove('Foreground')],
   ['one waits for it, one lives', ['living', 'foreground'], {}, release('u1')],
   ['its owner lets it go', ['orphaning'], {}, release('u0')],
-  ['one lets it go, one is gone: first the one, so that it is looked at again', ['orphaning', 'gone'], {}, release('u0')],
+  [
+    'one lets it go, one is gone: first the one, so that it is looked at again',
+    ['orphaning', 'gone'],
+    {},
+    release('u0'),
+  ],
   ['it is marked, and its owner lets it go all the same', ['orphaning'], { marked: [] }, release('u0')],
   ['it is marked already', ['gone'], { marked: [] }, { type: 'nothing' }],
   ['it is marked and held by a plugin', ['gone'], { marked: ['a/b'], dependents: [blocking] }, { type: 'nothing' }],
   ['it lets dependents go', [], { marked: ['orphan'], dependents: [idle] }, { type: 'wait' }],
   ['it has let all dependents go', [], { marked: ['orphan', 'a/b'] }, { type: 'finish', finalizer: 'orphan' }],
-  ['both finalizers: dependents are let go before any is deleted', [], { marked: ['foregroundDeletion', 'orphan'], dependents: [blocking] }, { type: 'wait' }],
-  ['it waits for who blocks it', [], { marked: ['foregroundDeletion'], dependents: [idle, blocking] }, { type: 'wait' }],
-  ['nobody blocks it', [], { marked: ['foregroundDeletion'], dependents: [idle] }, { type: 'finish', finalizer: 'foregroundDeletion' }],
-  ['who blocks it waits for it', [], { marked: ['foregroundDeletion'], dependents: [caught] }, { type: 'finish', finalizer: 'foregroundDeletion' }],
-  ['it waits, and so does its owner', ['foreground'], { marked: ['foregroundDeletion'], dependents: [blocking] }, { type: 'wait' }],
+  [
+    'both finalizers: dependents are let go before any is deleted',
+    [],
+    { marked: ['foregroundDeletion', 'orphan'], dependents: [blocking] },
+    { type: 'wait' },
+  ],
+  [
+    'it waits for who blocks it',
+    [],
+    { marked: ['foregroundDeletion'], dependents: [idle, blocking] },
+    { type: 'wait' },
+  ],
+  [
+    'nobody blocks it',
+    [],
+    { marked: ['foregroundDeletion'], dependents: [idle] },
+    { type: 'finish', finalizer: 'foregroundDeletion' },
+  ],
+  [
+    'who blocks it waits for it',
+    [],
+    { marked: ['foregroundDeletion'], dependents: [caught] },
+    { type: 'finish', finalizer: 'foregroundDeletion' },
+  ],
+  [
+    'it waits, and so does its owner',
+    ['foreground'],
+    { marked: ['foregroundDeletion'], dependents: [blocking] },
+    { type: 'wait' },
+  ],
 ];
 
 test('an object is judged by its owners and its dependents', async (t) => {
   for (const [title, owners, { marked, dependents = [] }, step] of rows) {
     const object: ResourceObject = {
-      apiVersion: 'a/v1', kind: 'A', metadata: {
-        name: 'a', uid: 'u', version: 0, generation: 1, creationTimestamp: created,
+      apiVersion: 'a/v1',
+      kind: 'A',
+      metadata: {
+        name: 'a',
+        uid: 'u',
+        version: 0,
+        generation: 1,
+        creationTimestamp: created,
         ...(marked === undefined ? {} : { deletionTimestamp: created, finalizers: marked }),
-        ownerReferences: owners.map((_state, place) => ({ apiVersion: 'a/v1', kind: 'A', name: `n${String(place)}`, uid: `u${String(place)}` })),
+        ownerReferences: owners.map((_state, place) => ({
+          apiVersion: 'a/v1',
+          kind: 'A',
+          name: `n${String(place)}`,
+          uid: `u${String(place)}`,
+        })),
       },
     };
     const stateOf = ({ uid }: OwnerReference): OwnerState => owners[Number(uid.slice(1))]!;
@@ -59,10 +110,16 @@ test('an object is judged by its owners and its dependents', async (t) => {
 
 test('a judgement of many dependents can pause between any two of them', (t) => {
   const object: ResourceObject = {
-    apiVersion: 'a/v1', kind: 'A',
+    apiVersion: 'a/v1',
+    kind: 'A',
     metadata: {
-      name: 'a', uid: 'u', version: 0, generation: 1, creationTimestamp: created,
-      deletionTimestamp: created, finalizers: ['foregroundDeletion'],
+      name: 'a',
+      uid: 'u',
+      version: 0,
+      generation: 1,
+      creationTimestamp: created,
+      deletionTimestamp: created,
+      finalizers: ['foregroundDeletion'],
     },
   };
   let read = 0;
@@ -81,7 +138,21 @@ test('a judgement of many dependents can pause between any two of them', (t) => 
 
 test('an owner that is named twice, once by a wrong name, is there', async (t) => {
   const reference = { apiVersion: 'a/v1', kind: 'A', uid: 'u1' };
-  const object: ResourceObject = { apiVersion: 'a/v1', kind: 'A', metadata: { name: 'a', uid: 'u', version: 0, generation: 1, creationTimestamp: created, ownerReferences: [{ ...reference, name: 'right' }, { ...reference, name: 'wrong' }] } };
+  const object: ResourceObject = {
+    apiVersion: 'a/v1',
+    kind: 'A',
+    metadata: {
+      name: 'a',
+      uid: 'u',
+      version: 0,
+      generation: 1,
+      creationTimestamp: created,
+      ownerReferences: [
+        { ...reference, name: 'right' },
+        { ...reference, name: 'wrong' },
+      ],
+    },
+  };
   for (const living of ['right', 'wrong']) {
     const stateOf = ({ name }: OwnerReference): OwnerState => (name === living ? 'living' : 'gone');
     t.same(atOnce(judgeDependent({ object, stateOf, dependents: () => [] })), { type: 'nothing' });
@@ -91,34 +162,85 @@ test('an owner that is named twice, once by a wrong name, is there', async (t) =
 const now = Date.parse('2026-06-01T00:00:00.000Z');
 const tokens: readonly (readonly [title: string, token: Readonly<Record<string, unknown>>, step: TokenStep])[] = [
   ['it never expires', { spec: { owner: 'ann' }, status: { ownerUid: 'a1' } }, { type: 'nothing' }],
-  ['it expires later', { spec: { owner: 'ann', expiresAt: '2026-06-01T00:01:00.000Z' }, status: { ownerUid: 'a1' } }, { type: 'wait', forMs: 60_000 }],
-  ['it expires now', { spec: { owner: 'ann', expiresAt: '2026-06-01T00:00:00.000Z' }, status: { ownerUid: 'a1' } }, { type: 'expire' }],
-  ['it is said to have expired', { spec: { owner: 'ann', expiresAt: '2026-05-01T00:00:00.000Z' }, status: { ownerUid: 'a1', phase: 'expired' } }, { type: 'nothing' }],
-  ['its owner is gone', { spec: { owner: 'ben', expiresAt: '2026-05-01T00:00:00.000Z' }, status: { ownerUid: 'b1' } }, { type: 'delete' }],
-  ['its owner\'s name is another\'s', { spec: { owner: 'ann' }, status: { ownerUid: 'a0' } }, { type: 'delete' }],
+  [
+    'it expires later',
+    { spec: { owner: 'ann', expiresAt: '2026-06-01T00:01:00.000Z' }, status: { ownerUid: 'a1' } },
+    { type: 'wait', forMs: 60_000 },
+  ],
+  [
+    'it expires now',
+    { spec: { owner: 'ann', expiresAt: '2026-06-01T00:00:00.000Z' }, status: { ownerUid: 'a1' } },
+    { type: 'expire' },
+  ],
+  [
+    'it is said to have expired',
+    { spec: { owner: 'ann', expiresAt: '2026-05-01T00:00:00.000Z' }, status: { ownerUid: 'a1', phase: 'expired' } },
+    { type: 'nothing' },
+  ],
+  [
+    'its owner is gone',
+    { spec: { owner: 'ben', expiresAt: '2026-05-01T00:00:00.000Z' }, status: { ownerUid: 'b1' } },
+    { type: 'delete' },
+  ],
+  ["its owner's name is another's", { spec: { owner: 'ann' }, status: { ownerUid: 'a0' } }, { type: 'delete' }],
   ['nobody knows whose it is', { spec: { owner: 'ben' } }, { type: 'nothing' }],
 ];
 
 test('a token is judged by its time and its owner', async (t) => {
   for (const [title, members, step] of tokens) {
-    const token: ResourceObject = { apiVersion: 'v1alpha1', kind: 'PersonalAccessToken', metadata: { name: 't', uid: 't', version: 0, generation: 1, creationTimestamp: created }, ...members };
+    const token: ResourceObject = {
+      apiVersion: 'v1alpha1',
+      kind: 'PersonalAccessToken',
+      metadata: { name: 't', uid: 't', version: 0, generation: 1, creationTimestamp: created },
+      ...members,
+    };
     const world = { uidOf: (user: string) => (user === 'ann' ? 'a1' : undefined), now };
     t.same(judgeToken(token, world), step, title);
-    t.same(judgeToken({ ...token, metadata: { ...token.metadata, deletionTimestamp: created } }, world), { type: 'nothing' }, `${title}, and it is marked`);
+    t.same(
+      judgeToken({ ...token, metadata: { ...token.metadata, deletionTimestamp: created } }, world),
+      { type: 'nothing' },
+      `${title}, and it is marked`,
+    );
   }
 });
 
 test('a role is judged by the roles it names', async (t) => {
-  const annotations = { 'rbac.authorization.svc.run/dependencies': JSON.stringify(['there', ...Array.from({ length: 10 }, (_none, place) => `no${String(place)}`)]) };
-  const object: ResourceObject = { apiVersion: 'v1alpha1', kind: 'Role', metadata: { name: 'r', uid: 'r', version: 0, generation: 1, creationTimestamp: created, annotations, labels: { 'rbac.authorization.svc.run/aggregate-to-where': 'true' } }, rules: [] };
+  const annotations = {
+    'rbac.authorization.svc.run/dependencies': JSON.stringify([
+      'there',
+      ...Array.from({ length: 10 }, (_none, place) => `no${String(place)}`),
+    ]),
+  };
+  const object: ResourceObject = {
+    apiVersion: 'v1alpha1',
+    kind: 'Role',
+    metadata: {
+      name: 'r',
+      uid: 'r',
+      version: 0,
+      generation: 1,
+      creationTimestamp: created,
+      annotations,
+      labels: { 'rbac.authorization.svc.run/aggregate-to-where': 'true' },
+    },
+    rules: [],
+  };
   const role = roleOf(object, 'svc.run');
   const lacking = completeness(role, (name) => name === 'there');
-  t.match(lacking, { status: 'False', reason: 'RolesMissing', message: /^depends on a role that does not exist: "no0".*"no7" and 2 more; is aggregated to a role that does not exist: "where"$/u });
+  t.match(lacking, {
+    status: 'False',
+    reason: 'RolesMissing',
+    message:
+      /^depends on a role that does not exist: "no0".*"no7" and 2 more; is aggregated to a role that does not exist: "where"$/u,
+  });
   const whole = completeness(role, () => true);
   t.match(whole, { status: 'True', reason: 'RolesFound' });
   t.same(judgeCondition(whole), { type: 'nothing' }, 'who never lacked one says nothing');
   t.same(judgeCondition(lacking), { type: 'wait', since: undefined });
   t.same(judgeCondition(whole, { ...lacking, lastTransitionTime: created }), { type: 'tell', since: undefined });
-  t.same(judgeCondition({ ...lacking, message: 'other' }, { ...lacking, lastTransitionTime: created }), { type: 'tell', since: created });
+  t.same(judgeCondition({ ...lacking, message: 'other' }, { ...lacking, lastTransitionTime: created }), {
+    type: 'tell',
+    since: created,
+  });
   t.same(judgeCondition(lacking, { ...lacking }), { type: 'nothing' });
 });

@@ -1,13 +1,23 @@
 import t from 'tap';
 
 import { FailureLines } from '../../reconcilers/failure-lines.ts';
-import { reconcileFailuresKnownMax, reconcileFailureToldMs, reconcileLinesPerSecondMax } from '../../reconcilers/reconcile-limits.ts';
+import {
+  reconcileFailuresKnownMax,
+  reconcileFailureToldMs,
+  reconcileLinesPerSecondMax,
+} from '../../reconcilers/reconcile-limits.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 
-function stage(): { readonly clock: FakeClock; readonly lines: (readonly [message: string, fields: Readonly<Record<string, unknown>>])[]; readonly failed: (key: string, attempts: number) => number } {
+function stage(): {
+  readonly clock: FakeClock;
+  readonly lines: (readonly [message: string, fields: Readonly<Record<string, unknown>>])[];
+  readonly failed: (key: string, attempts: number) => number;
+} {
   const clock = new FakeClock();
   const lines: (readonly [string, Readonly<Record<string, unknown>>])[] = [];
-  const told = new FailureLines(clock, (message, fields) => { lines.push([message, fields]); });
+  const told = new FailureLines(clock, (message, fields) => {
+    lines.push([message, fields]);
+  });
   const failed = (key: string, attempts: number): number => {
     const before = lines.length;
     told.failed('failed', { key, attempts }, () => ({ key, attempts }));
@@ -22,7 +32,10 @@ t.test('of failures in a row the first, second, fourth, eighth … are told', as
     failed('a', attempts);
     clock.advance(30_000);
   }
-  t.strictSame(lines.map(([, { attempts }]) => attempts), [1, 2, 4, 8, 16, 32, 64]);
+  t.strictSame(
+    lines.map(([, { attempts }]) => attempts),
+    [1, 2, 4, 8, 16, 32, 64],
+  );
 });
 
 t.test('a failure that passes and comes back is told once a minute, and then from its start', async (t) => {
@@ -44,7 +57,11 @@ t.test('of many keys a few lines a second, and the next line says how many were 
   t.equal(lines.length, reconcileLinesPerSecondMax);
   clock.advance(1_000);
   failed('another', 1);
-  t.strictSame(lines.at(-1)?.[1], { key: 'another', attempts: 1, leftOut: reconcileFailuresKnownMax * 2 - reconcileLinesPerSecondMax });
+  t.strictSame(lines.at(-1)?.[1], {
+    key: 'another',
+    attempts: 1,
+    leftOut: reconcileFailuresKnownMax * 2 - reconcileLinesPerSecondMax,
+  });
   clock.advance(1_000);
   t.equal(failed('k-0', 1), 1, 'only those told last are known');
 });

@@ -32,8 +32,24 @@ async function pass(clock: FakeClock, ms: number, stepMs = 100): Promise<void> {
 
 let ids = 0;
 
-function elector(node: string, log: LeaseLog, clock: Clock, onError: (error: unknown) => void = (error) => { throw error; }): LeaseElector {
-  return new LeaseElector({ log, clock, node, uuid: () => { ids += 1; return idOf(`lease ${String(ids)}`); }, onError });
+function elector(
+  node: string,
+  log: LeaseLog,
+  clock: Clock,
+  onError: (error: unknown) => void = (error) => {
+    throw error;
+  },
+): LeaseElector {
+  return new LeaseElector({
+    log,
+    clock,
+    node,
+    uuid: () => {
+      ids += 1;
+      return idOf(`lease ${String(ids)}`);
+    },
+    onError,
+  });
 }
 
 async function events(log: MemoryLog): Promise<readonly LeaseEvent[]> {
@@ -70,7 +86,9 @@ class Gate implements LeaseLog {
 
 test('the only node of a log always leads', async (t) => {
   t.ok(alwaysLeading.isLeader());
-  alwaysLeading.subscribe(() => { throw new Error('it never changes'); })();
+  alwaysLeading.subscribe(() => {
+    throw new Error('it never changes');
+  })();
 });
 
 test('a free lease is taken at once and renewed before it runs out', async (t) => {
@@ -78,7 +96,9 @@ test('a free lease is taken at once and renewed before it runs out', async (t) =
   const clock = new FakeClock();
   const one = elector('one', log, clock);
   const told: boolean[] = [];
-  one.subscribe((leads) => { told.push(leads); });
+  one.subscribe((leads) => {
+    told.push(leads);
+  });
   t.notOk(one.isLeader());
   one.start();
   await turns();
@@ -87,7 +107,7 @@ test('a free lease is taken at once and renewed before it runs out', async (t) =
   t.ok(one.isLeader());
   t.strictSame(told, [true]);
   const held = await events(log);
-  t.equal(held.length, 1 + Math.floor(4 * leaseMs / leaseRenewMs));
+  t.equal(held.length, 1 + Math.floor((4 * leaseMs) / leaseRenewMs));
   t.strictSame(held[0], { type: 'LeaseHeld', holder: 'one', leaseMs });
   await stopped(one, clock);
 });
@@ -150,7 +170,7 @@ test('an append whose outcome is unknown is sent again as it was, and counts fro
   t.ok(one.isLeader());
   t.equal(new Set(gate.appends).size, 1);
   t.equal((await events(log)).length, 1);
-  gate.unacknowledged = Math.ceil(2 * leaseMs / leaseLookMs);
+  gate.unacknowledged = Math.ceil((2 * leaseMs) / leaseLookMs);
   await pass(clock, leaseMs - 4 * leaseLookMs + 200);
   t.notOk(one.isLeader(), 'one lease time after the last that was acknowledged was sent');
   await pass(clock, 2 * leaseMs);
@@ -165,7 +185,9 @@ test('a log that cannot be reached ends nothing but the lease: it is taken again
   gate.reachable = false;
   const one = elector('one', gate, clock);
   const told: boolean[] = [];
-  one.subscribe((leads) => { told.push(leads); });
+  one.subscribe((leads) => {
+    told.push(leads);
+  });
   one.start();
   await pass(clock, leaseMs);
   gate.reachable = true;
@@ -190,15 +212,31 @@ test('a gap that no timer told of is told once the node goes on', async (t) => {
   const log = new MemoryLog();
   const clock = new FakeClock();
   // As after a standstill, when the answer to a renewal comes before any timer is looked at.
-  const standing: Clock = { now: () => clock.now(), monotonic: () => clock.monotonic(), after: (ms, task) => (ms > leaseRenewMs ? { cancel: () => undefined } : clock.after(ms, task)) };
+  const standing: Clock = {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    after: (ms, task) => (ms > leaseRenewMs ? { cancel: () => undefined } : clock.after(ms, task)),
+  };
   let answer = (): void => undefined;
   let isSlow = false;
-  const one = elector('one', { readLast: async (of) => log.readLast(of), append: async (...call) => {
-    if (isSlow) await new Promise<void>((go) => { answer = go; });
-    return log.append(...call);
-  } }, standing);
+  const one = elector(
+    'one',
+    {
+      readLast: async (of) => log.readLast(of),
+      append: async (...call) => {
+        if (isSlow)
+          await new Promise<void>((go) => {
+            answer = go;
+          });
+        return log.append(...call);
+      },
+    },
+    standing,
+  );
   const told: boolean[] = [];
-  one.subscribe((leads) => { told.push(leads); });
+  one.subscribe((leads) => {
+    told.push(leads);
+  });
   one.start();
   await turns();
   isSlow = true;
@@ -215,9 +253,15 @@ test('a gap that no timer told of is told once the node goes on', async (t) => {
 
 test('a lease stream that holds something else is told, and nobody leads by it', async (t) => {
   const log = new MemoryLog();
-  await log.append(stream, [{ id: idOf('odd'), type: 'TokenIssued', data: Buffer.from('{"digest":"x"}'), metadata: Buffer.from('{}') }], 'absent');
+  await log.append(
+    stream,
+    [{ id: idOf('odd'), type: 'TokenIssued', data: Buffer.from('{"digest":"x"}'), metadata: Buffer.from('{}') }],
+    'absent',
+  );
   const errors: unknown[] = [];
-  const one = elector('one', log, new FakeClock(), (error) => { errors.push(error); });
+  const one = elector('one', log, new FakeClock(), (error) => {
+    errors.push(error);
+  });
   one.start();
   await turns();
   t.notOk(one.isLeader());
@@ -231,7 +275,12 @@ test('a lease stream that holds something else is told, and nobody leads by it',
  */
 type Step =
   | { readonly kind: 'pass'; readonly ms: number }
-  | { readonly kind: 'fault'; readonly node: number; readonly fault: 'lost' | 'unacknowledged' | 'late' | 'slow' | 'cut'; readonly calls: number }
+  | {
+      readonly kind: 'fault';
+      readonly node: number;
+      readonly fault: 'lost' | 'unacknowledged' | 'late' | 'slow' | 'cut';
+      readonly calls: number;
+    }
   | { readonly kind: 'pause'; readonly node: number; readonly ms: number }
   | { readonly kind: 'stop' | 'kill' | 'start'; readonly node: number };
 
@@ -239,20 +288,43 @@ const nodes = 3;
 const node = fc.nat(nodes - 1);
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 50, max: 20_000 }) }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('fault' as const), node, fault: fc.constantFrom('lost' as const, 'unacknowledged' as const, 'late' as const, 'slow' as const, 'cut' as const), calls: fc.integer({ min: 1, max: 30 }) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('pause' as const), node, ms: fc.integer({ min: 1_000, max: 60_000 }) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('stop' as const, 'kill' as const, 'start' as const), node }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('fault' as const),
+      node,
+      fault: fc.constantFrom(
+        'lost' as const,
+        'unacknowledged' as const,
+        'late' as const,
+        'slow' as const,
+        'cut' as const,
+      ),
+      calls: fc.integer({ min: 1, max: 30 }),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('pause' as const), node, ms: fc.integer({ min: 1_000, max: 60_000 }) }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constantFrom('stop' as const, 'kill' as const, 'start' as const), node }),
+  },
 );
 
 test('never do two nodes believe to lead at once, and when faults cease one does', async (t) => {
   let changes = 0;
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
-    const world = new World();
-    for (const taken of steps) await world.take(taken);
-    await world.heal();
-    changes += world.changes;
-    await world.close();
-  }), { numRuns: runs, ...(seed === undefined ? {} : { seed: Number(seed) }) });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+      const world = new World();
+      for (const taken of steps) await world.take(taken);
+      await world.heal();
+      changes += world.changes;
+      await world.close();
+    }),
+    { numRuns: runs, ...(seed === undefined ? {} : { seed: Number(seed) }) },
+  );
   t.ok(changes > 2 * runs, `${String(changes)} changes of leaders in ${String(runs)} runs`);
 });
 
@@ -277,15 +349,24 @@ class Member {
     this.#starts += 1;
     const alive = { is: true };
     // What a dead process hears is heard by nobody.
-    const heard = async (): Promise<void> => new Promise((go) => { this.#hold(() => { if (alive.is) go(); }); });
+    const heard = async (): Promise<void> =>
+      new Promise((go) => {
+        this.#hold(() => {
+          if (alive.is) go();
+        });
+      });
     const log: LeaseLog = {
       append: async (...call) => {
         const fault = this.#nextFault();
         if (fault === 'late') {
           await this.#world.later(3_000);
-          if (!alive.is && this.faults % 2 === 0) return { ok: false, reason: 'unknown', cause: 'it died with its node' };
+          if (!alive.is && this.faults % 2 === 0)
+            return { ok: false, reason: 'unknown', cause: 'it died with its node' };
         }
-        const outcome: AppendOutcome = fault === 'cut' || fault === 'lost' ? { ok: false, reason: fault === 'cut' ? 'unavailable' : 'unknown', cause: fault } : await this.#world.log.append(...call);
+        const outcome: AppendOutcome =
+          fault === 'cut' || fault === 'lost'
+            ? { ok: false, reason: fault === 'cut' ? 'unavailable' : 'unknown', cause: fault }
+            : await this.#world.log.append(...call);
         if (fault === 'slow') await this.#world.later(9_000);
         await heard();
         return fault === 'unacknowledged' ? { ok: false, reason: 'unknown', cause: fault } : outcome;
@@ -301,12 +382,22 @@ class Member {
       },
     };
     const clock: Clock = {
-      now: () => this.#world.clock.now(), monotonic: () => this.#world.clock.monotonic(),
-      after: (ms, task) => this.#world.clock.after(ms, () => { this.#hold(() => { if (alive.is) task(); }); }),
+      now: () => this.#world.clock.now(),
+      monotonic: () => this.#world.clock.monotonic(),
+      after: (ms, task) =>
+        this.#world.clock.after(ms, () => {
+          this.#hold(() => {
+            if (alive.is) task();
+          });
+        }),
     };
     this.elector = elector(`${this.name}.${String(this.#starts)}`, log, clock);
-    this.elector.subscribe(() => { this.#world.changes += 1; });
-    this.#kill = () => { alive.is = false; };
+    this.elector.subscribe(() => {
+      this.#world.changes += 1;
+    });
+    this.#kill = () => {
+      alive.is = false;
+    };
     this.elector.start();
   }
 
@@ -337,7 +428,10 @@ class Member {
 class World {
   readonly clock = new FakeClock();
   readonly log = new MemoryLog();
-  readonly members: readonly Member[] = Array.from({ length: nodes }, (_, place) => new Member(`n${String(place)}`, this));
+  readonly members: readonly Member[] = Array.from(
+    { length: nodes },
+    (_, place) => new Member(`n${String(place)}`, this),
+  );
   changes = 0;
 
   constructor() {
@@ -345,7 +439,9 @@ class World {
   }
 
   async later(ms: number): Promise<void> {
-    await new Promise<void>((done) => { this.clock.after(ms, done); });
+    await new Promise<void>((done) => {
+      this.clock.after(ms, done);
+    });
   }
 
   async take(taken: Step): Promise<void> {
@@ -355,10 +451,18 @@ class World {
     }
     const member = this.members[taken.node]!;
     switch (taken.kind) {
-      case 'fault': Object.assign(member, { fault: taken.fault, faults: taken.calls }); break;
-      case 'pause': member.pausedMs = Math.max(member.pausedMs, taken.ms); break;
-      case 'start': member.start(); break;
-      case 'kill': member.kill(); break;
+      case 'fault':
+        Object.assign(member, { fault: taken.fault, faults: taken.calls });
+        break;
+      case 'pause':
+        member.pausedMs = Math.max(member.pausedMs, taken.ms);
+        break;
+      case 'start':
+        member.start();
+        break;
+      case 'kill':
+        member.kill();
+        break;
       case 'stop': {
         if (member.pausedMs > 0 || member.elector === undefined) break;
         const ended = member.elector.stop();
@@ -397,7 +501,8 @@ class World {
       member.start();
     }
     await this.pass(2 * leaseMs + 8_000);
-    if (this.members.filter(({ elector: one }) => one?.isLeader() === true).length !== 1) throw new Error('nobody leads although nothing is amiss');
+    if (this.members.filter(({ elector: one }) => one?.isLeader() === true).length !== 1)
+      throw new Error('nobody leads although nothing is amiss');
   }
 
   async close(): Promise<void> {
@@ -408,6 +513,9 @@ class World {
   #check(): void {
     // One that stands still believes nothing: it is asked when it goes on.
     const leading = this.members.filter((member) => member.pausedMs === 0 && member.elector?.isLeader() === true);
-    if (leading.length > 1) throw new Error(`${leading.map(({ name }) => name).join(' and ')} both lead at ${String(this.clock.monotonic())} ms`);
+    if (leading.length > 1)
+      throw new Error(
+        `${leading.map(({ name }) => name).join(' and ')} both lead at ${String(this.clock.monotonic())} ms`,
+      );
   }
 }

@@ -13,7 +13,14 @@ import { idOf } from '../support/id-of.ts';
 import { MemoryLog } from '../support/memory/memory-log.ts';
 import { altered } from '../support/writing.ts';
 
-const metadata: EventMetadata = { actor: 'test', verb: 'update', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
+const metadata: EventMetadata = {
+  actor: 'test',
+  verb: 'update',
+  requestId: 'r',
+  time: '2026-01-01T00:00:00.000Z',
+  schema: eventSchema,
+  $correlationId: 'r',
+};
 
 async function pass(clock: FakeClock, ms: number, stepMs = 500): Promise<void> {
   for (let passed = 0; passed < ms; passed += stepMs) {
@@ -31,15 +38,47 @@ class Node {
   readonly #listeners = new Set<(leads: boolean) => void>();
   #leads = false;
 
-  constructor(node: string, { log, clock, reads, isAlone = false }: { readonly log: EventLog; readonly clock: FakeClock; readonly reads: number; readonly isAlone?: boolean }) {
+  constructor(
+    node: string,
+    {
+      log,
+      clock,
+      reads,
+      isAlone = false,
+    }: { readonly log: EventLog; readonly clock: FakeClock; readonly reads: number; readonly isAlone?: boolean },
+  ) {
     let ids = 0;
-    const given = { log, clock, node, reads, drained: () => logStart, uuid: () => { ids += 1; return idOf(`${node} ${String(ids)}`); }, metadata: () => metadata };
+    const given = {
+      log,
+      clock,
+      node,
+      reads,
+      drained: () => logStart,
+      uuid: () => {
+        ids += 1;
+        return idOf(`${node} ${String(ids)}`);
+      },
+      metadata: () => metadata,
+    };
     this.heartbeat = new Heartbeat(given);
     this.levels = new Levels({
-      ...given, isAlone, reader: { reached: async () => Promise.resolve('reached' as const) },
+      ...given,
+      isAlone,
+      reader: { reached: async () => Promise.resolve('reached' as const) },
       level: { level: () => this.level, subscribe: () => () => undefined },
-      leadership: { isLeader: () => this.#leads, subscribe: (listener) => { this.#listeners.add(listener); return () => { this.#listeners.delete(listener); }; } },
-      onRaised: () => undefined, onError: (error) => { this.errors.push(error); },
+      leadership: {
+        isLeader: () => this.#leads,
+        subscribe: (listener) => {
+          this.#listeners.add(listener);
+          return () => {
+            this.#listeners.delete(listener);
+          };
+        },
+      },
+      onRaised: () => undefined,
+      onError: (error) => {
+        this.errors.push(error);
+      },
     });
   }
 
@@ -58,11 +97,18 @@ class Node {
   }
 }
 
-type World = { readonly log: MemoryLog; readonly clock: FakeClock; readonly nodes: readonly Node[]; readonly raised: () => Promise<readonly number[]> };
+type World = {
+  readonly log: MemoryLog;
+  readonly clock: FakeClock;
+  readonly nodes: readonly Node[];
+  readonly raised: () => Promise<readonly number[]>;
+};
 
 function opened(t: Test, reads: readonly number[], through: (log: EventLog) => EventLog = (log) => log): World {
   const [log, clock] = [new MemoryLog(), new FakeClock()];
-  const nodes = reads.map((level, place) => new Node(`n${String(place)}`, { log: place === 0 ? through(log) : log, clock, reads: level }));
+  const nodes = reads.map(
+    (level, place) => new Node(`n${String(place)}`, { log: place === 0 ? through(log) : log, clock, reads: level }),
+  );
   for (const node of nodes) void node.follow(log);
   t.teardown(async () => {
     for (const { levels, heartbeat } of nodes) {
@@ -106,7 +152,10 @@ test('once all nodes read the next level the one that leads raises it, after it 
   t.same(await raised(), [], 'somebody may be there who was not heard yet');
   await pass(clock, 4 * leaseRenewMs);
   t.same(await raised(), [2]);
-  t.same(nodes.map(({ level }) => level), [2, 2, 2]);
+  t.same(
+    nodes.map(({ level }) => level),
+    [2, 2, 2],
+  );
   await pass(clock, 2 * leaseMs);
   t.same(await raised(), [2], 'nothing is left to raise');
 });
@@ -115,7 +164,14 @@ test('while a node lives that does not read it the level stays, and rises once t
   for (const end of ['stop', 'die'] as const) {
     let isCut = false;
     const { clock, nodes, raised, log } = opened(t, [2]);
-    const older = new Node('older', { log: altered(log, { append: async (...call) => (isCut ? { ok: false, reason: 'unavailable', cause: new Error('dead') } : log.append(...call)) }), clock, reads: 1 });
+    const older = new Node('older', {
+      log: altered(log, {
+        append: async (...call) =>
+          isCut ? { ok: false, reason: 'unavailable', cause: new Error('dead') } : log.append(...call),
+      }),
+      clock,
+      reads: 1,
+    });
     older.heartbeat.start();
     nodes[0]!.heartbeat.start();
     nodes[0]!.lead();
@@ -150,14 +206,15 @@ test('who does not lead raises nothing, nor who leads no more', async (t) => {
 
 test('who does not hear its own word back raises nothing: it would not hear others either', async (t) => {
   let isStalled = true;
-  const through = (log: EventLog): EventLog => altered(log, {
-    subscribe: async function* (options) {
-      for await (const batch of log.subscribe(options)) {
-        while (isStalled && options.signal?.aborted !== true) await nextTurn();
-        yield batch;
-      }
-    },
-  });
+  const through = (log: EventLog): EventLog =>
+    altered(log, {
+      subscribe: async function* (options) {
+        for await (const batch of log.subscribe(options)) {
+          while (isStalled && options.signal?.aborted !== true) await nextTurn();
+          yield batch;
+        }
+      },
+    });
   const { clock, nodes, raised } = opened(t, [2], through);
   nodes[0]!.heartbeat.start();
   nodes[0]!.lead();
@@ -170,7 +227,8 @@ test('who does not hear its own word back raises nothing: it would not hear othe
 
 test('a log that does not answer puts it off, and what was heard before that counts no more', async (t) => {
   let isAway = true;
-  const through = (log: EventLog): EventLog => altered(log, { head: async () => (isAway ? Promise.reject(new Error('away')) : log.head()) });
+  const through = (log: EventLog): EventLog =>
+    altered(log, { head: async () => (isAway ? Promise.reject(new Error('away')) : log.head()) });
   const { clock, nodes, raised } = opened(t, [2], through);
   nodes[0]!.heartbeat.start();
   nodes[0]!.lead();
@@ -186,19 +244,34 @@ test('a heartbeat goes on behind what landed unanswered, and ends with a word', 
   const [log, clock] = [new MemoryLog(), new FakeClock()];
   let lost = 2;
   const heartbeat = new Heartbeat({
-    clock, node: 'n', reads: 2, drained: () => logPosition(7n), uuid: (() => { let ids = 0; return () => { ids += 1; return idOf(`beat ${String(ids)}`); }; })(), metadata: () => metadata,
-    log: { append: async (...call) => {
-      const outcome = await log.append(...call);
-      lost -= 1;
-      return lost >= 0 ? { ok: false, reason: 'unknown', cause: new Error('no answer') } : outcome;
-    } },
+    clock,
+    node: 'n',
+    reads: 2,
+    drained: () => logPosition(7n),
+    uuid: (() => {
+      let ids = 0;
+      return () => {
+        ids += 1;
+        return idOf(`beat ${String(ids)}`);
+      };
+    })(),
+    metadata: () => metadata,
+    log: {
+      append: async (...call) => {
+        const outcome = await log.append(...call);
+        lost -= 1;
+        return lost >= 0 ? { ok: false, reason: 'unknown', cause: new Error('no answer') } : outcome;
+      },
+    },
   });
   heartbeat.start();
   await pass(clock, 4 * leaseRenewMs);
   const stopped = heartbeat.stop();
   await pass(clock, leaseReleaseMs);
   await stopped;
-  const events = (await log.readStream(streamName('lease:node/n'), { from: 0 as never, limit: 100 })).map((recorded) => decodeEvent(recorded).event);
+  const events = (await log.readStream(streamName('lease:node/n'), { from: 0 as never, limit: 100 })).map(
+    (recorded) => decodeEvent(recorded).event,
+  );
   t.match(events[0], { type: 'NodeSeen', reads: 2, beatMs: leaseRenewMs, drained: '7' });
   t.same(events.at(-1), { type: 'NodeLeft' });
   t.ok(events.length >= 4 && events.slice(0, -1).every(({ type }) => type === 'NodeSeen'), String(events.length));

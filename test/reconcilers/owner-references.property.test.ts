@@ -18,42 +18,54 @@ const deletion = fc.record({ of: fc.nat(objects - 1), propagation, restart: fc.b
 test('whoever owns whom and whatever is deleted how, what is left has a living owner, or never had one that went', async (t) => {
   const edgesDrawn = fc.array(edge, { maxLength: 10 });
   const deletionsDrawn = fc.array(deletion, { minLength: 1, maxLength: 4 });
-  await fc.assert(fc.asyncProperty(edgesDrawn, deletionsDrawn, fc.boolean(), async (edges, deletions, isSlow) => {
-    const ends: (() => unknown)[] = [];
-    const stage = await OwnersStage.open({ teardown: ((end: () => unknown) => { ends.push(end); }) as never });
-    try {
-      stage.isSlow = isSlow;
-      await stage.lead();
-      await stage.lead();
-      const made: Shown[] = [];
-      for (let place = 0; place < objects; place += 1) made.push(await stage.create(`o${String(place)}`));
-      for (const from of new Set(edges.map((one) => one.from))) {
-        const ownerReferences = edges.filter((one) => one.from === from).map(({ to, blockOwnerDeletion }) => ownedBy(made[to]!, { blockOwnerDeletion }));
-        await stage.patch(`o${String(from)}`, { metadata: { ownerReferences: ownerReferences as never } });
-      }
-      for (const one of deletions) {
-        if (stage.object(`o${String(one.of)}`) !== undefined) await stage.delete(`o${String(one.of)}`, one.propagation).catch(() => undefined);
-        if (one.restart) {
-          await stage.stopAll();
-          await stage.lead();
+  await fc.assert(
+    fc.asyncProperty(edgesDrawn, deletionsDrawn, fc.boolean(), async (edges, deletions, isSlow) => {
+      const ends: (() => unknown)[] = [];
+      const stage = await OwnersStage.open({
+        teardown: ((end: () => unknown) => {
+          ends.push(end);
+        }) as never,
+      });
+      try {
+        stage.isSlow = isSlow;
+        await stage.lead();
+        await stage.lead();
+        const made: Shown[] = [];
+        for (let place = 0; place < objects; place += 1) made.push(await stage.create(`o${String(place)}`));
+        for (const from of new Set(edges.map((one) => one.from))) {
+          const ownerReferences = edges
+            .filter((one) => one.from === from)
+            .map(({ to, blockOwnerDeletion }) => ownedBy(made[to]!, { blockOwnerDeletion }));
+          await stage.patch(`o${String(from)}`, { metadata: { ownerReferences: ownerReferences as never } });
         }
-        if (one.settle) await stage.settle();
+        for (const one of deletions) {
+          if (stage.object(`o${String(one.of)}`) !== undefined)
+            await stage.delete(`o${String(one.of)}`, one.propagation).catch(() => undefined);
+          if (one.restart) {
+            await stage.stopAll();
+            await stage.lead();
+          }
+          if (one.settle) await stage.settle();
+        }
+        await stage.settle();
+        checkSettled(stage);
+        checkKept(stage, edges, deletions);
+        if (stage.errors.length > 0) throw new Error(`told: ${stage.errors.map(String).join(', ')}`);
+      } finally {
+        for (const end of ends) await end();
       }
-      await stage.settle();
-      checkSettled(stage);
-      checkKept(stage, edges, deletions);
-      if (stage.errors.length > 0) throw new Error(`told: ${stage.errors.map(String).join(', ')}`);
-    } finally {
-      for (const end of ends) await end();
-    }
-  }), { numRuns: runs });
+    }),
+    { numRuns: runs },
+  );
   t.pass(`${String(runs)} graphs`);
 });
 
 function checkSettled(stage: OwnersStage): void {
   const left = stage.names().map((name) => stage.object(name)!);
   const uids = new Set(left.map(({ metadata: { uid } }) => uid));
-  for (const { metadata: { name, deletionTimestamp, ownerReferences = [] } } of left) {
+  for (const {
+    metadata: { name, deletionTimestamp, ownerReferences = [] },
+  } of left) {
     if (deletionTimestamp !== undefined) throw new Error(`${name} is half deleted`);
     const gone = ownerReferences.filter(({ uid }) => !uids.has(uid));
     if (gone.length > 0) throw new Error(`${name} names ${gone.map((owner) => owner.name).join(', ')}, who is gone`);
@@ -68,6 +80,7 @@ function checkKept(stage: OwnersStage, edges: readonly Edge[], deletions: readon
   // A set that grows while it is walked is walked to its new end.
   for (const place of reached) for (const { from, to } of edges) if (to === place) reached.add(from);
   for (let place = 0; place < objects; place += 1) {
-    if (!reached.has(place) && stage.object(`o${String(place)}`) === undefined) throw new Error(`o${String(place)} is gone, and nobody deleted it or an owner of its`);
+    if (!reached.has(place) && stage.object(`o${String(place)}`) === undefined)
+      throw new Error(`o${String(place)} is gone, and nobody deleted it or an owner of its`);
   }
 }

@@ -42,9 +42,21 @@ export class OwnersStage {
   #ids = 0;
 
   private constructor(tables: LmdbTables) {
-    this.models = new ObjectModels({ tables, identity: () => ({ logId: 'the only one', epoch: 0 }), types: (key) => (key === widgets.key ? widgets : undefined), clock: this.clock });
+    this.models = new ObjectModels({
+      tables,
+      identity: () => ({ logId: 'the only one', epoch: 0 }),
+      types: (key) => (key === widgets.key ? widgets : undefined),
+      clock: this.clock,
+    });
     this.#execute = createWriteDoor({
-      log: this.log, reader: this.models, clock: this.clock, domain, suffix: () => 'aaaaa', lastEventTime: () => 0, rules: noRules, uuid: () => this.#id(),
+      log: this.log,
+      reader: this.models,
+      clock: this.clock,
+      domain,
+      suffix: () => 'aaaaa',
+      lastEventTime: () => 0,
+      rules: noRules,
+      uuid: () => this.#id(),
       secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
     });
   }
@@ -70,11 +82,23 @@ export class OwnersStage {
   /** One more node that believes to lead. */
   async lead(): Promise<void> {
     const given = {
-      changes: this.models, reader: this.models, execute: this.#execute, bound: new ReconcileBound(this.clock), leadership: alwaysLeading, clock: this.clock, uuid: () => this.#id(),
-      types: (key: string) => (key === widgets.key ? widgets : undefined), serving: () => this.serving, onError: (error: unknown) => { this.errors.push(error); },
+      changes: this.models,
+      reader: this.models,
+      execute: this.#execute,
+      bound: new ReconcileBound(this.clock),
+      leadership: alwaysLeading,
+      clock: this.clock,
+      uuid: () => this.#id(),
+      types: (key: string) => (key === widgets.key ? widgets : undefined),
+      serving: () => this.serving,
+      onError: (error: unknown) => {
+        this.errors.push(error);
+      },
     };
     const owners = new OwnerReferences({
-      ...given, withoutOwners: new Set(), clock: this.isSlow ? slowed(this.clock) : this.clock,
+      ...given,
+      withoutOwners: new Set(),
+      clock: this.isSlow ? slowed(this.clock) : this.clock,
       typeOfKind: (group, kind) => (group === widgets.group && kind === widgets.kind ? widgets : undefined),
     });
     const running = { owners, collector: new Collector(given) };
@@ -86,18 +110,32 @@ export class OwnersStage {
   /** As when a plugin has started. */
   async serve(type: ResourceType): Promise<void> {
     this.serving = [type];
-    await Promise.all(this.#running.map(async ({ owners, collector }) => {
-      collector.enqueueAll(type);
-      await owners.serve(type);
-    }));
+    await Promise.all(
+      this.#running.map(async ({ owners, collector }) => {
+        collector.enqueueAll(type);
+        await owners.serve(type);
+      }),
+    );
   }
 
   async stopAll(): Promise<void> {
-    await this.#letPass(Promise.all(this.#running.splice(0).flatMap(({ owners, collector }) => [owners.stop(), collector.stop()])));
+    await this.#letPass(
+      Promise.all(this.#running.splice(0).flatMap(({ owners, collector }) => [owners.stop(), collector.stop()])),
+    );
   }
 
-  async create(name: string, ownerReferences: readonly OwnerReference[] = [], finalizers: readonly string[] = []): Promise<Shown> {
-    return this.#write({ type: 'create', object: { metadata: { name, ownerReferences: ownerReferences as unknown as JsonObject[], finalizers }, spec: { title: name } } });
+  async create(
+    name: string,
+    ownerReferences: readonly OwnerReference[] = [],
+    finalizers: readonly string[] = [],
+  ): Promise<Shown> {
+    return this.#write({
+      type: 'create',
+      object: {
+        metadata: { name, ownerReferences: ownerReferences as unknown as JsonObject[], finalizers },
+        spec: { title: name },
+      },
+    });
   }
 
   async patch(name: string, document: JsonObject): Promise<Shown> {
@@ -110,7 +148,7 @@ export class OwnersStage {
 
   object(name: string): Shown | undefined {
     const stored = this.models.get(widgets.key, name);
-    return stored === undefined ? undefined : JSON.parse(Buffer.from(stored.bytes).toString('utf8')) as Shown;
+    return stored === undefined ? undefined : (JSON.parse(Buffer.from(stored.bytes).toString('utf8')) as Shown);
   }
 
   names(): readonly string[] {
@@ -122,20 +160,32 @@ export class OwnersStage {
     let position = -1n;
     while (position !== this.models.position()) {
       position = this.models.position();
-      await this.#letPass(Promise.all(this.#running.flatMap(({ owners, collector }) => [owners.idle(), collector.idle()])));
+      await this.#letPass(
+        Promise.all(this.#running.flatMap(({ owners, collector }) => [owners.idle(), collector.idle()])),
+      );
       for (let turn = 0; turn < 8; turn += 1) await nextTurn();
     }
   }
 
   async #write(command: Command): Promise<Shown> {
-    return shown(await this.#letPass(this.#execute(widgets, command, {
-      cause: { actor: 'test', verb: 'write', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: { kind: 'platform', part: 'test' },
-    })));
+    return shown(
+      await this.#letPass(
+        this.#execute(widgets, command, {
+          cause: { actor: 'test', verb: 'write', requestId: 'r' },
+          dryRun: false,
+          fieldValidation: undefined,
+          origin: 'client',
+          subject: { kind: 'platform', part: 'test' },
+        }),
+      ),
+    );
   }
 
   async #letPass<T>(promise: Promise<T>): Promise<T> {
     const state = { isSettled: false };
-    const end = (): void => { state.isSettled = true; };
+    const end = (): void => {
+      state.isSettled = true;
+    };
     promise.then(end, end);
     for (let turn = 0; !state.isSettled; turn += 1) {
       await nextTurn();
@@ -154,11 +204,18 @@ export class OwnersStage {
 function slowed(clock: Clock): Clock {
   let looks = 0;
   return {
-    now: () => clock.now(), after: (delayMs, task) => clock.after(delayMs, task),
-    monotonic: () => { looks += 1; return clock.monotonic() + looks * sliceMs; },
+    now: () => clock.now(),
+    after: (delayMs, task) => clock.after(delayMs, task),
+    monotonic: () => {
+      looks += 1;
+      return clock.monotonic() + looks * sliceMs;
+    },
   };
 }
 
-export function ownedBy({ metadata: { name, uid } }: Shown, flags: { readonly blockOwnerDeletion?: boolean } = {}): OwnerReference {
+export function ownedBy(
+  { metadata: { name, uid } }: Shown,
+  flags: { readonly blockOwnerDeletion?: boolean } = {},
+): OwnerReference {
   return { apiVersion: widgets.apiVersion, kind: widgets.kind, name, uid, ...flags };
 }

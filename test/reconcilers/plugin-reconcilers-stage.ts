@@ -13,7 +13,11 @@ import { MemoryObjects, WidgetWriter } from '../support/memory/memory-objects.ts
 import { widgetType } from '../support/watched-type.ts';
 import { Lead, turns } from './controller-stage.ts';
 
-export type Line = { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly message: string; readonly fields: Readonly<Record<string, unknown>> };
+export type Line = {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly message: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+};
 
 /** Reconcilers of one plugin over widgets, and over gadgets that they may watch. */
 export class PluginReconcilersStage {
@@ -36,23 +40,42 @@ export class PluginReconcilersStage {
     this.#widgets = new WidgetWriter(log);
     this.#gadgets = new WidgetWriter(log, 'gadgets');
     this.reconcilers = new PluginReconcilers({
-      changes: this.#objects, reader: this.#objects, bound: new ReconcileBound(this.clock), leadership: this.lead, clock: this.clock, loggerOf: () => recorder(this.lines), parse: asPluginObject,
+      changes: this.#objects,
+      reader: this.#objects,
+      bound: new ReconcileBound(this.clock),
+      leadership: this.lead,
+      clock: this.clock,
+      loggerOf: () => recorder(this.lines),
+      parse: asPluginObject,
       placeOf: (plugin, stack) => this.suspects.placeOf(plugin, stack),
       clientOf: (_plugin, isOver) => {
         this.over.push(isOver);
         return {} as Client;
       },
     });
-    this.reconcilers.subscribe((plugin) => { this.told.push(plugin); });
+    this.reconcilers.subscribe((plugin) => {
+      this.told.push(plugin);
+    });
   }
 
   /** What plugins' code answers is anything. */
-  async mount(reconcile: (request: ReconcileRequest) => unknown, names?: (object: PluginObject) => unknown): Promise<void> {
+  async mount(
+    reconcile: (request: ReconcileRequest) => unknown,
+    names?: (object: PluginObject) => unknown,
+  ): Promise<void> {
     const type = (plural: string): MountedReconciler['type'] => ({ group: 'example.com', version: 'v1', plural });
-    this.reconcilers.mount('shop', [{
-      name: 'widgets', type: type('widgets'), concurrency: 4, reconcile: reconcile as MountedReconciler['reconcile'],
-      watches: names === undefined ? [] : [{ type: type('gadgets'), names: names as (object: PluginObject) => readonly string[] }],
-    }]);
+    this.reconcilers.mount('shop', [
+      {
+        name: 'widgets',
+        type: type('widgets'),
+        concurrency: 4,
+        reconcile: reconcile as MountedReconciler['reconcile'],
+        watches:
+          names === undefined
+            ? []
+            : [{ type: type('gadgets'), names: names as (object: PluginObject) => readonly string[] }],
+      },
+    ]);
     await turns(8);
   }
 
@@ -89,6 +112,10 @@ export class PluginReconcilersStage {
 }
 
 function recorder(lines: Line[]): PluginLogger {
-  const note = (level: Line['level']) => (message: string, fields: Readonly<Record<string, unknown>> = {}): void => { lines.push({ level, message, fields }); };
+  const note =
+    (level: Line['level']) =>
+    (message: string, fields: Readonly<Record<string, unknown>> = {}): void => {
+      lines.push({ level, message, fields });
+    };
   return { debug: note('debug'), info: note('info'), warn: note('warn'), error: note('error') };
 }

@@ -1,15 +1,32 @@
 /** Whatever a plugin's reconciler does stays its own, is told, and is shown for as long as it is so. */
 import t from 'tap';
 
-import { reconcileAllAfterMs, reconcileFailingAttempts, reconcileHealthToldMs, reconcileRetryMsMin, reconcileStepMs, reconcileStopMs, reconcileTraceLengthMax, reconcileWatchedNamesMax } from '../../reconcilers/reconcile-limits.ts';
+import {
+  reconcileAllAfterMs,
+  reconcileFailingAttempts,
+  reconcileHealthToldMs,
+  reconcileRetryMsMin,
+  reconcileStepMs,
+  reconcileStopMs,
+  reconcileTraceLengthMax,
+  reconcileWatchedNamesMax,
+} from '../../reconcilers/reconcile-limits.ts';
 import type { ReconcileRequest } from '../../src/plugin/api/door/reconciler.ts';
 import { ClientError, type PluginObject } from '../../src/plugin/api/plugin.ts';
 import { turns } from './controller-stage.ts';
 import { PluginReconcilersStage } from './plugin-reconcilers-stage.ts';
 
 function hostile(target: object = {}): object {
-  const refuse = (): never => { throw Object.create(null) as Error; };
-  return new Proxy(target, { get: refuse, has: refuse, getPrototypeOf: refuse, ownKeys: refuse, getOwnPropertyDescriptor: refuse });
+  const refuse = (): never => {
+    throw Object.create(null) as Error;
+  };
+  return new Proxy(target, {
+    get: refuse,
+    has: refuse,
+    getPrototypeOf: refuse,
+    ownKeys: refuse,
+    getOwnPropertyDescriptor: refuse,
+  });
 }
 
 function raise(thrown: unknown): never {
@@ -18,12 +35,12 @@ function raise(thrown: unknown): never {
 
 /** Each fails its step, once for each try. */
 const failing: Readonly<Record<string, () => unknown>> = {
-  'throws': () => raise(new Error('boom')),
+  throws: () => raise(new Error('boom')),
   'throws nothing': () => raise(undefined),
   'throws what has no text': () => raise(Object.create(null)),
   'throws a hostile error': () => raise(hostile(new Error('boom'))),
   'throws a text without end': () => raise('x'.repeat(10_000_000)),
-  'rejects': async () => Promise.reject(new Error('boom')),
+  rejects: async () => Promise.reject(new Error('boom')),
   'rejects with what has no text': async () => Promise.reject(Object.create(null) as Error),
   'answers text': () => 'settled',
   'answers an array': () => [],
@@ -33,8 +50,15 @@ const failing: Readonly<Record<string, () => unknown>> = {
   'answers a time that is none': () => ({ type: 'again', afterMs: Number.NaN }),
   'answers a time before now': () => ({ type: 'again', afterMs: -1 }),
   'answers a hostile proxy': () => hostile(),
-  'resolves with a hostile proxy': () => new Promise((resolve) => { resolve(new Proxy({}, { get: (_target, name) => (name === 'then' ? undefined : raise(Object.create(null))) })); }),
-  'answers a thenable that throws': () => ({ get then() { return raise(Object.create(null)); } }),
+  'resolves with a hostile proxy': () =>
+    new Promise((resolve) => {
+      resolve(new Proxy({}, { get: (_target, name) => (name === 'then' ? undefined : raise(Object.create(null))) }));
+    }),
+  'answers a thenable that throws': () => ({
+    get then() {
+      return raise(Object.create(null));
+    },
+  }),
   'answers a thenable that fails, then succeeds, then fails': () => ({
     then: (done: (value: unknown) => void, failed: (error: unknown) => void) => {
       failed(Object.create(null));
@@ -42,7 +66,12 @@ const failing: Readonly<Record<string, () => unknown>> = {
       failed(2);
     },
   }),
-  'answers a promise that says it failed in its own way': () => Object.assign(Promise.resolve(), { then: (_done: unknown, failed: (error: unknown) => void) => { failed('own'); } }),
+  'answers a promise that says it failed in its own way': () =>
+    Object.assign(Promise.resolve(), {
+      then: (_done: unknown, failed: (error: unknown) => void) => {
+        failed('own');
+      },
+    }),
 };
 
 for (const [act, reconcile] of Object.entries(failing)) {
@@ -68,8 +97,12 @@ for (const [act, reconcile] of Object.entries(failing)) {
     t.strictSame(stage.conditions, ['ReconcilerFailing']);
     await stage.pass(reconcileHealthToldMs);
     t.ok(stage.told.length > 0, 'whoever shows it is told');
-    t.strictSame(stage.lines.filter(({ fields: { name } }) => name === 'a').map(({ fields: { attempts } }) => attempts), [1, 2, 4, 8]);
-    for (const { fields } of stage.lines) t.ok(JSON.stringify(fields).length < reconcileTraceLengthMax + 500, 'no line without end');
+    t.strictSame(
+      stage.lines.filter(({ fields: { name } }) => name === 'a').map(({ fields: { attempts } }) => attempts),
+      [1, 2, 4, 8],
+    );
+    for (const { fields } of stage.lines)
+      t.ok(JSON.stringify(fields).length < reconcileTraceLengthMax + 500, 'no line without end');
     isMended = true;
     await stage.pass(3_600_000, 30_000);
     t.strictSame(stage.conditions, [], 'well again');
@@ -88,17 +121,23 @@ t.test('a step that meets another writer is tried again, and no error unless it 
     if (conflicts >= 0) throw new ClientError('it changed', { reason: 'Conflict', status: 409 });
     return undefined;
   });
-  t.strictSame(stage.lines.map(({ level }) => level), ['debug']);
+  t.strictSame(
+    stage.lines.map(({ level }) => level),
+    ['debug'],
+  );
   await stage.pass(reconcileRetryMsMin);
-  t.strictSame(stage.lines.map(({ level }) => level), ['debug', 'error']);
+  t.strictSame(
+    stage.lines.map(({ level }) => level),
+    ['debug', 'error'],
+  );
   await stage.pass(reconcileRetryMsMin * 2);
   t.equal(conflicts, -1, 'the third try succeeds');
   await stage.reconcilers.stop();
 });
 
 const settling: Readonly<Record<string, () => unknown>> = {
-  'nothing': () => undefined,
-  'null': () => null,
+  nothing: () => undefined,
+  null: () => null,
   'more than is asked': () => ({ type: 'settled', more: 1 }),
   'a thenable that calls back twice': () => ({
     then: (done: (value: unknown) => void) => {
@@ -106,12 +145,13 @@ const settling: Readonly<Record<string, () => unknown>> = {
       done({ type: 'again', afterMs: 10 });
     },
   }),
-  'a promise whose then answers something else': () => Object.assign(Promise.resolve(), {
-    then: (done: (value: unknown) => void) => {
-      done(undefined);
-      return 7;
-    },
-  }),
+  'a promise whose then answers something else': () =>
+    Object.assign(Promise.resolve(), {
+      then: (done: (value: unknown) => void) => {
+        done(undefined);
+        return 7;
+      },
+    }),
 };
 
 t.test('what settles a step settles it once', async (t) => {
@@ -139,7 +179,11 @@ t.test('a step that never ends is shown and holds its name alone, and the condit
   await stage.widget('hangs');
   await stage.mount(({ name }) => {
     seen.push(name);
-    return name === 'hangs' ? new Promise<void>((resolve) => { ends.push(resolve); }) : undefined;
+    return name === 'hangs'
+      ? new Promise<void>((resolve) => {
+          ends.push(resolve);
+        })
+      : undefined;
   });
   await stage.pass(reconcileStepMs - 1);
   t.strictSame(stage.conditions, []);
@@ -158,10 +202,13 @@ t.test('a step that never ends is shown and holds its name alone, and the condit
   t.strictSame(stage.conditions, []);
   t.equal(stage.told.length, 2);
   await Promise.all([stage.reconcilers.stop(), stage.pass(reconcileStopMs)]);
-  t.match(stage.lines.filter(({ level }) => level === 'error'), [
-    { message: 'a reconciler exceeds its time limit', fields: { name: 'hangs', limitMs: reconcileStepMs } },
-    { message: 'a reconciler did not stop in time', fields: { name: 'hangs', limitMs: reconcileStopMs } },
-  ]);
+  t.match(
+    stage.lines.filter(({ level }) => level === 'error'),
+    [
+      { message: 'a reconciler exceeds its time limit', fields: { name: 'hangs', limitMs: reconcileStepMs } },
+      { message: 'a reconciler did not stop in time', fields: { name: 'hangs', limitMs: reconcileStopMs } },
+    ],
+  );
 });
 
 t.test('it is shown where in the plugin it fails', async (t) => {
@@ -193,7 +240,7 @@ t.test('what failed while this node led before is shown no more', async (t) => {
 
 /** What a watch's function does when it is asked; each concerns nobody knows whom. */
 const rubbish: Readonly<Record<string, (object: PluginObject) => unknown>> = {
-  'throws': () => raise(new Error('no shop')),
+  throws: () => raise(new Error('no shop')),
   'throws a hostile error': () => raise(hostile(new Error('boom'))),
   'answers nothing': () => undefined,
   'answers text': () => 'a',
@@ -208,7 +255,9 @@ for (const [act, names] of Object.entries(rubbish)) {
     const stage = new PluginReconcilersStage();
     let seen: string[] = [];
     for (const name of ['a', 'b', 'c']) await stage.widget(name);
-    await stage.mount(({ name }) => { seen.push(name); }, names);
+    await stage.mount(({ name }) => {
+      seen.push(name);
+    }, names);
     seen = [];
     for (let change = 0; change < 50; change += 1) await stage.gadget('g', String(change));
     t.strictSame(seen, [], 'nobody knows whom it concerns');
@@ -228,7 +277,17 @@ t.test('names that no object can have, or iterated over in their own way, reach 
   const stage = new PluginReconcilersStage();
   let seen: string[] = [];
   await stage.widget('a');
-  await stage.mount(({ name }) => { seen.push(name); }, () => Object.assign(['a', '', 'A b', '../x', 'x'.repeat(10_000), 'gone'], { *[Symbol.iterator]() { for (;;) yield 'a'; } }));
+  await stage.mount(
+    ({ name }) => {
+      seen.push(name);
+    },
+    () =>
+      Object.assign(['a', '', 'A b', '../x', 'x'.repeat(10_000), 'gone'], {
+        *[Symbol.iterator]() {
+          for (;;) yield 'a';
+        },
+      }),
+  );
   seen = [];
   await stage.gadget('g', 'one');
   t.strictSame(seen, ['a', 'gone']);
@@ -236,22 +295,27 @@ t.test('names that no object can have, or iterated over in their own way, reach 
   await stage.reconcilers.stop();
 });
 
-t.test('a step that was given up at a stop may write nothing any more, and the next loading looks at its name', async (t) => {
-  const stage = new PluginReconcilersStage();
-  const signals: AbortSignal[] = [];
-  await stage.widget('a');
-  await stage.mount(({ signal }) => {
-    signals.push(signal);
-    return new Promise(() => undefined);
-  });
-  const seen: string[] = [];
-  await stage.mount(({ name }) => { seen.push(name); });
-  t.equal(signals[0]?.aborted, true);
-  t.equal(stage.over[0]?.(), false, 'it has a moment to end');
-  t.strictSame(seen, [], 'and as long nobody else looks');
-  await stage.pass(reconcileStopMs);
-  t.equal(stage.over[0]?.(), true);
-  t.strictSame(seen, ['a']);
-  t.equal(stage.over[1]?.(), false);
-  await stage.reconcilers.stop();
-});
+t.test(
+  'a step that was given up at a stop may write nothing any more, and the next loading looks at its name',
+  async (t) => {
+    const stage = new PluginReconcilersStage();
+    const signals: AbortSignal[] = [];
+    await stage.widget('a');
+    await stage.mount(({ signal }) => {
+      signals.push(signal);
+      return new Promise(() => undefined);
+    });
+    const seen: string[] = [];
+    await stage.mount(({ name }) => {
+      seen.push(name);
+    });
+    t.equal(signals[0]?.aborted, true);
+    t.equal(stage.over[0]?.(), false, 'it has a moment to end');
+    t.strictSame(seen, [], 'and as long nobody else looks');
+    await stage.pass(reconcileStopMs);
+    t.equal(stage.over[0]?.(), true);
+    t.strictSame(seen, ['a']);
+    t.equal(stage.over[1]?.(), false);
+    await stage.reconcilers.stop();
+  },
+);

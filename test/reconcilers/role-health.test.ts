@@ -6,14 +6,24 @@ import { role } from '../support/access.ts';
 import { shown } from '../support/writing.ts';
 import { AccountStage, type End } from './account-stage.ts';
 
-type Condition = { readonly type: string; readonly status: string; readonly message: string; readonly lastTransitionTime: string };
+type Condition = {
+  readonly type: string;
+  readonly status: string;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+};
 
 const complete = ({ access }: AccountStage, name = 'needy'): Condition | undefined =>
-  (access.object('roles', name) as { readonly status?: { readonly conditions?: readonly Condition[] } } | undefined)?.status?.conditions?.find(({ type }) => type === 'Complete');
+  (
+    access.object('roles', name) as { readonly status?: { readonly conditions?: readonly Condition[] } } | undefined
+  )?.status?.conditions?.find(({ type }) => type === 'Complete');
 
 async function opened(t: Test): Promise<AccountStage> {
   const stage = await AccountStage.open(t);
-  await stage.given(role('needy', [], { dependencies: ['one', 'two'], aggregateTo: ['sum'] }), role('content', [], { dependencies: ['needy'] }));
+  await stage.given(
+    role('needy', [], { dependencies: ['one', 'two'], aggregateTo: ['sum'] }),
+    role('content', [], { dependencies: ['needy'] }),
+  );
   return stage;
 }
 
@@ -23,18 +33,29 @@ test('what is missing is told after a while, what has come at once, and what was
   await stage.settle();
   t.equal(complete(stage), undefined, 'files of roles are applied in any order');
   await stage.pass(missingRoleGraceMs + 100);
-  t.match(complete(stage), { status: 'False', message: 'depends on a role that does not exist: "one", "two"; is aggregated to a role that does not exist: "sum"' });
+  t.match(complete(stage), {
+    status: 'False',
+    message: 'depends on a role that does not exist: "one", "two"; is aggregated to a role that does not exist: "sum"',
+  });
   const since = complete(stage)!.lastTransitionTime;
   await stage.given(role('one'));
   await stage.settle();
-  t.match(complete(stage), { status: 'False', message: 'depends on a role that does not exist: "two"; is aggregated to a role that does not exist: "sum"', lastTransitionTime: since });
+  t.match(complete(stage), {
+    status: 'False',
+    message: 'depends on a role that does not exist: "two"; is aggregated to a role that does not exist: "sum"',
+    lastTransitionTime: since,
+  });
   await stage.given(role('two'), role('sum'));
   await stage.settle();
   t.equal(complete(stage)!.status, 'True');
   shown(await stage.as().patch('roles', 'two', { metadata: { finalizers: ['example.com/hold'] } }));
   shown(await stage.as().delete('roles', 'two'));
   await stage.pass(missingRoleGraceMs + 100);
-  t.match(complete(stage), { status: 'False', message: 'depends on a role that does not exist: "two"' }, 'one that is marked counts no more');
+  t.match(
+    complete(stage),
+    { status: 'False', message: 'depends on a role that does not exist: "two"' },
+    'one that is marked counts no more',
+  );
   shown(await stage.as().patch('roles', 'two', { metadata: { finalizers: null } }));
   await stage.settle();
   await stage.given(role('two'));
@@ -74,8 +95,25 @@ test('of a role that is changed while it is judged the new one is told, and noth
   leader.before = async () => {
     if (isLate) return;
     isLate = true;
-    shown(await stage.access.execute(stage.access.type('roles'), { type: 'replace', name: 'needy', object: role('needy', [], { dependencies: ['three'] }), part: 'main', preconditions: {} },
-      { cause: { actor: 'test', verb: 'update', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: stage.as().subject }));
+    shown(
+      await stage.access.execute(
+        stage.access.type('roles'),
+        {
+          type: 'replace',
+          name: 'needy',
+          object: role('needy', [], { dependencies: ['three'] }),
+          part: 'main',
+          preconditions: {},
+        },
+        {
+          cause: { actor: 'test', verb: 'update', requestId: 'r' },
+          dryRun: false,
+          fieldValidation: undefined,
+          origin: 'client',
+          subject: stage.as().subject,
+        },
+      ),
+    );
   };
   await stage.pass(2 * missingRoleGraceMs, 100);
   t.ok(isLate);

@@ -21,9 +21,12 @@ async function opened(t: Test): Promise<AccountStage> {
 }
 
 type Told = { readonly status?: { readonly phase?: string } };
-const phase = ({ access }: AccountStage, name: string): string | undefined => (access.object('personalaccesstokens', name) as Told | undefined)?.status?.phase;
+const phase = ({ access }: AccountStage, name: string): string | undefined =>
+  (access.object('personalaccesstokens', name) as Told | undefined)?.status?.phase;
 const names = ({ access: { models }, access }: AccountStage): readonly string[] =>
-  [...models.pages(access.type('personalaccesstokens').key, { selection: { labels: [], fields: [] }, sort: [] })].flat().sort();
+  [...models.pages(access.type('personalaccesstokens').key, { selection: { labels: [], fields: [] }, sort: [] })]
+    .flat()
+    .sort();
 
 test('a token is called expired when its time has come, and not before', async (t) => {
   const stage = await opened(t);
@@ -32,9 +35,16 @@ test('a token is called expired when its time has come, and not before', async (
   await stage.pass(hour - 1_000);
   t.equal(phase(stage, 'anns-hour'), undefined);
   await stage.pass(2_000);
-  t.same(['anns-hour', 'bens-hour', 'anns'].map((name) => phase(stage, name)), ['expired', 'expired', undefined]);
+  t.same(
+    ['anns-hour', 'bens-hour', 'anns'].map((name) => phase(stage, name)),
+    ['expired', 'expired', undefined],
+  );
   t.equal(names(stage).length, 4, 'it stays, so that one can see what it was');
-  t.same(await stage.history('personalaccesstokens', 'anns-hour'), ['ObjectCreated', 'ObjectUpdated'], 'and is told once');
+  t.same(
+    await stage.history('personalaccesstokens', 'anns-hour'),
+    ['ObjectCreated', 'ObjectUpdated'],
+    'and is told once',
+  );
 });
 
 test('what was changed while a step was decided is looked at again', async (t) => {
@@ -46,8 +56,25 @@ test('what was changed while a step was decided is looked at again', async (t) =
   leader.before = async (command) => {
     if (command === 'append' || !('name' in command) || !command.name.startsWith('anns') || late === allowed) return;
     late += 1;
-    shown(await stage.access.execute(stage.access.type('personalaccesstokens'), { type: 'patch', name: command.name, patch: { kind: 'merge', document: { spec: { description: `used ${String(late)}` } } }, part: 'main', preconditions: {} },
-      { cause: { actor: 'test', verb: 'patch', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: stage.as().subject }));
+    shown(
+      await stage.access.execute(
+        stage.access.type('personalaccesstokens'),
+        {
+          type: 'patch',
+          name: command.name,
+          patch: { kind: 'merge', document: { spec: { description: `used ${String(late)}` } } },
+          part: 'main',
+          preconditions: {},
+        },
+        {
+          cause: { actor: 'test', verb: 'patch', requestId: 'r' },
+          dryRun: false,
+          fieldValidation: undefined,
+          origin: 'client',
+          subject: stage.as().subject,
+        },
+      ),
+    );
   };
   await stage.pass(hour + 1_000);
   t.equal(late, 1);
@@ -60,7 +87,10 @@ test('what was changed while a step was decided is looked at again', async (t) =
 });
 
 test('stopped before or after any of its writes, the next leader ends it alike', async (t) => {
-  for (const end of Array.from({ length: 8 }, (_, place): End => ({ atWrite: 1 + (place >> 1), isMade: place % 2 === 1 }))) {
+  for (const end of Array.from({ length: 8 }, (_, place): End => ({
+    atWrite: 1 + (place >> 1),
+    isMade: place % 2 === 1,
+  }))) {
     const stage = await opened(t);
     stage.lead(parts, end);
     shown(await stage.as().delete('users', 'ann'));
@@ -83,12 +113,17 @@ test('two leaders do it once', async (t) => {
   await stage.pass(hour + 1_000);
   shown(await stage.as().delete('users', 'ann'));
   await stage.settle();
-  t.same(await stage.history('personalaccesstokens', 'anns-hour'), ['ObjectCreated', 'ObjectUpdated', 'ObjectDeletionRequested', 'ObjectDeleted']);
+  t.same(await stage.history('personalaccesstokens', 'anns-hour'), [
+    'ObjectCreated',
+    'ObjectUpdated',
+    'ObjectDeletionRequested',
+    'ObjectDeleted',
+  ]);
   t.same(names(stage), ['bens', 'bens-hour']);
   t.same(stage.errors, []);
 });
 
-test('a user made anew has none of the former one\'s tokens, and keeps their own', async (t) => {
+test("a user made anew has none of the former one's tokens, and keeps their own", async (t) => {
   for (const isLed of [false, true]) {
     const stage = await opened(t);
     const leader = stage.lead(parts);
@@ -105,11 +140,15 @@ test('a user made anew has none of the former one\'s tokens, and keeps their own
   }
 });
 
-test('who is disabled, renamed or given another password keeps their tokens; nobody\'s are left alone', async (t) => {
+test("who is disabled, renamed or given another password keeps their tokens; nobody's are left alone", async (t) => {
   const stage = await opened(t);
   stage.lead(parts);
   const ghost: Subject = { kind: 'user', name: 'ghost', credential: { kind: 'password', uid: 'never' } };
-  shown(await stage.as().patch('users', 'ann', { spec: { disabled: true, displayName: 'Ann B.', password: 'correct horse' } }));
+  shown(
+    await stage
+      .as()
+      .patch('users', 'ann', { spec: { disabled: true, displayName: 'Ann B.', password: 'correct horse' } }),
+  );
   await stage.given(token('platforms', { owner: 'nobody' }));
   await stage.settle();
   t.same(names(stage), ['anns', 'anns-hour', 'bens', 'bens-hour', 'platforms']);

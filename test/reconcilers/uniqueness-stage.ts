@@ -18,14 +18,35 @@ import { body, create, valuesOf, widget, widgets, widgetType } from '../support/
 import { idOf } from '../support/id-of.ts';
 import { shown } from '../support/writing.ts';
 
-export const metadata: EventMetadata = { actor: 'test', verb: 'update', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
+export const metadata: EventMetadata = {
+  actor: 'test',
+  verb: 'update',
+  requestId: 'r',
+  time: '2026-01-01T00:00:00.000Z',
+  schema: eventSchema,
+  $correlationId: 'r',
+};
 const level = { level: () => levelRead, subscribe: () => () => undefined };
 
 /** Versions of the plugin: in `plain` the serial is not unique. */
-export const plain = widgetType({ indexes: [{ name: 'spec.serial' }] }, { version: '1.0.0', source: 'folder', code: 'plain' });
+export const plain = widgetType(
+  { indexes: [{ name: 'spec.serial' }] },
+  { version: '1.0.0', source: 'folder', code: 'plain' },
+);
 export const unique = widgetType({}, { version: '1.1.0', source: 'folder', code: 'unique' });
 /** The same by a function, of the same values. */
-export const computed = widgetType({ indexes: [{ name: 'spec.serial', unique: true, indexFunc: (object: { readonly spec: { readonly serial?: string } }) => object.spec.serial }] }, { version: '1.2.0', source: 'folder', code: 'computed' });
+export const computed = widgetType(
+  {
+    indexes: [
+      {
+        name: 'spec.serial',
+        unique: true,
+        indexFunc: (object: { readonly spec: { readonly serial?: string } }) => object.spec.serial,
+      },
+    ],
+  },
+  { version: '1.2.0', source: 'folder', code: 'computed' },
+);
 
 class Lead implements Leadership {
   readonly #listeners = new Set<(leads: boolean) => void>();
@@ -37,7 +58,9 @@ class Lead implements Leadership {
 
   subscribe(listener: (leads: boolean) => void): () => void {
     this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   lead(leads: boolean): void {
@@ -58,18 +81,58 @@ export class UniqueNode {
   readonly told: string[] = [];
   readonly errors: unknown[] = [];
 
-  constructor({ doors, log, clock }: Doors, place: number, given: { readonly type: ResourceType; readonly isAlone: boolean; readonly through?: Through | undefined; readonly says?: boolean }) {
+  constructor(
+    { doors, log, clock }: Doors,
+    place: number,
+    given: {
+      readonly type: ResourceType;
+      readonly isAlone: boolean;
+      readonly through?: Through | undefined;
+      readonly says?: boolean;
+    },
+  ) {
     const { isAlone, through = (each: EventLog) => each } = given;
     this.type = given.type;
-    const door = this.door = doors[place]!;
+    const door = (this.door = doors[place]!);
     const { models, unsettled } = door;
     let ids = 0;
-    const uuid = (): string => { ids += 1; return idOf(`uniqueness ${String(place)} ${String(ids)}`); };
-    const shared = { clock, uuid, metadata: () => metadata, log: through(log), declarations: models.declarations, leadership: this.leadership, isAlone, served: () => [this.type] };
-    this.declarer = new Declarer({ ...shared, reader: models, level, typeOf: () => this.type, onOther: () => undefined, onError: (error) => { this.errors.push(error); } });
-    this.heartbeat = new Heartbeat({ ...shared, node: `n${String(place)}`, reads: levelRead, drained: () => unsettled.drained() });
+    const uuid = (): string => {
+      ids += 1;
+      return idOf(`uniqueness ${String(place)} ${String(ids)}`);
+    };
+    const shared = {
+      clock,
+      uuid,
+      metadata: () => metadata,
+      log: through(log),
+      declarations: models.declarations,
+      leadership: this.leadership,
+      isAlone,
+      served: () => [this.type],
+    };
+    this.declarer = new Declarer({
+      ...shared,
+      reader: models,
+      level,
+      typeOf: () => this.type,
+      onOther: () => undefined,
+      onError: (error) => {
+        this.errors.push(error);
+      },
+    });
+    this.heartbeat = new Heartbeat({
+      ...shared,
+      node: `n${String(place)}`,
+      reads: levelRead,
+      drained: () => unsettled.drained(),
+    });
     const dependencies: UniquenessDependencies = {
-      ...shared, reader: models, rows: models.older, changes: models, execute: door.execute, node: `n${String(place)}`,
+      ...shared,
+      reader: models,
+      rows: models.older,
+      changes: models,
+      execute: door.execute,
+      node: `n${String(place)}`,
       claimantOf: async (claimed) => claimantOf(shared.log, claimed),
       drain: async () => {
         await unsettled.fenceStale(shared);
@@ -77,12 +140,19 @@ export class UniqueNode {
       },
       onStep: () => {
         const [step] = this.uniqueness.steps();
-        const line = step === undefined ? 'over' : `${step.step}${step.duplicateCount === 0 ? '' : ` ${step.duplicates.map(({ name, index, holder }) => `${name} ${index} ${holder}`).join(', ')}`}`;
+        const line =
+          step === undefined
+            ? 'over'
+            : `${step.step}${step.duplicateCount === 0 ? '' : ` ${step.duplicates.map(({ name, index, holder }) => `${name} ${index} ${holder}`).join(', ')}`}`;
         if (this.told.at(-1) !== line) this.told.push(line);
       },
-      onEnforced: (_type, indexes) => { this.told.push(`enforced ${indexes.join()}`); },
+      onEnforced: (_type, indexes) => {
+        this.told.push(`enforced ${indexes.join()}`);
+      },
       onDuplicates: () => undefined,
-      onError: (error) => { this.errors.push(error); },
+      onError: (error) => {
+        this.errors.push(error);
+      },
     };
     this.uniqueness = new Uniqueness(dependencies);
     this.uniqueness.open();
@@ -98,7 +168,10 @@ export class UniqueNode {
   }
 }
 
-export type StageOptions = { readonly types: readonly ResourceType[]; readonly through?: readonly (Through | undefined)[] };
+export type StageOptions = {
+  readonly types: readonly ResourceType[];
+  readonly through?: readonly (Through | undefined)[];
+};
 
 export class UniqueStage {
   readonly doors: Doors;
@@ -111,12 +184,20 @@ export class UniqueStage {
 
   /** One node is alone. */
   static async open(t: Test, { types, through = [] }: StageOptions): Promise<UniqueStage> {
-    const doors = await openDoors(t, types.length, through.map((each) => each ?? ((log) => log)));
-    const nodes = types.map((type, place) => new UniqueNode(doors, place, { type, isAlone: types.length === 1, through: through[place] }));
+    const doors = await openDoors(
+      t,
+      types.length,
+      through.map((each) => each ?? ((log) => log)),
+    );
+    const nodes = types.map(
+      (type, place) => new UniqueNode(doors, place, { type, isAlone: types.length === 1, through: through[place] }),
+    );
     const stage = new UniqueStage(doors, nodes);
     t.teardown(async () => {
       for (const { declarer } of nodes) declarer.stop();
-      await stage.during(Promise.all(nodes.flatMap(({ uniqueness, heartbeat }) => [uniqueness.stop(), heartbeat.stop()])));
+      await stage.during(
+        Promise.all(nodes.flatMap(({ uniqueness, heartbeat }) => [uniqueness.stop(), heartbeat.stop()])),
+      );
     });
     return stage;
   }
@@ -173,7 +254,9 @@ export class UniqueStage {
   }
 
   async enforcements(): Promise<readonly unknown[]> {
-    return (await this.events()).map((recorded) => decodeEvent(recorded).event).filter(({ type }) => type === 'UniqueEnforced');
+    return (await this.events())
+      .map((recorded) => decodeEvent(recorded).event)
+      .filter(({ type }) => type === 'UniqueEnforced');
   }
 
   async claimant(serial: string): Promise<string | undefined> {
@@ -186,8 +269,14 @@ export class UniqueStage {
   async lateCreate(name: string, serial: string, declared?: number): Promise<LogPosition> {
     const object = widget({ metadata: { name }, spec: { title: name, serial } });
     const event: Event = { type: 'ObjectCreated', object, values: valuesOf(object) };
-    const proposed = encodeEvent(idOf(`late ${name}`), event, declared === undefined ? metadata : { ...metadata, declared });
-    const appended = await this.during(this.doors.log.append(streamName(`object:${widgets.key}/${name}`), [proposed], 'absent'));
+    const proposed = encodeEvent(
+      idOf(`late ${name}`),
+      event,
+      declared === undefined ? metadata : { ...metadata, declared },
+    );
+    const appended = await this.during(
+      this.doors.log.append(streamName(`object:${widgets.key}/${name}`), [proposed], 'absent'),
+    );
     if (!appended.ok) throw new Error('it did not land');
     for (const { door } of this.nodes) await this.during(door.models.reached(appended.position, { timeoutMs: 1_000 }));
     return appended.position;

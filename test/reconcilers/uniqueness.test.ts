@@ -30,8 +30,12 @@ test('what was stored before is claimed for at its head, once; then the log says
   await stage.declare(unique);
   await stage.rest();
   t.ok(stage.one.isEnforced);
-  for (const name of [names[0]!, names[149]!]) t.same([await stage.history(name), await stage.claimant(name)], [['ObjectCreated', 'NameFenced'], name]);
-  t.match(stage.one.door.object('w7'), { metadata: { version: 1, generation: 1 }, spec: { title: 'w7', serial: 'w7' } });
+  for (const name of [names[0]!, names[149]!])
+    t.same([await stage.history(name), await stage.claimant(name)], [['ObjectCreated', 'NameFenced'], name]);
+  t.match(stage.one.door.object('w7'), {
+    metadata: { version: 1, generation: 1 },
+    spec: { title: 'w7', serial: 'w7' },
+  });
   t.same(await stage.enforcements(), [{ type: 'UniqueEnforced', declared: 1, late: 0, indexes: ['spec.serial'] }]);
   t.same(stage.one.told, ['pending', 'claiming', 'over', 'enforced spec.serial']);
   const before = (await stage.events()).length;
@@ -39,7 +43,10 @@ test('what was stored before is claimed for at its head, once; then the log says
   stage.one.lead();
   await stage.rest();
   t.equal((await stage.events()).length, before, 'whoever leads next has nothing to do');
-  t.equal(verdict(await stage.one.door.write(merge({ spec: { serial: 'w1' } }, { name: 'w0' }), {}, unique)), 'unique-value-taken');
+  t.equal(
+    verdict(await stage.one.door.write(merge({ spec: { serial: 'w1' } }, { name: 'w0' }), {}, unique)),
+    'unique-value-taken',
+  );
   t.same(stage.one.errors, []);
 });
 
@@ -55,7 +62,10 @@ test('duplicates are named and keep the index from being enforced, until they ha
   const [one, other] = ['a', 'b', 'c'].filter((name) => name !== holder);
   t.equal(stage.one.told.at(-1), `claiming ${one!} spec.serial ${holder!}, ${other!} spec.serial ${holder!}`);
   t.same(await stage.history(one!), ['ObjectCreated'], 'it stays as it was');
-  t.equal(verdict(await stage.one.door.write(merge({ spec: { size: 1 } }, { name: one! }), {}, unique)), 'unique-value-taken');
+  t.equal(
+    verdict(await stage.one.door.write(merge({ spec: { size: 1 } }, { name: one! }), {}, unique)),
+    'unique-value-taken',
+  );
   shown(await stage.one.door.write(merge({ spec: { serial: 't' } }, { name: one! }), {}, unique));
   await stage.rest();
   t.equal(stage.one.told.at(-1), `claiming ${other!} spec.serial ${holder!}`);
@@ -94,7 +104,13 @@ test('an index that is made plain and unique again is claimed for anew', async (
   await stage.declare(unique);
   await stage.rest();
   t.ok(stage.one.isEnforced);
-  t.same([await stage.history('a'), await stage.history('b')], [['ObjectCreated', 'NameFenced'], ['ObjectCreated', 'NameFenced']]);
+  t.same(
+    [await stage.history('a'), await stage.history('b')],
+    [
+      ['ObjectCreated', 'NameFenced'],
+      ['ObjectCreated', 'NameFenced'],
+    ],
+  );
   t.same([await stage.claimant('s'), await stage.claimant('t')], ['a', 'b']);
 });
 
@@ -114,7 +130,11 @@ test('an index that is made plain before it is enforced is left alone', async (t
 test('a late create takes the index back: its value is claimed for it, or it is a duplicate', async (t) => {
   const stage = await UniqueStage.open(t, { types: [plain] });
   const late: LateWrite[] = [];
-  t.teardown(stage.one.door.models.declarations.onLate((write) => { late.push(write); }));
+  t.teardown(
+    stage.one.door.models.declarations.onLate((write) => {
+      late.push(write);
+    }),
+  );
   stage.one.lead();
   await stage.declare(plain);
   await stage.write('a', 's');
@@ -129,12 +149,19 @@ test('a late create takes the index back: its value is claimed for it, or it is 
   t.notOk(stage.one.isEnforced);
   t.match(late.at(-1), { name: 'c', declared: 0, indexes: ['spec.serial'] });
   t.equal(stage.one.told.at(-1), 'claiming c spec.serial a');
-  t.equal(verdict(await stage.one.door.write(merge({ spec: { size: 1 } }, { name: 'c' }), {}, unique)), 'unique-value-taken');
+  t.equal(
+    verdict(await stage.one.door.write(merge({ spec: { size: 1 } }, { name: 'c' }), {}, unique)),
+    'unique-value-taken',
+  );
 });
 
 test('nothing is claimed for before every live node is drained; one that is not heard any more is not waited for', async (t) => {
   let isCut = false;
-  const cut = (log: EventLog): EventLog => altered(log, { append: async (...call) => (isCut ? { ok: false, reason: 'unavailable', cause: new Error('cut off') } : log.append(...call)) });
+  const cut = (log: EventLog): EventLog =>
+    altered(log, {
+      append: async (...call) =>
+        isCut ? { ok: false, reason: 'unavailable', cause: new Error('cut off') } : log.append(...call),
+    });
   const stage = await UniqueStage.open(t, { types: [plain, plain], through: [undefined, cut] });
   const [one, two] = stage.nodes as [UniqueStage['one'], UniqueStage['one']];
   for (const { heartbeat } of stage.nodes) heartbeat.start();
@@ -145,7 +172,11 @@ test('nothing is claimed for before every live node is drained; one that is not 
   two.door.pace = 'lazy';
   await stage.declare(unique);
   await stage.pass(2 * until);
-  t.same([one.uniqueness.steps()[0]?.step, await stage.history('a')], ['pending', ['ObjectCreated']], 'the other has not folded the declaration');
+  t.same(
+    [one.uniqueness.steps()[0]?.step, await stage.history('a')],
+    ['pending', ['ObjectCreated']],
+    'the other has not folded the declaration',
+  );
   isCut = true;
   await stage.pass(until + leaseMs);
   t.ok(one.isEnforced);
@@ -167,13 +198,36 @@ test('a live node that has folded the declaration is drained, and so is one that
 
 test('an append of unknown outcome is fenced by the node that sent it, before it is drained', async (t) => {
   let isLost = false;
-  const losing = (log: EventLog): EventLog => altered(log, { append: async (...call) => (isLost && call[0].endsWith('/lost') ? { ok: false, reason: 'unknown', cause: new Error('no answer') } : log.append(...call)) });
+  const losing = (log: EventLog): EventLog =>
+    altered(log, {
+      append: async (...call) =>
+        isLost && call[0].endsWith('/lost')
+          ? { ok: false, reason: 'unknown', cause: new Error('no answer') }
+          : log.append(...call),
+    });
   const stage = await UniqueStage.open(t, { types: [plain], through: [losing] });
   stage.one.lead();
   await stage.declare(plain);
   await stage.write('a', 's');
   isLost = true;
-  t.equal(verdict(await stage.one.door.write({ type: 'create', object: { apiVersion: plain.apiVersion, kind: plain.kind, metadata: { name: 'lost' }, spec: { title: 'x', serial: 's' } } }, {}, plain)), 'unavailable');
+  t.equal(
+    verdict(
+      await stage.one.door.write(
+        {
+          type: 'create',
+          object: {
+            apiVersion: plain.apiVersion,
+            kind: plain.kind,
+            metadata: { name: 'lost' },
+            spec: { title: 'x', serial: 's' },
+          },
+        },
+        {},
+        plain,
+      ),
+    ),
+    'unavailable',
+  );
   await stage.declare(unique);
   await stage.pass(5 * uniquenessRetryMs);
   t.same([stage.one.isEnforced, await stage.history('lost')], [false, []], 'it may still land');
@@ -186,11 +240,16 @@ test('whoever leads next goes on, whichever step the last one died in, and rewri
   for (const dies of ['pending', 'claiming', 'enforcing'] as const) {
     let isDead = false;
     let appends = 0;
-    const dying = (log: EventLog): EventLog => altered(log, { append: async (...call) => {
-      if (dies === 'enforcing' && call[0].startsWith('unique:')) isDead = true;
-      if (dies === 'claiming' && call[1][0]?.type === 'NameFenced' && (appends += 1) > 20) isDead = true;
-      return isDead && !call[0].startsWith('lease:') ? { ok: false, reason: 'unavailable', cause: new Error('dead') } : log.append(...call);
-    } });
+    const dying = (log: EventLog): EventLog =>
+      altered(log, {
+        append: async (...call) => {
+          if (dies === 'enforcing' && call[0].startsWith('unique:')) isDead = true;
+          if (dies === 'claiming' && call[1][0]?.type === 'NameFenced' && (appends += 1) > 20) isDead = true;
+          return isDead && !call[0].startsWith('lease:')
+            ? { ok: false, reason: 'unavailable', cause: new Error('dead') }
+            : log.append(...call);
+        },
+      });
     const stage = await UniqueStage.open(t, { types: [plain, plain], through: [dying, undefined] });
     const [one, two] = stage.nodes as [UniqueStage['one'], UniqueStage['one']];
     for (const { heartbeat } of stage.nodes) heartbeat.start();
@@ -213,7 +272,13 @@ test('whoever leads next goes on, whichever step the last one died in, and rewri
 
 test('a log that fails puts it off', async (t) => {
   let fails = 3;
-  const failing = (log: EventLog): EventLog => altered(log, { append: async (...call) => (call[0].startsWith('unique:') && (fails -= 1) >= 0 ? { ok: false, reason: 'unavailable', cause: new Error('away') } : log.append(...call)) });
+  const failing = (log: EventLog): EventLog =>
+    altered(log, {
+      append: async (...call) =>
+        call[0].startsWith('unique:') && (fails -= 1) >= 0
+          ? { ok: false, reason: 'unavailable', cause: new Error('away') }
+          : log.append(...call),
+    });
   const stage = await UniqueStage.open(t, { types: [plain], through: [failing] });
   stage.one.lead();
   await stage.declare(plain);

@@ -13,7 +13,11 @@ const runs = Number(process.env['PBT_RUNS'] ?? 500);
 const seed = process.env['PBT_SEED'];
 const parameters = { numRuns: runs, ...(seed === undefined ? {} : { seed: Number(seed) }) };
 
-type Operation = { readonly op: 'add'; readonly key: string } | { readonly op: 'take' } | { readonly op: 'done'; readonly place: number } | { readonly op: 'clear' };
+type Operation =
+  | { readonly op: 'add'; readonly key: string }
+  | { readonly op: 'take' }
+  | { readonly op: 'done'; readonly place: number }
+  | { readonly op: 'clear' };
 
 const key = fc.integer({ min: 0, max: 6 }).map((number) => `k${number.toString()}`);
 const operation: fc.Arbitrary<Operation> = fc.oneof(
@@ -36,8 +40,10 @@ class Witness {
     else if (operation.op === 'clear') this.#clear();
     else if (this.held.length > 0) this.done(operation.place % this.held.length);
     const ready = [...this.owed.keys()].filter((owed) => !this.held.includes(owed)).length;
-    if (this.queue.ready !== ready) throw new Error(`${this.queue.ready.toString()} wait for their turn instead of ${ready.toString()}`);
-    if (this.queue.depth !== this.owed.size) throw new Error(`${this.queue.depth.toString()} wait instead of ${this.owed.size.toString()}`);
+    if (this.queue.ready !== ready)
+      throw new Error(`${this.queue.ready.toString()} wait for their turn instead of ${ready.toString()}`);
+    if (this.queue.depth !== this.owed.size)
+      throw new Error(`${this.queue.depth.toString()} wait instead of ${this.owed.size.toString()}`);
     if (this.queue.held !== this.held.length) throw new Error('what is held is told wrong');
   }
 
@@ -79,14 +85,17 @@ class Witness {
 }
 
 test('no key is held twice, none is lost, none is starved', async (t) => {
-  fc.assert(fc.property(fc.array(operation, { maxLength: 80 }), (operations) => {
-    const witness = new Witness();
-    for (const each of operations) witness.run(each);
-    for (let left = 200; witness.owed.size > 0 || witness.held.length > 0; left -= 1) {
-      if (left === 0) throw new Error(`lost: ${[...witness.owed.keys()].join(', ')}`);
-      if (witness.take() === undefined || left % 3 === 0) witness.done(0);
-    }
-  }), parameters);
+  fc.assert(
+    fc.property(fc.array(operation, { maxLength: 80 }), (operations) => {
+      const witness = new Witness();
+      for (const each of operations) witness.run(each);
+      for (let left = 200; witness.owed.size > 0 || witness.held.length > 0; left -= 1) {
+        if (left === 0) throw new Error(`lost: ${[...witness.owed.keys()].join(', ')}`);
+        if (witness.take() === undefined || left % 3 === 0) witness.done(0);
+      }
+    }),
+    parameters,
+  );
   t.pass(`${runs.toString()} runs`);
 });
 
@@ -99,7 +108,10 @@ test('a long queue keeps its order while its front is cut off', async (t) => {
     if (index % 3 === 2) taken.push(queue.take()!);
   }
   for (let next = queue.take(); next !== undefined; next = queue.take()) taken.push(next);
-  t.strictSame(taken, Array.from({ length: count }, (_, index) => index.toString()));
+  t.strictSame(
+    taken,
+    Array.from({ length: count }, (_, index) => index.toString()),
+  );
   t.equal(queue.ready, 0);
   t.equal(queue.held, count);
 });

@@ -12,7 +12,10 @@ function declared(changes: Readonly<Record<string, unknown>> = {}, code?: string
   return declaration;
 }
 
-const schema = (title: unknown) => ({ type: 'object', properties: { spec: { type: 'object', properties: { title } } } });
+const schema = (title: unknown) => ({
+  type: 'object',
+  properties: { spec: { type: 'object', properties: { title } } },
+});
 
 test('the shape is of what decides validity, whatever order it is written in, and not of code', async (t) => {
   const { shape } = declared({ schema: schema({ type: 'string', minLength: 1 }) }, 'a');
@@ -24,11 +27,15 @@ test('the shape is of what decides validity, whatever order it is written in, an
     t.not(declared({ indexes: [other] }, 'a').shape, plain.shape, JSON.stringify(other));
   }
   t.not(made.shape, plain.shape, 'whether there is a function counts');
-  t.equal(declared({ indexes: [{ name: 'spec.serial', indexFunc: () => 'other' }] }, 'a').shape, made.shape, 'which one it is does not');
+  t.equal(
+    declared({ indexes: [{ name: 'spec.serial', indexFunc: () => 'other' }] }, 'a').shape,
+    made.shape,
+    'which one it is does not',
+  );
   t.not(declared({ version: 'v2' }).shape, declared({ version: 'v1' }).shape);
 });
 
-test('the code is the digest of the files, and where there are none that of the functions\' texts', async (t) => {
+test("the code is the digest of the files, and where there are none that of the functions' texts", async (t) => {
   t.equal(declared({}, 'digest').code, 'digest');
   const indexes = [{ name: 'spec.serial', indexFunc: first }];
   t.equal(declared({ indexes }).code, declared({ indexes }).code);
@@ -38,11 +45,16 @@ test('the code is the digest of the files, and where there are none that of the 
 });
 
 test('of a unique index it says what its values hang on: the code only where a function makes them', async (t) => {
-  const keysOf = (index: Readonly<Record<string, unknown>>, code: string) => declared({ indexes: [index] }, code).unique;
+  const keysOf = (index: Readonly<Record<string, unknown>>, code: string) =>
+    declared({ indexes: [index] }, code).unique;
   t.match(keysOf(serial, 'a'), [{ index: 'spec.serial', keys: /^[0-9a-f]{32}$/u }]);
   t.same(keysOf(serial, 'b'), keysOf(serial, 'a'));
   t.same(keysOf({ ...serial, order: 'DESC' }, 'a'), keysOf(serial, 'a'));
-  for (const other of [{ ...serial, type: 'number' }, { ...serial, multi: true }]) t.notSame(keysOf(other, 'a'), keysOf(serial, 'a'));
+  for (const other of [
+    { ...serial, type: 'number' },
+    { ...serial, multi: true },
+  ])
+    t.notSame(keysOf(other, 'a'), keysOf(serial, 'a'));
   const made = { ...serial, indexFunc: first };
   t.notSame(keysOf(made, 'a'), keysOf(serial, 'a'));
   t.notSame(keysOf(made, 'b'), keysOf(made, 'a'));

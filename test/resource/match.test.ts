@@ -3,7 +3,12 @@ import type { IndexEntry } from '../../src/resource/type/index-entry.ts';
 import type { IndexRequirement, LabelRequirement } from '../../src/resource/query/list-query.ts';
 import { matches } from '../../src/resource/query/match.ts';
 
-const entry: IndexEntry = { name: 'a', created: 5, labels: { app: 'x', empty: '' }, keys: [['a'], [5], [], ['p', 'q']] };
+const entry: IndexEntry = {
+  name: 'a',
+  created: 5,
+  labels: { app: 'x', empty: '' },
+  keys: [['a'], [5], [], ['p', 'q']],
+};
 const selects = (requirement: IndexRequirement): boolean => matches({ labels: [], fields: [requirement] }, entry);
 const labelled = (requirement: LabelRequirement): boolean => matches({ labels: [requirement], fields: [] }, entry);
 
@@ -40,7 +45,11 @@ test('an object without a value meets only what is absent or negative', (t) => {
 
 test('all requirements must hold, and none selects everything', (t) => {
   t.ok(matches({ labels: [], fields: [] }, entry));
-  t.ok(matches({ labels: [{ key: 'app', operator: 'exists' }], fields: [{ index: 1, operator: '<=', key: 5 }] }, entry));
-  t.notOk(matches({ labels: [{ key: 'app', operator: 'exists' }], fields: [{ index: 1, operator: '<', key: 5 }] }, entry));
+  t.ok(
+    matches({ labels: [{ key: 'app', operator: 'exists' }], fields: [{ index: 1, operator: '<=', key: 5 }] }, entry),
+  );
+  t.notOk(
+    matches({ labels: [{ key: 'app', operator: 'exists' }], fields: [{ index: 1, operator: '<', key: 5 }] }, entry),
+  );
   t.end();
 });

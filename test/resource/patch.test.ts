@@ -17,20 +17,67 @@ const applied: Readonly<Record<string, Case>> = {
   'add sets a member': [{ a: 1 }, [{ op: 'add', path: '/b', value: 2 }], { a: 1, b: 2 }],
   'add replaces a member that is there': [{ a: 1 }, [{ op: 'add', path: '/a', value: null }], { a: null }],
   'add inserts before an element': [[1, 3], [{ op: 'add', path: '/1', value: 2 }], [1, 2, 3]],
-  'add appends at the length and at "-"': [[1], [{ op: 'add', path: '/1', value: 2 }, { op: 'add', path: '/-', value: 3 }], [1, 2, 3]],
+  'add appends at the length and at "-"': [
+    [1],
+    [
+      { op: 'add', path: '/1', value: 2 },
+      { op: 'add', path: '/-', value: 3 },
+    ],
+    [1, 2, 3],
+  ],
   'add at the empty pointer replaces the document': [{ a: 1 }, [{ op: 'add', path: '', value: { b: 2 } }], { b: 2 }],
-  'remove takes a member and an element': [{ a: 1, l: [1, 2] }, [{ op: 'remove', path: '/a' }, { op: 'remove', path: '/l/0' }], { l: [2] }],
+  'remove takes a member and an element': [
+    { a: 1, l: [1, 2] },
+    [
+      { op: 'remove', path: '/a' },
+      { op: 'remove', path: '/l/0' },
+    ],
+    { l: [2] },
+  ],
   'replace keeps the place': [[1, 2], [{ op: 'replace', path: '/0', value: 'x' }], ['x', 2]],
   'replace takes a null for a value that is there': [{ a: null }, [{ op: 'replace', path: '/a', value: 1 }], { a: 1 }],
   'move takes away and adds': [{ a: { b: 1 } }, [{ op: 'move', from: '/a/b', path: '/c' }], { a: {}, c: 1 }],
   'move to the same place changes nothing': [{ a: 1 }, [{ op: 'move', from: '/a', path: '/a' }], { a: 1 }],
-  'move within an array counts places after the removal': [[1, 2, 3], [{ op: 'move', from: '/0', path: '/2' }], [2, 3, 1]],
-  'copy makes a value of its own': [{ a: { b: 1 } }, [{ op: 'copy', from: '/a', path: '/c' }, { op: 'replace', path: '/c/b', value: 2 }], { a: { b: 1 }, c: { b: 2 } }],
-  'test passes on equal values whatever the order of members': [{ a: { x: 1, y: [2] } }, [{ op: 'test', path: '/a', value: { y: [2], x: 1 } }], { a: { x: 1, y: [2] } }],
-  'tokens are unescaped, ~01 to ~1': [{ 'a/b': 1, '~1': 2 }, [{ op: 'remove', path: '/a~1b' }, { op: 'replace', path: '/~01', value: 3 }], { '~1': 3 }],
+  'move within an array counts places after the removal': [
+    [1, 2, 3],
+    [{ op: 'move', from: '/0', path: '/2' }],
+    [2, 3, 1],
+  ],
+  'copy makes a value of its own': [
+    { a: { b: 1 } },
+    [
+      { op: 'copy', from: '/a', path: '/c' },
+      { op: 'replace', path: '/c/b', value: 2 },
+    ],
+    { a: { b: 1 }, c: { b: 2 } },
+  ],
+  'test passes on equal values whatever the order of members': [
+    { a: { x: 1, y: [2] } },
+    [{ op: 'test', path: '/a', value: { y: [2], x: 1 } }],
+    { a: { x: 1, y: [2] } },
+  ],
+  'tokens are unescaped, ~01 to ~1': [
+    { 'a/b': 1, '~1': 2 },
+    [
+      { op: 'remove', path: '/a~1b' },
+      { op: 'replace', path: '/~01', value: 3 },
+    ],
+    { '~1': 3 },
+  ],
   'the empty member name is a member like any': [{ '': 1 }, [{ op: 'replace', path: '/', value: 2 }], { '': 2 }],
-  'members named as inherited ones are set like any': [{}, [{ op: 'add', path: '/constructor', value: 1 }, { op: 'add', path: '/toString', value: 2 }], { constructor: 1, toString: 2 }],
-  'members beside the known ones of an operation do not count': [{ a: 1 }, [{ op: 'remove', path: '/a', comment: 'x' }], {}],
+  'members named as inherited ones are set like any': [
+    {},
+    [
+      { op: 'add', path: '/constructor', value: 1 },
+      { op: 'add', path: '/toString', value: 2 },
+    ],
+    { constructor: 1, toString: 2 },
+  ],
+  'members beside the known ones of an operation do not count': [
+    { a: 1 },
+    [{ op: 'remove', path: '/a', comment: 'x' }],
+    {},
+  ],
 };
 
 for (const [name, [document, operations, expected]] of Object.entries(applied)) {
@@ -71,40 +118,77 @@ for (const [name, [document, operation]] of Object.entries(refused)) {
 
 test('what is no patch at all is told apart from one that cannot be applied, wherever it stands', async (t) => {
   const malformed: readonly JsonValue[] = [
-    null, 'remove', [], {}, { op: 'remove' }, { op: 'delete', path: '/a' }, { op: 'toString', path: '/a' }, { op: 'remove', path: 'a' }, { op: 'remove', path: '/a~2' }, { op: 'remove', path: '/a~' },
-    { op: 'add', path: '/a' }, { op: 'move', path: '/a' }, { op: 'copy', path: '/a', from: 'b' }, { op: ['add'], path: '/a', value: 1 }, { op: 'add', path: 1, value: 1 },
+    null,
+    'remove',
+    [],
+    {},
+    { op: 'remove' },
+    { op: 'delete', path: '/a' },
+    { op: 'toString', path: '/a' },
+    { op: 'remove', path: 'a' },
+    { op: 'remove', path: '/a~2' },
+    { op: 'remove', path: '/a~' },
+    { op: 'add', path: '/a' },
+    { op: 'move', path: '/a' },
+    { op: 'copy', path: '/a', from: 'b' },
+    { op: ['add'], path: '/a', value: 1 },
+    { op: 'add', path: 1, value: 1 },
   ];
   for (const operation of malformed) {
-    t.match(applyJsonPatch({}, [{ op: 'remove', path: '/missing' }, operation]), { ok: false, problem: 'malformed', detail: /^operation 1: / }, JSON.stringify(operation));
+    t.match(
+      applyJsonPatch({}, [{ op: 'remove', path: '/missing' }, operation]),
+      { ok: false, problem: 'malformed', detail: /^operation 1: / },
+      JSON.stringify(operation),
+    );
   }
 });
 
 test('a patch holds so many operations and no more', async (t) => {
-  const operations = Array.from({ length: jsonPatchOperationsMax }, (_, place) => ({ op: 'add', path: '/a', value: place }));
+  const operations = Array.from({ length: jsonPatchOperationsMax }, (_, place) => ({
+    op: 'add',
+    path: '/a',
+    value: place,
+  }));
   t.match(applyJsonPatch({}, operations), { ok: true });
   t.match(applyJsonPatch({}, [...operations, { op: 'remove', path: '/a' }]), { ok: false, problem: 'refused' });
 });
 
 test('a chain of copies that doubles the document is stopped at the bound', async (t) => {
   const doubling = Array.from({ length: 40 }, (_, place) => ({ op: 'copy', from: '/a', path: `/a/${String(place)}` }));
-  t.match(applyJsonPatch({ a: { text: 'x'.repeat(1_000) } }, doubling), { ok: false, problem: 'refused', detail: /copies more than/ });
+  t.match(applyJsonPatch({ a: { text: 'x'.repeat(1_000) } }, doubling), {
+    ok: false,
+    problem: 'refused',
+    detail: /copies more than/,
+  });
   const text = 'x'.repeat(objectBytesMax - 2);
   t.match(applyJsonPatch({ a: text }, [{ op: 'copy', from: '/a', path: '/b' }]), { ok: true });
-  t.match(applyJsonPatch({ a: `${text}x` }, [{ op: 'copy', from: '/a', path: '/b' }]), { ok: false, problem: 'refused' });
+  t.match(applyJsonPatch({ a: `${text}x` }, [{ op: 'copy', from: '/a', path: '/b' }]), {
+    ok: false,
+    problem: 'refused',
+  });
 });
 
 test('a patch cannot nest a document deeper than a body may', async (t) => {
-  const nest = (levels: number) => [{ op: 'add', path: '/a', value: {} }, ...Array.from({ length: levels - 2 }, (_, place) => ({ op: 'add', path: '/a'.repeat(place + 2), value: {} }))];
+  const nest = (levels: number) => [
+    { op: 'add', path: '/a', value: {} },
+    ...Array.from({ length: levels - 2 }, (_, place) => ({ op: 'add', path: '/a'.repeat(place + 2), value: {} })),
+  ];
   t.match(applyJsonPatch({}, nest(jsonDepthMax)), { ok: true });
   t.match(applyJsonPatch({}, nest(jsonDepthMax + 1)), { ok: false, problem: 'refused' });
   const deep = JSON.parse(`${'{"a":'.repeat(100)}1${'}'.repeat(100)}`) as JsonValue;
-  const chain = Array.from({ length: 120 }, (_, place) => ({ op: 'add', path: '/a'.repeat(1 + place * 100), value: deep }));
+  const chain = Array.from({ length: 120 }, (_, place) => ({
+    op: 'add',
+    path: '/a'.repeat(1 + place * 100),
+    value: deep,
+  }));
   t.match(applyJsonPatch({}, [...chain, { op: 'copy', from: '/a', path: '/b' }]), { ok: false, problem: 'refused' });
 });
 
 test('a thousand moves of a great value cost no thousand documents', async (t) => {
   const great = Object.fromEntries(Array.from({ length: 20_000 }, (_, place) => [`k${String(place)}`, 'v'.repeat(20)]));
-  const moves = Array.from({ length: jsonPatchOperationsMax }, (_, place) => (place % 2 === 0 ? { op: 'move', from: '/a', path: '/b' } : { op: 'move', from: '/b', path: '/a' }));
+  const moves = Array.from({ length: jsonPatchOperationsMax }, (_, place) =>
+    place % 2 === 0 ? { op: 'move', from: '/a', path: '/b' } : { op: 'move', from: '/b', path: '/a' },
+  );
   const began = process.cpuUsage();
   t.match(applyJsonPatch({ a: great }, moves), { ok: true });
   t.ok(process.cpuUsage(began).user < 2_000_000, 'well under what copying it each time takes');
@@ -118,18 +202,36 @@ test('a refusal of an endless pointer is short', async (t) => {
 test('JSON Patch does what the reference library does, wherever both take the patch', async (t) => {
   const member = fc.constantFrom('a', 'b', 'c', '0', '1', '-');
   const value = fc.letrec<{ json: JsonValue }>((tie) => ({
-    json: fc.oneof({ maxDepth: 3, withCrossShrink: true }, fc.constantFrom(null, 0, 1, 'x', true), fc.array(tie('json'), { maxLength: 3 }), fc.dictionary(member, tie('json'), { maxKeys: 3, noNullPrototype: true })),
+    json: fc.oneof(
+      { maxDepth: 3, withCrossShrink: true },
+      fc.constantFrom(null, 0, 1, 'x', true),
+      fc.array(tie('json'), { maxLength: 3 }),
+      fc.dictionary(member, tie('json'), { maxKeys: 3, noNullPrototype: true }),
+    ),
   })).json;
   const pointer = fc.array(member, { maxLength: 3 }).map((tokens) => tokens.map((token) => `/${token}`).join(''));
-  const operation = fc.record({ op: fc.constantFrom('add', 'remove', 'replace', 'move', 'copy', 'test'), path: pointer, from: pointer, value });
+  const operation = fc.record({
+    op: fc.constantFrom('add', 'remove', 'replace', 'move', 'copy', 'test'),
+    path: pointer,
+    from: pointer,
+    value,
+  });
   let both = 0;
-  fc.assert(fc.property(fc.dictionary(member, value, { noNullPrototype: true }), fc.array(operation, { maxLength: 4 }), (document, operations) => {
-    const ours = applyJsonPatch(document, operations);
-    const theirs = byLibrary(document, operations);
-    if (!ours.ok || theirs === undefined) return;
-    both += 1;
-    if (!deepEqual(ours.document, theirs)) throw new Error(`${JSON.stringify(ours.document)} is not ${JSON.stringify(theirs)}`);
-  }), { numRuns: runs });
+  fc.assert(
+    fc.property(
+      fc.dictionary(member, value, { noNullPrototype: true }),
+      fc.array(operation, { maxLength: 4 }),
+      (document, operations) => {
+        const ours = applyJsonPatch(document, operations);
+        const theirs = byLibrary(document, operations);
+        if (!ours.ok || theirs === undefined) return;
+        both += 1;
+        if (!deepEqual(ours.document, theirs))
+          throw new Error(`${JSON.stringify(ours.document)} is not ${JSON.stringify(theirs)}`);
+      },
+    ),
+    { numRuns: runs },
+  );
   t.ok(both > runs / 10, `${String(both)} patches taken by both`);
 });
 
@@ -137,8 +239,9 @@ test('JSON Patch does what the reference library does, wherever both take the pa
 function byLibrary(document: JsonValue, operations: readonly JsonValue[]): JsonValue | undefined {
   try {
     const operation = operations.map((raw) => structuredClone(raw)) as unknown as Operation[];
-    const result = jsonPatchLibrary.applyPatch(structuredClone(document), operation, true, true, true).newDocument as JsonValue | undefined;
-    return result === undefined ? undefined : JSON.parse(JSON.stringify(result)) as JsonValue;
+    const result = jsonPatchLibrary.applyPatch(structuredClone(document), operation, true, true, true).newDocument as
+      JsonValue | undefined;
+    return result === undefined ? undefined : (JSON.parse(JSON.stringify(result)) as JsonValue);
   } catch {
     return undefined;
   }
@@ -154,7 +257,11 @@ const merged: Readonly<Record<string, readonly [document: JsonValue, patch: Json
   'an object takes the place of anything else': [{ a: [1] }, { a: { b: 'c' } }, { a: { b: 'c' } }],
   'nulls within a new object are left out': [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
   'what is no object replaces the document': [{ a: 'b' }, ['c'], ['c']],
-  'members named as inherited ones merge with what is there, which is nothing': [{}, { valueOf: { a: 1 }, toString: { b: null } }, { valueOf: { a: 1 }, toString: {} }],
+  'members named as inherited ones merge with what is there, which is nothing': [
+    {},
+    { valueOf: { a: 1 }, toString: { b: null } },
+    { valueOf: { a: 1 }, toString: {} },
+  ],
 };
 
 for (const [name, [document, patch, expected]] of Object.entries(merged)) {

@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { requestTargetBytesMax } from '../../src/limits/requests.ts';
-import { nonResourceRequest, queryOf, requestInfo, requestTo, resourceRequest } from '../../src/resource/query/request-path.ts';
+import {
+  nonResourceRequest,
+  queryOf,
+  requestInfo,
+  requestTo,
+  resourceRequest,
+} from '../../src/resource/query/request-path.ts';
 
 /** Method, target, and `verb group/version/resource[/name[/subresource]]`, `verb path` or `malformed`. */
 const table: readonly (readonly [string, string, string])[] = [
@@ -58,9 +64,12 @@ const table: readonly (readonly [string, string, string])[] = [
 function told(method: string, target: string, asks: 'watch' | 'no watch' = 'no watch'): string {
   const info = requestInfo(method, target, asks);
   switch (info.kind) {
-    case 'malformed': return 'malformed';
-    case 'non-resource': return `${info.verb} ${info.path}`;
-    case 'resource': return `${info.verb} ${[info.group, info.version, info.resource, info.name, info.subresource].filter((part) => part !== undefined).join('/')}`;
+    case 'malformed':
+      return 'malformed';
+    case 'non-resource':
+      return `${info.verb} ${info.path}`;
+    case 'resource':
+      return `${info.verb} ${[info.group, info.version, info.resource, info.name, info.subresource].filter((part) => part !== undefined).join('/')}`;
   }
 }
 
@@ -78,21 +87,50 @@ t.test('a watch is a GET of a collection or an item, and of nothing else', async
 });
 
 t.test('however a path is spelled, it means the resource of its decoded segments', async (t) => {
-  const segment = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }).filter((text) => !/[/\\\0]/u.test(text) && text !== '.' && text !== '..');
-  const spelled = segment.chain((text) => fc.constantFrom(encodeURIComponent(text), [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')).map((raw) => ({ text, raw })));
-  fc.assert(fc.property(fc.tuple(spelled, spelled, spelled, spelled), fc.array(fc.constantFrom('/', '//', '///'), { minLength: 6, maxLength: 6 }), (parts, slashes) => {
-    const target = ['apis', ...parts.map(({ raw }) => raw), ''].map((raw, place) => `${slashes[place] ?? '/'}${raw}`).join('');
-    const info = requestInfo('GET', target, 'no watch');
-    return info.kind === 'resource' && info.group === parts[0].text && info.version === parts[1].text && info.resource === parts[2].text && info.name === parts[3].text;
-  }));
+  const segment = fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+    .filter((text) => !/[/\\\0]/u.test(text) && text !== '.' && text !== '..');
+  const spelled = segment.chain((text) =>
+    fc
+      .constantFrom(
+        encodeURIComponent(text),
+        [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
+      )
+      .map((raw) => ({ text, raw })),
+  );
+  fc.assert(
+    fc.property(
+      fc.tuple(spelled, spelled, spelled, spelled),
+      fc.array(fc.constantFrom('/', '//', '///'), { minLength: 6, maxLength: 6 }),
+      (parts, slashes) => {
+        const target = ['apis', ...parts.map(({ raw }) => raw), '']
+          .map((raw, place) => `${slashes[place] ?? '/'}${raw}`)
+          .join('');
+        const info = requestInfo('GET', target, 'no watch');
+        return (
+          info.kind === 'resource' &&
+          info.group === parts[0].text &&
+          info.version === parts[1].text &&
+          info.resource === parts[2].text &&
+          info.name === parts[3].text
+        );
+      },
+    ),
+  );
   t.pass();
 });
 
 t.test('no target makes it throw, and no segment holds a slash', async (t) => {
-  fc.assert(fc.property(fc.constantFrom('GET', 'POST', 'OPTIONS'), fc.string({ unit: fc.constantFrom(...Array.from('/apis.%2fF5c0?&=\\x ')) }), (method, target) => {
-    const info = requestInfo(method, `/${target}`, 'no watch');
-    return info.kind === 'malformed' || info.segments.every((segment) => segment !== '' && !segment.includes('/'));
-  }));
+  fc.assert(
+    fc.property(
+      fc.constantFrom('GET', 'POST', 'OPTIONS'),
+      fc.string({ unit: fc.constantFrom(...Array.from('/apis.%2fF5c0?&=\\x ')) }),
+      (method, target) => {
+        const info = requestInfo(method, `/${target}`, 'no watch');
+        return info.kind === 'malformed' || info.segments.every((segment) => segment !== '' && !segment.includes('/'));
+      },
+    ),
+  );
   t.pass();
 });
 
@@ -116,7 +154,14 @@ t.test('a list or watch whose field selector is one name, and nothing else, says
   const widgets = '/apis/example.com/v1/widgets';
   t.equal(selected('GET', `${widgets}?fieldSelector=metadata.name=a`), 'a');
   t.equal(selected('GET', `${widgets}?fieldSelector=metadata.name%3D%3Da&labelSelector=x`, 'watch'), 'a');
-  for (const query of ['fieldSelector=metadata.name!=a', 'fieldSelector=metadata.name=(a,b)', 'fieldSelector=metadata.name=a,spec.x=1', 'fieldSelector=metadata.name=a&fieldSelector=metadata.name=b', 'fieldSelector=spec.name=a', 'fieldSelector=(']) {
+  for (const query of [
+    'fieldSelector=metadata.name!=a',
+    'fieldSelector=metadata.name=(a,b)',
+    'fieldSelector=metadata.name=a,spec.x=1',
+    'fieldSelector=metadata.name=a&fieldSelector=metadata.name=b',
+    'fieldSelector=spec.name=a',
+    'fieldSelector=(',
+  ]) {
     t.equal(selected('GET', `${widgets}?${query}`), undefined, query);
   }
   t.equal(selected('DELETE', `${widgets}?fieldSelector=metadata.name=a`), undefined, 'a deletion is not named so');
@@ -124,18 +169,34 @@ t.test('a list or watch whose field selector is one name, and nothing else, says
 });
 
 t.test('a request that no path was sent for is what its path would have been', async (t) => {
-  for (const [verb, target] of [['list', '/apis/g.example/v1/things'], ['get', '/api/v1alpha1/users/jane'], ['get', '/apis/g.example/v1/things/a/status']] as const) {
+  for (const [verb, target] of [
+    ['list', '/apis/g.example/v1/things'],
+    ['get', '/api/v1alpha1/users/jane'],
+    ['get', '/apis/g.example/v1/things/a/status'],
+  ] as const) {
     const info = requestInfo('GET', target, 'no watch');
     t.ok(info.kind === 'resource');
     if (info.kind !== 'resource') continue;
     const { group, version, resource, name, subresource } = info;
-    t.strictSame(resourceRequest(verb, { group, version, resource, ...(name === undefined ? {} : { name }), ...(subresource === undefined ? {} : { subresource }) }), info);
+    t.strictSame(
+      resourceRequest(verb, {
+        group,
+        version,
+        resource,
+        ...(name === undefined ? {} : { name }),
+        ...(subresource === undefined ? {} : { subresource }),
+      }),
+      info,
+    );
   }
 });
 
 t.test('what is asked about paths beside the resources is what a request to them would be', async (t) => {
   t.strictSame(nonResourceRequest('get', '/healthz/'), requestInfo('GET', '/healthz', 'no watch'));
-  t.strictSame(nonResourceRequest('create', '/apis/a.example/v1/things/install'), requestInfo('POST', '/apis/a.example/v1/things/install', 'no watch'));
+  t.strictSame(
+    nonResourceRequest('create', '/apis/a.example/v1/things/install'),
+    requestInfo('POST', '/apis/a.example/v1/things/install', 'no watch'),
+  );
   t.strictSame(nonResourceRequest('post', '/login'), requestInfo('POST', '/login', 'no watch'));
   t.strictSame(nonResourceRequest('update', '/a'), requestInfo('PUT', '/a', 'no watch'));
   t.match(nonResourceRequest('*', '/a/*'), { verb: '*', method: '*', path: '/a/*' });
@@ -143,15 +204,27 @@ t.test('what is asked about paths beside the resources is what a request to them
 });
 
 t.test('a subresource of no object in particular stands under "-"', async (t) => {
-  const request = resourceRequest('create', { group: 'a.example', version: 'v1', resource: 'things', subresource: 'sub' });
+  const request = resourceRequest('create', {
+    group: 'a.example',
+    version: 'v1',
+    resource: 'things',
+    subresource: 'sub',
+  });
   t.equal(request.path, '/apis/a.example/v1/things/-/sub');
   t.equal(request.name, undefined);
 });
 
 t.test('a verb and a path are the request they would be, of a resource or not', async (t) => {
   for (const [verb, method, target] of [
-    ['get', 'GET', '/apis/g.example/v1/things'], ['get', 'GET', '/apis/g.example/v1/things/a'], ['delete', 'DELETE', '/api/v1alpha1/users'], ['put', 'PUT', '/api/v1alpha1/users/-/password'],
-    ['create', 'POST', '/apis/g.example/v1/things'], ['post', 'POST', '/apis/g.example/v1/things/install'], ['get', 'GET', '/metrics'], ['get', 'GET', '/apis/g.example/v1'],
-  ] as const) t.strictSame(requestTo(verb, target), requestInfo(method, target, 'no watch'), `${verb} ${target}`);
+    ['get', 'GET', '/apis/g.example/v1/things'],
+    ['get', 'GET', '/apis/g.example/v1/things/a'],
+    ['delete', 'DELETE', '/api/v1alpha1/users'],
+    ['put', 'PUT', '/api/v1alpha1/users/-/password'],
+    ['create', 'POST', '/apis/g.example/v1/things'],
+    ['post', 'POST', '/apis/g.example/v1/things/install'],
+    ['get', 'GET', '/metrics'],
+    ['get', 'GET', '/apis/g.example/v1'],
+  ] as const)
+    t.strictSame(requestTo(verb, target), requestInfo(method, target, 'no watch'), `${verb} ${target}`);
   t.match(requestTo('watch', '/apis/g.example/v1/things'), { kind: 'resource', verb: 'watch' });
 });

@@ -23,15 +23,27 @@ const widget = compiled({
   required: ['spec'],
   properties: {
     spec: {
-      type: 'object', required: ['title'], additionalProperties: false,
+      type: 'object',
+      required: ['title'],
+      additionalProperties: false,
       properties: {
-        'title': { type: 'string', minLength: 1, maxLength: 10 },
-        'size': { type: 'integer', minimum: 0 },
-        'color': { enum: ['red', 'green'] },
-        'tags': { type: 'array', uniqueItems: true, items: { type: ['string', 'object'] } },
+        title: { type: 'string', minLength: 1, maxLength: 10 },
+        size: { type: 'integer', minimum: 0 },
+        color: { enum: ['red', 'green'] },
+        tags: { type: 'array', uniqueItems: true, items: { type: ['string', 'object'] } },
         'a/b~c': { type: 'boolean' },
-        'when': { type: 'string', format: 'date-time' },
-        'target': { anyOf: [{ type: 'string' }, { type: 'object', required: ['name'], additionalProperties: false, properties: { name: { type: 'string' } } }] },
+        when: { type: 'string', format: 'date-time' },
+        target: {
+          anyOf: [
+            { type: 'string' },
+            {
+              type: 'object',
+              required: ['name'],
+              additionalProperties: false,
+              properties: { name: { type: 'string' } },
+            },
+          ],
+        },
       },
     },
     status: { type: 'object' },
@@ -49,12 +61,28 @@ t.test('every broken rule is one entry at the member that must change', async (t
     [{ spec: { title: 'x', size: '1' } }, '/spec/size', /must be of type integer/],
     [{ spec: { title: 'x', color: 'blue' } }, '/spec/color', /one of "red", "green"/],
     [{ spec: { title: 'x', tags: ['a', 'a'] } }, '/spec/tags', /equal items/],
-    [{ spec: { title: 'x', tags: [{ a: 1, b: 2 }, { b: 2, a: 1 }] } }, '/spec/tags', /equal items/],
+    [
+      {
+        spec: {
+          title: 'x',
+          tags: [
+            { a: 1, b: 2 },
+            { b: 2, a: 1 },
+          ],
+        },
+      },
+      '/spec/tags',
+      /equal items/,
+    ],
     [{ spec: { title: 'x', tags: [1] } }, '/spec/tags/0', /type string or object/],
-    [{ spec: { 'title': 'x', 'a/b~c': 1 } }, '/spec/a~1b~0c', /boolean/],
-    [{ spec: { 'title': 'x', 'n/o~': 1 } }, '/spec/n~1o~0', /is not known/],
+    [{ spec: { title: 'x', 'a/b~c': 1 } }, '/spec/a~1b~0c', /boolean/],
+    [{ spec: { title: 'x', 'n/o~': 1 } }, '/spec/n~1o~0', /is not known/],
     [{ spec: { title: 'x', when: 'yesterday' } }, '/spec/when', /date-time/],
-    [{ spec: { title: 'x', target: { nam: 1 } } }, '/spec/target', /one of the allowed forms: must be of type string; or \/name is required; or \/nam is not known/],
+    [
+      { spec: { title: 'x', target: { nam: 1 } } },
+      '/spec/target',
+      /one of the allowed forms: must be of type string; or \/name is required; or \/nam is not known/,
+    ],
     [{ spec: { title: 'x' }, extra: 1 }, '/extra', /is not known$/],
     [{ spec: { title: 'x' }, spce: 1 }, '/spce', /is not known; is "spec" meant\?$/],
   ];
@@ -63,16 +91,27 @@ t.test('every broken rule is one entry at the member that must change', async (t
     t.match(violations, [{ pointer, detail }], JSON.stringify(object));
     t.equal(violations.length, 1, JSON.stringify(object));
   }
-  t.same(widget.violations({ spec: { size: -1 } }).map(({ pointer }) => pointer).sort(), ['/spec/size', '/spec/title']);
+  t.same(
+    widget
+      .violations({ spec: { size: -1 } })
+      .map(({ pointer }) => pointer)
+      .sort(),
+    ['/spec/size', '/spec/title'],
+  );
 });
 
-t.test('a valid object has no violations, with the platform\'s members and without', async (t) => {
-  t.same(widget.violations({ spec: { title: 'x', tags: ['a', 'b', { a: 1 }], target: { name: 'n' } }, status: { any: 1 } }), []);
+t.test("a valid object has no violations, with the platform's members and without", async (t) => {
+  t.same(
+    widget.violations({ spec: { title: 'x', tags: ['a', 'b', { a: 1 }], target: { name: 'n' } }, status: { any: 1 } }),
+    [],
+  );
   t.same(widget.violations({ apiVersion: 'a/v1', kind: 'W', metadata: { name: 'x' }, spec: { title: 'x' } }), []);
 });
 
 t.test('an inherited member is not a present one', async (t) => {
-  t.match(compiled(spec({ type: 'object', required: ['toString'] })).violations({ spec: {} }), [{ pointer: '/spec/toString' }]);
+  t.match(compiled(spec({ type: 'object', required: ['toString'] })).violations({ spec: {} }), [
+    { pointer: '/spec/toString' },
+  ]);
 });
 
 t.test('violations are bounded, and an object with very many values answers its first one', async (t) => {
@@ -82,7 +121,13 @@ t.test('violations are bounded, and an object with very many values answers its 
 });
 
 t.test('judging neither changes nor completes an object', async (t) => {
-  const { violations, prune } = compiled(spec({ type: 'object', additionalProperties: false, properties: { a: { type: 'string', default: 'filled' }, n: { type: 'integer' } } }));
+  const { violations, prune } = compiled(
+    spec({
+      type: 'object',
+      additionalProperties: false,
+      properties: { a: { type: 'string', default: 'filled' }, n: { type: 'integer' } },
+    }),
+  );
   const object = Object.freeze({ spec: Object.freeze({ n: '1', more: true }) });
   violations(object);
   t.same(prune(object).object, { spec: { n: '1' } });
@@ -93,17 +138,31 @@ t.test('prune drops what is refused as unknown, keeps what the schema lets be, a
   const { prune } = compiled({
     type: 'object',
     properties: {
-      spec: { type: 'object', additionalProperties: false, properties: { list: { type: 'array', items: { type: 'object', additionalProperties: false, properties: { a: {} } } }, open: { type: 'object' } } },
+      spec: {
+        type: 'object',
+        additionalProperties: false,
+        properties: {
+          list: { type: 'array', items: { type: 'object', additionalProperties: false, properties: { a: {} } } },
+          open: { type: 'object' },
+        },
+      },
     },
   });
-  const { object, unknown } = prune({ spec: { list: [{ a: 1, b: 2 }, { c: 3 }], open: { kept: 1 }, gone: 1 }, other: {} });
+  const { object, unknown } = prune({
+    spec: { list: [{ a: 1, b: 2 }, { c: 3 }], open: { kept: 1 }, gone: 1 },
+    other: {},
+  });
   t.same(object, { spec: { list: [{ a: 1 }, {}], open: { kept: 1 } } });
   t.same([...unknown].sort(), ['/other', '/spec/gone', '/spec/list/0/b', '/spec/list/1/c']);
   t.same(prune({ spec: {} }), { object: { spec: {} }, unknown: [] });
 });
 
 t.test('prune does not guess which branch of a choice was meant', async (t) => {
-  const branch = (name: string): object => ({ type: 'object', additionalProperties: false, properties: { [name]: {} } });
+  const branch = (name: string): object => ({
+    type: 'object',
+    additionalProperties: false,
+    properties: { [name]: {} },
+  });
   const { prune } = compiled(spec({ oneOf: [branch('a'), branch('b')] }));
   t.same(prune({ spec: { a: 1, x: 1 } }), { object: { spec: { a: 1, x: 1 } }, unknown: [] });
 });
@@ -112,14 +171,19 @@ t.test('unknown members at the top are refused unless the schema says otherwise'
   t.match(compiled({ properties: {} }).violations({ a: 1 }), [{ pointer: '/a' }]);
   t.same(compiled({ additionalProperties: true }).violations({ a: 1 }), []);
   t.match(compiled({ allOf: [{ properties: { a: {} } }] }).violations({ a: 1, b: 1 }), [{ pointer: '/b' }]);
-  t.match(compiled({ $ref: '#/$defs/w', $defs: { w: { properties: { a: {} } } } }).violations({ a: 1, b: 1 }), [{ pointer: '/b' }]);
+  t.match(compiled({ $ref: '#/$defs/w', $defs: { w: { properties: { a: {} } } } }).violations({ a: 1, b: 1 }), [
+    { pointer: '/b' },
+  ]);
 });
 
 t.test('a schema that cannot be used is refused with what is wrong', async (t) => {
   const circular: Record<string, unknown> = {};
   circular['properties'] = circular;
   const table: readonly (readonly [unknown, RegExp])[] = [
-    [undefined, /must be a JSON Schema object/], [null, /must be a JSON Schema object/], [[], /must be a JSON Schema object/], ['x', /must be a JSON Schema object/],
+    [undefined, /must be a JSON Schema object/],
+    [null, /must be a JSON Schema object/],
+    [[], /must be a JSON Schema object/],
+    ['x', /must be a JSON Schema object/],
     [circular, /circular/i],
     [{ properties: { spec: () => true } }, /function, which JSON cannot represent/],
     [{ properties: { spec: undefined } }, /undefined, which JSON cannot represent/],
@@ -128,13 +192,22 @@ t.test('a schema that cannot be used is refused with what is wrong', async (t) =
     [{ $schema: 'http://json-schema.org/draft-07/schema#' }, /\$schema: must be/],
     [{ properties: { metadata: {} } }, /properties\.metadata: is the platform's own/],
     [spec({ type: 'strnig' }), /^properties\.spec\.type: .*must be one of "array", .*"string".*, is "strnig"$/],
-    [spec({ anyOf: [{ maxLength: '3' }] }), /^properties\.spec\.anyOf\[0\]\.maxLength: must be of type integer, is "3"$/],
+    [
+      spec({ anyOf: [{ maxLength: '3' }] }),
+      /^properties\.spec\.anyOf\[0\]\.maxLength: must be of type integer, is "3"$/,
+    ],
     [spec({ tpye: 'string' }), /^properties\.spec\.tpye: is not a keyword of JSON Schema; is "type" meant\?$/],
-    [spec({ properties: { a: { wholly: 'other' } } }), /^properties\.spec\.properties\.a\.wholly: is not a keyword of JSON Schema$/],
+    [
+      spec({ properties: { a: { wholly: 'other' } } }),
+      /^properties\.spec\.properties\.a\.wholly: is not a keyword of JSON Schema$/,
+    ],
     [spec({ tpye: 'x', required: 'y' }), /tpye: .*properties\.spec\.required: must be of type array, is "y"/],
     [spec({ $ref: 'https://example.com/other.json' }), /properties\.spec\.\$ref: must stay inside/],
     [spec({ items: { $ref: 'other.json' } }), /properties\.spec\.items\.\$ref: must stay inside/],
-    [spec({ $ref: '#/$defs/missing' }), /^properties\.spec\.\$ref: "#\/\$defs\/missing" does not resolve within the schema$/],
+    [
+      spec({ $ref: '#/$defs/missing' }),
+      /^properties\.spec\.\$ref: "#\/\$defs\/missing" does not resolve within the schema$/,
+    ],
     [spec({ $id: 'https://example.com/a' }), /\$id: only the top/],
     [spec({ pattern: '(' }), /is not a regular expression/],
     [spec({ pattern: '^(a+)+$' }), /exponential/],
@@ -145,22 +218,50 @@ t.test('a schema that cannot be used is refused with what is wrong', async (t) =
   for (const [schema, problem] of table) t.match(problemsOf(schema), problem);
 });
 
-t.test('extension keywords, a schema\'s own id and OpenAPI\'s extras are no problem', async (t) => {
-  const schema = { $id: 'https://example.com/w', $schema: 'https://json-schema.org/draft/2020-12/schema', properties: { spec: { 'x-order': 1, 'example': {} } } };
+t.test("extension keywords, a schema's own id and OpenAPI's extras are no problem", async (t) => {
+  const schema = {
+    $id: 'https://example.com/w',
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    properties: { spec: { 'x-order': 1, example: {} } },
+  };
   t.equal(problemsOf(schema), '');
   t.equal(problemsOf(schema), '', 'the same id twice');
 });
 
 t.test('a reference that leads back to itself refuses the object and harms nothing', async (t) => {
-  const { violations } = compiled({ properties: { spec: { $ref: '#/$defs/a' } }, $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } } });
+  const { violations } = compiled({
+    properties: { spec: { $ref: '#/$defs/a' } },
+    $defs: { a: { allOf: [{ $ref: '#/$defs/a' }] } },
+  });
   t.match(violations({ spec: 1 }), [{ pointer: '', detail: /cannot judge/ }]);
 });
 
 t.test('patterns that may take exponential time are told from those that cannot', async (t) => {
-  for (const pattern of ['(a+)+', '(a*)*$', '(?:a+){2,}', '(a+){30}', '([a-z]+-?)*', '(x+x+)+y', '(a|b+)*', '([^"]+|\\\\.)*', '((a+)b?)*', '(\\w+\\d)+']) {
+  for (const pattern of [
+    '(a+)+',
+    '(a*)*$',
+    '(?:a+){2,}',
+    '(a+){30}',
+    '([a-z]+-?)*',
+    '(x+x+)+y',
+    '(a|b+)*',
+    '([^"]+|\\\\.)*',
+    '((a+)b?)*',
+    '(\\w+\\d)+',
+  ]) {
     t.ok(patternProblem(pattern), pattern);
   }
-  for (const pattern of ['^[a-z0-9]+(-[a-z0-9]+)*$', '^([a-z]+[.])*x$', '(a|b)*', '([^"\\\\]|\\\\.)*', '^\\p{Lu}+$', '(a+){2}', '^(?:\\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$', '^\\d{4}-\\d{2}$', 'a{1,3}']) {
+  for (const pattern of [
+    '^[a-z0-9]+(-[a-z0-9]+)*$',
+    '^([a-z]+[.])*x$',
+    '(a|b)*',
+    '([^"\\\\]|\\\\.)*',
+    '^\\p{Lu}+$',
+    '(a+){2}',
+    '^(?:\\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$',
+    '^\\d{4}-\\d{2}$',
+    'a{1,3}',
+  ]) {
     t.equal(patternProblem(pattern), undefined, pattern);
   }
 });

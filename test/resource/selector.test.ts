@@ -18,18 +18,28 @@ const fields = (...texts: readonly string[]): readonly FieldRequirement[] | stri
 };
 
 test('each operator is read as decision 4.2 says, with or without spaces', (t) => {
-  for (const text of ['k=v', 'k==v', ' k = v ', 'k in (v)', 'k=(v)', 'k\tin(v)', 'k=( v )', 'k==(v)']) t.same(labels(text), [{ key: 'k', operator: 'in', values: ['v'] }], text);
-  for (const text of ['k!=v', 'k != v', 'k notin (v)', 'k!=(v)']) t.same(labels(text), [{ key: 'k', operator: 'notIn', values: ['v'] }], text);
+  for (const text of ['k=v', 'k==v', ' k = v ', 'k in (v)', 'k=(v)', 'k\tin(v)', 'k=( v )', 'k==(v)'])
+    t.same(labels(text), [{ key: 'k', operator: 'in', values: ['v'] }], text);
+  for (const text of ['k!=v', 'k != v', 'k notin (v)', 'k!=(v)'])
+    t.same(labels(text), [{ key: 'k', operator: 'notIn', values: ['v'] }], text);
   for (const text of ['k', ' k ']) t.same(labels(text), [{ key: 'k', operator: 'exists' }], text);
   for (const text of ['!k', '! k', ' !k ']) t.same(labels(text), [{ key: 'k', operator: 'absent' }], text);
-  for (const operator of ['<', '<=', '>', '>=', '^='] as const) t.same(fields(`spec.size ${operator} 5`), [{ field: 'spec.size', operator, value: '5' }], operator);
+  for (const operator of ['<', '<=', '>', '>=', '^='] as const)
+    t.same(fields(`spec.size ${operator} 5`), [{ field: 'spec.size', operator, value: '5' }], operator);
   t.same(labels('k in (a, b ,a)'), [{ key: 'k', operator: 'in', values: ['a', 'b'] }], 'a set holds each value once');
-  t.same(labels('in in (in), notin notin (notin)'), [{ key: 'in', operator: 'in', values: ['in'] }, { key: 'notin', operator: 'notIn', values: ['notin'] }]);
+  t.same(labels('in in (in), notin notin (notin)'), [
+    { key: 'in', operator: 'in', values: ['in'] },
+    { key: 'notin', operator: 'notIn', values: ['notin'] },
+  ]);
   t.end();
 });
 
 test('commas outside parentheses and repeated parameters add requirements', (t) => {
-  const expected = [{ key: 'a', operator: 'in', values: ['1', '2'] }, { key: 'b', operator: 'exists' }, { key: 'c.d/e', operator: 'absent' }];
+  const expected = [
+    { key: 'a', operator: 'in', values: ['1', '2'] },
+    { key: 'b', operator: 'exists' },
+    { key: 'c.d/e', operator: 'absent' },
+  ];
   t.same(labels('a in (1,2),b,!c.d/e'), expected);
   t.same(labels('a in (1,2)', 'b', ' ', '!c.d/e'), expected);
   t.same(labels(), []);
@@ -39,22 +49,52 @@ test('commas outside parentheses and repeated parameters add requirements', (t) 
 
 test('empty values are values', (t) => {
   t.same(labels('k='), [{ key: 'k', operator: 'in', values: [''] }]);
-  t.same(labels('k=,l'), [{ key: 'k', operator: 'in', values: [''] }, { key: 'l', operator: 'exists' }]);
+  t.same(labels('k=,l'), [
+    { key: 'k', operator: 'in', values: [''] },
+    { key: 'l', operator: 'exists' },
+  ]);
   t.same(labels('k in (,a)'), [{ key: 'k', operator: 'in', values: ['', 'a'] }]);
   t.end();
 });
 
 test('what a value may not hold plainly is escaped', (t) => {
   t.same(fields('k=a\\,b\\=c\\\\d\\(e\\)'), [{ field: 'k', operator: 'in', values: ['a,b=c\\d(e)'] }]);
-  t.same(labels('k=\\ a\\ ,l'), [{ key: 'k', operator: 'in', values: [' a '] }, { key: 'l', operator: 'exists' }]);
-  t.same(fields('k=a < b! ^ c>'), [{ field: 'k', operator: 'in', values: ['a < b! ^ c>'] }], 'the rest stands for itself');
+  t.same(labels('k=\\ a\\ ,l'), [
+    { key: 'k', operator: 'in', values: [' a '] },
+    { key: 'l', operator: 'exists' },
+  ]);
+  t.same(
+    fields('k=a < b! ^ c>'),
+    [{ field: 'k', operator: 'in', values: ['a < b! ^ c>'] }],
+    'the rest stands for itself',
+  );
   t.end();
 });
 
 test('anything else is refused, and the place is shown', (t) => {
   const refused: readonly (readonly [string, number])[] = [
-    ['a=b=c', 3], ['a=b)', 3], ['a=(b', 4], ['a=()', 2], ['a in ()', 5], ['a in b', 5], ['a b', 2], [',a', 0], ['a,', 2], ['a,,b', 2], ['!', 1], ['=b', 0],
-    ['!a=b', 2], ['a=b(c)', 3], ['a=(b)c', 5], ['a=(b(c))', 4], ['a\\x', 1], ['a=b\\', 3], ['a!b', 1], ['a in (b) c', 9], ['a^b', 1], ['()', 0],
+    ['a=b=c', 3],
+    ['a=b)', 3],
+    ['a=(b', 4],
+    ['a=()', 2],
+    ['a in ()', 5],
+    ['a in b', 5],
+    ['a b', 2],
+    [',a', 0],
+    ['a,', 2],
+    ['a,,b', 2],
+    ['!', 1],
+    ['=b', 0],
+    ['!a=b', 2],
+    ['a=b(c)', 3],
+    ['a=(b)c', 5],
+    ['a=(b(c))', 4],
+    ['a\\x', 1],
+    ['a=b\\', 3],
+    ['a!b', 1],
+    ['a in (b) c', 9],
+    ['a^b', 1],
+    ['()', 0],
   ];
   for (const [text, offset] of refused) {
     const problem = fields(text);
@@ -70,19 +110,30 @@ test('anything else is refused, and the place is shown', (t) => {
 
 test('a label value an object may hold can be asked for', (t) => {
   const value = fc.string({ unit: 'grapheme', maxLength: 60 }).filter((text) => !/[\p{Cc}\u2028\u2029]/u.test(text));
-  fc.assert(fc.property(value, (text) => {
-    t.same(labels(`k=${escaped(text)}`), [{ key: 'k', operator: 'in', values: [text] }]);
-  }), { numRuns: Math.min(numRuns, 300) });
+  fc.assert(
+    fc.property(value, (text) => {
+      t.same(labels(`k=${escaped(text)}`), [{ key: 'k', operator: 'in', values: [text] }]);
+    }),
+    { numRuns: Math.min(numRuns, 300) },
+  );
   t.end();
 });
 
 test('bounds hold at n and refuse at n + 1', (t) => {
   t.same(fields(`k=${'v'.repeat(selectorBytesMax - 2)}`).length, 1);
   t.match(fields(`k=${'v'.repeat(selectorBytesMax - 1)}`), `at most ${String(selectorBytesMax)} bytes`);
-  t.match(fields(`k=${'é'.repeat(selectorBytesMax / 2)}`), `at most ${String(selectorBytesMax)} bytes`, 'bytes, not characters');
+  t.match(
+    fields(`k=${'é'.repeat(selectorBytesMax / 2)}`),
+    `at most ${String(selectorBytesMax)} bytes`,
+    'bytes, not characters',
+  );
   t.same(fields(Array.from({ length: selectorRequirementsMax }, () => 'k').join()).length, selectorRequirementsMax);
-  t.match(fields(...Array.from({ length: selectorRequirementsMax + 1 }, () => 'k')), `more than ${String(selectorRequirementsMax)} requirements`);
-  const values = (count: number): string => `k in (${Array.from({ length: count }, (_, place) => String(place)).join()})`;
+  t.match(
+    fields(...Array.from({ length: selectorRequirementsMax + 1 }, () => 'k')),
+    `more than ${String(selectorRequirementsMax)} requirements`,
+  );
+  const values = (count: number): string =>
+    `k in (${Array.from({ length: count }, (_, place) => String(place)).join()})`;
   t.same(fields(values(selectorSetValuesMax)).length, 1);
   t.match(fields(values(selectorSetValuesMax + 1)), `more than ${String(selectorSetValuesMax)} values`);
   t.end();
@@ -97,28 +148,71 @@ test('hostile texts are refused', (t) => {
 });
 
 test('whatever the text, a selector is read or refused, and what was read is printed and read again alike', (t) => {
-  const hostile = fc.array(fc.constantFrom('a', 'b.c', '=', '!', '<', '>', '^', '(', ')', ',', '\\', ' ', 'in', 'notin', '\u{1f600}', '\u0000'), { maxLength: 30 }).map((parts) => parts.join(''));
-  fc.assert(fc.property(fc.oneof(hostile, fc.string({ unit: 'binary' })), (text) => {
-    const parsed = parseFieldSelector([text]);
-    if (!parsed.ok || parsed.requirements.length === 0) return;
-    const again = parseFieldSelector([parsed.requirements.map(printed).join(',')]);
-    if (JSON.stringify(again) !== JSON.stringify(parsed)) throw new Error(JSON.stringify({ parsed, again }));
-  }), { numRuns });
+  const hostile = fc
+    .array(
+      fc.constantFrom(
+        'a',
+        'b.c',
+        '=',
+        '!',
+        '<',
+        '>',
+        '^',
+        '(',
+        ')',
+        ',',
+        '\\',
+        ' ',
+        'in',
+        'notin',
+        '\u{1f600}',
+        '\u0000',
+      ),
+      { maxLength: 30 },
+    )
+    .map((parts) => parts.join(''));
+  fc.assert(
+    fc.property(fc.oneof(hostile, fc.string({ unit: 'binary' })), (text) => {
+      const parsed = parseFieldSelector([text]);
+      if (!parsed.ok || parsed.requirements.length === 0) return;
+      const again = parseFieldSelector([parsed.requirements.map(printed).join(',')]);
+      if (JSON.stringify(again) !== JSON.stringify(parsed)) throw new Error(JSON.stringify({ parsed, again }));
+    }),
+    { numRuns },
+  );
   t.end();
 });
 
 test('any requirement is printed and read again alike', (t) => {
-  const text = fc.string({ unit: fc.constantFrom('a', ' ', '=', ',', '(', ')', '\\', '!', '<', '^', '\u{1f600}', '\t'), maxLength: 8 });
+  const text = fc.string({
+    unit: fc.constantFrom('a', ' ', '=', ',', '(', ')', '\\', '!', '<', '^', '\u{1f600}', '\t'),
+    maxLength: 8,
+  });
   const field = fc.stringMatching(/^[a-z][a-zA-Z0-9./_-]{0,20}$/u);
   const requirement: fc.Arbitrary<FieldRequirement> = fc.oneof(
-    fc.record({ field, operator: fc.constantFrom('in' as const, 'notIn' as const), values: fc.uniqueArray(text, { minLength: 1, maxLength: 4 }) }),
+    fc.record({
+      field,
+      operator: fc.constantFrom('in' as const, 'notIn' as const),
+      values: fc.uniqueArray(text, { minLength: 1, maxLength: 4 }),
+    }),
     fc.record({ field, operator: fc.constantFrom('exists' as const, 'absent' as const) }),
-    fc.record({ field, operator: fc.constantFrom('<' as const, '<=' as const, '>' as const, '>=' as const, '^=' as const), value: text.filter((value) => !value.startsWith('=')) }),
+    fc.record({
+      field,
+      operator: fc.constantFrom('<' as const, '<=' as const, '>' as const, '>=' as const, '^=' as const),
+      value: text.filter((value) => !value.startsWith('=')),
+    }),
   );
-  fc.assert(fc.property(fc.array(requirement, { minLength: 1, maxLength: 5 }), (requirements) => {
-    const again = fields(requirements.map(printed).join(', '));
-    if (again.length !== requirements.length || requirements.some((each, place) => JSON.stringify(ordered(each)) !== JSON.stringify(ordered(again[place])))) throw new Error(JSON.stringify(again));
-  }), { numRuns });
+  fc.assert(
+    fc.property(fc.array(requirement, { minLength: 1, maxLength: 5 }), (requirements) => {
+      const again = fields(requirements.map(printed).join(', '));
+      if (
+        again.length !== requirements.length ||
+        requirements.some((each, place) => JSON.stringify(ordered(each)) !== JSON.stringify(ordered(again[place])))
+      )
+        throw new Error(JSON.stringify(again));
+    }),
+    { numRuns },
+  );
   t.end();
 });
 
@@ -129,11 +223,16 @@ function ordered(value: unknown): unknown {
 function printed(requirement: FieldRequirement): string {
   const field = escaped(requirement.field);
   switch (requirement.operator) {
-    case 'exists': return field;
-    case 'absent': return `!${field}`;
-    case 'in': return `${field} in ${printedSet(requirement.values)}`;
-    case 'notIn': return `${field} notin ${printedSet(requirement.values)}`;
-    default: return `${field}${requirement.operator}${escaped(requirement.value)}`;
+    case 'exists':
+      return field;
+    case 'absent':
+      return `!${field}`;
+    case 'in':
+      return `${field} in ${printedSet(requirement.values)}`;
+    case 'notIn':
+      return `${field} notin ${printedSet(requirement.values)}`;
+    default:
+      return `${field}${requirement.operator}${escaped(requirement.value)}`;
   }
 }
 
@@ -146,7 +245,12 @@ function escaped(text: string): string {
 }
 
 const indexes = (() => {
-  const defined = defineIndexes([{ name: 'spec.title' }, { name: 'spec.size', type: 'number', order: 'DESC' }, { name: 'spec.open', type: 'boolean' }, { name: 'spec.due', type: 'timestamp' }]);
+  const defined = defineIndexes([
+    { name: 'spec.title' },
+    { name: 'spec.size', type: 'number', order: 'DESC' },
+    { name: 'spec.open', type: 'boolean' },
+    { name: 'spec.due', type: 'timestamp' },
+  ]);
   if (!defined.ok) throw new Error('these are right');
   return defined.indexes;
 })();
@@ -159,9 +263,19 @@ const bound = (text: string): unknown => {
 };
 
 test('a field requirement is bound to its index, operands as keys', (t) => {
-  t.same(bound('spec.title=a,spec.size in (1,2),spec.open!=true'), [{ index: 3, operator: 'in', keys: ['a'] }, { index: 4, operator: 'in', keys: [1, 2] }, { index: 5, operator: 'notIn', keys: [1] }]);
-  t.same(bound('spec.title^=a,spec.due>=2024-01-01T00:00:00Z'), [{ index: 3, operator: '^=', prefix: 'a' }, { index: 6, operator: '>=', key: Date.UTC(2024, 0, 1) }]);
-  t.same(bound('spec.title,!spec.size'), [{ index: 3, operator: 'exists' }, { index: 4, operator: 'absent' }]);
+  t.same(bound('spec.title=a,spec.size in (1,2),spec.open!=true'), [
+    { index: 3, operator: 'in', keys: ['a'] },
+    { index: 4, operator: 'in', keys: [1, 2] },
+    { index: 5, operator: 'notIn', keys: [1] },
+  ]);
+  t.same(bound('spec.title^=a,spec.due>=2024-01-01T00:00:00Z'), [
+    { index: 3, operator: '^=', prefix: 'a' },
+    { index: 6, operator: '>=', key: Date.UTC(2024, 0, 1) },
+  ]);
+  t.same(bound('spec.title,!spec.size'), [
+    { index: 3, operator: 'exists' },
+    { index: 4, operator: 'absent' },
+  ]);
   t.end();
 });
 
@@ -173,7 +287,10 @@ test('an operand that is no value of the index matches nothing', (t) => {
 });
 
 test('a field without an index is refused with a list of those that have one', (t) => {
-  t.equal(bound('spec.text=a'), 'fieldSelector: "spec.text" has no index; the indexed fields are metadata.name, metadata.creationTimestamp, metadata.deletionTimestamp, spec.title, spec.size, spec.open, spec.due');
+  t.equal(
+    bound('spec.text=a'),
+    'fieldSelector: "spec.text" has no index; the indexed fields are metadata.name, metadata.creationTimestamp, metadata.deletionTimestamp, spec.title, spec.size, spec.open, spec.due',
+  );
   t.match(bound('metadata.labels=a'), 'has no index');
   t.match(bound('spec.size^=1'), '"^=" compares texts');
   t.end();
@@ -184,21 +301,46 @@ test('a sort names an indexed field and a direction, or takes the direction of t
     const parsed = parseSort(texts, indexes);
     return parsed.ok ? parsed.sort : parsed.problem;
   };
-  t.same(sort('spec.title', 'spec.size', 'spec.size,asc', ' spec.title , DESC '), [{ index: 3, direction: 'asc' }, { index: 4, direction: 'desc' }, { index: 4, direction: 'asc' }, { index: 3, direction: 'desc' }]);
+  t.same(sort('spec.title', 'spec.size', 'spec.size,asc', ' spec.title , DESC '), [
+    { index: 3, direction: 'asc' },
+    { index: 4, direction: 'desc' },
+    { index: 4, direction: 'asc' },
+    { index: 3, direction: 'desc' },
+  ]);
   t.same(sort(), []);
   t.same(sort(''), []);
   t.match(sort('spec.title,up'), '"asc" or "desc" is expected');
   t.match(sort('spec.title,asc,desc'), '"asc" or "desc" is expected');
-  const moved = ['spec.title,desc,nulls=last', 'spec.title,asc,nulls=first', 'spec.size,nulls=last',
-    ' spec.title , ASC , Nulls=First '];
+  const moved = [
+    'spec.title,desc,nulls=last',
+    'spec.title,asc,nulls=first',
+    'spec.size,nulls=last',
+    ' spec.title , ASC , Nulls=First ',
+  ];
   t.same(sort(...moved), [
-    { index: 3, direction: 'desc', nulls: 'last' }, { index: 3, direction: 'asc', nulls: 'first' },
-    { index: 4, direction: 'desc', nulls: 'last' }, { index: 3, direction: 'asc', nulls: 'first' },
+    { index: 3, direction: 'desc', nulls: 'last' },
+    { index: 3, direction: 'asc', nulls: 'first' },
+    { index: 4, direction: 'desc', nulls: 'last' },
+    { index: 3, direction: 'asc', nulls: 'first' },
   ]);
-  t.same(sort('spec.title,desc,nulls=first', 'spec.title,asc,nulls=last', 'spec.title,nulls=last'), [
-    { index: 3, direction: 'desc' }, { index: 3, direction: 'asc' }, { index: 3, direction: 'asc' },
-  ], 'where they stand as usual nothing is said');
-  const odds = ['nulls', 'nulls=', 'nulls=middle', 'nulls=first,asc', 'asc,nulls=last,nulls=last', 'asc,,nulls=last', ''];
+  t.same(
+    sort('spec.title,desc,nulls=first', 'spec.title,asc,nulls=last', 'spec.title,nulls=last'),
+    [
+      { index: 3, direction: 'desc' },
+      { index: 3, direction: 'asc' },
+      { index: 3, direction: 'asc' },
+    ],
+    'where they stand as usual nothing is said',
+  );
+  const odds = [
+    'nulls',
+    'nulls=',
+    'nulls=middle',
+    'nulls=first,asc',
+    'asc,nulls=last,nulls=last',
+    'asc,,nulls=last',
+    '',
+  ];
   for (const odd of odds) {
     t.match(sort(`spec.title,${odd}`), '"nulls=first" or "nulls=last"', odd);
   }
@@ -215,6 +357,15 @@ test('only metadata.name=<name> by itself names an object', (t) => {
   };
   t.equal(named('metadata.name=a'), 'a');
   t.equal(named('metadata.name in (a)'), 'a');
-  for (const text of ['', 'metadata.name', 'metadata.name!=a', 'metadata.name=(a,b)', 'metadata.name=a,metadata.name=a', 'metadata.name^=a', 'spec.name=a']) t.equal(named(text), undefined, text);
+  for (const text of [
+    '',
+    'metadata.name',
+    'metadata.name!=a',
+    'metadata.name=(a,b)',
+    'metadata.name=a,metadata.name=a',
+    'metadata.name^=a',
+    'spec.name=a',
+  ])
+    t.equal(named(text), undefined, text);
   t.end();
 });

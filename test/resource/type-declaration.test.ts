@@ -11,15 +11,27 @@ t.test('a good declaration becomes a type', async (t) => {
   const compiled = compileType(widget, author);
   t.match(compiled, {
     ok: true,
-    type: { key: 'widgets.example.com', apiVersion: 'example.com/v1alpha1', path: '/apis/example.com/v1alpha1/widgets', plugin: 'example', statusSubresource: true },
+    type: {
+      key: 'widgets.example.com',
+      apiVersion: 'example.com/v1alpha1',
+      path: '/apis/example.com/v1alpha1/widgets',
+      plugin: 'example',
+      statusSubresource: true,
+    },
   });
-  t.same(compiled.ok && compiled.type.indexes.slice(3).map(({ name, type, unique, multi }) => [name, type, unique, multi]), [
-    ['spec.title', 'string', false, false], ['spec.size', 'number', false, false], ['spec.serial', 'string', true, false],
-    ['spec.tags', 'string', false, true], ['status.phase', 'string', false, false],
-  ]);
+  t.same(
+    compiled.ok && compiled.type.indexes.slice(3).map(({ name, type, unique, multi }) => [name, type, unique, multi]),
+    [
+      ['spec.title', 'string', false, false],
+      ['spec.size', 'number', false, false],
+      ['spec.serial', 'string', true, false],
+      ['spec.tags', 'string', false, true],
+      ['status.phase', 'string', false, false],
+    ],
+  );
 });
 
-t.test('the core group is the platform\'s, and its paths begin with /api', async (t) => {
+t.test("the core group is the platform's, and its paths begin with /api", async (t) => {
   const compiled = compileType({ ...widget, group: '', kind: 'Role', singular: 'role', plural: 'roles' }, platform);
   t.match(compiled, { ok: true, type: { key: 'roles', apiVersion: 'v1alpha1', path: '/api/v1alpha1/roles' } });
   t.equal(typeKeyOf('', 'roles'), 'roles');
@@ -28,37 +40,69 @@ t.test('the core group is the platform\'s, and its paths begin with /api', async
 t.test('each broken rule is refused and names the member', async (t) => {
   const column = { name: 'Size', type: 'integer', pointer: '/spec/size' };
   const table: readonly (readonly [Record<string, unknown>, RegExp])[] = [
-    [{ group: undefined }, /group: must be a string/], [{ group: 3 }, /group: must be a string/],
-    [{ group: '' }, /group: is reserved/], [{ group: 'svc.run' }, /group: is reserved/], [{ group: 'a.svc.run' }, /group: is reserved/],
-    [{ group: 'Example.com' }, /group: must be a DNS subdomain/], [{ group: 'a..b' }, /group: must be a DNS subdomain/], [{ group: 'x'.repeat(254) }, /group: must be at most 253/],
-    [{ version: 'v0' }, /version: must be of the form/], [{ version: '1' }, /version:/], [{ version: 'v1gamma1' }, /version:/], [{ version: 'V1' }, /version:/], [{ version: undefined }, /version: must be a string/],
-    [{ kind: 'widget' }, /kind: must be CamelCase/], [{ kind: 'Wid-get' }, /kind:/], [{ kind: 'W'.repeat(64) }, /kind: must be at most 63/], [{ kind: null }, /kind: must be a string/],
-    [{ singular: 'Widget' }, /singular: must be lowercase/], [{ plural: 'Widgets' }, /plural: must be lowercase/], [{ plural: 'wid/gets' }, /plural:/], [{ plural: '-' }, /plural:/], [{ singular: '' }, /singular:/],
+    [{ group: undefined }, /group: must be a string/],
+    [{ group: 3 }, /group: must be a string/],
+    [{ group: '' }, /group: is reserved/],
+    [{ group: 'svc.run' }, /group: is reserved/],
+    [{ group: 'a.svc.run' }, /group: is reserved/],
+    [{ group: 'Example.com' }, /group: must be a DNS subdomain/],
+    [{ group: 'a..b' }, /group: must be a DNS subdomain/],
+    [{ group: 'x'.repeat(254) }, /group: must be at most 253/],
+    [{ version: 'v0' }, /version: must be of the form/],
+    [{ version: '1' }, /version:/],
+    [{ version: 'v1gamma1' }, /version:/],
+    [{ version: 'V1' }, /version:/],
+    [{ version: undefined }, /version: must be a string/],
+    [{ kind: 'widget' }, /kind: must be CamelCase/],
+    [{ kind: 'Wid-get' }, /kind:/],
+    [{ kind: 'W'.repeat(64) }, /kind: must be at most 63/],
+    [{ kind: null }, /kind: must be a string/],
+    [{ singular: 'Widget' }, /singular: must be lowercase/],
+    [{ plural: 'Widgets' }, /plural: must be lowercase/],
+    [{ plural: 'wid/gets' }, /plural:/],
+    [{ plural: '-' }, /plural:/],
+    [{ singular: '' }, /singular:/],
     [{ plural: 'w'.repeat(64) }, /plural: must be at most 63/],
-    [{ schema: undefined }, /schema: must be a JSON Schema object/], [{ schema: { type: 'array' } }, /schema: type: must be "object"/],
-    [{ indexes: {} }, /indexes: must be an array/], [{ indexes: [{ name: 'metadata.name' }] }, /"metadata\.name": is a default index/], [{ indexes: [{ name: 'metadata.labels' }] }, /"metadata\.labels": is a default index/],
-    [{ indexes: [{ name: 'metadata.creationTimestamp' }] }, /is a default index/], [{ indexes: [{ name: 'metadata.deletionTimestamp' }] }, /is a default index/],
+    [{ schema: undefined }, /schema: must be a JSON Schema object/],
+    [{ schema: { type: 'array' } }, /schema: type: must be "object"/],
+    [{ indexes: {} }, /indexes: must be an array/],
+    [{ indexes: [{ name: 'metadata.name' }] }, /"metadata\.name": is a default index/],
+    [{ indexes: [{ name: 'metadata.labels' }] }, /"metadata\.labels": is a default index/],
+    [{ indexes: [{ name: 'metadata.creationTimestamp' }] }, /is a default index/],
+    [{ indexes: [{ name: 'metadata.deletionTimestamp' }] }, /is a default index/],
     [{ indexes: [{ name: 'spec.a' }, { name: 'spec.a' }] }, /declared twice/],
     [{ statusSubresource: 'yes' }, /statusSubresource: must be true or false, is "yes"/],
     [{ indexs: [] }, /indexs: is not a member of a type; is "indexes" meant\?/],
     [{ printerColumns: {} }, /printerColumns: must be an array/],
     [{ printerColumns: Array.from({ length: printerColumnsMax + 1 }, () => column) }, /at most 32/],
     [{ printerColumns: [3] }, /printerColumns\[0\]: must be an object/],
-    [{ printerColumns: [{ ...column, name: '' }] }, /name must be a text/], [{ printerColumns: [{ ...column, type: 'text' }] }, /type must be string.*, is "text"/],
-    [{ printerColumns: [{ ...column, pointer: 'spec.size' }] }, /pointer must be a JSON pointer/], [{ printerColumns: [{ ...column, pointer: '/a~2' }] }, /pointer must be/],
-    [{ printerColumns: [{ ...column, priority: -1 }] }, /priority must be/], [{ printerColumns: [{ ...column, description: 1 }] }, /description must be/], [{ printerColumns: [{ ...column, width: 1 }] }, /width is not a member/],
+    [{ printerColumns: [{ ...column, name: '' }] }, /name must be a text/],
+    [{ printerColumns: [{ ...column, type: 'text' }] }, /type must be string.*, is "text"/],
+    [{ printerColumns: [{ ...column, pointer: 'spec.size' }] }, /pointer must be a JSON pointer/],
+    [{ printerColumns: [{ ...column, pointer: '/a~2' }] }, /pointer must be/],
+    [{ printerColumns: [{ ...column, priority: -1 }] }, /priority must be/],
+    [{ printerColumns: [{ ...column, description: 1 }] }, /description must be/],
+    [{ printerColumns: [{ ...column, width: 1 }] }, /width is not a member/],
   ];
   for (const [change, problem] of table) {
     const compiled = compileType({ ...widget, ...change }, author);
     t.match(compiled, { ok: false, problems: [problem] }, JSON.stringify(change).slice(0, 80));
   }
-  for (const rubbish of [undefined, null, 3, 'x', [], () => 1]) t.match(compileType(rubbish, author), { ok: false, problems: [/must be an object/] });
+  for (const rubbish of [undefined, null, 3, 'x', [], () => 1])
+    t.match(compileType(rubbish, author), { ok: false, problems: [/must be an object/] });
 });
 
 t.test('bounds hold to the last allowed value, and look-alike groups are free', async (t) => {
   const column = { name: 'Size', type: 'integer', pointer: '/spec/size' };
-  for (const change of [{ group: 'notsvc.run' }, { group: 'svc.run.example' }, { version: 'v1' }, { version: 'v2beta3' }, { kind: 'W'.repeat(63) }, { plural: 'w'.repeat(63) },
-    { printerColumns: Array.from({ length: printerColumnsMax }, () => column) }]) {
+  for (const change of [
+    { group: 'notsvc.run' },
+    { group: 'svc.run.example' },
+    { version: 'v1' },
+    { version: 'v2beta3' },
+    { kind: 'W'.repeat(63) },
+    { plural: 'w'.repeat(63) },
+    { printerColumns: Array.from({ length: printerColumnsMax }, () => column) },
+  ]) {
     t.equal(compileType({ ...widget, ...change }, author).ok, true, JSON.stringify(change).slice(0, 80));
   }
 });

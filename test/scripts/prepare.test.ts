@@ -15,7 +15,18 @@ function plant(folder: string): void {
   write(folder, 'package-lock.json', '{"packages":{"":{}}}');
   write(folder, 'node_modules/.package-lock.json', '{"packages":{}}');
   symlinkSync(join(repository, 'node_modules', 'typescript'), join(folder, 'node_modules', 'typescript'));
-  const compilerOptions = { target: 'es2023', module: 'nodenext', rootDir: '.', outDir: 'dist', declaration: true, sourceMap: true, incremental: true, tsBuildInfoFile: 'dist/.tsbuildinfo', types: [], lib: ['es2023'] };
+  const compilerOptions = {
+    target: 'es2023',
+    module: 'nodenext',
+    rootDir: '.',
+    outDir: 'dist',
+    declaration: true,
+    sourceMap: true,
+    incremental: true,
+    tsBuildInfoFile: 'dist/.tsbuildinfo',
+    types: [],
+    lib: ['es2023'],
+  };
   write(folder, 'tsconfig.json', JSON.stringify({ compilerOptions, include: ['src', 'plugins', 'absent'] }));
   write(folder, 'src/one.ts', 'export const one: number = 1;\n');
   write(folder, 'src/two.ts', 'export const two: number = 2;\n');
@@ -31,10 +42,16 @@ function write(folder: string, path: string, text: string): void {
 async function prepare(folder: string): Promise<{ readonly code: number; readonly said: string }> {
   try {
     // Not in the tree's own folder: the scripts find it by their place.
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(folder, 'scripts', 'prepare.mjs')], { cwd: '/' });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(folder, 'scripts', 'prepare.mjs')], {
+      cwd: '/',
+    });
     return { code: 0, said: stdout + stderr };
   } catch (error) {
-    const { code, stdout, stderr } = error as { readonly code: number; readonly stdout: string; readonly stderr: string };
+    const { code, stdout, stderr } = error as {
+      readonly code: number;
+      readonly stdout: string;
+      readonly stderr: string;
+    };
     return { code, said: stdout + stderr };
   }
 }
@@ -43,7 +60,14 @@ t.test('a tree is built once, and again only for what changed', async (t) => {
   const folder = join(t.testdir(), 'with spaces');
   plant(folder);
   t.match(await prepare(folder), { code: 0, said: /building/u });
-  for (const path of ['src/one.js', 'src/one.d.ts', 'src/one.js.map', 'plugins/a/plugin.yaml', 'plugins/a/src/main/resources/extensions/roles.yaml']) t.ok(existsSync(join(folder, 'dist', path)), path);
+  for (const path of [
+    'src/one.js',
+    'src/one.d.ts',
+    'src/one.js.map',
+    'plugins/a/plugin.yaml',
+    'plugins/a/src/main/resources/extensions/roles.yaml',
+  ])
+    t.ok(existsSync(join(folder, 'dist', path)), path);
   const built = statSync(join(folder, 'dist/src/one.js')).mtimeMs;
   t.strictSame(await prepare(folder), { code: 0, said: '' }, 'nothing to do');
 
@@ -73,7 +97,8 @@ t.test('outputs of deleted sources are removed', async (t) => {
   rmSync(join(folder, 'src/two.ts'));
   rmSync(join(folder, 'plugins/a'), { recursive: true });
   t.match(await prepare(folder), { code: 0 });
-  for (const path of ['src/two.js', 'src/two.d.ts', 'src/two.js.map', 'plugins']) t.notOk(existsSync(join(folder, 'dist', path)), path);
+  for (const path of ['src/two.js', 'src/two.d.ts', 'src/two.js.map', 'plugins'])
+    t.notOk(existsSync(join(folder, 'dist', path)), path);
   t.ok(existsSync(join(folder, 'dist/src/one.js')));
 });
 
@@ -92,7 +117,12 @@ t.test('what does not compile fails, until it does', async (t) => {
   plant(folder);
   await prepare(folder);
   write(folder, 'src/one.ts', 'export const one: number = "one";\n');
-  for (const attempt of [1, 2]) t.match(await prepare(folder), { code: 1, said: /src\/one\.ts\(1,14\).*do not compile/su }, `attempt ${attempt.toString()}`);
+  for (const attempt of [1, 2])
+    t.match(
+      await prepare(folder),
+      { code: 1, said: /src\/one\.ts\(1,14\).*do not compile/su },
+      `attempt ${attempt.toString()}`,
+    );
   write(folder, 'src/one.ts', 'export const one: number = 1;\n');
   t.match(await prepare(folder), { code: 0 });
 });
@@ -101,7 +131,10 @@ t.test('several at once build once', async (t) => {
   const folder = t.testdir();
   plant(folder);
   const all = await Promise.all(Array.from({ length: 4 }, () => prepare(folder)));
-  t.strictSame(all.map(({ code }) => code), [0, 0, 0, 0]);
+  t.strictSame(
+    all.map(({ code }) => code),
+    [0, 0, 0, 0],
+  );
   t.equal(all.filter(({ said }) => said.includes('building')).length, 1);
   t.ok(existsSync(join(folder, 'dist/src/one.js')));
   t.notOk(existsSync(join(folder, 'dist/.prepare/lock')));

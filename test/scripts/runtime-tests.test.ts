@@ -10,11 +10,18 @@ t.test('each line of the list of files that depend on the runtime names tests th
   const parts = list.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const files = (await readdir(join(repository, 'test'), { recursive: true })).map((file) => `test/${file}`);
   t.ok(parts.length > 0);
-  for (const part of parts) t.ok(files.some((file) => file.endsWith('.test.ts') && file.includes(part)), part);
+  for (const part of parts)
+    t.ok(
+      files.some((file) => file.endsWith('.test.ts') && file.includes(part)),
+      part,
+    );
 });
 
-t.test('the continuous integration runs them on every supported version but the one that runs the whole suite', async (t) => {
-  const run = await readFile(join(repository, '.ci', 'run'), 'utf8');
-  t.match(run, /^ {2}test_on 24$/mu);
-  t.match(run, /for version in 20 22 26; do test_on "\$version" "\$\{dependent\[@\]\}"; done/u);
-});
+t.test(
+  'the continuous integration runs them on every supported version but the one that runs the whole suite',
+  async (t) => {
+    const run = await readFile(join(repository, '.ci', 'run'), 'utf8');
+    t.match(run, /^ {2}test_on 24$/mu);
+    t.match(run, /for version in 20 22 26; do test_on "\$version" "\$\{dependent\[@\]\}"; done/u);
+  },
+);

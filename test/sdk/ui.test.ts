@@ -11,7 +11,7 @@ import { repository } from '../architecture/repository.ts';
 
 /** The built file, found as a front end finds it: through the package's exports. */
 const built = createRequire(join(repository, 'package.json')).resolve('ledgerplane/ui');
-const { permitted } = await import(built) as typeof Ui;
+const { permitted } = (await import(built)) as typeof Ui;
 
 t.test('an element is shown when any of its permissions is held, or it lists none', async (t) => {
   const posts = 'plugin:content:posts:manage';
@@ -26,13 +26,22 @@ t.test('an element is shown when any of its permissions is held, or it lists non
     [[posts], ['*'], true],
     [['*'], [posts], false],
   ];
-  for (const [required, held, shown] of table) t.equal(permitted(required, held), shown, JSON.stringify([required, held]));
+  for (const [required, held, shown] of table)
+    t.equal(permitted(required, held), shown, JSON.stringify([required, held]));
   t.equal(permitted(new Set([posts]), new Set([posts])), true, 'sets will do');
 });
 
 t.test('whoever holds more is shown no less', async () => {
   const permissions = fc.array(fc.constantFrom('a', 'b', 'c', '*'));
-  fc.assert(fc.property(permissions, permissions, permissions, (required, held, more) => !permitted(required, held) || permitted(required, [...held, ...more])), { numRuns: Number(process.env['PBT_RUNS'] ?? 1_000) });
+  fc.assert(
+    fc.property(
+      permissions,
+      permissions,
+      permissions,
+      (required, held, more) => !permitted(required, held) || permitted(required, [...held, ...more]),
+    ),
+    { numRuns: Number(process.env['PBT_RUNS'] ?? 1_000) },
+  );
 });
 
 t.test('it needs nothing that a browser has not', async (t) => {

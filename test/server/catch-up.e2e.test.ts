@@ -18,14 +18,31 @@ test('a node that catches up says how far it is, and serves nothing before it is
   const log = new MemoryLog();
   const clock = new FakeClock();
   await new FoundedLog(log).found({ domain: 'svc.run', now: clock.now(), uuid: () => randomUUID() });
-  const metadata = { actor: 'test', verb: 'create', requestId: 'r', time: new Date(clock.now()).toISOString(), schema: 1, $correlationId: 'r' };
+  const metadata = {
+    actor: 'test',
+    verb: 'create',
+    requestId: 'r',
+    time: new Date(clock.now()).toISOString(),
+    schema: 1,
+    $correlationId: 'r',
+  };
   for (let written = 1; written < 1_024; written += 1) {
-    appended(await log.append(streamName(`secret:${String(written)}`), [encodeEvent(randomUUID(), { type: 'TokenIssued', digest: 'x' }, metadata)], 'absent'));
+    appended(
+      await log.append(
+        streamName(`secret:${String(written)}`),
+        [encodeEvent(randomUUID(), { type: 'TokenIssued', digest: 'x' }, metadata)],
+        'absent',
+      ),
+    );
   }
   let release = (): void => undefined;
-  const halfway = new Promise<void>((resolve) => { release = resolve; });
+  const halfway = new Promise<void>((resolve) => {
+    release = resolve;
+  });
   const read: { half: () => void } = { half: () => undefined };
-  const isHalf = new Promise<void>((resolve) => { read.half = resolve; });
+  const isHalf = new Promise<void>((resolve) => {
+    read.half = resolve;
+  });
   const held = altered(log, {
     readAll: async function* stalling(options: SubscribeOptions): AsyncGenerator<readonly RecordedEvent[]> {
       for await (const batch of log.readAll(options)) {
@@ -38,15 +55,24 @@ test('a node that catches up says how far it is, and serves nothing before it is
   const lines: string[] = [];
   let url = '';
   const starting = startTestServer({
-    clock, openLog: () => Promise.resolve({ log: held, name: 'embedded log' }), onListening: (at) => { url = at; },
-    logLines: { write: (line) => { lines.push(line); } },
+    clock,
+    openLog: () => Promise.resolve({ log: held, name: 'embedded log' }),
+    onListening: (at) => {
+      url = at;
+    },
+    logLines: {
+      write: (line) => {
+        lines.push(line);
+      },
+    },
   });
   await isHalf;
   const ready = await fetch(`${url}/readyz`);
   t.equal(ready.status, 503);
   t.equal(await ready.text(), 'not ready\n- read models are catching up: 50 %\n- plugins are starting\n');
   t.equal((await fetch(`${url}/livez`)).status, 200);
-  for (const path of [widgets, '/api/v1alpha1/users', '/metrics', '/apis']) t.equal((await fetch(`${url}${path}`)).status, 503, path);
+  for (const path of [widgets, '/api/v1alpha1/users', '/metrics', '/apis'])
+    t.equal((await fetch(`${url}${path}`)).status, 503, path);
   clock.advance(progressToldMs);
   release();
   const server = await starting;
@@ -54,6 +80,8 @@ test('a node that catches up says how far it is, and serves nothing before it is
   t.equal((await fetch(`${server.url}/readyz`)).status, 200);
   t.equal((await server.call(widgets)).status, 200);
   t.ok(server.ready.events > 1_024);
-  const told = lines.map((line) => JSON.parse(line) as { readonly msg: string; readonly percent?: number; readonly folded?: number }).filter(({ msg }) => msg === 'read models are catching up');
+  const told = lines
+    .map((line) => JSON.parse(line) as { readonly msg: string; readonly percent?: number; readonly folded?: number })
+    .filter(({ msg }) => msg === 'read models are catching up');
   t.match(told, [{ percent: 100, folded: 1_024 }]);
 });

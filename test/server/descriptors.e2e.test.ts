@@ -15,7 +15,10 @@ t.test('too few file descriptors are a sentence that says what to raise, whateve
     for (const args of openFilesMax === 32 ? [['log', 'info']] : [['serve']]) {
       const run = runCommandLine(args, { cwd, env, openFilesMax });
       t.equal(await run.exited(), 1, `${args.join(' ')} with ${String(openFilesMax)}: ${run.stderr()}`);
-      t.match(run.stderr(), /^ledgerplane: the process cannot open enough files: [^\n]+ to 1024 or more \(ulimit -n[^\n]+\n$/u);
+      t.match(
+        run.stderr(),
+        /^ledgerplane: the process cannot open enough files: [^\n]+ to 1024 or more \(ulimit -n[^\n]+\n$/u,
+      );
     }
   }
 });

@@ -25,7 +25,12 @@ async function given(t: Test, environment: Readonly<Record<string, string>> = {}
   const disk = smallDisk(t, 96 * mebibyte);
   const lines: string[] = [];
   const waiting = new Set<() => void>();
-  const logLines = { write: (line: string): void => { lines.push(line); for (const look of waiting) look(); } };
+  const logLines = {
+    write: (line: string): void => {
+      lines.push(line);
+      for (const look of waiting) look();
+    },
+  };
   const settings = { DISK_RESERVE: '16MiB', ...environment };
   const server = await startTestServer({ dataDir: join(disk.dir, 'data'), environment: settings, logLines });
   t.teardown(async () => server.close());
@@ -79,32 +84,45 @@ async function gone(server: TestServer, name: string): Promise<boolean> {
 
 const options = noSmallDisk === undefined ? {} : { skip: noSmallDisk };
 
-t.test('below the reserve clients\' writes are refused, super administrators\' too, until there is room', options, async (t) => {
-  const stage = await given(t);
-  const { server, disk, said, count } = stage;
-  t.equal((await create(server, 'held', { finalizers: ['example.com/hold'] })).status, 201);
-  await nearlyFull(stage);
-  await refused(t, create(server, 'new'), 'create');
-  const body = { metadata: { name: 'dry' }, spec: { title: 'x' } };
-  await refused(t, server.call(`${widgets}?dryRun=All`, { method: 'POST', body }), 'dry run');
-  await refused(t, patch(server, 'held', { spec: { title: 'y' } }), 'patch');
-  await refused(t, patch(server, 'held', { metadata: { finalizers: null } }), 'a finalizer of an object that is not marked');
-  const whole = { apiVersion: 'example.com/v1alpha1', kind: 'Widget', metadata: { name: 'held' }, spec: { title: 'y' } };
-  await refused(t, server.call(`${widgets}/held`, { method: 'PUT', body: whole }), 'put');
-  await refused(t, patch(server, 'held/status', { status: { phase: 'Ready' } }), 'status');
-  const user = { metadata: { name: 'jane' }, spec: { password: 'a long secret' } };
-  await refused(t, server.call('/api/v1alpha1/users', { method: 'POST', body: user }), 'a user');
-  const form = new FormData();
-  form.set('file', new Blob([new Uint8Array(tellerPackage('1.0.0'))]), 'p.tgz');
-  const upload = { method: 'POST', body: form, headers: { authorization: adminAuthorization } };
-  await refused(t, fetch(`${server.url}/apis/api.console.svc.run/v1alpha1/plugins/install`, upload), 'a package');
-  t.equal(count('the disk is nearly full'), 1, 'reported once');
+t.test(
+  "below the reserve clients' writes are refused, super administrators' too, until there is room",
+  options,
+  async (t) => {
+    const stage = await given(t);
+    const { server, disk, said, count } = stage;
+    t.equal((await create(server, 'held', { finalizers: ['example.com/hold'] })).status, 201);
+    await nearlyFull(stage);
+    await refused(t, create(server, 'new'), 'create');
+    const body = { metadata: { name: 'dry' }, spec: { title: 'x' } };
+    await refused(t, server.call(`${widgets}?dryRun=All`, { method: 'POST', body }), 'dry run');
+    await refused(t, patch(server, 'held', { spec: { title: 'y' } }), 'patch');
+    await refused(
+      t,
+      patch(server, 'held', { metadata: { finalizers: null } }),
+      'a finalizer of an object that is not marked',
+    );
+    const whole = {
+      apiVersion: 'example.com/v1alpha1',
+      kind: 'Widget',
+      metadata: { name: 'held' },
+      spec: { title: 'y' },
+    };
+    await refused(t, server.call(`${widgets}/held`, { method: 'PUT', body: whole }), 'put');
+    await refused(t, patch(server, 'held/status', { status: { phase: 'Ready' } }), 'status');
+    const user = { metadata: { name: 'jane' }, spec: { password: 'a long secret' } };
+    await refused(t, server.call('/api/v1alpha1/users', { method: 'POST', body: user }), 'a user');
+    const form = new FormData();
+    form.set('file', new Blob([new Uint8Array(tellerPackage('1.0.0'))]), 'p.tgz');
+    const upload = { method: 'POST', body: form, headers: { authorization: adminAuthorization } };
+    await refused(t, fetch(`${server.url}/apis/api.console.svc.run/v1alpha1/plugins/install`, upload), 'a package');
+    t.equal(count('the disk is nearly full'), 1, 'reported once');
 
-  const again = said('enough free space again');
-  disk.clear();
-  await again;
-  t.equal((await create(server, 'new')).status, 201);
-});
+    const again = said('enough free space again');
+    disk.clear();
+    await again;
+    t.equal((await create(server, 'new')).status, 201);
+  },
+);
 
 t.test('below the reserve reads, deletions and log-ins go on, and the node stays ready', options, async (t) => {
   const stage = await given(t);
@@ -153,7 +171,7 @@ t.test('below half of the reserve super administrators log in, a few times, and 
   const admin = { username: 'admin', password: testPassword };
   const first = await logIn(admin);
   t.equal(first.status, 200);
-  const { csrfToken } = await first.json() as { readonly csrfToken: string };
+  const { csrfToken } = (await first.json()) as { readonly csrfToken: string };
   const cookie = first.headers.get('set-cookie')?.split(';', 1)[0] ?? '';
   const deletion = { method: 'DELETE', headers: { cookie, 'x-csrf-token': csrfToken } };
   t.equal((await fetch(`${server.url}${widgets}/plain`, deletion)).status, 200, 'which makes room');
@@ -168,9 +186,12 @@ t.test('a first start below the reserve loads the bundled plugins', options, asy
   t.teardown(async () => server.close());
   const answer = await server.call('/apis/plugin.svc.run/v1alpha1/plugins');
   type Plugin = { readonly metadata: { readonly name: string }; readonly status: { readonly phase: string } };
-  const { items } = await answer.json() as { readonly items: readonly Plugin[] };
+  const { items } = (await answer.json()) as { readonly items: readonly Plugin[] };
   t.ok(items.length > 0);
-  t.strictSame(items.filter(({ status }) => status.phase !== 'started').map(({ metadata }) => metadata.name), []);
+  t.strictSame(
+    items.filter(({ status }) => status.phase !== 'started').map(({ metadata }) => metadata.name),
+    [],
+  );
   t.equal((await server.call(widgets)).status, 200);
   await refused(t, create(server, 'new'), 'clients are refused all the same');
 });
@@ -179,11 +200,15 @@ t.test('a burst between two looks does not eat the reserve', options, async (t) 
   const { disk, server } = await given(t);
   disk.fill(20 * mebibyte);
   // What another program takes is noticed by the next look, not before.
-  while (await freeBytes(server) > 21 * mebibyte);
+  while ((await freeBytes(server)) > 21 * mebibyte);
   const annotations = { 'example.com/text': 'x'.repeat(250_000) };
-  const write = async (place: number): Promise<number> => (await create(server, `w${String(place)}`, { annotations })).status;
+  const write = async (place: number): Promise<number> =>
+    (await create(server, `w${String(place)}`, { annotations })).status;
   const statuses = await Promise.all(Array.from({ length: 120 }, async (_, place) => write(place)));
-  t.same(statuses.filter((status) => status !== 201 && status !== 507), []);
+  t.same(
+    statuses.filter((status) => status !== 201 && status !== 507),
+    [],
+  );
   t.ok(statuses.includes(507));
   t.ok(disk.freeBytes() > 15 * mebibyte, String(disk.freeBytes()));
 });

@@ -7,7 +7,17 @@ import { runCommandLine, type CommandLine } from '../support/server/command-line
 import { adminAuthorization, testPassword } from '../support/server/start-server.ts';
 import { manifestYaml, temporaryFolder, writePlugins } from '../plugin/host/host-stage.ts';
 
-type Line = { readonly level: number; readonly time: string; readonly pid: number; readonly hostname: string; readonly plugin?: string; readonly heldMs?: number; readonly at?: string; readonly function?: string; readonly msg: string };
+type Line = {
+  readonly level: number;
+  readonly time: string;
+  readonly pid: number;
+  readonly hostname: string;
+  readonly plugin?: string;
+  readonly heldMs?: number;
+  readonly at?: string;
+  readonly function?: string;
+  readonly msg: string;
+};
 
 /** Longer than what is told, by far, and shorter than what would be told twice. */
 const heldMs = 1_200;
@@ -19,8 +29,10 @@ const holds = {
   microtask: 'queueMicrotask(spin); await new Promise((resolve) => { setImmediate(resolve); });',
   timer: 'await new Promise((resolve) => { setTimeout(() => { spin(); resolve(); }, 1); });',
   late: 'setTimeout(spin, 1);',
-  index: 'await pluginClient.create({ group: "loops.example", version: "v1", plural: "loops" }, { metadata: { generateName: "l-" }, spec: { spin: true } });',
-  reconciler: 'await pluginClient.create({ group: "loops.example", version: "v1", plural: "loops" }, { metadata: { generateName: "r-" }, spec: { reconcile: true } });',
+  index:
+    'await pluginClient.create({ group: "loops.example", version: "v1", plural: "loops" }, { metadata: { generateName: "l-" }, spec: { spin: true } });',
+  reconciler:
+    'await pluginClient.create({ group: "loops.example", version: "v1", plural: "loops" }, { metadata: { generateName: "r-" }, spec: { reconcile: true } });',
   native: 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, HELD);',
   child: 'execFileSync("sleep", [String(HELD / 1_000)]);',
 };
@@ -34,24 +46,54 @@ const moduleText = `
       indexes: [{ name: 'spec.spin', type: 'boolean', indexFunc: (object) => { if (object.spec?.spin) spin(); return object.spec?.spin; } }] }],
     reconcilers: [{ type: { group: 'loops.example', version: 'v1', plural: 'loops' }, reconcile: ({ object }) => { if (object?.spec?.reconcile) spin(); } }],
     routes: [
-      ${Object.entries(holds).map(([name, text]) => `route('${name}', async ({ pluginClient }) => { ${text} }),`).join('\n')}
+      ${Object.entries(holds)
+        .map(([name, text]) => `route('${name}', async ({ pluginClient }) => { ${text} }),`)
+        .join('\n')}
       route('endless', function endless() { for (;;); }),
     ],
   };
 `;
 
-type Running = CommandLine & { readonly url: string; post(path: string): Promise<number>; told(msg: RegExp): readonly Line[]; tells(msg: RegExp, count: number): Promise<readonly Line[]> };
+type Running = CommandLine & {
+  readonly url: string;
+  post(path: string): Promise<number>;
+  told(msg: RegExp): readonly Line[];
+  tells(msg: RegExp, count: number): Promise<readonly Line[]>;
+};
 
 async function running(t: Test, env: Readonly<Record<string, string>> = {}): Promise<Running> {
   const root = await temporaryFolder(t);
-  await writePlugins(root, { loops: { 'plugin.yaml': manifestYaml('loops', { main: 'main.mjs' }), 'main.mjs': moduleText }, other: { 'plugin.yaml': manifestYaml('other', { main: 'main.mjs' }), 'main.mjs': 'setInterval(() => {}, 1); export default {};' } });
-  const run = runCommandLine(['serve'], { cwd: t.testdir(), env: { PORT: '0', ADMIN_PASSWORD: testPassword, PLUGINS_DIRS: root, ...env } });
+  await writePlugins(root, {
+    loops: { 'plugin.yaml': manifestYaml('loops', { main: 'main.mjs' }), 'main.mjs': moduleText },
+    other: {
+      'plugin.yaml': manifestYaml('other', { main: 'main.mjs' }),
+      'main.mjs': 'setInterval(() => {}, 1); export default {};',
+    },
+  });
+  const run = runCommandLine(['serve'], {
+    cwd: t.testdir(),
+    env: { PORT: '0', ADMIN_PASSWORD: testPassword, PLUGINS_DIRS: root, ...env },
+  });
   t.teardown(() => run.child.kill('SIGKILL'));
   const url = /http:\/\/\S+/u.exec(await run.ready())?.[0] ?? '';
-  const told = (msg: RegExp): readonly Line[] => run.stderr().split('\n').filter((line) => line.startsWith('{') && line.endsWith('}')).map((line) => JSON.parse(line) as Line).filter((line) => msg.test(line.msg));
+  const told = (msg: RegExp): readonly Line[] =>
+    run
+      .stderr()
+      .split('\n')
+      .filter((line) => line.startsWith('{') && line.endsWith('}'))
+      .map((line) => JSON.parse(line) as Line)
+      .filter((line) => msg.test(line.msg));
   return {
-    ...run, url, told,
-    post: async (path) => (await fetch(`${url}/apis/api.loops.example/v1/${path}`, { method: 'POST', headers: { authorization: adminAuthorization } })).status,
+    ...run,
+    url,
+    told,
+    post: async (path) =>
+      (
+        await fetch(`${url}/apis/api.loops.example/v1/${path}`, {
+          method: 'POST',
+          headers: { authorization: adminAuthorization },
+        })
+      ).status,
     tells: async (msg, count) => {
       while (told(msg).length < count) await passes(5);
       return told(msg);
@@ -62,46 +104,78 @@ async function running(t: Test, env: Readonly<Record<string, string>> = {}): Pro
 const holdsIt = /^a plugin blocks the event loop/u;
 const heldIt = /^a plugin blocked the event loop/u;
 
-t.test('who holds the event loop is named while it does and afterwards, wherever its code is called from', async (t) => {
-  const server = await running(t);
-  let count = 0;
-  for (const name of Object.keys(holds)) {
-    t.ok([200, 204].includes(await server.post(name)), name);
-    count += 1;
-    const [holding, held] = [(await server.tells(holdsIt, count)).at(-1), (await server.tells(heldIt, count)).at(-1)];
-    t.match(holding, { level: 40, plugin: 'loops', at: /^main\.mjs:\d+:\d+$/u, function: String, hostname: String, pid: server.child.pid, time: /^\d{4}-\d\d-\d\dT/u }, name);
-    t.match(held, { level: 40, plugin: 'loops' }, name);
-    const longest = held?.heldMs ?? 0;
-    t.ok(longest >= heldMs - 300 && longest < heldMs * 3, `${name}: ${String(longest)} ms`);
-  }
-  // A busy machine may hold the platform's own code as long: that is reported, too.
-  const platform = server.told(/^the event loop (is|was) blocked/u);
-  t.same(platform.filter(({ at = '' }) => at.includes('main.mjs')), [], 'nothing of the plugin is blamed on the platform');
-  const metrics = await (await fetch(`${server.url}/metrics`, { headers: { authorization: adminAuthorization } })).text();
-  t.match(metrics, new RegExp(`^ledgerplane_event_loop_held_total\\{plugin="loops"\\} ${String(count)}$`, 'mu'));
-  await passes(200);
-  t.match(await (await fetch(`${server.url}/metrics`, { headers: { authorization: adminAuthorization } })).text(), /^ledgerplane_event_loop_lag_seconds\{quantile="1"\} [\d.e-]+$/mu);
-  server.child.kill('SIGTERM');
-  t.equal(await server.exited(), 0, 'and a stop waits for nothing');
-});
+t.test(
+  'who holds the event loop is named while it does and afterwards, wherever its code is called from',
+  async (t) => {
+    const server = await running(t);
+    let count = 0;
+    for (const name of Object.keys(holds)) {
+      t.ok([200, 204].includes(await server.post(name)), name);
+      count += 1;
+      const [holding, held] = [(await server.tells(holdsIt, count)).at(-1), (await server.tells(heldIt, count)).at(-1)];
+      t.match(
+        holding,
+        {
+          level: 40,
+          plugin: 'loops',
+          at: /^main\.mjs:\d+:\d+$/u,
+          function: String,
+          hostname: String,
+          pid: server.child.pid,
+          time: /^\d{4}-\d\d-\d\dT/u,
+        },
+        name,
+      );
+      t.match(held, { level: 40, plugin: 'loops' }, name);
+      const longest = held?.heldMs ?? 0;
+      t.ok(longest >= heldMs - 300 && longest < heldMs * 3, `${name}: ${String(longest)} ms`);
+    }
+    // A busy machine may hold the platform's own code as long: that is reported, too.
+    const platform = server.told(/^the event loop (is|was) blocked/u);
+    t.same(
+      platform.filter(({ at = '' }) => at.includes('main.mjs')),
+      [],
+      'nothing of the plugin is blamed on the platform',
+    );
+    const metrics = await (
+      await fetch(`${server.url}/metrics`, { headers: { authorization: adminAuthorization } })
+    ).text();
+    t.match(metrics, new RegExp(`^ledgerplane_event_loop_held_total\\{plugin="loops"\\} ${String(count)}$`, 'mu'));
+    await passes(200);
+    t.match(
+      await (await fetch(`${server.url}/metrics`, { headers: { authorization: adminAuthorization } })).text(),
+      /^ledgerplane_event_loop_lag_seconds\{quantile="1"\} [\d.e-]+$/mu,
+    );
+    server.child.kill('SIGTERM');
+    t.equal(await server.exited(), 0, 'and a stop waits for nothing');
+  },
+);
 
 t.test('an endless loop is told at once, and again', async (t) => {
   const server = await running(t);
   server.post('endless').catch(() => undefined);
   const lines = await server.tells(holdsIt, 2);
   t.match(lines[0], { plugin: 'loops', function: 'endless' });
-  t.ok((lines[0]?.heldMs ?? 0) < 1_500 && (lines[1]?.heldMs ?? 0) >= 2_000, lines.map(({ heldMs: ms }) => ms).join(', '));
+  t.ok(
+    (lines[0]?.heldMs ?? 0) < 1_500 && (lines[1]?.heldMs ?? 0) >= 2_000,
+    lines.map(({ heldMs: ms }) => ms).join(', '),
+  );
 });
 
 t.test('a plugin whose module never ends is named before there is anything else', async (t) => {
   const root = await temporaryFolder(t);
-  await writePlugins(root, { hangs: { 'plugin.yaml': manifestYaml('hangs', { main: 'lib/main.mjs' }), 'lib/main.mjs': 'for (;;);' } });
-  const run = runCommandLine(['serve'], { cwd: t.testdir(), env: { PORT: '0', ADMIN_PASSWORD: testPassword, PLUGINS_DIRS: root } });
+  await writePlugins(root, {
+    hangs: { 'plugin.yaml': manifestYaml('hangs', { main: 'lib/main.mjs' }), 'lib/main.mjs': 'for (;;);' },
+  });
+  const run = runCommandLine(['serve'], {
+    cwd: t.testdir(),
+    env: { PORT: '0', ADMIN_PASSWORD: testPassword, PLUGINS_DIRS: root },
+  });
   t.teardown(() => run.child.kill('SIGKILL'));
   while (!/"plugin":"hangs".*"at":"lib\/main\.mjs:1:/u.test(run.stderr())) await passes(5);
 });
 
-t.test('a process that was stopped is nobody\'s doing', async (t) => {
+t.test("a process that was stopped is nobody's doing", async (t) => {
   const server = await running(t);
   for (const stoppedMs of [700, 1_500]) {
     server.child.kill('SIGSTOP');

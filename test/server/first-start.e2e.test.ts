@@ -11,11 +11,15 @@ class HeldPasswords extends Passwords {
   readonly asked: Promise<void>;
   #began: () => void = () => undefined;
   #release: () => void = () => undefined;
-  readonly #released = new Promise<void>((resolve) => { this.#release = resolve; });
+  readonly #released = new Promise<void>((resolve) => {
+    this.#release = resolve;
+  });
 
   constructor() {
     super(noHashCost);
-    this.asked = new Promise((resolve) => { this.#began = resolve; });
+    this.asked = new Promise((resolve) => {
+      this.#began = resolve;
+    });
   }
 
   override async hash(password: string, turn: Turn): Promise<Turned<string>> {
@@ -45,7 +49,12 @@ const shown = [
 t.test('no credential is judged before the first administrator exists, and probes are answered', async (t) => {
   const passwords = new HeldPasswords();
   let url = '';
-  const starting = startTestServer({ passwords, onListening: (at) => { url = at; } });
+  const starting = startTestServer({
+    passwords,
+    onListening: (at) => {
+      url = at;
+    },
+  });
   await passwords.asked;
   for (const { what, asked } of shown) {
     for (const path of ['/api/v1alpha1/users', '/apis/example.com/v1alpha1/widgets', '/apis', '/nowhere']) {
@@ -76,11 +85,18 @@ t.test('a right password is never refused as wrong, at the first start and the n
       seen.add(status);
     }
   };
-  const first = await startTestServer({ onListening: (url) => { callers.push(callUntilServed(url)); } });
+  const first = await startTestServer({
+    onListening: (url) => {
+      callers.push(callUntilServed(url));
+    },
+  });
   await Promise.all(callers);
   const second = await first.restart();
   t.teardown(async () => second.remove());
   await Promise.all(callers);
   seen.delete(200);
-  t.strictSame([...seen].filter((status) => status !== 503), []);
+  t.strictSame(
+    [...seen].filter((status) => status !== 503),
+    [],
+  );
 });

@@ -25,7 +25,12 @@ async function given(t: Test): Promise<SmallDisk> {
 }
 
 /** A sentence on standard error, and exit 1: neither a signal nor a stack. */
-async function says(t: Test, args: readonly string[], disk: SmallDisk, { words = /disk/u, nodeArgs = [] as readonly string[] } = {}): Promise<void> {
+async function says(
+  t: Test,
+  args: readonly string[],
+  disk: SmallDisk,
+  { words = /disk/u, nodeArgs = [] as readonly string[] } = {},
+): Promise<void> {
   const run = runCommandLine(args, { cwd: disk.dir, env, nodeArgs });
   t.equal(await run.exited(), 1, `${args.join(' ')}: ${run.stderr()}`);
   t.match(run.stderr(), words);
@@ -38,7 +43,9 @@ t.test('a start on a full disk says how much is free, how much is needed and wha
   for (const without of ['nothing', 'read-models']) {
     rmSync(join(disk.dir, 'data', without), { recursive: true, force: true });
     disk.fill(0);
-    await says(t, ['serve'], disk, { words: /data is full: 0 bytes are free, 4\.0 MiB are needed; free space .* or enlarge it/u });
+    await says(t, ['serve'], disk, {
+      words: /data is full: 0 bytes are free, 4\.0 MiB are needed; free space .* or enlarge it/u,
+    });
   }
 });
 
@@ -46,22 +53,28 @@ t.test('commands that write a log say the same, and log info reads', options, as
   const disk = await given(t);
   disk.fill(0);
   await says(t, ['log', 'new-epoch'], disk, { words: /4\.0 MiB are needed/u });
-  await says(t, ['log', 'copy', '--from', 'embedded:', '--to', 'embedded:copy'], disk, { words: /4\.0 MiB are needed/u });
+  await says(t, ['log', 'copy', '--from', 'embedded:', '--to', 'embedded:copy'], disk, {
+    words: /4\.0 MiB are needed/u,
+  });
   const info = runCommandLine(['log', 'info'], { cwd: disk.dir, env });
   t.equal(await info.exited(), 0, info.stderr());
   t.match(info.stdout(), /^events +\d+$/mu);
 });
 
-t.test('space that runs out between the check and the open ends in a sentence, however few pages are left', options, async (t) => {
-  const disk = await given(t);
-  for (const pages of [0, 19]) {
-    for (const gone of [['read-models'], ['read-models', 'log']]) {
-      disk.clear();
-      for (const folder of gone) rmSync(join(disk.dir, 'data', folder), { recursive: true, force: true });
-      await says(t, ['serve'], disk, { nodeArgs: fillsAfterCheck(disk, pages * 4_096) });
+t.test(
+  'space that runs out between the check and the open ends in a sentence, however few pages are left',
+  options,
+  async (t) => {
+    const disk = await given(t);
+    for (const pages of [0, 19]) {
+      for (const gone of [['read-models'], ['read-models', 'log']]) {
+        disk.clear();
+        for (const folder of gone) rmSync(join(disk.dir, 'data', folder), { recursive: true, force: true });
+        await says(t, ['serve'], disk, { nodeArgs: fillsAfterCheck(disk, pages * 4_096) });
+      }
     }
-  }
-});
+  },
+);
 
 /** The process itself fills the disk once it has looked how much is free. */
 function fillsAfterCheck({ dir }: SmallDisk, leftBytes: number): readonly string[] {
@@ -84,7 +97,14 @@ function fillsAfterCheck({ dir }: SmallDisk, leftBytes: number): readonly string
 
 t.test('the files of a new store are those that LMDB itself makes', async (t) => {
   const dir = t.testdir({ own: {}, ours: {} });
-  const made = open({ path: join(dir, 'own', 'tables.mdb'), noSubdir: true, noSync: true, maxDbs: 5, maxReaders: 1_024, encoding: 'binary' });
+  const made = open({
+    path: join(dir, 'own', 'tables.mdb'),
+    noSubdir: true,
+    noSync: true,
+    maxDbs: 5,
+    maxReaders: 1_024,
+    encoding: 'binary',
+  });
   const ours = { data: join(dir, 'ours', 'tables.mdb'), lock: join(dir, 'ours', 'tables.mdb-lock'), isFolder: false };
   prepareStoreFiles(ours);
   t.same(readFileSync(ours.data), readFileSync(join(dir, 'own', 'tables.mdb')));

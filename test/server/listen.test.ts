@@ -9,7 +9,11 @@ import { configOf } from '../support/server/start-server.ts';
 t.test('errors of a server that listens are reported, and none ends the process', async (t) => {
   const clock = new FakeClock();
   const lines: string[] = [];
-  const log = { warn: (message: string) => { lines.push(message); } };
+  const log = {
+    warn: (message: string) => {
+      lines.push(message);
+    },
+  };
   const server = createServer();
   t.teardown(() => server.close());
   t.match(await listen(server, configOf({ PORT: '0' }), { clock, log }), /^http:\/\/127\.0\.0\.1:\d+$/u);
@@ -20,7 +24,7 @@ t.test('errors of a server that listens are reported, and none ends the process'
   t.equal(lines.length, 2);
 });
 
-t.test('a port that is taken is the operator\'s mistake', async (t) => {
+t.test("a port that is taken is the operator's mistake", async (t) => {
   const edge = { clock: new FakeClock(), log: { warn: () => undefined } };
   const [first, second] = [createServer(), createServer()];
   t.teardown(() => first.close());

@@ -14,10 +14,20 @@ import type { Event } from '../../src/command/event.ts';
 import { selfSignedCertificate } from '../support/eventstore/certificate.ts';
 import { startEventStore, type EventStore } from '../support/eventstore/eventstore.ts';
 import { appended } from '../support/memory/log-events.ts';
-import { adminAuthorization, startTestServer, type TestServer, type TestServerOptions } from '../support/server/start-server.ts';
+import {
+  adminAuthorization,
+  startTestServer,
+  type TestServer,
+  type TestServerOptions,
+} from '../support/server/start-server.ts';
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
-const widget = (name: string) => ({ apiVersion: 'example.com/v1alpha1', kind: 'Widget', metadata: { name }, spec: { title: name } });
+const widget = (name: string) => ({
+  apiVersion: 'example.com/v1alpha1',
+  kind: 'Widget',
+  metadata: { name },
+  spec: { title: name },
+});
 
 async function storeFor(t: Test): Promise<EventStore> {
   const store = await startEventStore();
@@ -35,7 +45,9 @@ async function serverOn(t: Test, store: EventStore, options: TestServerOptions =
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (const end = performance.now() + 30_000; performance.now() < end;) {
     if (await holds()) return;
-    await new Promise((resolve) => { setTimeout(resolve, 20); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
   }
   throw new Error('it never came to hold');
 }
@@ -46,10 +58,23 @@ async function textOf(url: string, path: string): Promise<string> {
 }
 
 /** Frames of a watch, as they come. */
-async function watch(t: Test, server: TestServer, query: string): Promise<{ readonly status: number; readonly frames: { readonly type: string; readonly object: { readonly metadata: { readonly name?: string } } }[]; readonly isEnded: () => boolean }> {
+async function watch(
+  t: Test,
+  server: TestServer,
+  query: string,
+): Promise<{
+  readonly status: number;
+  readonly frames: { readonly type: string; readonly object: { readonly metadata: { readonly name?: string } } }[];
+  readonly isEnded: () => boolean;
+}> {
   const stop = new AbortController();
-  t.teardown(() => { stop.abort(); });
-  const response = await fetch(`${server.url}${widgets}?watch=true&${query}`, { headers: { authorization: adminAuthorization }, signal: stop.signal });
+  t.teardown(() => {
+    stop.abort();
+  });
+  const response = await fetch(`${server.url}${widgets}?watch=true&${query}`, {
+    headers: { authorization: adminAuthorization },
+    signal: stop.signal,
+  });
   const frames: Awaited<ReturnType<typeof watch>>['frames'] = [];
   let ended = false;
   void (async () => {
@@ -60,7 +85,9 @@ async function watch(t: Test, server: TestServer, query: string): Promise<{ read
       for (const line of lines) if (line !== '') frames.push(JSON.parse(line) as (typeof frames)[number]);
     }
     ended = true;
-  })().catch(() => { ended = true; });
+  })().catch(() => {
+    ended = true;
+  });
   return { status: response.status, frames, isEnded: () => ended };
 }
 
@@ -69,9 +96,16 @@ test('while the log is away reads, watches and log-ins go on, writes are told to
   const server = await serverOn(t, store);
   const made = await server.call(widgets, { method: 'POST', body: widget('before') });
   t.equal(made.status, 201);
-  const { metadata: { resourceVersion } } = await made.json() as { readonly metadata: { readonly resourceVersion: string } };
+  const {
+    metadata: { resourceVersion },
+  } = (await made.json()) as { readonly metadata: { readonly resourceVersion: string } };
   t.equal((await server.call(widgets, { method: 'POST', body: widget('second') })).status, 201);
-  const token = await (await server.call('/api/v1alpha1/personalaccesstokens', { method: 'POST', body: { metadata: { name: 'mine' }, spec: {} } })).json() as { readonly status: { readonly token: string } };
+  const token = (await (
+    await server.call('/api/v1alpha1/personalaccesstokens', {
+      method: 'POST',
+      body: { metadata: { name: 'mine' }, spec: {} },
+    })
+  ).json()) as { readonly status: { readonly token: string } };
   const live = await watch(t, server, 'timeoutSeconds=300');
   await until(async () => live.frames.length === 2);
 
@@ -83,13 +117,34 @@ test('while the log is away reads, watches and log-ins go on, writes are told to
   t.equal((await server.call(`${widgets}/before?resourceVersion=${resourceVersion}`)).status, 200);
   t.match(await (await server.call('/metrics')).text(), /^ledgerplane_log_reachable 0$/mu);
   const authorization = `Bearer ${token.status.token}`;
-  t.equal((await server.call(`${widgets}/before`, { headers: { authorization } })).status, 200, 'a token that was never shown before');
-  t.equal((await server.call(widgets, { headers: { authorization: `Bearer pat_${'a'.repeat(32)}_${'x'.repeat(43)}` } })).status, 503, 'one that may be of another node');
-  t.equal((await server.call(widgets, { headers: { authorization: `Basic ${Buffer.from('admin:wrong').toString('base64')}` } })).status, 401);
+  t.equal(
+    (await server.call(`${widgets}/before`, { headers: { authorization } })).status,
+    200,
+    'a token that was never shown before',
+  );
+  t.equal(
+    (await server.call(widgets, { headers: { authorization: `Bearer pat_${'a'.repeat(32)}_${'x'.repeat(43)}` } }))
+      .status,
+    503,
+    'one that may be of another node',
+  );
+  t.equal(
+    (
+      await server.call(widgets, {
+        headers: { authorization: `Basic ${Buffer.from('admin:wrong').toString('base64')}` },
+      })
+    ).status,
+    401,
+  );
   const writes: readonly (readonly [method: string, path: string, body: unknown])[] = [
-    ['POST', widgets, widget('away')], ['PUT', `${widgets}/before`, { ...widget('before'), spec: { title: 'changed' } }], ['DELETE', `${widgets}/before`, undefined],
-    ['DELETE', widgets, undefined], ['DELETE', `${widgets}/nobody`, undefined], ['POST', `${widgets}?dryRun=All`, widget('dry')],
-    ['POST', '/api/v1alpha1/users', { metadata: { name: 'jane' }, spec: { password: 'a password of hers' } }], ['POST', '/login', { username: 'admin', password: 'correct horse battery staple' }],
+    ['POST', widgets, widget('away')],
+    ['PUT', `${widgets}/before`, { ...widget('before'), spec: { title: 'changed' } }],
+    ['DELETE', `${widgets}/before`, undefined],
+    ['DELETE', widgets, undefined],
+    ['DELETE', `${widgets}/nobody`, undefined],
+    ['POST', `${widgets}?dryRun=All`, widget('dry')],
+    ['POST', '/api/v1alpha1/users', { metadata: { name: 'jane' }, spec: { password: 'a password of hers' } }],
+    ['POST', '/login', { username: 'admin', password: 'correct horse battery staple' }],
     ['POST', '/api/v1alpha1/personalaccesstokens', { metadata: { name: 'another' }, spec: {} }],
   ];
   for (const [method, path, body] of writes) {
@@ -106,8 +161,13 @@ test('while the log is away reads, watches and log-ins go on, writes are told to
   await store.restart();
   await until(async () => (await textOf(server.url, '/readyz')).startsWith('200'));
   await until(async () => (await server.call(widgets, { method: 'POST', body: widget('after') })).status === 201);
-  const names = (frames: typeof live.frames) => frames.map(({ type, object }) => `${type} ${object.metadata.name ?? ''}`).filter((line) => !line.endsWith(' away'));
-  for (const [{ frames, isEnded }, expected] of [[live, ['ADDED second', 'ADDED before', 'ADDED after']], [fresh, ['ADDED second', 'ADDED before', 'ADDED after']], [resuming, ['ADDED second', 'ADDED after']]] as const) {
+  const names = (frames: typeof live.frames) =>
+    frames.map(({ type, object }) => `${type} ${object.metadata.name ?? ''}`).filter((line) => !line.endsWith(' away'));
+  for (const [{ frames, isEnded }, expected] of [
+    [live, ['ADDED second', 'ADDED before', 'ADDED after']],
+    [fresh, ['ADDED second', 'ADDED before', 'ADDED after']],
+    [resuming, ['ADDED second', 'ADDED after']],
+  ] as const) {
     await until(async () => names(frames).includes('ADDED after'));
     t.same(names(frames), expected, 'every change once');
     t.equal(isEnded(), false);
@@ -119,9 +179,16 @@ test('a server waits for a log that is away when it starts, says so, and serves 
   const store = await storeFor(t);
   await store.kill();
   let url = '';
-  const starting = serverOn(t, store, { onListening: (at) => { url = at; } });
+  const starting = serverOn(t, store, {
+    onListening: (at) => {
+      url = at;
+    },
+  });
   await until(async () => url !== '' && (await textOf(url, '/readyz')).includes('ECONNREFUSED'));
-  t.match(await textOf(url, '/readyz'), /^503 not ready\n- the event log is unreachable: 127\.0\.0\.1:\d+: .*\n- read models are catching up/u);
+  t.match(
+    await textOf(url, '/readyz'),
+    /^503 not ready\n- the event log is unreachable: 127\.0\.0\.1:\d+: .*\n- read models are catching up/u,
+  );
   t.match(await textOf(url, '/livez'), '200 ok');
   t.match(await textOf(url, widgets), /^503 /u);
   await store.restart();
@@ -137,7 +204,14 @@ test('a start that waits for its log can be given up', async (t) => {
   const stop = new AbortController();
   const dataDir = await mkdtemp(join(tmpdir(), 'ledgerplane-'));
   t.teardown(async () => rm(dataDir, { recursive: true, force: true }));
-  const starting = startTestServer({ dataDir, environment: { EVENT_LOG: store.url }, signal: stop.signal, onListening: () => { stop.abort(); } });
+  const starting = startTestServer({
+    dataDir,
+    environment: { EVENT_LOG: store.url },
+    signal: stop.signal,
+    onListening: () => {
+      stop.abort();
+    },
+  });
   await t.rejects(starting, { name: 'AbortError' });
 });
 
@@ -148,10 +222,22 @@ async function rawLog(t: Test, store: EventStore): Promise<EventLog> {
   return log;
 }
 
-async function append(log: EventLog, stream: string, event: Event, options: { readonly schema?: number; readonly type?: string; readonly time?: string } = {}): Promise<void> {
+async function append(
+  log: EventLog,
+  stream: string,
+  event: Event,
+  options: { readonly schema?: number; readonly type?: string; readonly time?: string } = {},
+): Promise<void> {
   const name = streamName(stream);
   const time = options.time ?? new Date().toISOString();
-  const proposed = encodeEvent(randomUUID(), event, { actor: 'test', verb: 'create', requestId: 'r', time, schema: options.schema ?? 1, $correlationId: 'r' });
+  const proposed = encodeEvent(randomUUID(), event, {
+    actor: 'test',
+    verb: 'create',
+    requestId: 'r',
+    time,
+    schema: options.schema ?? 1,
+    $correlationId: 'r',
+  });
   const expected: ExpectedRevision = (await log.readLast(name))?.revision ?? 'absent';
   appended(await log.append(name, [{ ...proposed, type: options.type ?? proposed.type }], expected));
 }
@@ -161,10 +247,19 @@ const secret = { type: 'TokenIssued', digest: 'x' } as const;
 
 test('a log that cannot be served from is a clear mistake at the start, and nothing is written to it', async (t) => {
   const stories: Readonly<Record<string, readonly [write: (log: EventLog) => Promise<void>, message: RegExp]>> = {
-    'another domain': [async (log) => append(log, platformStream, { ...started, domain: 'other.org' }), /belongs to PLATFORM_DOMAIN other\.org, but this server has svc\.run/u],
-    'an unfinished copy': [async (log) => append(log, platformStream, { ...started, reason: 'copied' }), /an unfinished copy/u],
+    'another domain': [
+      async (log) => append(log, platformStream, { ...started, domain: 'other.org' }),
+      /belongs to PLATFORM_DOMAIN other\.org, but this server has svc\.run/u,
+    ],
+    'an unfinished copy': [
+      async (log) => append(log, platformStream, { ...started, reason: 'copied' }),
+      /an unfinished copy/u,
+    ],
     'a newer schema': [async (log) => append(log, 'secret:abc', secret, { schema: 2 }), /later version.*schema 2/u],
-    'a newer type': [async (log) => append(log, 'secret:abc', secret, { type: 'SecretSealed' }), /later version.*SecretSealed/u],
+    'a newer type': [
+      async (log) => append(log, 'secret:abc', secret, { type: 'SecretSealed' }),
+      /later version.*SecretSealed/u,
+    ],
   };
   for (const [what, [write, message]] of Object.entries(stories)) {
     const store = await storeFor(t);
@@ -172,7 +267,11 @@ test('a log that cannot be served from is a clear mistake at the start, and noth
     if (what.startsWith('a newer')) await append(log, platformStream, started);
     await write(log);
     const head = await log.head();
-    await t.rejects(startTestServer({ environment: { EVENT_LOG: store.url } }), { name: 'StartError', exitCode: 2, message }, what);
+    await t.rejects(
+      startTestServer({ environment: { EVENT_LOG: store.url } }),
+      { name: 'StartError', exitCode: 2, message },
+      what,
+    );
     t.equal(await log.head(), head, 'nothing was written');
   }
 });
@@ -190,8 +289,22 @@ test('a log that lets nobody in is a clear mistake at the start, and its address
   };
   for (const [what, url] of Object.entries(urls)) {
     const lines: string[] = [];
-    const error = await startTestServer({ environment: { EVENT_LOG: url }, logLines: { write: (line) => { lines.push(line); } } }).then(() => undefined, (thrown: unknown) => thrown as Error);
-    t.match(error, { name: 'StartError', exitCode: 2, message: /check the user, the password and tls= of EVENT_LOG/u }, what);
+    const error = await startTestServer({
+      environment: { EVENT_LOG: url },
+      logLines: {
+        write: (line) => {
+          lines.push(line);
+        },
+      },
+    }).then(
+      () => undefined,
+      (thrown: unknown) => thrown as Error,
+    );
+    t.match(
+      error,
+      { name: 'StartError', exitCode: 2, message: /check the user, the password and tls= of EVENT_LOG/u },
+      what,
+    );
     t.notMatch([error?.message, ...lines].join('\n'), /secret|admin:/u);
   }
 });
@@ -199,7 +312,11 @@ test('a log that lets nobody in is a clear mistake at the start, and its address
 test('what a later version writes while this one runs stops it with a clear message', async (t) => {
   const store = await storeFor(t);
   const fatal: Error[] = [];
-  const server = await serverOn(t, store, { onFatal: (error) => { fatal.push(error); } });
+  const server = await serverOn(t, store, {
+    onFatal: (error) => {
+      fatal.push(error);
+    },
+  });
   t.equal((await server.call(widgets)).status, 200);
   await append(await rawLog(t, store), 'secret:abc', secret, { schema: 2 });
   await until(async () => fatal.length > 0);
@@ -209,22 +326,38 @@ test('what a later version writes while this one runs stops it with a clear mess
 test('a log that began anew is followed no further, here or at the next start', async (t) => {
   const store = await storeFor(t);
   const fatal: Error[] = [];
-  const server = await serverOn(t, store, { onFatal: (error) => { fatal.push(error); } });
+  const server = await serverOn(t, store, {
+    onFatal: (error) => {
+      fatal.push(error);
+    },
+  });
   t.equal((await server.call(widgets, { method: 'POST', body: widget('w') })).status, 201);
   await store.reset();
   await until(async () => fatal.length > 0);
   t.match(fatal, [{ name: 'StartError', exitCode: 2, message: /the log was replaced/u }]);
   await server.close();
-  await t.rejects(startTestServer({ dataDir: server.dataDir, environment: { EVENT_LOG: store.url } }), { name: 'StartError', exitCode: 2, message: /do not belong to this log.*remove .*read-models/u });
+  await t.rejects(startTestServer({ dataDir: server.dataDir, environment: { EVENT_LOG: store.url } }), {
+    name: 'StartError',
+    exitCode: 2,
+    message: /do not belong to this log.*remove .*read-models/u,
+  });
 });
 
 test('in a new epoch what was read before is told to be gone, and the read models are made anew', async (t) => {
   const store = await storeFor(t);
   const fatal: Error[] = [];
-  const server = await serverOn(t, store, { onFatal: (error) => { fatal.push(error); } });
-  const made = await (await server.call(widgets, { method: 'POST', body: widget('w') })).json() as { readonly metadata: { readonly resourceVersion: string } };
+  const server = await serverOn(t, store, {
+    onFatal: (error) => {
+      fatal.push(error);
+    },
+  });
+  const made = (await (await server.call(widgets, { method: 'POST', body: widget('w') })).json()) as {
+    readonly metadata: { readonly resourceVersion: string };
+  };
   t.equal((await server.call(widgets, { method: 'POST', body: widget('x') })).status, 201);
-  const page = await (await server.call(`${widgets}?limit=1`)).json() as { readonly metadata: { readonly continue: string } };
+  const page = (await (await server.call(`${widgets}?limit=1`)).json()) as {
+    readonly metadata: { readonly continue: string };
+  };
   const log = await rawLog(t, store);
   const [founding] = await log.readStream(platformStream, { from: 0 as never, limit: 1 });
   const { logId } = JSON.parse(Buffer.from(founding!.data).toString()) as { readonly logId: string };
@@ -235,9 +368,15 @@ test('in a new epoch what was read before is told to be gone, and the read model
   const again = await startTestServer({ dataDir: server.dataDir, environment: { EVENT_LOG: store.url } });
   t.teardown(async () => again.remove());
   const old = made.metadata.resourceVersion;
-  const shown = await (await again.call(`${widgets}/w`)).json() as { readonly metadata: { readonly resourceVersion: string } };
+  const shown = (await (await again.call(`${widgets}/w`)).json()) as {
+    readonly metadata: { readonly resourceVersion: string };
+  };
   t.equal(shown.metadata.resourceVersion, (BigInt(old) + 10n ** 19n).toString());
-  for (const path of [`${widgets}?resourceVersion=${old}`, `${widgets}/w?resourceVersion=${old}`, `${widgets}?limit=1&continue=${page.metadata.continue}`]) {
+  for (const path of [
+    `${widgets}?resourceVersion=${old}`,
+    `${widgets}/w?resourceVersion=${old}`,
+    `${widgets}?limit=1&continue=${page.metadata.continue}`,
+  ]) {
     const response = await again.call(path);
     t.match([response.status, await response.json()], [410, { reason: 'Expired' }], path);
   }
@@ -254,24 +393,44 @@ test('in a new epoch what was read before is told to be gone, and the read model
 test('a position that the log never gave is told to be gone', async (t) => {
   const store = await storeFor(t);
   const server = await serverOn(t, store);
-  const made = await (await server.call(widgets, { method: 'POST', body: widget('w') })).json() as { readonly metadata: { readonly resourceVersion: string } };
-  await server.restart().then((again) => { t.teardown(async () => again.close()); return again; }).then(async (again) => {
-    const unaligned = await watch(t, again, `resourceVersion=${(BigInt(made.metadata.resourceVersion) - 1n).toString()}`);
-    await until(async () => unaligned.isEnded());
-    t.match(unaligned.frames, [{ type: 'ERROR', object: { code: 410 } }]);
-    t.equal((await again.call(`${widgets}?resourceVersion=${'9'.repeat(24)}`)).status, 410);
-    t.equal((await again.call(`${widgets}?resourceVersion=${'9'.repeat(25)}`)).status, 400);
-  });
+  const made = (await (await server.call(widgets, { method: 'POST', body: widget('w') })).json()) as {
+    readonly metadata: { readonly resourceVersion: string };
+  };
+  await server
+    .restart()
+    .then((again) => {
+      t.teardown(async () => again.close());
+      return again;
+    })
+    .then(async (again) => {
+      const unaligned = await watch(
+        t,
+        again,
+        `resourceVersion=${(BigInt(made.metadata.resourceVersion) - 1n).toString()}`,
+      );
+      await until(async () => unaligned.isEnded());
+      t.match(unaligned.frames, [{ type: 'ERROR', object: { code: 410 } }]);
+      t.equal((await again.call(`${widgets}?resourceVersion=${'9'.repeat(24)}`)).status, 410);
+      t.equal((await again.call(`${widgets}?resourceVersion=${'9'.repeat(25)}`)).status, 400);
+    });
 });
 
 test('an event from a clock far ahead is reported, and later ones do not follow it', async (t) => {
   const store = await storeFor(t);
   const lines: string[] = [];
-  const server = await serverOn(t, store, { logLines: { write: (line) => { lines.push(line); } } });
+  const server = await serverOn(t, store, {
+    logLines: {
+      write: (line) => {
+        lines.push(line);
+      },
+    },
+  });
   const ahead = new Date(Date.now() + 600_000).toISOString();
   await append(await rawLog(t, store), 'secret:abc', secret, { time: ahead });
   await until(async () => lines.some((line) => line.includes('the clock of this node or of another node is wrong')));
-  const made = await (await server.call(widgets, { method: 'POST', body: widget('w') })).json() as { readonly metadata: { readonly creationTimestamp: string } };
+  const made = (await (await server.call(widgets, { method: 'POST', body: widget('w') })).json()) as {
+    readonly metadata: { readonly creationTimestamp: string };
+  };
   t.ok(Math.abs(Date.parse(made.metadata.creationTimestamp) - Date.now()) < 60_000, made.metadata.creationTimestamp);
   t.equal(lines.filter((line) => line.includes('the clock of this node')).length, 1);
 });
@@ -280,11 +439,16 @@ test('of two nodes that start at once on an empty log one makes the administrato
   const store = await storeFor(t);
   const start = async () => startTestServer({ environment: { EVENT_LOG: store.url, ADMIN_PASSWORD: '' } });
   const servers = await Promise.all([start(), start()]);
-  t.teardown(async () => { for (const server of servers) await server.remove(); });
+  t.teardown(async () => {
+    for (const server of servers) await server.remove();
+  });
   const { readFile } = await import('node:fs/promises');
-  const files = await Promise.all(servers.map(async ({ dataDir }) => readFile(join(dataDir, 'admin-password'), 'utf8').catch(() => undefined)));
+  const files = await Promise.all(
+    servers.map(async ({ dataDir }) => readFile(join(dataDir, 'admin-password'), 'utf8').catch(() => undefined)),
+  );
   const passwords = files.filter((file) => file !== undefined);
   t.equal(passwords.length, 1);
   const authorization = `Basic ${Buffer.from(`admin:${passwords[0]!.trim()}`).toString('base64')}`;
-  for (const server of servers) t.equal((await server.call('/api/v1alpha1/users', { headers: { authorization } })).status, 200);
+  for (const server of servers)
+    t.equal((await server.call('/api/v1alpha1/users', { headers: { authorization } })).status, 200);
 });

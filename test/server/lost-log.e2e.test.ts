@@ -11,16 +11,24 @@ const widgets = '/apis/example.com/v1alpha1/widgets';
 
 async function stopped(t: Test): Promise<TestServer> {
   const server = await startTestServer();
-  t.teardown(() => { rmSync(server.dataDir, { recursive: true, force: true }); });
+  t.teardown(() => {
+    rmSync(server.dataDir, { recursive: true, force: true });
+  });
   await server.call(widgets, { method: 'POST', body: { metadata: { name: 'w1' }, spec: { title: 'T' } } });
   await server.close();
   return server;
 }
 
 const losses: Readonly<Record<string, (log: string) => void>> = {
-  empty: (log) => { truncateSync(join(log, 'data.mdb'), 0); },
-  missing: (log) => { rmSync(join(log, 'data.mdb')); },
-  'missing with its folder': (log) => { rmSync(log, { recursive: true }); },
+  empty: (log) => {
+    truncateSync(join(log, 'data.mdb'), 0);
+  },
+  missing: (log) => {
+    rmSync(join(log, 'data.mdb'));
+  },
+  'missing with its folder': (log) => {
+    rmSync(log, { recursive: true });
+  },
 };
 
 for (const [name, lose] of Object.entries(losses)) {
@@ -29,7 +37,10 @@ for (const [name, lose] of Object.entries(losses)) {
     const log = join(dataDir, 'log');
     lose(log);
     const before = existsSync(join(log, 'data.mdb')) ? statSync(join(log, 'data.mdb')).size : undefined;
-    const message = new RegExp(`log/data.mdb is ${name.split(' ')[0] ?? ''}, but .*read-models .*restore .*/log from a backup.*remove .*/read-models`, 'u');
+    const message = new RegExp(
+      `log/data.mdb is ${name.split(' ')[0] ?? ''}, but .*read-models .*restore .*/log from a backup.*remove .*/read-models`,
+      'u',
+    );
     // Twice: the first try leaves nothing that lets the second one through, nor do read models of an unclean end.
     for (let attempt = 0; attempt < 2; attempt += 1) {
       await t.rejects(startTestServer({ dataDir }), { name: 'StartError', exitCode: 1, message });

@@ -48,7 +48,7 @@ t.test('packages are private as well', async (t) => {
 });
 
 t.test('what the server did not make is left alone', (t) => {
-  const dir = t.testdir({ 'log': {}, 'notes': { 'mine.txt': 'x' } });
+  const dir = t.testdir({ log: {}, notes: { 'mine.txt': 'x' } });
   chmodSync(join(dir, 'notes', 'mine.txt'), 0o644);
   chmodSync(join(dir, 'log'), 0o755);
   tightenDataDir(dir);
@@ -59,20 +59,31 @@ t.test('what the server did not make is left alone', (t) => {
 
 const isRoot = process.getuid?.() === 0;
 
-t.test('a mode that cannot be changed is refused with 2', isRoot ? {} : { skip: 'giving a file away wants root' }, (t) => {
-  const dir = mkdtempSync(join(tmpdir(), 'ledgerplane-foreign-'));
-  t.teardown(() => { rmSync(dir, { recursive: true, force: true }); });
-  chmodSync(dir, 0o755);
-  mkdirSync(join(dir, 'log'), { mode: 0o755 });
-  writeFileSync(join(dir, 'log', 'data.mdb'), '');
-  for (const path of [dir, join(dir, 'log')]) chownSync(path, 65_534, 65_534);
-  chmodSync(join(dir, 'log', 'data.mdb'), 0o644);
-  // The file belongs to root, and this process is nobody for a moment.
-  process.seteuid?.(65_534);
-  try {
-    t.throws(() => { tightenDataDir(dir); }, { exitCode: 2, message: /data\.mdb has the mode 644, must have 600/u });
-  } finally {
-    process.seteuid?.(0);
-  }
-  t.end();
-});
+t.test(
+  'a mode that cannot be changed is refused with 2',
+  isRoot ? {} : { skip: 'giving a file away wants root' },
+  (t) => {
+    const dir = mkdtempSync(join(tmpdir(), 'ledgerplane-foreign-'));
+    t.teardown(() => {
+      rmSync(dir, { recursive: true, force: true });
+    });
+    chmodSync(dir, 0o755);
+    mkdirSync(join(dir, 'log'), { mode: 0o755 });
+    writeFileSync(join(dir, 'log', 'data.mdb'), '');
+    for (const path of [dir, join(dir, 'log')]) chownSync(path, 65_534, 65_534);
+    chmodSync(join(dir, 'log', 'data.mdb'), 0o644);
+    // The file belongs to root, and this process is nobody for a moment.
+    process.seteuid?.(65_534);
+    try {
+      t.throws(
+        () => {
+          tightenDataDir(dir);
+        },
+        { exitCode: 2, message: /data\.mdb has the mode 644, must have 600/u },
+      );
+    } finally {
+      process.seteuid?.(0);
+    }
+    t.end();
+  },
+);

@@ -9,16 +9,25 @@ const inexactMs = 15_000;
  * 8: an event is about as late as the log's clock, if that was known where it was decided, and no earlier than the one
  * before it, as long as that one counts: whoever decided on the state before had folded the event that made it.
  */
-export function checkTime({ recorded, metadata, previous, previousLanded, landed }: Step, invocation: Invocation | undefined, { coverage }: World): void {
+export function checkTime(
+  { recorded, metadata, previous, previousLanded, landed }: Step,
+  invocation: Invocation | undefined,
+  { coverage }: World,
+): void {
   const where = `${recorded.stream}@${String(recorded.revision)}`;
   const time = Date.parse(metadata.time) - epoch;
   if (invocation === undefined || !invocation.knewTime) {
     if (Math.abs(time - landed) > 2 * clockDifferenceMsMax) coverage.note('stamped by a wrong clock');
     return;
   }
-  const [least, most] = [invocation.invoked - clockDifferenceMsMax - inexactMs, landed + clockDifferenceMsMax + inexactMs];
-  if (time < least || time > most) throw new Error(`${where} is of ${metadata.time}, and landed at ${new Date(epoch + landed).toISOString()}`);
+  const [least, most] = [
+    invocation.invoked - clockDifferenceMsMax - inexactMs,
+    landed + clockDifferenceMsMax + inexactMs,
+  ];
+  if (time < least || time > most)
+    throw new Error(`${where} is of ${metadata.time}, and landed at ${new Date(epoch + landed).toISOString()}`);
   if (previous === undefined || previousLanded === undefined) return;
   const counts = Date.parse(previous.time) - epoch <= previousLanded + clockDifferenceMsMax - inexactMs;
-  if (counts && metadata.time < previous.time) throw new Error(`${where} is of ${metadata.time}, the one before it of ${previous.time}`);
+  if (counts && metadata.time < previous.time)
+    throw new Error(`${where} is of ${metadata.time}, the one before it of ${previous.time}`);
 }

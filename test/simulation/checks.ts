@@ -19,7 +19,7 @@ export function checkHistory(world: World): void {
     for (const step of steps) {
       checkStep(step, invocations, world);
       if (step.event.type === 'NameFenced' || !step.recorded.endsAppend) continue;
-      own.set(step.metadata.requestId, [...own.get(step.metadata.requestId) ?? [], step]);
+      own.set(step.metadata.requestId, [...(own.get(step.metadata.requestId) ?? []), step]);
     }
   }
   checkValues(world);
@@ -32,7 +32,8 @@ function checkStep(step: Step, invocations: ReadonlyMap<string, Invocation>, wor
   const { recorded, event, before } = step;
   const where = `${recorded.stream}@${String(recorded.revision)}`;
   if (!saysItsValues(step, world)) throw new Error(`${where} does not hold the values it says`);
-  if (event.object !== undefined && event.object.metadata.version !== recorded.revision) throw new Error(`${where} says it is version ${String(event.object.metadata.version)}`);
+  if (event.object !== undefined && event.object.metadata.version !== recorded.revision)
+    throw new Error(`${where} says it is version ${String(event.object.metadata.version)}`);
   coverage.note(`event ${event.type}`);
   if (event.type === 'NameFenced') {
     checkFence(step);
@@ -42,13 +43,24 @@ function checkStep(step: Step, invocations: ReadonlyMap<string, Invocation>, wor
   const { requestId } = step.metadata;
   const marking = markingOf(step, world);
   const command: Command | undefined = requestId.startsWith('collector ')
-    ? { type: 'collect', name: nameOfStream(recorded.stream), uid: before.kind === 'live' ? before.object.metadata.uid : '' } : invocations.get(requestId)?.command;
+    ? {
+        type: 'collect',
+        name: nameOfStream(recorded.stream),
+        uid: before.kind === 'live' ? before.object.metadata.uid : '',
+      }
+    : invocations.get(requestId)?.command;
   if (command === undefined) throw new Error(`${where} was written by nobody: ${requestId}`);
   const then = { now: step.metadata.time, uid: event.object.metadata.uid, suffix: recorded.stream.slice(-5) };
   const decision = decide(marking?.before ?? before, command, { ...facts, ...then });
   const decided = decidedOf(decision, marking === undefined ? 'event' : 'removal');
   checkWhole(step, decision, world);
-  if (decided?.type !== event.type || JSON.stringify([decided.object, said(decided, world)]) !== JSON.stringify([event.object, said(event, world)])) throw new Error(`${where} was not decided on what stands before it:\n${JSON.stringify(event)}\n${JSON.stringify(decision)}`);
+  if (
+    decided?.type !== event.type ||
+    JSON.stringify([decided.object, said(decided, world)]) !== JSON.stringify([event.object, said(event, world)])
+  )
+    throw new Error(
+      `${where} was not decided on what stands before it:\n${JSON.stringify(event)}\n${JSON.stringify(decision)}`,
+    );
 }
 
 /** Where there are releases, what is on its way out lacks what others claimed, and nothing says of a serial that was never unique who holds it. */
@@ -56,8 +68,14 @@ function saysItsValues({ event }: Step, { releases }: World): boolean {
   const values = event.object === undefined || event.type === 'ObjectDeleted' ? [] : valuesOf(event.object);
   if (JSON.stringify(event.values) === JSON.stringify(values)) return true;
   const isLeaving = event.object?.metadata.deletionTimestamp !== undefined;
-  const lacking = values.filter(({ index, hash }) => !event.values.some((held) => held.index === index && held.hash === hash));
-  return releases !== undefined && event.values.length + lacking.length === values.length && (isLeaving || lacking.every(({ index }) => index === 'spec.serial'));
+  const lacking = values.filter(
+    ({ index, hash }) => !event.values.some((held) => held.index === index && held.hash === hash),
+  );
+  return (
+    releases !== undefined &&
+    event.values.length + lacking.length === values.length &&
+    (isLeaving || lacking.every(({ index }) => index === 'spec.serial'))
+  );
 }
 
 /** Where there are releases, what an event says is held depends on what its node knew; it is checked above. */
@@ -93,8 +111,12 @@ function checkWhole({ recorded, event, metadata }: Step, decision: Decision, wor
 }
 
 function checkFence({ recorded, event, before }: Step): void {
-  const repeated = before.kind === 'live' ? { ...before.object, metadata: { ...before.object.metadata, version: recorded.revision } } : undefined;
-  if (JSON.stringify(event.object) !== JSON.stringify(repeated)) throw new Error(`the fence ${recorded.stream}@${String(recorded.revision)} changed something`);
+  const repeated =
+    before.kind === 'live'
+      ? { ...before.object, metadata: { ...before.object.metadata, version: recorded.revision } }
+      : undefined;
+  if (JSON.stringify(event.object) !== JSON.stringify(repeated))
+    throw new Error(`the fence ${recorded.stream}@${String(recorded.revision)} changed something`);
 }
 
 /** 1: at no instant do two objects hold one value, and the holder is who the claim names. */
@@ -107,11 +129,15 @@ function checkValues({ shared, history, coverage, releases }: World): void {
     const { stream } = recorded;
     if (stream.startsWith('object:')) {
       hold(held, history.steps(stream)[recorded.revision]!);
-      held.forEach((holder, value) => { if (holder === stream) checkClaim(value, claims.get(value), stream); });
+      held.forEach((holder, value) => {
+        if (holder === stream) checkClaim(value, claims.get(value), stream);
+      });
     } else if (stream.startsWith('claim:')) {
       const { event } = decodeEvent(recorded);
-      if (event.type !== 'ValueClaimed' && event.type !== 'ValueReleased') throw new Error(`${stream} holds a ${event.type}`);
-      if (event.type === 'ValueReleased') coverage.note(decodeMetadata(recorded).requestId.startsWith('claims ') ? 'claim settled' : 'claim given up');
+      if (event.type !== 'ValueClaimed' && event.type !== 'ValueReleased')
+        throw new Error(`${stream} holds a ${event.type}`);
+      if (event.type === 'ValueReleased')
+        coverage.note(decodeMetadata(recorded).requestId.startsWith('claims ') ? 'claim settled' : 'claim given up');
       if (event.type === 'ValueClaimed') noteClaim(claimedBy, decodeMetadata(recorded).requestId, stream);
       claims.set(stream, event);
       checkClaim(stream, event, held.get(stream));
@@ -162,14 +188,19 @@ function hold(held: Map<StreamName, StreamName>, { recorded: { stream, position 
 
 function checkClaim(value: StreamName, claim: ClaimEvent | undefined, holder: StreamName | undefined): void {
   if (holder === undefined) return;
-  if (claim?.type !== 'ValueClaimed' || claim.holder !== holder) throw new Error(`${holder} holds ${value}, whose claim says ${JSON.stringify(claim)}`);
+  if (claim?.type !== 'ValueClaimed' || claim.holder !== holder)
+    throw new Error(`${holder} holds ${value}, whose claim says ${JSON.stringify(claim)}`);
 }
 
 /** 3, 4, 5. */
 function checkAnswer(invocation: Invocation, own: readonly Step[], world: World): void {
   const { id, outcome } = invocation;
   const verdict = verdictOf(outcome);
-  const wrong = (detail: string): never => { throw new Error(`${id} (${JSON.stringify(invocation.command)}) was answered ${verdict}${outcome?.ok === false ? ` (${outcome.rejection.detail})` : ''} from ${String(invocation.invoked)} to ${String(invocation.answered)}: ${detail}`); };
+  const wrong = (detail: string): never => {
+    throw new Error(
+      `${id} (${JSON.stringify(invocation.command)}) was answered ${verdict}${outcome?.ok === false ? ` (${outcome.rejection.detail})` : ''} from ${String(invocation.invoked)} to ${String(invocation.answered)}: ${detail}`,
+    );
+  };
   if (own.length > 1) wrong(`it stands ${String(own.length)} times`);
   const [step] = own;
   if (step !== undefined && step.landed < invocation.invoked) wrong('it stood before it was sent');
@@ -177,7 +208,8 @@ function checkAnswer(invocation: Invocation, own: readonly Step[], world: World)
   if (outcome.ok && outcome.appended) {
     if (step === undefined) return wrong('it stands nowhere');
     if (step.landed > invocation.answered) wrong('it landed only after its answer');
-    if (step.bytes?.equals(outcome.bytes) !== true) wrong(`it answers another object than stands there: ${Buffer.from(outcome.bytes).toString()}`);
+    if (step.bytes?.equals(outcome.bytes) !== true)
+      wrong(`it answers another object than stands there: ${Buffer.from(outcome.bytes).toString()}`);
     return;
   }
   if (!outcome.ok && outcome.rejection.reason === 'unavailable') {
@@ -185,14 +217,20 @@ function checkAnswer(invocation: Invocation, own: readonly Step[], world: World)
     return;
   }
   if (step !== undefined) wrong(`it stands at ${step.recorded.stream}@${String(step.recorded.revision)}`);
-  if (!isJustified(invocation, outcome, world)) wrong(`at no instant meanwhile was that so:\n${told(invocation, world)}`);
+  if (!isJustified(invocation, outcome, world))
+    wrong(`at no instant meanwhile was that so:\n${told(invocation, world)}`);
 }
 
 function told(invocation: Invocation, { history }: World): string {
-  return namesOf(invocation).flatMap((name) => history.statesBetween(streamOf(name), invocation.invoked, invocation.answered).map((state) => {
-    const { version, ...object } = state.kind === 'live' ? { version: state.revision, ...state.object } : { version: undefined };
-    return `${name} ${state.kind} ${String(version)} ${JSON.stringify(object)}`;
-  })).join('\n');
+  return namesOf(invocation)
+    .flatMap((name) =>
+      history.statesBetween(streamOf(name), invocation.invoked, invocation.answered).map((state) => {
+        const { version, ...object } =
+          state.kind === 'live' ? { version: state.revision, ...state.object } : { version: undefined };
+        return `${name} ${state.kind} ${String(version)} ${JSON.stringify(object)}`;
+      }),
+    )
+    .join('\n');
 }
 
 /** 5: an answer that appended nothing was right at some instant between question and answer, or as long before it as reads are stale. */
@@ -206,7 +244,9 @@ function isJustified(invocation: Invocation, outcome: WriteOutcome, world: World
   return namesOf(invocation).some((name) => {
     const stream = streamOf(name);
     if (!outcome.ok && outcome.rejection.reason === 'unique-value-taken') return isTaken(invocation, stream, world);
-    return world.history.statesBetween(stream, invoked, answered).some((state) => answersSo(decide(state, command, { ...facts, suffix: name.slice(-5) }), state, outcome));
+    return world.history
+      .statesBetween(stream, invoked, answered)
+      .some((state) => answersSo(decide(state, command, { ...facts, suffix: name.slice(-5) }), state, outcome));
   });
 }
 
@@ -222,21 +262,33 @@ function answersSo(decision: Decision, state: State, outcome: WriteOutcome): boo
 /** Somebody else held the value at an instant at which the write would have taken it. */
 function isTaken({ command, invoked, answered }: Invocation, stream: StreamName, { history, staleMs }: World): boolean {
   // A read may show each of them as it was so long ago.
-  const periods = (of: StreamName): readonly Period[] => periodsOf(history.steps(of)).map((period) => ({ ...period, until: period.until + staleMs }));
+  const periods = (of: StreamName): readonly Period[] =>
+    periodsOf(history.steps(of)).map((period) => ({ ...period, until: period.until + staleMs }));
   const others = [...history.streams.keys()].filter((other) => other !== stream);
   return periods(stream).some(({ state, since, until }) => {
     if (since > answered || until < invoked) return false;
     const decision = decide(state, command, { ...facts, suffix: stream.slice(-5) });
     const wanted = decision.ok && decision.event !== undefined ? decision.event.values.map(({ hash }) => hash) : [];
-    return others.some((other) => periods(other).some((period) => period.since <= Math.min(until, answered) && period.until >= Math.max(since, invoked)
-      && period.state.kind === 'live' && valuesOf(period.state.object).some(({ hash }) => wanted.includes(hash))));
+    return others.some((other) =>
+      periods(other).some(
+        (period) =>
+          period.since <= Math.min(until, answered) &&
+          period.until >= Math.max(since, invoked) &&
+          period.state.kind === 'live' &&
+          valuesOf(period.state.object).some(({ hash }) => wanted.includes(hash)),
+      ),
+    );
   });
 }
 
 type Period = { readonly state: State; readonly since: number; readonly until: number };
 
 function periodsOf(steps: readonly Step[]): readonly Period[] {
-  const after = steps.map((step, place) => ({ state: step.after, since: step.landed, until: steps[place + 1]?.landed ?? Infinity }));
+  const after = steps.map((step, place) => ({
+    state: step.after,
+    since: step.landed,
+    until: steps[place + 1]?.landed ?? Infinity,
+  }));
   const first = { state: { kind: 'absent' }, since: -Infinity, until: steps[0]?.landed ?? Infinity } as const;
   return [first, ...after.filter((_period, place) => steps[place]?.recorded.endsAppend === true)];
 }
@@ -246,4 +298,3 @@ function namesOf({ command }: Invocation): readonly string[] {
   if (command.type !== 'create') return [command.name];
   return [...new Set(suffixes.map((suffix) => nameOf(command.object, suffix) ?? ''))];
 }
-

@@ -1,11 +1,23 @@
-import type { AppendOutcome, ExpectedRevision, LogPosition, ProposedEvent, RecordedEvent, StreamName } from '../../src/log/log.ts';
+import type {
+  AppendOutcome,
+  ExpectedRevision,
+  LogPosition,
+  ProposedEvent,
+  RecordedEvent,
+  StreamName,
+} from '../../src/log/log.ts';
 import type { Coverage } from './coverage.ts';
 import { staleMsMax, type Faults } from './faults.ts';
 import type { Random } from './random.ts';
 import type { SharedLog } from './log/shared-log.ts';
 import type { Timeline } from './timeline.ts';
 
-type Surroundings = { readonly timeline: Timeline; readonly shared: SharedLog; readonly random: Random; readonly coverage: Coverage };
+type Surroundings = {
+  readonly timeline: Timeline;
+  readonly shared: SharedLog;
+  readonly random: Random;
+  readonly coverage: Coverage;
+};
 
 /** `leads`: it believes so. `has`: how many events it has, where it lacks some. */
 type Member = { leads: boolean; has: number | undefined };
@@ -19,7 +31,11 @@ export const deposedMsMax = 2_500;
  */
 export class Cluster {
   readonly #world: Surroundings;
-  readonly #members: readonly Member[] = [{ leads: true, has: undefined }, { leads: false, has: undefined }, { leads: false, has: undefined }];
+  readonly #members: readonly Member[] = [
+    { leads: true, has: undefined },
+    { leads: false, has: undefined },
+    { leads: false, has: undefined },
+  ];
   /** Nobody for a moment. */
   #leader: number | undefined = 0;
   /** Places of events that a scavenge has removed. */
@@ -82,7 +98,8 @@ export class Cluster {
   scavenge(least: number): void {
     for (const [stream, maxCount] of this.#maxCounts) {
       const events = this.#world.shared.stream(stream);
-      for (const event of events.slice(0, -Math.min(least, maxCount))) this.#removed.add(this.#world.shared.placeOf(event));
+      for (const event of events.slice(0, -Math.min(least, maxCount)))
+        this.#removed.add(this.#world.shared.placeOf(event));
     }
   }
 
@@ -105,16 +122,29 @@ export class Cluster {
     const events = shared.stream(stream);
     if (has === shared.events.length && !this.#maxCounts.has(stream)) return events;
     const counted = events.filter((event) => shared.placeOf(event) < has);
-    return counted.slice(-(this.#maxCounts.get(stream) ?? Infinity)).filter((event) => !this.isRemoved(shared.placeOf(event)));
+    return counted
+      .slice(-(this.#maxCounts.get(stream) ?? Infinity))
+      .filter((event) => !this.isRemoved(shared.placeOf(event)));
   }
 
   /** Events from a place on, or before it, `count` at most; what was removed is not among them. */
-  all(member: number, { from, direction, count }: { readonly from: number; readonly direction: 'forwards' | 'backwards'; readonly count: number }): readonly RecordedEvent[] {
+  all(
+    member: number,
+    {
+      from,
+      direction,
+      count,
+    }: { readonly from: number; readonly direction: 'forwards' | 'backwards'; readonly count: number },
+  ): readonly RecordedEvent[] {
     const { events } = this.#world.shared;
     const has = this.has(member);
     const taken: RecordedEvent[] = [];
     const step = direction === 'forwards' ? 1 : -1;
-    for (let place = direction === 'forwards' ? from : Math.min(from, has) - 1; place >= 0 && place < has && taken.length < count; place += step) {
+    for (
+      let place = direction === 'forwards' ? from : Math.min(from, has) - 1;
+      place >= 0 && place < has && taken.length < count;
+      place += step
+    ) {
       if (!this.isRemoved(place)) taken.push(events[place]!);
     }
     return taken;
@@ -124,18 +154,27 @@ export class Cluster {
    * Where a subscription that begins behind `after` begins, and which event it leaves out: where nothing stands any more at
    * its beginning, the server skips the next one.
    */
-  begin(after: LogPosition, isWanted: (event: RecordedEvent) => boolean): { readonly next: number; readonly skipped: RecordedEvent | undefined } {
+  begin(
+    after: LogPosition,
+    isWanted: (event: RecordedEvent) => boolean,
+  ): { readonly next: number; readonly skipped: RecordedEvent | undefined } {
     const { shared, random, coverage } = this.#world;
     const next = shared.placesUpTo(after);
     if (next === 0 || !this.isRemoved(next - 1)) return { next, skipped: undefined };
     coverage.note('subscribed from a scavenged position');
     const skipsAny = random.chance(0.5);
-    const skipped = shared.events.slice(next).find((event) => !this.isRemoved(shared.placeOf(event)) && (skipsAny || isWanted(event)));
+    const skipped = shared.events
+      .slice(next)
+      .find((event) => !this.isRemoved(shared.placeOf(event)) && (skipsAny || isWanted(event)));
     return { next, skipped };
   }
 
   /** 'never': it comes to nothing, and nobody is told. */
-  append(member: number, stream: StreamName, { events, expected }: { readonly events: readonly ProposedEvent[]; readonly expected: ExpectedRevision }): AppendOutcome | 'never' | 'not-leader' {
+  append(
+    member: number,
+    stream: StreamName,
+    { events, expected }: { readonly events: readonly ProposedEvent[]; readonly expected: ExpectedRevision },
+  ): AppendOutcome | 'never' | 'not-leader' {
     if (member === this.#leader) return this.#world.shared.append(stream, events, expected);
     if (!this.leads(member)) return 'not-leader';
     this.#world.coverage.note('a deposed leader takes an append');
@@ -145,7 +184,10 @@ export class Cluster {
 }
 
 /** How old what a read answers may be: the server may have been deposed. */
-export function stalenessOf({ staleObjectReads, incidents: { election } }: Faults, cluster: Cluster | undefined): number {
+export function stalenessOf(
+  { staleObjectReads, incidents: { election } }: Faults,
+  cluster: Cluster | undefined,
+): number {
   if (cluster !== undefined) return election > 0 ? deposedMsMax : 0;
   return staleObjectReads > 0 ? staleMsMax : 0;
 }

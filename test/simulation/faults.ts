@@ -10,7 +10,18 @@ export type Latency = { readonly usual: number; readonly tailChance: number; rea
 /** How old what a stale read answers may be, in ms. */
 export const staleMsMax = 500;
 
-export const incidents = ['crash', 'pause', 'longPause', 'outage', 'rejection', 'stall', 'jump', 'leaders', 'election', 'scavenge'] as const;
+export const incidents = [
+  'crash',
+  'pause',
+  'longPause',
+  'outage',
+  'rejection',
+  'stall',
+  'jump',
+  'leaders',
+  'election',
+  'scavenge',
+] as const;
 export type Incident = (typeof incidents)[number];
 
 /**
@@ -48,9 +59,29 @@ export type Faults = {
 
 export const noFaults: Faults = {
   appends: { lost: 0, unacknowledged: 0, late: 0, duplicated: 0, falselyConflicting: 0 },
-  contended: false, duels: false, crashAfterLate: 0, crashAtCall: 0, readFails: 0, staleReads: 0, staleObjectReads: 0, gaps: 0, drops: 0,
-  calls: { usual: 2, tailChance: 0, tail: 0 }, feed: { usual: 3, tailChance: 0, tail: 0 },
-  incidents: { crash: 0, pause: 0, longPause: 0, outage: 0, rejection: 0, stall: 0, jump: 0, leaders: 0, election: 0, scavenge: 0 },
+  contended: false,
+  duels: false,
+  crashAfterLate: 0,
+  crashAtCall: 0,
+  readFails: 0,
+  staleReads: 0,
+  staleObjectReads: 0,
+  gaps: 0,
+  drops: 0,
+  calls: { usual: 2, tailChance: 0, tail: 0 },
+  feed: { usual: 3, tailChance: 0, tail: 0 },
+  incidents: {
+    crash: 0,
+    pause: 0,
+    longPause: 0,
+    outage: 0,
+    rejection: 0,
+    stall: 0,
+    jump: 0,
+    leaders: 0,
+    election: 0,
+    scavenge: 0,
+  },
   appendBytesMax: undefined,
   skewMs: 0,
 };
@@ -61,12 +92,18 @@ export function drawFaults(random: Random): Faults {
 }
 
 function drawn(random: Random): Faults {
-  const some = (least: number, most: number, often = 0.35): number => (random.chance(often) ? least + random.next() * (most - least) : 0);
+  const some = (least: number, most: number, often = 0.35): number =>
+    random.chance(often) ? least + random.next() * (most - least) : 0;
   return {
     appends: {
-      lost: some(0.02, 0.25), unacknowledged: some(0.02, 0.3), late: some(0.03, 0.3), duplicated: some(0.02, 0.3), falselyConflicting: some(0.02, 0.2),
+      lost: some(0.02, 0.25),
+      unacknowledged: some(0.02, 0.3),
+      late: some(0.03, 0.3),
+      duplicated: some(0.02, 0.3),
+      falselyConflicting: some(0.02, 0.2),
     },
-    contended: random.chance(0.4), duels: false,
+    contended: random.chance(0.4),
+    duels: false,
     crashAfterLate: some(0.3, 0.9, 0.7),
     crashAtCall: some(0.002, 0.02, 0.25),
     readFails: some(0.005, 0.05, 0.25),
@@ -77,9 +114,16 @@ function drawn(random: Random): Faults {
     calls: latency(random, 1),
     feed: latency(random, 3),
     incidents: {
-      crash: some(4, 40), pause: some(4, 30), longPause: some(1, 4, 0.06), outage: some(3, 15, 0.25), rejection: some(5, 40, 0.3),
-      stall: some(5, 40), jump: some(3, 20, 0.3), leaders: some(3, 20, 0.4),
-      election: some(5, 60, 0.5), scavenge: some(5, 40, 0.5),
+      crash: some(4, 40),
+      pause: some(4, 30),
+      longPause: some(1, 4, 0.06),
+      outage: some(3, 15, 0.25),
+      rejection: some(5, 40, 0.3),
+      stall: some(5, 40),
+      jump: some(3, 20, 0.3),
+      leaders: some(3, 20, 0.4),
+      election: some(5, 60, 0.5),
+      scavenge: some(5, 40, 0.5),
     },
     appendBytesMax: random.chance(0.25) ? random.between(900, 1_300) : undefined,
     skewMs: some(10, 5_000, 0.4),
@@ -88,7 +132,9 @@ function drawn(random: Random): Faults {
 
 function latency(random: Random, scale: number): Latency {
   const usual = random.pick([1, 3, 10, 40]) * scale;
-  return random.chance(0.5) ? { usual, tailChance: 0, tail: 0 } : { usual, tailChance: 0.02 + random.next() * 0.1, tail: random.pick([100, 700, 3_500]) };
+  return random.chance(0.5)
+    ? { usual, tailChance: 0, tail: 0 }
+    : { usual, tailChance: 0.02 + random.next() * 0.1, tail: random.pick([100, 700, 3_500]) };
 }
 
 export function travelMs(random: Random, { usual, tailChance, tail }: Latency): number {

@@ -48,7 +48,9 @@ export class History {
   statesBetween(stream: StreamName, since: number, until: number): readonly State[] {
     // Nobody is ever shown a part of an append.
     const steps = this.steps(stream).filter(({ recorded }) => recorded.endsAppend);
-    const states = steps.filter(({ landed }, place) => landed <= until && (steps[place + 1]?.landed ?? Infinity) >= since).map(({ after }) => after);
+    const states = steps
+      .filter(({ landed }, place) => landed <= until && (steps[place + 1]?.landed ?? Infinity) >= since)
+      .map(({ after }) => after);
     return (steps[0]?.landed ?? Infinity) >= since ? [initialState, ...states] : states;
   }
 
@@ -65,12 +67,23 @@ export class History {
     const { event } = decoded;
     if (!isObjectEvent(event)) throw new Error(`${recorded.stream} holds a ${event.type}`);
     let steps = this.#streams.get(recorded.stream);
-    if (steps === undefined) this.#streams.set(recorded.stream, steps = []);
+    if (steps === undefined) this.#streams.set(recorded.stream, (steps = []));
     const last = steps.at(-1);
     const before = last?.after ?? initialState;
     const after = evolve(before, event, recorded);
-    const bytes = decoded.objectStart === -1 ? undefined : answerBytes(decoded, recorded.data, recorded.position.toString());
-    steps.push({ recorded, event, metadata: decodeMetadata(recorded), previous: last?.metadata, previousLanded: last?.landed, landed, before, after, bytes });
+    const bytes =
+      decoded.objectStart === -1 ? undefined : answerBytes(decoded, recorded.data, recorded.position.toString());
+    steps.push({
+      recorded,
+      event,
+      metadata: decodeMetadata(recorded),
+      previous: last?.metadata,
+      previousLanded: last?.landed,
+      landed,
+      before,
+      after,
+      bytes,
+    });
   }
 }
 

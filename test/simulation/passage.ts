@@ -69,7 +69,9 @@ export class Passage {
   }
 
   async travel(what: string): Promise<void> {
-    await new Promise<void>((resolve) => { this.life.later(this.callMs(), what, resolve); });
+    await new Promise<void>((resolve) => {
+      this.life.later(this.callMs(), what, resolve);
+    });
   }
 
   /** How long the subscription has to wait, in ms. */
@@ -81,8 +83,15 @@ export class Passage {
     const { random, faults, late } = this.#world;
     const { appends, contended } = faults();
     const [event] = events;
-    const holds = contended && stream.startsWith('object:') && event !== undefined && Buffer.from(event.data.subarray(0, 16)).includes('[{');
-    const fate = holds && random.chance(late === stream ? 0.8 : 0.25) ? 'late' : appendFates.find((kind) => random.chance(appends[kind]));
+    const holds =
+      contended &&
+      stream.startsWith('object:') &&
+      event !== undefined &&
+      Buffer.from(event.data.subarray(0, 16)).includes('[{');
+    const fate =
+      holds && random.chance(late === stream ? 0.8 : 0.25)
+        ? 'late'
+        : appendFates.find((kind) => random.chance(appends[kind]));
     if (fate !== undefined) this.note(`append ${fate}`);
     if (events.length > 1) this.note(`append of two ${fate ?? 'as it should'}`);
     return fate;
@@ -95,12 +104,18 @@ export class Passage {
 
   maybeCrash(where: string): void {
     const { random, faults } = this.#world;
-    if (random.chance(faults().crashAtCall)) this.life.later(random.below(10), 'crash at a call', () => { this.#crash(where); });
+    if (random.chance(faults().crashAtCall))
+      this.life.later(random.below(10), 'crash at a call', () => {
+        this.#crash(where);
+      });
   }
 
   crashAfterLate(): void {
     const { random, faults } = this.#world;
-    if (random.chance(faults().crashAfterLate)) this.life.later(random.below(200), 'crash after a late append', () => { this.#crash('with an append on its way'); });
+    if (random.chance(faults().crashAfterLate))
+      this.life.later(random.below(200), 'crash after a late append', () => {
+        this.#crash('with an append on its way');
+      });
   }
 
   /**
@@ -111,8 +126,13 @@ export class Passage {
     const { random, faults } = this.#world;
     if (!random.chance(faults().gaps)) return taken;
     const near = taken.slice(0, gapEventsMax);
-    const place = near.findIndex(({ stream, endsAppend }, at) => stream.startsWith('object:') && endsAppend && near[at - 1]?.endsAppend !== false
-      && near.slice(at + 1).some((later) => later.stream === stream && later.endsAppend));
+    const place = near.findIndex(
+      ({ stream, endsAppend }, at) =>
+        stream.startsWith('object:') &&
+        endsAppend &&
+        near[at - 1]?.endsAppend !== false &&
+        near.slice(at + 1).some((later) => later.stream === stream && later.endsAppend),
+    );
     if (place === -1) return taken;
     this.#hasGap = true;
     this.note('gap in a subscription');

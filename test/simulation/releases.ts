@@ -46,13 +46,17 @@ export function release(world: World, nodes: readonly SimNode[], isOver: () => b
   const { releases, timeline, coverage } = world;
   if (releases === undefined) return;
   const { random } = releases;
-  timeline.schedule(Math.round(-Math.log(1 - random.next()) * 60_000 / releases.perMinute), 'a release', () => {
+  timeline.schedule(Math.round((-Math.log(1 - random.next()) * 60_000) / releases.perMinute), 'a release', () => {
     if (isOver()) return;
     const built = releases.build();
-    coverage.note(`release of ${built.indexes.some(({ name, unique }) => unique && name === 'spec.serial') ? 'unique' : 'plain'} serials`);
+    coverage.note(
+      `release of ${built.indexes.some(({ name, unique }) => unique && name === 'spec.serial') ? 'unique' : 'plain'} serials`,
+    );
     for (const node of nodes) {
       if (random.chance(0.15)) continue;
-      timeline.schedule(random.chance(0.5) ? random.below(200) : random.below(8_000), 'files change', () => { if (!isOver()) node.install(built); });
+      timeline.schedule(random.chance(0.5) ? random.below(200) : random.below(8_000), 'files change', () => {
+        if (!isOver()) node.install(built);
+      });
     }
     release(world, nodes, isOver);
   });

@@ -5,6 +5,9 @@ import { type } from './world.ts';
 export const selections: readonly Selection[] = [
   { labels: [], fields: [] },
   { labels: [{ key: 'app', operator: 'in', values: ['x'] }], fields: [] },
-  { labels: [], fields: [{ index: type.indexes.findIndex(({ name }) => name === 'spec.size'), operator: '>=', key: 5 }] },
+  {
+    labels: [],
+    fields: [{ index: type.indexes.findIndex(({ name }) => name === 'spec.size'), operator: '>=', key: 5 }],
+  },
   { labels: [], fields: [{ index: type.indexes.findIndex(({ name }) => name === 'spec.serial'), operator: 'exists' }] },
 ];

@@ -9,30 +9,83 @@ import type { Counts, Question, Told } from './worker.ts';
 
 const only = process.env['SIM_SEED'];
 const first = Number(process.env['SIM_FIRST'] ?? 1);
-const seeds = only === undefined ? Array.from({ length: Number(process.env['SIM_SEEDS'] ?? 2_000) }, (_, place) => first + place) : [Number(only)];
+const seeds =
+  only === undefined
+    ? Array.from({ length: Number(process.env['SIM_SEEDS'] ?? 2_000) }, (_, place) => first + place)
+    : [Number(only)];
 const isTraced = process.env['SIM_TRACE'] === '1';
 
 /** What must have happened in every 1,000 runs: at least so often, or a check has stopped checking. */
 const least: Readonly<Record<string, number>> = {
   ...Object.fromEntries(appendFates.map((fate) => [`append ${fate}`, 200])),
   ...Object.fromEntries(incidents.map((incident) => [`incident ${incident}`, incident === 'longPause' ? 15 : 50])),
-  'append in conflict': 500, 'append unavailable': 50, 'append unknown': 1_000, 'rejected in flight': 50, 'landed after its node died': 50,
-  'delivered, perhaps before its acknowledgement': 500, 'stale read': 200, 'stale read of an object': 100, 'read failed': 200,
-  'crash': 400, 'retired': 40, 'started with read models kept': 1_000, 'started with read models lost': 100, 'started with read models behind': 100,
-  'answered ok': 5_000, 'answered ok, unchanged': 500, 'answered nothing': 200, 'answered unavailable': 300, 'answered already-exists': 300, 'answered not-found': 300,
-  'answered stale-version': 100, 'answered precondition-failed': 50, 'answered unique-value-taken': 500, 'answered invalid': 3, '503, and it stands all the same': 5,
-  'event ObjectCreated': 1_000, 'event ObjectUpdated': 1_000, 'event ObjectDeletionRequested': 400, 'event ObjectDeleted': 400, 'event NameFenced': 15,
-  'a write claims several values': 200, 'duel': 30, 'claim given up': 100, 'claim settled': 200, 'a claim looked at: pending': 50,
-  'a leader is deposed': 100, 'a deposed leader answers as it was': 100, 'a deposed leader takes an append': 50, 'a subscription ends': 300,
-  'gap in a subscription': 5, 'stopped at a gap': 5, 'stamped by a wrong clock': 3,
-  ...Object.fromEntries(appendFates.map((fate) => [`append of two ${fate}`, 15])), 'append of two as it should': 200,
-  'marked and removed': 300, 'marked alone': 20,
-  'release of unique serials': 50, 'release of plain serials': 50, 'another declaration counts': 50, 'indexes are pending': 50, 'indexes are claiming': 20,
-  'an index is enforced': 20, 'a late write takes an index back': 20, 'all indexes are enforced in the end': 50,
-  'lease taken over': 50, 'lease released': 10,
-  'a read that waits: reached': 1_000, 'a read that waits: timeout': 20, 'list': 300,
-  'a watch resumed': 2_000, 'a watch ended: left': 1_000, 'a watch ended: shutting-down': 20, 'a watch ended: too-slow': 4, 'events watched': 4_000,
-  'a list goes on': 1_000, 'a page waits in vain': 8, 'a list and a watch are the state': 1_000,
+  'append in conflict': 500,
+  'append unavailable': 50,
+  'append unknown': 1_000,
+  'rejected in flight': 50,
+  'landed after its node died': 50,
+  'delivered, perhaps before its acknowledgement': 500,
+  'stale read': 200,
+  'stale read of an object': 100,
+  'read failed': 200,
+  crash: 400,
+  retired: 40,
+  'started with read models kept': 1_000,
+  'started with read models lost': 100,
+  'started with read models behind': 100,
+  'answered ok': 5_000,
+  'answered ok, unchanged': 500,
+  'answered nothing': 200,
+  'answered unavailable': 300,
+  'answered already-exists': 300,
+  'answered not-found': 300,
+  'answered stale-version': 100,
+  'answered precondition-failed': 50,
+  'answered unique-value-taken': 500,
+  'answered invalid': 3,
+  '503, and it stands all the same': 5,
+  'event ObjectCreated': 1_000,
+  'event ObjectUpdated': 1_000,
+  'event ObjectDeletionRequested': 400,
+  'event ObjectDeleted': 400,
+  'event NameFenced': 15,
+  'a write claims several values': 200,
+  duel: 30,
+  'claim given up': 100,
+  'claim settled': 200,
+  'a claim looked at: pending': 50,
+  'a leader is deposed': 100,
+  'a deposed leader answers as it was': 100,
+  'a deposed leader takes an append': 50,
+  'a subscription ends': 300,
+  'gap in a subscription': 5,
+  'stopped at a gap': 5,
+  'stamped by a wrong clock': 3,
+  ...Object.fromEntries(appendFates.map((fate) => [`append of two ${fate}`, 15])),
+  'append of two as it should': 200,
+  'marked and removed': 300,
+  'marked alone': 20,
+  'release of unique serials': 50,
+  'release of plain serials': 50,
+  'another declaration counts': 50,
+  'indexes are pending': 50,
+  'indexes are claiming': 20,
+  'an index is enforced': 20,
+  'a late write takes an index back': 20,
+  'all indexes are enforced in the end': 50,
+  'lease taken over': 50,
+  'lease released': 10,
+  'a read that waits: reached': 1_000,
+  'a read that waits: timeout': 20,
+  list: 300,
+  'a watch resumed': 2_000,
+  'a watch ended: left': 1_000,
+  'a watch ended: shutting-down': 20,
+  'a watch ended: too-slow': 4,
+  'events watched': 4_000,
+  'a list goes on': 1_000,
+  'a page waits in vain': 8,
+  'a list and a watch are the state': 1_000,
 };
 
 /** The simulation in a thread of its own. */
@@ -40,19 +93,19 @@ class Simulator {
   readonly #worker = new Worker(new URL('worker.js', import.meta.url), { execArgv: [] });
 
   async run(seed: number, isTraced: boolean): Promise<Told> {
-    return await this.#ask({ seed, isTraced }) as Told;
+    return (await this.#ask({ seed, isTraced })) as Told;
   }
 
   /** What has happened in all runs together. */
   async end(): Promise<Counts> {
-    const counts = await this.#ask('counts') as Counts;
+    const counts = (await this.#ask('counts')) as Counts;
     await this.#worker.terminate();
     return counts;
   }
 
   async #ask(question: Question): Promise<unknown> {
     this.#worker.postMessage(question);
-    const [answer] = await once(this.#worker, 'message') as unknown[];
+    const [answer] = (await once(this.#worker, 'message')) as unknown[];
     return answer;
   }
 }
@@ -72,8 +125,14 @@ test('several nodes over one faulty log are one service', async (t) => {
   t.pass(`${String(seeds.length)} runs`);
   if (isTraced) for (const [what, times] of counts) t.comment(`${what}: ${String(times)}`);
   if (seeds.length < 500) return;
-  const rare = Object.entries(least).filter(([what, times]) => (counts.get(what) ?? 0) < (times * seeds.length) / 1_000);
-  t.strictSame(rare.map(([what, times]) => `${what}: ${String(counts.get(what) ?? 0)}, at least ${String(times)} in 1,000 runs`), [], 'everything that can happen did happen');
+  const rare = Object.entries(least).filter(
+    ([what, times]) => (counts.get(what) ?? 0) < (times * seeds.length) / 1_000,
+  );
+  t.strictSame(
+    rare.map(([what, times]) => `${what}: ${String(counts.get(what) ?? 0)}, at least ${String(times)} in 1,000 runs`),
+    [],
+    'everything that can happen did happen',
+  );
 });
 
 test('a seed tells the same story twice', async (t) => {

@@ -39,14 +39,23 @@ class OutOfTimeError extends Error {}
 export type Run = { readonly error: unknown; readonly trace: readonly string[] };
 
 /** One run, wholly determined by its seed. One that runs out of simulated time is had again with ten times as much. */
-export async function simulate(seed: number, coverage: Coverage, options: { readonly isTraced: boolean; readonly tables: TablesPool }): Promise<Run> {
+export async function simulate(
+  seed: number,
+  coverage: Coverage,
+  options: { readonly isTraced: boolean; readonly tables: TablesPool },
+): Promise<Run> {
   const run = await simulateOnce(seed, { ...options, coverage, patience: 1 });
   if (!(run.error instanceof OutOfTimeError)) return run;
   coverage.note('ran out of time');
   return simulateOnce(seed, { ...options, coverage, patience: moreTime });
 }
 
-type Given = { readonly coverage: Coverage; readonly tables: TablesPool; readonly isTraced: boolean; readonly patience: number };
+type Given = {
+  readonly coverage: Coverage;
+  readonly tables: TablesPool;
+  readonly isTraced: boolean;
+  readonly patience: number;
+};
 
 async function simulateOnce(seed: number, given: Given): Promise<Run> {
   const simulation = new Simulation(seed, given);
@@ -82,44 +91,84 @@ class Simulation {
     this.#pool = tables;
     this.#patience = patience;
     const trace = isTraced ? [] : undefined;
-    const random = this.#random = new Random(seed);
-    const timeline = this.#timeline = new Timeline(trace);
+    const random = (this.#random = new Random(seed));
+    const timeline = (this.#timeline = new Timeline(trace));
     this.trace = trace;
     this.#faults = random.chance(0.06) ? noFaults : drawFaults(random);
     this.#isTidied = random.chance(0.05);
     timeline.tell(() => JSON.stringify(this.#faults));
-    const shared = new SharedLog(() => timeline.now, () => random.below(3));
+    const shared = new SharedLog(
+      () => timeline.now,
+      () => random.below(3),
+    );
     const cluster = random.chance(0.3) ? new Cluster({ timeline, shared, random, coverage }) : undefined;
     let ids = 0;
-    const world = this.#world = {
-      timeline, shared, cluster, random, coverage, faults: () => this.#faults, history: new History(shared), invocations: [],
-      fail: (error) => { this.#failure ??= { error }; },
+    const world = (this.#world = {
+      timeline,
+      shared,
+      cluster,
+      random,
+      coverage,
+      faults: () => this.#faults,
+      history: new History(shared),
+      invocations: [],
+      fail: (error) => {
+        this.#failure ??= { error };
+      },
       openTables: () => tables.take(),
-      hotSerial: 's1', releases: Releases.of(seed), lives: new Map(),
+      hotSerial: 's1',
+      releases: Releases.of(seed),
+      lives: new Map(),
       late: undefined,
       appendBytesMax: this.#faults.appendBytesMax,
       staleMs: stalenessOf(this.#faults, cluster),
-      uuid: () => { ids += 1; return idOf(`${String(seed)} ${String(ids)}`); },
-    } satisfies World;
+      uuid: () => {
+        ids += 1;
+        return idOf(`${String(seed)} ${String(ids)}`);
+      },
+    } satisfies World);
     this.#nodes = Array.from({ length: random.pick([2, 3]) }, (_, place) => new SimNode(world, `n${String(place)}`));
-    this.#clients = Array.from({ length: random.pick([2, 3, 4]) }, (_, place) => new SimClient(world, this.#nodes, `c${String(place)}`));
-    this.#watchers = Array.from({ length: random.pick([1, 2, 3]) }, (_, place) => new SimWatcher(world, this.#nodes, `w${String(place)}`));
-    this.#listers = Array.from({ length: random.pick([0, 0, 0, 1]) }, (_, place) => new SimLister(world, this.#nodes, `l${String(place)}`));
+    this.#clients = Array.from(
+      { length: random.pick([2, 3, 4]) },
+      (_, place) => new SimClient(world, this.#nodes, `c${String(place)}`),
+    );
+    this.#watchers = Array.from(
+      { length: random.pick([1, 2, 3]) },
+      (_, place) => new SimWatcher(world, this.#nodes, `w${String(place)}`),
+    );
+    this.#listers = Array.from(
+      { length: random.pick([0, 0, 0, 1]) },
+      (_, place) => new SimLister(world, this.#nodes, `l${String(place)}`),
+    );
     this.#working = this.#clients.length;
   }
 
   async run(): Promise<void> {
     for (const node of this.#nodes) node.start('kept');
-    for (const client of this.#clients) void client.run(this.#random.between(5, 18)).then(() => { this.#working -= 1; }).catch(this.#world.fail);
+    for (const client of this.#clients)
+      void client
+        .run(this.#random.between(5, 18))
+        .then(() => {
+          this.#working -= 1;
+        })
+        .catch(this.#world.fail);
     release(this.#world, this.#nodes, () => this.#faults === noFaults);
     if (this.#faults.duels) this.#duel();
     for (const watcher of this.#watchers) void watcher.run().catch(this.#world.fail);
     for (const lister of this.#listers) void lister.run().catch(this.#world.fail);
     for (const incident of incidents) this.#await(incident);
-    await this.#until(() => this.#working === 0, runMsMax * this.#patience, () => 'the clients never came to an end');
+    await this.#until(
+      () => this.#working === 0,
+      runMsMax * this.#patience,
+      () => 'the clients never came to an end',
+    );
     this.#calm();
     if (this.#isTidied) await this.#tidy();
-    await this.#until(() => this.#isSettled(), this.#timeline.now + settleMsMax * this.#patience, () => `nothing settled: ${this.#unsettled().join('; ')}`);
+    await this.#until(
+      () => this.#isSettled(),
+      this.#timeline.now + settleMsMax * this.#patience,
+      () => `nothing settled: ${this.#unsettled().join('; ')}`,
+    );
     for (const each of [...this.#watchers, ...this.#listers]) each.stop();
     await this.#check();
   }
@@ -133,13 +182,22 @@ class Simulation {
       nextMs = this.#timeline.now + 1_000;
       return unsettledClaims(this.#world).length === 0;
     };
-    await this.#until(isTidy, this.#timeline.now + tidyMsMax * this.#patience, () => `nobody holds and nobody gave up ${unsettledClaims(this.#world).join(', ')}`);
+    await this.#until(
+      isTidy,
+      this.#timeline.now + tidyMsMax * this.#patience,
+      () => `nobody holds and nobody gave up ${unsettledClaims(this.#world).join(', ')}`,
+    );
   }
 
   #duel(): void {
     this.#working += 1;
     const duel = new SimDuel(this.#world, this.#nodes, new SimClient(this.#world, this.#nodes, 'd'));
-    void duel.run(this.#random.between(1, 3)).then(() => { this.#working -= 1; }).catch(this.#world.fail);
+    void duel
+      .run(this.#random.between(1, 3))
+      .then(() => {
+        this.#working -= 1;
+      })
+      .catch(this.#world.fail);
   }
 
   close(): void {
@@ -158,13 +216,14 @@ class Simulation {
   /** As all clocks run alike, no two nodes ever believe that they hold the lease. */
   #checkLease(): void {
     const elected = this.#nodes.filter((node) => node.elected);
-    if (elected.length > 1) throw new Error(`${elected.map(({ name }) => name).join(' and ')} both believe that they hold the lease`);
+    if (elected.length > 1)
+      throw new Error(`${elected.map(({ name }) => name).join(' and ')} both believe that they hold the lease`);
   }
 
   #await(incident: Incident): void {
     const perMinute = this.#faults.incidents[incident];
     if (perMinute === 0) return;
-    this.#timeline.schedule(Math.round(-Math.log(1 - this.#random.next()) * minuteMs / perMinute), incident, () => {
+    this.#timeline.schedule(Math.round((-Math.log(1 - this.#random.next()) * minuteMs) / perMinute), incident, () => {
       if (this.#faults === noFaults) return;
       this.#world.coverage.note(`incident ${incident}`);
       this.#strike(incident);
@@ -245,16 +304,24 @@ class Simulation {
     const end = this.#end();
     const waiting = this.#nodes.flatMap(({ name, serving }) => {
       if (serving === undefined) return [`${name} does not serve`];
-      return serving.models.position() === end ? [] : [`${name} is at ${serving.models.position().toString()}, not at ${end.toString()}`];
+      return serving.models.position() === end
+        ? []
+        : [`${name} is at ${serving.models.position().toString()}, not at ${end.toString()}`];
     });
     if (this.#world.shared.onTheirWay > 0) waiting.push('appends are on their way');
     waiting.push(...unenforced(this.#world, this.#nodes));
     if (waiting.length > 0) return waiting;
     if (!this.#watchers.every(({ settled }) => settled)) return ['a watcher is not live'];
-    return [...this.#world.history.streams].filter(([, steps]) => {
-      const after = steps.at(-1)?.after;
-      return after?.kind === 'live' && after.object.metadata.deletionTimestamp !== undefined && after.object.metadata.finalizers === undefined;
-    }).map(([stream]) => `${stream} is marked and not removed`);
+    return [...this.#world.history.streams]
+      .filter(([, steps]) => {
+        const after = steps.at(-1)?.after;
+        return (
+          after?.kind === 'live' &&
+          after.object.metadata.deletionTimestamp !== undefined &&
+          after.object.metadata.finalizers === undefined
+        );
+      })
+      .map(([stream]) => `${stream} is marked and not removed`);
   }
 
   /** The position every node must come to. */
@@ -267,7 +334,8 @@ class Simulation {
     countTakeovers(this.#world);
     checkUniqueness(this.#world);
     const end = this.#end();
-    for (const { name, serving } of this.#nodes) if (serving !== undefined) checkRows(this.#world, name, serving.models);
+    for (const { name, serving } of this.#nodes)
+      if (serving !== undefined) checkRows(this.#world, name, serving.models);
     for (const watcher of this.#watchers) watcher.check(end);
     await this.#checkRebuilt();
     if (this.#failure !== undefined) throw this.#failure.error;
@@ -287,12 +355,18 @@ class Simulation {
       for (const stream of this.#world.history.streams.keys()) {
         const name = nameOfStream(stream);
         const [live, rebuilt] = [node.row(name), tables.row(type.key, name)];
-        if (live === undefined ? rebuilt !== undefined : rebuilt?.equals(live) !== true) throw new Error(`${node.name} holds another row of ${name} than one rebuilt from the log\n${live?.toString() ?? ''}\n${rebuilt?.toString() ?? ''}`);
+        if (live === undefined ? rebuilt !== undefined : rebuilt?.equals(live) !== true)
+          throw new Error(
+            `${node.name} holds another row of ${name} than one rebuilt from the log\n${live?.toString() ?? ''}\n${rebuilt?.toString() ?? ''}`,
+          );
       }
       for (const selection of selections) {
-        const named = [node.serving?.models, models].map((each) => [...each?.pages(type.key, { selection, sort: [] }) ?? []].flat().join());
+        const named = [node.serving?.models, models].map((each) =>
+          [...(each?.pages(type.key, { selection, sort: [] }) ?? [])].flat().join(),
+        );
         const [live, rebuilt] = named;
-        if (live !== rebuilt) throw new Error(`${node.name} finds ${String(live)} where one rebuilt from the log finds ${String(rebuilt)}`);
+        if (live !== rebuilt)
+          throw new Error(`${node.name} finds ${String(live)} where one rebuilt from the log finds ${String(rebuilt)}`);
       }
     }
   }

@@ -1,6 +1,12 @@
 import type { Timer } from '../../src/base/clock.ts';
 
-type Entry = { readonly at: number; readonly place: number; readonly what: string; readonly task: () => void; cancelled: boolean };
+type Entry = {
+  readonly at: number;
+  readonly place: number;
+  readonly what: string;
+  readonly task: () => void;
+  cancelled: boolean;
+};
 
 /**
  * Simulated time. What is due next is decided here alone: one task at a time, and before the next one everything the code
@@ -26,11 +32,17 @@ export class Timeline {
     const entry: Entry = { at: this.now + Math.max(0, delayMs), place: this.#placed, what, task, cancelled: false };
     this.#placed += 1;
     this.#push(entry);
-    return { cancel: () => { entry.cancelled = true; } };
+    return {
+      cancel: () => {
+        entry.cancelled = true;
+      },
+    };
   }
 
   async delay(delayMs: number, what: string): Promise<void> {
-    await new Promise<void>((resolve) => { this.schedule(delayMs, what, resolve); });
+    await new Promise<void>((resolve) => {
+      this.schedule(delayMs, what, resolve);
+    });
   }
 
   /** Runs what is due next and all that follows from it at once. False when nothing is left. */
@@ -80,7 +92,9 @@ function isEarlier(one: Entry, other: Entry): boolean {
 /** The code under test yields with `setImmediate` too: until none of those is left, it is not done. */
 export async function settled(): Promise<void> {
   do {
-    await new Promise<void>((resolve) => { setImmediate(resolve); });
+    await new Promise<void>((resolve) => {
+      setImmediate(resolve);
+    });
   } while (process.getActiveResourcesInfo().includes('Immediate'));
 }
 
@@ -96,7 +110,11 @@ export class Life {
 
   constructor(timeline: Timeline) {
     this.#timeline = timeline;
-    this.died = new Promise((resolve) => { this.#die = () => { resolve('died'); }; });
+    this.died = new Promise((resolve) => {
+      this.#die = () => {
+        resolve('died');
+      };
+    });
   }
 
   get alive(): boolean {
@@ -111,7 +129,10 @@ export class Life {
     let timer: Timer = this.#timeline.schedule(delayMs, what, () => {
       if (!this.#alive) return;
       if (!this.paused) task();
-      else this.#held.push(() => { if (!cancelled) timer = this.later(0, what, task); });
+      else
+        this.#held.push(() => {
+          if (!cancelled) timer = this.later(0, what, task);
+        });
     });
     let cancelled = false;
     return {
@@ -124,7 +145,9 @@ export class Life {
 
   pause(ms: number): void {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#timeline.now + ms);
-    this.#timeline.schedule(ms, 'the end of a pause', () => { if (!this.paused) this.resume(); });
+    this.#timeline.schedule(ms, 'the end of a pause', () => {
+      if (!this.paused) this.resume();
+    });
   }
 
   /** What fell due meanwhile happens now, in its order. */

@@ -24,23 +24,33 @@ export class Wholeness {
   watch(isIndexed: () => boolean): void {
     const { shared, fail } = this.#world;
     this.#models.subscribe(({ changes, position }) => {
-      if (shared.at(position)?.endsAppend === false) fail(new Error(`${this.#node} shows a part of the append at ${position.toString()}`));
+      if (shared.at(position)?.endsAppend === false)
+        fail(new Error(`${this.#node} shows a part of the append at ${position.toString()}`));
       for (const change of changes) this.#checkPrevious(change);
       if (isIndexed() && changes.length > 0) this.#checkIndexed(changes);
     });
   }
 
   #checkPrevious({ name, revision }: Change): void {
-    const previous = this.#world.history.steps(streamOf(name)).slice(0, revision).findLast(({ event }) => event.object !== undefined);
+    const previous = this.#world.history
+      .steps(streamOf(name))
+      .slice(0, revision)
+      .findLast(({ event }) => event.object !== undefined);
     this.#published.add(`${name}@${String(revision)}`);
-    if (previous === undefined || previous.recorded.position <= this.#start || this.#published.has(`${name}@${String(previous.recorded.revision)}`)) return;
+    if (
+      previous === undefined ||
+      previous.recorded.position <= this.#start ||
+      this.#published.has(`${name}@${String(previous.recorded.revision)}`)
+    )
+      return;
     this.#world.fail(new Error(`${this.#node} shows ${name}@${String(revision)} and never showed what was before it`));
   }
 
   #checkIndexed(changes: readonly Change[]): void {
     const listed = [...this.#models.pages(type.key, all)].flat();
     for (const { name } of changes) {
-      if (listed.includes(name) !== (this.#models.get(type.key, name) !== undefined)) this.#world.fail(new Error(`${this.#node} tells of ${name} before its indexes know it`));
+      if (listed.includes(name) !== (this.#models.get(type.key, name) !== undefined))
+        this.#world.fail(new Error(`${this.#node} tells of ${name} before its indexes know it`));
     }
   }
 }

@@ -17,13 +17,23 @@ const coverage = new Coverage();
 const tables = new TablesPool();
 
 port.on('message', (question: Question) => {
-  void answer(question).then((told) => { port.postMessage(told); });
+  void answer(question).then((told) => {
+    port.postMessage(told);
+  });
 });
 
 async function answer(question: Question): Promise<Told | Counts> {
   if (question !== 'counts') {
     const { error, trace } = await simulate(question.seed, coverage, { ...question, tables });
-    return { failure: error instanceof Error ? error.stack ?? error.message : error === undefined ? undefined : JSON.stringify(error), trace };
+    return {
+      failure:
+        error instanceof Error
+          ? (error.stack ?? error.message)
+          : error === undefined
+            ? undefined
+            : JSON.stringify(error),
+      trace,
+    };
   }
   await tables.close();
   return coverage.counts;

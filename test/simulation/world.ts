@@ -51,17 +51,30 @@ export type World = Surroundings & {
 export const epoch = Date.UTC(2026, 0, 1);
 
 /** With a second unique index: a write may be refused by the one after it has claimed by the other. */
-export const type: ResourceType = widgetType({ indexes: [
-  { name: 'spec.title' }, { name: 'spec.size', type: 'number' }, { name: 'spec.serial', unique: true },
-  { name: 'spec.tags', multi: true, unique: true }, { name: 'status.phase' },
-] });
+export const type: ResourceType = widgetType({
+  indexes: [
+    { name: 'spec.title' },
+    { name: 'spec.size', type: 'number' },
+    { name: 'spec.serial', unique: true },
+    { name: 'spec.tags', multi: true, unique: true },
+    { name: 'status.phase' },
+  ],
+});
 
 /** A later version, with the serial unique or not. */
 export function releasedType(count: number, isUnique: boolean): ResourceType {
-  return widgetType({ indexes: [
-    { name: 'spec.title' }, { name: 'spec.size', type: 'number' }, { name: 'spec.serial', ...(isUnique ? { unique: true } : {}) },
-    { name: 'spec.tags', multi: true, unique: true }, { name: 'status.phase' },
-  ] }, { version: `1.${String(count)}.0`, source: 'folder', code: String(count) });
+  return widgetType(
+    {
+      indexes: [
+        { name: 'spec.title' },
+        { name: 'spec.size', type: 'number' },
+        { name: 'spec.serial', ...(isUnique ? { unique: true } : {}) },
+        { name: 'spec.tags', multi: true, unique: true },
+        { name: 'status.phase' },
+      ],
+    },
+    { version: `1.${String(count)}.0`, source: 'folder', code: String(count) },
+  );
 }
 
 export const facts: Facts = { ...sampleFacts, type };

@@ -65,9 +65,14 @@ export class Access {
     const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-access-'));
     const clock = new FakeClock();
     const log = new MemoryLog();
-    const all = [...compilePlatformTypes(domain), widgets, ...options.types ?? []];
+    const all = [...compilePlatformTypes(domain), widgets, ...(options.types ?? [])];
     const tables = new LmdbTables(dir);
-    const models = new ObjectModels({ tables, identity: () => ({ logId: 'the only one', epoch: 0 }), types: (key) => all.find((type) => type.key === key), clock });
+    const models = new ObjectModels({
+      tables,
+      identity: () => ({ logId: 'the only one', epoch: 0 }),
+      types: (key) => all.find((type) => type.key === key),
+      clock,
+    });
     for (const type of all) await models.buildIndexes(type);
     const permissions = new PermissionTables({ reader: models, feed: models, domain });
     permissions.load();
@@ -83,13 +88,36 @@ export class Access {
     let ids = 0;
     let drawn = 0;
     const execute = createWriteDoor({
-      log: options.through?.(log) ?? log, reader: models, clock, domain, lastEventTime: () => 0,
-      uuid: () => { ids += 1; return idOf(`uuid ${String(ids)}`); },
-      suffix: () => { drawn += 1; return drawn.toString(36).padStart(5, '0'); },
-      rules: createGrantRules({ permissions, domain, typeOfKind: (group, kind) => all.find((type) => type.group === group && type.kind === kind) }),
-      secrets: options.secrets?.({ log, clock, folded: models }) ?? new Secrets({ log, clock, folded: models, passwords: new Passwords(noHashCost) }),
+      log: options.through?.(log) ?? log,
+      reader: models,
+      clock,
+      domain,
+      lastEventTime: () => 0,
+      uuid: () => {
+        ids += 1;
+        return idOf(`uuid ${String(ids)}`);
+      },
+      suffix: () => {
+        drawn += 1;
+        return drawn.toString(36).padStart(5, '0');
+      },
+      rules: createGrantRules({
+        permissions,
+        domain,
+        typeOfKind: (group, kind) => all.find((type) => type.group === group && type.kind === kind),
+      }),
+      secrets:
+        options.secrets?.({ log, clock, folded: models }) ??
+        new Secrets({ log, clock, folded: models, passwords: new Passwords(noHashCost) }),
     });
-    return new Access({ clock, log, models, permissions, execute, types: new Map(all.map((type) => [type.plural, type])) });
+    return new Access({
+      clock,
+      log,
+      models,
+      permissions,
+      execute,
+      types: new Map(all.map((type) => [type.plural, type])),
+    });
   }
 
   /** Whoever that is: a subject, or the name of a user, who then logged in with their password. */
@@ -99,7 +127,11 @@ export class Access {
 
   /** The user logged in with their password. */
   user(name: string): UserSubject {
-    return { kind: 'user', name, credential: { kind: 'password', uid: this.permissions.user(name)?.uid ?? idOf(`user ${name}`) } };
+    return {
+      kind: 'user',
+      name,
+      credential: { kind: 'password', uid: this.permissions.user(name)?.uid ?? idOf(`user ${name}`) },
+    };
   }
 
   /** Makes what a test begins with, as the platform; throws for what is refused. */
@@ -115,7 +147,7 @@ export class Access {
 
   object(plural: Plural, name: string): Shown | undefined {
     const stored = this.models.get(this.type(plural).key, name);
-    return stored === undefined ? undefined : JSON.parse(Buffer.from(stored.bytes).toString('utf8')) as Shown;
+    return stored === undefined ? undefined : (JSON.parse(Buffer.from(stored.bytes).toString('utf8')) as Shown);
   }
 
   async recorded(): Promise<readonly RecordedEvent[]> {
@@ -150,12 +182,22 @@ export class Acting {
   }
 
   async replace(object: JsonObject, changes: Partial<WriteContext> = {}): Promise<WriteOutcome> {
-    return this.write(pluralOf(object), { type: 'replace', name: nameOf(object), object, part: 'main', preconditions: {} }, changes);
+    return this.write(
+      pluralOf(object),
+      { type: 'replace', name: nameOf(object), object, part: 'main', preconditions: {} },
+      changes,
+    );
   }
 
   /** A merge patch. */
   async patch(plural: Plural, name: string, document: JsonValue): Promise<WriteOutcome> {
-    return this.write(plural, { type: 'patch', name, patch: { kind: 'merge', document }, part: 'main', preconditions: {} });
+    return this.write(plural, {
+      type: 'patch',
+      name,
+      patch: { kind: 'merge', document },
+      part: 'main',
+      preconditions: {},
+    });
   }
 
   async delete(plural: Plural, name: string): Promise<WriteOutcome> {
@@ -170,7 +212,14 @@ export class Acting {
   }
 
   async write(plural: string, command: Command, changes: Partial<WriteContext> = {}): Promise<WriteOutcome> {
-    const context: WriteContext = { cause: { actor: actorOf(this.subject), verb: command.type, requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: this.subject, ...changes };
+    const context: WriteContext = {
+      cause: { actor: actorOf(this.subject), verb: command.type, requestId: 'r' },
+      dryRun: false,
+      fieldValidation: undefined,
+      origin: 'client',
+      subject: this.subject,
+      ...changes,
+    };
     return this.#access.settle(this.#access.execute(this.#access.type(plural), command, context));
   }
 }
@@ -192,13 +241,26 @@ export function pathRule(verbs: string, urls: string): RuleText {
   return { nonResourceURLs: urls.split(','), verbs: verbs.split(',') };
 }
 
-export const everythingRules: readonly RuleText[] = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }, { nonResourceURLs: ['*'], verbs: ['*'] }];
+export const everythingRules: readonly RuleText[] = [
+  { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
+  { nonResourceURLs: ['*'], verbs: ['*'] },
+];
 
-export type RoleTies = { readonly dependencies?: readonly string[]; readonly aggregateTo?: readonly string[]; readonly labels?: JsonObject; readonly annotations?: JsonObject };
+export type RoleTies = {
+  readonly dependencies?: readonly string[];
+  readonly aggregateTo?: readonly string[];
+  readonly labels?: JsonObject;
+  readonly annotations?: JsonObject;
+};
 
-export function role(name: string, rules: readonly RuleText[] = [], { dependencies, aggregateTo = [], labels = {}, annotations = {} }: RoleTies = {}): JsonObject {
+export function role(
+  name: string,
+  rules: readonly RuleText[] = [],
+  { dependencies, aggregateTo = [], labels = {}, annotations = {} }: RoleTies = {},
+): JsonObject {
   const tied = Object.fromEntries(aggregateTo.map((to) => [`rbac.authorization.${domain}/aggregate-to-${to}`, 'true']));
-  const depending = dependencies === undefined ? {} : { [`rbac.authorization.${domain}/dependencies`]: JSON.stringify(dependencies) };
+  const depending =
+    dependencies === undefined ? {} : { [`rbac.authorization.${domain}/dependencies`]: JSON.stringify(dependencies) };
   const metadata = { labels: { ...tied, ...labels }, annotations: { ...depending, ...annotations } };
   // An empty map is stored as none.
   const present = Object.fromEntries(Object.entries(metadata).filter(([, map]) => Object.keys(map).length > 0));
@@ -207,8 +269,11 @@ export function role(name: string, rules: readonly RuleText[] = [], { dependenci
 
 export function binding(name: string, to: string, ...users: readonly string[]): JsonObject {
   return {
-    apiVersion: 'v1alpha1', kind: 'RoleBinding', metadata: { name },
-    roleRef: { apiGroup: '', kind: 'Role', name: to }, subjects: users.map((user) => ({ apiGroup: '', kind: 'User', name: user })),
+    apiVersion: 'v1alpha1',
+    kind: 'RoleBinding',
+    metadata: { name },
+    roleRef: { apiGroup: '', kind: 'Role', name: to },
+    subjects: users.map((user) => ({ apiGroup: '', kind: 'User', name: user })),
   };
 }
 

@@ -14,27 +14,57 @@ export type Asked = {
 
 export type Answered = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string };
 
-const webSocket = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==' };
+const webSocket = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
 
 /** One request on a connection of its own; the path goes out as it is written, which `fetch` would not do. */
-export async function ask(origin: string, path: string, { method = 'GET', headers = {}, body, upgrade = false, headOnly = false }: Asked = {}): Promise<Answered> {
+export async function ask(
+  origin: string,
+  path: string,
+  { method = 'GET', headers = {}, body, upgrade = false, headOnly = false }: Asked = {},
+): Promise<Answered> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
-    const req = request({ host: hostname, port, path, method, agent: false, headers: { ...(upgrade ? webSocket : {}), ...headers, ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }) } });
+    const req = request({
+      host: hostname,
+      port,
+      path,
+      method,
+      agent: false,
+      headers: {
+        ...(upgrade ? webSocket : {}),
+        ...headers,
+        ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+      },
+    });
     req.on('error', reject);
     req.on('upgrade', (res, socket) => {
       socket.on('error', () => undefined).destroy();
       resolve({ status: res.statusCode ?? 0, headers: res.headers, text: '' });
     });
     req.on('response', (res) => {
-      const answered = (text: string): void => { resolve({ status: res.statusCode ?? 0, headers: res.headers, text }); };
+      const answered = (text: string): void => {
+        resolve({ status: res.statusCode ?? 0, headers: res.headers, text });
+      };
       if (headOnly) {
         res.destroy();
         answered('');
         return;
       }
       let text = '';
-      res.setEncoding('utf8').on('data', (chunk: string) => { text += chunk; }).on('end', () => { answered(text); }).on('error', reject);
+      res
+        .setEncoding('utf8')
+        .on('data', (chunk: string) => {
+          text += chunk;
+        })
+        .on('end', () => {
+          answered(text);
+        })
+        .on('error', reject);
     });
     req.end(body);
   });
@@ -45,7 +75,12 @@ export async function askRaw(origin: string, bytes: string): Promise<string> {
   const { hostname, port } = new URL(origin);
   const socket = connect(Number(port), hostname);
   let text = '';
-  socket.setEncoding('latin1').on('data', (chunk: string) => { text += chunk; }).on('error', () => undefined);
+  socket
+    .setEncoding('latin1')
+    .on('data', (chunk: string) => {
+      text += chunk;
+    })
+    .on('error', () => undefined);
   socket.write(bytes, 'latin1');
   await once(socket, 'close');
   return text;

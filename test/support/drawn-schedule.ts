@@ -8,7 +8,8 @@ export type Wait = (label: string) => Promise<void>;
 export function drawnClock(wait: Wait, { extraMs }: { readonly extraMs: number }): Clock {
   let now = 0;
   return {
-    now: () => now, monotonic: () => now,
+    now: () => now,
+    monotonic: () => now,
     after: (delayMs, task) => {
       let isCancelled = false;
       void wait('timer').then(() => {
@@ -16,7 +17,11 @@ export function drawnClock(wait: Wait, { extraMs }: { readonly extraMs: number }
         now += delayMs + extraMs;
         task();
       });
-      return { cancel: () => { isCancelled = true; } };
+      return {
+        cancel: () => {
+          isCancelled = true;
+        },
+      };
     },
   };
 }

@@ -41,7 +41,9 @@ export function removalOf(object: ResourceObject): ObjectEvent {
 }
 
 export function fenced(object?: ResourceObject): ObjectEvent {
-  return object === undefined ? { type: 'NameFenced', values: [] } : { type: 'NameFenced', object, values: valuesOf(object) };
+  return object === undefined
+    ? { type: 'NameFenced', values: [] }
+    : { type: 'NameFenced', object, values: valuesOf(object) };
 }
 
 type Aim = { readonly name?: string; readonly part?: Part; readonly preconditions?: Preconditions };
@@ -80,11 +82,17 @@ export function positionOf(revision: number): LogPosition {
 }
 
 export function stateAfter(events: readonly ObjectEvent[]): State {
-  return events.reduce<State>((state, event, revision) => evolve(state, event, { revision: streamRevision(revision), position: positionOf(revision) }), initialState);
+  return events.reduce<State>(
+    (state, event, revision) =>
+      evolve(state, event, { revision: streamRevision(revision), position: positionOf(revision) }),
+    initialState,
+  );
 }
 
 type Assertions = Pick<Test, 'equal' | 'strictSame' | 'match' | 'fail' | 'ok'>;
-type Given = (...events: readonly ObjectEvent[]) => { readonly when: (command: Command, changed?: Partial<Facts>) => Outcome };
+type Given = (...events: readonly ObjectEvent[]) => {
+  readonly when: (command: Command, changed?: Partial<Facts>) => Outcome;
+};
 
 /** A test of decisions: `body` gets the `given` that reports to it. */
 export function behaviour(name: string, tell: (given: Given) => void): void {
@@ -115,7 +123,11 @@ class Outcome {
     const event = made?.removal ?? made?.event;
     if (event?.object !== undefined && this.decision.ok) {
       this.#t.strictSame(this.decision.object, event.object, 'the object answered is the one appended');
-      this.#t.match(JSON.stringify(event.object), /^\{"apiVersion":"[^"]+","kind":"[^"]+","metadata":\{"/u, 'apiVersion, kind and metadata come first');
+      this.#t.match(
+        JSON.stringify(event.object),
+        /^\{"apiVersion":"[^"]+","kind":"[^"]+","metadata":\{"/u,
+        'apiVersion, kind and metadata come first',
+      );
     }
     return this;
   }
@@ -152,7 +164,8 @@ class Outcome {
   }
 
   #refused(): boolean {
-    if (!this.decision.ok) this.#t.fail(`refused: ${this.decision.rejection.reason}: ${this.decision.rejection.detail}`);
+    if (!this.decision.ok)
+      this.#t.fail(`refused: ${this.decision.rejection.reason}: ${this.decision.rejection.detail}`);
     return !this.decision.ok;
   }
 }

@@ -5,14 +5,28 @@ import type { OwnerReference } from '../../src/resource/object/object.ts';
 import { idOf } from './id-of.ts';
 
 /** Appends what an older server would have: an object's event with owner references that no write may set any more. */
-export async function appendReferences(log: EventLog, stream: StreamName, ownerReferences: readonly OwnerReference[]): Promise<void> {
+export async function appendReferences(
+  log: EventLog,
+  stream: StreamName,
+  ownerReferences: readonly OwnerReference[],
+): Promise<void> {
   const last = await log.readLast(stream);
   const decoded = last === undefined ? undefined : decodeEvent(last);
-  if (last === undefined || decoded === undefined || !isObjectEvent(decoded.event) || decoded.event.object === undefined) throw new Error(`${stream} holds no object`);
+  if (
+    last === undefined ||
+    decoded === undefined ||
+    !isObjectEvent(decoded.event) ||
+    decoded.event.object === undefined
+  )
+    throw new Error(`${stream} holds no object`);
   const { object, values } = decoded.event;
   const metadata: EventMetadata = decodeMetadata(last);
   const referring = { ...object, metadata: { ...object.metadata, version: last.revision + 1, ownerReferences } };
-  const proposed = encodeEvent(idOf(`${stream} ${String(last.revision)}`), { type: 'ObjectUpdated', object: referring, values }, metadata);
+  const proposed = encodeEvent(
+    idOf(`${stream} ${String(last.revision)}`),
+    { type: 'ObjectUpdated', object: referring, values },
+    metadata,
+  );
   const outcome = await log.append(stream, [proposed], last.revision);
   if (!outcome.ok) throw new Error(`${stream}: ${outcome.reason}`);
 }

@@ -12,7 +12,11 @@ import { compileType } from '../../src/resource/type/type-declaration.ts';
 export const domain = 'svc.run';
 
 const declaration = {
-  group: 'example.com', version: 'v1', kind: 'Widget', singular: 'widget', plural: 'widgets',
+  group: 'example.com',
+  version: 'v1',
+  kind: 'Widget',
+  singular: 'widget',
+  plural: 'widgets',
   schema: {
     type: 'object',
     properties: {
@@ -32,13 +36,22 @@ const declaration = {
     },
     required: ['spec'],
   },
-  indexes: [{ name: 'spec.title' }, { name: 'spec.size', type: 'number' }, { name: 'spec.serial', unique: true }, { name: 'spec.tags', multi: true }, { name: 'status.phase' }],
+  indexes: [
+    { name: 'spec.title' },
+    { name: 'spec.size', type: 'number' },
+    { name: 'spec.serial', unique: true },
+    { name: 'spec.tags', multi: true },
+    { name: 'status.phase' },
+  ],
   statusSubresource: false,
 };
 
 /** The sample type, with what `changes` says otherwise. */
 export function widgetType(changes: Readonly<Record<string, unknown>> = {}, by?: DeclaredBy): ResourceType {
-  const compiled = compileType({ ...declaration, ...changes }, { plugin: 'example', bundled: false, domain, ...by && { by } });
+  const compiled = compileType(
+    { ...declaration, ...changes },
+    { plugin: 'example', bundled: false, domain, ...(by && { by }) },
+  );
   if (!compiled.ok) throw new Error(compiled.problems.join('\n'));
   return compiled.type;
 }
@@ -51,12 +64,17 @@ export const now = '2026-01-02T00:00:00.000Z';
 export const uid = '11111111-1111-4111-8111-111111111111';
 export const drawnUid = '22222222-2222-4222-8222-222222222222';
 
-type Changes = { readonly metadata?: Partial<Metadata>; readonly spec?: JsonObject; readonly [member: string]: unknown };
+type Changes = {
+  readonly metadata?: Partial<Metadata>;
+  readonly spec?: JsonObject;
+  readonly [member: string]: unknown;
+};
 
 /** A stored Widget: version 0 of `w1` unless `changes` says otherwise. */
 export function widget({ metadata = {}, ...members }: Changes = {}): ResourceObject {
   return {
-    apiVersion: 'example.com/v1', kind: 'Widget',
+    apiVersion: 'example.com/v1',
+    kind: 'Widget',
     metadata: { name: 'w1', uid, version: 0, generation: 1, creationTimestamp: earlier, ...metadata },
     spec: { title: 'One' },
     ...members,
@@ -64,7 +82,10 @@ export function widget({ metadata = {}, ...members }: Changes = {}): ResourceObj
 }
 
 /** What a client sends: no server-managed members unless given. */
-export function body({ metadata = {}, ...members }: { readonly metadata?: JsonValue; readonly [member: string]: JsonValue } = {}): JsonObject {
+export function body({
+  metadata = {},
+  ...members
+}: { readonly metadata?: JsonValue; readonly [member: string]: JsonValue } = {}): JsonObject {
   const named = isObject(metadata) ? { name: 'w1', ...metadata } : metadata;
   return { apiVersion: 'example.com/v1', kind: 'Widget', metadata: named, spec: { title: 'One' }, ...members };
 }
@@ -77,7 +98,18 @@ function isObject(value: JsonValue): value is JsonObject {
 export function valuesOf(object: ResourceObject): readonly HeldValue[] {
   const spec = object['spec'] as Readonly<Record<string, unknown>> | undefined;
   const serial = spec?.['serial'];
-  return typeof serial === 'string' ? [{ index: 'spec.serial', hash: createHash('sha256').update(serial).digest('hex') }] : [];
+  return typeof serial === 'string'
+    ? [{ index: 'spec.serial', hash: createHash('sha256').update(serial).digest('hex') }]
+    : [];
 }
 
-export const facts: Facts = { type: widgets, now, uid: drawnUid, suffix: 'x7k2p', domain, origin: 'client', fieldValidation: undefined, subject: { kind: 'platform', part: 'test' } };
+export const facts: Facts = {
+  type: widgets,
+  now,
+  uid: drawnUid,
+  suffix: 'x7k2p',
+  domain,
+  origin: 'client',
+  fieldValidation: undefined,
+  subject: { kind: 'platform', part: 'test' },
+};

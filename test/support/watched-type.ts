@@ -9,23 +9,42 @@ export function widgetType(plural = 'widgets'): ResourceType {
   if (!defined.ok) throw new Error(defined.problems.join());
   return {
     key: `${plural}.example.com` as TypeKey,
-    group: 'example.com', version: 'v1', apiVersion: 'example.com/v1', path: `/apis/example.com/v1/${plural}`,
-    kind: 'Widget', singular: 'widget', plural,
-    indexes: defined.indexes, fingerprint: defined.fingerprint,
-    statusSubresource: false, printerColumns: [], schema: {}, plugin: 'test', declaration: undefined, source: 'folder',
+    group: 'example.com',
+    version: 'v1',
+    apiVersion: 'example.com/v1',
+    path: `/apis/example.com/v1/${plural}`,
+    kind: 'Widget',
+    singular: 'widget',
+    plural,
+    indexes: defined.indexes,
+    fingerprint: defined.fingerprint,
+    statusSubresource: false,
+    printerColumns: [],
+    schema: {},
+    plugin: 'test',
+    declaration: undefined,
+    source: 'folder',
     violations: () => [],
     prune: (object) => ({ object, unknown: [] }),
   };
 }
 
-export type WidgetContent = { readonly labels?: Readonly<Record<string, string>>; readonly size?: number; readonly text?: string };
+export type WidgetContent = {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly size?: number;
+  readonly text?: string;
+};
 
 export function widget(name: string, version: number, { labels, size, text }: WidgetContent = {}): ResourceObject {
   return {
     apiVersion: 'example.com/v1',
     kind: 'Widget',
     metadata: {
-      name, version, uid: `00000000-0000-4000-8000-${name.padStart(12, '0').slice(-12)}`, generation: 1, creationTimestamp: '2026-01-01T00:00:00.000Z',
+      name,
+      version,
+      uid: `00000000-0000-4000-8000-${name.padStart(12, '0').slice(-12)}`,
+      generation: 1,
+      creationTimestamp: '2026-01-01T00:00:00.000Z',
       ...(labels === undefined ? {} : { labels }),
     },
     spec: { ...(size === undefined ? {} : { size }), ...(text === undefined ? {} : { text }) },

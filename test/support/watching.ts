@@ -7,7 +7,12 @@ export type Transport = (typeof transports)[number];
 
 export type WatchedEvent = {
   readonly type: string;
-  readonly object: { readonly kind?: string; readonly metadata: { readonly name?: string }; readonly code?: number; readonly [member: string]: unknown };
+  readonly object: {
+    readonly kind?: string;
+    readonly metadata: { readonly name?: string };
+    readonly code?: number;
+    readonly [member: string]: unknown;
+  };
 };
 
 /** A watch from outside, by any of the three transports, which keeps what it was sent until it ends. */
@@ -24,9 +29,15 @@ export class Watching {
   }
 
   /** Resolves when the server has taken it, rejects when it refuses. */
-  static async open(origin: string, path: string, { transport, headers = {} }: { readonly transport: Transport; readonly headers?: Readonly<Record<string, string>> }): Promise<Watching> {
+  static async open(
+    origin: string,
+    path: string,
+    { transport, headers = {} }: { readonly transport: Transport; readonly headers?: Readonly<Record<string, string>> },
+  ): Promise<Watching> {
     const watching = new Watching(transport);
-    await (transport === 'websocket' ? watching.#socket(origin, path, headers) : watching.#stream(origin, path, headers));
+    await (transport === 'websocket'
+      ? watching.#socket(origin, path, headers)
+      : watching.#stream(origin, path, headers));
     return watching;
   }
 
@@ -36,7 +47,9 @@ export class Watching {
 
   /** What happened, as `TYPE name`. */
   get story(): readonly string[] {
-    return this.events.map(({ type, object }) => `${type} ${object.kind ?? ''} ${object.metadata.name ?? String(object.code ?? '')}`);
+    return this.events.map(
+      ({ type, object }) => `${type} ${object.kind ?? ''} ${object.metadata.name ?? String(object.code ?? '')}`,
+    );
   }
 
   async until(holds: (watching: this) => boolean): Promise<void> {
@@ -56,7 +69,9 @@ export class Watching {
   }
 
   async #news(): Promise<void> {
-    await new Promise<void>((resolve) => { this.#woken = resolve; });
+    await new Promise<void>((resolve) => {
+      this.#woken = resolve;
+    });
   }
 
   #end(code: number): void {
@@ -66,12 +81,16 @@ export class Watching {
 
   async #socket(origin: string, path: string, headers: Readonly<Record<string, string>>): Promise<void> {
     const socket = new WebSocket(`${origin.replace('http:', 'ws:')}${path}`, { headers });
-    this.#leave = () => { socket.terminate(); };
+    this.#leave = () => {
+      socket.terminate();
+    };
     socket.on('message', (bytes: Buffer) => {
       this.texts.push(bytes.toString('utf8'));
       this.#woken();
     });
-    socket.on('close', (code) => { this.#end(code); });
+    socket.on('close', (code) => {
+      this.#end(code);
+    });
     await once(socket, 'open');
     socket.on('error', () => undefined);
   }
@@ -79,18 +98,36 @@ export class Watching {
   async #stream(origin: string, path: string, headers: Readonly<Record<string, string>>): Promise<void> {
     const isSse = this.transport === 'sse';
     const { hostname, port } = new URL(origin);
-    const req = request({ host: hostname, port, path: isSse ? path : `${path}${path.includes('?') ? '&' : '?'}watch=true`, agent: false, headers: { ...headers, ...(isSse ? { accept: 'text/event-stream' } : {}) } });
-    this.#leave = () => { req.destroy(); };
+    const req = request({
+      host: hostname,
+      port,
+      path: isSse ? path : `${path}${path.includes('?') ? '&' : '?'}watch=true`,
+      agent: false,
+      headers: { ...headers, ...(isSse ? { accept: 'text/event-stream' } : {}) },
+    });
+    this.#leave = () => {
+      req.destroy();
+    };
     req.end();
-    const [res] = await once(req, 'response') as [IncomingMessage];
+    const [res] = (await once(req, 'response')) as [IncomingMessage];
     req.on('error', () => undefined);
     if (res.statusCode !== 200) throw new Error(`the watch was refused with ${String(res.statusCode)}`);
     let rest = '';
-    res.setEncoding('utf8').on('data', (chunk: string) => {
-      const lines = (rest + chunk).split('\n');
-      rest = lines.pop() ?? '';
-      this.texts.push(...lines.filter((line) => isSse ? line.startsWith('data:') : line !== '').map((line) => isSse ? line.slice('data:'.length).trim() : line));
-      this.#woken();
-    }).on('error', () => undefined).on('close', () => { this.#end(0); });
+    res
+      .setEncoding('utf8')
+      .on('data', (chunk: string) => {
+        const lines = (rest + chunk).split('\n');
+        rest = lines.pop() ?? '';
+        this.texts.push(
+          ...lines
+            .filter((line) => (isSse ? line.startsWith('data:') : line !== ''))
+            .map((line) => (isSse ? line.slice('data:'.length).trim() : line)),
+        );
+        this.#woken();
+      })
+      .on('error', () => undefined)
+      .on('close', () => {
+        this.#end(0);
+      });
   }
 }

@@ -37,7 +37,13 @@ export type WritingOptions = {
   readonly rates?: WriteRates;
 };
 
-const context: WriteContext = { cause: { actor: 'test', verb: 'write', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: { kind: 'platform', part: 'test' } };
+const context: WriteContext = {
+  cause: { actor: 'test', verb: 'write', requestId: 'r' },
+  dryRun: false,
+  fieldValidation: undefined,
+  origin: 'client',
+  subject: { kind: 'platform', part: 'test' },
+};
 
 type Declared = { type: ResourceType };
 
@@ -50,7 +56,15 @@ export class Writing {
   readonly held = new HeldBytes();
   readonly #declared: Declared;
 
-  private constructor(log: EventLog, { models, clock, declared }: { readonly models: ObjectModels; readonly clock: FakeClock; readonly declared: Declared }, options: WritingOptions) {
+  private constructor(
+    log: EventLog,
+    {
+      models,
+      clock,
+      declared,
+    }: { readonly models: ObjectModels; readonly clock: FakeClock; readonly declared: Declared },
+    options: WritingOptions,
+  ) {
     this.log = log;
     this.models = models;
     this.clock = clock;
@@ -61,13 +75,24 @@ export class Writing {
     const isSuperAdministrator = (subject: Subject): boolean => subject.kind === 'user' && subject.name === 'root';
     const writers = options.rates && new Writers({ clock, rates: options.rates, isSuperAdministrator });
     this.execute = createWriteDoor({
-      held: this.held, ...(writers === undefined ? {} : { writers }),
+      held: this.held,
+      ...(writers === undefined ? {} : { writers }),
       log: options.through?.(log) ?? log,
-      reader: models, declarations: models.declarations, clock, domain,
-      uuid: () => { ids += 1; return idOf(`uuid ${String(ids)}`); },
-      suffix: () => { drawn += 1; return suffixes[drawn - 1] ?? drawn.toString(36).padStart(5, '0'); },
+      reader: models,
+      declarations: models.declarations,
+      clock,
+      domain,
+      uuid: () => {
+        ids += 1;
+        return idOf(`uuid ${String(ids)}`);
+      },
+      suffix: () => {
+        drawn += 1;
+        return suffixes[drawn - 1] ?? drawn.toString(36).padStart(5, '0');
+      },
       lastEventTime: () => options.lastEventTime ?? 0,
-      rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
+      rules: noRules,
+      secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
     });
   }
 
@@ -77,7 +102,12 @@ export class Writing {
     const log = new MemoryLog();
     const tables = new LmdbTables(dir);
     const declared: Declared = { type: options.type ?? widgets };
-    const models = new ObjectModels({ tables, identity: () => ({ logId: 'the only one', epoch: 0 }), types: (key) => (key === declared.type.key ? declared.type : undefined), clock });
+    const models = new ObjectModels({
+      tables,
+      identity: () => ({ logId: 'the only one', epoch: 0 }),
+      types: (key) => (key === declared.type.key ? declared.type : undefined),
+      clock,
+    });
     await models.buildIndexes(declared.type);
     const stop = new AbortController();
     const folding = follow(log, models, stop.signal);
@@ -97,7 +127,10 @@ export class Writing {
     await this.models.buildIndexes(type);
   }
 
-  async write(command: Command, changes: Partial<WriteContext> & { readonly type?: ResourceType } = {}): Promise<WriteOutcome> {
+  async write(
+    command: Command,
+    changes: Partial<WriteContext> & { readonly type?: ResourceType } = {},
+  ): Promise<WriteOutcome> {
     const { type = this.#declared.type, ...changed } = changes;
     return this.settle(this.execute(type, command, { ...context, ...changed }));
   }
@@ -114,7 +147,7 @@ export class Writing {
 
   object(name = 'w1'): Shown | undefined {
     const stored = this.models.get(widgets.key, name);
-    return stored === undefined ? undefined : JSON.parse(Buffer.from(stored.bytes).toString('utf8')) as Shown;
+    return stored === undefined ? undefined : (JSON.parse(Buffer.from(stored.bytes).toString('utf8')) as Shown);
   }
 
   /** The whole log, or one object's stream. */
@@ -154,8 +187,15 @@ export function tally(outcomes: readonly WriteOutcome[]): Readonly<Record<string
 /** A log that is `log` but for what `changes` says. */
 export function altered(log: EventLog, changes: Partial<EventLog>): EventLog {
   return {
-    append: (...call) => log.append(...call), readStream: (...call) => log.readStream(...call), readLast: (stream) => log.readLast(stream), readAll: (options) => log.readAll(options),
-    subscribe: (options) => log.subscribe(options), head: () => log.head(), state: () => log.state(), readAt: (position) => log.readAt(position), close: () => log.close(),
+    append: (...call) => log.append(...call),
+    readStream: (...call) => log.readStream(...call),
+    readLast: (stream) => log.readLast(stream),
+    readAll: (options) => log.readAll(options),
+    subscribe: (options) => log.subscribe(options),
+    head: () => log.head(),
+    state: () => log.state(),
+    readAt: (position) => log.readAt(position),
+    close: () => log.close(),
     ...changes,
   };
 }
@@ -163,7 +203,9 @@ export function altered(log: EventLog, changes: Partial<EventLog>): EventLog {
 /** Lets time pass, slowly, until `promise` is settled. */
 export async function settled<T>(promise: Promise<T>, clock: FakeClock): Promise<T> {
   const state = { isSettled: false };
-  const end = (): void => { state.isSettled = true; };
+  const end = (): void => {
+    state.isSettled = true;
+  };
   promise.then(end, end);
   // Most need a few turns and no time at all; what waits for the disk or for a hash is not to be waited for by spinning.
   for (let turn = 0; turn < 32 && !state.isSettled; turn += 1) await nextTurn();

@@ -1,19 +1,31 @@
 import t from 'tap';
 
 import {
-  definePlugin, defineReconciler, defineType,
-  type Client, type FromSchema, type ObjectMetadata, type ObjectOf, type ObjectOfSchema, type PluginObject, type ReconcileRequest,
+  definePlugin,
+  defineReconciler,
+  defineType,
+  type Client,
+  type FromSchema,
+  type ObjectMetadata,
+  type ObjectOf,
+  type ObjectOfSchema,
+  type PluginObject,
+  type ReconcileRequest,
 } from '../../src/plugin/api/plugin.ts';
 
 /* eslint-disable @typescript-eslint/no-unnecessary-type-parameters, @typescript-eslint/no-unused-vars -- all of this is for the compiler to judge; what runs only says that it did */
 /** Two types are the same when each can stand for the other everywhere. */
-type Same<Left, Right> = (<T>() => T extends Left ? 1 : 2) extends (<T>() => T extends Right ? 1 : 2) ? true : false;
+type Same<Left, Right> = (<T>() => T extends Left ? 1 : 2) extends <T>() => T extends Right ? 1 : 2 ? true : false;
 function same<Left, Right>(..._: Same<Left, Right> extends true ? [] : ['differs', Left, Right]): void {
   // There is nothing to do at run time.
 }
 
 const wheel = defineType({
-  group: 'wheels.example', version: 'v1', kind: 'Wheel', singular: 'wheel', plural: 'wheels',
+  group: 'wheels.example',
+  version: 'v1',
+  kind: 'Wheel',
+  singular: 'wheel',
+  plural: 'wheels',
   schema: {
     type: 'object',
     required: ['spec'],
@@ -33,15 +45,17 @@ const wheel = defineType({
       status: { type: 'object', properties: { phase: { const: 'turning' } } },
     },
   },
-  indexes: [
-    { name: 'spec.tags', multi: true, indexFunc: (object) => object.spec.tags },
-  ],
+  indexes: [{ name: 'spec.tags', multi: true, indexFunc: (object) => object.spec.tags }],
 });
 type Wheel = ObjectOf<typeof wheel>;
 
 t.test('index functions see it', async (t) => {
   const { indexes, ...named } = wheel;
-  const schema = { type: 'object', required: ['spec'], properties: { spec: { type: 'object', properties: { hub: { type: 'object', properties: {} } } } } } as const;
+  const schema = {
+    type: 'object',
+    required: ['spec'],
+    properties: { spec: { type: 'object', properties: { hub: { type: 'object', properties: {} } } } },
+  } as const;
   // @ts-expect-error -- there is no such member
   defineType({ ...named, schema, indexes: [{ name: 'spec.colour', indexFunc: (object) => object.spec.colour }] });
   // @ts-expect-error -- an object is no index value
@@ -49,22 +63,41 @@ t.test('index functions see it', async (t) => {
   t.equal(indexes?.length, 1);
 });
 
-t.test('a schema\'s words are types', async () => {
+t.test("a schema's words are types", async () => {
   same<FromSchema<{ type: 'string' }>, string>();
   same<FromSchema<{ type: 'integer' }>, number>();
   same<FromSchema<{ type: 'boolean' }>, boolean>();
   same<FromSchema<{ type: readonly ['string', 'null'] }>, string | null>();
   same<FromSchema<{ type: 'array' }>, readonly unknown[]>();
   same<FromSchema<{ type: 'array'; items: { type: 'number' } }>, readonly number[]>();
-  same<FromSchema<{ type: 'array'; prefixItems: readonly [{ type: 'number' }]; items: { type: 'string' } }>, readonly unknown[]>();
+  same<
+    FromSchema<{ type: 'array'; prefixItems: readonly [{ type: 'number' }]; items: { type: 'string' } }>,
+    readonly unknown[]
+  >();
   same<FromSchema<{ enum: readonly ['a', 1, null] }>, 'a' | 1 | null>();
   same<FromSchema<{ type: 'string'; const: 'a' }>, 'a'>();
-  same<FromSchema<{ anyOf: readonly [{ type: 'string' }, { type: 'array'; items: { type: 'string' } }] }>, string | readonly string[]>();
+  same<
+    FromSchema<{ anyOf: readonly [{ type: 'string' }, { type: 'array'; items: { type: 'string' } }] }>,
+    string | readonly string[]
+  >();
   same<FromSchema<{ oneOf: readonly [{ type: 'string' }, { type: 'null' }] }>, string | null>();
   same<FromSchema<{ type: 'object' }>, Readonly<Record<string, unknown>>>();
   same<FromSchema<{ type: 'object'; additionalProperties: { type: 'string' } }>, Readonly<Record<string, string>>>();
-  same<FromSchema<{ type: 'object'; required: readonly ['a']; properties: { a: { type: 'string' }; b: { type: 'number' } } }>, { readonly a: string; readonly b?: number }>();
-  same<FromSchema<{ type: 'object'; properties: { a: { type: 'object'; required: readonly ['b']; properties: { b: true } } } }>, { readonly a?: { readonly b: unknown } }>();
+  same<
+    FromSchema<{
+      type: 'object';
+      required: readonly ['a'];
+      properties: { a: { type: 'string' }; b: { type: 'number' } };
+    }>,
+    { readonly a: string; readonly b?: number }
+  >();
+  same<
+    FromSchema<{
+      type: 'object';
+      properties: { a: { type: 'object'; required: readonly ['b']; properties: { b: true } } };
+    }>,
+    { readonly a?: { readonly b: unknown } }
+  >();
 });
 
 t.test('what a schema does not tell is unknown', async () => {
@@ -76,18 +109,32 @@ t.test('what a schema does not tell is unknown', async () => {
   same<ObjectOfSchema<Readonly<Record<string, unknown>>>, PluginObject>();
 });
 
-t.test('a type\'s object is what its schema says', async () => {
-  same<Wheel, {
-    readonly apiVersion: string; readonly kind: string; readonly metadata: ObjectMetadata;
-    readonly spec: { readonly title: string; readonly size: number; readonly tags?: readonly string[]; readonly side?: 'left' | 'right'; readonly hub?: { readonly holes?: number } };
-    readonly status?: { readonly phase?: 'turning' };
-  }>();
-  const found: PluginObject<{ readonly title: string }, { readonly phase?: string }> | undefined = undefined as Wheel | undefined;
-  t.equal(found, undefined, 'it is a plugin\'s object as well');
+t.test("a type's object is what its schema says", async () => {
+  same<
+    Wheel,
+    {
+      readonly apiVersion: string;
+      readonly kind: string;
+      readonly metadata: ObjectMetadata;
+      readonly spec: {
+        readonly title: string;
+        readonly size: number;
+        readonly tags?: readonly string[];
+        readonly side?: 'left' | 'right';
+        readonly hub?: { readonly holes?: number };
+      };
+      readonly status?: { readonly phase?: 'turning' };
+    }
+  >();
+  const found: PluginObject<{ readonly title: string }, { readonly phase?: string }> | undefined = undefined as
+    Wheel | undefined;
+  t.equal(found, undefined, "it is a plugin's object as well");
 });
 
 t.test('the platform gets it as it was written', async () => {
-  t.match(definePlugin({ types: [wheel], reconcilers: [] }), { types: [{ plural: 'wheels', schema: { properties: { spec: { required: ['title', 'size'] } } } }] });
+  t.match(definePlugin({ types: [wheel], reconcilers: [] }), {
+    types: [{ plural: 'wheels', schema: { properties: { spec: { required: ['title', 'size'] } } } }],
+  });
 });
 
 t.test('reconcilers see it', async () => {
@@ -98,23 +145,38 @@ t.test('reconcilers see it', async () => {
       same<typeof object, Wheel | undefined>();
       // @ts-expect-error -- misspelt
       if (object?.spec.titel === '') return;
-      if (object !== undefined) await pluginClient.patchStatus(wheel, object.metadata.name, { status: { phase: 'turning' } });
+      if (object !== undefined)
+        await pluginClient.patchStatus(wheel, object.metadata.name, { status: { phase: 'turning' } });
     },
   });
   t.equal(declared.type.plural, 'wheels');
   // @ts-expect-error -- that is no outcome
   defineReconciler({ type: wheel, reconcile: () => ({ type: 'done' }) });
   const named = { group: 'wheels.example', version: 'v1', plural: 'wheels' };
-  defineReconciler<Wheel>({ type: named, reconcile: ({ object }) => { same<typeof object, Wheel | undefined>(); } });
-  defineReconciler({ type: named, reconcile: (request) => { same<typeof request, ReconcileRequest>(); } });
+  defineReconciler<Wheel>({
+    type: named,
+    reconcile: ({ object }) => {
+      same<typeof object, Wheel | undefined>();
+    },
+  });
+  defineReconciler({
+    type: named,
+    reconcile: (request) => {
+      same<typeof request, ReconcileRequest>();
+    },
+  });
 });
 
 t.test('clients answer it where they are given the type itself', async () => {
   const use = async (client: Client): Promise<void> => {
     same<Awaited<ReturnType<typeof get>>, Wheel | undefined>();
-    async function get() { return client.get(wheel, 'a'); }
-    same<(Awaited<ReturnType<typeof list>>)[number], Wheel>();
-    async function list() { return (await client.list(wheel, { size: 1 })).items; }
+    async function get() {
+      return client.get(wheel, 'a');
+    }
+    same<Awaited<ReturnType<typeof list>>[number], Wheel>();
+    async function list() {
+      return (await client.list(wheel, { size: 1 })).items;
+    }
     const made: Wheel = await client.create(wheel, { metadata: { name: 'a' } });
     const patched: Wheel = await client.patch(wheel, made.metadata.name, {});
     // @ts-expect-error -- misspelt
@@ -127,14 +189,26 @@ t.test('clients answer it where they are given the type itself', async () => {
   t.type(use, 'function', 'nothing of it is run');
 });
 
-t.test('an object\'s type can still be said', async () => {
+t.test("an object's type can still be said", async () => {
   type Car = PluginObject<{ readonly doors: number }>;
   const car = defineType<Car>({
-    group: 'cars.example', version: 'v1', kind: 'Car', singular: 'car', plural: 'cars', schema: { type: 'object' },
+    group: 'cars.example',
+    version: 'v1',
+    kind: 'Car',
+    singular: 'car',
+    plural: 'cars',
+    schema: { type: 'object' },
     indexes: [{ name: 'spec.doors', type: 'number', indexFunc: (object) => object.spec.doors }],
   });
   same<ObjectOf<typeof car>, Car>();
   const schema: Readonly<Record<string, unknown>> = { type: 'object' };
-  const loose = defineType({ group: 'cars.example', version: 'v1', kind: 'Car', singular: 'car', plural: 'cars', schema });
+  const loose = defineType({
+    group: 'cars.example',
+    version: 'v1',
+    kind: 'Car',
+    singular: 'car',
+    plural: 'cars',
+    schema,
+  });
   same<ObjectOf<typeof loose>, PluginObject>();
 });

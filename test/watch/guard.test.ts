@@ -20,10 +20,30 @@ function given(allows: Allows) {
   const clock = new FakeClock();
   const log = new MemoryLog();
   const objects = new MemoryObjects(log, clock, [type]);
-  const hub = new WatchHub({ feed: objects, reader: objects, log, clock, report: (error) => { t.error(error); } });
+  const hub = new WatchHub({
+    feed: objects,
+    reader: objects,
+    log,
+    clock,
+    report: (error) => {
+      t.error(error);
+    },
+  });
   const watch = (subject: Subject, name?: string): RecordingSink => {
     const sink = new RecordingSink();
-    hub.open({ type, name, subject, client: clientOf(subject, ''), selection: { labels: [], fields: [] }, start: { kind: 'now' }, bookmarks: false, timeoutMs: undefined }, sink);
+    hub.open(
+      {
+        type,
+        name,
+        subject,
+        client: clientOf(subject, ''),
+        selection: { labels: [], fields: [] },
+        start: { kind: 'now' },
+        bookmarks: false,
+        timeoutMs: undefined,
+      },
+      sink,
+    );
     return sink;
   };
   return { clock, watch, guard: new WatchGuard({ hub, clock, allows }) };
@@ -58,7 +78,10 @@ t.test('of watches that are alike the right is asked once in a look, and again i
   isAllowed = false;
   guard.recheck();
   t.strictSame(asked.sort(), once);
-  t.ok(lost.every(({ ending }) => ending?.reason === 'rights-lost'), 'in the same turn');
+  t.ok(
+    lost.every(({ ending }) => ending?.reason === 'rights-lost'),
+    'in the same turn',
+  );
   t.ok(kept.every(({ ending }) => ending === undefined));
   guard.stop();
 });
@@ -73,8 +96,11 @@ t.test('of streams that are alike the right is asked once in a look, too', (t) =
   const streams = [ada, ada, visitor].flatMap((subject) => requests.map((request) => ({ subject, request })));
   const verdicts: boolean[] = [];
   const guard = new WatchGuard({
-    clock: new FakeClock(), hub: { recheck: () => undefined },
-    recheckStreams: (allows) => { for (const { subject, request } of streams) verdicts.push(allows(subject, request)); },
+    clock: new FakeClock(),
+    hub: { recheck: () => undefined },
+    recheckStreams: (allows) => {
+      for (const { subject, request } of streams) verdicts.push(allows(subject, request));
+    },
     allows: (subject, { path }) => {
       asked.push(`${subject.kind} ${path}`);
       return subject.kind === 'user';

@@ -2,7 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 
 import { visitor, type Subject } from '../../src/command/subject.ts';
-import { watchAheadWaitMs, watchBookmarkMs, watchersMax, watchKeepAliveMs, watchTurnMs } from '../../src/limits/watches.ts';
+import {
+  watchAheadWaitMs,
+  watchBookmarkMs,
+  watchersMax,
+  watchKeepAliveMs,
+  watchTurnMs,
+} from '../../src/limits/watches.ts';
 import { logPosition, logStart, streamName, type EventLog } from '../../src/log/log.ts';
 import { SnapshotsExhaustedError } from '../../src/read/objects.ts';
 import { Audiences } from '../../src/watch/audience.ts';
@@ -44,13 +50,36 @@ class Node {
     this.clock = changes.clock ?? new FakeClock();
     this.objects = new MemoryObjects(this.log, this.clock, [type]);
     this.hub = new WatchHub({
-      feed: this.objects, reader: this.objects, log, clock: this.clock, report: (error) => { this.faults.push(error); },
-      recent: { bytesMax: 1_000_000, changesMax: changes.recentChanges ?? 100 }, outboxes: new Outboxes(this.clock, changes.bounds),
+      feed: this.objects,
+      reader: this.objects,
+      log,
+      clock: this.clock,
+      report: (error) => {
+        this.faults.push(error);
+      },
+      recent: { bytesMax: 1_000_000, changesMax: changes.recentChanges ?? 100 },
+      outboxes: new Outboxes(this.clock, changes.bounds),
     });
   }
 
-  watch(plan: Partial<WatchPlan> = {}, sink: RecordingSink = new RecordingSink()): { readonly watcher: Watcher; readonly sink: RecordingSink } {
-    const watcher = this.hub.open({ type, name: undefined, subject: visitor, client: clientOf(visitor, '127.0.0.1'), selection: nothing, start: { kind: 'now' }, bookmarks: false, timeoutMs: undefined, ...plan }, sink);
+  watch(
+    plan: Partial<WatchPlan> = {},
+    sink: RecordingSink = new RecordingSink(),
+  ): { readonly watcher: Watcher; readonly sink: RecordingSink } {
+    const watcher = this.hub.open(
+      {
+        type,
+        name: undefined,
+        subject: visitor,
+        client: clientOf(visitor, '127.0.0.1'),
+        selection: nothing,
+        start: { kind: 'now' },
+        bookmarks: false,
+        timeoutMs: undefined,
+        ...plan,
+      },
+      sink,
+    );
     return { watcher, sink };
   }
 
@@ -68,7 +97,8 @@ void test('a batch is one buffer, the same for all who see the same, and one wri
   const node = new Node();
   const [first, second] = [node.watch(), node.watch()];
   const other = node.watch({ selection: { labels: [{ key: 'app', operator: 'exists' }], fields: [] } });
-  for (const name of ['a', 'b', 'c']) await node.writer.write(name, { size: 1, ...(name === 'b' ? { labels: { app: 'x' } } : {}) });
+  for (const name of ['a', 'b', 'c'])
+    await node.writer.write(name, { size: 1, ...(name === 'b' ? { labels: { app: 'x' } } : {}) });
   await node.objects.fold();
   t.equal(first.sink.written.length, 1);
   t.strictSame(first.sink.story, ['ADDED a@1', 'ADDED b@2', 'ADDED c@3']);
@@ -86,10 +116,15 @@ void test('a live watcher gets a change in the turn it is published', async (t) 
 
 void test('while others watch, a watch from a recent position is live at once, without reading the log', async (t) => {
   let reads = 0;
-  const node = new Node({ log: (log) => new Proxy(log, { get: (target, member, receiver) => {
-    if (member === 'readAll') reads += 1;
-    return Reflect.get(target, member, receiver) as unknown;
-  } }) });
+  const node = new Node({
+    log: (log) =>
+      new Proxy(log, {
+        get: (target, member, receiver) => {
+          if (member === 'readAll') reads += 1;
+          return Reflect.get(target, member, receiver) as unknown;
+        },
+      }),
+  });
   node.watch({ start: { kind: 'now' } });
   for (const name of ['a', 'b', 'c']) await node.write(name);
   const { watcher, sink } = node.watch({ start: { kind: 'after', position: logPosition(1n) } });
@@ -101,13 +136,26 @@ void test('while others watch, a watch from a recent position is live at once, w
 void test('what is folded while a watcher reads its state and the log comes once', async (t) => {
   const node = new Node({ recentChanges: 0 });
   for (const name of ['a', 'b', 'c', 'd', 'e']) await node.write(name);
-  const { watcher, sink } = node.watch({ start: { kind: 'state', notBefore: undefined, marksEnd: true }, bookmarks: true });
+  const { watcher, sink } = node.watch({
+    start: { kind: 'state', notBefore: undefined, marksEnd: true },
+    bookmarks: true,
+  });
   await turns(1);
   for (let write = 0; write < 8; write += 1) await node.write('a', write);
   await turns(40);
   t.equal(watcher.state, 'live');
-  t.strictSame(sink.story.slice(0, 6), ['ADDED a@1', 'ADDED b@2', 'ADDED c@3', 'ADDED d@4', 'ADDED e@5', 'BOOKMARK -@5']);
-  t.strictSame(sink.story.slice(6), [6, 7, 8, 9, 10, 11, 12, 13].map((position) => `MODIFIED a@${position.toString()}`));
+  t.strictSame(sink.story.slice(0, 6), [
+    'ADDED a@1',
+    'ADDED b@2',
+    'ADDED c@3',
+    'ADDED d@4',
+    'ADDED e@5',
+    'BOOKMARK -@5',
+  ]);
+  t.strictSame(
+    sink.story.slice(6),
+    [6, 7, 8, 9, 10, 11, 12, 13].map((position) => `MODIFIED a@${position.toString()}`),
+  );
   t.equal(sink.seen[5]?.endMark, true);
 });
 
@@ -199,12 +247,19 @@ void test('catch-ups that are not read keep nobody from the log, and end', async
   const next = node.watch({ start: { kind: 'after', position: logStart } });
   await turns(400);
   t.strictSame(next.sink.story, ['ADDED a@1', 'ADDED b@2']);
-  t.ok(stuck.every(({ watcher }) => watcher.state === 'catching-up' && watcher.outbox.unreadBytes < 2 * watchCatchUpUnreadBytesMax));
+  t.ok(
+    stuck.every(
+      ({ watcher }) => watcher.state === 'catching-up' && watcher.outbox.unreadBytes < 2 * watchCatchUpUnreadBytesMax,
+    ),
+  );
   node.clock.advance(watchCatchUpStallMs + 1_000);
   for (const { sink } of stuck) sink.unblock();
   await turns();
   t.ok(stuck.every(({ sink }) => sink.ending?.reason === 'too-slow'));
-  t.ok(stuck.every(({ sink }) => sink.story.length === 1), 'what it got is whole');
+  t.ok(
+    stuck.every(({ sink }) => sink.story.length === 1),
+    'what it got is whole',
+  );
 });
 
 void test('one timer serves all: keep-alives, bookmarks and timed ends; none is left when nobody watches', async (t) => {
@@ -267,21 +322,38 @@ void test('rights are asked again for what each watch can see', async (t) => {
   const node = new Node();
   const ada: Subject = { kind: 'user', name: 'ada', credential: { kind: 'password', uid: 'u' } };
   const all = node.watch({ subject: ada });
-  const one = node.watch({ subject: ada, selection: { labels: [], fields: [{ index: 0, operator: 'in', keys: ['a'] }] } });
+  const one = node.watch({
+    subject: ada,
+    selection: { labels: [], fields: [{ index: 0, operator: 'in', keys: ['a'] }] },
+  });
   const byPath = node.watch({ subject: ada, name: 'a' });
   const other = node.watch();
   node.hub.recheck(({ subject, name }) => subject.kind === 'visitor' || name === 'a');
   t.equal(all.sink.ending?.reason, 'rights-lost');
-  t.strictSame([one, byPath, other].map(({ watcher }) => watcher.state), ['live', 'live', 'live']);
+  t.strictSame(
+    [one, byPath, other].map(({ watcher }) => watcher.state),
+    ['live', 'live', 'live'],
+  );
 });
 
 void test('a fault while reading the past ends that watch and is reported', async (t) => {
   const broken = new Error('disk');
-  const node = new Node({ recentChanges: 0, log: (log) => new Proxy(log, { get: (target, member, receiver) => {
-    if (member === 'readAll') return () => { throw broken; };
-    return Reflect.get(target, member, receiver) as unknown;
-  } }) });
-  node.objects.objects = () => { throw new SnapshotsExhaustedError(64); };
+  const node = new Node({
+    recentChanges: 0,
+    log: (log) =>
+      new Proxy(log, {
+        get: (target, member, receiver) => {
+          if (member === 'readAll')
+            return () => {
+              throw broken;
+            };
+          return Reflect.get(target, member, receiver) as unknown;
+        },
+      }),
+  });
+  node.objects.objects = () => {
+    throw new SnapshotsExhaustedError(64);
+  };
   await node.write('a');
   const live = node.watch();
   const reading = node.watch({ start: { kind: 'after', position: logStart } });
@@ -306,10 +378,32 @@ void test('events of other categories move no watcher and stop none', async (t) 
 
 void test('no audience is left when its last watcher has gone', async (t) => {
   const audiences = new Audiences();
-  const plans: Partial<WatchPlan>[] = [{}, {}, { name: 'a' }, { name: 'a', bookmarks: true }, { name: 'b' }, { type: widgetType('gadgets') }];
+  const plans: Partial<WatchPlan>[] = [
+    {},
+    {},
+    { name: 'a' },
+    { name: 'a', bookmarks: true },
+    { name: 'b' },
+    { type: widgetType('gadgets') },
+  ];
   const watchers = plans.map((plan) => {
-    const whole: WatchPlan = { type, name: undefined, subject: visitor, client: clientOf(visitor, '127.0.0.1'), selection: nothing, start: { kind: 'now' }, bookmarks: false, timeoutMs: undefined, ...plan };
-    const watcher = new Watcher(whole, new RecordingSink(), { now: 0, cursor: logStart, outboxes: new Outboxes(new FakeClock()), onClosed: () => undefined });
+    const whole: WatchPlan = {
+      type,
+      name: undefined,
+      subject: visitor,
+      client: clientOf(visitor, '127.0.0.1'),
+      selection: nothing,
+      start: { kind: 'now' },
+      bookmarks: false,
+      timeoutMs: undefined,
+      ...plan,
+    };
+    const watcher = new Watcher(whole, new RecordingSink(), {
+      now: 0,
+      cursor: logStart,
+      outboxes: new Outboxes(new FakeClock()),
+      onClosed: () => undefined,
+    });
     audiences.enter(watcher, audiences.of(whole, watcher.sink.encoding));
     return watcher;
   });
@@ -343,7 +437,11 @@ void test('watches that pass their byte bound at once get nothing more in that t
   clock.lookMs = 0;
   for (const { sink } of silent) sink.unblock();
   await turns();
-  t.strictSame(silent.map(({ sink }) => sink.written.length), written, 'what waited was dropped');
+  t.strictSame(
+    silent.map(({ sink }) => sink.written.length),
+    written,
+    'what waited was dropped',
+  );
   t.ok(silent.every(({ sink }) => sink.ending?.reason === 'too-slow'));
   t.equal(reading.watcher.state, 'live');
 });

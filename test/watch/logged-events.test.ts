@@ -12,8 +12,14 @@ import { WidgetWriter } from '../support/memory/memory-objects.ts';
 import { widgetType } from '../support/watched-type.ts';
 
 const plan: WatchPlan = {
-  type: widgetType(), name: undefined, subject: visitor, client: clientOf(visitor, '127.0.0.1'), start: { kind: 'now' },
-  selection: { labels: [{ key: 'app', operator: 'exists' }], fields: [] }, bookmarks: false, timeoutMs: undefined,
+  type: widgetType(),
+  name: undefined,
+  subject: visitor,
+  client: clientOf(visitor, '127.0.0.1'),
+  start: { kind: 'now' },
+  selection: { labels: [{ key: 'app', operator: 'exists' }], fields: [] },
+  bookmarks: false,
+  timeoutMs: undefined,
 };
 
 void test('the event before one that was read may be unknown to a server that leads no more: then the log is asked again', async (t) => {
@@ -23,8 +29,8 @@ void test('the event before one that was read may be unknown to a server that le
   await writer.write('a', { size: 1 });
   await writer.write('a', { size: 2, labels: { app: 'x' } });
   const [, second] = await collect(log.readAll({ after: logStart }));
-  const shownBy = async (events?: readonly RecordedEvent[]): Promise<unknown> => (
-    new LoggedEvents({ readStream: async (...read) => events ?? log.readStream(...read) }, plan).shown(second!));
+  const shownBy = async (events?: readonly RecordedEvent[]): Promise<unknown> =>
+    new LoggedEvents({ readStream: async (...read) => events ?? log.readStream(...read) }, plan).shown(second!);
   t.match(await shownBy(), { type: 'ADDED', position: second!.position });
   await t.rejects(shownBy([]), LogSilentError, 'it answers of a time before the event');
   await t.rejects(shownBy([second!]), LogCorruptError, 'it knows the event, and none before it');

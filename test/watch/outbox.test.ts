@@ -2,7 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 
 import type { Clock } from '../../src/base/clock.ts';
-import { watchFrameOverheadBytes, watchJoinedWriteBytesMax, watchQueuedFrameBytes, watchStreamEndMs } from '../../src/limits/watches.ts';
+import {
+  watchFrameOverheadBytes,
+  watchJoinedWriteBytesMax,
+  watchQueuedFrameBytes,
+  watchStreamEndMs,
+} from '../../src/limits/watches.ts';
 import { Frames } from '../../src/watch/frames.ts';
 import { Outboxes, type Connection, type Finish, type Outbox } from '../../src/watch/outbox.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
@@ -40,10 +45,13 @@ type Opened = { readonly peer: Peer; readonly outbox: Outbox; readonly isOver: (
 function opened(outboxes: Outboxes, account = 'ada'): Opened {
   const peer = new Peer();
   let overflows = 0;
-  const outbox = outboxes.open(peer, { account, onOverflow: () => {
-    overflows += 1;
-    outbox.finish(ended());
-  } });
+  const outbox = outboxes.open(peer, {
+    account,
+    onOverflow: () => {
+      overflows += 1;
+      outbox.finish(ended());
+    },
+  });
   return { peer, outbox, isOver: () => overflows > 0 };
 }
 
@@ -82,7 +90,10 @@ void test('what is held is counted once in all and once for each account, and gi
   two.outbox.cut();
   t.equal(outboxes.budget.bytes, 0);
   await nextTurn();
-  t.strictSame([one, two, other].map(({ peer }) => peer.isCut), [false, true, false]);
+  t.strictSame(
+    [one, two, other].map(({ peer }) => peer.isCut),
+    [false, true, false],
+  );
 });
 
 void test('past a bound the queue that is furthest behind is cut off, at the bound none', async (t) => {
@@ -109,7 +120,10 @@ void test('the bound of all meets whoever is furthest behind, whatever the accou
   eve.outbox.push(frames(4_000));
   t.notOk(ada.isOver() || bob.isOver() || eve.isOver());
   eve.outbox.push(frames(2_000));
-  t.strictSame([ada, bob, eve].map(({ isOver }) => isOver()), [false, true, false]);
+  t.strictSame(
+    [ada, bob, eve].map(({ isOver }) => isOver()),
+    [false, true, false],
+  );
   t.ok(outboxes.budget.bytes <= bounds.bytesMax);
   await nextTurn();
   t.ok(bob.peer.isCut, 'its write would not have made room in time');
@@ -119,11 +133,27 @@ void test('ten thousand queues that end at once have many turns, and each its en
   let now = 0;
   const clock = new FakeClock();
   // Each look at the clock takes a while, as what is done between two looks does.
-  const busy: Clock = { now: () => clock.now(), after: (ms, task) => clock.after(ms, task), monotonic: () => { now += 0.1; return now; } };
+  const busy: Clock = {
+    now: () => clock.now(),
+    after: (ms, task) => clock.after(ms, task),
+    monotonic: () => {
+      now += 0.1;
+      return now;
+    },
+  };
   const outboxes = new Outboxes(busy);
   let closed = 0;
   const all = Array.from({ length: 10_000 }, () => opened(outboxes));
-  for (const { outbox } of all) outbox.finish(ended({ rest: 'sent', last: frames(1, 'e'), close: () => { closed += 1; } }));
+  for (const { outbox } of all)
+    outbox.finish(
+      ended({
+        rest: 'sent',
+        last: frames(1, 'e'),
+        close: () => {
+          closed += 1;
+        },
+      }),
+    );
   t.ok(closed < 200, `${String(closed)} in the same turn`);
   let turns = 0;
   for (; closed < all.length && turns < 100_000; turns += 1) {
@@ -144,7 +174,14 @@ void test('a queue that ends and is not read is cut after its time; one that is 
   for (const { outbox } of [stuck, read]) {
     outbox.push(frames(3, 'a'));
     outbox.push(frames(3, 'b'));
-    outbox.finish(ended({ last: frames(1, 'e'), close: () => { closed += 1; } }));
+    outbox.finish(
+      ended({
+        last: frames(1, 'e'),
+        close: () => {
+          closed += 1;
+        },
+      }),
+    );
   }
   while (read.peer.read()) await nextTurn();
   t.strictSame(read.peer.written, ['aaa', 'e'], 'what had not begun is dropped');

@@ -6,11 +6,20 @@ const lineEnd = Buffer.from('}\n');
 
 const lines: FrameEncoding = {
   name: 'lines',
-  encode: ({ type, object }, into) => { into.push(eventOpenings[type], object, lineEnd); },
+  encode: ({ type, object }, into) => {
+    into.push(eventOpenings[type], object, lineEnd);
+  },
 };
 
 /** What a watcher saw of one event. */
-export type Seen = { readonly type: string; readonly name: string; readonly resourceVersion: string; readonly spec: unknown; readonly labels: unknown; readonly endMark: boolean };
+export type Seen = {
+  readonly type: string;
+  readonly name: string;
+  readonly resourceVersion: string;
+  readonly spec: unknown;
+  readonly labels: unknown;
+  readonly endMark: boolean;
+};
 
 /** A connection that remembers. While it is blocked, its peer reads nothing. */
 export class RecordingSink implements Sink {
@@ -77,11 +86,23 @@ export class RecordingSink implements Sink {
   get story(): readonly string[] {
     return this.seen.map(({ type, name, resourceVersion }) => `${type} ${name === '' ? '-' : name}@${resourceVersion}`);
   }
-
 }
 
 function seenOf(line: string): Seen {
-  const { type, object } = JSON.parse(line) as { type: string; object: { metadata: { name?: string; resourceVersion?: string; labels?: unknown; annotations?: Record<string, string> }; spec?: unknown } };
+  const { type, object } = JSON.parse(line) as {
+    type: string;
+    object: {
+      metadata: { name?: string; resourceVersion?: string; labels?: unknown; annotations?: Record<string, string> };
+      spec?: unknown;
+    };
+  };
   const { name = '', resourceVersion = '', labels, annotations } = object.metadata;
-  return { type, name, resourceVersion, labels, spec: object.spec, endMark: annotations?.['k8s.io/initial-events-end'] === 'true' };
+  return {
+    type,
+    name,
+    resourceVersion,
+    labels,
+    spec: object.spec,
+    endMark: annotations?.['k8s.io/initial-events-end'] === 'true',
+  };
 }

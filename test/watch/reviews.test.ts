@@ -35,7 +35,10 @@ function given(count: number) {
 t.test('a few are asked about in the turn of the change', (t) => {
   const { reviews, items } = given(3);
   reviews.begin(items, ({ name }) => name !== 1);
-  t.strictSame(items.map(({ verdicts }) => verdicts), [[true], [false], [true]]);
+  t.strictSame(
+    items.map(({ verdicts }) => verdicts),
+    [[true], [false], [true]],
+  );
   t.notOk(items.some(({ isHeld }) => isHeld));
   t.end();
 });
@@ -50,7 +53,10 @@ t.test('many are all held in the turn of the change, and asked about in many tur
     await nextTurn();
     t.ok(before - held() <= turnMs);
   }
-  t.ok(items.every(({ verdicts }) => verdicts.join() === 'true'), 'each once');
+  t.ok(
+    items.every(({ verdicts }) => verdicts.join() === 'true'),
+    'each once',
+  );
 });
 
 t.test('a change in between asks all again, by the newest rights and those first that still wait', async (t) => {
@@ -62,9 +68,15 @@ t.test('a change in between asks all again, by the newest rights and those first
     asked.push(name);
     return name % 2 === 0;
   });
-  t.ok(items.every(({ isHeld }) => isHeld), 'those that had passed are held again');
+  t.ok(
+    items.every(({ isHeld }) => isHeld),
+    'those that had passed are held again',
+  );
   while (items.some(({ isHeld }) => isHeld)) await nextTurn();
-  t.strictSame(asked, [...items.slice(turnMs), ...items.slice(0, turnMs)].map(({ name }) => name));
+  t.strictSame(
+    asked,
+    [...items.slice(turnMs), ...items.slice(0, turnMs)].map(({ name }) => name),
+  );
   t.ok(items.every(({ name, verdicts }) => verdicts.at(-1) === (name % 2 === 0)));
 });
 
@@ -77,5 +89,8 @@ t.test('a change in every turn keeps nobody waiting for ever', async (t) => {
     await nextTurn();
     if (turns > items.length) throw new Error('some are never asked about');
   }
-  t.ok(items.every(({ verdicts }) => verdicts.length <= 2), `after ${String(turns)} changes`);
+  t.ok(
+    items.every(({ verdicts }) => verdicts.length <= 2),
+    `after ${String(turns)} changes`,
+  );
 });

@@ -9,10 +9,13 @@ function given(places: number) {
   const shared = new SharedPlaces(places);
   const begun: string[] = [];
   const ends: (() => void)[] = [];
-  const add = (account: string, name: string): Promise<void> => shared.run(account, async () => {
-    begun.push(name);
-    await new Promise<void>((resolve) => { ends.push(resolve); });
-  });
+  const add = (account: string, name: string): Promise<void> =>
+    shared.run(account, async () => {
+      begun.push(name);
+      await new Promise<void>((resolve) => {
+        ends.push(resolve);
+      });
+    });
   const endOne = async (): Promise<void> => {
     ends.shift()?.();
     await nextTurn();
@@ -38,7 +41,10 @@ t.test('an account with many tasks delays another account by one place', async (
 t.test('a task that fails gives its place back', async (t) => {
   const { shared, begun, add, endOne } = given(1);
   for (let failed = 0; failed < 3; failed += 1) {
-    await t.rejects(shared.run('jane', () => Promise.reject(new Error('boom'))), { message: 'boom' });
+    await t.rejects(
+      shared.run('jane', () => Promise.reject(new Error('boom'))),
+      { message: 'boom' },
+    );
   }
   const last = add('jane', 'last');
   await nextTurn();

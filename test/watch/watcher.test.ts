@@ -20,36 +20,79 @@ const byte = new Frames(Buffer.from('\n'));
 const at = logPosition(7n);
 
 function planned(changes: Partial<WatchPlan> = {}): WatchPlan {
-  const plan: WatchPlan = { type: widgetType(), name: undefined, subject: visitor, client: clientOf(visitor, '127.0.0.1'), selection: { labels: [], fields: [] }, start: { kind: 'after', position: at }, bookmarks: false, timeoutMs: undefined };
+  const plan: WatchPlan = {
+    type: widgetType(),
+    name: undefined,
+    subject: visitor,
+    client: clientOf(visitor, '127.0.0.1'),
+    selection: { labels: [], fields: [] },
+    start: { kind: 'after', position: at },
+    bookmarks: false,
+    timeoutMs: undefined,
+  };
   return { ...plan, ...changes };
 }
 
-function watching(state: WatcherState, plan: WatchPlan = planned()): { readonly watcher: Watcher; readonly sink: RecordingSink; readonly closed: () => number } {
+function watching(
+  state: WatcherState,
+  plan: WatchPlan = planned(),
+): { readonly watcher: Watcher; readonly sink: RecordingSink; readonly closed: () => number } {
   const sink = new RecordingSink();
   let closings = 0;
-  const watcher = new Watcher(plan, sink, { now: 0, cursor: at, outboxes: new Outboxes(new FakeClock()), onClosed: () => { closings += 1; } });
+  const watcher = new Watcher(plan, sink, {
+    now: 0,
+    cursor: at,
+    outboxes: new Outboxes(new FakeClock()),
+    onClosed: () => {
+      closings += 1;
+    },
+  });
   if (state === 'live') watcher.join();
   if (state === 'closed') watcher.gone();
   return { watcher, sink, closed: () => closings };
 }
 
-type Occurrence = 'replay' | 'join' | 'offer' | 'offer past the bound' | 'end' | 'gone' | 'beat' | 'beat past the end' | 'beat after a stall' | 'beat unanswered';
+type Occurrence =
+  | 'replay'
+  | 'join'
+  | 'offer'
+  | 'offer past the bound'
+  | 'end'
+  | 'gone'
+  | 'beat'
+  | 'beat past the end'
+  | 'beat after a stall'
+  | 'beat unanswered';
 type Expected = { readonly state: WatcherState; readonly sink: 'untouched' | 'written' | 'ended' | 'cut' } | 'throws';
 
 const occurrences: Readonly<Record<Occurrence, (watcher: Watcher, sink: RecordingSink) => void>> = {
-  replay: (watcher) => { watcher.replay([frames], at, 0); },
-  join: (watcher) => { watcher.join(); },
-  offer: (watcher) => { watcher.offer(frames, 0); },
+  replay: (watcher) => {
+    watcher.replay([frames], at, 0);
+  },
+  join: (watcher) => {
+    watcher.join();
+  },
+  offer: (watcher) => {
+    watcher.offer(frames, 0);
+  },
   'offer past the bound': (watcher, sink) => {
     sink.block();
     for (const unread of [half, half, byte, byte]) watcher.offer(unread, 0);
     sink.unblock();
     sink.written.length = 0;
   },
-  end: (watcher) => { watcher.end({ reason: 'type-gone', detail: '' }); },
-  gone: (watcher) => { watcher.gone(); },
-  beat: (watcher) => { watcher.beat(watcherBeatMs, at); },
-  'beat past the end': (watcher) => { watcher.beat(60_000, at); },
+  end: (watcher) => {
+    watcher.end({ reason: 'type-gone', detail: '' });
+  },
+  gone: (watcher) => {
+    watcher.gone();
+  },
+  beat: (watcher) => {
+    watcher.beat(watcherBeatMs, at);
+  },
+  'beat past the end': (watcher) => {
+    watcher.beat(60_000, at);
+  },
   'beat after a stall': (watcher) => {
     watcher.stall(0);
     watcher.beat(watchCatchUpStallMs, at);
@@ -102,7 +145,9 @@ const table: Readonly<Record<WatcherState, Readonly<Record<Occurrence, Expected>
   },
 };
 
-function entriesOf<Key extends string, Value>(record: Readonly<Record<Key, Value>>): readonly (readonly [Key, Value])[] {
+function entriesOf<Key extends string, Value>(
+  record: Readonly<Record<Key, Value>>,
+): readonly (readonly [Key, Value])[] {
   return Object.entries(record) as [Key, Value][];
 }
 
@@ -111,7 +156,9 @@ for (const [state, row] of entriesOf(table)) {
     void test(`${state}, ${occurrence}: ${expected === 'throws' ? 'a bug' : `${expected.state}, ${expected.sink}`}`, async (t) => {
       const { watcher, sink, closed } = watching(state, planned({ timeoutMs: 60_000 }));
       if (expected === 'throws') {
-        t.throws(() => { occurrences[occurrence](watcher, sink); });
+        t.throws(() => {
+          occurrences[occurrence](watcher, sink);
+        });
         return;
       }
       occurrences[occurrence](watcher, sink);
@@ -153,10 +200,14 @@ void test('what was sent counts as no silence', async (t) => {
   t.strictSame(sink.keepAlives, [15_000]);
 });
 
-void test('bookmarks are sent when asked for, carry the hub\'s position and stand for a keep-alive', async (t) => {
+void test("bookmarks are sent when asked for, carry the hub's position and stand for a keep-alive", async (t) => {
   const { watcher, sink } = watching('live', planned({ bookmarks: true }));
-  for (let now = watcherBeatMs; now <= watchBookmarkMs; now += watcherBeatMs) watcher.beat(now, logPosition(BigInt(now)));
-  t.strictSame(sink.seen.map(({ type, resourceVersion }) => [type, resourceVersion]), [['BOOKMARK', String(watchBookmarkMs)]]);
+  for (let now = watcherBeatMs; now <= watchBookmarkMs; now += watcherBeatMs)
+    watcher.beat(now, logPosition(BigInt(now)));
+  t.strictSame(
+    sink.seen.map(({ type, resourceVersion }) => [type, resourceVersion]),
+    [['BOOKMARK', String(watchBookmarkMs)]],
+  );
   const unasked = watching('live');
   for (let now = watcherBeatMs; now <= 60_000; now += watcherBeatMs) unasked.watcher.beat(now, at);
   t.strictSame(unasked.sink.seen, []);
@@ -168,7 +219,12 @@ void test('a bookmark while catching up says how far it has come, and never with
   watcher.beat(watchBookmarkMs, logPosition(100n));
   t.strictSame(sink.story, ['BOOKMARK -@9']);
   const initial = new RecordingSink();
-  const begun = new Watcher(planned({ bookmarks: true }), initial, { now: 0, cursor: undefined, outboxes: new Outboxes(new FakeClock()), onClosed: () => undefined });
+  const begun = new Watcher(planned({ bookmarks: true }), initial, {
+    now: 0,
+    cursor: undefined,
+    outboxes: new Outboxes(new FakeClock()),
+    onClosed: () => undefined,
+  });
   begun.beat(watchBookmarkMs, logPosition(100n));
   t.strictSame(initial.story, []);
   t.equal(initial.keepAlives.length, 1, 'but it is kept alive');

@@ -18,7 +18,14 @@ import { MemoryLog } from '../support/memory/memory-log.ts';
  */
 const runs = Number(process.env['PBT_RUNS'] ?? 1_000);
 const value: HeldValue = { index: 'spec.serial', hash: 'a'.repeat(64) };
-const unique: Declared = { revision: streamRevision(1), declaration: widgets.declaration!, since: { 'spec.serial': 1 }, always: { 'spec.serial': 1 }, enforced: {}, late: 0 };
+const unique: Declared = {
+  revision: streamRevision(1),
+  declaration: widgets.declaration!,
+  since: { 'spec.serial': 1 },
+  always: { 'spec.serial': 1 },
+  enforced: {},
+  late: 0,
+};
 
 /** `declared`: the declaration it is decided by. */
 type Plan = { readonly name: string; readonly declared: 0 | 1; readonly steps: readonly ('hold' | 'release')[] };
@@ -31,25 +38,34 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 
 test('of events since the index is unique one at most holds a value, whatever was written before or comes late', async (t) => {
   let held = 0;
-  await fc.assert(fc.asyncProperty(fc.scheduler(), fc.array(plan, { minLength: 2, maxLength: 5 }), async (scheduler, plans) => {
-    const log = new MemoryLog();
-    let ids = 0;
-    const uuid = (): string => idOf(`became unique ${String(ids += 1)}`);
-    const check = async (): Promise<void> => {
-      const holders = await holdersIn(log);
-      if (holders.length > 1) throw new Error(`two holders: ${holders.join(', ')}\n${fc.stringify(scheduler)}`);
-      held += holders.length;
-    };
-    const wait = async (label: string): Promise<void> => { await scheduler.schedule(Promise.resolve(), label); };
-    const world = { log: drawnLog(log, wait, check), clock: drawnClock(wait, { extraMs: 300 }), uuid };
-    await scheduler.waitFor(Promise.all(plans.map(async (each) => write(each, world))));
-    await check();
-    await log.close();
-  }), { numRuns: runs });
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), fc.array(plan, { minLength: 2, maxLength: 5 }), async (scheduler, plans) => {
+      const log = new MemoryLog();
+      let ids = 0;
+      const uuid = (): string => idOf(`became unique ${String((ids += 1))}`);
+      const check = async (): Promise<void> => {
+        const holders = await holdersIn(log);
+        if (holders.length > 1) throw new Error(`two holders: ${holders.join(', ')}\n${fc.stringify(scheduler)}`);
+        held += holders.length;
+      };
+      const wait = async (label: string): Promise<void> => {
+        await scheduler.schedule(Promise.resolve(), label);
+      };
+      const world = { log: drawnLog(log, wait, check), clock: drawnClock(wait, { extraMs: 300 }), uuid };
+      await scheduler.waitFor(Promise.all(plans.map(async (each) => write(each, world))));
+      await check();
+      await log.close();
+    }),
+    { numRuns: runs },
+  );
   t.ok(held > runs, `${String(runs)} schedules, in which somebody held the value ${String(held)} times`);
 });
 
-type World = { readonly log: ReturnType<typeof drawnLog>; readonly clock: ReturnType<typeof drawnClock>; readonly uuid: () => string };
+type World = {
+  readonly log: ReturnType<typeof drawnLog>;
+  readonly clock: ReturnType<typeof drawnClock>;
+  readonly uuid: () => string;
+};
 
 async function write({ name, declared, steps }: Plan, { log, clock, uuid }: World): Promise<void> {
   const me = streamName(`object:${widgets.key}/${name}`);
@@ -57,11 +73,23 @@ async function write({ name, declared, steps }: Plan, { log, clock, uuid }: Worl
     const head = await log.readLast(me);
     if (declared === 0 && head !== undefined && declaredIn(head) === 1) return;
     const base: ExpectedRevision = head?.revision ?? 'absent';
-    const event: ObjectEvent = { type: 'ObjectUpdated', values: step === 'hold' ? [value] : [], object: widget({ metadata: { name } }) };
+    const event: ObjectEvent = {
+      type: 'ObjectUpdated',
+      values: step === 'hold' ? [value] : [],
+      object: widget({ metadata: { name } }),
+    };
     const metadata = metadataOf(declared);
     if (declared === 1) {
       const dependencies = { log, clock, uuid, charge: () => undefined, owe: () => undefined };
-      const refused = await claimValues(dependencies, { type: widgets, me, base, event, metadata, by: unique, dryRun: false });
+      const refused = await claimValues(dependencies, {
+        type: widgets,
+        me,
+        base,
+        event,
+        metadata,
+        by: unique,
+        dryRun: false,
+      });
       if (refused.outcome !== 'claimed') continue;
     }
     await log.append(me, [encodeEvent(uuid(), event, metadata)], base);
@@ -71,7 +99,8 @@ async function write({ name, declared, steps }: Plan, { log, clock, uuid }: Worl
 /** By the last events of objects that are of the newer declaration. */
 async function holdersIn(log: MemoryLog): Promise<readonly string[]> {
   const heads = new Map<string, RecordedEvent>();
-  for await (const batch of log.readAll({ after: logStart, categories: ['object'] })) for (const recorded of batch) heads.set(recorded.stream, recorded);
+  for await (const batch of log.readAll({ after: logStart, categories: ['object'] }))
+    for (const recorded of batch) heads.set(recorded.stream, recorded);
   return [...heads.values()].filter((head) => declaredIn(head) === 1 && holds(head)).map(({ stream }) => stream);
 }
 
@@ -85,5 +114,13 @@ function declaredIn(recorded: RecordedEvent): number | undefined {
 }
 
 function metadataOf(declared: number): EventMetadata {
-  return { actor: 'test', verb: 'update', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r', declared };
+  return {
+    actor: 'test',
+    verb: 'update',
+    requestId: 'r',
+    time: '2026-01-01T00:00:00.000Z',
+    schema: eventSchema,
+    $correlationId: 'r',
+    declared,
+  };
 }

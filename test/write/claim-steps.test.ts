@@ -4,16 +4,31 @@ import { test, type Test } from 'tap';
 import { claimStream, claimValue, settleClaim, type ClaimResult } from '../../src/write/unique-claims.ts';
 import { eventSchema, type EventMetadata, type ObjectEvent } from '../../src/command/event.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
-import { streamName, streamRevision, type EventLog, type ExpectedRevision, type RecordedEvent, type StreamName } from '../../src/log/log.ts';
+import {
+  streamName,
+  streamRevision,
+  type EventLog,
+  type ExpectedRevision,
+  type RecordedEvent,
+  type StreamName,
+} from '../../src/log/log.ts';
 import { quickClock } from '../support/clocks/quick-clock.ts';
 import { created, updated, valuesOf, widget, widgets } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
 import { MemoryLog } from '../support/memory/memory-log.ts';
 
-const metadata: EventMetadata = { actor: 'test', verb: 'update', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
+const metadata: EventMetadata = {
+  actor: 'test',
+  verb: 'update',
+  requestId: 'r',
+  time: '2026-01-01T00:00:00.000Z',
+  schema: eventSchema,
+  $correlationId: 'r',
+};
 const type = widgets.key;
 const [me, other] = ['me', 'other'].map((name) => streamName(`object:${type}/${name}`)) as [StreamName, StreamName];
-const holding = (version: number, serial?: string) => widget({ metadata: { name: 'other', version }, spec: { title: 'T', ...serial === undefined ? {} : { serial } } });
+const holding = (version: number, serial?: string) =>
+  widget({ metadata: { name: 'other', version }, spec: { title: 'T', ...(serial === undefined ? {} : { serial }) } });
 const [value] = valuesOf(holding(0, 's1')) as [ReturnType<typeof valuesOf>[number]];
 const claims = claimStream(type, value);
 
@@ -25,19 +40,34 @@ class Stage {
     t.teardown(() => this.log.close());
   }
 
-  readonly uuid = (): string => idOf(`id ${String(this.#ids += 1)}`);
+  readonly uuid = (): string => idOf(`id ${String((this.#ids += 1))}`);
 
-  async claim(stream: StreamName, base: ExpectedRevision, log: Pick<EventLog, 'append' | 'readLast'> = this.log): Promise<ClaimResult> {
-    return claimValue({ log, clock: quickClock(), uuid: this.uuid, metadata: () => metadata }, { type, value, me: stream, base });
+  async claim(
+    stream: StreamName,
+    base: ExpectedRevision,
+    log: Pick<EventLog, 'append' | 'readLast'> = this.log,
+  ): Promise<ClaimResult> {
+    return claimValue(
+      { log, clock: quickClock(), uuid: this.uuid, metadata: () => metadata },
+      { type, value, me: stream, base },
+    );
   }
 
   async settle(fenceOf: RecordedEvent | undefined): Promise<string> {
-    return (await settleClaim({ log: this.log, clock: quickClock(), uuid: this.uuid, metadata: () => metadata },
-      { stream: claims, value, fenceOf: fenceOf?.revision })).outcome;
+    return (
+      await settleClaim(
+        { log: this.log, clock: quickClock(), uuid: this.uuid, metadata: () => metadata },
+        { stream: claims, value, fenceOf: fenceOf?.revision },
+      )
+    ).outcome;
   }
 
   async append(event: ObjectEvent, base: number): Promise<void> {
-    const appended = await this.log.append(other, [encodeEvent(this.uuid(), event, metadata)], base === -1 ? 'absent' : streamRevision(base));
+    const appended = await this.log.append(
+      other,
+      [encodeEvent(this.uuid(), event, metadata)],
+      base === -1 ? 'absent' : streamRevision(base),
+    );
     if (!appended.ok) throw new Error(appended.reason);
   }
 
@@ -100,7 +130,7 @@ test('a holder that is read as it was before its claim is read again', async (t)
   t.equal(stale, 0);
 });
 
-test('a claim of one\'s own is appended again: a release that was decided before it comes to nothing', async (t) => {
+test("a claim of one's own is appended again: a release that was decided before it comes to nothing", async (t) => {
   const stage = new Stage(t);
   t.match(await stage.claim(me, streamRevision(4)), { outcome: 'claimed', revision: 0 });
   t.match(await stage.claim(me, streamRevision(4)), { outcome: 'claimed', revision: 1 });

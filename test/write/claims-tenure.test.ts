@@ -11,7 +11,14 @@ import { MemoryLog } from '../support/memory/memory-log.ts';
 
 const type = 'widgets.example.com' as TypeKey;
 const value: HeldValue = { index: 'spec.serial', hash: 'a'.repeat(64) };
-const metadata: EventMetadata = { actor: 'test', verb: 'create', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
+const metadata: EventMetadata = {
+  actor: 'test',
+  verb: 'create',
+  requestId: 'r',
+  time: '2026-01-01T00:00:00.000Z',
+  schema: eventSchema,
+  $correlationId: 'r',
+};
 
 test('an attempt on an older state does not shorten how far the claim reaches', async (t) => {
   const log = new MemoryLog();
@@ -21,7 +28,10 @@ test('an attempt on an older state does not shorten how far the claim reaches', 
   const through: number[] = [];
   // A node behind the others claims for the same object at an older revision, while an append at the newer one is under way.
   for (const base of [5, 3, 7, 6]) {
-    const claimed = await claimValue({ log, clock: new FakeClock(), uuid: () => idOf(`id ${String(ids += 1)}`), metadata: () => metadata }, { type, value, me, base: streamRevision(base) });
+    const claimed = await claimValue(
+      { log, clock: new FakeClock(), uuid: () => idOf(`id ${String((ids += 1))}`), metadata: () => metadata },
+      { type, value, me, base: streamRevision(base) },
+    );
     t.equal(claimed.outcome, 'claimed');
     const last = await log.readLast(claimStream(type, value));
     const event = last === undefined ? undefined : decodeEvent(last).event;

@@ -3,9 +3,23 @@ import { test } from 'tap';
 
 import type { Clock } from '../../src/base/clock.ts';
 import { claimStream, claimValue, settleClaim } from '../../src/write/unique-claims.ts';
-import { eventSchema, type Event, type EventMetadata, type HeldValue, type ObjectEvent } from '../../src/command/event.ts';
+import {
+  eventSchema,
+  type Event,
+  type EventMetadata,
+  type HeldValue,
+  type ObjectEvent,
+} from '../../src/command/event.ts';
 import { decodeEvent, encodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
-import { logStart, streamName, type EventLog, type ExpectedRevision, type ProposedEvent, type StreamName, type StreamRevision } from '../../src/log/log.ts';
+import {
+  logStart,
+  streamName,
+  type EventLog,
+  type ExpectedRevision,
+  type ProposedEvent,
+  type StreamName,
+  type StreamRevision,
+} from '../../src/log/log.ts';
 import { defineIndexes } from '../../src/resource/type/index-definition.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import { claimValues } from '../../src/write/values.ts';
@@ -41,29 +55,40 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 });
 
 test('no interleaving of claims, appends, stalls and fences lets two objects hold one unique value', async (t) => {
-  await fc.assert(fc.asyncProperty(fc.scheduler(), fc.array(plan, { minLength: 2, maxLength: 4 }), async (scheduler, plans) => {
-    const world = await World.open(scheduler);
-    const writers = plans.map((writer) => world.write(writer));
-    await scheduler.waitFor(Promise.all(writers));
-    await world.lateArrive();
-    await world.checkClaimNamesHolder();
-    await world.close();
-  }), { numRuns: runs });
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), fc.array(plan, { minLength: 2, maxLength: 4 }), async (scheduler, plans) => {
+      const world = await World.open(scheduler);
+      const writers = plans.map((writer) => world.write(writer));
+      await scheduler.waitFor(Promise.all(writers));
+      await world.lateArrive();
+      await world.checkClaimNamesHolder();
+      await world.close();
+    }),
+    { numRuns: runs },
+  );
   t.pass(`${String(runs)} schedules`);
 });
 
 test('a claim that is settled meanwhile, by two who both believe to lead, breaks nothing, and in the end none is left that nobody holds', async (t) => {
-  await fc.assert(fc.asyncProperty(fc.scheduler(), fc.array(plan, { minLength: 1, maxLength: 3 }), fc.nat(12), async (scheduler, plans, looks) => {
-    const world = await World.open(scheduler);
-    const writers = plans.map((writer) => world.write(writer));
-    await scheduler.waitFor(Promise.all([...writers, world.settle(looks), world.settle(looks)]));
-    await world.lateArrive();
-    await world.checkClaimNamesHolder();
-    // Faults have ceased: the settler goes on until there is nothing to do.
-    await scheduler.waitFor(world.settle(6));
-    await world.checkSettled();
-    await world.close();
-  }), { numRuns: runs });
+  await fc.assert(
+    fc.asyncProperty(
+      fc.scheduler(),
+      fc.array(plan, { minLength: 1, maxLength: 3 }),
+      fc.nat(12),
+      async (scheduler, plans, looks) => {
+        const world = await World.open(scheduler);
+        const writers = plans.map((writer) => world.write(writer));
+        await scheduler.waitFor(Promise.all([...writers, world.settle(looks), world.settle(looks)]));
+        await world.lateArrive();
+        await world.checkClaimNamesHolder();
+        // Faults have ceased: the settler goes on until there is nothing to do.
+        await scheduler.waitFor(world.settle(6));
+        await world.checkSettled();
+        await world.close();
+      },
+    ),
+    { numRuns: runs },
+  );
   t.pass(`${String(runs)} schedules`);
 });
 
@@ -115,11 +140,19 @@ class World {
         if (last !== undefined) await this.#append(me, object(name, []), base);
         continue;
       }
-      const claimed = await claimValue({ log: this.#slow, clock: this.#clock, uuid: () => this.#id(), metadata: () => metadata }, { type, value, me, base });
+      const claimed = await claimValue(
+        { log: this.#slow, clock: this.#clock, uuid: () => this.#id(), metadata: () => metadata },
+        { type, value, me, base },
+      );
       if (claimed.outcome !== 'claimed') continue;
       if (step === 'stall') {
         // Late delivery: the writer is dead, its append still under way.
-        this.#late.push({ hops, append: async () => { await this.#log.append(me, [this.#encode(object(name, [value]))], base); } });
+        this.#late.push({
+          hops,
+          append: async () => {
+            await this.#log.append(me, [this.#encode(object(name, [value]))], base);
+          },
+        });
         return;
       }
       await this.#append(me, object(name, [value]), base);
@@ -130,10 +163,21 @@ class World {
   async #refused(name: string, base: ExpectedRevision): Promise<void> {
     const me = streamName(`object:${type}/${name}`);
     const dependencies = {
-      log: this.#slow, clock: this.#clock, uuid: () => this.#id(), charge: () => undefined, owe: () => undefined,
+      log: this.#slow,
+      clock: this.#clock,
+      uuid: () => this.#id(),
+      charge: () => undefined,
+      owe: () => undefined,
     };
     const event = object(name, [value, takenValue]);
-    const refused = await claimValues(dependencies, { type: { key: type, indexes }, me, base, event, metadata, dryRun: false });
+    const refused = await claimValues(dependencies, {
+      type: { key: type, indexes },
+      me,
+      base,
+      event,
+      metadata,
+      dryRun: false,
+    });
     if (refused.outcome === 'claimed') throw new Error('a taken value was claimed');
   }
 
@@ -141,7 +185,10 @@ class World {
   async settle(looks: number): Promise<void> {
     let fenceOf: StreamRevision | undefined;
     for (let look = 0; look < looks; look += 1) {
-      const came = await settleClaim({ log: this.#slow, clock: this.#clock, uuid: () => this.#id(), metadata: () => metadata }, { stream: claimStream(type, value), value, fenceOf });
+      const came = await settleClaim(
+        { log: this.#slow, clock: this.#clock, uuid: () => this.#id(), metadata: () => metadata },
+        { stream: claimStream(type, value), value, fenceOf },
+      );
       fenceOf = came.outcome === 'pending' ? came.claim : undefined;
     }
   }
@@ -161,7 +208,8 @@ class World {
     if (holder === undefined) return;
     const last = await this.#log.readLast(claimStream(type, value));
     const event = last === undefined ? undefined : decodeEvent(last).event;
-    if (event?.type !== 'ValueClaimed' || event.holder !== holder) throw new Error(`${holder} holds the value, its claim says ${JSON.stringify(event)}`);
+    if (event?.type !== 'ValueClaimed' || event.holder !== holder)
+      throw new Error(`${holder} holds the value, its claim says ${JSON.stringify(event)}`);
   }
 
   /** Everything still under way lands. */
@@ -214,11 +262,26 @@ class World {
   }
 }
 
-const metadata: EventMetadata = { actor: 'test', verb: 'create', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
+const metadata: EventMetadata = {
+  actor: 'test',
+  verb: 'create',
+  requestId: 'r',
+  time: '2026-01-01T00:00:00.000Z',
+  schema: eventSchema,
+  $correlationId: 'r',
+};
 
 function object(name: string, values: readonly HeldValue[]): ObjectEvent {
   const created = '2026-01-01T00:00:00.000Z';
-  return { type: 'ObjectUpdated', values, object: { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name, uid: name, version: 0, generation: 1, creationTimestamp: created } } };
+  return {
+    type: 'ObjectUpdated',
+    values,
+    object: {
+      apiVersion: 'example.com/v1',
+      kind: 'Widget',
+      metadata: { name, uid: name, version: 0, generation: 1, creationTimestamp: created },
+    },
+  };
 }
 
 function holdsValue(event: Event): boolean {

@@ -19,12 +19,13 @@ type Counted = { readonly writing: Writing; readonly appends: (readonly string[]
 /** With what each append to an object's stream holds. */
 async function counted(t: Test, options: WritingOptions = {}): Promise<Counted> {
   const appends: (readonly string[])[] = [];
-  const through = (log: EventLog): EventLog => altered(options.through?.(log) ?? log, {
-    append: async (stream, events, expected) => {
-      if (stream.startsWith('object:')) appends.push(events.map(({ type }) => type));
-      return (options.through?.(log) ?? log).append(stream, events, expected);
-    },
-  });
+  const through = (log: EventLog): EventLog =>
+    altered(options.through?.(log) ?? log, {
+      append: async (stream, events, expected) => {
+        if (stream.startsWith('object:')) appends.push(events.map(({ type }) => type));
+        return (options.through?.(log) ?? log).append(stream, events, expected);
+      },
+    });
   return { writing: await Writing.open(t, { ...options, through }), appends };
 }
 
@@ -32,12 +33,23 @@ async function counted(t: Test, options: WritingOptions = {}): Promise<Counted> 
 async function atOnce(writing: Writing, command: Command, more: Partial<WriteContext> = {}): Promise<WriteOutcome> {
   const cause = { actor: 'test', verb: 'write', requestId: 'r' };
   const subject = { kind: 'platform', part: 'test' } as const;
-  return writing.execute(widgets, command, { cause, dryRun: false, fieldValidation: undefined, origin: 'client', subject, ...more });
+  return writing.execute(widgets, command, {
+    cause,
+    dryRun: false,
+    fieldValidation: undefined,
+    origin: 'client',
+    subject,
+    ...more,
+  });
 }
 
 const serial = (name: string, value: string) => body({ metadata: { name }, spec: { title: name, serial: value } });
 const metadata: EventMetadata = {
-  actor: 'another', verb: 'update', requestId: 'r', $correlationId: 'r', time: '2026-01-01T00:00:00.000Z',
+  actor: 'another',
+  verb: 'update',
+  requestId: 'r',
+  $correlationId: 'r',
+  time: '2026-01-01T00:00:00.000Z',
   schema: eventSchema,
 };
 
@@ -45,7 +57,9 @@ test('DELETE of what nothing holds is one append of two, answered with the last 
   const { writing, appends } = await counted(t);
   const batches: (readonly string[])[] = [];
   const made = shown(await atOnce(writing, create(serial('a', 's'))));
-  writing.models.subscribe(({ changes }) => { batches.push(changes.map(({ kind, revision }) => `${kind} ${String(revision)}`)); });
+  writing.models.subscribe(({ changes }) => {
+    batches.push(changes.map(({ kind, revision }) => `${kind} ${String(revision)}`));
+  });
   const outcome = await atOnce(writing, remove({}, 'a'));
   t.match(outcome, { ok: true, appended: true, version: 2, name: 'a' });
   t.strictSame(appends.slice(1), [['ObjectDeletionRequested', 'ObjectDeleted']]);
@@ -78,22 +92,30 @@ test('the write that removes the last finalizer removes the object, other writes
   t.equal(shown(await atOnce(writing, merge({ metadata: { finalizers: ['g'] } }))).metadata.version, 2);
   const last = shown(await atOnce(writing, merge({ metadata: { finalizers: null }, spec: { title: 'Last' } })));
   t.match(last, { metadata: { version: 4, generation: 3 }, spec: { title: 'Last' } });
-  t.strictSame(appends, [['ObjectCreated'], ['ObjectDeletionRequested'], ['ObjectUpdated'], ['ObjectUpdated', 'ObjectDeleted']]);
+  t.strictSame(appends, [
+    ['ObjectCreated'],
+    ['ObjectDeletionRequested'],
+    ['ObjectUpdated'],
+    ['ObjectUpdated', 'ObjectDeleted'],
+  ]);
   t.equal(verdict(await atOnce(writing, merge({}))), 'not-found');
 });
 
 test('a deletion whose outcome is unknown is sent again, both events the same, and stands once', async (t) => {
   for (const isLanded of [true, false]) {
     const sent: (readonly string[])[] = [];
-    const { writing } = await counted(t, { through: (log) => altered(log, {
-      append: async (stream, events, expected): Promise<AppendOutcome> => {
-        if (events.length === 1) return log.append(stream, events, expected);
-        sent.push(events.map(({ id }) => id));
-        if (sent.length > 1) return log.append(stream, events, expected);
-        if (isLanded) await log.append(stream, events, expected);
-        return { ok: false, reason: 'unknown', cause: 'no reply' };
-      },
-    }) });
+    const { writing } = await counted(t, {
+      through: (log) =>
+        altered(log, {
+          append: async (stream, events, expected): Promise<AppendOutcome> => {
+            if (events.length === 1) return log.append(stream, events, expected);
+            sent.push(events.map(({ id }) => id));
+            if (sent.length > 1) return log.append(stream, events, expected);
+            if (isLanded) await log.append(stream, events, expected);
+            return { ok: false, reason: 'unknown', cause: 'no reply' };
+          },
+        }),
+    });
     shown(await writing.write(create(body())));
     t.equal(shown(await writing.write(remove())).metadata.version, 2);
     t.equal(sent.length, 2);
@@ -104,19 +126,25 @@ test('a deletion whose outcome is unknown is sent again, both events the same, a
 
 test('of a fence and a deletion at one revision one lands, and the deletion is decided anew', async (t) => {
   let isFenced = false;
-  const { writing } = await counted(t, { through: (log) => altered(log, {
-    append: async (stream, events, expected) => {
-      if (events.length === 2 && !isFenced) {
-        isFenced = true;
-        const object = widget({ metadata: { version: 1, uid: shownUid } });
-        await log.append(stream, [encodeEvent(idOf('fence'), fenced(object), metadata)], streamRevision(0));
-      }
-      return log.append(stream, events, expected);
-    },
-  }) });
+  const { writing } = await counted(t, {
+    through: (log) =>
+      altered(log, {
+        append: async (stream, events, expected) => {
+          if (events.length === 2 && !isFenced) {
+            isFenced = true;
+            const object = widget({ metadata: { version: 1, uid: shownUid } });
+            await log.append(stream, [encodeEvent(idOf('fence'), fenced(object), metadata)], streamRevision(0));
+          }
+          return log.append(stream, events, expected);
+        },
+      }),
+  });
   const shownUid = shown(await writing.write(create(body()))).metadata.uid;
   t.equal(shown(await writing.write(remove())).metadata.version, 3);
-  t.strictSame((await writing.events()).map(({ type }) => type), ['ObjectCreated', 'NameFenced', 'ObjectDeletionRequested', 'ObjectDeleted']);
+  t.strictSame(
+    (await writing.events()).map(({ type }) => type),
+    ['ObjectCreated', 'NameFenced', 'ObjectDeletionRequested', 'ObjectDeleted'],
+  );
 });
 
 test('a dry run answers what the deletion would, and appends nothing', async (t) => {
@@ -130,16 +158,20 @@ test('a dry run answers what the deletion would, and appends nothing', async (t)
   t.equal(writing.object()?.metadata.version, 0);
 });
 
-const large = (name: string, length: number): Command => create(body({ metadata: { name }, spec: { title: 'One', free: 'x'.repeat(length) } }));
+const large = (name: string, length: number): Command =>
+  create(body({ metadata: { name }, spec: { title: 'One', free: 'x'.repeat(length) } }));
 
 test('what exceeds one append together is marked alone, and the collector removes it', async (t) => {
   const sizes: number[] = [];
-  const { writing, appends } = await counted(t, { through: (log) => altered(log, {
-    append: async (stream, events: readonly ProposedEvent[], expected) => {
-      if (events.length === 2) sizes.push(events.reduce((sum, event) => sum + bytesOf(event), 0));
-      return log.append(stream, events, expected);
-    },
-  }) });
+  const { writing, appends } = await counted(t, {
+    through: (log) =>
+      altered(log, {
+        append: async (stream, events: readonly ProposedEvent[], expected) => {
+          if (events.length === 2) sizes.push(events.reduce((sum, event) => sum + bytesOf(event), 0));
+          return log.append(stream, events, expected);
+        },
+      }),
+  });
   shown(await atOnce(writing, large('w0', 0)));
   shown(await atOnce(writing, remove({}, 'w0')));
   const room = Math.floor((appendBytesMax - sizes[0]!) / 2);
@@ -169,6 +201,11 @@ test('a user pays for both events', async (t) => {
   const { writing } = await counted(t, { rates: writeRates(0, 100_000) });
   const subject = { kind: 'user', name: 'alice', credential: { kind: 'password', uid: 'alice' } } as const;
   for (let place = 0; place < 4; place += 1) shown(await atOnce(writing, large(`w${String(place)}`, 200_000)));
-  const next = async (place: number): Promise<string> => verdict(await atOnce(writing, remove({}, `w${String(place)}`), { subject }));
-  t.strictSame([await next(0), await next(1), await next(2)], ['ok', 'ok', 'too-many-requests'], '1,000,000 bytes of 400,000 each');
+  const next = async (place: number): Promise<string> =>
+    verdict(await atOnce(writing, remove({}, `w${String(place)}`), { subject }));
+  t.strictSame(
+    [await next(0), await next(1), await next(2)],
+    ['ok', 'ok', 'too-many-requests'],
+    '1,000,000 bytes of 400,000 each',
+  );
 });

@@ -11,9 +11,10 @@ const named = (name: string, serial: string) => create(body({ metadata: { name }
 class Deposed {
   #ends: Map<StreamName, RecordedEvent> | undefined;
 
-  readonly through = (log: EventLog): EventLog => altered(log, {
-    readLast: async (stream) => (this.#ends === undefined ? log.readLast(stream) : this.#ends.get(stream)),
-  });
+  readonly through = (log: EventLog): EventLog =>
+    altered(log, {
+      readLast: async (stream) => (this.#ends === undefined ? log.readLast(stream) : this.#ends.get(stream)),
+    });
 
   depose(events: readonly RecordedEvent[]): void {
     this.#ends = new Map(events.map((event) => [event.stream, event]));
@@ -36,13 +37,16 @@ test('a value that is free is refused by what a deposed leader still says, nothi
   const standing = (await writing.recorded()).length;
   deposed.depose(before);
   for (const serial of ['s1', 's2']) {
-    for (const dryRun of [true, false]) t.equal(verdict(await writing.write(named('c', serial), { dryRun })), 'unique-value-taken', serial);
+    for (const dryRun of [true, false])
+      t.equal(verdict(await writing.write(named('c', serial), { dryRun })), 'unique-value-taken', serial);
   }
   t.equal((await writing.recorded()).length, standing, 'nothing was appended');
   deposed.learns();
   shown(await writing.write(named('c', 's1')));
   shown(await writing.write(named('b', 's2')));
   t.equal(verdict(await writing.write(named('d', 's1'))), 'unique-value-taken');
-  const created = (await writing.recorded()).filter(({ stream, type }) => stream.endsWith('/c') && type === 'ObjectCreated');
+  const created = (await writing.recorded()).filter(
+    ({ stream, type }) => stream.endsWith('/c') && type === 'ObjectCreated',
+  );
   t.equal(created.length, 1, 'and once');
 });

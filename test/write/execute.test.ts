@@ -7,11 +7,32 @@ import type { Command, WriteOutcome } from '../../src/command/command.ts';
 import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
 import { decodeMetadata, encodeEvent } from '../../src/log/event-codec.ts';
 import { streamRevision } from '../../src/log/log.ts';
-import { body, collect, create, created, jsonPatch, merge, put, remove, updated, valuesOf, widget, widgets, widgetType } from '../support/given.ts';
+import {
+  body,
+  collect,
+  create,
+  created,
+  jsonPatch,
+  merge,
+  put,
+  remove,
+  updated,
+  valuesOf,
+  widget,
+  widgets,
+  widgetType,
+} from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
 import { altered, shown, streamOf, tally, verdict, Writing } from '../support/writing.ts';
 
-const metadata: EventMetadata = { actor: 'another', verb: 'create', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
+const metadata: EventMetadata = {
+  actor: 'another',
+  verb: 'create',
+  requestId: 'r',
+  time: '2026-01-01T00:00:00.000Z',
+  schema: eventSchema,
+  $correlationId: 'r',
+};
 
 function many<T>(count: number, make: (place: number) => T): readonly T[] {
   return Array.from({ length: count }, (_, place) => make(place));
@@ -45,7 +66,9 @@ test('a write that changes nothing is answered with what is stored and appends n
 test('of many PUTs with one version exactly one wins', async (t) => {
   const writing = await Writing.open(t);
   await writing.write(create(body()));
-  const outcomes = await writing.race(many(20, (place) => put(body({ metadata: { version: 0 }, spec: { title: `T${String(place)}` } }))));
+  const outcomes = await writing.race(
+    many(20, (place) => put(body({ metadata: { version: 0 }, spec: { title: `T${String(place)}` } }))),
+  );
   t.strictSame(tally(outcomes), { ok: 1, 'stale-version': 19 });
   const winner = outcomes.findIndex(({ ok }) => ok);
   t.match(writing.object(), { metadata: { version: 1, generation: 2 }, spec: { title: `T${String(winner)}` } });
@@ -66,7 +89,10 @@ test('far more racing patches than attempts all land, in the order they came', a
   const writing = await Writing.open(t);
   await writing.write(create(body()));
   const outcomes = await writing.race(many(4 * writeAttemptsMax, addLabel));
-  t.strictSame(outcomes.map((outcome) => shown(outcome).metadata.version), outcomes.map((_, place) => place + 1));
+  t.strictSame(
+    outcomes.map((outcome) => shown(outcome).metadata.version),
+    outcomes.map((_, place) => place + 1),
+  );
   t.equal(Object.keys(writing.object()?.metadata.labels ?? {}).length, 4 * writeAttemptsMax);
 });
 
@@ -81,12 +107,19 @@ test('of one object so many writes wait and no more', async (t) => {
 test('whoever has waited too long for the ones before goes ahead without', async (t) => {
   let isStuck = true;
   const stuck: (() => void)[] = [];
-  const writing = await Writing.open(t, { through: (log) => altered(log, {
-    append: async (...call) => {
-      if (isStuck && call[2] === 0) await new Promise<void>((go) => { isStuck = false; stuck.push(go); });
-      return log.append(...call);
-    },
-  }) });
+  const writing = await Writing.open(t, {
+    through: (log) =>
+      altered(log, {
+        append: async (...call) => {
+          if (isStuck && call[2] === 0)
+            await new Promise<void>((go) => {
+              isStuck = false;
+              stuck.push(go);
+            });
+          return log.append(...call);
+        },
+      }),
+  });
   await writing.write(create(body()));
   const first = writing.race([addLabel(1)]);
   const before = writing.clock.monotonic();
@@ -99,7 +132,9 @@ test('whoever has waited too long for the ones before goes ahead without', async
 test('a patch that sets a version is not tried again on a later one', async (t) => {
   const writing = await Writing.open(t);
   await writing.write(create(body()));
-  const outcomes = await writing.race(many(8, (place) => merge({ metadata: { version: 0, labels: { [`l${String(place)}`]: 'x' } } })));
+  const outcomes = await writing.race(
+    many(8, (place) => merge({ metadata: { version: 0, labels: { [`l${String(place)}`]: 'x' } } })),
+  );
   t.strictSame(tally(outcomes), { ok: 1, 'stale-version': 7 });
 });
 
@@ -126,8 +161,16 @@ test('of many creates with one unique value exactly one wins, the others learn w
   t.strictSame(tally(outcomes), { ok: 1, 'unique-value-taken': 11 });
   const winner = outcomes.findIndex(({ ok }) => ok);
   const loser = outcomes.find(({ ok }) => !ok);
-  t.match(loser, { rejection: { detail: `spec.serial must be unique among widgets: "w${String(winner)}" has this value`, violations: [{ pointer: '/spec/serial' }] } });
-  t.strictSame(many(12, (place) => writing.object(`w${String(place)}`) !== undefined), many(12, (place) => place === winner));
+  t.match(loser, {
+    rejection: {
+      detail: `spec.serial must be unique among widgets: "w${String(winner)}" has this value`,
+      violations: [{ pointer: '/spec/serial' }],
+    },
+  });
+  t.strictSame(
+    many(12, (place) => writing.object(`w${String(place)}`) !== undefined),
+    many(12, (place) => place === winner),
+  );
 });
 
 test('a unique value stays held while its holder is marked, and is free once it is removed', async (t) => {
@@ -151,7 +194,7 @@ test('a unique value that its holder moves away from is free, the one it moved t
   t.match(writing.object('a'), { spec: { serial: 's2' } });
 });
 
-test('a value given up and taken back is its holder\'s again', async (t) => {
+test("a value given up and taken back is its holder's again", async (t) => {
   const writing = await Writing.open(t);
   await writing.write(create(serial('a', 's')));
   t.equal(verdict(await writing.write(merge({ spec: { serial: null } }, { name: 'a' }))), 'ok');
@@ -162,28 +205,50 @@ test('a value given up and taken back is its holder\'s again', async (t) => {
 test('of many objects that move to one value exactly one gets there', async (t) => {
   const writing = await Writing.open(t);
   await writing.race(many(8, (place) => create(serial(`w${String(place)}`, `s${String(place)}`))));
-  const outcomes = await writing.race(many(8, (place) => merge({ spec: { serial: 'one' } }, { name: `w${String(place)}` })));
+  const outcomes = await writing.race(
+    many(8, (place) => merge({ spec: { serial: 'one' } }, { name: `w${String(place)}` })),
+  );
   t.strictSame(tally(outcomes), { ok: 1, 'unique-value-taken': 7 });
-  const holders = many(8, (place) => writing.object(`w${String(place)}`)).filter((object) => JSON.stringify(object?.['spec']).includes('"one"'));
+  const holders = many(8, (place) => writing.object(`w${String(place)}`)).filter((object) =>
+    JSON.stringify(object?.['spec']).includes('"one"'),
+  );
   t.equal(holders.length, 1);
 });
 
 test('objects without the value do not collide', async (t) => {
   const writing = await Writing.open(t);
-  t.strictSame(tally(await writing.race(many(5, (place) => create(body({ metadata: { name: `w${String(place)}` } }))))), { ok: 5 });
+  t.strictSame(
+    tally(await writing.race(many(5, (place) => create(body({ metadata: { name: `w${String(place)}` } }))))),
+    { ok: 5 },
+  );
 });
 
 const notUnique = widgetType({ indexes: [{ name: 'spec.serial' }] });
 
 test('a value stored before its index was unique is refused to others, and stays whose it is', async (t) => {
   const writing = await Writing.open(t, { type: notUnique });
-  for (const [name, value] of [['old', 's'], ['other', 'o'], ['gone', 'g']] as const) await writing.write(create(serial(name, value)));
+  for (const [name, value] of [
+    ['old', 's'],
+    ['other', 'o'],
+    ['gone', 'g'],
+  ] as const)
+    await writing.write(create(serial(name, value)));
   await writing.declare(widgets);
   const before = (await writing.recorded()).length;
   for (const dryRun of [true, false]) {
     const refused = await writing.write(create(serial('new', 's')), { dryRun });
-    t.match(refused, { ok: false, rejection: { reason: 'unique-value-taken', detail: 'spec.serial must be unique among widgets: "old" has this value', violations: [{ pointer: '/spec/serial' }] } });
-    t.equal(verdict(await writing.write(merge({ spec: { serial: 's' } }, { name: 'other' }), { dryRun })), 'unique-value-taken');
+    t.match(refused, {
+      ok: false,
+      rejection: {
+        reason: 'unique-value-taken',
+        detail: 'spec.serial must be unique among widgets: "old" has this value',
+        violations: [{ pointer: '/spec/serial' }],
+      },
+    });
+    t.equal(
+      verdict(await writing.write(merge({ spec: { serial: 's' } }, { name: 'other' }), { dryRun })),
+      'unique-value-taken',
+    );
   }
   t.equal((await writing.recorded()).length, before, 'refused before anything is claimed');
   t.equal(verdict(await writing.write(merge({ spec: { title: 'Two' } }, { name: 'old' }))), 'ok');
@@ -193,7 +258,10 @@ test('a value stored before its index was unique is refused to others, and stays
 });
 
 test('of objects that were stored with one value the first that is written keeps it, the others can move away', async (t) => {
-  for (const [first, second] of [['a', 'b'], ['b', 'a']] as const) {
+  for (const [first, second] of [
+    ['a', 'b'],
+    ['b', 'a'],
+  ] as const) {
     const writing = await Writing.open(t, { type: notUnique });
     for (const name of [first, second]) await writing.write(create(serial(name, 's')));
     await writing.declare(widgets);
@@ -203,17 +271,28 @@ test('of objects that were stored with one value the first that is written keeps
   }
 });
 
-test('a value is its holder\'s through a time in which its index was not unique, whatever is written meanwhile', async (t) => {
+test("a value is its holder's through a time in which its index was not unique, whatever is written meanwhile", async (t) => {
   const writing = await Writing.open(t);
-  for (const [name, value] of [['a', 's'], ['moving', 'm'], ['gone', 'g']] as const) await writing.write(create(serial(name, value)));
+  for (const [name, value] of [
+    ['a', 's'],
+    ['moving', 'm'],
+    ['gone', 'g'],
+  ] as const)
+    await writing.write(create(serial(name, value)));
   await writing.declare(notUnique);
   t.equal(verdict(await writing.write(merge({ spec: { title: 'Two' } }, { name: 'a' }))), 'ok');
   t.equal(verdict(await writing.write(merge({ spec: { serial: 'm2' } }, { name: 'moving' }))), 'ok');
   t.equal(verdict(await writing.write(remove({}, 'gone'))), 'ok');
   t.match(await writing.events('a'), [{ values: [{ index: 'spec.serial' }] }, { values: [{ index: 'spec.serial' }] }]);
   await writing.declare(widgets);
-  t.match(await writing.write(create(serial('b', 's'))), { ok: false, rejection: { reason: 'unique-value-taken', detail: /"a" has this value/u } });
-  t.match(await writing.write(create(serial('b', 'm2'))), { ok: false, rejection: { reason: 'unique-value-taken', detail: /"moving" has this value/u } });
+  t.match(await writing.write(create(serial('b', 's'))), {
+    ok: false,
+    rejection: { reason: 'unique-value-taken', detail: /"a" has this value/u },
+  });
+  t.match(await writing.write(create(serial('b', 'm2'))), {
+    ok: false,
+    rejection: { reason: 'unique-value-taken', detail: /"moving" has this value/u },
+  });
   t.equal(verdict(await writing.write(create(serial('b', 'm')))), 'ok');
   t.equal(verdict(await writing.write(create(serial('c', 'g')))), 'ok');
 });
@@ -227,7 +306,10 @@ test('who came by a value while its index was not unique has it, though it was c
   t.equal(verdict(await writing.write(create(serial('c', 't')))), 'ok', 'two have it: the index is not unique');
   await writing.declare(widgets);
   for (const dryRun of [true, false]) {
-    t.match(await writing.write(create(serial('d', 's')), { dryRun }), { ok: false, rejection: { reason: 'unique-value-taken', detail: /"b" has this value/u } });
+    t.match(await writing.write(create(serial('d', 's')), { dryRun }), {
+      ok: false,
+      rejection: { reason: 'unique-value-taken', detail: /"b" has this value/u },
+    });
     t.equal(verdict(await writing.write(create(serial('e', 't')), { dryRun })), 'unique-value-taken');
   }
   t.equal(verdict(await writing.write(remove({}, 'b'))), 'ok');
@@ -238,14 +320,22 @@ test('a value that its holder gave up on another node is free, though this node 
   const writing = await Writing.open(t, { type: notUnique });
   await writing.write(create(serial('w1', 's')));
   await writing.declare(widgets);
-  const moved = writing.log.append(streamOf('w1'), [encodeEvent(idOf('moved'), updated(widget({ metadata: { version: 1 } })), metadata)], streamRevision(0));
+  const moved = writing.log.append(
+    streamOf('w1'),
+    [encodeEvent(idOf('moved'), updated(widget({ metadata: { version: 1 } })), metadata)],
+    streamRevision(0),
+  );
   t.equal(verdict(await writing.write(create(serial('b', 's')))), 'ok');
   t.match(await moved, { ok: true });
 });
 
-test('a claim whose writer died is outwaited: the next one gets the value, and the dead one\'s append can no longer land', async (t) => {
+test("a claim whose writer died is outwaited: the next one gets the value, and the dead one's append can no longer land", async (t) => {
   const writing = await Writing.open(t);
-  const dead = encodeEvent(idOf('dead'), created(widget({ metadata: { name: 'dead' }, spec: { title: 'One', serial: 's' } })), metadata);
+  const dead = encodeEvent(
+    idOf('dead'),
+    created(widget({ metadata: { name: 'dead' }, spec: { title: 'One', serial: 's' } })),
+    metadata,
+  );
   const [value] = valuesOf(widget({ spec: { title: 'One', serial: 's' } }));
   const claim = encodeEvent(idOf('claim'), { type: 'ValueClaimed', holder: streamOf('dead'), through: -1 }, metadata);
   await writing.log.append(claimStream(widgets.key, value!), [claim], 'absent');
@@ -286,7 +376,10 @@ test('a dry run appends nothing and answers the would-be object', async (t) => {
   t.match(made, { ok: true, appended: false, version: 0, name: 'b' });
   t.type(shown(made).metadata.uid, 'string');
   t.notOk('resourceVersion' in shown(made).metadata);
-  t.match(shown(await writing.write(merge({ spec: { title: 'Two' } }, { name: 'a' }), { dryRun: true })), { metadata: { uid: first.metadata.uid, version: 1, generation: 2 }, spec: { title: 'Two' } });
+  t.match(shown(await writing.write(merge({ spec: { title: 'Two' } }, { name: 'a' }), { dryRun: true })), {
+    metadata: { uid: first.metadata.uid, version: 1, generation: 2 },
+    spec: { title: 'Two' },
+  });
   t.type(shown(await writing.write(remove({}, 'a'), { dryRun: true })).metadata.deletionTimestamp, 'string');
   t.equal((await writing.recorded()).length, before);
   t.strictSame(writing.object('a'), first);
@@ -309,9 +402,14 @@ test('a dry run finds what a write would: a taken name, a taken value, a stale v
 
 test('what another node appended is folded before an answer is given without appending', async (t) => {
   const writing = await Writing.open(t);
-  const append = async (text: string, expected: 'absent' | number, event: Parameters<typeof encodeEvent>[1]) => writing.log.append(streamOf('w1'), [encodeEvent(idOf(text), event, metadata)], expected as never);
+  const append = async (text: string, expected: 'absent' | number, event: Parameters<typeof encodeEvent>[1]) =>
+    writing.log.append(streamOf('w1'), [encodeEvent(idOf(text), event, metadata)], expected as never);
   const made = append('made', 'absent', created());
-  t.equal(verdict(await writing.write(put(body({ metadata: { version: 0 } })))), 'ok', 'no 404 from a read model that is behind');
+  t.equal(
+    verdict(await writing.write(put(body({ metadata: { version: 0 } })))),
+    'ok',
+    'no 404 from a read model that is behind',
+  );
   await made;
   const changed = append('changed', 0, updated(widget({ metadata: { version: 1 }, spec: { title: 'Two' } })));
   t.equal(verdict(await writing.write(put(body({ metadata: { version: 1 } })))), 'ok', 'no 409 either');
@@ -322,9 +420,17 @@ test('a name that no object can have is refused and never looked up', async (t) 
   const writing = await Writing.open(t);
   for (const name of ['a\0', '\ud800', 'a/b', 'A', '', 'n'.repeat(254), 'n'.repeat(100_000)]) {
     t.equal(verdict(await writing.write(create(body({ metadata: { name } })))), 'invalid');
-    for (const command of [put(body(), { name }), merge({}, { name }), jsonPatch([], { name }), remove({}, name), collect('u', name)]) t.equal(verdict(await writing.write(command)), 'not-found');
+    for (const command of [
+      put(body(), { name }),
+      merge({}, { name }),
+      jsonPatch([], { name }),
+      remove({}, name),
+      collect('u', name),
+    ])
+      t.equal(verdict(await writing.write(command)), 'not-found');
   }
-  for (const generateName of ['a\0', '\ud800', 'A']) t.equal(verdict(await writing.write(create(body({ metadata: { name: '', generateName } })))), 'invalid');
+  for (const generateName of ['a\0', '\ud800', 'A'])
+    t.equal(verdict(await writing.write(create(body({ metadata: { name: '', generateName } })))), 'invalid');
   t.equal(verdict(await writing.write(create({ metadata: 'x', spec: { title: 'One' } }))), 'invalid');
   t.equal((await writing.recorded()).length, 0);
 });
@@ -335,11 +441,19 @@ test('an object is as large as the bound and no larger', async (t) => {
   await writing.write(size(0));
   const [event] = await writing.recorded('w1');
   const room = objectBytesMax - (event?.data.length ?? 0);
-  const named = (length: number, name: string) => create(body({ metadata: { name }, spec: { title: 'One', free: 'x'.repeat(length) } }));
+  const named = (length: number, name: string) =>
+    create(body({ metadata: { name }, spec: { title: 'One', free: 'x'.repeat(length) } }));
   const tooLarge = await writing.write(named(room + 1, 'w2'));
   t.match(tooLarge, { ok: false, rejection: { reason: 'invalid', detail: /at most 786432 bytes/u } });
   t.equal(verdict(await writing.write(named(room, 'w2'))), 'ok');
-  t.equal(verdict(await writing.write(jsonPatch([{ op: 'copy', from: '/spec/free', path: '/metadata/annotations' }], { name: 'w2' }))), 'invalid');
+  t.equal(
+    verdict(
+      await writing.write(
+        jsonPatch([{ op: 'copy', from: '/spec/free', path: '/metadata/annotations' }], { name: 'w2' }),
+      ),
+    ),
+    'invalid',
+  );
 });
 
 test('time does not run backwards within the log, unless a clock was wrong by more than a minute', async (t) => {
@@ -362,7 +476,15 @@ test('time does not run backwards within the log, unless a clock was wrong by mo
 
 test('each event says who caused it', async (t) => {
   const writing = await Writing.open(t);
-  const cause = { actor: 'ada', verb: 'create', requestId: 'r-7', address: '::1', userAgent: 'x', traceParent: '00-a-b-01', plugin: 'p' };
+  const cause = {
+    actor: 'ada',
+    verb: 'create',
+    requestId: 'r-7',
+    address: '::1',
+    userAgent: 'x',
+    traceParent: '00-a-b-01',
+    plugin: 'p',
+  };
   await writing.write(create(body()), { cause });
   t.match(decodeMetadata((await writing.recorded('w1'))[0]!), { ...cause, $correlationId: 'r-7', schema: eventSchema });
 });
@@ -371,7 +493,8 @@ test('warnings come with the answer, of a no-op, too', async (t) => {
   const writing = await Writing.open(t);
   const warned = ['unknown field "odd"'];
   const outcomes: WriteOutcome[] = [];
-  for (const command of [create(body({ odd: 1 })), put(body({ odd: 1 }))]) outcomes.push(await writing.write(command, { fieldValidation: 'Warn' }));
+  for (const command of [create(body({ odd: 1 })), put(body({ odd: 1 }))])
+    outcomes.push(await writing.write(command, { fieldValidation: 'Warn' }));
   for (const outcome of outcomes) t.match(outcome, { ok: true, warnings: warned });
 });
 
@@ -392,5 +515,8 @@ test('the life of an object, to its removal and back', async (t) => {
   t.equal(second.metadata.version, 4);
   t.not(second.metadata.uid, first.metadata.uid);
   t.equal(verdict(await writing.write(collect(first.metadata.uid))), 'not-found');
-  t.strictSame((await writing.events()).map(({ type }) => type), ['ObjectCreated', 'ObjectDeletionRequested', 'ObjectUpdated', 'ObjectDeleted', 'ObjectCreated']);
+  t.strictSame(
+    (await writing.events()).map(({ type }) => type),
+    ['ObjectCreated', 'ObjectDeletionRequested', 'ObjectUpdated', 'ObjectDeleted', 'ObjectCreated'],
+  );
 });

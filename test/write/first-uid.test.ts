@@ -9,7 +9,11 @@ test('an object has the uid of the first attempt, however often its write is dec
   const writing = await Writing.open(t, { suffixes: ['aaaaa', 'aaaaa', 'aaaaa', 'bbbbb'] });
   const drawn = create({ ...body(), metadata: { generateName: 'g-' } });
   const [first, second] = [shown(await writing.write(drawn)), shown(await writing.write(drawn))];
-  t.strictSame([first.metadata.name, second.metadata.name], ['g-aaaaa', 'g-bbbbb'], 'the second one was decided three times');
+  t.strictSame(
+    [first.metadata.name, second.metadata.name],
+    ['g-aaaaa', 'g-bbbbb'],
+    'the second one was decided three times',
+  );
   // A uid, an event's id, and the next uid.
   t.strictSame([first.metadata.uid, second.metadata.uid], [idOf('uuid 1'), idOf('uuid 3')]);
 });

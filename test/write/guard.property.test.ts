@@ -4,7 +4,16 @@ import { test } from 'tap';
 import type { Clock } from '../../src/base/clock.ts';
 import { eventSchema, type EventMetadata, type ObjectEvent } from '../../src/command/event.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
-import { logStart, streamName, type ExpectedRevision, type LogPosition, type ProposedEvent, type RecordedEvent, type StreamName, type StreamRevision } from '../../src/log/log.ts';
+import {
+  logStart,
+  streamName,
+  type ExpectedRevision,
+  type LogPosition,
+  type ProposedEvent,
+  type RecordedEvent,
+  type StreamName,
+  type StreamRevision,
+} from '../../src/log/log.ts';
 import type { WriterLog } from '../../src/write/retrying-log.ts';
 import { HeldGuard, type GuardDependencies } from '../../src/write/guard.ts';
 import { Turns } from '../../src/write/object-queue.ts';
@@ -25,7 +34,12 @@ const replay = seed === undefined ? {} : { seed: Number(seed) };
 /** `hops`: how many calls of the others a dead writer's append stays under way. */
 type Plan = { readonly node: number; readonly takes: readonly number[]; readonly dies: boolean; readonly hops: number };
 
-const plan: fc.Arbitrary<Plan> = fc.record({ node: fc.nat(3), takes: fc.array(fc.nat(3), { minLength: 1, maxLength: 3 }), dies: fc.boolean(), hops: fc.nat(30) });
+const plan: fc.Arbitrary<Plan> = fc.record({
+  node: fc.nat(3),
+  takes: fc.array(fc.nat(3), { minLength: 1, maxLength: 3 }),
+  dies: fc.boolean(),
+  hops: fc.nat(30),
+});
 
 function property(supports: number, isGuarded: boolean, count: { taken: number; refused: number }) {
   return fc.asyncProperty(fc.scheduler(), fc.array(plan, { minLength: 2, maxLength: 5 }), async (scheduler, plans) => {
@@ -39,7 +53,8 @@ function property(supports: number, isGuarded: boolean, count: { taken: number; 
 
 test('however stale the folds of nodes that take away supports are, one support always stays', async (t) => {
   const count = { taken: 0, refused: 0 };
-  for (const supports of [2, 3, 4]) await fc.assert(property(supports, true, count), { numRuns: Math.ceil(runs / 3), ...replay });
+  for (const supports of [2, 3, 4])
+    await fc.assert(property(supports, true, count), { numRuns: Math.ceil(runs / 3), ...replay });
   t.ok(count.taken > runs && count.refused > runs / 4, `${JSON.stringify(count)}: there is enough of both`);
 });
 
@@ -72,14 +87,19 @@ class Fold {
     for await (const batch of this.#log.readAll({ after: this.#position, until: position })) events.push(...batch);
     // Another may have folded as much meanwhile.
     for (const event of events.filter(({ position: at }) => at > this.#position)) {
-      if (event.stream.startsWith('object:')) this.seen.set(event.stream, { revision: event.revision, supports: supportsOf(event) });
+      if (event.stream.startsWith('object:'))
+        this.seen.set(event.stream, { revision: event.revision, supports: supportsOf(event) });
       this.#position = event.position;
     }
     return 'reached';
   }
 }
 
-type Told = { readonly supports: number; readonly isGuarded: boolean; readonly count: { taken: number; refused: number } };
+type Told = {
+  readonly supports: number;
+  readonly isGuarded: boolean;
+  readonly count: { taken: number; refused: number };
+};
 
 class World {
   readonly #log = new MemoryLog();
@@ -100,7 +120,10 @@ class World {
     };
     this.#clock = drawnClock(wait, { extraMs: 1_500 });
     this.#slow = drawnLog(this.#log, wait, async () => this.#check());
-    this.#nodes = Array.from({ length: 4 }, () => ({ fold: new Fold(this.#log, async () => wait('fold')), turns: new Turns(this.#clock) }));
+    this.#nodes = Array.from({ length: 4 }, () => ({
+      fold: new Fold(this.#log, async () => wait('fold')),
+      turns: new Turns(this.#clock),
+    }));
   }
 
   async begin(): Promise<void> {
@@ -116,7 +139,10 @@ class World {
   async write({ node, takes, dies, hops }: Plan): Promise<void> {
     for (const [place, take] of takes.entries()) {
       const held = this.#guardOf(node);
-      const outcome = await this.#take(node, take % this.#told.supports, { held, hops: dies && place === takes.length - 1 ? hops : undefined });
+      const outcome = await this.#take(node, take % this.#told.supports, {
+        held,
+        hops: dies && place === takes.length - 1 ? hops : undefined,
+      });
       // A node that dies gives nothing up.
       if (outcome === 'died') return;
       await held.end();
@@ -135,7 +161,11 @@ class World {
   }
 
   /** As the write door does it: decided and judged on the fold, guarded, and appended at exactly the base that was claimed. */
-  async #take(node: number, place: number, { held, hops }: { readonly held: HeldGuard; readonly hops: number | undefined }): Promise<'done' | 'died'> {
+  async #take(
+    node: number,
+    place: number,
+    { held, hops }: { readonly held: HeldGuard; readonly hops: number | undefined },
+  ): Promise<'done' | 'died'> {
     const { fold } = this.#nodes[node]!;
     const me = streamOf(place);
     for (let attempt = 0; attempt < 16; attempt += 1) {
@@ -143,7 +173,7 @@ class World {
       const base: ExpectedRevision = state.revision;
       if (!state.supports) return 'done';
       if (this.#told.isGuarded && !held.covers(guard, { me, base })) {
-        if (!await held.take(guard, { me, base })) return 'done';
+        if (!(await held.take(guard, { me, base }))) return 'done';
         continue;
       }
       if (![...fold.seen].some(([stream, { supports }]) => stream !== me && supports)) {
@@ -153,7 +183,12 @@ class World {
       held.spend();
       const proposed = this.#encode(place, false);
       if (hops !== undefined) {
-        this.#late.push({ hops, append: async () => { await this.#log.append(me, [proposed], base); } });
+        this.#late.push({
+          hops,
+          append: async () => {
+            await this.#log.append(me, [proposed], base);
+          },
+        });
         return 'died';
       }
       const outcome = await this.#slow.append(me, [proposed], base);
@@ -169,7 +204,13 @@ class World {
   #guardOf(node: number): HeldGuard {
     const { fold, turns } = this.#nodes[node]!;
     const dependencies: GuardDependencies = {
-      log: this.#slow, clock: this.#clock, uuid: () => this.#id(), reader: fold, turns, writer: new Writer('trusted'), foldWaitMs: 1_000,
+      log: this.#slow,
+      clock: this.#clock,
+      uuid: () => this.#id(),
+      reader: fold,
+      turns,
+      writer: new Writer('trusted'),
+      foldWaitMs: 1_000,
     };
     return new HeldGuard(dependencies, () => metadata);
   }
@@ -193,8 +234,20 @@ class World {
   #encode(place: number, supports: boolean): ProposedEvent {
     const created = '2026-01-01T00:00:00.000Z';
     const event: ObjectEvent = {
-      type: 'ObjectUpdated', values: [],
-      object: { apiVersion: 'example.com/v1', kind: 'Support', metadata: { name: `s${String(place)}`, uid: `s${String(place)}`, version: 0, generation: 1, creationTimestamp: created }, spec: { supports } },
+      type: 'ObjectUpdated',
+      values: [],
+      object: {
+        apiVersion: 'example.com/v1',
+        kind: 'Support',
+        metadata: {
+          name: `s${String(place)}`,
+          uid: `s${String(place)}`,
+          version: 0,
+          generation: 1,
+          creationTimestamp: created,
+        },
+        spec: { supports },
+      },
     };
     return encodeEvent(this.#id(), event, metadata);
   }
@@ -205,7 +258,14 @@ class World {
   }
 }
 
-const metadata: EventMetadata = { actor: 'test', verb: 'update', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
+const metadata: EventMetadata = {
+  actor: 'test',
+  verb: 'update',
+  requestId: 'r',
+  time: '2026-01-01T00:00:00.000Z',
+  schema: eventSchema,
+  $correlationId: 'r',
+};
 
 function streamOf(place: number): StreamName {
   return streamName(`object:supports.example.com/s${String(place)}`);

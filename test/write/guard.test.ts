@@ -15,22 +15,55 @@ import { settled } from '../support/writing.ts';
 
 const guard = streamName('guard:supports');
 const [one, two] = [streamName('object:widgets.example.com/one'), streamName('object:widgets.example.com/two')];
-const metadata: EventMetadata = { actor: 'test', verb: 'update', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
+const metadata: EventMetadata = {
+  actor: 'test',
+  verb: 'update',
+  requestId: 'r',
+  time: '2026-01-01T00:00:00.000Z',
+  schema: eventSchema,
+  $correlationId: 'r',
+};
 
 async function given() {
   const log = new MemoryLog();
   const clock = new FakeClock();
   let ids = 0;
-  const uuid = (): string => { ids += 1; return idOf(`guard ${String(ids)}`); };
-  const write = async (stream: typeof one, expected: ExpectedRevision) => log.append(stream, [encodeEvent(uuid(), { type: 'ObjectUpdated', values: [], object: widget() }, metadata)], expected);
+  const uuid = (): string => {
+    ids += 1;
+    return idOf(`guard ${String(ids)}`);
+  };
+  const write = async (stream: typeof one, expected: ExpectedRevision) =>
+    log.append(
+      stream,
+      [encodeEvent(uuid(), { type: 'ObjectUpdated', values: [], object: widget() }, metadata)],
+      expected,
+    );
   for (const stream of [one, two]) await write(stream, 'absent');
   const waited: bigint[] = [];
   // Each write is another node's, so none queues behind another.
-  const held = (): HeldGuard => new HeldGuard({
-    log, clock, uuid, turns: new Turns(clock), writer: new Writer('trusted'), foldWaitMs: 1_000,
-    reader: { position: () => logStart, reached: async (position) => { waited.push(position); return Promise.resolve('reached'); } },
-  }, () => metadata);
-  const claims = async () => (await log.readStream(guard, { from: streamRevision(0), limit: 100 })).map((event) => decodeEvent(event).event as ClaimEvent);
+  const held = (): HeldGuard =>
+    new HeldGuard(
+      {
+        log,
+        clock,
+        uuid,
+        turns: new Turns(clock),
+        writer: new Writer('trusted'),
+        foldWaitMs: 1_000,
+        reader: {
+          position: () => logStart,
+          reached: async (position) => {
+            waited.push(position);
+            return Promise.resolve('reached');
+          },
+        },
+      },
+      () => metadata,
+    );
+  const claims = async () =>
+    (await log.readStream(guard, { from: streamRevision(0), limit: 100 })).map(
+      (event) => decodeEvent(event).event as ClaimEvent,
+    );
   const settle = async <T>(promise: Promise<T>): Promise<T> => settled(promise, clock);
   return { log, clock, write, held, claims, settle, waited };
 }
@@ -60,7 +93,10 @@ test('once its append has landed the next one takes it at once', async (t) => {
   await first.end();
   t.ok(await settle(held().take(guard, at(two))));
   t.equal(clock.monotonic() < claimPendingWaitMs, true);
-  t.strictSame((await claims()).map(({ type, holder }) => `${type} ${holder}`), [`ValueClaimed ${one}`, `ValueClaimed ${two}`]);
+  t.strictSame(
+    (await claims()).map(({ type, holder }) => `${type} ${holder}`),
+    [`ValueClaimed ${one}`, `ValueClaimed ${two}`],
+  );
 });
 
 test('an append that may still land is waited for, then fenced off', async (t) => {

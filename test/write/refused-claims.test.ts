@@ -12,10 +12,19 @@ import { idOf } from '../support/id-of.ts';
 import { altered, shown, streamOf, verdict, Writing, type WritingOptions } from '../support/writing.ts';
 
 /** Claimed in this order: `spec.serial`, then `spec.title`. */
-const type = widgetType({ indexes: [{ name: 'spec.serial', unique: true }, { name: 'spec.title', unique: true }] });
+const type = widgetType({
+  indexes: [
+    { name: 'spec.serial', unique: true },
+    { name: 'spec.title', unique: true },
+  ],
+});
 const made = (name: string, title: string, serial: string) => body({ metadata: { name }, spec: { title, serial } });
 const metadata: EventMetadata = {
-  actor: 'another', verb: 'update', requestId: 'r', $correlationId: 'r', time: '2026-01-01T00:00:00.000Z',
+  actor: 'another',
+  verb: 'update',
+  requestId: 'r',
+  $correlationId: 'r',
+  time: '2026-01-01T00:00:00.000Z',
   schema: eventSchema,
 };
 const patched = (name: string, title: string, serial: string) => merge({ spec: { title, serial } }, { name });
@@ -36,8 +45,12 @@ async function standing({ log }: { readonly log: EventLog }, serial: string): Pr
 /** No time passes: whoever has to wait never comes back. */
 async function atOnce(writing: Writing, command: Command, more: Partial<WriteContext> = {}): Promise<WriteOutcome> {
   const context: WriteContext = {
-    cause: { actor: 'test', verb: 'write', requestId: 'r' }, dryRun: false, fieldValidation: undefined,
-    origin: 'client', subject: { kind: 'platform', part: 'test' }, ...more,
+    cause: { actor: 'test', verb: 'write', requestId: 'r' },
+    dryRun: false,
+    fieldValidation: undefined,
+    origin: 'client',
+    subject: { kind: 'platform', part: 'test' },
+    ...more,
   };
   return writing.execute(type, command, context);
 }
@@ -65,19 +78,22 @@ test('a refused update gives up what it newly claimed, and nothing that its obje
 test('on a base that is no longer the last one nothing is given up: what is held there is not known', async (t) => {
   let isBehind = false;
   let behind: Promise<unknown> = Promise.resolve();
-  const writing = await opened(t, { through: (log) => altered(log, {
-    // Between the decision and the claims another node writes the object, which holds its value on.
-    readLast: async (stream) => {
-      if (isBehind && stream === streamOf('a')) {
-        isBehind = false;
-        const object = widget({ metadata: { name: 'a', version: 1 }, spec: { title: 'mine', serial: 's1' } });
-        const event = { type: 'ObjectUpdated', object, values: await heldBy(log) } as const;
-        behind = log.append(stream, [encodeEvent(idOf('elsewhere'), event, metadata)], streamRevision(0));
-        await behind;
-      }
-      return log.readLast(stream);
-    },
-  }) });
+  const writing = await opened(t, {
+    through: (log) =>
+      altered(log, {
+        // Between the decision and the claims another node writes the object, which holds its value on.
+        readLast: async (stream) => {
+          if (isBehind && stream === streamOf('a')) {
+            isBehind = false;
+            const object = widget({ metadata: { name: 'a', version: 1 }, spec: { title: 'mine', serial: 's1' } });
+            const event = { type: 'ObjectUpdated', object, values: await heldBy(log) } as const;
+            behind = log.append(stream, [encodeEvent(idOf('elsewhere'), event, metadata)], streamRevision(0));
+            await behind;
+          }
+          return log.readLast(stream);
+        },
+      }),
+  });
   const heldBy = async (log: EventLog) => {
     const { event } = decodeEvent((await log.readLast(streamOf('a')))!);
     return isObjectEvent(event) ? event.values : [];
@@ -91,12 +107,15 @@ test('on a base that is no longer the last one nothing is given up: what is held
 });
 
 test('once the append to the object was sent its claims stay, whatever was heard of it', async (t) => {
-  const writing = await opened(t, { through: (log) => altered(log, {
-    append: async (stream, ...call) => {
-      if (stream !== streamOf('late')) return log.append(stream, ...call);
-      return { ok: false, reason: 'unavailable', cause: 'it broke' };
-    },
-  }) });
+  const writing = await opened(t, {
+    through: (log) =>
+      altered(log, {
+        append: async (stream, ...call) => {
+          if (stream !== streamOf('late')) return log.append(stream, ...call);
+          return { ok: false, reason: 'unavailable', cause: 'it broke' };
+        },
+      }),
+  });
   t.equal(verdict(await atOnce(writing, create(made('late', 'free', 's1')))), 'unavailable');
   t.equal(await standing(writing, 's1'), 'ValueClaimed');
 });
@@ -106,15 +125,18 @@ test('a claim that another attempt of the same object shares is not given up', a
   const claim = claimStream(widgets.key, value!);
   for (const order of ['theirs first', 'ours first']) {
     let meanwhile = order === 'ours first';
-    const writing = await opened(t, { through: (log) => altered(log, {
-      append: async (stream, ...call) => {
-        const outcome = await log.append(stream, ...call);
-        if (!meanwhile || stream !== claim) return outcome;
-        meanwhile = false;
-        await theirs(log, streamRevision(0));
-        return outcome;
-      },
-    }) });
+    const writing = await opened(t, {
+      through: (log) =>
+        altered(log, {
+          append: async (stream, ...call) => {
+            const outcome = await log.append(stream, ...call);
+            if (!meanwhile || stream !== claim) return outcome;
+            meanwhile = false;
+            await theirs(log, streamRevision(0));
+            return outcome;
+          },
+        }),
+    });
     const theirs = async (log: EventLog, expected: ExpectedRevision): Promise<void> => {
       const claimed = { type: 'ValueClaimed', holder: streamOf('both'), through: -1 } as const;
       await log.append(claim, [encodeEvent(idOf('theirs'), claimed, metadata)], expected);
@@ -128,10 +150,10 @@ test('a claim that another attempt of the same object shares is not given up', a
 test('a user pays for what was claimed and for giving it up, refused though the write is', async (t) => {
   const writing = await opened(t, { rates: writeRates(0, 1_000) });
   const subject = { kind: 'user', name: 'alice', credential: { kind: 'password', uid: 'alice' } } as const;
-  const next = async (place: number): Promise<string> => (
-    verdict(await atOnce(writing, create(made(`r${String(place)}`, 'taken', `x${String(place)}`)), { subject })));
+  const next = async (place: number): Promise<string> =>
+    verdict(await atOnce(writing, create(made(`r${String(place)}`, 'taken', `x${String(place)}`)), { subject }));
   let refused = 0;
-  while (refused < 100 && await next(refused) === 'unique-value-taken') refused += 1;
+  while (refused < 100 && (await next(refused)) === 'unique-value-taken') refused += 1;
   t.equal(refused, 6, 'each takes 1,536 of 10,000 bytes: two claims and one given up');
   const claims = (await writing.recorded()).filter(({ stream }) => /^claim:.*serial/u.test(stream));
   t.equal(claims.length, 1 + 2 * refused, 'each that was made was given up');

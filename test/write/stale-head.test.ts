@@ -11,7 +11,14 @@ import { created, updated, valuesOf, widget, widgets } from '../support/given.ts
 import { idOf } from '../support/id-of.ts';
 import { MemoryLog } from '../support/memory/memory-log.ts';
 
-const metadata: EventMetadata = { actor: 'test', verb: 'update', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: eventSchema, $correlationId: 'r' };
+const metadata: EventMetadata = {
+  actor: 'test',
+  verb: 'update',
+  requestId: 'r',
+  time: '2026-01-01T00:00:00.000Z',
+  schema: eventSchema,
+  $correlationId: 'r',
+};
 const me = streamName(`object:${widgets.key}/w1`);
 const holding = widget({ spec: { title: 'One', serial: 's1' } });
 const [value] = valuesOf(holding);
@@ -21,15 +28,33 @@ test('a value that was let go is claimed anew, though the log answers with the e
   t.teardown(() => log.close());
   let ids = 0;
   const append = async (event: ObjectEvent, base: number): Promise<void> => {
-    t.match(await log.append(me, [encodeEvent(idOf(`event ${String(ids += 1)}`), event, metadata)], base === -1 ? 'absent' : streamRevision(base)), { ok: true });
+    t.match(
+      await log.append(
+        me,
+        [encodeEvent(idOf(`event ${String((ids += 1))}`), event, metadata)],
+        base === -1 ? 'absent' : streamRevision(base),
+      ),
+      { ok: true },
+    );
   };
   await append(created(holding), -1);
   await append(updated(widget({ metadata: { version: 1 } })), 0);
   const before = (await log.readStream(me, { from: streamRevision(0), limit: 1 }))[0];
-  const stale = { append: log.append.bind(log), readLast: async (stream: typeof me) => (stream === me ? before : log.readLast(stream)) };
+  const stale = {
+    append: log.append.bind(log),
+    readLast: async (stream: typeof me) => (stream === me ? before : log.readLast(stream)),
+  };
   const event = updated(widget({ metadata: { version: 2 }, spec: { title: 'One', serial: 's1' } }));
-  const refused = await claimValues({ log: stale, clock: new FakeClock(), uuid: () => idOf(`claim ${String(ids += 1)}`), charge: () => undefined, owe: () => undefined },
-    { type: widgets, me, base: streamRevision(1), event, metadata, dryRun: false });
+  const refused = await claimValues(
+    {
+      log: stale,
+      clock: new FakeClock(),
+      uuid: () => idOf(`claim ${String((ids += 1))}`),
+      charge: () => undefined,
+      owe: () => undefined,
+    },
+    { type: widgets, me, base: streamRevision(1), event, metadata, dryRun: false },
+  );
   t.equal(refused.outcome, 'claimed');
   const claim = await log.readLast(claimStream(widgets.key, value!));
   t.match(claim && decodeEvent(claim).event, { type: 'ValueClaimed', holder: me, through: 1 });

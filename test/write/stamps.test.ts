@@ -19,11 +19,16 @@ const start = Date.UTC(2026, 0, 1);
 function at(timeMs: number): RecordedEvent {
   const time = new Date(timeMs).toISOString();
   const metadata = { actor: 'test', verb: 'create', requestId: 'r', time, schema: eventSchema, $correlationId: 'r' };
-  const place = { stream: streamName('object:w/w1'), revision: streamRevision(0), position: logPosition(1n), endsAppend: true };
+  const place = {
+    stream: streamName('object:w/w1'),
+    revision: streamRevision(0),
+    position: logPosition(1n),
+    endsAppend: true,
+  };
   return { ...encodeEvent(idOf(time), created(), metadata), ...place };
 }
 
-t.test('a clock is wrong that is more than a minute off the log\'s, either way, and not at a minute', async (t) => {
+t.test("a clock is wrong that is more than a minute off the log's, either way, and not at a minute", async (t) => {
   const clock = new FakeClock();
   let logMs: number | undefined;
   const agreement = new ClockAgreement(clock, { time: () => logMs });
@@ -37,11 +42,11 @@ t.test('a clock is wrong that is more than a minute off the log\'s, either way, 
   t.equal(new ClockAgreement(clock).problem(), undefined, 'a log without a clock');
 });
 
-t.test('the server\'s clock is known from an own append on, and goes on without the wall clock', async (t) => {
+t.test("the server's clock is known from an own append on, and goes on without the wall clock", async (t) => {
   const clock = new FakeClock();
   const time = new ServerTime(clock);
   time.seen(start);
-  t.equal(time.now(), undefined, 'others\' events may be of any age');
+  t.equal(time.now(), undefined, "others' events may be of any age");
   const sentMs = clock.monotonic();
   clock.advance(100);
   time.own(start + 5_000, sentMs);

@@ -2,7 +2,14 @@
 import { test, type Test } from 'tap';
 
 import { unsettledMax } from '../../src/limits/writes.ts';
-import { logPosition, logStart, streamName, streamRevision, type AppendOutcome, type ExpectedRevision } from '../../src/log/log.ts';
+import {
+  logPosition,
+  logStart,
+  streamName,
+  streamRevision,
+  type AppendOutcome,
+  type ExpectedRevision,
+} from '../../src/log/log.ts';
 import type { Declared } from '../../src/read/declarations.ts';
 import type { StreamHead } from '../../src/read/objects.ts';
 import { Unsettled } from '../../src/write/unsettled.ts';
@@ -14,7 +21,14 @@ import { metadata } from '../reconcilers/uniqueness-stage.ts';
 
 const unknown: AppendOutcome = { ok: false, reason: 'unknown', cause: new Error('no answer') };
 const landed: AppendOutcome = { ok: true, revision: streamRevision(0), position: logPosition(1n) };
-const declaredAt = (revision: number): Declared => ({ revision: streamRevision(revision), declaration: widgets.declaration!, since: {}, always: {}, enforced: {}, late: 0 });
+const declaredAt = (revision: number): Declared => ({
+  revision: streamRevision(revision),
+  declaration: widgets.declaration!,
+  since: {},
+  always: {},
+  enforced: {},
+  late: 0,
+});
 const streamOf = (name: string) => streamName(`object:${widgets.key}/${name}`);
 
 /** A node that has folded up to a position, and these heads. */
@@ -27,22 +41,43 @@ class Folded {
     declarations: { declared: () => this.declared, onceUnique: () => new Set() },
   });
 
-  async send(name: string, outcome: AppendOutcome | Promise<AppendOutcome>, expected: ExpectedRevision = 'absent'): Promise<AppendOutcome> {
-    return this.unsettled.send({ type: widgets.key, name, stream: streamOf(name), expected, by: this.declared }, async () => outcome);
+  async send(
+    name: string,
+    outcome: AppendOutcome | Promise<AppendOutcome>,
+    expected: ExpectedRevision = 'absent',
+  ): Promise<AppendOutcome> {
+    return this.unsettled.send(
+      { type: widgets.key, name, stream: streamOf(name), expected, by: this.declared },
+      async () => outcome,
+    );
   }
 }
 
-async function fencing(t: Test): Promise<{ readonly log: MemoryLog; readonly uuid: () => string; readonly metadata: () => typeof metadata }> {
+async function fencing(
+  t: Test,
+): Promise<{ readonly log: MemoryLog; readonly uuid: () => string; readonly metadata: () => typeof metadata }> {
   const log = new MemoryLog();
   t.teardown(async () => log.close());
   let ids = 0;
-  return Promise.resolve({ log, uuid: () => { ids += 1; return idOf(`fence ${String(ids)}`); }, metadata: () => metadata });
+  return Promise.resolve({
+    log,
+    uuid: () => {
+      ids += 1;
+      return idOf(`fence ${String(ids)}`);
+    },
+    metadata: () => metadata,
+  });
 }
 
 test('what is under way holds back only once another declaration counts, and until its outcome is known', async (t) => {
   const folded = new Folded();
   let answer: (outcome: AppendOutcome) => void = () => undefined;
-  const sent = folded.send('a', new Promise((resolve) => { answer = resolve; }));
+  const sent = folded.send(
+    'a',
+    new Promise((resolve) => {
+      answer = resolve;
+    }),
+  );
   folded.position = logPosition(20n);
   t.equal(folded.unsettled.drained(), 20n, 'it is decided by what counts');
   folded.declared = declaredAt(1);
@@ -63,7 +98,10 @@ test('what was refused or never sent holds nothing back; what is unknown does un
   folded.position = logPosition(30n);
   folded.heads.set('gone', { kind: 'gone', revision: streamRevision(0) });
   folded.heads.set('thrown', { kind: 'gone', revision: streamRevision(2) });
-  const live = (revision: number): StreamHead => ({ kind: 'live', stored: { bytes: Buffer.alloc(0), revision: streamRevision(revision), position: logStart } });
+  const live = (revision: number): StreamHead => ({
+    kind: 'live',
+    stored: { bytes: Buffer.alloc(0), revision: streamRevision(revision), position: logStart },
+  });
   folded.heads.set('live', live(4));
   t.equal(folded.unsettled.drained(), 10n, 'its base is no answer');
   folded.heads.set('live', live(5));
@@ -80,10 +118,18 @@ test('what is unknown is fenced once another declaration counts, where nothing s
   t.equal(await log.readLast(streamOf('a')), undefined, 'it may land');
   folded.declared = declaredAt(1);
   folded.position = logPosition(40n);
-  await log.append(streamOf('b'), [{ id: idOf('b'), type: 'ObjectCreated', data: Buffer.from('{"values":[]}'), metadata: Buffer.from('{}') }], 'absent');
+  await log.append(
+    streamOf('b'),
+    [{ id: idOf('b'), type: 'ObjectCreated', data: Buffer.from('{"values":[]}'), metadata: Buffer.from('{}') }],
+    'absent',
+  );
   await folded.unsettled.fenceStale(given);
   t.equal((await log.readLast(streamOf('a')))?.type, 'NameFenced');
-  t.equal((await log.readStream(streamOf('b'), { from: streamRevision(0), limit: 9 })).length, 1, 'it has landed, or something else has');
+  t.equal(
+    (await log.readStream(streamOf('b'), { from: streamRevision(0), limit: 9 })).length,
+    1,
+    'it has landed, or something else has',
+  );
   t.equal(folded.unsettled.drained(), 10n, 'an end of a stream before the base is an older answer');
 });
 
@@ -94,7 +140,15 @@ test('two at once fence once, and a fence that failed is tried again', async (t)
   folded.declared = declaredAt(1);
   folded.position = logPosition(20n);
   let appends = 0;
-  const away = { ...given, log: altered(given.log, { append: async () => { appends += 1; return Promise.resolve(unknown); } }) };
+  const away = {
+    ...given,
+    log: altered(given.log, {
+      append: async () => {
+        appends += 1;
+        return Promise.resolve(unknown);
+      },
+    }),
+  };
   await Promise.all([folded.unsettled.fenceStale(away), folded.unsettled.fenceStale(away)]);
   t.same([appends, folded.unsettled.drained()], [1, 10n]);
   await folded.unsettled.fenceStale(given);

@@ -5,14 +5,24 @@ export type Authenticated = { readonly ok: true; readonly subject: Subject } | N
 
 export type NotAuthenticated =
   | { readonly ok: false; readonly reason: 'unauthorized'; readonly detail: string }
-  | { readonly ok: false; readonly reason: 'too-many-requests' | 'unavailable'; readonly detail: string; readonly retryAfterSeconds: number };
+  | {
+      readonly ok: false;
+      readonly reason: 'too-many-requests' | 'unavailable';
+      readonly detail: string;
+      readonly retryAfterSeconds: number;
+    };
 
 export function unauthorized(detail: string): NotAuthenticated {
   return { ok: false, reason: 'unauthorized', detail };
 }
 
 /** The credentials may be valid, but this node cannot check them now. */
-export const undecided: NotAuthenticated = { ok: false, reason: 'unavailable', detail: 'cannot check credentials: the event log or the read models are not available', retryAfterSeconds: 1 };
+export const undecided: NotAuthenticated = {
+  ok: false,
+  reason: 'unavailable',
+  detail: 'cannot check credentials: the event log or the read models are not available',
+  retryAfterSeconds: 1,
+};
 
 /** One answer for an unknown user, a disabled user, a user without a password, and a wrong password. */
 export const wrongPair: NotAuthenticated = unauthorized('the user name or password is wrong');

@@ -2,7 +2,13 @@ import { hash, randomBytes } from 'node:crypto';
 
 import type { Clock } from '../../base/clock.ts';
 import { visitor, type Subject, type UserSubject } from '../../command/subject.ts';
-import { basicCacheEntriesMax, basicCacheMs, oidcLeewayMs, tokenUseNotedMs, tokenUsesRememberedMax } from '../../limits/access.ts';
+import {
+  basicCacheEntriesMax,
+  basicCacheMs,
+  oidcLeewayMs,
+  tokenUseNotedMs,
+  tokenUsesRememberedMax,
+} from '../../limits/access.ts';
 import { undecided, unauthorized, wrongPair, type Authenticated, type NotAuthenticated } from './authenticated.ts';
 import { basicHeader, basicPair, type BasicPair } from './basic-pair.ts';
 import { isDigestOf, type Elsewhere } from './unfolded-writes.ts';
@@ -72,7 +78,9 @@ export class Authenticator {
   constructor(dependencies: AuthenticatorDependencies) {
     this.#dependencies = dependencies;
     this.#logIns = new PasswordLogIns(dependencies);
-    dependencies.permissions.subscribe(({ credentials }) => { if (credentials.size > 0) this.#forget(credentials); });
+    dependencies.permissions.subscribe(({ credentials }) => {
+      if (credentials.size > 0) this.#forget(credentials);
+    });
   }
 
   /** Returns synchronously for cached credentials. */
@@ -83,7 +91,9 @@ export class Authenticator {
     if (session === undefined) return visiting;
     if (others.length > 0) return unauthorized(`the request has several cookies named ${sessionCookie}: send one`);
     const key = this.#keyOf(`cookie ${session}`);
-    return this.#recall(key, address) ?? this.#ask({ key, address, gone, verify: async () => this.#verifySession(session) });
+    return (
+      this.#recall(key, address) ?? this.#ask({ key, address, gone, verify: async () => this.#verifySession(session) })
+    );
   }
 
   /** Whether the subject's credential is still valid. */
@@ -113,7 +123,9 @@ export class Authenticator {
   /** A separate method, so that the hot path allocates no closures. */
   async #askHeader(key: string, authorization: string, { address, gone }: From): Promise<Authenticated> {
     return this.#ask({
-      key, address, gone,
+      key,
+      address,
+      gone,
       verify: (abandoned) => this.#verifyHeader(authorization, { address, gone: () => abandoned }),
       // Caching another spelling of the same credentials would only evict an entry of another client.
       isKept: () => isUsual(authorization),
@@ -123,9 +135,15 @@ export class Authenticator {
   #recognizePair({ username, password }: BasicPair, { address, gone }: From): Authenticated | Promise<Authenticated> {
     const length = String(username.length);
     const key = this.#keyOf(`pair ${address} ${length} ${username}:${password.normalize('NFC')}`);
-    return this.#recall(key, address) ?? this.#ask({
-      key, address, gone, verify: async (signal) => this.#verifyPair({ username, password, address, signal }),
-    });
+    return (
+      this.#recall(key, address) ??
+      this.#ask({
+        key,
+        address,
+        gone,
+        verify: async (signal) => this.#verifyPair({ username, password, address, signal }),
+      })
+    );
   }
 
   #keyOf(text: string): string {
@@ -149,11 +167,15 @@ export class Authenticator {
 
   async #ask({ key, address, gone, verify, isKept }: Question): Promise<Authenticated> {
     // Shared only within one address: another address may have exceeded its limit of failures.
-    return this.#pending.join(`${key} ${address}`, async (abandoned) => {
-      const answer = await verify(abandoned);
-      if (answer.ok && answer.subject.kind === 'user' && isKept?.() !== false) this.#remember(key, answer.subject);
-      return answer;
-    }, gone?.());
+    return this.#pending.join(
+      `${key} ${address}`,
+      async (abandoned) => {
+        const answer = await verify(abandoned);
+        if (answer.ok && answer.subject.kind === 'user' && isKept?.() !== false) this.#remember(key, answer.subject);
+        return answer;
+      },
+      gone?.(),
+    );
   }
 
   async #verifyHeader(authorization: string, from: From): Promise<Authenticated> {
@@ -162,7 +184,7 @@ export class Authenticator {
     const bearer = /^bearer +([A-Za-z0-9._~+/=-]+)$/iu.exec(authorization)?.[1];
     if (bearer === undefined) return unauthorized('the Authorization header must be Basic or Bearer credentials');
     if (bearer.startsWith('pat_')) return this.#verifyToken(bearer);
-    return await this.#dependencies.oidc?.verify(bearer) ?? badToken;
+    return (await this.#dependencies.oidc?.verify(bearer)) ?? badToken;
   }
 
   async #verifyPair(logIn: LogIn): Promise<Authenticated> {
@@ -181,10 +203,18 @@ export class Authenticator {
     const unknown = found === undefined ? await this.#fromElsewhere(uid, text, badToken) : undefined;
     if (unknown !== undefined) return unknown;
     const token = found ?? permissions.token(uid);
-    if (token === undefined || !isTokenGood(permissions, token, clock.now()) || !isDigestOf(secrets.tokenDigest(uid) ?? '', text)) return badToken;
+    if (
+      token === undefined ||
+      !isTokenGood(permissions, token, clock.now()) ||
+      !isDigestOf(secrets.tokenDigest(uid) ?? '', text)
+    )
+      return badToken;
     const { name, roles, owner, ownerUid: userUid } = token;
     this.#noteUse(uid, name);
-    return { ok: true, subject: { kind: 'user', name: owner, credential: { kind: 'token', uid, userUid, name, roles } } };
+    return {
+      ok: true,
+      subject: { kind: 'user', name: owner, credential: { kind: 'token', uid, userUid, name, roles } },
+    };
   }
 
   async #verifySession(text: string): Promise<Authenticated> {
@@ -195,13 +225,21 @@ export class Authenticator {
     const unknown = found === undefined ? await this.#fromElsewhere(uid, text, deadSession) : undefined;
     if (unknown !== undefined) return unknown;
     const session = found ?? permissions.session(uid);
-    if (session === undefined || !isSessionGood(permissions, session, clock.now()) || !isDigestOf(secrets.tokenDigest(uid) ?? '', text)) return deadSession;
-    return { ok: true, subject: { kind: 'user', name: session.user, credential: { kind: 'session', uid, userUid: session.userUid } } };
+    if (
+      session === undefined ||
+      !isSessionGood(permissions, session, clock.now()) ||
+      !isDigestOf(secrets.tokenDigest(uid) ?? '', text)
+    )
+      return deadSession;
+    return {
+      ok: true,
+      subject: { kind: 'user', name: session.user, credential: { kind: 'session', uid, userUid: session.userUid } },
+    };
   }
 
   /** The refusal of a token or session that this node does not know; undefined if a second look-up may find it. */
   async #fromElsewhere(uid: string, text: string, refused: NotAuthenticated): Promise<NotAuthenticated | undefined> {
-    const found = await this.#dependencies.elsewhere?.token(uid, text) ?? 'never-issued';
+    const found = (await this.#dependencies.elsewhere?.token(uid, text)) ?? 'never-issued';
     if (found === 'look-again') return undefined;
     return found === 'undecided' ? undecided : refused;
   }
@@ -220,7 +258,10 @@ export class Authenticator {
     const { clock } = this.#dependencies;
     const { credential } = subject;
     // The leeway compensates for clock differences; it does not extend the cache.
-    const forMs = credential.kind === 'oidc' ? Math.min(basicCacheMs, credential.expiresAt - oidcLeewayMs - clock.now()) : basicCacheMs;
+    const forMs =
+      credential.kind === 'oidc'
+        ? Math.min(basicCacheMs, credential.expiresAt - oidcLeewayMs - clock.now())
+        : basicCacheMs;
     if (forMs <= 0) return;
     makeRoom(this.#remembered, basicCacheEntriesMax);
     this.#remembered.set(key, { answer: { ok: true, subject }, until: clock.monotonic() + forMs });
@@ -228,7 +269,12 @@ export class Authenticator {
 
   /** Drops the cached credentials that are no longer valid. */
   #forget(users: ReadonlySet<string>): void {
-    for (const [key, { answer: { subject } }] of this.#remembered) {
+    for (const [
+      key,
+      {
+        answer: { subject },
+      },
+    ] of this.#remembered) {
       if (users.has(subject.name) && !this.isValid(subject)) this.#remembered.delete(key);
     }
   }

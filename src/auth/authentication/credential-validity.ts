@@ -19,7 +19,11 @@ export function isTokenGood(records: Records, token: TokenRecord, now: number): 
 export function isSessionGood(records: Records, session: SessionRecord, now: number): boolean {
   if (session.expiresAt <= now) return false;
   const user = enabledUser(records, session.user, session.userUid);
-  return user !== undefined && user.passwordRevision === session.passwordRevision && user.timesDisabled === session.timesDisabled;
+  return (
+    user !== undefined &&
+    user.passwordRevision === session.passwordRevision &&
+    user.timesDisabled === session.timesDisabled
+  );
 }
 
 /** Whether the subject's credential is still valid. */

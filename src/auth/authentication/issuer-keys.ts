@@ -1,4 +1,11 @@
-import { createLocalJWKSet, errors, type CryptoKey, type FlattenedJWSInput, type JSONWebKeySet, type JWSHeaderParameters } from 'jose';
+import {
+  createLocalJWKSet,
+  errors,
+  type CryptoKey,
+  type FlattenedJWSInput,
+  type JSONWebKeySet,
+  type JWSHeaderParameters,
+} from 'jose';
 
 import { isTrustedUrl, type OidcSettings } from '../../access/identity-provider.ts';
 import { decodeJson } from '../../base/json.ts';
@@ -38,11 +45,13 @@ export class IssuerKeys {
   async find(header: JWSHeaderParameters, token: FlattenedJWSInput): Promise<CryptoKey> {
     const { clock } = this.#dependencies;
     const known = this.#keys;
-    if (known === undefined || clock.monotonic() - known.fetchedAt >= oidcKeysMs) return (await this.#ask()).find(header, token);
+    if (known === undefined || clock.monotonic() - known.fetchedAt >= oidcKeysMs)
+      return (await this.#ask()).find(header, token);
     try {
       return await known.find(header, token);
     } catch (error) {
-      const mayAsk = error instanceof errors.JWKSNoMatchingKey && clock.monotonic() - known.fetchedAt >= oidcUnknownKeyMs;
+      const mayAsk =
+        error instanceof errors.JWKSNoMatchingKey && clock.monotonic() - known.fetchedAt >= oidcUnknownKeyMs;
       if (!mayAsk) throw error;
     }
     return (await this.#ask()).find(header, token);
@@ -50,17 +59,22 @@ export class IssuerKeys {
 
   async #ask(): Promise<KeySet> {
     const { clock } = this.#dependencies;
-    if (clock.monotonic() - this.#failedAt < oidcRetryMs) throw new KeysUnavailableError('the identity provider is not reachable');
-    this.#asking ??= this.#fetchKeys().finally(() => { this.#asking = undefined; });
+    if (clock.monotonic() - this.#failedAt < oidcRetryMs)
+      throw new KeysUnavailableError('the identity provider is not reachable');
+    this.#asking ??= this.#fetchKeys().finally(() => {
+      this.#asking = undefined;
+    });
     return this.#asking;
   }
 
   async #fetchKeys(): Promise<KeySet> {
     const { settings, clock, onProblem } = this.#dependencies;
     const stop = new AbortController();
-    const timer: Timer = clock.after(oidcFetchMs, () => { stop.abort(); });
+    const timer: Timer = clock.after(oidcFetchMs, () => {
+      stop.abort();
+    });
     try {
-      const keys = await this.#document(settings.jwksUrl ?? await this.#discover(stop.signal), stop.signal);
+      const keys = await this.#document(settings.jwksUrl ?? (await this.#discover(stop.signal)), stop.signal);
       this.#keys = { find: createLocalJWKSet(keySetOf(keys)), fetchedAt: clock.monotonic() };
       return this.#keys;
     } catch (error) {
@@ -79,12 +93,17 @@ export class IssuerKeys {
     const document = await this.#document(`${issuer.replace(/\/$/u, '')}/.well-known/openid-configuration`, signal);
     if (document['issuer'] !== issuer) throw new Error('the discovery document names another issuer');
     const { jwks_uri: url } = document;
-    if (typeof url !== 'string' || !isTrustedUrl(url)) throw new Error('the discovery document has no jwks_uri with HTTPS');
+    if (typeof url !== 'string' || !isTrustedUrl(url))
+      throw new Error('the discovery document has no jwks_uri with HTTPS');
     return url;
   }
 
   async #document(url: string, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
-    const response = await this.#dependencies.fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
+    const response = await this.#dependencies.fetch(url, {
+      signal,
+      redirect: 'error',
+      headers: { accept: 'application/json' },
+    });
     if (!response.ok || response.body === null) {
       await response.body?.cancel();
       throw new Error(`${url} answered ${String(response.status)}`);
@@ -94,7 +113,8 @@ export class IssuerKeys {
     const body: AsyncIterable<Uint8Array> = response.body;
     for await (const chunk of body) {
       bytes += chunk.length;
-      if (bytes > oidcDocumentBytesMax) throw new Error(`${url} answered more than ${String(oidcDocumentBytesMax)} bytes`);
+      if (bytes > oidcDocumentBytesMax)
+        throw new Error(`${url} answered more than ${String(oidcDocumentBytesMax)} bytes`);
       chunks.push(chunk);
     }
     const decoded = decodeJson(Buffer.concat(chunks), { depthMax: jsonDepthMax });
@@ -109,7 +129,11 @@ function keySetOf(document: Readonly<Record<string, unknown>>): JSONWebKeySet {
 }
 
 function isKeySet(document: object): document is JSONWebKeySet {
-  return 'keys' in document && Array.isArray(document.keys) && document.keys.every((key: unknown) => isMembers(key) && typeof key['kty'] === 'string');
+  return (
+    'keys' in document &&
+    Array.isArray(document.keys) &&
+    document.keys.every((key: unknown) => isMembers(key) && typeof key['kty'] === 'string')
+  );
 }
 
 function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {

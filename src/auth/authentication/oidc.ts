@@ -5,9 +5,23 @@ import { undecided, unauthorized, type Authenticated } from './authenticated.ts'
 import { IssuerKeys, KeysUnavailableError, type OidcDependencies } from './issuer-keys.ts';
 
 /** Only public-key signatures: an HMAC secret may be known to others, and `none` is no signature. */
-const algorithms = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'] as const;
+const algorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+] as const;
 
-const refused = unauthorized('the bearer token is neither a token of this server nor a valid token of its identity provider');
+const refused = unauthorized(
+  'the bearer token is neither a token of this server nor a valid token of its identity provider',
+);
 
 /**
  * Verifies bearer tokens of the configured identity provider (decision 7.5). Such a token authenticates the user
@@ -28,20 +42,36 @@ export class OidcVerifier {
     if (payload === undefined) return refused;
     const claim = userClaim(payload, this.#dependencies.settings.usernameClaim);
     if (claim === undefined || payload.exp === undefined) return refused;
-    return { ok: true, subject: { kind: 'user', name: `oidc:${claim}`, credential: { kind: 'oidc', expiresAt: payload.exp * 1_000 + oidcLeewayMs } } };
+    return {
+      ok: true,
+      subject: {
+        kind: 'user',
+        name: `oidc:${claim}`,
+        credential: { kind: 'oidc', expiresAt: payload.exp * 1_000 + oidcLeewayMs },
+      },
+    };
   }
 
   async #verified(token: string): Promise<JWTPayload | 'unavailable' | undefined> {
-    const { settings: { issuer, audience }, clock } = this.#dependencies;
+    const {
+      settings: { issuer, audience },
+      clock,
+    } = this.#dependencies;
     try {
       const { payload } = await jwtVerify(token, async (header, jws) => this.#keys.find(header, jws), {
-        issuer, audience, algorithms: [...algorithms], requiredClaims: ['exp'], clockTolerance: oidcLeewayMs / 1_000, currentDate: new Date(clock.now()),
+        issuer,
+        audience,
+        algorithms: [...algorithms],
+        requiredClaims: ['exp'],
+        clockTolerance: oidcLeewayMs / 1_000,
+        currentDate: new Date(clock.now()),
       });
       return payload;
     } catch (error) {
       if (error instanceof KeysUnavailableError) return 'unavailable';
       // The runtime throws a TypeError for a key that does not fit its algorithm.
-      if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException) return undefined;
+      if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException)
+        return undefined;
       throw error;
     }
   }
@@ -50,7 +80,8 @@ export class OidcVerifier {
 /** The name is used in bindings and in events, so its length is bounded and its characters are printable. */
 function userClaim(payload: JWTPayload, name: string): string | undefined {
   const claim = Object.hasOwn(payload, name) ? payload[name] : undefined;
-  if (typeof claim !== 'string' || claim === '' || claim.length > oidcClaimLengthMax || /[\p{Cc}\p{Cs}]/u.test(claim)) return undefined;
+  if (typeof claim !== 'string' || claim === '' || claim.length > oidcClaimLengthMax || /[\p{Cc}\p{Cs}]/u.test(claim))
+    return undefined;
   // An unverified address may belong to anybody.
   return name === 'email' && payload['email_verified'] === false ? undefined : claim;
 }

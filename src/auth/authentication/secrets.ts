@@ -6,7 +6,15 @@ import type { EventMetadata, SecretEvent } from '../../command/event.ts';
 import type { Withheld } from '../../command/strategy.ts';
 import { writeAttemptsMax } from '../../limits/writes.ts';
 import { decodeEvent, encodeEvent } from '../../log/event-codec.ts';
-import { LogCorruptError, streamName, type AppendOutcome, type EventLog, type ExpectedRevision, type ProposedEvent, type StreamName } from '../../log/log.ts';
+import {
+  LogCorruptError,
+  streamName,
+  type AppendOutcome,
+  type EventLog,
+  type ExpectedRevision,
+  type ProposedEvent,
+  type StreamName,
+} from '../../log/log.ts';
 import type { SecretReader } from '../../read/secrets.ts';
 import type { KeptOutcome, SecretKeeper, SecretOwner } from '../../write/rules.ts';
 import { Passwords } from '../passwords/password.ts';
@@ -93,7 +101,11 @@ export class Secrets implements SecretKeeper {
   }
 
   /** Retries an append with unknown outcome with the same event, which the log accepts at most once. */
-  async #appendUntilKnown(stream: StreamName, proposed: ProposedEvent, expected: ExpectedRevision): Promise<AppendOutcome> {
+  async #appendUntilKnown(
+    stream: StreamName,
+    proposed: ProposedEvent,
+    expected: ExpectedRevision,
+  ): Promise<AppendOutcome> {
     let outcome = await this.#log.append(stream, [proposed], expected);
     for (let attempt = 1; !outcome.ok && outcome.reason === 'unknown' && attempt < writeAttemptsMax; attempt += 1) {
       await delay(this.#clock, Math.min(2 ** attempt, 250));

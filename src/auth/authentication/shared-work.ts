@@ -28,7 +28,11 @@ export class SharedWork<Result> {
   #start(key: string, work: Work<Result>): Running<Result> {
     const abandoned = new AbortController();
     const running: Running<Result> = {
-      result: work(abandoned.signal).finally(() => { this.#end(key, running); }), abandoned, waiting: 0,
+      result: work(abandoned.signal).finally(() => {
+        this.#end(key, running);
+      }),
+      abandoned,
+      waiting: 0,
     };
     this.#running.set(key, running);
     return running;

@@ -25,7 +25,8 @@ export class TokenQuota {
     const unsettled = this.#unsettled.get(owner) ?? new Set<string>();
     // A token that is folded, but whose write has not returned yet, counts once.
     const making = [...unsettled].filter((uid) => this.#permissions.token(uid) === undefined).length;
-    if (this.#permissions.tokensOf(owner) + making >= tokensPerUserMax) return broken(after, [{ pointer: '', detail: full }]);
+    if (this.#permissions.tokensOf(owner) + making >= tokensPerUserMax)
+      return broken(after, [{ pointer: '', detail: full }]);
     const { uid } = after.metadata;
     unsettled.add(uid);
     this.#unsettled.set(owner, unsettled);

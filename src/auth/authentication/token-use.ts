@@ -23,17 +23,34 @@ const subject: Subject = { kind: 'platform', part: 'tokens' };
  * Records the last use of a token in its status. It is never awaited, and a failure is only logged, since the next use
  * records it again. A use within a minute of the recorded one writes nothing, across restarts too.
  */
-export function tokenUseWriter({ execute, reader, tokens, clock, uuid, onError }: TokenUseDependencies): (name: string) => void {
+export function tokenUseWriter({
+  execute,
+  reader,
+  tokens,
+  clock,
+  uuid,
+  onError,
+}: TokenUseDependencies): (name: string) => void {
   const note = async (name: string): Promise<void> => {
     const stored = reader.get(tokens.key, name);
     if (stored === undefined || clock.now() - lastUse(stored.bytes) < tokenUseNotedMs) return;
     const document = { status: { lastUsedAt: new Date(clock.now()).toISOString() } };
-    const outcome = await execute(tokens, { type: 'patch', name, part: 'main', preconditions: {}, patch: { kind: 'merge', document } }, {
-      cause: { actor: actorOf(subject), verb: 'patch', requestId: uuid() }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject,
-    });
+    const outcome = await execute(
+      tokens,
+      { type: 'patch', name, part: 'main', preconditions: {}, patch: { kind: 'merge', document } },
+      {
+        cause: { actor: actorOf(subject), verb: 'patch', requestId: uuid() },
+        dryRun: false,
+        fieldValidation: undefined,
+        origin: 'platform',
+        subject,
+      },
+    );
     if (!outcome.ok && !isExpected(outcome.rejection.reason)) onError(new Error(outcome.rejection.detail));
   };
-  return (name) => { note(name).catch(onError); };
+  return (name) => {
+    note(name).catch(onError);
+  };
 }
 
 /** The token was deleted, or the disk is nearly full, which the server reports elsewhere. */
@@ -44,6 +61,9 @@ function isExpected(reason: RejectionReason): boolean {
 /** Epoch milliseconds; -Infinity when no use is recorded. */
 function lastUse(bytes: Uint8Array): number {
   const status = storedObject(bytes)['status'];
-  const at = typeof status === 'object' && status !== null && 'lastUsedAt' in status && typeof status.lastUsedAt === 'string' ? Date.parse(status.lastUsedAt) : NaN;
+  const at =
+    typeof status === 'object' && status !== null && 'lastUsedAt' in status && typeof status.lastUsedAt === 'string'
+      ? Date.parse(status.lastUsedAt)
+      : NaN;
   return Number.isNaN(at) ? -Infinity : at;
 }

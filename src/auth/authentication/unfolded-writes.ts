@@ -36,7 +36,7 @@ export class Elsewhere {
     try {
       const digest = await secrets.issuedDigest(uid);
       if (digest === undefined || !isDigestOf(digest, text)) return 'never-issued';
-      return await this.#folded(await this.#lastObject()) ? 'look-again' : 'undecided';
+      return (await this.#folded(await this.#lastObject())) ? 'look-again' : 'undecided';
     } catch (error) {
       if (error instanceof LogCorruptError) throw error;
       return 'undecided';
@@ -52,7 +52,9 @@ export class Elsewhere {
     if (!log.state().reachable || nameProblem(name) !== undefined) return false;
     try {
       const last = await log.readLast(streamName(`object:${type}/${name}`));
-      return last !== undefined && last.revision > revisionOf(reader.head(type, name)) && await this.#folded(last.position);
+      return (
+        last !== undefined && last.revision > revisionOf(reader.head(type, name)) && (await this.#folded(last.position))
+      );
     } catch (error) {
       if (error instanceof LogCorruptError) throw error;
       return false;
@@ -72,7 +74,7 @@ export class Elsewhere {
   }
 
   async #folded(position: LogPosition): Promise<boolean> {
-    return await this.#dependencies.reader.reached(position, { timeoutMs: freshnessWaitMs }) === 'reached';
+    return (await this.#dependencies.reader.reached(position, { timeoutMs: freshnessWaitMs })) === 'reached';
   }
 }
 

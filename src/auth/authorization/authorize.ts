@@ -31,7 +31,11 @@ const notYet: Authorized = { allowed: false, reason: 'the permission tables are 
  * Denies by default: a request needs a rule in one of the subject's roles. Until the permission tables have loaded the
  * whole log, only probes are allowed.
  */
-export function createAuthorizer({ permissions, pluginOf, idleOf = () => undefined }: AuthorizerDependencies): Authorize {
+export function createAuthorizer({
+  permissions,
+  pluginOf,
+  idleOf = () => undefined,
+}: AuthorizerDependencies): Authorize {
   return (subject, request) => {
     if (!permissions.isReady()) return isProbe(request) ? probed : notYet;
     const rights = permissions.rightsOf(subject);
@@ -42,7 +46,8 @@ export function createAuthorizer({ permissions, pluginOf, idleOf = () => undefin
 }
 
 function firstIdle(
-  plugins: ReadonlySet<string>, idleOf: (plugin: string) => IdlePlugin | undefined,
+  plugins: ReadonlySet<string>,
+  idleOf: (plugin: string) => IdlePlugin | undefined,
 ): IdlePlugin | undefined {
   for (const plugin of plugins) {
     const idle = idleOf(plugin);
@@ -69,8 +74,12 @@ export function isProbe(request: ApiRequest): boolean {
 
 /** Kubernetes' wording: verb, resource and name. It does not reveal whether the object exists. */
 export function refusalOf(subject: Subject, request: ApiRequest): string {
-  const who = subject.kind === 'visitor' ? 'an anonymous visitor' : `User ${JSON.stringify(actorOf(subject))}${confinement(subject)}`;
-  if (request.kind === 'non-resource') return `forbidden: ${who} cannot ${request.verb} path ${JSON.stringify(request.path)}`;
+  const who =
+    subject.kind === 'visitor'
+      ? 'an anonymous visitor'
+      : `User ${JSON.stringify(actorOf(subject))}${confinement(subject)}`;
+  if (request.kind === 'non-resource')
+    return `forbidden: ${who} cannot ${request.verb} path ${JSON.stringify(request.path)}`;
   const resource = request.subresource === undefined ? request.resource : `${request.resource}/${request.subresource}`;
   const object = `${request.resource}${request.group === '' ? '' : `.${request.group}`}${request.name === undefined ? '' : ` ${JSON.stringify(request.name)}`}`;
   return `${object} is forbidden: ${who} cannot ${request.verb} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(request.group)}`;
@@ -78,6 +87,7 @@ export function refusalOf(subject: Subject, request: ApiRequest): string {
 
 /** A limited token can lack a right that its user has. */
 function confinement(subject: Subject): string {
-  if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined) return '';
+  if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined)
+    return '';
   return ` with the token ${JSON.stringify(subject.credential.name)}, which is limited to some roles,`;
 }

@@ -24,19 +24,28 @@ export function beyondWhatIsHeld(change: DecidedChange, known: Known): Refused |
   if (subject.kind === 'plugin' || subject.kind === 'platform') return undefined;
   const rights = known.permissions.rightsOf(subject);
   if (rights.isSuperAdministrator) return undefined;
-  if (type.key === tokenKey && before === undefined) return after === undefined ? undefined : roleBeyond(change, after, rights);
+  if (type.key === tokenKey && before === undefined)
+    return after === undefined ? undefined : roleBeyond(change, after, rights);
   const unforeseeable = type.key === roleKey ? unforeseen(change, known) : missingRole(change, known);
   if (unforeseeable !== undefined) return forbidden(change, unforeseeable);
-  const given = rights.lacks([...takenFrom(change, known), ...(after === undefined ? [] : givenBy(change, after, known))]);
+  const given = rights.lacks([
+    ...takenFrom(change, known),
+    ...(after === undefined ? [] : givenBy(change, after, known)),
+  ]);
   if (given !== undefined) return forbidden(change, `cannot grant permissions they do not have: ${shown(given)}`);
   const above = rights.lacks(rulesOfThose(usersActedOn(change), change, known));
-  return above === undefined ? undefined : forbidden(change, `cannot act on a user with more permissions than their own: ${shown(above)}`);
+  return above === undefined
+    ? undefined
+    : forbidden(change, `cannot act on a user with more permissions than their own: ${shown(above)}`);
 }
 
 /** The rules of these users, including the roles of all authenticated users, which a visitor does not have. */
 function rulesOfThose(users: readonly string[], { subject }: DecidedChange, { permissions }: Known): readonly Rule[] {
   if (users.length === 0) return [];
-  return permissions.rulesOf([...users.flatMap((user) => permissions.bound(user)), ...(subject.kind === 'user' ? [] : [authenticatedRole])]);
+  return permissions.rulesOf([
+    ...users.flatMap((user) => permissions.bound(user)),
+    ...(subject.kind === 'user' ? [] : [authenticatedRole]),
+  ]);
 }
 
 /** The rules that a role granted before this change or deletion. */
@@ -50,7 +59,13 @@ function takenFrom({ type, before }: DecidedChange, { permissions }: Known): rea
  */
 function missingRole(change: DecidedChange, { permissions }: Known): string | undefined {
   const { type, after } = change;
-  if (type.key !== roleBindingKey || after === undefined || permissions.role(roleNameOf(after)) !== undefined || !bindsMore(change, after)) return undefined;
+  if (
+    type.key !== roleBindingKey ||
+    after === undefined ||
+    permissions.role(roleNameOf(after)) !== undefined ||
+    !bindsMore(change, after)
+  )
+    return undefined;
   return `cannot bind to a role that does not exist: ${JSON.stringify(roleNameOf(after))}`;
 }
 
@@ -61,9 +76,12 @@ function missingRole(change: DecidedChange, { permissions }: Known): string | un
 function unforeseen({ before, after }: DecidedChange, { permissions, domain }: Known): string | undefined {
   if (after === undefined) return undefined;
   const { name } = after.metadata;
-  if (before === undefined && builtInRoles.has(name)) return 'cannot create a role with this name: it is reserved for a built-in role';
+  if (before === undefined && builtInRoles.has(name))
+    return 'cannot create a role with this name: it is reserved for a built-in role';
   const known = new Set(before === undefined ? [] : roleOf(before, domain).dependencies);
-  const missing = roleOf(after, domain).dependencies.find((dependency) => !known.has(dependency) && dependency !== name && permissions.role(dependency) === undefined);
+  const missing = roleOf(after, domain).dependencies.find(
+    (dependency) => !known.has(dependency) && dependency !== name && permissions.role(dependency) === undefined,
+  );
   return missing === undefined ? undefined : `cannot depend on a role that does not exist: ${JSON.stringify(missing)}`;
 }
 
@@ -72,9 +90,12 @@ function givenBy(change: DecidedChange, after: ResourceObject, { permissions, do
   const { name } = after.metadata;
   switch (change.type.key) {
     // A role grants its whole closure to its holders, and to roles that depend on it or aggregate it.
-    case roleKey: return permissions.rulesOf([name], { name, role: roleOf(after, domain) });
-    case roleBindingKey: return bindsMore(change, after) ? permissions.rulesOf([roleNameOf(after)]) : [];
-    default: return [];
+    case roleKey:
+      return permissions.rulesOf([name], { name, role: roleOf(after, domain) });
+    case roleBindingKey:
+      return bindsMore(change, after) ? permissions.rulesOf([roleNameOf(after)]) : [];
+    default:
+      return [];
   }
 }
 
@@ -87,12 +108,17 @@ function bindsMore({ before }: DecidedChange, after: ResourceObject): boolean {
 
 function roleBeyond(change: DecidedChange, after: ResourceObject, { roles }: Rights): Refused | undefined {
   const lacking = tokenRolesOf(after).find((role) => !roles.has(role));
-  return lacking === undefined ? undefined : forbidden(change, `cannot give a token a role they do not have: ${JSON.stringify(lacking)}`);
+  return lacking === undefined
+    ? undefined
+    : forbidden(change, `cannot give a token a role they do not have: ${JSON.stringify(lacking)}`);
 }
 
 /** Kubernetes' wording: the object first, then the user and the reason. */
 function forbidden({ type, subject, before, after }: DecidedChange, why: string): Refused {
-  return refuse('forbidden', `${type.key} ${JSON.stringify((after ?? before)?.metadata.name ?? '')} is forbidden: User ${JSON.stringify(actorOf(subject))} ${why}`);
+  return refuse(
+    'forbidden',
+    `${type.key} ${JSON.stringify((after ?? before)?.metadata.name ?? '')} is forbidden: User ${JSON.stringify(actorOf(subject))} ${why}`,
+  );
 }
 
 function shown({ kind: _kind, ...rule }: Rule): string {

@@ -42,8 +42,11 @@ export class SuperHolders {
   #judge(ends: Ends): Judged {
     // Registered even if nobody holds the role by it yet: a user that becomes a holder meanwhile may be removed by both
     // changes.
-    const release = (): void => { this.#unsettled.delete(ends); };
-    if (this.#endsAny(ends) && !this.#isAnyLeft(ends)) return refuse('forbidden', `no other active user has the role "${superRole}": bind it to another user first`);
+    const release = (): void => {
+      this.#unsettled.delete(ends);
+    };
+    if (this.#endsAny(ends) && !this.#isAnyLeft(ends))
+      return refuse('forbidden', `no other active user has the role "${superRole}": bind it to another user first`);
     this.#unsettled.add(ends);
     return { ok: true, release };
   }
@@ -57,7 +60,8 @@ export class SuperHolders {
   /** Usually the first holder remains, which ends the search; there may be thousands of holders. */
   #isAnyLeft(ends: Ends): boolean {
     const all = [ends, ...this.#unsettled];
-    for (const holder of this.#permissions.holders(superRole)) if (!all.some((each) => isEnded(each, holder))) return true;
+    for (const holder of this.#permissions.holders(superRole))
+      if (!all.some((each) => isEnded(each, holder))) return true;
     return false;
   }
 }

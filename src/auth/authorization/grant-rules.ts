@@ -15,7 +15,11 @@ import { broken } from '../types/type-members.ts';
 
 const permitted: Judged = { ok: true };
 
-export type GrantRulesDependencies = { readonly permissions: PermissionReader; readonly domain: string; readonly typeOfKind: TypeOfKind };
+export type GrantRulesDependencies = {
+  readonly permissions: PermissionReader;
+  readonly domain: string;
+  readonly typeOfKind: TypeOfKind;
+};
 
 /**
  * The rules for writes of the access control types (decision 6.7): nobody grants rights they do not hold or acts on a
@@ -23,13 +27,17 @@ export type GrantRulesDependencies = { readonly permissions: PermissionReader; r
  * needed to change owner references. Each decision reads the tables in the same turn.
  */
 export function createGrantRules({ permissions, domain, typeOfKind }: GrantRulesDependencies): WriteRules {
-  const strategies = new Map(platformTypes(domain).map(({ declaration: { group, plural }, strategy }) => [typeKeyOf(group, plural), strategy]));
+  const strategies = new Map(
+    platformTypes(domain).map(({ declaration: { group, plural }, strategy }) => [typeKeyOf(group, plural), strategy]),
+  );
   const superHolders = new SuperHolders(permissions);
   const tokens = new TokenQuota(permissions);
   return {
     // A message for a plugin may reach the plugin's callers, and one for the platform the Plugin's status.
-    mayName: (subject, type, name) => (subject.kind === 'user' || subject.kind === 'visitor')
-      && permissions.isReady() && lackOf({ verb: 'get', type, name }, subject, permissions) === undefined,
+    mayName: (subject, type, name) =>
+      (subject.kind === 'user' || subject.kind === 'visitor') &&
+      permissions.isReady() &&
+      lackOf({ verb: 'get', type, name }, subject, permissions) === undefined,
     strategyOf: (type) => strategies.get(type),
     judge: (change) => {
       const unowned = ownersBeyondRights(change, { permissions, typeOfKind });
@@ -38,7 +46,12 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
       const standing = standingRoleRefusal(change);
       if (standing !== undefined) return standing;
       if (!permissions.isReady()) return change.subject.kind === 'plugin' ? permitted : notReady;
-      return (change.subject.kind === 'platform' ? undefined : missingRole(change, permissions)) ?? beyondWhatIsHeld(change, { permissions, domain }) ?? tokens.judge(change) ?? superHolders.judge(change);
+      return (
+        (change.subject.kind === 'platform' ? undefined : missingRole(change, permissions)) ??
+        beyondWhatIsHeld(change, { permissions, domain }) ??
+        tokens.judge(change) ??
+        superHolders.judge(change)
+      );
     },
   };
 }
@@ -60,9 +73,11 @@ function isPlatformsOwn(subject: Subject): boolean {
 function standingRoleRefusal({ type, subject, before, after }: DecidedChange): Refused | undefined {
   const { name = '' } = (after ?? before)?.metadata ?? {};
   if (type.key !== roleKey) return undefined;
-  if (name === superRole) return untouchable(name, 'the super administrator role cannot be created, changed or deleted');
+  if (name === superRole)
+    return untouchable(name, 'the super administrator role cannot be created, changed or deleted');
   if (name !== anonymousRole && name !== authenticatedRole) return undefined;
-  if (after === undefined) return untouchable(name, 'this role applies to every request: it can be changed but not deleted');
+  if (after === undefined)
+    return untouchable(name, 'this role applies to every request: it can be changed but not deleted');
   return subject.kind === 'visitor' ? untouchable(name, 'only an authenticated user can change it') : undefined;
 }
 

@@ -7,6 +7,9 @@ import type { PermissionReader } from '../../read/permission-reader.ts';
  */
 export function subjectNamed(permissions: Pick<PermissionReader, 'user'>, name: string): Subject {
   const user = permissions.user(name);
-  const credential = user === undefined ? { kind: 'oidc', expiresAt: Number.MAX_SAFE_INTEGER } as const : { kind: 'password', uid: user.uid } as const;
+  const credential =
+    user === undefined
+      ? ({ kind: 'oidc', expiresAt: Number.MAX_SAFE_INTEGER } as const)
+      : ({ kind: 'password', uid: user.uid } as const);
   return { kind: 'user', name, credential };
 }

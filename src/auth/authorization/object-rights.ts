@@ -5,10 +5,19 @@ import { refusalOf } from './authorize.ts';
 import type { PermissionReader } from '../../read/permission-reader.ts';
 
 /** A right on one object of a registered type. */
-export type ObjectRight = { readonly verb: string; readonly type: ResourceType; readonly name: string; readonly subresource?: string };
+export type ObjectRight = {
+  readonly verb: string;
+  readonly type: ResourceType;
+  readonly name: string;
+  readonly subresource?: string;
+};
 
 /** Why the subject lacks the right, in the wording of a refused request; undefined when a rule grants it. */
-export function lackOf({ verb, type, ...place }: ObjectRight, subject: Subject, permissions: PermissionReader): string | undefined {
+export function lackOf(
+  { verb, type, ...place }: ObjectRight,
+  subject: Subject,
+  permissions: PermissionReader,
+): string | undefined {
   const { group, version, plural, plugin } = type;
   const request = resourceRequest(verb, { group, version, resource: plural, ...place });
   const grant = permissions.rightsOf(subject).find(request, () => (plugin === 'platform' ? undefined : plugin));

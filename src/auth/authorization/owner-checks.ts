@@ -15,7 +15,8 @@ type Known = { readonly permissions: PermissionReader; readonly typeOfKind: Type
 
 /** The permission tables are not loaded yet, so they cannot decide. */
 export const notReady: Refused = {
-  ok: false, rejection: { reason: 'unavailable', detail: 'the permission tables are not ready yet', retryAfterSeconds: 1 },
+  ok: false,
+  rejection: { reason: 'unavailable', detail: 'the permission tables are not ready yet', retryAfterSeconds: 1 },
 };
 
 /**
@@ -27,17 +28,31 @@ export function ownersBeyondRights(change: DecidedChange, known: Known): Refused
   const { before, after, subject } = change;
   // Usually neither version has owners, and this comparison is cheap.
   const [was, is] = [before?.metadata.ownerReferences, after?.metadata.ownerReferences];
-  if (after === undefined || deepEqual(was, is) || subject.kind === 'plugin' || subject.kind === 'platform') return undefined;
+  if (after === undefined || deepEqual(was, is) || subject.kind === 'plugin' || subject.kind === 'platform')
+    return undefined;
   if (!known.permissions.isReady()) return notReady;
-  return (before === undefined ? undefined : undeletable(before, change, known)) ?? firstBeyondRights(newlyBlocking(was, is), change, known);
+  return (
+    (before === undefined ? undefined : undeletable(before, change, known)) ??
+    firstBeyondRights(newlyBlocking(was, is), change, known)
+  );
 }
 
-function undeletable({ metadata: { name } }: ResourceObject, { type, subject }: DecidedChange, { permissions }: Known): Refused | undefined {
+function undeletable(
+  { metadata: { name } }: ResourceObject,
+  { type, subject }: DecidedChange,
+  { permissions }: Known,
+): Refused | undefined {
   const unheld = lackOf({ verb: 'delete', type, name }, subject, permissions);
-  return unheld === undefined ? undefined : refuse('forbidden', `${unheld}: a change of metadata.ownerReferences needs this right`);
+  return unheld === undefined
+    ? undefined
+    : refuse('forbidden', `${unheld}: a change of metadata.ownerReferences needs this right`);
 }
 
-function firstBeyondRights(owners: readonly OwnerReference[], change: DecidedChange, known: Known): Refused | undefined {
+function firstBeyondRights(
+  owners: readonly OwnerReference[],
+  change: DecidedChange,
+  known: Known,
+): Refused | undefined {
   for (const owner of owners) {
     const refused = blockingBeyondRights(owner, change, known);
     if (refused !== undefined) return refused;
@@ -46,12 +61,19 @@ function firstBeyondRights(owners: readonly OwnerReference[], change: DecidedCha
 }
 
 /** The references that block an owner which this object did not block before. */
-function newlyBlocking(was: readonly OwnerReference[] = [], is: readonly OwnerReference[] = []): readonly OwnerReference[] {
+function newlyBlocking(
+  was: readonly OwnerReference[] = [],
+  is: readonly OwnerReference[] = [],
+): readonly OwnerReference[] {
   return is.filter((owner) => owner.blockOwnerDeletion === true && !was.some((other) => deepEqual(owner, other)));
 }
 
 /** The resource of an unregistered kind is unknown: only a super administrator may block such an owner. */
-function blockingBeyondRights(owner: OwnerReference, { subject }: DecidedChange, { permissions, typeOfKind }: Known): Refused | undefined {
+function blockingBeyondRights(
+  owner: OwnerReference,
+  { subject }: DecidedChange,
+  { permissions, typeOfKind }: Known,
+): Refused | undefined {
   const { apiVersion, kind, name } = owner;
   const type = typeOfKind(groupOf(apiVersion), kind);
   if (type !== undefined) {
@@ -60,5 +82,8 @@ function blockingBeyondRights(owner: OwnerReference, { subject }: DecidedChange,
   }
   if (permissions.rightsOf(subject).isSuperAdministrator) return undefined;
   const right = `cannot update the finalizers of ${kind} ${JSON.stringify(name)} of ${apiVersion}`;
-  return refuse('forbidden', `User ${JSON.stringify(actorOf(subject))} ${right}: no such type is registered, so only a super administrator may set blockOwnerDeletion`);
+  return refuse(
+    'forbidden',
+    `User ${JSON.stringify(actorOf(subject))} ${right}: no such type is registered, so only a super administrator may set blockOwnerDeletion`,
+  );
 }

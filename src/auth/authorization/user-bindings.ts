@@ -23,7 +23,13 @@ export type BindingPorts = {
 
 export type BindingsReplaced = { readonly ok: true } | { readonly ok: false; readonly rejection: Rejection };
 
-type Binding = { readonly name: string; readonly uid: string; readonly stored: StoredObject; readonly role: string; readonly subjects: readonly JsonValue[] };
+type Binding = {
+  readonly name: string;
+  readonly uid: string;
+  readonly stored: StoredObject;
+  readonly role: string;
+  readonly subjects: readonly JsonValue[];
+};
 
 type Verb = 'create' | 'update' | 'delete';
 type Step = { readonly verb: Verb; readonly command: Command };
@@ -35,7 +41,11 @@ const done: BindingsReplaced = { ok: true };
  * any, so the user never loses a role that they keep. If a write is refused before the first deletion, the created
  * bindings are deleted again. If other writers change the same bindings meanwhile, it plans again.
  */
-export async function replaceBindings(user: string, roles: readonly string[], { ports, context }: { readonly ports: BindingPorts; readonly context: WriteContext }): Promise<BindingsReplaced> {
+export async function replaceBindings(
+  user: string,
+  roles: readonly string[],
+  { ports, context }: { readonly ports: BindingPorts; readonly context: WriteContext },
+): Promise<BindingsReplaced> {
   const replacement = new Replacement(user, ports, context);
   let outcome = await replacement.attempt(roles);
   for (let attempt = 1; outcome !== done && attempt < bindingAttemptsMax; attempt += 1) {
@@ -78,7 +88,11 @@ class Replacement {
 
   async takeBack(): Promise<void> {
     for (const { name, uid } of this.#made.splice(0)) {
-      await this.#ports.execute(this.#ports.type, { type: 'delete', name, preconditions: { uid } }, this.#contextOf('delete', false));
+      await this.#ports.execute(
+        this.#ports.type,
+        { type: 'delete', name, preconditions: { uid } },
+        this.#contextOf('delete', false),
+      );
     }
   }
 
@@ -132,7 +146,12 @@ class Replacement {
   }
 
   #isUser(subject: JsonValue): boolean {
-    return isObject(subject) && subject['kind'] === 'User' && (subject['apiGroup'] ?? '') === '' && subject['name'] === this.#user;
+    return (
+      isObject(subject) &&
+      subject['kind'] === 'User' &&
+      (subject['apiGroup'] ?? '') === '' &&
+      subject['name'] === this.#user
+    );
   }
 
   #creation(role: string): Step {
@@ -148,15 +167,26 @@ class Replacement {
   #freeName(role: string): string {
     const { reader, type } = this.#ports;
     let name = bindingName(this.#user, role, 0);
-    for (let attempt = 1; attempt < bindingAttemptsMax && reader.get(type.key, name) !== undefined; attempt += 1) name = bindingName(this.#user, role, attempt);
+    for (let attempt = 1; attempt < bindingAttemptsMax && reader.get(type.key, name) !== undefined; attempt += 1)
+      name = bindingName(this.#user, role, attempt);
     return name;
   }
 
   #removal({ name, uid, stored, subjects }: Binding): Step {
     const others = subjects.filter((subject) => !this.#isUser(subject));
     const resourceVersion = stored.position.toString();
-    if (others.length === 0) return { verb: 'delete', command: { type: 'delete', name, preconditions: { uid, resourceVersion } } };
-    return { verb: 'update', command: { type: 'patch', name, patch: { kind: 'merge', document: { subjects: others } }, part: 'main', preconditions: { uid, resourceVersion } } };
+    if (others.length === 0)
+      return { verb: 'delete', command: { type: 'delete', name, preconditions: { uid, resourceVersion } } };
+    return {
+      verb: 'update',
+      command: {
+        type: 'patch',
+        name,
+        patch: { kind: 'merge', document: { subjects: others } },
+        part: 'main',
+        preconditions: { uid, resourceVersion },
+      },
+    };
   }
 }
 
@@ -165,8 +195,15 @@ const subjectsIndex = 'subjects.name';
 
 /** A readable, unambiguous and valid `metadata.name`, whatever names the identity provider uses. */
 export function bindingName(user: string, role: string, attempt: number): string {
-  const readable = `${user}-${role}`.toLowerCase().replaceAll(/[^a-z0-9]+/gu, '-').slice(0, readableLengthMax).replaceAll(/^-|-$/gu, '');
-  const digest = createHash('sha256').update(JSON.stringify([user, role, attempt])).digest('hex').slice(0, 16);
+  const readable = `${user}-${role}`
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/gu, '-')
+    .slice(0, readableLengthMax)
+    .replaceAll(/^-|-$/gu, '');
+  const digest = createHash('sha256')
+    .update(JSON.stringify([user, role, attempt]))
+    .digest('hex')
+    .slice(0, 16);
   return readable === '' ? digest : `${readable}-${digest}`;
 }
 

@@ -12,11 +12,16 @@ import { membersAt } from '../types/type-members.ts';
 export function usersActedOn({ type, before, after }: DecidedChange): readonly string[] {
   const object = after ?? before;
   switch (type.key) {
-    case userKey: return object === undefined ? [] : [object.metadata.name];
-    case roleBindingKey: return before === undefined ? [] : unbound(before, after);
-    case tokenKey: return textOf(before, 'owner');
-    case sessionKey: return textOf(before, 'user');
-    default: return [];
+    case userKey:
+      return object === undefined ? [] : [object.metadata.name];
+    case roleBindingKey:
+      return before === undefined ? [] : unbound(before, after);
+    case tokenKey:
+      return textOf(before, 'owner');
+    case sessionKey:
+      return textOf(before, 'user');
+    default:
+      return [];
   }
 }
 

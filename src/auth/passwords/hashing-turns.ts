@@ -3,8 +3,13 @@ import { siteOf } from '../../base/network-of.ts';
 import { SlidingCounts } from '../../base/sliding-counts.ts';
 import { TurnQueue } from '../../base/turn-queue.ts';
 import {
-  passwordHashesAskedMax, passwordHashesAskedMs, passwordHashesAskedPerSiteMax, passwordHashesMax,
-  passwordHashesWaitingMax, passwordHashesWaitingPerNetworkMax, passwordHashWaitMs,
+  passwordHashesAskedMax,
+  passwordHashesAskedMs,
+  passwordHashesAskedPerSiteMax,
+  passwordHashesMax,
+  passwordHashesWaitingMax,
+  passwordHashesWaitingPerNetworkMax,
+  passwordHashWaitMs,
 } from '../../limits/access.ts';
 
 /** The client that a password is hashed for. */
@@ -39,7 +44,9 @@ export class HashingTurns {
   readonly #unknown: Lane = new TurnQueue();
   /** Recent requests by site, started and rejected. */
   readonly #asked = new SlidingCounts({
-    windowMs: passwordHashesAskedMs, keysMax: passwordHashesAskedMax, eventsMax: passwordHashesAskedPerSiteMax,
+    windowMs: passwordHashesAskedMs,
+    keysMax: passwordHashesAskedMax,
+    eventsMax: passwordHashesAskedPerSiteMax,
   });
   #running = 0;
   #hashMs = 0;
@@ -53,7 +60,7 @@ export class HashingTurns {
     if (hasGone(turn)) return this.#away(turn);
     const isFree = this.#running < passwordHashesMax;
     if (isFree) this.#running += 1;
-    const isStarted = isFree || await this.#wait(turn);
+    const isStarted = isFree || (await this.#wait(turn));
     const begun = this.#clock.monotonic();
     this.#asked.add(siteOf(turn.network), begun);
     if (!isStarted) return this.#away(turn);
@@ -82,8 +89,18 @@ export class HashingTurns {
         signal?.removeEventListener('abort', leave);
         resolve(isStarted);
       };
-      const waiting: Waiting = { network, start: () => { end(true); }, turnAway: () => { end(false); } };
-      const leave = (): void => { if (lane.remove(network, waiting)) end(false); };
+      const waiting: Waiting = {
+        network,
+        start: () => {
+          end(true);
+        },
+        turnAway: () => {
+          end(false);
+        },
+      };
+      const leave = (): void => {
+        if (lane.remove(network, waiting)) end(false);
+      };
       const timer = this.#clock.after(passwordHashWaitMs, leave);
       signal?.addEventListener('abort', leave, { once: true });
       lane.add(network, waiting);
@@ -93,7 +110,7 @@ export class HashingTurns {
   /** The capacity of one lane, which gets every second slot: as many requests as are served within the longest wait. */
   #places(): number {
     if (this.#hashMs === 0) return passwordHashesWaitingMax;
-    const served = Math.floor(passwordHashWaitMs * passwordHashesMax / (2 * this.#hashMs));
+    const served = Math.floor((passwordHashWaitMs * passwordHashesMax) / (2 * this.#hashMs));
     return Math.min(passwordHashesWaitingMax, Math.max(passwordHashesMax, served));
   }
 
@@ -141,7 +158,7 @@ export class HashingTurns {
 
   /** `retryAfterSeconds`: until all waiting requests are served. */
   #away(turn: Turn): TurnedAway {
-    const drainedMs = (this.waiting + this.#running) * this.#hashMs / passwordHashesMax;
+    const drainedMs = ((this.waiting + this.#running) * this.#hashMs) / passwordHashesMax;
     return { done: false, isGone: hasGone(turn), retryAfterSeconds: Math.max(1, Math.ceil(drainedMs / 1_000)) };
   }
 }

@@ -1,6 +1,12 @@
 import { networkOf } from '../../base/network-of.ts';
 import { SlidingCounts } from '../../base/sliding-counts.ts';
-import { loginFailureWindowMs, loginFailuresCountedMax, loginFailuresInAllMax, loginFailuresMax, loginGuessesMax } from '../../limits/access.ts';
+import {
+  loginFailureWindowMs,
+  loginFailuresCountedMax,
+  loginFailuresInAllMax,
+  loginFailuresMax,
+  loginGuessesMax,
+} from '../../limits/access.ts';
 
 /** `isKnown`: the user has logged in from this network before. */
 export type Attempt = Site & { readonly isKnown: boolean };
@@ -13,14 +19,18 @@ type Site = { readonly username: string; readonly network: string };
  */
 export class LoginFailures {
   readonly #counts = new SlidingCounts({
-    windowMs: loginFailureWindowMs, keysMax: loginFailuresCountedMax, eventsMax: loginFailuresInAllMax,
+    windowMs: loginFailureWindowMs,
+    keysMax: loginFailuresCountedMax,
+    eventsMax: loginFailuresInAllMax,
   });
 
   /**
    * Guesses by user and network. A guess is compared with the cached password even where the log-in is then refused.
    */
   readonly #guesses = new SlidingCounts({
-    windowMs: loginFailureWindowMs, keysMax: loginFailuresCountedMax, eventsMax: loginGuessesMax,
+    windowMs: loginFailureWindowMs,
+    keysMax: loginFailuresCountedMax,
+    eventsMax: loginGuessesMax,
   });
   /** Until this time, some user and network may have too many guesses. */
   #manyUntil = 0;
@@ -41,7 +51,9 @@ export class LoginFailures {
     if (count >= loginGuessesMax) return () => undefined;
     this.#guesses.add(site, now);
     if (count + 1 >= loginGuessesMax) this.#manyUntil = now + loginFailureWindowMs;
-    return () => { this.#guesses.takeBack(site, now); };
+    return () => {
+      this.#guesses.takeBack(site, now);
+    };
   }
 
   /** Whether the cached password of the user is disabled for this address. */
@@ -55,7 +67,9 @@ export class LoginFailures {
   begin(attempt: Attempt, now: number): () => void {
     const keys = boundsOf(attempt).map(({ key }) => key);
     for (const key of keys) this.#counts.add(key, now);
-    return () => { for (const key of keys) this.#counts.takeBack(key, now); };
+    return () => {
+      for (const key of keys) this.#counts.takeBack(key, now);
+    };
   }
 }
 

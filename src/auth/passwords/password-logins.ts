@@ -61,7 +61,7 @@ export class PasswordLogIns {
       takeBack = this.#failures.begin(attempt, this.#dependencies.clock.monotonic());
       return this.#compare(username, password);
     });
-    const again = isWrong(first) && await elsewhere?.hasNewsOf(userKey, username) === true;
+    const again = isWrong(first) && (await elsewhere?.hasNewsOf(userKey, username)) === true;
     const answer = again ? await this.#inTurn(attempt, async () => this.#compare(username, password)) : first;
     if (answer.ok) {
       takeBack();
@@ -92,7 +92,8 @@ export class PasswordLogIns {
     const { permissions, secrets, passwords } = this.#dependencies;
     const user = permissions.user(username);
     const usable = user?.isDisabled === false && user.passwordRevision !== undefined ? user : undefined;
-    const stored = usable?.passwordRevision === undefined ? undefined : secrets.passwordHash(usable.uid, usable.passwordRevision);
+    const stored =
+      usable?.passwordRevision === undefined ? undefined : secrets.passwordHash(usable.uid, usable.passwordRevision);
     const isRight = await passwords.verify(password, stored);
     return isRight && usable !== undefined ? { ok: true, user: usable } : wrongPair;
   }

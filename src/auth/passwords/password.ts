@@ -66,9 +66,16 @@ export class Passwords {
 /** Throws for an invalid hash: a stored secret that does not decode is a bug or a damaged log. */
 function phcOf(text: string): Phc {
   const [, ln = '', r = '', p = '', salt = '', hash = ''] = phcString.exec(text) ?? [];
-  const phc = { ln: Number(ln), r: Number(r), p: Number(p), salt: Buffer.from(salt, 'base64'), hash: Buffer.from(hash, 'base64') };
+  const phc = {
+    ln: Number(ln),
+    r: Number(r),
+    p: Number(p),
+    salt: Buffer.from(salt, 'base64'),
+    hash: Buffer.from(hash, 'base64'),
+  };
   const memory = 128 * 2 ** phc.ln * phc.r;
-  if (hash === '' || phc.ln === 0 || memory > passwordHashMemoryBytesMax || phc.p > 16) throw new Error('a stored password hash is not a PHC string of scrypt within bounds');
+  if (hash === '' || phc.ln === 0 || memory > passwordHashMemoryBytesMax || phc.p > 16)
+    throw new Error('a stored password hash is not a PHC string of scrypt within bounds');
   return phc;
 }
 

@@ -31,12 +31,23 @@ export const tokenKey = typeKeyOf(core.group, 'personalaccesstokens');
 export const sessionKey = typeKeyOf(core.group, 'sessions');
 
 /** Objects of these types have no owners: references in old logs neither delete them nor block a deletion. */
-export const typesWithoutOwners: ReadonlySet<TypeKey> = new Set([roleKey, roleBindingKey, userKey, tokenKey, sessionKey]);
+export const typesWithoutOwners: ReadonlySet<TypeKey> = new Set([
+  roleKey,
+  roleBindingKey,
+  userKey,
+  tokenKey,
+  sessionKey,
+]);
 
 /** The same types, compiled by the rules for plugins' types. `version`: the platform's version. */
 export function compilePlatformTypes(domain: string, version = '0.0.0'): readonly ResourceType[] {
   return platformTypes(domain).map(({ declaration }) => {
-    const compiled = compileType(declaration, { plugin: 'platform', bundled: true, domain, by: { version, source: 'platform' } });
+    const compiled = compileType(declaration, {
+      plugin: 'platform',
+      bundled: true,
+      domain,
+      by: { version, source: 'platform' },
+    });
     if (!compiled.ok) throw new Error(compiled.problems.join('; '));
     return compiled.type;
   });

@@ -11,23 +11,40 @@ const apiGroup = { const: '', description: 'The core group; filled in when left 
 
 /** Binds users to a role (seed 2.9). */
 export const roleBindingType: TypeDeclaration<never> = defineType<RoleBinding>({
-  ...core, kind: 'RoleBinding', singular: 'rolebinding', plural: 'rolebindings',
+  ...core,
+  kind: 'RoleBinding',
+  singular: 'rolebinding',
+  plural: 'rolebindings',
   schema: {
     type: 'object',
     required: ['roleRef', 'subjects'],
     properties: {
       roleRef: {
-        type: 'object', required: ['kind', 'name'], additionalProperties: false,
-        properties: { apiGroup, kind: { const: 'Role' }, name: { ...nameSchema, description: 'The name of an existing role.' } },
+        type: 'object',
+        required: ['kind', 'name'],
+        additionalProperties: false,
+        properties: {
+          apiGroup,
+          kind: { const: 'Role' },
+          name: { ...nameSchema, description: 'The name of an existing role.' },
+        },
       },
       subjects: {
-        type: 'array', minItems: 1, maxItems: roleBindingSubjectsMax,
+        type: 'array',
+        minItems: 1,
+        maxItems: roleBindingSubjectsMax,
         items: {
-          type: 'object', required: ['kind', 'name'], additionalProperties: false,
+          type: 'object',
+          required: ['kind', 'name'],
+          additionalProperties: false,
           properties: {
-            apiGroup, kind: { const: 'User' },
+            apiGroup,
+            kind: { const: 'User' },
             name: {
-              type: 'string', minLength: 1, maxLength: subjectNameLengthMax, pattern: '^(?:oidc:[^\\u0000-\\u001f\\u007f]+|[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)$',
+              type: 'string',
+              minLength: 1,
+              maxLength: subjectNameLengthMax,
+              pattern: '^(?:oidc:[^\\u0000-\\u001f\\u007f]+|[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)$',
               description: 'A user name, or oidc:<name> for a user of the identity provider.',
             },
           },
@@ -45,8 +62,13 @@ export const roleBindingType: TypeDeclaration<never> = defineType<RoleBinding>({
 export const roleBindingStrategy: Strategy = {
   complete: ({ after }) => {
     const { subjects } = after;
-    const named = Array.isArray(subjects) ? subjects.filter(isMembers).map((subject) => ({ apiGroup: '', ...subject })) : [];
-    return { ok: true, object: { ...after, roleRef: { apiGroup: '', ...membersAt(after, 'roleRef') }, subjects: named } };
+    const named = Array.isArray(subjects)
+      ? subjects.filter(isMembers).map((subject) => ({ apiGroup: '', ...subject }))
+      : [];
+    return {
+      ok: true,
+      object: { ...after, roleRef: { apiGroup: '', ...membersAt(after, 'roleRef') }, subjects: named },
+    };
   },
 };
 
@@ -57,5 +79,10 @@ export function roleNameOf(binding: ResourceObject): string {
 }
 
 export function userNamesOf({ subjects }: ResourceObject): readonly string[] {
-  return Array.isArray(subjects) ? subjects.filter(isMembers).map(({ name }) => name).filter((name) => typeof name === 'string') : [];
+  return Array.isArray(subjects)
+    ? subjects
+        .filter(isMembers)
+        .map(({ name }) => name)
+        .filter((name) => typeof name === 'string')
+    : [];
 }

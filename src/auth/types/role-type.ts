@@ -21,20 +21,45 @@ const ruleSchema = {
   required: ['verbs'],
   additionalProperties: false,
   properties: {
-    apiGroups: { ...texts({ maxLength: nameLengthMax }), description: 'The groups of the path; "" is the core group, * all.' },
-    resources: { ...texts({ minLength: 1, maxLength: ruleTextLengthMax }), minItems: 1, description: 'R, R/S, *, */S, R/*; by plugin P/R, P/R/S.' },
-    resourceNames: { ...texts({ minLength: 1, maxLength: nameLengthMax, pattern: '^[^*]*(?:\\*[^*]*)?$' }), description: 'Names, each with at most one *; any when absent.' },
-    nonResourceURLs: { ...texts({ maxLength: ruleTextLengthMax, pattern: '^(?:\\*|/.*)$' }), minItems: 1, description: 'Paths; * at the end stands for all beneath.' },
+    apiGroups: {
+      ...texts({ maxLength: nameLengthMax }),
+      description: 'The groups of the path; "" is the core group, * all.',
+    },
+    resources: {
+      ...texts({ minLength: 1, maxLength: ruleTextLengthMax }),
+      minItems: 1,
+      description: 'R, R/S, *, */S, R/*; by plugin P/R, P/R/S.',
+    },
+    resourceNames: {
+      ...texts({ minLength: 1, maxLength: nameLengthMax, pattern: '^[^*]*(?:\\*[^*]*)?$' }),
+      description: 'Names, each with at most one *; any when absent.',
+    },
+    nonResourceURLs: {
+      ...texts({ maxLength: ruleTextLengthMax, pattern: '^(?:\\*|/.*)$' }),
+      minItems: 1,
+      description: 'Paths; * at the end stands for all beneath.',
+    },
     verbs: { ...texts({}), minItems: 1 },
   },
   if: { required: ['nonResourceURLs'] },
-  then: { properties: { apiGroups: false, resources: false, resourceNames: false, verbs: { items: { enum: [...verbs, ...methods] } } } },
+  then: {
+    properties: {
+      apiGroups: false,
+      resources: false,
+      resourceNames: false,
+      verbs: { items: { enum: [...verbs, ...methods] } },
+    },
+  },
   else: { required: ['resources'], properties: { verbs: { items: { enum: verbs } } } },
 } as const;
 
 /** Roles (seed 2.7): the rules are at the top level, not in a spec. */
 export const roleType: TypeDeclaration<never> = {
-  ...core, kind: 'Role', singular: 'role', plural: 'roles', statusSubresource: true,
+  ...core,
+  kind: 'Role',
+  singular: 'role',
+  plural: 'roles',
+  statusSubresource: true,
   schema: {
     type: 'object',
     properties: {
@@ -43,11 +68,15 @@ export const roleType: TypeDeclaration<never> = {
         type: 'object',
         properties: {
           conditions: {
-            type: 'array', readOnly: true,
+            type: 'array',
+            readOnly: true,
             items: {
               type: 'object',
               properties: {
-                type: { type: 'string' }, status: { enum: ['True', 'False', 'Unknown'] }, reason: { type: 'string' }, message: { type: 'string' },
+                type: { type: 'string' },
+                status: { enum: ['True', 'False', 'Unknown'] },
+                reason: { type: 'string' },
+                message: { type: 'string' },
                 lastTransitionTime: { type: 'string', format: 'date-time' },
               },
             },
@@ -71,19 +100,36 @@ export function roleStrategy(domain: string): Strategy {
       // Only the platform writes `Complete`; other writers' values are ignored.
       const complete = roleCondition(subject.kind === 'platform' ? after : before, 'Complete');
       const others = Object.keys(complete).length === 0 ? [] : [complete];
-      const lastTransitionTime = stored['status'] === condition.status && typeof stored['lastTransitionTime'] === 'string' ? stored['lastTransitionTime'] : now;
+      const lastTransitionTime =
+        stored['status'] === condition.status && typeof stored['lastTransitionTime'] === 'string'
+          ? stored['lastTransitionTime']
+          : now;
       return { ok: true, object: withStatus(after, { conditions: [{ ...condition, lastTransitionTime }, ...others] }) };
     },
   };
 }
 
-function conditionOf({ malformed }: Role): { readonly type: 'Valid'; readonly status: 'True' | 'False'; readonly reason: string; readonly message: string } {
-  if (malformed.length === 0) return { type: 'Valid', status: 'True', reason: 'WellFormed', message: 'the annotations are well-formed' };
-  return { type: 'Valid', status: 'False', reason: 'MalformedAnnotation', message: malformed.map(({ key, detail }) => `${key}: ${detail}`).join('; ') };
+function conditionOf({ malformed }: Role): {
+  readonly type: 'Valid';
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+} {
+  if (malformed.length === 0)
+    return { type: 'Valid', status: 'True', reason: 'WellFormed', message: 'the annotations are well-formed' };
+  return {
+    type: 'Valid',
+    status: 'False',
+    reason: 'MalformedAnnotation',
+    message: malformed.map(({ key, detail }) => `${key}: ${detail}`).join('; '),
+  };
 }
 
 /** The condition of this type in the role's status; empty when absent. */
 export function roleCondition(role: Members | undefined, type: 'Valid' | 'Complete'): Members {
   const { conditions } = membersAt(role, 'status');
-  return (Array.isArray(conditions) ? conditions.filter(isMembers) : []).find((condition) => condition['type'] === type) ?? {};
+  return (
+    (Array.isArray(conditions) ? conditions.filter(isMembers) : []).find((condition) => condition['type'] === type) ??
+    {}
+  );
 }

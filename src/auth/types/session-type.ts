@@ -5,18 +5,37 @@ import { core, membersAt, nameSchema, withStatus } from './type-members.ts';
 
 /** Log-ins with a cookie (decision 7.4): every node knows them, and deleting one ends it. */
 export const sessionType: TypeDeclaration<never> = {
-  ...core, kind: 'Session', singular: 'session', plural: 'sessions',
+  ...core,
+  kind: 'Session',
+  singular: 'session',
+  plural: 'sessions',
   schema: {
     type: 'object',
     required: ['spec'],
     properties: {
-      spec: { type: 'object', required: ['user'], additionalProperties: false, properties: { user: { ...nameSchema, description: 'The user of the session.' } } },
+      spec: {
+        type: 'object',
+        required: ['user'],
+        additionalProperties: false,
+        properties: { user: { ...nameSchema, description: 'The user of the session.' } },
+      },
       status: {
         type: 'object',
         properties: {
           userUid: { type: 'string', readOnly: true },
-          passwordRevision: { type: 'integer', minimum: 0, readOnly: true, description: 'The version of the password used to log in: a new password ends the session.' },
-          timesDisabled: { type: 'integer', minimum: 0, readOnly: true, description: 'How often the user was disabled before this log-in: disabling the user ends the session for good.' },
+          passwordRevision: {
+            type: 'integer',
+            minimum: 0,
+            readOnly: true,
+            description: 'The version of the password used to log in: a new password ends the session.',
+          },
+          timesDisabled: {
+            type: 'integer',
+            minimum: 0,
+            readOnly: true,
+            description:
+              'How often the user was disabled before this log-in: disabling the user ends the session for good.',
+          },
           expiresAt: { type: 'string', format: 'date-time', readOnly: true },
           token: { type: 'string', readOnly: true, description: 'Never stored.' },
         },
@@ -33,9 +52,12 @@ export const sessionType: TypeDeclaration<never> = {
 /** Only a log-in creates a session, and a session never changes. */
 export const sessionStrategy: Strategy = {
   complete: ({ before, after, subject, kept }) => {
-    if (subject.kind !== 'platform') return refuse('forbidden', 'sessions are created by logging in: only the platform writes them');
+    if (subject.kind !== 'platform')
+      return refuse('forbidden', 'sessions are created by logging in: only the platform writes them');
     const { token: _neverStored, ...status } = membersAt(after, 'status');
     const object = withStatus(after, status);
-    return before === undefined && kept === undefined ? { ok: true, object, withheld: { kind: 'token', prefix: 'ses' } } : { ok: true, object };
+    return before === undefined && kept === undefined
+      ? { ok: true, object, withheld: { kind: 'token', prefix: 'ses' } }
+      : { ok: true, object };
   },
 };

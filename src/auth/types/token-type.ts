@@ -10,7 +10,10 @@ import { broken, core, defined, membersAt, nameSchema, withStatus, type Members 
 
 /** Personal access tokens (decision 7.2). Only the response to the create contains the text. */
 export const tokenType: TypeDeclaration<never> = {
-  ...core, kind: 'PersonalAccessToken', singular: 'personalaccesstoken', plural: 'personalaccesstokens',
+  ...core,
+  kind: 'PersonalAccessToken',
+  singular: 'personalaccesstoken',
+  plural: 'personalaccesstokens',
   schema: {
     type: 'object',
     properties: {
@@ -19,7 +22,13 @@ export const tokenType: TypeDeclaration<never> = {
         additionalProperties: false,
         properties: {
           description: { type: 'string', maxLength: descriptionLengthMax },
-          roles: { type: 'array', uniqueItems: true, maxItems: tokenRolesMax, items: nameSchema, description: 'The subset of the roles of its owner that the token has; all of them when absent. Immutable.' },
+          roles: {
+            type: 'array',
+            uniqueItems: true,
+            maxItems: tokenRolesMax,
+            items: nameSchema,
+            description: 'The subset of the roles of its owner that the token has; all of them when absent. Immutable.',
+          },
           expiresAt: { type: 'string', format: 'date-time', description: 'Never when absent. Immutable.' },
           revoked: { type: 'boolean', description: 'true revokes the token for good.' },
           owner: { type: 'string', readOnly: true, description: 'The creator of the token.' },
@@ -29,9 +38,22 @@ export const tokenType: TypeDeclaration<never> = {
         type: 'object',
         properties: {
           ownerUid: { type: 'string', readOnly: true },
-          phase: { enum: ['expired'], readOnly: true, description: '"expired" once the token has expired; absent before.' },
-          lastUsedAt: { type: 'string', format: 'date-time', readOnly: true, description: 'Updated at most once a minute.' },
-          token: { type: 'string', readOnly: true, description: 'The token itself: only in the response to the create, never stored.' },
+          phase: {
+            enum: ['expired'],
+            readOnly: true,
+            description: '"expired" once the token has expired; absent before.',
+          },
+          lastUsedAt: {
+            type: 'string',
+            format: 'date-time',
+            readOnly: true,
+            description: 'Updated at most once a minute.',
+          },
+          token: {
+            type: 'string',
+            readOnly: true,
+            description: 'The token itself: only in the response to the create, never stored.',
+          },
         },
       },
     },
@@ -48,7 +70,8 @@ export const tokenType: TypeDeclaration<never> = {
 };
 
 export const tokenStrategy: Strategy = {
-  complete: (completion) => (completion.before === undefined ? created(completion) : updated(completion, membersAt(completion.before, 'spec'))),
+  complete: (completion) =>
+    completion.before === undefined ? created(completion) : updated(completion, membersAt(completion.before, 'spec')),
 };
 
 type Owner = { readonly owner: unknown; readonly ownerUid: unknown };
@@ -59,8 +82,12 @@ function created({ after, subject, kept, now }: Completion): Completed {
   if (!owned.ok) return owned;
   const { expiresAt } = spec;
   // Negated, so that an unparsable time (NaN) is refused as well.
-  if (expiresAt !== undefined && !(timeOf(expiresAt) > Date.parse(now))) return broken(after, [{ pointer: '/spec/expiresAt', detail: 'must be in the future' }]);
-  const object = withStatus({ ...after, spec: { ...spec, ...defined({ owner: owned.owner }) } }, defined({ ownerUid: owned.ownerUid }));
+  if (expiresAt !== undefined && !(timeOf(expiresAt) > Date.parse(now)))
+    return broken(after, [{ pointer: '/spec/expiresAt', detail: 'must be in the future' }]);
+  const object = withStatus(
+    { ...after, spec: { ...spec, ...defined({ owner: owned.owner }) } },
+    defined({ ownerUid: owned.ownerUid }),
+  );
   return kept === undefined ? { ok: true, object, withheld: { kind: 'token', prefix: 'pat' } } : { ok: true, object };
 }
 
@@ -68,24 +95,33 @@ function created({ after, subject, kept, now }: Completion): Completed {
  * The platform names the owner; a user owns the tokens they create, and only a log-in of their own may create one: a
  * stolen token cannot create another.
  */
-function ownerOf(subject: Subject, said: Owner): Refused | Owner & { readonly ok: true } {
+function ownerOf(subject: Subject, said: Owner): Refused | (Owner & { readonly ok: true }) {
   if (subject.kind === 'platform') return { ok: true, ...said };
-  if (subject.kind !== 'user') return refuse('forbidden', 'a personal access token belongs to a user: only users create them');
+  if (subject.kind !== 'user')
+    return refuse('forbidden', 'a personal access token belongs to a user: only users create them');
   const { credential } = subject;
   switch (credential.kind) {
-    case 'password': return { ok: true, owner: subject.name, ownerUid: credential.uid };
-    case 'session': return { ok: true, owner: subject.name, ownerUid: credential.userUid };
-    case 'token': return refuse('forbidden', 'a personal access token cannot create another: log in with a password');
-    case 'oidc': return refuse('forbidden', 'users of an identity provider have no personal access tokens');
+    case 'password':
+      return { ok: true, owner: subject.name, ownerUid: credential.uid };
+    case 'session':
+      return { ok: true, owner: subject.name, ownerUid: credential.userUid };
+    case 'token':
+      return refuse('forbidden', 'a personal access token cannot create another: log in with a password');
+    case 'oidc':
+      return refuse('forbidden', 'users of an identity provider have no personal access tokens');
   }
 }
 
 function updated({ before, after, subject }: Completion, stored: Members): Completed {
   const spec = membersAt(after, 'spec');
   const violations = [...changesOfWhatIsFixed(stored, spec)];
-  if (stored['revoked'] === true && spec['revoked'] !== true) violations.push({ pointer: '/spec/revoked', detail: 'cannot be undone: a revoked token stays revoked' });
+  if (stored['revoked'] === true && spec['revoked'] !== true)
+    violations.push({ pointer: '/spec/revoked', detail: 'cannot be undone: a revoked token stays revoked' });
   if (violations.length > 0) return broken(after, violations);
-  const { token: _shownOnce, ...status } = membersAt(subject.kind === 'platform' && after['status'] !== undefined ? after : before, 'status');
+  const { token: _shownOnce, ...status } = membersAt(
+    subject.kind === 'platform' && after['status'] !== undefined ? after : before,
+    'status',
+  );
   const { owner, expiresAt } = stored;
   return { ok: true, object: withStatus({ ...after, spec: { ...spec, ...defined({ owner, expiresAt }) } }, status) };
 }
@@ -97,7 +133,9 @@ function changesOfWhatIsFixed(stored: Members, spec: Members): readonly Violatio
     // The server sets the owner: a write that omits it does not change it.
     owner: spec['owner'] === undefined || spec['owner'] === stored['owner'],
   };
-  return Object.entries(isSame).filter(([, same]) => !same).map(([member]) => ({ pointer: `/spec/${member}`, detail: 'cannot be changed: create another token instead' }));
+  return Object.entries(isSame)
+    .filter(([, same]) => !same)
+    .map(([member]) => ({ pointer: `/spec/${member}`, detail: 'cannot be changed: create another token instead' }));
 }
 
 function timeOf(text: unknown): number {

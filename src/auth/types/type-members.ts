@@ -8,7 +8,12 @@ import { isMembers } from '../../resource/schema/schema-check.ts';
 export const core = { group: '', version: 'v1alpha1' } as const;
 
 /** The schema of an object's `metadata.name`. */
-export const nameSchema = { type: 'string', minLength: 1, maxLength: nameLengthMax, pattern: '^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$' } as const;
+export const nameSchema = {
+  type: 'string',
+  minLength: 1,
+  maxLength: nameLengthMax,
+  pattern: '^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$',
+} as const;
 
 export type Members = Readonly<Record<string, unknown>>;
 

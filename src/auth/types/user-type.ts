@@ -8,7 +8,10 @@ import { broken, core, defined, membersAt, withStatus, type Members } from './ty
 
 /** Users (decision 7.1), named by `metadata.name`. A password is write-only. */
 export const userType: TypeDeclaration<never> = {
-  ...core, kind: 'User', singular: 'user', plural: 'users',
+  ...core,
+  kind: 'User',
+  singular: 'user',
+  plural: 'users',
   schema: {
     type: 'object',
     properties: {
@@ -20,7 +23,11 @@ export const userType: TypeDeclaration<never> = {
           email: { type: 'string', format: 'email', maxLength: emailLengthMax },
           disabled: { type: 'boolean', description: 'true: every log-in, session and token of the user is refused.' },
           password: {
-            type: 'string', minLength: 1, maxLength: passwordLengthMax, pattern: '^[^\\u0000-\\u001f\\u007f]*$', writeOnly: true,
+            type: 'string',
+            minLength: 1,
+            maxLength: passwordLengthMax,
+            pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+            writeOnly: true,
             description: `At least ${String(passwordLengthMin)} characters, and not a common password. Never shown; unchanged when left out.`,
           },
         },
@@ -28,9 +35,19 @@ export const userType: TypeDeclaration<never> = {
       status: {
         type: 'object',
         properties: {
-          passwordRevision: { type: 'integer', minimum: 0, readOnly: true, description: 'Increases with every new password; absent without a password.' },
+          passwordRevision: {
+            type: 'integer',
+            minimum: 0,
+            readOnly: true,
+            description: 'Increases with every new password; absent without a password.',
+          },
           passwordSetAt: { type: 'string', format: 'date-time', readOnly: true },
-          timesDisabled: { type: 'integer', minimum: 0, readOnly: true, description: 'How often the user was disabled: earlier sessions stay invalid.' },
+          timesDisabled: {
+            type: 'integer',
+            minimum: 0,
+            readOnly: true,
+            description: 'How often the user was disabled: earlier sessions stay invalid.',
+          },
         },
       },
     },
@@ -61,15 +78,23 @@ export const userStrategy: Strategy = {
   complete: (completion) => {
     const { after, subject, kept, now } = completion;
     const { password, ...spec } = membersAt(after, 'spec');
-    const object = withStatus({ ...after, ...(after['spec'] === undefined ? {} : { spec }), metadata: withoutCopy(after.metadata) }, statusOf(completion));
+    const object = withStatus(
+      { ...after, ...(after['spec'] === undefined ? {} : { spec }), metadata: withoutCopy(after.metadata) },
+      statusOf(completion),
+    );
     if (typeof password !== 'string') return { ok: true, object };
     if (!isOperators(subject) && Array.from(password).length < passwordLengthMin) {
-      return broken(after, [{ pointer: '/spec/password', detail: `must be at least ${String(passwordLengthMin)} characters` }]);
+      return broken(after, [
+        { pointer: '/spec/password', detail: `must be at least ${String(passwordLengthMin)} characters` },
+      ]);
     }
     const problem = commonPasswordProblem(password, after.metadata.name);
     if (problem !== undefined) return broken(after, [{ pointer: '/spec/password', detail: problem }]);
     if (kept === undefined) return { ok: true, object, withheld: { kind: 'password', text: password } };
-    return { ok: true, object: withStatus(object, { ...statusOf(completion), passwordRevision: kept.revision, passwordSetAt: now }) };
+    return {
+      ok: true,
+      object: withStatus(object, { ...statusOf(completion), passwordRevision: kept.revision, passwordSetAt: now }),
+    };
   },
 };
 
@@ -86,9 +111,16 @@ function isOperators(subject: Subject): boolean {
 
 /** Only the platform writes the status; other writers' values are ignored. */
 function statusOf({ before, after, subject }: Completion): Members {
-  const { passwordRevision, passwordSetAt, timesDisabled } = membersAt(subject.kind === 'platform' && after['status'] !== undefined ? after : before, 'status');
+  const { passwordRevision, passwordSetAt, timesDisabled } = membersAt(
+    subject.kind === 'platform' && after['status'] !== undefined ? after : before,
+    'status',
+  );
   const isNowDisabled = before !== undefined && !isDisabled(before) && isDisabled(after);
-  return defined({ passwordRevision, passwordSetAt, timesDisabled: isNowDisabled ? (typeof timesDisabled === 'number' ? timesDisabled : 0) + 1 : timesDisabled });
+  return defined({
+    passwordRevision,
+    passwordSetAt,
+    timesDisabled: isNowDisabled ? (typeof timesDisabled === 'number' ? timesDisabled : 0) + 1 : timesDisabled,
+  });
 }
 
 export function isDisabled(user: ResourceObject): boolean {

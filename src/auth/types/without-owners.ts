@@ -12,9 +12,12 @@ export function withoutOwners(strategy: Strategy): Strategy {
     complete: (completion) => {
       const { before, after } = completion;
       const { ownerReferences: stored = [] } = before?.metadata ?? {};
-      const isNew = after.metadata.ownerReferences?.some((owner) => !stored.some((known) => deepEqual(owner, known))) === true;
+      const isNew =
+        after.metadata.ownerReferences?.some((owner) => !stored.some((known) => deepEqual(owner, known))) === true;
       if (!isNew) return strategy.complete(completion);
-      return broken(after, [{ pointer: '/metadata/ownerReferences', detail: `must not be set: a ${after.kind} has no owners` }]);
+      return broken(after, [
+        { pointer: '/metadata/ownerReferences', detail: `must not be set: a ${after.kind} has no owners` },
+      ]);
     },
   };
 }

@@ -35,24 +35,43 @@ export type ResourceAttributes = {
 export type NonResourceAttributes = { readonly path: string; readonly verb: string };
 
 /** The request that a review checks: exactly one of the two. */
-export type ReviewedAttributes = { readonly resourceAttributes: ResourceAttributes } | { readonly nonResourceAttributes: NonResourceAttributes };
+export type ReviewedAttributes =
+  { readonly resourceAttributes: ResourceAttributes } | { readonly nonResourceAttributes: NonResourceAttributes };
 
-type AccessReview = { readonly spec: { readonly user?: string; readonly resourceAttributes?: ResourceAttributes | null; readonly nonResourceAttributes?: NonResourceAttributes | null } };
+type AccessReview = {
+  readonly spec: {
+    readonly user?: string;
+    readonly resourceAttributes?: ResourceAttributes | null;
+    readonly nonResourceAttributes?: NonResourceAttributes | null;
+  };
+};
 
 const text = { type: 'string' };
 const word = { type: 'string', minLength: 1 };
 /** Kubernetes' clients send members without meaning here, such as an empty `status`. */
 const attributes = {
-  resourceAttributes: { type: ['object', 'null'], properties: { verb: word, group: text, version: text, resource: word, subresource: text, name: text }, required: ['verb', 'resource'] },
-  nonResourceAttributes: { type: ['object', 'null'], properties: { path: { type: 'string', pattern: '^/' }, verb: word }, required: ['path', 'verb'] },
+  resourceAttributes: {
+    type: ['object', 'null'],
+    properties: { verb: word, group: text, version: text, resource: word, subresource: text, name: text },
+    required: ['verb', 'resource'],
+  },
+  nonResourceAttributes: {
+    type: ['object', 'null'],
+    properties: { path: { type: 'string', pattern: '^/' }, verb: word },
+    required: ['path', 'verb'],
+  },
 };
 const ownAccess = decoder<AccessReview>('the review', {
-  type: 'object', additionalProperties: true,
-  properties: { spec: { type: 'object', properties: attributes } }, required: ['spec'],
+  type: 'object',
+  additionalProperties: true,
+  properties: { spec: { type: 'object', properties: attributes } },
+  required: ['spec'],
 });
 const othersAccess = decoder<AccessReview & { readonly spec: { readonly user: string } }>('the review', {
-  type: 'object', additionalProperties: true,
-  properties: { spec: { type: 'object', properties: { ...attributes, user: word }, required: ['user'] } }, required: ['spec'],
+  type: 'object',
+  additionalProperties: true,
+  properties: { spec: { type: 'object', properties: { ...attributes, user: word }, required: ['user'] } },
+  required: ['spec'],
 });
 
 export function decodeOwnAccessReview(body: JsonMembers): Decoded<ReviewedAttributes> {
@@ -60,17 +79,27 @@ export function decodeOwnAccessReview(body: JsonMembers): Decoded<ReviewedAttrib
   return decoded.ok ? reviewedAttributes(decoded.value) : decoded;
 }
 
-export function decodeAccessReview(body: JsonMembers): Decoded<{ readonly user: string; readonly attributes: ReviewedAttributes }> {
+export function decodeAccessReview(
+  body: JsonMembers,
+): Decoded<{ readonly user: string; readonly attributes: ReviewedAttributes }> {
   const decoded = othersAccess(body);
   if (!decoded.ok) return decoded;
   const reviewed = reviewedAttributes(decoded.value);
   return reviewed.ok ? { ok: true, value: { user: decoded.value.spec.user, attributes: reviewed.value } } : reviewed;
 }
 
-function reviewedAttributes({ spec: { resourceAttributes = null, nonResourceAttributes = null } }: AccessReview): Decoded<ReviewedAttributes> {
+function reviewedAttributes({
+  spec: { resourceAttributes = null, nonResourceAttributes = null },
+}: AccessReview): Decoded<ReviewedAttributes> {
   if (resourceAttributes !== null && nonResourceAttributes === null) return { ok: true, value: { resourceAttributes } };
-  if (resourceAttributes === null && nonResourceAttributes !== null) return { ok: true, value: { nonResourceAttributes } };
-  return { ok: false, problem: invalidBody('the review', [{ pointer: '/spec', detail: 'must have exactly one of resourceAttributes and nonResourceAttributes' }]) };
+  if (resourceAttributes === null && nonResourceAttributes !== null)
+    return { ok: true, value: { nonResourceAttributes } };
+  return {
+    ok: false,
+    problem: invalidBody('the review', [
+      { pointer: '/spec', detail: 'must have exactly one of resourceAttributes and nonResourceAttributes' },
+    ]),
+  };
 }
 
 /** The refusal of an invalid body. */
@@ -83,6 +112,8 @@ function decoder<T>(title: string, schema: object): (body: JsonMembers) => Decod
   if (!compiled.ok) throw new Error(compiled.problems.join('; '));
   return (body) => {
     const violations = compiled.violations(body);
-    return violations.length === 0 ? { ok: true, value: body as T } : { ok: false, problem: invalidBody(title, violations) };
+    return violations.length === 0
+      ? { ok: true, value: body as T }
+      : { ok: false, problem: invalidBody(title, violations) };
   };
 }

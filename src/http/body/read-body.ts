@@ -20,7 +20,10 @@ export type Body<T> =
 const drainedBytesMax = 64 * requestBodyBytesMax;
 
 /** The body's media type, if it is one of `accepted`; without a Content-Type it is JSON (decision 2). */
-export function mediaTypeOf(req: IncomingMessage, accepted: readonly string[]): { readonly ok: true; readonly type: string } | { readonly ok: false; readonly problem: Problem } {
+export function mediaTypeOf(
+  req: IncomingMessage,
+  accepted: readonly string[],
+): { readonly ok: true; readonly type: string } | { readonly ok: false; readonly problem: Problem } {
   const encoding = headerOf(req, 'content-encoding');
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
     return unsupported(`a body must come without Content-Encoding, this one has ${JSON.stringify(encoding)}`);
@@ -30,9 +33,13 @@ export function mediaTypeOf(req: IncomingMessage, accepted: readonly string[]): 
   // The usual spelling, which needs no parsing.
   if (accepted.includes(header)) return { ok: true, type: header };
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());
-  const foreign = parameters.find((parameter) => parameter.startsWith('charset=') && !/^charset="?(?:utf-?8|us-ascii)"?$/u.test(parameter));
+  const foreign = parameters.find(
+    (parameter) => parameter.startsWith('charset=') && !/^charset="?(?:utf-?8|us-ascii)"?$/u.test(parameter),
+  );
   if (foreign !== undefined) return unsupported(`a body must be UTF-8, this one has ${foreign}`);
-  return accepted.includes(type) ? { ok: true, type } : unsupported(`the body must be ${accepted.join(' or ')}, is ${JSON.stringify(type)}`);
+  return accepted.includes(type)
+    ? { ok: true, type }
+    : unsupported(`the body must be ${accepted.join(' or ')}, is ${JSON.stringify(type)}`);
 }
 
 /** A request with a body to read. */
@@ -54,7 +61,9 @@ export async function readBody(reading: Reading): Promise<Body<Uint8Array>> {
       req.off('close', goneAway);
       resolve(body);
     };
-    const goneAway = (): void => { settle({ ok: false, problem: undefined }); };
+    const goneAway = (): void => {
+      settle({ ok: false, problem: undefined });
+    };
     req.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes > drainedBytesMax) req.destroy();
@@ -63,7 +72,9 @@ export async function readBody(reading: Reading): Promise<Body<Uint8Array>> {
       else if (memory.hold(reading, buffer.growthFor(chunk))) buffer.add(chunk);
       else settle(noRoom);
     });
-    req.once('end', () => { settle({ ok: true, value: buffer?.bytes() ?? empty }); });
+    req.once('end', () => {
+      settle({ ok: true, value: buffer?.bytes() ?? empty });
+    });
     req.once('close', goneAway);
     req.on('error', goneAway);
   });
@@ -72,7 +83,10 @@ export async function readBody(reading: Reading): Promise<Body<Uint8Array>> {
 const empty = Buffer.alloc(0);
 
 const noRoom: Body<never> = {
-  ok: false, problem: problem('too-many-requests', 'the server is at its limit of request bytes: try again later', { retryAfterSeconds: 1 }),
+  ok: false,
+  problem: problem('too-many-requests', 'the server is at its limit of request bytes: try again later', {
+    retryAfterSeconds: 1,
+  }),
 };
 
 /** The whole body as JSON. */
@@ -89,12 +103,16 @@ export async function readJson(reading: Reading): Promise<Body<Json>> {
 /** Reserves memory for the parsed value as well: a byte of JSON may take tens of bytes of memory. */
 export function decodeBody(bytes: Uint8Array, reading: Reading): Body<Json> {
   const decoded = decodeJson(bytes, { depthMax: jsonDepthMax });
-  if (!decoded.ok) return { ok: false, problem: problem('bad-request', `the body is not valid: ${decoded.problem.detail}`) };
+  if (!decoded.ok)
+    return { ok: false, problem: problem('bad-request', `the body is not valid: ${decoded.problem.detail}`) };
   return reading.memory.hold(reading, parsedValueBytes * decoded.values) ? { ok: true, value: decoded.value } : noRoom;
 }
 
 function tooLarge(headers: readonly string[]): Body<never> {
-  return { ok: false, problem: problem('body-too-large', `a body must be at most ${String(requestBodyBytesMax)} bytes`, { headers }) };
+  return {
+    ok: false,
+    problem: problem('body-too-large', `a body must be at most ${String(requestBodyBytesMax)} bytes`, { headers }),
+  };
 }
 
 function unsupported(detail: string): { readonly ok: false; readonly problem: Problem } {

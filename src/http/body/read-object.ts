@@ -4,7 +4,9 @@ import type { Exchange } from '../exchange.ts';
 import { mediaTypeOf, readJson, type Body } from './read-body.ts';
 
 /** The body as a JSON object, or the refusal. */
-export async function readObject(exchange: Exchange): Promise<{ readonly ok: true; readonly value: JsonMembers } | { readonly ok: false; readonly answer: Answer }> {
+export async function readObject(
+  exchange: Exchange,
+): Promise<{ readonly ok: true; readonly value: JsonMembers } | { readonly ok: false; readonly answer: Answer }> {
   const media = mediaTypeOf(exchange.req, ['application/json']);
   if (!media.ok) return { ok: false, answer: refusal(media.problem) };
   const body = await readJson(exchange);

@@ -31,17 +31,32 @@ const drainedTimes = 2;
 export async function readUpload(req: IncomingMessage, rules: UploadRules): Promise<Body<Uint8Array>> {
   const contentType = headerOf(req, 'content-type');
   if (contentType?.split(';', 1)[0]?.trim().toLowerCase() !== 'multipart/form-data') {
-    return refused('unsupported-media-type', `the body must be multipart/form-data with the file in its field ${JSON.stringify(rules.field)}, is ${JSON.stringify(contentType ?? 'without a Content-Type')}`);
+    return refused(
+      'unsupported-media-type',
+      `the body must be multipart/form-data with the file in its field ${JSON.stringify(rules.field)}, is ${JSON.stringify(contentType ?? 'without a Content-Type')}`,
+    );
   }
   const encoding = headerOf(req, 'content-encoding');
-  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') return refused('unsupported-media-type', `a body must come without Content-Encoding, this one has ${JSON.stringify(encoding)}`);
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity')
+    return refused(
+      'unsupported-media-type',
+      `a body must come without Content-Encoding, this one has ${JSON.stringify(encoding)}`,
+    );
   if (Number(req.headers['content-length'] ?? 0) > rules.bytesMax + framingBytesMax) return tooLarge(rules);
   let parser: Busboy;
   try {
     parser = new Busboy({
       headers: { ...req.headers, 'content-type': contentType },
       // One more of each than allowed, to detect violations.
-      limits: { fileSize: rules.bytesMax + 1, files: 2, fields: 1, parts: 3, fieldSize: 1_024, headerPairs: 32, headerSize: framingBytesMax },
+      limits: {
+        fileSize: rules.bytesMax + 1,
+        files: 2,
+        fields: 1,
+        parts: 3,
+        fieldSize: 1_024,
+        headerPairs: 32,
+        headerSize: framingBytesMax,
+      },
     });
   } catch (error) {
     return refused('bad-request', `the body cannot be read as multipart/form-data: ${textOf(error)}`);
@@ -64,17 +79,33 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
       resolve(body);
     };
     // A request also closes after a complete read: the parser then decides.
-    const goneAway = (): void => { if (!req.complete) settle({ ok: false, problem: undefined }); };
-    const progress = watchProgress(rules.clock, () => received, () => { settle(stalled()); });
+    const goneAway = (): void => {
+      if (!req.complete) settle({ ok: false, problem: undefined });
+    };
+    const progress = watchProgress(
+      rules.clock,
+      () => received,
+      () => {
+        settle(stalled());
+      },
+    );
     req.on('data', (chunk: Buffer) => {
       received += chunk.length;
       if (received > drainedTimes * rules.bytesMax + framingBytesMax) req.destroy();
       else if (received > rules.bytesMax + framingBytesMax) settle(tooLarge(rules));
     });
-    parser.on('file', (name: string, stream: BusboyFileStream) => { file.take(name, stream); });
-    parser.on('field', (name: string) => { file.refuse(`the body has the field ${JSON.stringify(name)}, which is not a file`); });
-    parser.on('error', (error: unknown) => { settle(refused('bad-request', `the body cannot be read as multipart/form-data: ${textOf(error)}`)); });
-    parser.on('finish', () => { settle(file.body()); });
+    parser.on('file', (name: string, stream: BusboyFileStream) => {
+      file.take(name, stream);
+    });
+    parser.on('field', (name: string) => {
+      file.refuse(`the body has the field ${JSON.stringify(name)}, which is not a file`);
+    });
+    parser.on('error', (error: unknown) => {
+      settle(refused('bad-request', `the body cannot be read as multipart/form-data: ${textOf(error)}`));
+    });
+    parser.on('finish', () => {
+      settle(file.body());
+    });
     req.once('close', goneAway);
     req.on('error', goneAway);
     req.pipe(parser);
@@ -93,7 +124,11 @@ function watchProgress(clock: Clock, received: () => number, onStall: () => void
     else onStall();
   };
   let timer = clock.after(uploadLookMs, look);
-  return { cancel: () => { timer.cancel(); } };
+  return {
+    cancel: () => {
+      timer.cancel();
+    },
+  };
 }
 
 class UploadedFile {
@@ -109,7 +144,8 @@ class UploadedFile {
 
   take(name: string, stream: BusboyFileStream): void {
     const { field, bytesMax } = this.#rules;
-    if (name !== field) this.refuse(`the body has the field ${JSON.stringify(name)}, expected the file in ${JSON.stringify(field)}`);
+    if (name !== field)
+      this.refuse(`the body has the field ${JSON.stringify(name)}, expected the file in ${JSON.stringify(field)}`);
     else if (this.#isThere) this.refuse('the body has more than one file');
     const isWanted = this.#problem === undefined;
     this.#isThere ||= name === field;
@@ -118,7 +154,9 @@ class UploadedFile {
       this.#bytes += chunk.length;
       if (this.#bytes <= bytesMax) this.#chunks.push(chunk);
     });
-    stream.on('error', (error: Error) => { this.refuse(error.message); });
+    stream.on('error', (error: Error) => {
+      this.refuse(error.message);
+    });
   }
 
   refuse(detail: string): void {
@@ -127,8 +165,11 @@ class UploadedFile {
 
   body(): Body<Uint8Array> {
     if (this.#problem !== undefined) return refused('bad-request', this.#problem);
-    if (!this.#isThere) return refused('bad-request', `the body has no file in its field ${JSON.stringify(this.#rules.field)}`);
-    return this.#bytes > this.#rules.bytesMax ? tooLarge(this.#rules) : { ok: true, value: Buffer.concat(this.#chunks) };
+    if (!this.#isThere)
+      return refused('bad-request', `the body has no file in its field ${JSON.stringify(this.#rules.field)}`);
+    return this.#bytes > this.#rules.bytesMax
+      ? tooLarge(this.#rules)
+      : { ok: true, value: Buffer.concat(this.#chunks) };
   }
 }
 

@@ -25,7 +25,15 @@ export class RequestMemory {
   readonly #writers: Pick<Writers, 'of'>;
   readonly #turns: Turns;
 
-  constructor({ held, writers, clock }: { readonly held: HeldBytes; readonly writers: Pick<Writers, 'of'>; readonly clock: Clock }) {
+  constructor({
+    held,
+    writers,
+    clock,
+  }: {
+    readonly held: HeldBytes;
+    readonly writers: Pick<Writers, 'of'>;
+    readonly clock: Clock;
+  }) {
     this.#held = held;
     this.#turns = new Turns(clock, bodyTurnMs);
     this.#writers = writers;

@@ -45,7 +45,10 @@ class EntriesFromRight {
 }
 
 /** The addresses in a header, nearest hop first. Ends at the first entry without an address. */
-export function* hopsOf(header: string, addressOf: (entry: string) => string | undefined): Generator<string, undefined> {
+export function* hopsOf(
+  header: string,
+  addressOf: (entry: string) => string | undefined,
+): Generator<string, undefined> {
   const entries = new EntriesFromRight(header);
   for (let entry = entries.next(); entry !== undefined; entry = entries.next()) {
     const address = addressOf(entry);

@@ -37,8 +37,8 @@ function forwarded(req: IncomingMessage, peer: Peer, proxies: TrustedProxies): S
   const byForwarded = headerOf(req, 'forwarded');
   const byX = headerOf(req, 'x-forwarded-for');
   const named = [
-    ...byForwarded === undefined ? [] : [walk(peer.address, hopsOf(byForwarded, addressOfForwarded), proxies)],
-    ...byX === undefined ? [] : [walk(peer.address, hopsOf(byX, addressOfXForwardedFor), proxies)],
+    ...(byForwarded === undefined ? [] : [walk(peer.address, hopsOf(byForwarded, addressOfForwarded), proxies)]),
+    ...(byX === undefined ? [] : [walk(peer.address, hopsOf(byX, addressOfXForwardedFor), proxies)]),
   ];
   const [address = peer.address, other = address] = named;
   // A proxy writes one of the two headers and may pass on the client's own other one: if they differ, neither is used.
@@ -60,5 +60,8 @@ function walk(peer: string, hops: Iterable<string>, proxies: TrustedProxies): st
 /** Any hop's value suffices: a client that forges it affects only its own cookie. */
 function saysHttps(req: IncomingMessage): boolean {
   const byX = headerOf(req, 'x-forwarded-proto') ?? '';
-  return /(?:^|,)\s*https\s*(?:,|$)/iu.test(byX) || /(?:^|[;,])\s*proto="?https"?\s*(?:[;,]|$)/iu.test(headerOf(req, 'forwarded') ?? '');
+  return (
+    /(?:^|,)\s*https\s*(?:,|$)/iu.test(byX) ||
+    /(?:^|[;,])\s*proto="?https"?\s*(?:[;,]|$)/iu.test(headerOf(req, 'forwarded') ?? '')
+  );
 }

@@ -10,7 +10,11 @@ export class TrustedProxies {
     for (const range of ranges) {
       const [address = '', prefix] = range.split('/');
       const isV6 = isIP(address) === 6;
-      this.#ranges.addSubnet(address, prefix === undefined ? isV6 ? 128 : 32 : Number(prefix), isV6 ? 'ipv6' : 'ipv4');
+      this.#ranges.addSubnet(
+        address,
+        prefix === undefined ? (isV6 ? 128 : 32) : Number(prefix),
+        isV6 ? 'ipv6' : 'ipv4',
+      );
     }
   }
 

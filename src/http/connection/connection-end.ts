@@ -9,8 +9,12 @@ import { lingerMs } from '../../limits/requests.ts';
  */
 export function endConnection(socket: Duplex, clock: Clock): void {
   if (socket.destroyed) return;
-  const timer = clock.after(lingerMs, () => { socket.destroy(); });
-  socket.once('close', () => { timer.cancel(); });
+  const timer = clock.after(lingerMs, () => {
+    socket.destroy();
+  });
+  socket.once('close', () => {
+    timer.cancel();
+  });
   socket.end();
   socket.resume();
 }

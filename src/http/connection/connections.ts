@@ -23,8 +23,9 @@ export class Connections {
   add(socket: Socket): void {
     const known = this.#open.get(socket);
     const connection = known ?? newConnection();
-    connection.onDrain = socket.listeners('drain')
-      .map((listener) => (...args) => { Reflect.apply(listener, socket, args); });
+    connection.onDrain = socket.listeners('drain').map((listener) => (...args) => {
+      Reflect.apply(listener, socket, args);
+    });
     if (known !== undefined) return;
     this.#open.set(socket, connection);
     socket.once('close', () => {
@@ -86,7 +87,10 @@ export class Connections {
 
 function newConnection(): Connection {
   const connection: Connection = {
-    last: undefined, partial: undefined, queued: new Set(), onDrain: [],
+    last: undefined,
+    partial: undefined,
+    queued: new Set(),
+    onDrain: [],
     onResponseClose(this: ServerResponse) {
       if (connection.last === this) {
         connection.last = undefined;

@@ -34,19 +34,29 @@ class Interlude {
     const { connections, socket, head, guard } = this.#parts;
     socket.on('data', this.#read).on('end', this.#end).on('timeout', this.#timeout).on('error', ignore);
     if (head.length > 0) this.#read(head);
-    connections.unanswered(socket)?.once('close', () => { guard(socket, () => { this.#goOn(); }); });
+    connections.unanswered(socket)?.once('close', () => {
+      guard(socket, () => {
+        this.#goOn();
+      });
+    });
   }
 
   readonly #read = (chunk: Buffer): void => {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    this.#parts.guard(this.#parts.socket, () => { this.#goOn(); });
+    this.#parts.guard(this.#parts.socket, () => {
+      this.#goOn();
+    });
     if (this.#bytes >= readAheadBytesMax) this.#parts.socket.pause();
   };
 
-  readonly #end = (): void => { this.#parts.socket.end(); };
+  readonly #end = (): void => {
+    this.#parts.socket.end();
+  };
 
-  readonly #timeout = (): void => { this.#parts.socket.destroy(); };
+  readonly #timeout = (): void => {
+    this.#parts.socket.destroy();
+  };
 
   #goOn(): void {
     const { server, connections, socket } = this.#parts;

@@ -72,10 +72,16 @@ export class MalformedRequests {
   #bytesOf(refused: Problem): Buffer {
     const { domain, clock, drawRequestId } = this.#context;
     const { status, headers, bytes } = problemAnswer(refused, {
-      domain, path: '', accept: undefined, requestId: drawRequestId(), time: new Date(clock.now()).toISOString(),
+      domain,
+      path: '',
+      accept: undefined,
+      requestId: drawRequestId(),
+      time: new Date(clock.now()).toISOString(),
     });
     const fields = [...headers, 'Content-Length', String(bytes.length), 'Connection', 'close'];
-    const lines = fields.flatMap((field, place) => place % 2 === 0 ? [`${field}: ${fields[place + 1] ?? ''}\r\n`] : []);
+    const lines = fields.flatMap((field, place) =>
+      place % 2 === 0 ? [`${field}: ${fields[place + 1] ?? ''}\r\n`] : [],
+    );
     return Buffer.concat([Buffer.from(`HTTP/1.1 ${String(status)} \r\n${lines.join('')}\r\n`), bytes]);
   }
 }
@@ -85,8 +91,11 @@ const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT';
 
 function malformedProblem(code: string | undefined): Problem {
   switch (code) {
-    case 'HPE_HEADER_OVERFLOW': return problem('headers-too-large', tooLargeHeaders);
-    case timedOut: return problem('request-timeout', 'the request did not arrive in time');
-    default: return problem('bad-request', 'the request is not valid HTTP');
+    case 'HPE_HEADER_OVERFLOW':
+      return problem('headers-too-large', tooLargeHeaders);
+    case timedOut:
+      return problem('request-timeout', 'the request did not arrive in time');
+    default:
+      return problem('bad-request', 'the request is not valid HTTP');
   }
 }

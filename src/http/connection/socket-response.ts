@@ -19,6 +19,13 @@ export function responseOn(socket: Duplex, req: IncomingMessage, clock: Clock): 
   const res = new ServerResponse(req);
   res.shouldKeepAlive = false;
   res.assignSocket(socket);
-  res.once('finish', () => { endConnection(socket, clock); });
-  return { res, release: () => { res.detachSocket(socket); } };
+  res.once('finish', () => {
+    endConnection(socket, clock);
+  });
+  return {
+    res,
+    release: () => {
+      res.detachSocket(socket);
+    },
+  };
 }

@@ -39,13 +39,25 @@ export class SocketUpgrades {
   #refused: string | undefined;
 
   constructor({ messageBytesMax, fragmentsMax, chunksMax }: ClientBounds) {
-    this.#server = new WebSocketServer({ ...serverOptions, maxPayload: messageBytesMax, maxFragments: fragmentsMax, maxBufferedChunks: chunksMax });
+    this.#server = new WebSocketServer({
+      ...serverOptions,
+      maxPayload: messageBytesMax,
+      maxFragments: fragmentsMax,
+      maxBufferedChunks: chunksMax,
+    });
     // With a listener, the library leaves the response to us.
-    this.#server.on('wsClientError', ({ message }) => { this.#refused = message; });
+    this.#server.on('wsClientError', ({ message }) => {
+      this.#refused = message;
+    });
   }
 
   /** Calls `opened` synchronously, or returns the problem of the handshake; the connection is then unchanged. */
-  accept(req: IncomingMessage, socket: Duplex, head: Buffer, opened: (webSocket: WebSocket) => void): Problem | undefined {
+  accept(
+    req: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    opened: (webSocket: WebSocket) => void,
+  ): Problem | undefined {
     this.#refused = undefined;
     this.#server.handleUpgrade(req, socket, head, (webSocket) => {
       // The library closes a peer that violates the protocol; `close` handles a disconnect.
@@ -57,7 +69,9 @@ export class SocketUpgrades {
   }
 
   #refusal(): Problem | undefined {
-    return this.#refused === undefined ? undefined : problem('bad-request', this.#refused, { headers: ['Sec-WebSocket-Version', '13'] });
+    return this.#refused === undefined
+      ? undefined
+      : problem('bad-request', this.#refused, { headers: ['Sec-WebSocket-Version', '13'] });
   }
 }
 
@@ -85,7 +99,11 @@ function answerPings(webSocket: WebSocket): void {
 }
 
 /** A failed upgrade is answered in plain HTTP, and its connection is closed. */
-export function refuseUpgrade({ req, socket, requestId }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly requestId: string }, refusal: Problem, edge: Edge): void {
+export function refuseUpgrade(
+  { req, socket, requestId }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly requestId: string },
+  refusal: Problem,
+  edge: Edge,
+): void {
   socket.on('error', () => undefined);
   const response = responseOn(socket, req, edge.clock);
   if (response !== undefined) sendProblem({ req, res: response.res, requestId }, refusal, edge);
@@ -102,7 +120,9 @@ export class Pings {
 
   constructor(webSocket: WebSocket) {
     this.#webSocket = webSocket;
-    webSocket.on('pong', () => { this.forget(); });
+    webSocket.on('pong', () => {
+      this.forget();
+    });
   }
 
   send(now: number): void {

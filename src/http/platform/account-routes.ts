@@ -23,7 +23,9 @@ import type { RefusalLog } from '../refusal-log.ts';
 
 /** Failures count towards the same limits as log-ins. */
 export type VerifyPassword = (
-  username: string, password: string, from: From,
+  username: string,
+  password: string,
+  from: From,
 ) => Promise<{ readonly ok: true } | NotAuthenticated>;
 
 export type AccountRoutesDependencies = ResourcePorts & {
@@ -36,20 +38,44 @@ export type AccountRoutesDependencies = ResourcePorts & {
 /**
  * One's own User: `-` is the caller, and no other name is served (decision 6.9). Callers without a User object get 404.
  */
-export function accountRoutes({ domain, registry, verifyPassword, refusals, ...ports }: AccountRoutesDependencies): readonly PlatformRoute[] {
+export function accountRoutes({
+  domain,
+  registry,
+  verifyPassword,
+  refusals,
+  ...ports
+}: AccountRoutesDependencies): readonly PlatformRoute[] {
   const path = `/apis/uc.api.${domain}/${platformApiVersion}/users/-`;
-  const own = (serve: (exchange: Exchange, target: ItemTarget) => Answer | Promise<Answer>): PlatformRoute['route'] => (_params, exchange) => {
-    const served = platformType(registry, userKey);
-    if (!served.ok) return served.answer;
-    const { subject } = exchange;
-    if (subject.kind !== 'user') return refusal(problem('not-found', 'only authenticated users have an account'));
-    const { type } = served;
-    return nameProblem(subject.name) === undefined ? serve(exchange, { type, name: subject.name }) : refusal(problem('not-found', notFound(type, subject.name)));
-  };
+  const own =
+    (serve: (exchange: Exchange, target: ItemTarget) => Answer | Promise<Answer>): PlatformRoute['route'] =>
+    (_params, exchange) => {
+      const served = platformType(registry, userKey);
+      if (!served.ok) return served.answer;
+      const { subject } = exchange;
+      if (subject.kind !== 'user') return refusal(problem('not-found', 'only authenticated users have an account'));
+      const { type } = served;
+      return nameProblem(subject.name) === undefined
+        ? serve(exchange, { type, name: subject.name })
+        : refusal(problem('not-found', notFound(type, subject.name)));
+    };
   return [
     { method: 'GET', path, route: own((exchange, target) => getItem(exchange, target, ports)) },
-    { method: 'PUT', path, route: own(async (exchange, target) => refuseConfined(exchange) ?? putAccount(exchange, target, { ports, passwordPath: `${path}/password` })) },
-    { method: 'PUT', path: `${path}/password`, route: own(async (exchange, target) => refuseConfined(exchange) ?? putPassword(exchange, target, { ports, verifyPassword, refusals })) },
+    {
+      method: 'PUT',
+      path,
+      route: own(
+        async (exchange, target) =>
+          refuseConfined(exchange) ?? putAccount(exchange, target, { ports, passwordPath: `${path}/password` }),
+      ),
+    },
+    {
+      method: 'PUT',
+      path: `${path}/password`,
+      route: own(
+        async (exchange, target) =>
+          refuseConfined(exchange) ?? putPassword(exchange, target, { ports, verifyPassword, refusals }),
+      ),
+    },
   ];
 }
 
@@ -69,8 +95,18 @@ async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passw
   const stored = ports.reader.get(target.type.key, target.name);
   if (stored === undefined) return refusal(problem('not-found', notFound(target.type, target.name)));
   const violations = changesRefused(body.value, storedObject(stored.bytes), passwordPath);
-  const command: Command = { type: 'patch', name: target.name, patch: { kind: 'merge', document: accountPatch(body.value) }, part: 'main', preconditions: preconditionsOf(exchange) };
-  const outcome = await ports.execute(target.type, command, { ...context.value, isOwn: true, dryRun: context.value.dryRun || violations.length > 0 });
+  const command: Command = {
+    type: 'patch',
+    name: target.name,
+    patch: { kind: 'merge', document: accountPatch(body.value) },
+    part: 'main',
+    preconditions: preconditionsOf(exchange),
+  };
+  const outcome = await ports.execute(target.type, command, {
+    ...context.value,
+    isOwn: true,
+    dryRun: context.value.dryRun || violations.length > 0,
+  });
   return violations.length === 0 ? written(outcome, target) : refusedChanges(outcome, target, violations);
 }
 
@@ -78,7 +114,10 @@ async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passw
 function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: readonly Violation[]): Answer {
   if (!outcome.ok && outcome.rejection.reason !== 'invalid') return written(outcome, target);
   const more = !outcome.ok && 'violations' in outcome.rejection ? outcome.rejection.violations : [];
-  return refusal({ ...invalidBody(`${target.type.kind} "${target.name}"`, [...violations, ...more]), about: { kind: target.type.kind, name: target.name } });
+  return refusal({
+    ...invalidBody(`${target.type.kind} "${target.name}"`, [...violations, ...more]),
+    about: { kind: target.type.kind, name: target.name },
+  });
 }
 
 const administered = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
@@ -86,14 +125,24 @@ const administered = ['labels', 'annotations', 'finalizers', 'ownerReferences'] 
 const unchangeable = 'cannot be changed by the user: leave it unchanged or omit it';
 
 /** Changes in the body that need further rights, compared with the stored object; absent members are unchanged. */
-function changesRefused({ metadata, spec }: JsonMembers, current: ResourceObject, passwordPath: string): readonly Violation[] {
-  const violations = administered.filter((member) => differs(isMembers(metadata) ? metadata[member] : undefined, current.metadata[member]))
+function changesRefused(
+  { metadata, spec }: JsonMembers,
+  current: ResourceObject,
+  passwordPath: string,
+): readonly Violation[] {
+  const violations = administered
+    .filter((member) => differs(isMembers(metadata) ? metadata[member] : undefined, current.metadata[member]))
     .map((member) => ({ pointer: `/metadata/${member}`, detail: unchangeable }));
   if (spec === undefined) return [...violations, { pointer: '/spec', detail: 'is required' }];
   if (!isMembers(spec)) return violations;
-  if (spec['password'] !== undefined) violations.push({ pointer: '/spec/password', detail: `must be changed at ${passwordPath}, with the current password` });
+  if (spec['password'] !== undefined)
+    violations.push({
+      pointer: '/spec/password',
+      detail: `must be changed at ${passwordPath}, with the current password`,
+    });
   const isDisabled = isMembers(current['spec']) && current['spec']['disabled'] === true;
-  if (spec['disabled'] !== undefined && spec['disabled'] !== isDisabled) violations.push({ pointer: '/spec/disabled', detail: unchangeable });
+  if (spec['disabled'] !== undefined && spec['disabled'] !== isDisabled)
+    violations.push({ pointer: '/spec/disabled', detail: unchangeable });
   return violations;
 }
 
@@ -108,7 +157,11 @@ function accountPatch({ metadata, spec, status: _status, ...rest }: JsonMembers)
   return {
     ...rest,
     ...(metadata === undefined ? {} : { metadata: without(metadata, administered) }),
-    ...(spec === undefined ? {} : { spec: isMembers(spec) ? { displayName: null, email: null, ...without(spec, ['disabled', 'password']) } : spec }),
+    ...(spec === undefined
+      ? {}
+      : {
+          spec: isMembers(spec) ? { displayName: null, email: null, ...without(spec, ['disabled', 'password']) } : spec,
+        }),
   };
 }
 
@@ -125,7 +178,11 @@ type Rekeying = Pick<AccountRoutesDependencies, 'verifyPassword' | 'refusals'> &
  * Written with the platform's rights: the current password authorizes it more than any role. The cause names the
  * caller.
  */
-async function putPassword(exchange: Exchange, target: ItemTarget, { ports, verifyPassword, refusals }: Rekeying): Promise<Answer> {
+async function putPassword(
+  exchange: Exchange,
+  target: ItemTarget,
+  { ports, verifyPassword, refusals }: Rekeying,
+): Promise<Answer> {
   const { type, name } = target;
   const stored = ports.reader.get(type.key, name);
   if (stored === undefined) return refusal(problem('not-found', notFound(type, name)));
@@ -137,25 +194,55 @@ async function putPassword(exchange: Exchange, target: ItemTarget, { ports, veri
   if (!change.ok) return refusal(change.problem);
   const verified = await verifyPassword(name, change.value.currentPassword, fromOf(exchange));
   if (!verified.ok) {
-    const { requestId, sender: { address } } = exchange;
-    if (verified.reason !== 'unavailable') refusals.logInFailed({ requestId, address, reason: verified.detail, username: name });
+    const {
+      requestId,
+      sender: { address },
+    } = exchange;
+    if (verified.reason !== 'unavailable')
+      refusals.logInFailed({ requestId, address, reason: verified.detail, username: name });
     return refusedPassword(verified);
   }
   // Requires the state of the user in which the password was right: a concurrent change is not overwritten.
-  const { metadata: { uid } } = storedObject(stored.bytes);
-  const document = { metadata: { uid, resourceVersion: stored.position.toString() }, spec: { password: change.value.password } };
-  const asPlatform: WriteContext = { ...context.value, subject: { kind: 'platform', part: 'account' }, chargedTo: exchange.subject, isOwn: true };
-  return passwordAnswer(await ports.execute(type, { type: 'patch', name, patch: { kind: 'merge', document }, part: 'main', preconditions: preconditionsOf(exchange) }, asPlatform), target);
+  const {
+    metadata: { uid },
+  } = storedObject(stored.bytes);
+  const document = {
+    metadata: { uid, resourceVersion: stored.position.toString() },
+    spec: { password: change.value.password },
+  };
+  const asPlatform: WriteContext = {
+    ...context.value,
+    subject: { kind: 'platform', part: 'account' },
+    chargedTo: exchange.subject,
+    isOwn: true,
+  };
+  return passwordAnswer(
+    await ports.execute(
+      type,
+      {
+        type: 'patch',
+        name,
+        patch: { kind: 'merge', document },
+        part: 'main',
+        preconditions: preconditionsOf(exchange),
+      },
+      asPlatform,
+    ),
+    target,
+  );
 }
 
 function refusedPassword(refused: NotAuthenticated): Answer {
-  if (refused.reason === 'unauthorized') return refusal(invalidBody('the password change', [{ pointer: '/currentPassword', detail: 'is wrong' }]));
+  if (refused.reason === 'unauthorized')
+    return refusal(invalidBody('the password change', [{ pointer: '/currentPassword', detail: 'is wrong' }]));
   return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
 }
 
 /** A violation of the User's rules by the new password is reported at its place in this body. */
 function passwordAnswer(outcome: WriteOutcome, target: ItemTarget): Answer {
   if (outcome.ok || outcome.rejection.reason !== 'invalid') return written(outcome, target);
-  const violations = outcome.rejection.violations.map((violation) => (violation.pointer === '/spec/password' ? { ...violation, pointer: '/password' } : violation));
+  const violations = outcome.rejection.violations.map((violation) =>
+    violation.pointer === '/spec/password' ? { ...violation, pointer: '/password' } : violation,
+  );
   return refusal(invalidBody('the password change', violations));
 }

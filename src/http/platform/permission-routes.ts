@@ -35,8 +35,16 @@ export function permissionRoutes(dependencies: PermissionRoutesDependencies): re
   const root = `/apis/api.console.${dependencies.domain}/${platformApiVersion}`;
   const routes = new PermissionRoutes(dependencies);
   return [
-    { method: 'GET', path: `${root}/users/{name}/permissions`, route: async ({ name = '' }, exchange) => routes.show(exchange, name) },
-    { method: 'POST', path: `${root}/users/{name}/permissions`, route: async ({ name = '' }, exchange) => routes.replace(exchange, name) },
+    {
+      method: 'GET',
+      path: `${root}/users/{name}/permissions`,
+      route: async ({ name = '' }, exchange) => routes.show(exchange, name),
+    },
+    {
+      method: 'POST',
+      path: `${root}/users/{name}/permissions`,
+      route: async ({ name = '' }, exchange) => routes.replace(exchange, name),
+    },
     { method: 'GET', path: `${root}/roletemplates`, route: () => routes.templates() },
   ];
 }
@@ -65,7 +73,7 @@ class PermissionRoutes {
     if (!bindings.ok) return bindings.answer;
     const name = given === '-' ? actorOf(exchange.subject) : given;
     // A user of the identity provider becomes known by their first role.
-    if (await this.#lookedUp(name) === undefined && !name.startsWith(oidcPrefix)) return unknownUser(given);
+    if ((await this.#lookedUp(name)) === undefined && !name.startsWith(oidcPrefix)) return unknownUser(given);
     const body = await readObject(exchange);
     if (!body.ok) return body.answer;
     const context = writeContext(exchange);
@@ -88,17 +96,26 @@ class PermissionRoutes {
     const roles = platformType(this.#dependencies.registry, roleKey);
     if (!roles.ok) return roles.answer;
     const { type } = roles;
-    const templates = [...this.#dependencies.permissions.roles()].filter(({ isTemplate, isHidden }) => isTemplate && !isHidden).sort(byTitle);
+    const templates = [...this.#dependencies.permissions.roles()]
+      .filter(({ isTemplate, isHidden }) => isTemplate && !isHidden)
+      .sort(byTitle);
     const modules = [...new Set(templates.map(moduleOf))].sort(byModule);
-    return bytesAnswer(listOf(modules.map((module) => {
-      const members = templates.filter((role) => moduleOf(role) === module).map(({ name }) => name);
-      return joined([`{"module":${JSON.stringify(module)},"templates":`, this.#objects(members, type), '}']);
-    })));
+    return bytesAnswer(
+      listOf(
+        modules.map((module) => {
+          const members = templates.filter((role) => moduleOf(role) === module).map(({ name }) => name);
+          return joined([`{"module":${JSON.stringify(module)},"templates":`, this.#objects(members, type), '}']);
+        }),
+      ),
+    );
   }
 
   async #inTurn<T>(user: string, task: () => Promise<T>): Promise<T> {
     const mine = (this.#turns.get(user) ?? Promise.resolve()).then(task);
-    const settled = mine.then(() => undefined, () => undefined);
+    const settled = mine.then(
+      () => undefined,
+      () => undefined,
+    );
     this.#turns.set(user, settled);
     try {
       return await mine;
@@ -110,38 +127,58 @@ class PermissionRoutes {
   #permissionsOf(subject: Subject, type: ResourceType): Answer {
     const { permissions } = this.#dependencies;
     const rights = permissions.rightsOf(subject);
-    const held = [...rights.roles].sort().map((name) => permissions.role(name)).filter((role) => role !== undefined);
-    const uiPermissions = rights.isSuperAdministrator ? ['*'] : [...new Set(held.flatMap((role) => role.uiPermissions))].sort();
+    const held = [...rights.roles]
+      .sort()
+      .map((name) => permissions.role(name))
+      .filter((role) => role !== undefined);
+    const uiPermissions = rights.isSuperAdministrator
+      ? ['*']
+      : [...new Set(held.flatMap((role) => role.uiPermissions))].sort();
     const bound = subject.kind === 'user' ? permissions.bound(subject.name) : [];
-    return bytesAnswer(joined([
-      '{"roles":', this.#objects(bound, type),
-      ',"permissions":', this.#objects(held.filter(({ isHidden }) => !isHidden).map(({ name }) => name), type),
-      `,"uiPermissions":${JSON.stringify(uiPermissions)}}`,
-    ]));
+    return bytesAnswer(
+      joined([
+        '{"roles":',
+        this.#objects(bound, type),
+        ',"permissions":',
+        this.#objects(
+          held.filter(({ isHidden }) => !isHidden).map(({ name }) => name),
+          type,
+        ),
+        `,"uiPermissions":${JSON.stringify(uiPermissions)}}`,
+      ]),
+    );
   }
 
   /** As stored, without parsing. Bindings and roles that are missing or marked are omitted. */
   #objects(names: readonly string[], type: ResourceType): Buffer {
     const { permissions, reader } = this.#dependencies;
-    return listOf(names.filter((name) => permissions.role(name) !== undefined).map((name) => reader.get(type.key, name)?.bytes).filter((bytes) => bytes !== undefined));
+    return listOf(
+      names
+        .filter((name) => permissions.role(name) !== undefined)
+        .map((name) => reader.get(type.key, name)?.bytes)
+        .filter((bytes) => bytes !== undefined),
+    );
   }
 
   async #lookedUp(name: string): Promise<Subject | undefined> {
     const known = this.#known(name);
-    return known === undefined && await this.#dependencies.elsewhere.hasNewsOf(userKey, name) ? this.#known(name) : known;
+    return known === undefined && (await this.#dependencies.elsewhere.hasNewsOf(userKey, name))
+      ? this.#known(name)
+      : known;
   }
 
   /** Stops at the first missing role, since the assignment is refused in any case. */
   async #learn(roles: readonly string[]): Promise<void> {
     const { permissions, elsewhere } = this.#dependencies;
     for (const role of roles) {
-      if (permissions.role(role) === undefined && !await elsewhere.hasNewsOf(roleKey, role)) return;
+      if (permissions.role(role) === undefined && !(await elsewhere.hasNewsOf(roleKey, role))) return;
     }
   }
 
   #known(name: string): Subject | undefined {
     const { permissions } = this.#dependencies;
-    const isKnown = permissions.user(name) !== undefined || (name.startsWith(oidcPrefix) && permissions.bound(name).length > 0);
+    const isKnown =
+      permissions.user(name) !== undefined || (name.startsWith(oidcPrefix) && permissions.bound(name).length > 0);
     return isKnown ? subjectNamed(permissions, name) : undefined;
   }
 }
@@ -155,7 +192,12 @@ function unknownUser(name: string): Answer {
 
 function unassignable(roles: readonly string[], permissions: PermissionReader): readonly Violation[] {
   return roles.flatMap((role, place) => {
-    const detail = permissions.role(role) === undefined ? `there is no role named ${JSON.stringify(role)}` : roles.indexOf(role) < place ? 'is a duplicate' : undefined;
+    const detail =
+      permissions.role(role) === undefined
+        ? `there is no role named ${JSON.stringify(role)}`
+        : roles.indexOf(role) < place
+          ? 'is a duplicate'
+          : undefined;
     return detail === undefined ? [] : [{ pointer: `/roles/${String(place)}`, detail }];
   });
 }

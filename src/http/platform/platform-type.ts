@@ -10,14 +10,25 @@ import { problem } from '../problem.ts';
 export const platformApiVersion = 'v1alpha1';
 
 /** A platform type, or the response while it is not served. */
-export function platformType(registry: TypeRegistry, key: TypeKey): { readonly ok: true; readonly type: ResourceType } | { readonly ok: false; readonly answer: Answer } {
+export function platformType(
+  registry: TypeRegistry,
+  key: TypeKey,
+): { readonly ok: true; readonly type: ResourceType } | { readonly ok: false; readonly answer: Answer } {
   const registration = registry.byKey(key);
   if (registration?.serving === true) return { ok: true, type: registration.type };
-  return { ok: false, answer: refusal(registration === undefined ? problem('not-found', 'the server could not find the requested resource') : notYetServing(registration)) };
+  return {
+    ok: false,
+    answer: refusal(
+      registration === undefined
+        ? problem('not-found', 'the server could not find the requested resource')
+        : notYetServing(registration),
+    ),
+  };
 }
 
 /** A token with limited roles is for the requests that these allow, which do not include its owner's account. */
 export function refuseConfined({ subject }: Exchange): Answer | undefined {
-  if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined) return undefined;
+  if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined)
+    return undefined;
   return refusal(problem('forbidden', 'a token that is limited to some roles cannot change the account of its owner'));
 }

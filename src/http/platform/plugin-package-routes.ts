@@ -13,13 +13,21 @@ import { readUpload } from '../body/read-upload.ts';
 import { uploadsMax } from '../plugin-routes/route-limits.ts';
 
 export type Installed =
-  | { readonly ok: true; readonly name: string; readonly plugin: { readonly bytes: Uint8Array; readonly revision: number } }
+  | {
+      readonly ok: true;
+      readonly name: string;
+      readonly plugin: { readonly bytes: Uint8Array; readonly revision: number };
+    }
   | { readonly ok: false; readonly rejection: Rejection };
 
 /** Installs packages; `cause` and `subject` are the caller's. */
 export type PluginInstaller = {
   install(archive: Uint8Array, request: { readonly subject: Subject; readonly cause: Cause }): Promise<Installed>;
-  upgrade(name: string, archive: Uint8Array, request: { readonly subject: Subject; readonly cause: Cause }): Promise<Installed>;
+  upgrade(
+    name: string,
+    archive: Uint8Array,
+    request: { readonly subject: Subject; readonly cause: Cause },
+  ): Promise<Installed>;
 };
 
 export type PluginPackageRoutesDependencies = {
@@ -46,19 +54,34 @@ export function pluginPackageRoutes(dependencies: PluginPackageRoutesDependencie
   const uploads = new Uploads(dependencies);
   return [
     {
-      method: 'POST', path: `${path}/install`,
-      route: async (_params, exchange) => uploads.take(exchange, async (archive, request) => installer.install(archive, request), ({ name }) => ({ status: 201, headers: ['Location', location(name)] })),
+      method: 'POST',
+      path: `${path}/install`,
+      route: async (_params, exchange) =>
+        uploads.take(
+          exchange,
+          async (archive, request) => installer.install(archive, request),
+          ({ name }) => ({ status: 201, headers: ['Location', location(name)] }),
+        ),
     },
     {
-      method: 'POST', path: `${path}/{name}/upgrade`,
-      route: async ({ name = '' }, exchange) => uploads.take(exchange, async (archive, request) => installer.upgrade(name, archive, request), () => ({ status: 200, headers: [] })),
+      method: 'POST',
+      path: `${path}/{name}/upgrade`,
+      route: async ({ name = '' }, exchange) =>
+        uploads.take(
+          exchange,
+          async (archive, request) => installer.upgrade(name, archive, request),
+          () => ({ status: 200, headers: [] }),
+        ),
     },
   ];
 }
 
 type Use = (archive: Uint8Array, request: { readonly subject: Subject; readonly cause: Cause }) => Promise<Installed>;
 
-type ToAnswer = (installed: Extract<Installed, { ok: true }>) => { readonly status: number; readonly headers: readonly string[] };
+type ToAnswer = (installed: Extract<Installed, { ok: true }>) => {
+  readonly status: number;
+  readonly headers: readonly string[];
+};
 
 class Uploads {
   readonly #dependencies: PluginPackageRoutesDependencies;
@@ -76,18 +99,24 @@ class Uploads {
     const { archiveBytesMax, clock, unready, noRoom } = this.#dependencies;
     const context = writeContext(exchange);
     if (!context.ok) return refusal(context.problem);
-    if (context.value.dryRun) return refusal(problem('bad-request', 'dryRun is not supported here: a package can only be checked by running it'));
+    if (context.value.dryRun)
+      return refusal(
+        problem('bad-request', 'dryRun is not supported here: a package can only be checked by running it'),
+      );
     const waits = unready();
     if (waits !== undefined) return refusal(problem('unavailable', waits, { retryAfterSeconds: 1 }));
     // Checked before megabytes are uploaded in vain.
     if (this.#installing.areTaken) return this.#installing.refusal();
     const short = noRoom(0);
     if (short !== undefined) return refusal(short);
-    const body = await this.#arriving.within(async () => readUpload(exchange.req, { field: 'file', bytesMax: archiveBytesMax, clock }));
+    const body = await this.#arriving.within(async () =>
+      readUpload(exchange.req, { field: 'file', bytesMax: archiveBytesMax, clock }),
+    );
     if (body === undefined) return this.#arriving.refusal();
     if (!body.ok) return body.problem === undefined ? taken : refusal(body.problem);
-    const installed = await this.#installing.within(async (): Promise<Installed | Problem> =>
-      noRoom(body.value.length) ?? use(body.value, context.value));
+    const installed = await this.#installing.within(
+      async (): Promise<Installed | Problem> => noRoom(body.value.length) ?? use(body.value, context.value),
+    );
     if (installed === undefined) return this.#installing.refusal();
     return 'ok' in installed ? answered(installed, answer) : refusal(installed);
   }
@@ -115,7 +144,11 @@ class Places {
   }
 
   refusal(): Answer {
-    return refusal(problem('too-many-requests', `${String(this.#max)} packages are ${this.#doing} right now`, { retryAfterSeconds: 2 }));
+    return refusal(
+      problem('too-many-requests', `${String(this.#max)} packages are ${this.#doing} right now`, {
+        retryAfterSeconds: 2,
+      }),
+    );
   }
 
   /** Undefined if all slots are taken. */

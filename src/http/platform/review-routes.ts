@@ -9,7 +9,12 @@ import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import { requestTo, resourceRequest } from '../../resource/query/request-path.ts';
 import { jsonAnswer, refusal, type Answer } from '../answer.ts';
 import type { Decoded } from '../resources/decode-list-query.ts';
-import { decodeAccessReview, decodeOwnAccessReview, type ResourceAttributes, type ReviewedAttributes } from '../body/decode-request-body.ts';
+import {
+  decodeAccessReview,
+  decodeOwnAccessReview,
+  type ResourceAttributes,
+  type ReviewedAttributes,
+} from '../body/decode-request-body.ts';
 import type { JsonMembers } from '../resources/decode-write.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
@@ -27,16 +32,31 @@ type Review = { readonly plural: string; readonly apiVersion: string; readonly k
 type Status = Readonly<Record<string, unknown>>;
 
 const authorization = 'authorization.k8s.io/v1';
-const ownAccess: Review = { apiVersion: authorization, kind: 'SelfSubjectAccessReview', plural: 'selfsubjectaccessreviews' };
+const ownAccess: Review = {
+  apiVersion: authorization,
+  kind: 'SelfSubjectAccessReview',
+  plural: 'selfsubjectaccessreviews',
+};
 const othersAccess: Review = { apiVersion: authorization, kind: 'SubjectAccessReview', plural: 'subjectaccessreviews' };
-const ownRules: Review = { apiVersion: authorization, kind: 'SelfSubjectRulesReview', plural: 'selfsubjectrulesreviews' };
-const ownIdentity: Review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', plural: 'selfsubjectreviews' };
+const ownRules: Review = {
+  apiVersion: authorization,
+  kind: 'SelfSubjectRulesReview',
+  plural: 'selfsubjectrulesreviews',
+};
+const ownIdentity: Review = {
+  apiVersion: 'authentication.k8s.io/v1',
+  kind: 'SelfSubjectReview',
+  plural: 'selfsubjectreviews',
+};
 
 /** Kubernetes' access reviews, answered by the authorizer of requests (decision 6.11). Nothing is stored. */
 export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly PlatformRoute[] {
   const reviewer = new Reviewer(dependencies);
-  const route = (review: Review, answer: (body: JsonMembers, subject: Subject) => Decoded<Status>): PlatformRoute =>
-    ({ method: 'POST', path: `/apis/${review.apiVersion}/${review.plural}`, route: async (_params, exchange) => reviewed(exchange, review, answer) });
+  const route = (review: Review, answer: (body: JsonMembers, subject: Subject) => Decoded<Status>): PlatformRoute => ({
+    method: 'POST',
+    path: `/apis/${review.apiVersion}/${review.plural}`,
+    route: async (_params, exchange) => reviewed(exchange, review, answer),
+  });
   return [
     route(ownAccess, (body, subject) => {
       const asked = decodeOwnAccessReview(body);
@@ -51,17 +71,34 @@ export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly P
   ];
 }
 
-async function reviewed(exchange: Exchange, { apiVersion, kind }: Review, answer: (body: JsonMembers, subject: Subject) => Decoded<Status>): Promise<Answer> {
+async function reviewed(
+  exchange: Exchange,
+  { apiVersion, kind }: Review,
+  answer: (body: JsonMembers, subject: Subject) => Decoded<Status>,
+): Promise<Answer> {
   const body = await readObject(exchange);
   if (!body.ok) return body.answer;
   const { spec } = body.value;
-  for (const [member, expected] of [['apiVersion', apiVersion], ['kind', kind]] as const) {
+  for (const [member, expected] of [
+    ['apiVersion', apiVersion],
+    ['kind', kind],
+  ] as const) {
     const given = body.value[member] ?? '';
-    if (given !== '' && given !== expected) return refusal(problem('bad-request', `the body's ${member} must be ${JSON.stringify(expected)} here`));
+    if (given !== '' && given !== expected)
+      return refusal(problem('bad-request', `the body's ${member} must be ${JSON.stringify(expected)} here`));
   }
   const status = answer(body.value, exchange.subject);
   if (!status.ok) return refusal(status.problem);
-  return jsonAnswer({ kind, apiVersion, metadata: { creationTimestamp: null }, ...(spec === undefined ? {} : { spec }), status: status.value }, 201);
+  return jsonAnswer(
+    {
+      kind,
+      apiVersion,
+      metadata: { creationTimestamp: null },
+      ...(spec === undefined ? {} : { spec }),
+      status: status.value,
+    },
+    201,
+  );
 }
 
 class Reviewer {
@@ -84,7 +121,8 @@ class Reviewer {
   accessOf(name: string, asked: ReviewedAttributes): Status {
     const { permissions } = this.#dependencies;
     if (name === actorOf(visitor)) return this.access(visitor, asked);
-    if (permissions.user(name)?.isDisabled === true) return { allowed: false, reason: `the user ${JSON.stringify(name)} is disabled` };
+    if (permissions.user(name)?.isDisabled === true)
+      return { allowed: false, reason: `the user ${JSON.stringify(name)} is disabled` };
     return this.access(subjectNamed(permissions, name), asked);
   }
 
@@ -106,16 +144,26 @@ class Reviewer {
   }
 
   #request(asked: ReviewedAttributes): ApiRequest {
-    if ('nonResourceAttributes' in asked) return requestTo(asked.nonResourceAttributes.verb, asked.nonResourceAttributes.path);
+    if ('nonResourceAttributes' in asked)
+      return requestTo(asked.nonResourceAttributes.verb, asked.nonResourceAttributes.path);
     const { verb, group = '', resource, name = '', subresource = '' } = asked.resourceAttributes;
     const named = name === '' ? {} : { name };
-    return resourceRequest(verb, { group, version: this.#versionOf(asked.resourceAttributes), resource, ...named, ...(subresource === '' ? {} : { subresource }) });
+    return resourceRequest(verb, {
+      group,
+      version: this.#versionOf(asked.resourceAttributes),
+      resource,
+      ...named,
+      ...(subresource === '' ? {} : { subresource }),
+    });
   }
 
   /** Rules do not mention versions, but the plugin of a type is found by its path. */
   #versionOf({ group = '', version = '', resource }: ResourceAttributes): string {
     if (version !== '' && version !== '*') return version;
-    return this.#dependencies.registry.all().find(({ type }) => type.group === group && type.plural === resource)?.type.version ?? '*';
+    return (
+      this.#dependencies.registry.all().find(({ type }) => type.group === group && type.plural === resource)?.type
+        .version ?? '*'
+    );
   }
 
   #explained({ role, rule }: Grant): string {

@@ -1,4 +1,3 @@
-
 import { wrongPair, type NotAuthenticated } from '../../auth/authentication/authenticated.ts';
 import type { Authenticator } from '../../auth/authentication/authenticator.ts';
 import type { PermissionReader, UserRecord } from '../../read/permission-reader.ts';
@@ -49,13 +48,21 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
   const { username, password } = credentials;
   const verified = await dependencies.authenticator.verifyPassword(username, password, fromOf(exchange));
   if (!verified.ok) {
-    const { requestId, sender: { address } } = exchange;
-    if (verified.reason !== 'unavailable') dependencies.refusals.logInFailed({ requestId, address, reason: verified.detail, username });
+    const {
+      requestId,
+      sender: { address },
+    } = exchange;
+    if (verified.reason !== 'unavailable')
+      dependencies.refusals.logInFailed({ requestId, address, reason: verified.detail, username });
     return notLoggedIn(verified);
   }
   // The user may have changed while the hash was computed.
   if (!dependencies.authenticator.isValid(loggedIn(verified.user))) return notLoggedIn(wrongPair);
-  const outcome = await dependencies.execute(dependencies.sessions, creation(verified.user, dependencies), contextOf(exchange, 'create', loggedIn(verified.user)));
+  const outcome = await dependencies.execute(
+    dependencies.sessions,
+    creation(verified.user, dependencies),
+    contextOf(exchange, 'create', loggedIn(verified.user)),
+  );
   if (!outcome.ok) return refusal(problemOf(outcome.rejection));
   await endOldest(verified.user.name, exchange, dependencies);
   const text = tokenOf(outcome);
@@ -79,30 +86,61 @@ async function endOldest(user: string, exchange: Exchange, dependencies: Session
   begun.sort((one, other) => Number(one.stored.position - other.stored.position));
   const context: WriteContext = { ...contextOf(exchange, 'delete', platform), admitted: 'whole' };
   for (const { name, stored } of begun.slice(0, Math.max(0, begun.length - sessionsPerUserMax))) {
-    const { metadata: { uid } } = storedObject(stored.bytes);
+    const {
+      metadata: { uid },
+    } = storedObject(stored.bytes);
     await execute(sessions, { type: 'delete', name, preconditions: { uid } }, context);
   }
 }
 
 function notLoggedIn(refused: NotAuthenticated): Answer {
-  if (refused.reason === 'unauthorized') return refusal(problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', logInChallenge] }));
+  if (refused.reason === 'unauthorized')
+    return refusal(problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', logInChallenge] }));
   return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
 }
 
 /** For the verified user and password: if either has changed since, the session is invalid. */
-function creation({ name, uid, passwordRevision, timesDisabled }: UserRecord, { sessions, clock }: SessionRoutesDependencies): Command {
-  const status = { userUid: uid, expiresAt: new Date(clock.now() + sessionLifetimeMs).toISOString(), ...(passwordRevision === undefined ? {} : { passwordRevision }), ...(timesDisabled === undefined ? {} : { timesDisabled }) };
-  return { type: 'create', object: { apiVersion: sessions.apiVersion, kind: sessions.kind, metadata: { generateName: 'session-' }, spec: { user: name }, status } };
+function creation(
+  { name, uid, passwordRevision, timesDisabled }: UserRecord,
+  { sessions, clock }: SessionRoutesDependencies,
+): Command {
+  const status = {
+    userUid: uid,
+    expiresAt: new Date(clock.now() + sessionLifetimeMs).toISOString(),
+    ...(passwordRevision === undefined ? {} : { passwordRevision }),
+    ...(timesDisabled === undefined ? {} : { timesDisabled }),
+  };
+  return {
+    type: 'create',
+    object: {
+      apiVersion: sessions.apiVersion,
+      kind: sessions.kind,
+      metadata: { generateName: 'session-' },
+      spec: { user: name },
+      status,
+    },
+  };
 }
 
 /** Ends exactly the session of the request. If another request has ended it meanwhile, the result is the same. */
-async function logOut(exchange: Exchange, { permissions, execute, sessions }: SessionRoutesDependencies): Promise<Answer> {
-  const { subject, sender: { isSecure } } = exchange;
-  if (subject.kind !== 'user' || subject.credential.kind !== 'session') return refusal(problem('bad-request', 'the request has no session cookie'));
+async function logOut(
+  exchange: Exchange,
+  { permissions, execute, sessions }: SessionRoutesDependencies,
+): Promise<Answer> {
+  const {
+    subject,
+    sender: { isSecure },
+  } = exchange;
+  if (subject.kind !== 'user' || subject.credential.kind !== 'session')
+    return refusal(problem('bad-request', 'the request has no session cookie'));
   const { uid } = subject.credential;
   const session = permissions.session(uid);
   if (session !== undefined) {
-    const outcome = await execute(sessions, { type: 'delete', name: session.name, preconditions: { uid } }, contextOf(exchange, 'delete', subject));
+    const outcome = await execute(
+      sessions,
+      { type: 'delete', name: session.name, preconditions: { uid } },
+      contextOf(exchange, 'delete', subject),
+    );
     if (!outcome.ok && !isGone(outcome)) return refusal(problemOf(outcome.rejection));
   }
   return { kind: 'empty', status: 204, headers: ['Set-Cookie', clearedCookie({ isSecure })] };
@@ -116,10 +154,18 @@ function isGone(outcome: WriteOutcome & { readonly ok: false }): boolean {
 function contextOf({ req, requestId, sender: { address } }: Exchange, verb: string, chargedTo: Subject): WriteContext {
   const userAgent = headerOf(req, 'user-agent')?.slice(0, userAgentLengthMax);
   return {
-    subject: platform, dryRun: false, fieldValidation: undefined, origin: 'platform', chargedTo, isOwn: true,
+    subject: platform,
+    dryRun: false,
+    fieldValidation: undefined,
+    origin: 'platform',
+    chargedTo,
+    isOwn: true,
     cause: {
-      actor: actorOf(platform), verb, requestId,
-      ...(address === '' ? {} : { address }), ...(userAgent === undefined ? {} : { userAgent }),
+      actor: actorOf(platform),
+      verb,
+      requestId,
+      ...(address === '' ? {} : { address }),
+      ...(userAgent === undefined ? {} : { userAgent }),
     },
   };
 }
@@ -130,7 +176,9 @@ function tokenOf(outcome: WriteOutcome & { readonly ok: true }): string {
   throw new Error('invariant violated: a session was created without a token');
 }
 
-type Credentials = { readonly ok: true; readonly username: string; readonly password: string } | { readonly ok: false; readonly answer: Answer };
+type Credentials =
+  | { readonly ok: true; readonly username: string; readonly password: string }
+  | { readonly ok: false; readonly answer: Answer };
 
 const form = 'application/x-www-form-urlencoded';
 
@@ -139,16 +187,22 @@ async function readCredentials(exchange: Exchange): Promise<Credentials> {
   if (!media.ok) return { ok: false, answer: refusal(media.problem) };
   const body = await readBody(exchange);
   if (!body.ok) return { ok: false, answer: body.problem === undefined ? taken : refusal(body.problem) };
-  const decoded = media.type === form ? { ok: true as const, value: formMembers(body.value) } : decodeBody(body.value, exchange);
+  const decoded =
+    media.type === form ? { ok: true as const, value: formMembers(body.value) } : decodeBody(body.value, exchange);
   if (!decoded.ok) return { ok: false, answer: decoded.problem === undefined ? taken : refusal(decoded.problem) };
   const { value } = decoded;
-  if (isMembers(value) && typeof value['username'] === 'string' && typeof value['password'] === 'string') return bounded(value['username'], value['password']);
-  return { ok: false, answer: refusal(problem('bad-request', 'a log-in must have a username and a password, each once and as text')) };
+  if (isMembers(value) && typeof value['username'] === 'string' && typeof value['password'] === 'string')
+    return bounded(value['username'], value['password']);
+  return {
+    ok: false,
+    answer: refusal(problem('bad-request', 'a log-in must have a username and a password, each once and as text')),
+  };
 }
 
 /** Longer values cannot be valid, and would occupy memory while they wait for hashing. */
 function bounded(username: string, password: string): Credentials {
-  if (username.length <= nameLengthMax && password.length <= passwordLengthMax * 2) return { ok: true, username, password };
+  if (username.length <= nameLengthMax && password.length <= passwordLengthMax * 2)
+    return { ok: true, username, password };
   const detail = `a username has at most ${String(nameLengthMax)} characters and a password at most ${String(passwordLengthMax)}`;
   return { ok: false, answer: refusal(problem('bad-request', detail)) };
 }

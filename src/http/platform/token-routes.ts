@@ -17,27 +17,61 @@ export type TokenRoutesDependencies = ResourcePorts & { readonly domain: string;
 /** One's own personal access tokens, like the generated API of the type; others' tokens return 404 (decision 7.2). */
 export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependencies): readonly PlatformRoute[] {
   const path = `/apis/uc.api.${domain}/${platformApiVersion}/personalaccesstokens`;
-  const onCollection = (serve: (exchange: Exchange, owned: ResourcePorts, type: ItemTarget['type']) => Answer | Promise<Answer>): PlatformRoute['route'] => (_params, exchange) => {
-    const served = platformType(registry, tokenKey);
-    if (!served.ok) return served.answer;
-    const { subject } = exchange;
-    if (subject.kind !== 'user') return refusal(problem('not-found', 'only authenticated users have tokens'));
-    return serve(exchange, ownedPorts(ports, { type: served.type, owner: subject.name }), served.type);
-  };
-  const onItem = (serve: (exchange: Exchange, target: ItemTarget, owned: ResourcePorts) => Answer | Promise<Answer>): PlatformRoute['route'] => (params, exchange) => {
-    const { name = '' } = params;
-    return onCollection((_exchange, owned, type) => nameProblem(name) === undefined ? serve(exchange, { type, name }, owned) : refusal(problem('not-found', notFound(type, name))))(params, exchange);
-  };
+  const onCollection =
+    (
+      serve: (exchange: Exchange, owned: ResourcePorts, type: ItemTarget['type']) => Answer | Promise<Answer>,
+    ): PlatformRoute['route'] =>
+    (_params, exchange) => {
+      const served = platformType(registry, tokenKey);
+      if (!served.ok) return served.answer;
+      const { subject } = exchange;
+      if (subject.kind !== 'user') return refusal(problem('not-found', 'only authenticated users have tokens'));
+      return serve(exchange, ownedPorts(ports, { type: served.type, owner: subject.name }), served.type);
+    };
+  const onItem =
+    (
+      serve: (exchange: Exchange, target: ItemTarget, owned: ResourcePorts) => Answer | Promise<Answer>,
+    ): PlatformRoute['route'] =>
+    (params, exchange) => {
+      const { name = '' } = params;
+      return onCollection((_exchange, owned, type) =>
+        nameProblem(name) === undefined
+          ? serve(exchange, { type, name }, owned)
+          : refusal(problem('not-found', notFound(type, name))),
+      )(params, exchange);
+    };
   return [
-    { method: 'GET', path, route: onCollection((exchange, owned, type) => asksForWatch(exchange.req, exchange.query, false) ? unwatched() : new Collections(owned).list(exchange, type)) },
-    { method: 'POST', path, route: onCollection(async (exchange, owned, type) => new Collections(owned).create(exchange, type, path)) },
+    {
+      method: 'GET',
+      path,
+      route: onCollection((exchange, owned, type) =>
+        asksForWatch(exchange.req, exchange.query, false) ? unwatched() : new Collections(owned).list(exchange, type),
+      ),
+    },
+    {
+      method: 'POST',
+      path,
+      route: onCollection(async (exchange, owned, type) => new Collections(owned).create(exchange, type, path)),
+    },
     { method: 'GET', path: `${path}/{name}`, route: onItem(getItem) },
-    { method: 'PATCH', path: `${path}/{name}`, route: onItem(async (exchange, target, owned) => refuseConfined(exchange) ?? patchItem(exchange, target, owned)) },
-    { method: 'DELETE', path: `${path}/{name}`, route: onItem(async (exchange, target, owned) => refuseConfined(exchange) ?? deleteItem(exchange, target, owned)) },
+    {
+      method: 'PATCH',
+      path: `${path}/{name}`,
+      route: onItem(async (exchange, target, owned) => refuseConfined(exchange) ?? patchItem(exchange, target, owned)),
+    },
+    {
+      method: 'DELETE',
+      path: `${path}/{name}`,
+      route: onItem(async (exchange, target, owned) => refuseConfined(exchange) ?? deleteItem(exchange, target, owned)),
+    },
   ];
 }
 
 /** A client that asks for a watch would wait for ever on a list. */
 function unwatched(): Answer {
-  return refusal(problem('method-not-allowed', 'your own tokens can be listed but not watched', { headers: ['Allow', 'GET, HEAD, POST'] }));
+  return refusal(
+    problem('method-not-allowed', 'your own tokens can be listed but not watched', {
+      headers: ['Allow', 'GET, HEAD, POST'],
+    }),
+  );
 }

@@ -7,7 +7,13 @@ import { Frames } from '../../watch/frames.ts';
 import type { Finish, Outbox } from '../../watch/outbox.ts';
 import { pluginEventBytesMax, pluginStreamUnreadMs } from './route-limits.ts';
 import {
-  crowdedOut, forgettingEndings, rightsLost, streamBeatMs, type OpenStream, type OpenStreams, type StreamEnding,
+  crowdedOut,
+  forgettingEndings,
+  rightsLost,
+  streamBeatMs,
+  type OpenStream,
+  type OpenStreams,
+  type StreamEnding,
 } from './plugin-streams.ts';
 import { thrownMessage } from '../thrown.ts';
 import { StreamConnection } from '../watch/watch-stream.ts';
@@ -27,7 +33,10 @@ export type EventStreamParts = Pick<OpenStream, 'mount' | 'subject' | 'request'>
   readonly onFailed: (problem: string, error?: unknown) => void;
 };
 
-type Taken = { readonly kind: 'next'; readonly result: unknown } | { readonly kind: 'threw'; readonly error: unknown } | { readonly kind: 'over' };
+type Taken =
+  | { readonly kind: 'next'; readonly result: unknown }
+  | { readonly kind: 'threw'; readonly error: unknown }
+  | { readonly kind: 'over' };
 
 /**
  * A plugin's server-sent events on one response with sent headers. The next event is requested once the connection has
@@ -58,13 +67,19 @@ export class EventStream implements OpenStream {
     this.#parts = parts;
     this.#wroteAt = parts.clock.monotonic();
     const { res, account, streams } = parts;
-    const onOverflow = (): void => { this.end(crowdedOut); };
+    const onOverflow = (): void => {
+      this.end(crowdedOut);
+    };
     this.#outbox = streams.outboxes.open(new StreamConnection(res), { account, onOverflow });
     streams.add(this);
     // A reset during a write is handled by `close`.
-    res.on('error', () => undefined).once('close', () => {
-      this.#stop('dropped', () => { this.#outbox.gone(); });
-    });
+    res
+      .on('error', () => undefined)
+      .once('close', () => {
+        this.#stop('dropped', () => {
+          this.#outbox.gone();
+        });
+      });
     void this.#run();
   }
 
@@ -81,7 +96,15 @@ export class EventStream implements OpenStream {
   end({ reason }: StreamEnding): void {
     if (this.#isOver) return;
     const rest = forgettingEndings.has(reason) ? 'dropped' : 'sent';
-    this.#stop(rest, () => { this.#outbox.finish({ rest, last: undefined, close: () => { this.#parts.res.end(); } }); });
+    this.#stop(rest, () => {
+      this.#outbox.finish({
+        rest,
+        last: undefined,
+        close: () => {
+          this.#parts.res.end();
+        },
+      });
+    });
   }
 
   hold(): void {
@@ -124,8 +147,19 @@ export class EventStream implements OpenStream {
     if (this.#isOver) return { kind: 'over' };
     const { iterator } = this.#parts;
     return new Promise((resolve) => {
-      this.#interrupt = () => { resolve({ kind: 'over' }); };
-      Promise.resolve().then(async () => iterator.next()).then((result: unknown) => { resolve({ kind: 'next', result }); }, (error: unknown) => { resolve({ kind: 'threw', error }); });
+      this.#interrupt = () => {
+        resolve({ kind: 'over' });
+      };
+      Promise.resolve()
+        .then(async () => iterator.next())
+        .then(
+          (result: unknown) => {
+            resolve({ kind: 'next', result });
+          },
+          (error: unknown) => {
+            resolve({ kind: 'threw', error });
+          },
+        );
     });
   }
 
@@ -151,7 +185,9 @@ export class EventStream implements OpenStream {
 
 /** Nothing reads the iterator any more. One that has ended ignores this. */
 export function abandon(iterator: AsyncIterator<unknown>): void {
-  Promise.resolve().then(async () => iterator.return?.()).catch(() => undefined);
+  Promise.resolve()
+    .then(async () => iterator.return?.())
+    .catch(() => undefined);
 }
 
 type Frame = { readonly bytes: Buffer } | { readonly problem: string };
@@ -165,16 +201,27 @@ function frameOf(result: unknown): Frame | 'done' {
     const text = eventText(value);
     if (typeof text !== 'string') return text;
     const bytes = Buffer.from(text);
-    return bytes.length > pluginEventBytesMax ? { problem: `it yielded an event of ${String(bytes.length)} bytes; the limit is ${String(pluginEventBytesMax)}` } : { bytes };
+    return bytes.length > pluginEventBytesMax
+      ? { problem: `it yielded an event of ${String(bytes.length)} bytes; the limit is ${String(pluginEventBytesMax)}` }
+      : { bytes };
   } catch (error) {
     return { problem: `it yielded an event that is not JSON: ${thrownMessage(error)}` };
   }
 }
 
 /** WHATWG HTML, 9.2.5: a line break of any kind in `data` starts another `data` line. */
-function eventText({ data, event, id }: { readonly data?: unknown; readonly event?: unknown; readonly id?: unknown }): string | { readonly problem: string } {
+function eventText({
+  data,
+  event,
+  id,
+}: {
+  readonly data?: unknown;
+  readonly event?: unknown;
+  readonly id?: unknown;
+}): string | { readonly problem: string } {
   if (!isLine(event)) return { problem: 'the name of an event it yielded is not a line of text' };
-  if (!isLine(id) || id?.includes('\0') === true) return { problem: 'the id of an event it yielded is not a line of text' };
+  if (!isLine(id) || id?.includes('\0') === true)
+    return { problem: 'the id of an event it yielded is not a line of text' };
   const text: unknown = typeof data === 'string' ? data : JSON.stringify(data);
   if (typeof text !== 'string') return { problem: `the data of an event it yielded is ${typeof data}` };
   const lines = /[\r\n]/u.test(text) ? text.split(/\r\n|\r|\n/u).join('\ndata: ') : text;

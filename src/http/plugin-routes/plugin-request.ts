@@ -23,9 +23,14 @@ export type CallPorts = {
 type CallParts = Pick<RouteRequest, 'params' | 'body' | 'signal'> & { readonly plugin: string };
 
 /** The argument of a handler. */
-export function routeRequest(exchange: Exchange, { plugin, ...parts }: CallParts, { clock, loggerOf, clientsOf }: CallPorts): RouteRequest {
+export function routeRequest(
+  exchange: Exchange,
+  { plugin, ...parts }: CallParts,
+  { clock, loggerOf, clientsOf }: CallPorts,
+): RouteRequest {
   return {
-    ...parts, ...clientsOf(plugin, exchange),
+    ...parts,
+    ...clientsOf(plugin, exchange),
     query: queryOf(exchange.query),
     headers: headersOf(exchange),
     user: { name: actorOf(exchange.subject) },
@@ -37,19 +42,26 @@ export function routeRequest(exchange: Exchange, { plugin, ...parts }: CallParts
 type Asked = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly answer: Answer };
 
 /** Checks the request against the route's schemas; other parameters are passed on. */
-export async function askedOf(exchange: Exchange, { query, body: bodySchema }: Pick<RouteEndpoint, 'query' | 'body'>): Promise<Asked> {
+export async function askedOf(
+  exchange: Exchange,
+  { query, body: bodySchema }: Pick<RouteEndpoint, 'query' | 'body'>,
+): Promise<Asked> {
   const body = await bodyOf(exchange);
   if (!body.ok) return body;
   const parameters = query === undefined ? [] : queryViolations(exchange.query, query);
   if (parameters.length > 0) return refused('bad-request', 'the query parameters do not match the schema', parameters);
   if (bodySchema === undefined) return body;
-  const violations = body.body === undefined ? [{ pointer: '', detail: 'a request body is required' }] : bodySchema.violations(body.body);
+  const violations =
+    body.body === undefined
+      ? [{ pointer: '', detail: 'a request body is required' }]
+      : bodySchema.violations(body.body);
   return violations.length === 0 ? body : refused('invalid', 'the body does not match the schema', violations);
 }
 
 function refused(reason: 'bad-request' | 'invalid', what: string, violations: readonly Violation[]): Asked {
   const [first] = violations;
-  const detail = first === undefined ? what : `${what}: ${first.pointer === '' ? '' : `${first.pointer} `}${first.detail}`;
+  const detail =
+    first === undefined ? what : `${what}: ${first.pointer === '' ? '' : `${first.pointer} `}${first.detail}`;
   return { ok: false, answer: refusal(problem(reason, detail, { violations })) };
 }
 
@@ -81,10 +93,12 @@ async function bodyOf(exchange: Exchange): Promise<Asked> {
 }
 
 function queryOf(query: URLSearchParams): RouteRequest['query'] {
-  return Object.fromEntries([...new Set(query.keys())].map((name) => {
-    const [first = '', ...more] = query.getAll(name);
-    return [name, more.length === 0 ? first : [first, ...more]];
-  }));
+  return Object.fromEntries(
+    [...new Set(query.keys())].map((name) => {
+      const [first = '', ...more] = query.getAll(name);
+      return [name, more.length === 0 ? first : [first, ...more]];
+    }),
+  );
 }
 
 /** Credentials are for the platform only: a plugin acts through its clients. */

@@ -11,11 +11,24 @@ import { thrownMessage } from '../thrown.ts';
 /** The result of a plugin's handler is unchecked: decodes it, or returns a problem for the log. */
 export type DecodedResponse =
   | { readonly kind: 'answer'; readonly answer: Answer }
-  | { readonly kind: 'events'; readonly headers: ReadonlyMap<string, string>; readonly iterator: AsyncIterator<unknown> }
+  | {
+      readonly kind: 'events';
+      readonly headers: ReadonlyMap<string, string>;
+      readonly iterator: AsyncIterator<unknown>;
+    }
   | { readonly kind: 'rubbish'; readonly problem: string; readonly violations?: readonly Violation[] };
 
 /** Headers of the connection, which belong to the platform. */
-const platformHeaders = new Set(['connection', 'content-length', 'date', 'keep-alive', 'trailer', 'transfer-encoding', 'upgrade', 'x-request-id']);
+const platformHeaders = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'x-request-id',
+]);
 
 /** Reading any member of the result may throw. */
 export function decodeResponse(result: unknown, responses: RouteEndpoint['responses']): DecodedResponse {
@@ -28,38 +41,73 @@ export function decodeResponse(result: unknown, responses: RouteEndpoint['respon
 
 function decode(result: unknown, responses: RouteEndpoint['responses']): DecodedResponse {
   if (result !== undefined && !isObject(result)) return { kind: 'rubbish', problem: 'it returned no response object' };
-  const { status, headers: rawHeaders = {}, body, events }: { status?: unknown; headers?: unknown; body?: unknown; events?: unknown } = result ?? {};
+  const {
+    status,
+    headers: rawHeaders = {},
+    body,
+    events,
+  }: { status?: unknown; headers?: unknown; body?: unknown; events?: unknown } = result ?? {};
   const headers = headersOf(rawHeaders);
   if (typeof headers === 'string') return { kind: 'rubbish', problem: headers };
   if (events !== undefined) return decodeEvents(events, { status, headers, body });
   return decodeWhole({ status, headers, body, isNothing: result === undefined }, responses);
 }
 
-type Whole = { readonly status: unknown; readonly headers: Map<string, string>; readonly body: unknown; readonly isNothing: boolean };
+type Whole = {
+  readonly status: unknown;
+  readonly headers: Map<string, string>;
+  readonly body: unknown;
+  readonly isNothing: boolean;
+};
 
-function decodeWhole({ status, headers, body, isNothing }: Whole, responses: RouteEndpoint['responses']): DecodedResponse {
+function decodeWhole(
+  { status, headers, body, isNothing }: Whole,
+  responses: RouteEndpoint['responses'],
+): DecodedResponse {
   const isTyped = headers.has('content-type');
   const bytes = bytesOf(body, headers);
   if (typeof bytes === 'string') return { kind: 'rubbish', problem: bytes };
   const code = status ?? (bytes === undefined ? 204 : 200);
   if (!isFinalStatus(code)) return { kind: 'rubbish', problem: `its status is ${describe(code)}` };
   const violations = isJson(headers) ? bodyViolations({ body, bytes, isTyped }, responses?.get(code)?.schema) : [];
-  if (violations.length > 0) return { kind: 'rubbish', problem: `its body does not match the schema of status ${String(code)}`, violations };
+  if (violations.length > 0)
+    return { kind: 'rubbish', problem: `its body does not match the schema of status ${String(code)}`, violations };
   if (isNothing) return { kind: 'answer', answer: { kind: 'empty', status: 204, headers: [] } };
-  return { kind: 'answer', answer: { kind: 'custom', status: code, headers, bytes: bodyless.has(code) ? undefined : bytes ?? new Uint8Array() } };
+  return {
+    kind: 'answer',
+    answer: {
+      kind: 'custom',
+      status: code,
+      headers,
+      bytes: bodyless.has(code) ? undefined : (bytes ?? new Uint8Array()),
+    },
+  };
 }
 
 /** Browsers accept events only with status 200 and this content type. */
-function decodeEvents(events: unknown, { status, headers, body }: { readonly status: unknown; readonly headers: ReadonlyMap<string, string>; readonly body: unknown }): DecodedResponse {
+function decodeEvents(
+  events: unknown,
+  {
+    status,
+    headers,
+    body,
+  }: { readonly status: unknown; readonly headers: ReadonlyMap<string, string>; readonly body: unknown },
+): DecodedResponse {
   if (body !== undefined) return { kind: 'rubbish', problem: 'it returned both a body and events' };
-  if (status !== undefined && status !== 200) return { kind: 'rubbish', problem: `it returned events with the status ${describe(status)}` };
+  if (status !== undefined && status !== 200)
+    return { kind: 'rubbish', problem: `it returned events with the status ${describe(status)}` };
   if (headers.has('content-type')) return { kind: 'rubbish', problem: 'it returned events with its own content type' };
   if (!isAsyncIterable(events)) return { kind: 'rubbish', problem: 'its events are not an async iterable' };
   return { kind: 'events', headers, iterator: events[Symbol.asyncIterator]() };
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && typeof value[Symbol.asyncIterator] === 'function';
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    Symbol.asyncIterator in value &&
+    typeof value[Symbol.asyncIterator] === 'function'
+  );
 }
 
 /** `isTyped`: text and bytes are sent as they are, so they are not yet a value. */
@@ -86,8 +134,17 @@ function isJson(headers: ReadonlyMap<string, string>): boolean {
 
 /** Refusals of a client's call: a handler that throws one refuses its caller with it. */
 const passing: readonly RejectionReason[] = [
-  'bad-request', 'forbidden', 'not-found', 'already-exists', 'stale-version', 'unique-value-taken',
-  'precondition-failed', 'invalid', 'too-many-requests', 'insufficient-storage', 'unavailable',
+  'bad-request',
+  'forbidden',
+  'not-found',
+  'already-exists',
+  'stale-version',
+  'unique-value-taken',
+  'precondition-failed',
+  'invalid',
+  'too-many-requests',
+  'insufficient-storage',
+  'unavailable',
 ];
 
 /** Undefined for any other error: the handler failed. */
@@ -101,21 +158,42 @@ export function decodeRefusal(error: unknown): Problem | undefined {
 }
 
 function refusalOf(error: ClientError): Problem | undefined {
-  const { message, status, ...said }: { message: unknown; status: unknown; reason?: unknown; errors?: unknown; retryAfterSeconds?: unknown } = error;
+  const {
+    message,
+    status,
+    ...said
+  }: { message: unknown; status: unknown; reason?: unknown; errors?: unknown; retryAfterSeconds?: unknown } = error;
   const reason = passing.find((known) => problems[known].word === said.reason && problems[known].status === status);
   const errors = violationsOf(said.errors);
   const { retryAfterSeconds } = said;
   const isRetryable = typeof retryAfterSeconds === 'number' && Number.isFinite(retryAfterSeconds);
-  if (reason === undefined || errors === undefined || typeof message !== 'string' || !(retryAfterSeconds === undefined || isRetryable)) return undefined;
-  return problem(reason, message, { ...(errors.length === 0 ? {} : { violations: errors }), ...(isRetryable ? { retryAfterSeconds } : {}) });
+  if (
+    reason === undefined ||
+    errors === undefined ||
+    typeof message !== 'string' ||
+    !(retryAfterSeconds === undefined || isRetryable)
+  )
+    return undefined;
+  return problem(reason, message, {
+    ...(errors.length === 0 ? {} : { violations: errors }),
+    ...(isRetryable ? { retryAfterSeconds } : {}),
+  });
 }
 
 function violationsOf(raw: unknown): readonly Violation[] | undefined {
-  return Array.isArray(raw) && raw.every(isViolation) ? raw.map(({ pointer, detail }) => ({ pointer, detail })) : undefined;
+  return Array.isArray(raw) && raw.every(isViolation)
+    ? raw.map(({ pointer, detail }) => ({ pointer, detail }))
+    : undefined;
 }
 
 function isViolation(raw: unknown): raw is Violation {
-  return isObject(raw) && 'pointer' in raw && typeof raw.pointer === 'string' && 'detail' in raw && typeof raw.detail === 'string';
+  return (
+    isObject(raw) &&
+    'pointer' in raw &&
+    typeof raw.pointer === 'string' &&
+    'detail' in raw &&
+    typeof raw.detail === 'string'
+  );
 }
 
 const bodyless = new Set([204, 205, 304]);

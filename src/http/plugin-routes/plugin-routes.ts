@@ -17,7 +17,11 @@ export type PluginRoutesDependencies = RouteCallDependencies & {
 };
 
 type PluginSocketRoute = { readonly mount: Mount; readonly endpoint: SocketEndpoint };
-type Mounted = { readonly mount: Mount; readonly routes: RouteTable<PluginRoute>; readonly sockets: RouteTable<PluginSocketRoute> };
+type Mounted = {
+  readonly mount: Mount;
+  readonly routes: RouteTable<PluginRoute>;
+  readonly sockets: RouteTable<PluginSocketRoute>;
+};
 
 /**
  * The custom APIs of all plugins (decision 9.6), matched after authorization. All failures of a handler (an exception,
@@ -29,7 +33,11 @@ export class PluginRoutes implements RouteMounts {
   readonly #mounted = new Map<string, Mounted>();
   readonly #streams: OpenStreams;
   readonly #calls: PluginRouteCalls;
-  readonly #upgrades = new SocketUpgrades({ messageBytesMax: pluginSocketMessageBytesMax, fragmentsMax: pluginSocketFragmentsMax, chunksMax: pluginSocketChunksMax });
+  readonly #upgrades = new SocketUpgrades({
+    messageBytesMax: pluginSocketMessageBytesMax,
+    fragmentsMax: pluginSocketFragmentsMax,
+    chunksMax: pluginSocketChunksMax,
+  });
 
   constructor(dependencies: PluginRoutesDependencies) {
     this.#dependencies = dependencies;
@@ -68,19 +76,26 @@ export class PluginRoutes implements RouteMounts {
 
   /** The plugin with a route or socket at this path, announced or mounted, for any method: rules may name it. */
   pluginOf(segments: readonly string[]): string | undefined {
-    for (const [plugin, { routes, sockets }] of this.#mounted) if (routes.covers(segments) || sockets.covers(segments)) return plugin;
+    for (const [plugin, { routes, sockets }] of this.#mounted)
+      if (routes.covers(segments) || sockets.covers(segments)) return plugin;
     return undefined;
   }
 
   /** All routes and sockets. */
   all(): readonly (Route & { readonly plugin: string })[] {
-    return [...this.#mounted].flatMap(([plugin, { routes, sockets }]) => [...routes.all(), ...sockets.all()].map(({ method, pattern }) => ({ plugin, method, pattern })));
+    return [...this.#mounted].flatMap(([plugin, { routes, sockets }]) =>
+      [...routes.all(), ...sockets.all()].map(({ method, pattern }) => ({ plugin, method, pattern })),
+    );
   }
 
   /** All routes and sockets, with their descriptions. */
   described(): readonly RouteDescription[] {
     return [...this.#mounted.values()].flatMap(({ mount: { plugin }, routes, sockets }) =>
-      describeRoutes(plugin, { routes: routes.all().map(({ route }) => route.endpoint), sockets: sockets.all().map(({ route }) => route.endpoint) }));
+      describeRoutes(plugin, {
+        routes: routes.all().map(({ route }) => route.endpoint),
+        sockets: sockets.all().map(({ route }) => route.endpoint),
+      }),
+    );
   }
 
   /** Open streams by plugin. */
@@ -99,10 +114,17 @@ export class PluginRoutes implements RouteMounts {
   }
 
   /** A WebSocket, after the handshake; a refusal is sent before it. */
-  upgrade(exchange: Exchange, { route: { mount, endpoint }, params }: FoundOf<PluginSocketRoute>, upgraded: Upgraded): Answer {
+  upgrade(
+    exchange: Exchange,
+    { route: { mount, endpoint }, params }: FoundOf<PluginSocketRoute>,
+    upgraded: Upgraded,
+  ): Answer {
     const refused = mount.serving ? this.#streams.refusal(mount) : notStarted(mount);
     if (refused !== undefined) return refusal(refused);
-    return serveSocket({ exchange, mount, endpoint, params, upgraded }, { ...this.#dependencies, streams: this.#streams, upgrades: this.#upgrades });
+    return serveSocket(
+      { exchange, mount, endpoint, params, upgraded },
+      { ...this.#dependencies, streams: this.#streams, upgrades: this.#upgrades },
+    );
   }
 
   /** Calls the route's handler; the answer is the handler's, a refusal, or taken by a stream of events. */
@@ -125,10 +147,13 @@ export class PluginRoutes implements RouteMounts {
     const routes = new RouteTable<PluginRoute>();
     const sockets = new RouteTable<PluginSocketRoute>();
     for (const { path } of [...endpoints.routes, ...endpoints.sockets]) {
-      if (!/^\/apis\/[a-z0-9.-]+\/[a-z0-9]+\/./u.test(path)) throw new RangeError(`${path}: a custom API's path is /apis/<group>/<version>/…`);
+      if (!/^\/apis\/[a-z0-9.-]+\/[a-z0-9]+\/./u.test(path))
+        throw new RangeError(`${path}: a custom API's path is /apis/<group>/<version>/…`);
     }
-    for (const endpoint of [...endpoints.routes].sort(bySpecificity)) routes.add(endpoint.method, endpoint.path, { mount, endpoint });
-    for (const endpoint of [...endpoints.sockets].sort(bySpecificity)) sockets.add('GET', endpoint.path, { mount, endpoint });
+    for (const endpoint of [...endpoints.routes].sort(bySpecificity))
+      routes.add(endpoint.method, endpoint.path, { mount, endpoint });
+    for (const endpoint of [...endpoints.sockets].sort(bySpecificity))
+      sockets.add('GET', endpoint.path, { mount, endpoint });
     const before = this.#mounted.get(plugin);
     this.#mounted.set(plugin, { mount, routes, sockets });
     if (before === undefined) return;

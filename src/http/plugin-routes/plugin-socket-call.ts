@@ -13,7 +13,12 @@ import { refuseUpgrade, type SocketUpgrades } from '../connection/socket-upgrade
 import { thrownText } from '../thrown.ts';
 
 /** The connection of a request that upgrades. */
-export type Upgraded = { readonly socket: Duplex; readonly head: Buffer; readonly release: () => void; readonly edge: Edge };
+export type Upgraded = {
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly release: () => void;
+  readonly edge: Edge;
+};
 
 type SocketCall = {
   readonly exchange: Exchange;
@@ -29,15 +34,28 @@ type SocketCallDependencies = CallPorts & { readonly streams: OpenStreams; reado
  * Takes the connection over and runs the plugin's handler. The request is authorized, and was admitted in this turn.
  */
 export function serveSocket(call: SocketCall, dependencies: SocketCallDependencies): Answer {
-  const { exchange: { req, requestId, subject, sender, info: request }, mount, upgraded: { socket, head, release, edge } } = call;
+  const {
+    exchange: { req, requestId, subject, sender, info: request },
+    mount,
+    upgraded: { socket, head, release, edge },
+  } = call;
   const { upgrades, streams, clock } = dependencies;
   release();
   const refused = upgrades.accept(req, socket, head, (webSocket) => {
     const calling = new AbortController();
     const account = accountOf(clientOf(subject, sender.address));
     const connection = new SocketConnection({
-      mount, subject, request, account, webSocket, socket, now: clock.monotonic(), streams,
-      onOver: () => { calling.abort(); },
+      mount,
+      subject,
+      request,
+      account,
+      webSocket,
+      socket,
+      now: clock.monotonic(),
+      streams,
+      onOver: () => {
+        calling.abort();
+      },
     });
     void run(call, connection, { ...dependencies, signal: calling.signal });
   });
@@ -46,15 +64,28 @@ export function serveSocket(call: SocketCall, dependencies: SocketCallDependenci
 }
 
 /** The handler is foreign code: it may throw at any time, and need not end. */
-async function run({ exchange, mount: { plugin }, endpoint, params }: SocketCall, connection: SocketConnection, { signal, ...ports }: CallPorts & { readonly signal: AbortSignal }): Promise<void> {
+async function run(
+  { exchange, mount: { plugin }, endpoint, params }: SocketCall,
+  connection: SocketConnection,
+  { signal, ...ports }: CallPorts & { readonly signal: AbortSignal },
+): Promise<void> {
   try {
-    await endpoint.handler(connection.pluginSocket, routeRequest(exchange, { plugin, params, body: undefined, signal }, ports));
+    await endpoint.handler(
+      connection.pluginSocket,
+      routeRequest(exchange, { plugin, params, body: undefined, signal }, ports),
+    );
     connection.end({ reason: 'done', detail: '' });
   } catch (error) {
     const refused = decodeRefusal(error);
     // A handler may well fail when its socket is closed.
     const isTold = !connection.isOver && refused === undefined;
-    const told = { plugin, requestId: exchange.requestId, path: exchange.info.path, route: `the socket ${endpoint.path}`, error: thrownText(error) };
+    const told = {
+      plugin,
+      requestId: exchange.requestId,
+      path: exchange.info.path,
+      route: `the socket ${endpoint.path}`,
+      error: thrownText(error),
+    };
     if (isTold) ports.log.error('a plugin socket failed', told);
     else ports.log.debug('a plugin socket ended with an error', told);
     connection.end({ reason: 'failed', detail: refused?.detail ?? `the plugin ${plugin} failed` });

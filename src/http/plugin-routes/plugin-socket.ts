@@ -6,10 +6,21 @@ import type { PluginSocket } from '../../plugin/api/plugin.ts';
 import { Frames } from '../../watch/frames.ts';
 import type { Connection, Finish, Outbox } from '../../watch/outbox.ts';
 import {
-  pluginSocketMessageBytesMax, pluginSocketRefusedBytesMax, pluginSocketUnreadMs, pluginSocketWaitingBytesMax, pluginStreamUnreadMs,
+  pluginSocketMessageBytesMax,
+  pluginSocketRefusedBytesMax,
+  pluginSocketUnreadMs,
+  pluginSocketWaitingBytesMax,
+  pluginStreamUnreadMs,
 } from './route-limits.ts';
 import {
-  crowdedOut, forgettingEndings, rightsLost, streamBeatMs, streamEndings, type OpenStream, type OpenStreams, type StreamEnding,
+  crowdedOut,
+  forgettingEndings,
+  rightsLost,
+  streamBeatMs,
+  streamEndings,
+  type OpenStream,
+  type OpenStreams,
+  type StreamEnding,
 } from './plugin-streams.ts';
 import { SocketInbox } from './socket-inbox.ts';
 import { closeReason, Pings } from '../connection/socket-upgrades.ts';
@@ -62,9 +73,14 @@ export class SocketConnection implements OpenStream {
     this.request = parts.request;
     this.#parts = parts;
     this.#pings = new Pings(webSocket);
-    this.#inbox = new SocketInbox(() => { this.#readOn(); });
+    this.#inbox = new SocketInbox(() => {
+      this.#readOn();
+    });
     this.#outbox = parts.streams.outboxes.open(connectionOf(parts), {
-      account: parts.account, onOverflow: () => { this.end(crowdedOut); },
+      account: parts.account,
+      onOverflow: () => {
+        this.end(crowdedOut);
+      },
     });
     this.#pingedAt = now;
     this.#now = now;
@@ -73,15 +89,25 @@ export class SocketConnection implements OpenStream {
     this.pluginSocket = {
       messages,
       send: (message) => this.#send(message),
-      drained: async () => { await this.#outbox.drained(); },
-      close: (code, reason) => { this.#closeAs(code, reason); },
+      drained: async () => {
+        await this.#outbox.drained();
+      },
+      close: (code, reason) => {
+        this.#closeAs(code, reason);
+      },
     };
-    webSocket.on('message', (data, isBinary) => { this.#receive(data, isBinary); });
+    webSocket.on('message', (data, isBinary) => {
+      this.#receive(data, isBinary);
+    });
     webSocket.once('close', () => {
-      this.#stop('dropped', () => { this.#outbox.gone(); });
+      this.#stop('dropped', () => {
+        this.#outbox.gone();
+      });
     });
     // A peer violated the protocol: the library closes the socket with the appropriate code.
-    webSocket.once('error', () => { this.#stop('sent'); });
+    webSocket.once('error', () => {
+      this.#stop('sent');
+    });
     parts.streams.add(this);
   }
 
@@ -93,17 +119,23 @@ export class SocketConnection implements OpenStream {
     this.#now = now;
     const { unreadBytes } = this.#outbox;
     const takenBytes = this.#sentBytes - unreadBytes;
-    this.#unsentSince = unreadBytes === 0 || takenBytes > this.#takenBytes ? undefined : this.#unsentSince ?? now;
+    this.#unsentSince = unreadBytes === 0 || takenBytes > this.#takenBytes ? undefined : (this.#unsentSince ?? now);
     this.#takenBytes = takenBytes;
-    if (this.#pings.areUnanswered(now)) this.end({ reason: 'unresponsive', detail: 'the client does not answer pings' });
-    else if (hasPassed(this.#unsentSince, pluginStreamUnreadMs, now)) this.end({ reason: 'too-slow', detail: 'the client does not read' });
-    else if (hasPassed(this.#pausedSince, pluginSocketUnreadMs, now)) this.end({ reason: 'too-slow', detail: `the plugin ${this.mount.plugin} does not read its incoming messages` });
+    if (this.#pings.areUnanswered(now))
+      this.end({ reason: 'unresponsive', detail: 'the client does not answer pings' });
+    else if (hasPassed(this.#unsentSince, pluginStreamUnreadMs, now))
+      this.end({ reason: 'too-slow', detail: 'the client does not read' });
+    else if (hasPassed(this.#pausedSince, pluginSocketUnreadMs, now))
+      this.end({ reason: 'too-slow', detail: `the plugin ${this.mount.plugin} does not read its incoming messages` });
     else if (now - this.#pingedAt > watchKeepAliveMs - streamBeatMs) this.#ping(now);
   }
 
   end({ reason, detail }: StreamEnding): void {
     if (this.#isOver) return;
-    if (reason === 'unresponsive') this.#stop('dropped', () => { this.#outbox.cut(); });
+    if (reason === 'unresponsive')
+      this.#stop('dropped', () => {
+        this.#outbox.cut();
+      });
     else this.#finish(streamEndings[reason], closeReason(detail), forgettingEndings.has(reason) ? 'dropped' : 'sent');
   }
 
@@ -117,8 +149,12 @@ export class SocketConnection implements OpenStream {
   }
 
   #finish(code: number, reason: string, rest: Finish['rest']): void {
-    const close = (): void => { this.#parts.webSocket.close(code, reason); };
-    this.#stop(rest, () => { this.#outbox.finish({ rest, last: undefined, close }); });
+    const close = (): void => {
+      this.#parts.webSocket.close(code, reason);
+    };
+    this.#stop(rest, () => {
+      this.#outbox.finish({ rest, last: undefined, close });
+    });
   }
 
   /** While reading is paused, answers to pings are not read either. */
@@ -150,7 +186,8 @@ export class SocketConnection implements OpenStream {
     const { unreadBytes } = this.#outbox;
     if (unreadBytes + bytes.length > pluginSocketWaitingBytesMax && unreadBytes > 0) {
       this.#refusedBytes += bytes.length;
-      if (this.#refusedBytes > pluginSocketRefusedBytesMax) this.end({ reason: 'too-slow', detail: 'the client does not read' });
+      if (this.#refusedBytes > pluginSocketRefusedBytesMax)
+        this.end({ reason: 'too-slow', detail: 'the client does not read' });
       return false;
     }
     this.#refusedBytes = 0;
@@ -163,8 +200,10 @@ export class SocketConnection implements OpenStream {
   }
 
   #closeAs(code = 1_000, reason = ''): void {
-    if (code !== 1_000 && !(Number.isInteger(code) && code >= 3_000 && code <= 4_999)) throw new RangeError(`a close code is 1000 or 3000 to 4999, not ${String(code)}`);
-    if (typeof reason !== 'string' || Buffer.byteLength(reason) > 123) throw new RangeError('a reason to close is at most 123 bytes of text');
+    if (code !== 1_000 && !(Number.isInteger(code) && code >= 3_000 && code <= 4_999))
+      throw new RangeError(`a close code is 1000 or 3000 to 4999, not ${String(code)}`);
+    if (typeof reason !== 'string' || Buffer.byteLength(reason) > 123)
+      throw new RangeError('a reason to close is at most 123 bytes of text');
     if (!this.#isOver) this.#finish(code, reason, 'sent');
   }
 
@@ -209,7 +248,9 @@ function connectionOf({ webSocket, socket }: Pick<SocketParts, 'webSocket' | 'so
       // The callback runs in a later turn; within this turn a plugin could exceed its limit.
       if (socket.writableLength === 0) takenOnce();
     },
-    cut: () => { webSocket.terminate(); },
+    cut: () => {
+      webSocket.terminate();
+    },
   };
 }
 

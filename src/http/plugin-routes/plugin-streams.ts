@@ -30,7 +30,8 @@ export const streamEndings = {
 export const forgettingEndings: ReadonlySet<StreamEnding['reason']> = new Set(['too-slow', 'rights-lost']);
 export const rightsLost: StreamEnding = { reason: 'rights-lost', detail: 'no longer allowed' };
 export const crowdedOut: StreamEnding = {
-  reason: 'too-slow', detail: 'the unread data of all streams exceeds its limit',
+  reason: 'too-slow',
+  detail: 'the unread data of all streams exceeds its limit',
 };
 
 export type StreamEnding = { readonly reason: keyof typeof streamEndings; readonly detail: string };
@@ -73,7 +74,9 @@ export class OpenStreams {
   constructor(clock: Clock, outboxes: Outboxes) {
     this.outboxes = outboxes;
     this.#reviews = new Reviews(outboxes.slices);
-    this.#wheel = new Wheel(clock, { periodMs: streamBeatMs, slots: wheelSlots }, (stream, now) => { stream.beat(now); });
+    this.#wheel = new Wheel(clock, { periodMs: streamBeatMs, slots: wheelSlots }, (stream, now) => {
+      stream.beat(now);
+    });
   }
 
   get size(): number {
@@ -83,7 +86,10 @@ export class OpenStreams {
   /** Only plugins with open streams; computed on demand, since it is rarely read. */
   counts(): readonly StreamCount[] {
     const counts = new Map<string, StreamCount>();
-    for (const { mount: { plugin }, transport } of this.#wheel.items()) {
+    for (const {
+      mount: { plugin },
+      transport,
+    } of this.#wheel.items()) {
       const key = `${plugin}/${transport}`;
       counts.set(key, { plugin, transport, count: (counts.get(key)?.count ?? 0) + 1 });
     }
@@ -95,8 +101,12 @@ export class OpenStreams {
     const { plugin } = mount;
     if (this.#isClosed) return problem('unavailable', 'the server is shutting down', { retryAfterSeconds: 1 });
     if (mount.isOver) return hasStopped(mount);
-    if (this.#wheel.size >= pluginStreamsMax) return problem('too-many-requests', 'too many streams are open on this server', { retryAfterSeconds: 10 });
-    if ((this.#counts.get(plugin) ?? 0) >= pluginStreamsPerPluginMax) return problem('too-many-requests', `too many streams of the plugin ${plugin} are open on this server`, { retryAfterSeconds: 10 });
+    if (this.#wheel.size >= pluginStreamsMax)
+      return problem('too-many-requests', 'too many streams are open on this server', { retryAfterSeconds: 10 });
+    if ((this.#counts.get(plugin) ?? 0) >= pluginStreamsPerPluginMax)
+      return problem('too-many-requests', `too many streams of the plugin ${plugin} are open on this server`, {
+        retryAfterSeconds: 10,
+      });
     return undefined;
   }
 
@@ -115,7 +125,10 @@ export class OpenStreams {
   }
 
   endMount(mount: Mount): void {
-    this.#endWhere((stream) => stream.mount === mount, { reason: 'plugin-stopped', detail: `the plugin ${mount.plugin} has stopped; connect again` });
+    this.#endWhere((stream) => stream.mount === mount, {
+      reason: 'plugin-stopped',
+      detail: `the plugin ${mount.plugin} has stopped; connect again`,
+    });
   }
 
   /** Rights may have changed, or credentials expired: ends every stream that is no longer allowed. */

@@ -50,6 +50,8 @@ export class SocketInbox {
       return { done: false, value: message };
     }
     if (this.#isClosed) return { done: true, value: undefined };
-    return new Promise((resolve) => { this.#waiting.push(resolve); });
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
   }
 }

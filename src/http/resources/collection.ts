@@ -17,7 +17,11 @@ import { readObject } from '../body/read-object.ts';
 
 type Keyed = { readonly request: ListRequest; readonly key: string | undefined };
 type Placed = { readonly exchange: Exchange; readonly request: ListRequest; readonly place: Place };
-type Streamed = { readonly page: Omit<ListPage, 'items'>; readonly items: AsyncIterable<Uint8Array>; readonly place: Place };
+type Streamed = {
+  readonly page: Omit<ListPage, 'items'>;
+  readonly items: AsyncIterable<Uint8Array>;
+  readonly place: Place;
+};
 
 /** The generated API of a collection, except for deletion (delete-collection.ts). */
 export class Collections {
@@ -33,7 +37,10 @@ export class Collections {
   list(exchange: Exchange, type: ResourceType): Answer | Promise<Answer> {
     const key = exchange.rawQuery.length <= listCacheQueryLengthMax ? `${type.path}?${exchange.rawQuery}` : undefined;
     // A request with a position waits for it first, so it does not use the cache.
-    const cached = key === undefined || exchange.query.has('resourceVersion') ? undefined : this.#cache?.find(key, type, this.#ports.reader.position());
+    const cached =
+      key === undefined || exchange.query.has('resourceVersion')
+        ? undefined
+        : this.#cache?.find(key, type, this.#ports.reader.position());
     return cached === undefined ? this.#read(exchange, type, key) : bytesAnswer(cached);
   }
 
@@ -43,19 +50,24 @@ export class Collections {
     const request = decoded.value;
     const begun = begunAt(request);
     const { reader } = this.#ports;
-    const stale = (begun === undefined ? undefined : await staleness({ notBefore: begun, match: 'not-older' }, exchange, reader))
-      ?? await staleness(request.freshness, exchange, reader);
+    const stale =
+      (begun === undefined ? undefined : await staleness({ notBefore: begun, match: 'not-older' }, exchange, reader)) ??
+      (await staleness(request.freshness, exchange, reader));
     if (stale !== undefined) return stale;
-    if (!await this.#mayBegin(exchange)) return taken;
+    if (!(await this.#mayBegin(exchange))) return taken;
     // Of many equal concurrent requests, the first one reads and the others share its result.
-    const cached = key === undefined || request.freshness.notBefore !== undefined ? undefined : this.#cache?.find(key, type, this.#ports.reader.position());
+    const cached =
+      key === undefined || request.freshness.notBefore !== undefined
+        ? undefined
+        : this.#cache?.find(key, type, this.#ports.reader.position());
     if (cached !== undefined) return bytesAnswer(cached);
     return this.#list(exchange, type, { request, key });
   }
 
   #list(exchange: Exchange, type: ResourceType, { request, key }: Keyed): Answer | Promise<Answer> {
     const listed = this.#ports.reader.list(type.key, request.query);
-    if (!('rest' in listed) && listed.items instanceof Uint8Array) return bytesAnswer(this.#joined(request, { ...listed, items: listed.items }, key));
+    if (!('rest' in listed) && listed.items instanceof Uint8Array)
+      return bytesAnswer(this.#joined(request, { ...listed, items: listed.items }, key));
     const place = this.#ports.reader.snapshots.tryTake(readerOf(exchange));
     if (place !== undefined) return this.#placed({ exchange, request, place }, () => listed);
     if ('leave' in listed) listed.leave();
@@ -95,15 +107,29 @@ export class Collections {
   /** Releases the slot at once if no snapshot is needed. */
   #stream(request: ListRequest, { items, ...page }: ListPage, place: Place): Answer {
     if (!(items instanceof Uint8Array)) {
-      return { kind: 'stream', chunks: this.#streamed(request, { page, items: items(), place }), holdMsMax: snapshotHoldMsMax, place };
+      return {
+        kind: 'stream',
+        chunks: this.#streamed(request, { page, items: items(), place }),
+        holdMsMax: snapshotHoldMsMax,
+        place,
+      };
     }
     place.release();
     return bytesAnswer(this.#joined(request, { ...page, items }, undefined));
   }
 
-  #joined(request: ListRequest, page: Omit<ListPage, 'items'> & { readonly items: Uint8Array }, key: string | undefined): Uint8Array {
-    if (this.#cache !== undefined && key !== undefined && request.freshness.notBefore === undefined) return this.#cache.keep(key, request, page);
-    return Buffer.concat([Buffer.from(envelopeHead(request, page, page.position)), page.items, Buffer.from(envelopeTail)]);
+  #joined(
+    request: ListRequest,
+    page: Omit<ListPage, 'items'> & { readonly items: Uint8Array },
+    key: string | undefined,
+  ): Uint8Array {
+    if (this.#cache !== undefined && key !== undefined && request.freshness.notBefore === undefined)
+      return this.#cache.keep(key, request, page);
+    return Buffer.concat([
+      Buffer.from(envelopeHead(request, page, page.position)),
+      page.items,
+      Buffer.from(envelopeTail),
+    ]);
   }
 
   /** Reading starts with the first chunk; its end or abandonment releases the slot. */
@@ -138,7 +164,9 @@ function begunAt({ paging }: ListRequest): LogPosition | undefined {
   return paging.kind === 'chain' ? paging.token?.position : undefined;
 }
 
-const tooManyReading = problem('too-many-requests', 'too many long lists and watches are being read', { retryAfterSeconds: 1 });
+const tooManyReading = problem('too-many-requests', 'too many long lists and watches are being read', {
+  retryAfterSeconds: 1,
+});
 
 export function readerOf({ subject, sender }: Exchange): Client {
   return clientOf(subject, networkOf(sender.address));

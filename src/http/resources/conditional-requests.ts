@@ -34,7 +34,9 @@ const tags = /^\s*(?:\*|(?:W\/)?(?:"[^"]*"|\d{1,16})(?:\s*,\s*(?:W\/)?(?:"[^"]*"
 /** A malformed condition is refused, not treated as unmet. A bare version counts as its tag. */
 export function malformedCondition(req: IncomingMessage): string | undefined {
   const header = headerOf(req, 'if-match');
-  return header === undefined || tags.test(header) ? undefined : 'the header If-Match must be * or entity tags in quotes, separated by commas';
+  return header === undefined || tags.test(header)
+    ? undefined
+    : 'the header If-Match must be * or entity tags in quotes, separated by commas';
 }
 
 function versionsOf(header: string, comparison: 'strong' | 'weak'): readonly number[] {

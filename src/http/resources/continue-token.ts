@@ -30,7 +30,15 @@ const positionText = /^[1-9][0-9]{0,23}$|^0$/u;
 
 export function encodeToken(token: ContinueToken, identity: QueryIdentity): string {
   const { keys, created, name } = token.after;
-  const plain = [queryHash(identity), fingerprint(identity), token.position.toString(), token.page, created, name, keys.map((key) => key ?? null)];
+  const plain = [
+    queryHash(identity),
+    fingerprint(identity),
+    token.position.toString(),
+    token.page,
+    created,
+    name,
+    keys.map((key) => key ?? null),
+  ];
   return Buffer.from(JSON.stringify(plain)).toString('base64url');
 }
 
@@ -44,7 +52,8 @@ export function decodeToken(text: string, identity: QueryIdentity): DecodedToken
   if (query !== queryHash(identity)) return malformed;
   if (types !== fingerprint(identity)) return { ok: false, problem: 'expired' };
   const after = placeOf(place);
-  if (typeof position !== 'string' || !positionText.test(position) || !isCount(page) || after === undefined) return malformed;
+  if (typeof position !== 'string' || !positionText.test(position) || !isCount(page) || after === undefined)
+    return malformed;
   return { ok: true, token: { position: logPosition(BigInt(position)), page, after } };
 }
 

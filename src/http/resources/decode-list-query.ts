@@ -37,8 +37,12 @@ export function decodeListQuery(parameters: URLSearchParams, type: ResourceType)
   if (!sort.ok) return refused(sort.problem);
   const freshness = decodeFreshness(parameters);
   if (!freshness.ok) return freshness;
-  if (parameters.has('sendInitialEvents')) return { ok: false, problem: unsupported('sendInitialEvents', 'is for watches only') };
-  const identity: QueryIdentity = { type, selects: [parameters.getAll('labelSelector'), parameters.getAll('fieldSelector'), parameters.getAll('sort')] };
+  if (parameters.has('sendInitialEvents'))
+    return { ok: false, problem: unsupported('sendInitialEvents', 'is for watches only') };
+  const identity: QueryIdentity = {
+    type,
+    selects: [parameters.getAll('labelSelector'), parameters.getAll('fieldSelector'), parameters.getAll('sort')],
+  };
   const paging = decodePaging(parameters, identity, sort.sort);
   if (!paging.ok) return paging;
   const query = { selection: selection.value, sort: sort.sort, window: windowOf(paging.value) };
@@ -83,8 +87,10 @@ function decodePaging(parameters: URLSearchParams, identity: QueryIdentity, sort
   const limit = countOf(parameters, 'limit');
   if (!limit.ok) return limit;
   const text = parameters.get('continue') ?? '';
-  if (page.value === undefined && size.value === undefined) return decodeChain(limit.value ?? 0, text, { identity, sort });
-  if (limit.value !== undefined || text !== '') return refused('page and size cannot be combined with limit and continue');
+  if (page.value === undefined && size.value === undefined)
+    return decodeChain(limit.value ?? 0, text, { identity, sort });
+  if (limit.value !== undefined || text !== '')
+    return refused('page and size cannot be combined with limit and continue');
   return { ok: true, value: pageOf(page.value ?? 1, size.value ?? 0) };
 }
 
@@ -93,26 +99,43 @@ function pageOf(page: number, size: number): Paging {
   return size === 0 ? { kind: 'all' } : { kind: 'page', page: Math.max(1, page), size };
 }
 
-function decodeChain(limit: number, text: string, { identity, sort }: { readonly identity: QueryIdentity; readonly sort: readonly SortKey[] }): Decoded<Paging> {
-  if (text === '') return { ok: true, value: limit === 0 ? { kind: 'all' } : { kind: 'chain', limit, token: undefined } };
+function decodeChain(
+  limit: number,
+  text: string,
+  { identity, sort }: { readonly identity: QueryIdentity; readonly sort: readonly SortKey[] },
+): Decoded<Paging> {
+  if (text === '')
+    return { ok: true, value: limit === 0 ? { kind: 'all' } : { kind: 'chain', limit, token: undefined } };
   const decoded = decodeToken(text, identity);
   if (!decoded.ok && decoded.problem === 'expired') {
-    return { ok: false, problem: problem('expired', 'continue: the indexes of the type have changed since this token was made; list again from the start') };
+    return {
+      ok: false,
+      problem: problem(
+        'expired',
+        'continue: the indexes of the type have changed since this token was made; list again from the start',
+      ),
+    };
   }
-  if (!decoded.ok || decoded.token.after.keys.length !== sort.length) return refused('continue: is not a token of this query');
+  if (!decoded.ok || decoded.token.after.keys.length !== sort.length)
+    return refused('continue: is not a token of this query');
   return { ok: true, value: { kind: 'chain', limit, token: decoded.token } };
 }
 
 function windowOf(paging: Paging): Window {
   if (paging.kind !== 'chain') return paging;
-  return { kind: 'after', limit: paging.limit === 0 ? Number.MAX_SAFE_INTEGER : paging.limit, after: paging.token?.after };
+  return {
+    kind: 'after',
+    limit: paging.limit === 0 ? Number.MAX_SAFE_INTEGER : paging.limit,
+    after: paging.token?.after,
+  };
 }
 
 function countOf(parameters: URLSearchParams, name: string): Decoded<number | undefined> {
   const text = parameters.get(name) ?? '';
   if (text === '') return { ok: true, value: undefined };
   const value = Number(text);
-  if (!/^\d{1,16}$/u.test(text) || !Number.isSafeInteger(value)) return refused(`${name}: must be a whole number >= 0, is ${shown(text)}`);
+  if (!/^\d{1,16}$/u.test(text) || !Number.isSafeInteger(value))
+    return refused(`${name}: must be a whole number >= 0, is ${shown(text)}`);
   return { ok: true, value };
 }
 

@@ -19,7 +19,13 @@ export function writeContext(exchange: Exchange): Decoded<WriteContext> {
   if (!dryRun.ok) return dryRun;
   const fieldValidation = fieldValidationOf(exchange.query.get('fieldValidation') ?? '');
   if (!fieldValidation.ok) return fieldValidation;
-  const { req, subject, requestId, info, sender: { address } } = exchange;
+  const {
+    req,
+    subject,
+    requestId,
+    info,
+    sender: { address },
+  } = exchange;
   const userAgent = headerOf(req, 'user-agent');
   const trace = headerOf(req, 'traceparent');
   return {
@@ -63,12 +69,20 @@ export const patchTypes = ['application/json-patch+json', 'application/merge-pat
 
 export function decodePatch(mediaType: string, body: Json): Decoded<Patch> {
   if (mediaType === 'application/merge-patch+json') {
-    return isMembers(body) ? { ok: true, value: { kind: 'merge', document: body } } : refused('a merge patch of an object must be a JSON object');
+    return isMembers(body)
+      ? { ok: true, value: { kind: 'merge', document: body } }
+      : refused('a merge patch of an object must be a JSON object');
   }
-  return isList(body) ? { ok: true, value: { kind: 'json', operations: body } } : refused('a JSON Patch must be an array of operations');
+  return isList(body)
+    ? { ok: true, value: { kind: 'json', operations: body } }
+    : refused('a JSON Patch must be an array of operations');
 }
 
-export type DeleteOptions = { readonly dryRun: boolean; readonly preconditions: Preconditions; readonly propagation: Propagation | undefined };
+export type DeleteOptions = {
+  readonly dryRun: boolean;
+  readonly preconditions: Preconditions;
+  readonly propagation: Propagation | undefined;
+};
 
 /**
  * Kubernetes' DeleteOptions, as a body or as query parameters (decision 2.4). Members without meaning here are ignored.
@@ -80,36 +94,65 @@ export function decodeDeleteOptions(body: Json, query: URLSearchParams): Decoded
   const preconditions = decodePreconditions(body['preconditions'] ?? {});
   if (!preconditions.ok) return preconditions;
   const rawDryRun = body['dryRun'] ?? [];
-  if (!isList(rawDryRun) || !rawDryRun.every((value) => typeof value === 'string')) return refused('DeleteOptions: dryRun must be an array of strings');
+  if (!isList(rawDryRun) || !rawDryRun.every((value) => typeof value === 'string'))
+    return refused('DeleteOptions: dryRun must be an array of strings');
   const dryRun = dryRunOf(rawDryRun);
-  return dryRun.ok ? { ok: true, value: { dryRun: dryRun.value, preconditions: preconditions.value, propagation: propagation.value } } : dryRun;
+  return dryRun.ok
+    ? { ok: true, value: { dryRun: dryRun.value, preconditions: preconditions.value, propagation: propagation.value } }
+    : dryRun;
 }
 
 function propagationOf(policy: Json): Decoded<Propagation | undefined> {
   switch (policy) {
-    case null: case '': return { ok: true, value: undefined };
-    case 'Orphan': case 'Background': case 'Foreground': return { ok: true, value: policy };
-    default: return { ok: false, problem: unsupported('propagationPolicy', `must be Orphan, Background or Foreground, is ${shown(typeof policy === 'string' ? policy : JSON.stringify(policy))}`) };
+    case null:
+    case '':
+      return { ok: true, value: undefined };
+    case 'Orphan':
+    case 'Background':
+    case 'Foreground':
+      return { ok: true, value: policy };
+    default:
+      return {
+        ok: false,
+        problem: unsupported(
+          'propagationPolicy',
+          `must be Orphan, Background or Foreground, is ${shown(typeof policy === 'string' ? policy : JSON.stringify(policy))}`,
+        ),
+      };
   }
 }
 
 function decodePreconditions(given: Json): Decoded<Preconditions> {
   if (!isMembers(given)) return refused('DeleteOptions: preconditions must be an object');
   const { uid = null, resourceVersion = null } = given;
-  if (!isTextOrNull(uid) || !isTextOrNull(resourceVersion)) return refused('DeleteOptions: preconditions.uid and .resourceVersion must be strings');
-  return { ok: true, value: { ...(uid === null ? {} : { uid }), ...(resourceVersion === null ? {} : { resourceVersion }) } };
+  if (!isTextOrNull(uid) || !isTextOrNull(resourceVersion))
+    return refused('DeleteOptions: preconditions.uid and .resourceVersion must be strings');
+  return {
+    ok: true,
+    value: { ...(uid === null ? {} : { uid }), ...(resourceVersion === null ? {} : { resourceVersion }) },
+  };
 }
 
 function dryRunOf(values: readonly string[]): Decoded<boolean> {
   const other = values.find((value) => value !== 'All');
-  return other === undefined ? { ok: true, value: values.length > 0 } : { ok: false, problem: unsupported('dryRun', `must be All, is ${shown(other)}`) };
+  return other === undefined
+    ? { ok: true, value: values.length > 0 }
+    : { ok: false, problem: unsupported('dryRun', `must be All, is ${shown(other)}`) };
 }
 
 function fieldValidationOf(text: string): Decoded<WriteContext['fieldValidation']> {
   switch (text) {
-    case '': return { ok: true, value: undefined };
-    case 'Strict': case 'Warn': case 'Ignore': return { ok: true, value: text };
-    default: return { ok: false, problem: unsupported('fieldValidation', `must be Strict, Warn or Ignore, is ${shown(text)}`) };
+    case '':
+      return { ok: true, value: undefined };
+    case 'Strict':
+    case 'Warn':
+    case 'Ignore':
+      return { ok: true, value: text };
+    default:
+      return {
+        ok: false,
+        problem: unsupported('fieldValidation', `must be Strict, Warn or Ignore, is ${shown(text)}`),
+      };
   }
 }
 

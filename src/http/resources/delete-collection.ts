@@ -25,15 +25,21 @@ export async function deleteCollection(exchange: Exchange, type: ResourceType, p
   if (!options.ok) return options.answer;
   // Ignoring a paging parameter would delete more than the caller intended.
   const paged = ['page', 'size', 'limit', 'continue'].find((parameter) => (exchange.query.get(parameter) ?? '') !== '');
-  if (paged !== undefined) return refusal(problem('bad-request', `${paged}: a deletion of a collection takes selectors only`));
+  if (paged !== undefined)
+    return refusal(problem('bad-request', `${paged}: a deletion of a collection takes selectors only`));
   const selection = decodeSelection(exchange.query, type);
   if (!selection.ok) return refusal(selection.problem);
   const context = writeContext(exchange);
   if (!context.ok) return refusal(context.problem);
   const { preconditions, dryRun, propagation } = options.value;
-  if (Object.keys(preconditions).length > 0) return refusal(problem('bad-request', 'preconditions are not valid for a collection'));
+  if (Object.keys(preconditions).length > 0)
+    return refusal(problem('bad-request', 'preconditions are not valid for a collection'));
   const gone = goneSignal(exchange.res);
-  const batches = new Sweep(type, ports, { context: { ...context.value, dryRun: dryRun || context.value.dryRun }, propagation, client: readerOf(exchange) }).run(selection.value, gone);
+  const batches = new Sweep(type, ports, {
+    context: { ...context.value, dryRun: dryRun || context.value.dryRun },
+    propagation,
+    client: readerOf(exchange),
+  }).run(selection.value, gone);
   let first: IteratorResult<Batch>;
   try {
     first = await batches.next();
@@ -97,14 +103,17 @@ class Sweep {
     for (let start = 0; start < names.length; start += deleteCollectionBatchObjectsMax) {
       const end = start + deleteCollectionBatchObjectsMax;
       const outcomes = await this.#markAll(names.slice(start, end));
-      const marked = outcomes.flatMap((outcome) => 'bytes' in outcome && outcome.bytes !== undefined ? [outcome.bytes] : []);
+      const marked = outcomes.flatMap((outcome) =>
+        'bytes' in outcome && outcome.bytes !== undefined ? [outcome.bytes] : [],
+      );
       done += outcomes.filter((outcome) => 'bytes' in outcome).length;
       const refused = outcomes.find((outcome) => 'refused' in outcome)?.refused;
       if (refused === undefined) {
         yield { marked, more: end < names.length, left: 0 };
         continue;
       }
-      if (start === 0 || refused.reason !== 'too-many-requests') throw new RefusedDeletion(told(refused, done, names.length));
+      if (start === 0 || refused.reason !== 'too-many-requests')
+        throw new RefusedDeletion(told(refused, done, names.length));
       yield { marked, more: false, left: names.length - done };
       return undefined;
     }
@@ -114,14 +123,16 @@ class Sweep {
   /** Starts no further writes after a refusal, and waits for those in progress. */
   async #markAll(names: readonly string[]): Promise<readonly Marked[]> {
     let isRefused = false;
-    const outcomes = await this.#queue.addAll(names.map((name) => async () => {
-      if (isRefused) return undefined;
-      // A dry run waits for nothing: a million of them would be one turn.
-      await this.#ports.reader.snapshots.turn(this.#client);
-      const outcome = await this.#mark(name);
-      if ('refused' in outcome) isRefused = true;
-      return outcome;
-    }));
+    const outcomes = await this.#queue.addAll(
+      names.map((name) => async () => {
+        if (isRefused) return undefined;
+        // A dry run waits for nothing: a million of them would be one turn.
+        await this.#ports.reader.snapshots.turn(this.#client);
+        const outcome = await this.#mark(name);
+        if ('refused' in outcome) isRefused = true;
+        return outcome;
+      }),
+    );
     return outcomes.filter((outcome) => outcome !== undefined);
   }
 
@@ -158,7 +169,11 @@ async function* joined(first: IteratorResult<Batch>, rest: AsyncGenerator<Batch>
 }
 
 /** A list with counts that are known only at its end. */
-async function* envelope(type: ResourceType, { reader }: ResourcePorts, batches: AsyncIterable<Batch>): AsyncGenerator<Uint8Array> {
+async function* envelope(
+  type: ResourceType,
+  { reader }: ResourcePorts,
+  batches: AsyncIterable<Batch>,
+): AsyncGenerator<Uint8Array> {
   let before = `${JSON.stringify({ apiVersion: type.apiVersion, kind: `${type.kind}List` }).slice(0, -1)},"items":[`;
   let total = 0;
   let left = 0;
@@ -170,8 +185,20 @@ async function* envelope(type: ResourceType, { reader }: ResourcePorts, batches:
       total += 1;
     }
   }
-  const metadata = { resourceVersion: reader.position().toString(), ...(left === 0 ? {} : { remainingItemCount: left }) };
-  const pages = { page: 1, size: 0, total, first: true, last: left === 0, hasNext: left > 0, hasPrevious: false, totalPages: 1 };
+  const metadata = {
+    resourceVersion: reader.position().toString(),
+    ...(left === 0 ? {} : { remainingItemCount: left }),
+  };
+  const pages = {
+    page: 1,
+    size: 0,
+    total,
+    first: true,
+    last: left === 0,
+    hasNext: left > 0,
+    hasPrevious: false,
+    totalPages: 1,
+  };
   const counts = { metadata, ...pages };
   yield Buffer.from(`${total === 0 ? before : ''}],${JSON.stringify(counts).slice(1)}`);
 }

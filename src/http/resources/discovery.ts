@@ -10,7 +10,12 @@ const typeVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch
 const statusVerbs = ['get', 'patch', 'update'];
 
 export function coreVersions(registry: TypeRegistry): DiscoveryDocument {
-  return { kind: 'APIVersions', apiVersion: 'v1', versions: versionsOf(served(registry).filter(({ group }) => group === '')), serverAddressByClientCIDRs: [] };
+  return {
+    kind: 'APIVersions',
+    apiVersion: 'v1',
+    versions: versionsOf(served(registry).filter(({ group }) => group === '')),
+    serverAddressByClientCIDRs: [],
+  };
 }
 
 export function groupList(registry: TypeRegistry): DiscoveryDocument {
@@ -32,23 +37,31 @@ export function resourceList(registry: TypeRegistry, group: string, version: str
   const types = served(registry).filter((type) => type.group === group && type.version === version);
   const [first] = types;
   if (first === undefined) return undefined;
-  const resources = types.sort((left, right) => left.plural < right.plural ? -1 : 1).flatMap(rows);
+  const resources = types.sort((left, right) => (left.plural < right.plural ? -1 : 1)).flatMap(rows);
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: first.apiVersion, resources };
 }
 
 function rows(type: ResourceType): readonly DiscoveryDocument[] {
   const { plural, singular, kind } = type;
   const row = { name: plural, singularName: singular, namespaced: false, kind, verbs: typeVerbs };
-  return type.statusSubresource ? [row, { name: `${plural}/status`, singularName: '', namespaced: false, kind, verbs: statusVerbs }] : [row];
+  return type.statusSubresource
+    ? [row, { name: `${plural}/status`, singularName: '', namespaced: false, kind, verbs: statusVerbs }]
+    : [row];
 }
 
 function groupMembers(registry: TypeRegistry, group: string): DiscoveryDocument {
-  const versions = versionsOf(served(registry).filter((type) => type.group === group)).map((version) => ({ groupVersion: `${group}/${version}`, version }));
+  const versions = versionsOf(served(registry).filter((type) => type.group === group)).map((version) => ({
+    groupVersion: `${group}/${version}`,
+    version,
+  }));
   return { name: group, versions, preferredVersion: versions[0] };
 }
 
 function served(registry: TypeRegistry): ResourceType[] {
-  return registry.all().filter(({ serving }) => serving).map(({ type }) => type);
+  return registry
+    .all()
+    .filter(({ serving }) => serving)
+    .map(({ type }) => type);
 }
 
 function versionsOf(types: readonly ResourceType[]): readonly string[] {

@@ -49,17 +49,22 @@ export class GeneratedApi {
 
   /** Whether the path names a registered type, or the group or version of one. */
   isKnown([, group = '', version, plural]: readonly string[]): boolean {
-    if (version !== undefined && plural !== undefined) return this.#registry.byPath(group, version, plural) !== undefined;
-    return this.#registry.all().some(({ type }) => type.group === group && (version === undefined || type.version === version));
+    if (version !== undefined && plural !== undefined)
+      return this.#registry.byPath(group, version, plural) !== undefined;
+    return this.#registry
+      .all()
+      .some(({ type }) => type.group === group && (version === undefined || type.version === version));
   }
 
   /** Every route of every registered type, served or not. */
   all(): readonly Route[] {
-    return this.#registry.all().flatMap(({ type }) => [
-      ...routesAt(collectionMethods, type.path),
-      ...routesAt(itemMethodsOf(type, undefined), `${type.path}/{name}`),
-      ...routesAt(itemMethodsOf(type, 'status'), `${type.path}/{name}/status`),
-    ]);
+    return this.#registry
+      .all()
+      .flatMap(({ type }) => [
+        ...routesAt(collectionMethods, type.path),
+        ...routesAt(itemMethodsOf(type, undefined), `${type.path}/{name}`),
+        ...routesAt(itemMethodsOf(type, 'status'), `${type.path}/{name}/status`),
+      ]);
   }
 
   answer(exchange: Exchange): Answer | NotServed | Promise<Answer> {
@@ -79,19 +84,28 @@ export class GeneratedApi {
 
   #collection(exchange: Exchange, type: ResourceType): Answer | NotServed | Promise<Answer> {
     switch (exchange.method) {
-      case 'GET': case 'HEAD': return this.#collections.list(exchange, type);
-      case 'POST': return this.#collections.create(exchange, type);
-      case 'DELETE': return deleteCollection(exchange, type, this.#ports);
-      default: return { kind: 'not-served', allow: collectionMethods };
+      case 'GET':
+      case 'HEAD':
+        return this.#collections.list(exchange, type);
+      case 'POST':
+        return this.#collections.create(exchange, type);
+      case 'DELETE':
+        return deleteCollection(exchange, type, this.#ports);
+      default:
+        return { kind: 'not-served', allow: collectionMethods };
     }
   }
 
   #item(exchange: Exchange, target: ItemTarget): Answer | Promise<Answer> {
     switch (exchange.method) {
-      case 'PUT': return putItem(exchange, target, this.#ports);
-      case 'PATCH': return patchItem(exchange, target, this.#ports);
-      case 'DELETE': return deleteItem(exchange, target, this.#ports);
-      default: return getItem(exchange, target, this.#ports);
+      case 'PUT':
+        return putItem(exchange, target, this.#ports);
+      case 'PATCH':
+        return patchItem(exchange, target, this.#ports);
+      case 'DELETE':
+        return deleteItem(exchange, target, this.#ports);
+      default:
+        return getItem(exchange, target, this.#ports);
     }
   }
 }

@@ -8,7 +8,15 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { bytesAnswer, refusal, taken, type Answer } from '../answer.ts';
 import { etagOf, isKnown, unmetCondition } from './conditional-requests.ts';
 import { decodeFreshness, type Decoded, type Freshness } from './decode-list-query.ts';
-import { decodeDeleteOptions, decodePatch, partOf, patchTypes, preconditionsOf, writeContext, type DeleteOptions } from './decode-write.ts';
+import {
+  decodeDeleteOptions,
+  decodePatch,
+  partOf,
+  patchTypes,
+  preconditionsOf,
+  writeContext,
+  type DeleteOptions,
+} from './decode-write.ts';
 import { goneSignal, type Exchange } from '../exchange.ts';
 import { problem, problemOf, type Problem } from '../problem.ts';
 import { misnamedParameter } from '../query-names.ts';
@@ -16,7 +24,10 @@ import { decodeBody, mediaTypeOf, readBody, readJson } from '../body/read-body.t
 import { readObject, unread } from '../body/read-object.ts';
 
 /** The part of the reader that a generated API uses. */
-export type ResourceReader = Pick<ObjectReader, 'get' | 'list' | 'names' | 'position' | 'isKnown' | 'reached' | 'snapshots'>;
+export type ResourceReader = Pick<
+  ObjectReader,
+  'get' | 'list' | 'names' | 'position' | 'isKnown' | 'reached' | 'snapshots'
+>;
 
 export type ResourcePorts = { readonly reader: ResourceReader; readonly execute: Execute };
 
@@ -49,7 +60,11 @@ function answerItem({ req }: Exchange, { type, name }: ItemTarget, reader: Resou
 }
 
 /** Undefined once this node has folded the requested position; otherwise the refusal. */
-export async function staleness(freshness: Freshness, exchange: Exchange, reader: ResourceReader): Promise<Answer | undefined> {
+export async function staleness(
+  freshness: Freshness,
+  exchange: Exchange,
+  reader: ResourceReader,
+): Promise<Answer | undefined> {
   const { notBefore, match } = freshness;
   if (notBefore === undefined) return undefined;
   if (!reader.isKnown(notBefore)) return refusal(foreignPosition(notBefore));
@@ -58,18 +73,31 @@ export async function staleness(freshness: Freshness, exchange: Exchange, reader
     if (reached === 'aborted') return taken;
     if (reached === 'timeout') {
       const detail = `Too large resource version: ${notBefore.toString()}, current: ${reader.position().toString()}`;
-      return refusal(problem('timeout', detail, { causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }], retryAfterSeconds: 1 }));
+      return refusal(
+        problem('timeout', detail, {
+          causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+          retryAfterSeconds: 1,
+        }),
+      );
     }
   }
   if (match === 'exact' && reader.position() !== notBefore) {
-    return refusal(problem('expired', `the state at ${notBefore.toString()} is not available; the current position is ${reader.position().toString()}`));
+    return refusal(
+      problem(
+        'expired',
+        `the state at ${notBefore.toString()} is not available; the current position is ${reader.position().toString()}`,
+      ),
+    );
   }
   return undefined;
 }
 
 /** A position of another epoch is meaningless here: the client must read its data again. */
 function foreignPosition(position: LogPosition): Problem {
-  return problem('expired', `resourceVersion ${position.toString()} is of another epoch of the event log: read again from the start`);
+  return problem(
+    'expired',
+    `resourceVersion ${position.toString()} is of another epoch of the event log: read again from the start`,
+  );
 }
 
 export async function putItem(exchange: Exchange, target: ItemTarget, ports: ResourcePorts): Promise<Answer> {
@@ -77,7 +105,13 @@ export async function putItem(exchange: Exchange, target: ItemTarget, ports: Res
   if (absent !== undefined) return absent;
   const object = await readObject(exchange);
   if (!object.ok) return object.answer;
-  return write(exchange, target, ports, { type: 'replace', name: target.name, object: object.value, part: partOf(exchange), preconditions: preconditionsOf(exchange) });
+  return write(exchange, target, ports, {
+    type: 'replace',
+    name: target.name,
+    object: object.value,
+    part: partOf(exchange),
+    preconditions: preconditionsOf(exchange),
+  });
 }
 
 export async function patchItem(exchange: Exchange, target: ItemTarget, ports: ResourcePorts): Promise<Answer> {
@@ -92,7 +126,13 @@ export async function patchItem(exchange: Exchange, target: ItemTarget, ports: R
   if (!body.ok) return unread(body);
   const patch = decodePatch(media.type, body.value);
   if (!patch.ok) return refusal(patch.problem);
-  return write(exchange, target, ports, { type: 'patch', name: target.name, patch: patch.value, part: partOf(exchange), preconditions: preconditionsOf(exchange) });
+  return write(exchange, target, ports, {
+    type: 'patch',
+    name: target.name,
+    patch: patch.value,
+    part: partOf(exchange),
+    preconditions: preconditionsOf(exchange),
+  });
 }
 
 export async function deleteItem(exchange: Exchange, target: ItemTarget, ports: ResourcePorts): Promise<Answer> {
@@ -103,18 +143,28 @@ export async function deleteItem(exchange: Exchange, target: ItemTarget, ports: 
   const { dryRun, preconditions, propagation } = options.value;
   const context = writeContext(exchange);
   if (!context.ok) return refusal(context.problem);
-  const command: Command = { type: 'delete', name: target.name, preconditions: { ...preconditions, ...preconditionsOf(exchange) }, propagation };
-  const outcome = await ports.execute(target.type, command, { ...context.value, dryRun: dryRun || context.value.dryRun });
+  const command: Command = {
+    type: 'delete',
+    name: target.name,
+    preconditions: { ...preconditions, ...preconditionsOf(exchange) },
+    propagation,
+  };
+  const outcome = await ports.execute(target.type, command, {
+    ...context.value,
+    dryRun: dryRun || context.value.dryRun,
+  });
   return written(outcome, target);
 }
 
 /** DeleteOptions from a body that may be empty, whatever its media type. */
-export async function readDeleteOptions(exchange: Exchange): Promise<{ readonly ok: true; readonly value: DeleteOptions } | { readonly ok: false; readonly answer: Answer }> {
+export async function readDeleteOptions(
+  exchange: Exchange,
+): Promise<{ readonly ok: true; readonly value: DeleteOptions } | { readonly ok: false; readonly answer: Answer }> {
   const media = mediaTypeOf(exchange.req, ['application/json']);
   const body = await readBody(exchange);
   if (!body.ok) return { ok: false, answer: unread(body) };
   if (body.value.length > 0 && !media.ok) return { ok: false, answer: refusal(media.problem) };
-  const json = body.value.length === 0 ? { ok: true, value: {} } as const : decodeBody(body.value, exchange);
+  const json = body.value.length === 0 ? ({ ok: true, value: {} } as const) : decodeBody(body.value, exchange);
   if (!json.ok) return { ok: false, answer: unread(json) };
   const options = decodeDeleteOptions(json.value, exchange.query);
   return options.ok ? options : { ok: false, answer: refusal(options.problem) };
@@ -127,8 +177,12 @@ async function write(exchange: Exchange, target: ItemTarget, ports: ResourcePort
 }
 
 /** The response for a write's outcome. */
-export function written(outcome: WriteOutcome, { type, name }: { readonly type: ResourceType; readonly name?: string }): Answer {
-  if (!outcome.ok) return refusal(problemOf(outcome.rejection, { kind: type.kind, ...(name === undefined ? {} : { name }) }));
+export function written(
+  outcome: WriteOutcome,
+  { type, name }: { readonly type: ResourceType; readonly name?: string },
+): Answer {
+  if (!outcome.ok)
+    return refusal(problemOf(outcome.rejection, { kind: type.kind, ...(name === undefined ? {} : { name }) }));
   return bytesAnswer(outcome.bytes, 200, writtenHeaders(outcome));
 }
 
@@ -139,20 +193,33 @@ export function writtenHeaders({ version, warnings }: Extract<WriteOutcome, { ok
 
 /** `Warning: 299 - "text"`; a header has no control characters, and only ASCII is safe for every reader. */
 function warningHeaders(warnings: readonly string[]): readonly string[] {
-  return warnings.flatMap((text) => ['Warning', `299 - "${text.replaceAll(/[^\x20-\x7e]/gu, '?').replaceAll(/["\\]/gu, '\\$&')}"`]);
+  return warnings.flatMap((text) => [
+    'Warning',
+    `299 - "${text.replaceAll(/[^\x20-\x7e]/gu, '?').replaceAll(/["\\]/gu, '\\$&')}"`,
+  ]);
 }
 
 /**
  * A missing object is reported before its body is read (decision 2), and so is one that `If-None-Match` excludes. The
  * write path decides that it is missing: another node may have just created it.
  */
-export async function refuseAbsent(exchange: Exchange, target: ItemTarget, { reader, execute }: ResourcePorts): Promise<Answer | undefined> {
+export async function refuseAbsent(
+  exchange: Exchange,
+  target: ItemTarget,
+  { reader, execute }: ResourcePorts,
+): Promise<Answer | undefined> {
   const stored = reader.get(target.type.key, target.name);
   if (stored !== undefined) {
-    return isKnown(exchange.req, stored.revision) ? refusal(problem('precondition-failed', `If-None-Match names the current version ${String(stored.revision)}`)) : undefined;
+    return isKnown(exchange.req, stored.revision)
+      ? refusal(problem('precondition-failed', `If-None-Match names the current version ${String(stored.revision)}`))
+      : undefined;
   }
   const context = writeContext(exchange);
   if (!context.ok) return refusal(context.problem);
-  const probe = await execute(target.type, { type: 'delete', name: target.name, preconditions: {} }, { ...context.value, dryRun: true });
+  const probe = await execute(
+    target.type,
+    { type: 'delete', name: target.name, preconditions: {} },
+    { ...context.value, dryRun: true },
+  );
   return probe.ok ? undefined : written(probe, target);
 }

@@ -38,7 +38,8 @@ export class ListCache {
   find(key: string, type: ListRequest['identity']['type'], position: LogPosition): Buffer | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    const stale = entry.request.identity.type !== type || (this.#changed.get(type.key) ?? logStart) > entry.page.position;
+    const stale =
+      entry.request.identity.type !== type || (this.#changed.get(type.key) ?? logStart) > entry.page.position;
     if (stale) {
       this.#remove(key, entry);
       return undefined;
@@ -80,7 +81,11 @@ function sizeOf(key: string, { bytes }: Entry): number {
   return 2 * key.length + bytes.length;
 }
 
-function rendered({ request, page }: Pick<Entry, 'request' | 'page'>, items: Uint8Array, position: LogPosition): Pick<Entry, 'bytes' | 'itemsAt' | 'position'> {
+function rendered(
+  { request, page }: Pick<Entry, 'request' | 'page'>,
+  items: Uint8Array,
+  position: LogPosition,
+): Pick<Entry, 'bytes' | 'itemsAt' | 'position'> {
   const head = Buffer.from(envelopeHead(request, page, position));
   return { bytes: Buffer.concat([head, items, Buffer.from(envelopeTail)]), itemsAt: head.length, position };
 }

@@ -19,7 +19,7 @@ export const envelopeTail = ']}';
 
 function metadataOf(request: ListRequest, page: Omit<ListPage, 'items'>, position: LogPosition): object {
   const { paging } = request;
-  const first = paging.kind === 'chain' ? paging.token?.position ?? position : position;
+  const first = paging.kind === 'chain' ? (paging.token?.position ?? position) : position;
   const metadata = { resourceVersion: first.toString() };
   if (paging.kind !== 'chain' || page.next === undefined) return metadata;
   const token = { position: first, after: page.next, page: (paging.token?.page ?? 1) + 1 };
@@ -43,7 +43,10 @@ function counted(paging: Paging, { total, next }: Omit<ListPage, 'items'>): obje
   }
 }
 
-function ends(counts: { readonly page: number; readonly size: number; readonly total: number; readonly totalPages: number }, hasNext: boolean): object {
+function ends(
+  counts: { readonly page: number; readonly size: number; readonly total: number; readonly totalPages: number },
+  hasNext: boolean,
+): object {
   const { page, size, total, totalPages } = counts;
   const hasPrevious = page > 1;
   return { page, size, total, first: !hasPrevious, last: !hasNext, hasNext, hasPrevious, totalPages };

@@ -12,7 +12,10 @@ import { isMembers } from '../../resource/schema/schema-check.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
 import type { ResourcePorts, ResourceReader } from './item.ts';
 
-export type Owned = { readonly type: ResourceType; /** Compared with `spec.owner`, which the type must index. */ readonly owner: string };
+export type Owned = {
+  readonly type: ResourceType;
+  /** Compared with `spec.owner`, which the type must index. */ readonly owner: string;
+};
 
 /**
  * Restricts reads and writes to one owner's objects: others appear as missing. The write path sets the owner of new
@@ -75,13 +78,17 @@ function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Exe
     if (command.type === 'collect' || command.type === 'fence') return execute(type, command, context);
     if (command.type === 'create') {
       const { metadata } = command.object;
-      return refusedAs(type, nameIn(metadata), { after: isMembers(metadata) ? metadata : {}, before: {} }) ?? execute(type, command, context);
+      return (
+        refusedAs(type, nameIn(metadata), { after: isMembers(metadata) ? metadata : {}, before: {} }) ??
+        execute(type, command, context)
+      );
     }
     const found = await lookedUp(type, command.name, { reader, execute, context });
     if ('refused' in found) return found.refused;
     const { stored, counted } = found;
     const { uid, owner: itsOwner } = identityOf(stored);
-    if (itsOwner !== owner) return { ok: false, rejection: { reason: 'not-found', detail: notFound(type, command.name) } };
+    if (itsOwner !== owner)
+      return { ok: false, rejection: { reason: 'not-found', detail: notFound(type, command.name) } };
     const own = pinned(command, uid);
     if (own.type === 'delete') return execute(type, own, counted);
     const refused = await changeRefused(type, own, { stored, execute, context: counted });
@@ -93,7 +100,11 @@ type Lookup = ResourcePorts & { readonly context: WriteContext };
 /** `counted`: the context of the write after the check. */
 type Found = { readonly stored: StoredObject; readonly counted: WriteContext };
 
-async function lookedUp(type: ResourceType, name: string, lookup: Lookup): Promise<Found | { readonly refused: WriteOutcome }> {
+async function lookedUp(
+  type: ResourceType,
+  name: string,
+  lookup: Lookup,
+): Promise<Found | { readonly refused: WriteOutcome }> {
   const { reader, execute, context } = lookup;
   const stored = reader.get(type.key, name);
   if (stored !== undefined) return { stored, counted: context };
@@ -101,7 +112,9 @@ async function lookedUp(type: ResourceType, name: string, lookup: Lookup): Promi
   const probe = await execute(type, { type: 'delete', name, preconditions: {} }, { ...context, dryRun: true });
   const news = reader.get(type.key, name);
   if (news !== undefined) return { stored: news, counted: { ...context, admitted: 'counted' } };
-  return { refused: probe.ok ? { ok: false, rejection: { reason: 'not-found', detail: notFound(type, name) } } : probe };
+  return {
+    refused: probe.ok ? { ok: false, rejection: { reason: 'not-found', detail: notFound(type, name) } } : probe,
+  };
 }
 
 /** Finalizers and owner references are set by the platform and administrators, not by the object's owner. */
@@ -110,9 +123,18 @@ const administered = ['finalizers', 'ownerReferences'] as const;
 type Change = { readonly stored: StoredObject; readonly execute: Execute; readonly context: WriteContext };
 
 /** The effect of a patch is known after a dry run; undefined: these members do not change. */
-async function changeRefused(type: ResourceType, command: Command, { stored, execute, context }: Change): Promise<WriteOutcome | undefined> {
+async function changeRefused(
+  type: ResourceType,
+  command: Command,
+  { stored, execute, context }: Change,
+): Promise<WriteOutcome | undefined> {
   const tried = await execute(type, command, { ...context, dryRun: true });
-  return tried.ok ? refusedAs(type, tried.name, { after: storedObject(tried.bytes).metadata, before: storedObject(stored.bytes).metadata }) : tried;
+  return tried.ok
+    ? refusedAs(type, tried.name, {
+        after: storedObject(tried.bytes).metadata,
+        before: storedObject(stored.bytes).metadata,
+      })
+    : tried;
 }
 
 type Metadata = Readonly<Record<string, unknown>>;
@@ -122,8 +144,12 @@ type Metadatas = { readonly after: Metadata; readonly before: Metadata };
 function refusedAs(type: ResourceType, name: string, { after, before }: Metadatas): WriteOutcome | undefined {
   const changed = (member: string): boolean => !deepEqual(listed(after[member]), listed(before[member]));
   const violations = [
-    ...administered.filter(changed).map((member) => violationOf(member, 'cannot be set by the user: leave it unchanged or omit it')),
-    ...described.filter((member) => changed(member) && bytesOf(after[member]) > ownTextBytesMax).map((member) => violationOf(member, tooLong)),
+    ...administered
+      .filter(changed)
+      .map((member) => violationOf(member, 'cannot be set by the user: leave it unchanged or omit it')),
+    ...described
+      .filter((member) => changed(member) && bytesOf(after[member]) > ownTextBytesMax)
+      .map((member) => violationOf(member, tooLong)),
   ];
   return violations.length === 0 ? undefined : invalid(type, name, violations);
 }
@@ -157,11 +183,17 @@ function listed(value: unknown): unknown {
 /**
  * Adds the uid of the checked object as a precondition: its name may belong to another one by the time of the decision.
  */
-function pinned<C extends Exclude<Command, { readonly type: 'create' | 'collect' | 'fence' }>>(command: C, uid: string): C {
+function pinned<C extends Exclude<Command, { readonly type: 'create' | 'collect' | 'fence' }>>(
+  command: C,
+  uid: string,
+): C {
   return { ...command, preconditions: { uid, ...command.preconditions } };
 }
 
 function identityOf({ bytes }: StoredObject): { readonly uid: string; readonly owner: unknown } {
-  const { metadata: { uid }, spec } = storedObject(bytes);
+  const {
+    metadata: { uid },
+    spec,
+  } = storedObject(bytes);
   return { uid, owner: isMembers(spec) ? spec['owner'] : undefined };
 }

@@ -21,7 +21,12 @@ export function decodeWatchQuery(request: WatchRequest, resumed: string | undefi
   const timeoutMs = decodeTimeout(query);
   if (!timeoutMs.ok) return timeoutMs;
   const client = clientOf(subject, address);
-  const asked = { selection: selection.value, start: start.value, bookmarks: bookmarks.value === true, timeoutMs: timeoutMs.value };
+  const asked = {
+    selection: selection.value,
+    start: start.value,
+    bookmarks: bookmarks.value === true,
+    timeoutMs: timeoutMs.value,
+  };
   return { ok: true, value: { type, name, subject, client, ...asked } };
 }
 
@@ -35,7 +40,10 @@ function decodeStart(query: URLSearchParams, resumed: string | undefined): Decod
   if (!position.ok) return position;
   if (initial.value === true) return { ok: true, value: { kind: 'state', notBefore: position.value, marksEnd: true } };
   if (position.value !== undefined) return { ok: true, value: { kind: 'after', position: position.value } };
-  return { ok: true, value: initial.value === false ? { kind: 'now' } : { kind: 'state', notBefore: undefined, marksEnd: false } };
+  return {
+    ok: true,
+    value: initial.value === false ? { kind: 'now' } : { kind: 'state', notBefore: undefined, marksEnd: false },
+  };
 }
 
 /** Kubernetes' rule: both parameters must be present together. Undefined when both are absent. */
@@ -43,19 +51,31 @@ function decodeInitial(query: URLSearchParams): Decoded<boolean | undefined> {
   const initial = decodeFlag(query, 'sendInitialEvents');
   if (!initial.ok) return initial;
   const match = query.get('resourceVersionMatch') ?? '';
-  if (initial.value === undefined) return match === '' ? initial : unsupportedValue('resourceVersionMatch', 'is for watches with sendInitialEvents only');
-  return match === 'NotOlderThan' ? initial : unsupportedValue('resourceVersionMatch', `must be NotOlderThan with sendInitialEvents, is ${shown(match)}`);
+  if (initial.value === undefined)
+    return match === ''
+      ? initial
+      : unsupportedValue('resourceVersionMatch', 'is for watches with sendInitialEvents only');
+  return match === 'NotOlderThan'
+    ? initial
+    : unsupportedValue('resourceVersionMatch', `must be NotOlderThan with sendInitialEvents, is ${shown(match)}`);
 }
 
 function decodeResumed(text: string): Decoded<WatchStart> {
   const position = decodePosition(text, 'Last-Event-ID');
   if (!position.ok) return position;
-  return { ok: true, value: position.value === undefined ? { kind: 'state', notBefore: undefined, marksEnd: false } : { kind: 'after', position: position.value } };
+  return {
+    ok: true,
+    value:
+      position.value === undefined
+        ? { kind: 'state', notBefore: undefined, marksEnd: false }
+        : { kind: 'after', position: position.value },
+  };
 }
 
 /** `0` means any position, like an absent value. */
 function decodePosition(text: string, parameter: string): Decoded<LogPosition | undefined> {
-  if (text !== '' && !isPosition(text)) return { ok: false, problem: problem('bad-request', `${parameter}: must be a log position, is ${shown(text)}`) };
+  if (text !== '' && !isPosition(text))
+    return { ok: false, problem: problem('bad-request', `${parameter}: must be a log position, is ${shown(text)}`) };
   const position = BigInt(text);
   return { ok: true, value: position === 0n ? undefined : logPosition(position) };
 }
@@ -64,9 +84,15 @@ function decodeFlag(query: URLSearchParams, parameter: string): Decoded<boolean 
   const text = query.get(parameter);
   if (text === null) return { ok: true, value: undefined };
   switch (text.toLowerCase()) {
-    case 'true': case '1': case '': return { ok: true, value: true };
-    case 'false': case '0': return { ok: true, value: false };
-    default: return { ok: false, problem: problem('bad-request', `${parameter}: must be true or false, is ${shown(text)}`) };
+    case 'true':
+    case '1':
+    case '':
+      return { ok: true, value: true };
+    case 'false':
+    case '0':
+      return { ok: true, value: false };
+    default:
+      return { ok: false, problem: problem('bad-request', `${parameter}: must be true or false, is ${shown(text)}`) };
   }
 }
 
@@ -76,7 +102,11 @@ function decodeFlag(query: URLSearchParams, parameter: string): Decoded<boolean 
  */
 function decodeTimeout(query: URLSearchParams): Decoded<number | undefined> {
   const text = query.get('timeoutSeconds') ?? '';
-  if (!/^\d{0,16}$/u.test(text)) return { ok: false, problem: problem('bad-request', `timeoutSeconds: must be a whole number >= 0, is ${shown(text)}`) };
+  if (!/^\d{0,16}$/u.test(text))
+    return {
+      ok: false,
+      problem: problem('bad-request', `timeoutSeconds: must be a whole number >= 0, is ${shown(text)}`),
+    };
   const seconds = Number(text);
   return { ok: true, value: seconds === 0 ? undefined : Math.min(seconds, watchTimeoutSecondsMax) * 1_000 };
 }

@@ -28,7 +28,15 @@ export function errorFrames({ reason, detail }: Ending, encoding: FrameEncoding)
   const told: Told = endings[reason];
   if (told.error === undefined) return undefined;
   const { status, word } = problems[told.error];
-  const object = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: detail, reason: word, code: status };
+  const object = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: detail,
+    reason: word,
+    code: status,
+  };
   const parts: Uint8Array[] = [];
   encoding.encode({ type: 'ERROR', object: Buffer.from(JSON.stringify(object)), position: undefined }, parts);
   return Buffer.concat(parts);

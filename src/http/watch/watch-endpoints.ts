@@ -19,8 +19,12 @@ export type WatchEndpointsDependencies = Edge & { readonly hub: WatchHub };
 export function createWatchEndpoints(dependencies: WatchEndpointsDependencies): WatchEndpoints {
   const endpoints = new HubEndpoints(dependencies);
   return {
-    open: (request, req, res) => { endpoints.open(request, req, res); },
-    upgrade: (request, req, socket, head) => { endpoints.upgrade(request, req, { socket, head }); },
+    open: (request, req, res) => {
+      endpoints.open(request, req, res);
+    },
+    upgrade: (request, req, socket, head) => {
+      endpoints.upgrade(request, req, { socket, head });
+    },
   };
 }
 
@@ -28,7 +32,11 @@ type Admission = { readonly ok: true; readonly value: WatchPlan } | { readonly o
 
 class HubEndpoints {
   readonly #dependencies: WatchEndpointsDependencies;
-  readonly #upgrades = new SocketUpgrades({ messageBytesMax: watchClientFrameBytesMax, fragmentsMax: watchClientFragmentsMax, chunksMax: watchClientChunksMax });
+  readonly #upgrades = new SocketUpgrades({
+    messageBytesMax: watchClientFrameBytesMax,
+    fragmentsMax: watchClientFragmentsMax,
+    chunksMax: watchClientChunksMax,
+  });
 
   constructor(dependencies: WatchEndpointsDependencies) {
     this.#dependencies = dependencies;
@@ -42,7 +50,12 @@ class HubEndpoints {
       sendProblem({ req, res, requestId }, admission.problem, this.#dependencies);
       return;
     }
-    res.writeHead(200, ['Content-Type', encoding === serverSentEvents ? 'text/event-stream' : 'application/json', ...streamHeaders, requestId]);
+    res.writeHead(200, [
+      'Content-Type',
+      encoding === serverSentEvents ? 'text/event-stream' : 'application/json',
+      ...streamHeaders,
+      requestId,
+    ]);
     if (req.method === 'HEAD') {
       res.end();
       return;
@@ -51,10 +64,16 @@ class HubEndpoints {
     // A reset during a write is handled by `close`, which notifies the hub.
     res.on('error', () => undefined);
     const watcher = this.#dependencies.hub.open(admission.value, new StreamSink(res, encoding));
-    res.once('close', () => { watcher.gone(); });
+    res.once('close', () => {
+      watcher.gone();
+    });
   }
 
-  upgrade(request: WatchRequest, req: IncomingMessage, { socket, head }: { readonly socket: Duplex; readonly head: Buffer }): void {
+  upgrade(
+    request: WatchRequest,
+    req: IncomingMessage,
+    { socket, head }: { readonly socket: Duplex; readonly head: Buffer },
+  ): void {
     const admission = this.#admit(request, undefined);
     if (!admission.ok) {
       refuseUpgrade({ req, socket, requestId: request.requestId }, admission.problem, this.#dependencies);
@@ -62,9 +81,12 @@ class HubEndpoints {
     }
     const refused = this.#upgrades.accept(req, socket, head, (webSocket) => {
       const watcher = this.#dependencies.hub.open(admission.value, new SocketSink(webSocket, socket));
-      webSocket.once('close', () => { watcher.gone(); });
+      webSocket.once('close', () => {
+        watcher.gone();
+      });
     });
-    if (refused !== undefined) refuseUpgrade({ req, socket, requestId: request.requestId }, refused, this.#dependencies);
+    if (refused !== undefined)
+      refuseUpgrade({ req, socket, requestId: request.requestId }, refused, this.#dependencies);
   }
 
   #admit(request: WatchRequest, resumed: string | undefined): Admission {
@@ -75,8 +97,18 @@ class HubEndpoints {
 }
 
 /** A buffering proxy would prevent a watch from ever starting. */
-const streamHeaders = ['Cache-Control', 'no-store', 'X-Accel-Buffering', 'no', 'X-Content-Type-Options', 'nosniff', 'X-Request-Id'] as const;
+const streamHeaders = [
+  'Cache-Control',
+  'no-store',
+  'X-Accel-Buffering',
+  'no',
+  'X-Content-Type-Options',
+  'nosniff',
+  'X-Request-Id',
+] as const;
 
 function acceptsEventStream(req: IncomingMessage): boolean {
-  return (req.headers.accept ?? '').split(',').some((range) => range.split(';', 1)[0]?.trim().toLowerCase() === 'text/event-stream');
+  return (req.headers.accept ?? '')
+    .split(',')
+    .some((range) => range.split(';', 1)[0]?.trim().toLowerCase() === 'text/event-stream');
 }

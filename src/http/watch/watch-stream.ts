@@ -13,16 +13,25 @@ const eventEnd = Buffer.from('}\n\n');
 /** One event on each line. */
 export const jsonLines: FrameEncoding = {
   name: 'json-lines',
-  encode: ({ type, object }, into) => { into.push(eventOpenings[type], object, lineEnd); },
+  encode: ({ type, object }, into) => {
+    into.push(eventOpenings[type], object, lineEnd);
+  },
 };
 
 /** Events without a name, each with the position to resume from. JSON is on one line, so it needs no splitting. */
 export const serverSentEvents: FrameEncoding = {
   name: 'server-sent-events',
   encode: ({ type, object, position }, into) => {
-    into.push(Buffer.from(`${position === undefined ? '' : `id: ${position.toString()}\n`}data: `, 'latin1'), eventOpenings[type], object, eventEnd);
+    into.push(
+      Buffer.from(`${position === undefined ? '' : `id: ${position.toString()}\n`}data: `, 'latin1'),
+      eventOpenings[type],
+      object,
+      eventEnd,
+    );
   },
-  mark: (position, into) => { into.push(Buffer.from(markText(position), 'latin1')); },
+  mark: (position, into) => {
+    into.push(Buffer.from(markText(position), 'latin1'));
+  },
 };
 
 /** Clients remember an id without data, and dispatch no event. */

@@ -12,7 +12,11 @@ import { isStrayAppendReply } from './eventstore-stray.ts';
 
 export type Reply =
   /** `position` is undefined if the server does not return it. */
-  | { readonly kind: 'appended'; readonly revision: number; readonly position: { readonly commit: bigint; readonly prepare: bigint } | undefined }
+  | {
+      readonly kind: 'appended';
+      readonly revision: number;
+      readonly position: { readonly commit: bigint; readonly prepare: bigint } | undefined;
+    }
   /** The server answered that it did not append. */
   | { readonly kind: 'answered'; readonly fault: Fault; readonly cause: unknown }
   | { readonly kind: 'not-sent'; readonly fault: Fault; readonly cause: unknown }
@@ -60,7 +64,9 @@ export class Appender {
         this.#send(append);
         return;
       }
-      append.timer = this.#clock.after(logSendWaitMs, () => { this.#giveUp(append); });
+      append.timer = this.#clock.after(logSendWaitMs, () => {
+        this.#giveUp(append);
+      });
       this.#waiting.push(append);
       if (this.#gate === 'cold') void this.#connect();
     });
@@ -68,7 +74,10 @@ export class Appender {
 
   /** Limits the stream to its last events. Not awaited, since it is only cleanup. */
   keepLast(stream: string, maxCount: number): Promise<unknown> {
-    return this.#client?.setStreamMetadata(stream, { maxCount }, { expectedRevision: 'no_stream' }) ?? Promise.reject(new Error('not connected'));
+    return (
+      this.#client?.setStreamMetadata(stream, { maxCount }, { expectedRevision: 'no_stream' }) ??
+      Promise.reject(new Error('not connected'))
+    );
   }
 
   #giveUp(append: Append): void {
@@ -81,7 +90,7 @@ export class Appender {
   async #connect(): Promise<void> {
     this.#gate = 'connecting';
     try {
-      const client = this.#client = this.#connectTo();
+      const client = (this.#client = this.#connectTo());
       await this.#inTime(client.warmUp());
     } catch (cause) {
       this.#refuseWaiting(faultOf(cause), cause);
@@ -96,7 +105,9 @@ export class Appender {
 
   async #inTime(asked: Promise<void>): Promise<void> {
     const waited = new AbortController();
-    const late = delay(this.#clock, logReplyMs, waited.signal).then(() => { throw new Error(`no answer within ${logReplyMs.toString()} ms`); });
+    const late = delay(this.#clock, logReplyMs, waited.signal).then(() => {
+      throw new Error(`no answer within ${logReplyMs.toString()} ms`);
+    });
     try {
       await Promise.race([asked, late]);
     } finally {
@@ -129,8 +140,14 @@ export class Appender {
       // The cause of the missing reply may affect the others in flight as well.
       this.#cut(new Error(`no reply within ${logReplyMs.toString()} ms`));
     });
-    client.appendToStream(append.stream, append.events, { expectedRevision: append.expected })
-      .then((result) => { this.#succeeded(append, result); }, (error: unknown) => { this.#failed(append, error); });
+    client.appendToStream(append.stream, append.events, { expectedRevision: append.expected }).then(
+      (result) => {
+        this.#succeeded(append, result);
+      },
+      (error: unknown) => {
+        this.#failed(append, error);
+      },
+    );
   }
 
   #succeeded(append: Append, { nextExpectedRevision, position }: AppendResult): void {
@@ -180,7 +197,9 @@ export class Appender {
     this.#gate = 'cutting';
     const fault = faultOf(cause);
     for (const append of [...this.#inFlight]) this.#settle(append, { kind: 'unknown', fault, cause });
-    void this.#discard().then(() => { this.#reopen(); });
+    void this.#discard().then(() => {
+      this.#reopen();
+    });
   }
 
   /** Waits for the end of the old stream: its error would otherwise reject appends on the new one. */
@@ -210,7 +229,8 @@ export class Appender {
     // Ends the stream without cancelling it: an error would reject appends of the process's other clients.
     if (this.#inFlight.size === 0) await client?.close(this.#clock);
     else await client?.cut(this.#clock);
-    for (const append of [...this.#inFlight]) this.#settle(append, { kind: 'unknown', fault: { kind: 'away', reason: cause.message }, cause });
+    for (const append of [...this.#inFlight])
+      this.#settle(append, { kind: 'unknown', fault: { kind: 'away', reason: cause.message }, cause });
   }
 
   /** Resolves when nothing is in flight, or after the time limit of a close. */

@@ -36,7 +36,8 @@ export class Appends {
   }
 
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
-    if (this.#context.closing.aborted) return Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('the log is closed') });
+    if (this.#context.closing.aborted)
+      return Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('the log is closed') });
     const away = this.#context.contact.known();
     // In a later turn: a caller that retries without a delay would block the reply that restores the log.
     if (away !== undefined) return nextTurn({ ok: false, reason: 'unavailable', cause: away });
@@ -47,7 +48,9 @@ export class Appends {
       return Promise.reject(error instanceof Error ? error : new Error('the append failed', { cause: error }));
     }
     this.#inFlight.add(outcome);
-    const done = (): void => { this.#inFlight.delete(outcome); };
+    const done = (): void => {
+      this.#inFlight.delete(outcome);
+    };
     outcome.then(done, done);
     return outcome;
   }
@@ -58,7 +61,8 @@ export class Appends {
     const prepared = driverEvents(events);
     const name = driverStream(this.#context.prefix, stream);
     this.#context.own.remember(stream, events, sentMs);
-    return this.#context.appender.append(name, prepared, expected === 'absent' ? 'no_stream' : BigInt(expected))
+    return this.#context.appender
+      .append(name, prepared, expected === 'absent' ? 'no_stream' : BigInt(expected))
       .then((reply) => this.#outcome(append, reply));
   }
 
@@ -70,7 +74,11 @@ export class Appends {
     if (stream.startsWith('lease:')) this.#context.leases.renewed(append);
     const { position } = reply;
     // For several events, server versions differ in which event's position they return.
-    const isTold = events.length === 1 && reply.revision === revision && position !== undefined && position.commit === position.prepare;
+    const isTold =
+      events.length === 1 &&
+      reply.revision === revision &&
+      position !== undefined &&
+      position.commit === position.prepare;
     const outcome: AppendOutcome | undefined = isTold
       ? { ok: true, revision: streamRevision(revision), position: logPosition(position.commit + 1n) }
       : undefined;
@@ -80,9 +88,14 @@ export class Appends {
 
   #inTurn(outcome: AppendOutcome | Promise<AppendOutcome>): Promise<AppendOutcome> {
     const turn = (this.#lookedUp ?? Promise.resolve()).then(() => outcome);
-    const settled = turn.then(() => undefined, () => undefined).then(() => {
-      if (this.#lookedUp === settled) this.#lookedUp = undefined;
-    });
+    const settled = turn
+      .then(
+        () => undefined,
+        () => undefined,
+      )
+      .then(() => {
+        if (this.#lookedUp === settled) this.#lookedUp = undefined;
+      });
     this.#lookedUp = settled;
     return turn;
   }
@@ -92,20 +105,30 @@ export class Appends {
     if (reply.kind === 'answered' && fault.kind === 'wrong-version') return this.#lookUp(append, reply);
     this.#context.own.forget(append.events);
     if (reply.kind === 'unknown') return this.#unknown(reply);
-    if (fault.kind === 'too-large') return Promise.reject(new RangeError('the server accepts less than 1 MiB, its default, in one append', { cause }));
+    if (fault.kind === 'too-large')
+      return Promise.reject(
+        new RangeError('the server accepts less than 1 MiB, its default, in one append', { cause }),
+      );
     return this.#unavailable(reply);
   }
 
   async #unknown({ fault, cause }: Exclude<Reply, { kind: 'appended' }>): Promise<AppendOutcome> {
     const isAway = fault.kind === 'away' && !this.#context.closing.aborted;
-    return { ok: false, reason: 'unknown', cause: isAway ? await this.#context.contact.failed(fault, cause) : this.#context.contact.lost(fault, cause) };
+    return {
+      ok: false,
+      reason: 'unknown',
+      cause: isAway ? await this.#context.contact.failed(fault, cause) : this.#context.contact.lost(fault, cause),
+    };
   }
 
   /** @throws LogRefusedError when the server never accepted this node. */
   async #unavailable({ fault, cause }: Exclude<Reply, { kind: 'appended' }>): Promise<AppendOutcome> {
     if (this.#context.closing.aborted) return { ok: false, reason: 'unavailable', cause };
     // A permanently deleted stream does not make the log unavailable.
-    const error = fault.kind === 'tombstone' ? this.#context.contact.lost(fault, cause) : await this.#context.contact.failed(fault, cause);
+    const error =
+      fault.kind === 'tombstone'
+        ? this.#context.contact.lost(fault, cause)
+        : await this.#context.contact.failed(fault, cause);
     if (error instanceof LogRefusedError) throw error;
     return { ok: false, reason: 'unavailable', cause: error };
   }

@@ -24,8 +24,10 @@ type Closing = { close(): void };
 export type SubscriptionCall = Readable & { cancel(): void };
 
 /** The part of the driver's client that is used, so that tests can replace it. */
-export type LogDriver = Pick<LogClient,
-  'appendToStream' | 'readStream' | 'readAll' | 'setStreamMetadata' | 'subscribe' | 'warmUp' | 'cut' | 'close'>;
+export type LogDriver = Pick<
+  LogClient,
+  'appendToStream' | 'readStream' | 'readAll' | 'setStreamMetadata' | 'subscribe' | 'warmUp' | 'cut' | 'close'
+>;
 
 /** The driver's client, extended by a connection check and by closing its sockets. */
 export class LogClient extends EventStoreDBClient {
@@ -41,7 +43,8 @@ export class LogClient extends EventStoreDBClient {
     const [first] = url.hosts;
     const credentials = url.credentials === undefined ? undefined : { ...url.credentials };
     if (first !== undefined && url.discover) super({ ...options, discover: first }, channelOptions(url), credentials);
-    else if (first !== undefined && url.hosts.length === 1) super({ ...options, endpoint: first }, channelOptions(url), credentials);
+    else if (first !== undefined && url.hosts.length === 1)
+      super({ ...options, endpoint: first }, channelOptions(url), credentials);
     else super({ ...options, endpoints: [...url.hosts] }, channelOptions(url), credentials);
     this.#watchConnections();
   }
@@ -49,13 +52,19 @@ export class LogClient extends EventStoreDBClient {
   #watchConnections(): void {
     const [create, connect] = [this.GRPCStreamCreator, this.getChannel];
     // All appends share one stream: ending rather than cancelling it keeps its error from other clients' appends.
-    this.GRPCStreamCreator = (Client, name, creator, cache) => create(Client, name, (client) => {
-      const stream = creator(client);
-      if (cache !== undefined && 'end' in stream) this.#keep(stream);
-      return stream;
-    }, cache);
+    this.GRPCStreamCreator = (Client, name, creator, cache) =>
+      create(
+        Client,
+        name,
+        (client) => {
+          const stream = creator(client);
+          if (cache !== undefined && 'end' in stream) this.#keep(stream);
+          return stream;
+        },
+        cache,
+      );
     // Requesting a channel creates one, so the latest is recorded for the close.
-    this.getChannel = async () => this.#channel = await connect();
+    this.getChannel = async () => (this.#channel = await connect());
   }
 
   #keep(stream: Ending): void {
@@ -68,11 +77,20 @@ export class LogClient extends EventStoreDBClient {
    * same turn, because a call may fail before its awaiter continues; it also receives a check whether the client still
    * uses the same server.
    */
-  async subscribe(after: bigint | 'start', prefixes: readonly string[], attach: (call: SubscriptionCall, isSameServer: () => boolean) => void): Promise<void> {
+  async subscribe(
+    after: bigint | 'start',
+    prefixes: readonly string[],
+    attach: (call: SubscriptionCall, isSameServer: () => boolean) => void,
+  ): Promise<void> {
     const request = subscriptionRequest(after, prefixes);
     await this.GRPCStreamCreator(StreamsClient, 'subscribe', (client) => {
-      const call = client.makeServerStreamRequest(StreamsService.read.path, StreamsService.read.requestSerialize, decodeAnswer, request,
-        ...this.callArguments({}, { deadline: Infinity }));
+      const call = client.makeServerStreamRequest(
+        StreamsService.read.path,
+        StreamsService.read.requestSerialize,
+        decodeAnswer,
+        request,
+        ...this.callArguments({}, { deadline: Infinity }),
+      );
       const channel: Closing = client.getChannel();
       attach(call, () => this.#channel === channel);
       return call;
@@ -92,10 +110,13 @@ export class LogClient extends EventStoreDBClient {
 
   /** Ends the streams, and cancels those that do not end. */
   async close(clock: Clock): Promise<void> {
-    const ended = [...this.#open].map((stream) => new Promise<void>((resolve) => {
-      stream.once('close', resolve);
-      stream.end();
-    }));
+    const ended = [...this.#open].map(
+      (stream) =>
+        new Promise<void>((resolve) => {
+          stream.once('close', resolve);
+          stream.end();
+        }),
+    );
     await Promise.race([Promise.all(ended), delay(clock, logCloseMs)]);
     await this.cut(clock);
   }
@@ -133,9 +154,9 @@ function subscriptionRequest(after: bigint | 'start', prefixes: readonly string[
 function channelOptions({ tls, tlsCAFile, userCertFile, userKeyFile }: EventStoreUrl): ChannelCredentialOptions {
   return {
     insecure: !tls,
-    ...tlsCAFile === undefined ? {} : { rootCertificate: fileOf('tlsCAFile', tlsCAFile) },
-    ...userCertFile === undefined ? {} : { userCertFile: fileOf('userCertFile', userCertFile) },
-    ...userKeyFile === undefined ? {} : { userKeyFile: fileOf('userKeyFile', userKeyFile) },
+    ...(tlsCAFile === undefined ? {} : { rootCertificate: fileOf('tlsCAFile', tlsCAFile) }),
+    ...(userCertFile === undefined ? {} : { userCertFile: fileOf('userCertFile', userCertFile) }),
+    ...(userKeyFile === undefined ? {} : { userKeyFile: fileOf('userKeyFile', userKeyFile) }),
   };
 }
 
@@ -153,15 +174,33 @@ function fileOf(option: string, path: string): Buffer {
  * such connections.
  */
 export async function wantsTls({ hosts }: EventStoreUrl, clock: Clock): Promise<boolean> {
-  const answers = await Promise.all(hosts.map(({ address, port }) => new Promise<boolean>((resolve) => {
-    const socket = connectTls({ host: address.replace(/^\[|\]$/gu, ''), port, rejectUnauthorized: false, ALPNProtocols: ['h2'] });
-    const timer = clock.after(logCloseMs, () => { settle(false); });
-    const settle = (speaks: boolean): void => {
-      timer.cancel();
-      socket.destroy();
-      resolve(speaks);
-    };
-    socket.once('secureConnect', () => { settle(true); }).once('error', () => { settle(false); });
-  })));
+  const answers = await Promise.all(
+    hosts.map(
+      ({ address, port }) =>
+        new Promise<boolean>((resolve) => {
+          const socket = connectTls({
+            host: address.replace(/^\[|\]$/gu, ''),
+            port,
+            rejectUnauthorized: false,
+            ALPNProtocols: ['h2'],
+          });
+          const timer = clock.after(logCloseMs, () => {
+            settle(false);
+          });
+          const settle = (speaks: boolean): void => {
+            timer.cancel();
+            socket.destroy();
+            resolve(speaks);
+          };
+          socket
+            .once('secureConnect', () => {
+              settle(true);
+            })
+            .once('error', () => {
+              settle(false);
+            });
+        }),
+    ),
+  );
   return answers.includes(true);
 }

@@ -66,7 +66,11 @@ export class Contact {
     }
     const before = this.#state;
     const error = this.lost(fault, cause);
-    this.#state = { reachable: false, reason: error.reason, sinceMs: before.reachable ? this.#clock.monotonic() : before.sinceMs };
+    this.#state = {
+      reachable: false,
+      reason: error.reason,
+      sinceMs: before.reachable ? this.#clock.monotonic() : before.sinceMs,
+    };
     if (before.reachable) this.#onState(this.#state);
     return error;
   }

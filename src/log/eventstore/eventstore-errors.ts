@@ -41,7 +41,10 @@ export function faultOf(error: unknown): Fault {
 function typedFault(error: DriverError): Fault | undefined {
   switch (error.type) {
     case ErrorType.WRONG_EXPECTED_VERSION:
-      return { kind: 'wrong-version', actual: typeof error.actualVersion === 'bigint' ? Number(error.actualVersion) : undefined };
+      return {
+        kind: 'wrong-version',
+        actual: typeof error.actualVersion === 'bigint' ? Number(error.actualVersion) : undefined,
+      };
     case ErrorType.STREAM_NOT_FOUND:
       return { kind: 'no-stream' };
     case ErrorType.STREAM_DELETED:
@@ -59,8 +62,10 @@ function typedFault(error: DriverError): Fault | undefined {
 
 function codedFault(error: DriverError): Fault {
   const reason = reasonOf(error);
-  if (error.code === grpc.unauthenticated || error.code === grpc.permissionDenied) return { kind: 'refused', reason: `it refuses access (${reason})` };
-  if (encryption.test(error.message)) return { kind: 'refused', reason: `no encrypted connection can be made (${reason})` };
+  if (error.code === grpc.unauthenticated || error.code === grpc.permissionDenied)
+    return { kind: 'refused', reason: `it refuses access (${reason})` };
+  if (encryption.test(error.message))
+    return { kind: 'refused', reason: `no encrypted connection can be made (${reason})` };
   if (error.code === grpc.aborted) return { kind: 'dropped' };
   if (error.code === grpc.unknown && !/not ready/iu.test(error.message)) return { kind: 'failed', reason };
   return { kind: 'away', reason };
@@ -77,7 +82,9 @@ export function reasonOf(error: unknown): string {
 
 /** Whether a call failed before any of it can have been sent. */
 export function wasNeverSent(error: unknown): boolean {
-  return error instanceof Error && /No connection established|Name resolution failed|Failed to discover/u.test(error.message);
+  return (
+    error instanceof Error && /No connection established|Name resolution failed|Failed to discover/u.test(error.message)
+  );
 }
 
 /**

@@ -36,7 +36,10 @@ export type FollowPlan = {
 };
 
 /** One way of reading for catch-up and live: consecutive subscriptions, each from the end of the last one. */
-export async function* follow(context: FollowContext, plan: FollowPlan): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+export async function* follow(
+  context: FollowContext,
+  plan: FollowPlan,
+): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
   if (plan.signal?.aborted === true) return;
   const reader = new Reader(context, plan);
   if (plan.until === undefined) context.own.follow(reader.follower);
@@ -118,12 +121,20 @@ class Reader {
     if (this.#began) this.#context.onResubscribed();
     this.#began = true;
     this.#batches.restart();
-    const subscription = new LiveSubscription(client(), { after: start, prefixes: prefixesOf(this.#context.prefix, this.#plan) }, () => { contact.worked(); });
-    const stir = (): void => { subscription.stir(); };
+    const subscription = new LiveSubscription(
+      client(),
+      { after: start, prefixes: prefixesOf(this.#context.prefix, this.#plan) },
+      () => {
+        contact.worked();
+      },
+    );
+    const stir = (): void => {
+      subscription.stir();
+    };
     this.#plan.signal?.addEventListener('abort', stir);
     closing.addEventListener('abort', stir);
     try {
-      const held = start === logStart || await this.#isHeld(start, subscription);
+      const held = start === logStart || (await this.#isHeld(start, subscription));
       if (held !== true) return held instanceof Error ? held : undefined;
       while (this.mayGoOn()) {
         yield* this.#drain(subscription);
@@ -162,7 +173,10 @@ class Reader {
       if (record === undefined) continue;
       const { position, id } = record.event;
       this.#tellTime(id, taken.createdMs);
-      const full = end !== undefined && position > end ? undefined : this.#batches.add({ ...record, event: this.#context.own.own(record.event) });
+      const full =
+        end !== undefined && position > end
+          ? undefined
+          : this.#batches.add({ ...record, event: this.#context.own.own(record.event) });
       if (full !== undefined) yield* this.#hand(full);
       if (end !== undefined && position >= end) {
         this.#done = true;
@@ -193,7 +207,8 @@ class Reader {
     const fault = faultOf(failure);
     this.#failures += 1;
     // A single ended subscription means little (its reader may have been too slow); a second one in a row is reported.
-    const saysMore = fault.kind === 'refused' || (this.#failures > 1 && fault.kind !== 'dropped' && fault.kind !== 'not-leader');
+    const saysMore =
+      fault.kind === 'refused' || (this.#failures > 1 && fault.kind !== 'dropped' && fault.kind !== 'not-leader');
     if (!(failure instanceof LogAwayError) && saysMore) {
       const error = await contact.failed(fault, failure);
       if (error instanceof LogRefusedError) throw error;
@@ -205,9 +220,15 @@ class Reader {
   async #unlessOver<T>(waitFor: (stop: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const { signal } = this.#plan;
     const over = new AbortController();
-    const stop = (): void => { over.abort(); };
+    const stop = (): void => {
+      over.abort();
+    };
     const sources = signal === undefined ? [this.#context.closing] : [this.#context.closing, signal];
-    const stopped = new Promise<undefined>((resolve) => { over.signal.addEventListener('abort', () => { resolve(undefined); }); });
+    const stopped = new Promise<undefined>((resolve) => {
+      over.signal.addEventListener('abort', () => {
+        resolve(undefined);
+      });
+    });
     for (const source of sources) source.addEventListener('abort', stop);
     try {
       if (sources.some((source) => source.aborted)) return undefined;
@@ -220,13 +241,15 @@ class Reader {
 
 /** Turns a rejection into a result. */
 function asked<T>(question: Promise<T>): Promise<T | Error> {
-  return question.catch((error: unknown) => (error instanceof Error ? error : new Error('a read of the log failed', { cause: error })));
+  return question.catch((error: unknown) =>
+    error instanceof Error ? error : new Error('a read of the log failed', { cause: error }),
+  );
 }
 
 /** The server filters by these prefixes, so events of other streams cost nothing. */
 function prefixesOf(prefix: string, { categories, endsIn }: FollowPlan): readonly string[] {
   if (categories === undefined) return [prefix];
-  return [...categories.map((category) => `${prefix}${category}:`), ...endsIn === undefined ? [] : [prefix + endsIn]];
+  return [...categories.map((category) => `${prefix}${category}:`), ...(endsIn === undefined ? [] : [prefix + endsIn])];
 }
 
 function categoryTest(categories: CategoryFilter): (stream: string) => boolean {

@@ -50,8 +50,11 @@ export class Leases {
    */
   #readBack({ stream, events, sentMs }: Renewal): void {
     const { reads, time } = this.#context;
-    reads.lastCreated(stream).then((last) => {
-      if (last !== undefined && last.event.id === events.at(-1)?.id) time.own(last.createdMs, sentMs);
-    }, () => undefined);
+    reads.lastCreated(stream).then(
+      (last) => {
+        if (last !== undefined && last.event.id === events.at(-1)?.id) time.own(last.createdMs, sentMs);
+      },
+      () => undefined,
+    );
   }
 }

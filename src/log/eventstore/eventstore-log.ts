@@ -18,8 +18,18 @@ import { Reads } from './eventstore-reads.ts';
 import type { LogEnd } from './eventstore-reads.ts';
 import { ServerTime } from './eventstore-time.ts';
 import { UnknownPositionError } from '../log.ts';
-import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
-  from '../log.ts';
+import type {
+  AppendOutcome,
+  EventLog,
+  ExpectedRevision,
+  LogPosition,
+  LogState,
+  ProposedEvent,
+  RecordedEvent,
+  StreamName,
+  StreamRevision,
+  SubscribeOptions,
+} from '../log.ts';
 
 export type EventStoreLogOptions = {
   /** `esdb://…` or `esdb+discover://…`, checked by `eventStoreUrlProblem`. */
@@ -63,7 +73,10 @@ class EventStoreLog implements EventLog {
   #client: LogDriver | undefined;
   #closed: Promise<void> | undefined;
 
-  constructor(url: EventStoreUrl, { clock, prefix = eventStorePrefixDefault, onState, onResubscribed, connect }: EventStoreLogOptions) {
+  constructor(
+    url: EventStoreUrl,
+    { clock, prefix = eventStorePrefixDefault, onState, onResubscribed, connect }: EventStoreLogOptions,
+  ) {
     this.#clock = clock;
     this.#time = new ServerTime(clock);
     this.#contact = new Contact(url, clock, (state) => {
@@ -72,12 +85,31 @@ class EventStoreLog implements EventLog {
     });
     // Each read in flight adds a listener: this is not a leak.
     setMaxListeners(0, this.#closing.signal, this.#ending.signal);
-    const shared = { prefix, client: () => this.#client ??= connect?.() ?? new LogClient(url), clock, contact: this.#contact, time: this.#time };
+    const shared = {
+      prefix,
+      client: () => (this.#client ??= connect?.() ?? new LogClient(url)),
+      clock,
+      contact: this.#contact,
+      time: this.#time,
+    };
     this.#reads = new Reads({ ...shared, closing: this.#ending.signal });
-    this.#context = { ...shared, closing: this.#closing.signal, reads: this.#reads, own: this.#own, onResubscribed: () => onResubscribed?.() };
+    this.#context = {
+      ...shared,
+      closing: this.#closing.signal,
+      reads: this.#reads,
+      own: this.#own,
+      onResubscribed: () => onResubscribed?.(),
+    };
     const { appender, release } = connect === undefined ? takeAppender(url, clock) : soleAppender(connect, clock);
     const leases = new Leases({ prefix, appender, clock, reads: this.#reads, time: this.#time });
-    this.#appends = new Appends({ ...shared, appender, leases, reads: this.#reads, own: this.#own, closing: this.#closing.signal });
+    this.#appends = new Appends({
+      ...shared,
+      appender,
+      leases,
+      reads: this.#reads,
+      own: this.#own,
+      closing: this.#closing.signal,
+    });
     this.#release = release;
   }
 
@@ -85,7 +117,10 @@ class EventStoreLog implements EventLog {
     return this.#appends.append(stream, events, expected);
   }
 
-  async readStream(stream: StreamName, { from, limit }: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
+  async readStream(
+    stream: StreamName,
+    { from, limit }: { readonly from: StreamRevision; readonly limit: number },
+  ): Promise<readonly RecordedEvent[]> {
     return (await (await this.#answering()).stream(stream, from, limit)).map((event) => this.#own.own(event));
   }
 
@@ -110,7 +145,10 @@ class EventStoreLog implements EventLog {
     return this.#readTo(options, end);
   }
 
-  async *#readTo(options: SubscribeOptions & { readonly until?: LogPosition }, asked: Promise<LogEnd>): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+  async *#readTo(
+    options: SubscribeOptions & { readonly until?: LogPosition },
+    asked: Promise<LogEnd>,
+  ): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
     const { after, signal, categories } = options;
     if (signal?.aborted === true) return;
     const { position: head, stream } = await asked;
@@ -120,7 +158,12 @@ class EventStoreLog implements EventLog {
   }
 
   subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]> {
-    return follow(this.#context, { after: options.after, until: undefined, categories: options.categories, signal: options.signal });
+    return follow(this.#context, {
+      after: options.after,
+      until: undefined,
+      categories: options.categories,
+      signal: options.signal,
+    });
   }
 
   state(): LogState {

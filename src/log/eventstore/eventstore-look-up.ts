@@ -24,13 +24,18 @@ type LookUpContext = { readonly reads: Reads; readonly clock: Clock; readonly cl
  *
  * @throws the errors of a read, or an Error if no event ever appears there.
  */
-export async function lookUp({ reads, clock, closing }: LookUpContext, append: Appended, reply: Reply): Promise<AppendOutcome> {
+export async function lookUp(
+  { reads, clock, closing }: LookUpContext,
+  append: Appended,
+  reply: Reply,
+): Promise<AppendOutcome> {
   const { stream, expected } = append;
   let head: RecordedEvent | undefined;
   for (let attempt = 1; attempt <= logLookUpsMax; attempt += 1) {
     const standing = await reads.stream(stream, streamRevision(firstRevision(append)), append.events.length);
     const last = standing.at(-1);
-    if (last !== undefined && isWhole(standing, append)) return { ok: true, revision: last.revision, position: last.position };
+    if (last !== undefined && isWhole(standing, append))
+      return { ok: true, revision: last.revision, position: last.position };
     head = await reads.last(stream);
     if (last !== undefined) return { ok: false, reason: 'conflict', actual: later(last, head).revision };
     // The server may report a conflict before the winning event is readable.
@@ -38,7 +43,8 @@ export async function lookUp({ reads, clock, closing }: LookUpContext, append: A
   }
   const isAhead = (head?.revision ?? -1) < (expected === 'absent' ? -1 : expected);
   // The expected revision is beyond the stream's end.
-  if (reply.kind === 'answered' && isAhead) return { ok: false, reason: 'conflict', actual: head?.revision ?? 'absent' };
+  if (reply.kind === 'answered' && isAhead)
+    return { ok: false, reason: 'conflict', actual: head?.revision ?? 'absent' };
   throw new Error('the log contradicts itself about the end of a stream', { cause: reply });
 }
 
@@ -49,7 +55,10 @@ export function firstRevision({ expected }: Appended): number {
 function isWhole(standing: readonly RecordedEvent[], append: Appended): boolean {
   const { events } = append;
   const first = firstRevision(append);
-  return standing.length === events.length && standing.every(({ id, revision }, index) => id === events[index]?.id && revision === first + index);
+  return (
+    standing.length === events.length &&
+    standing.every(({ id, revision }, index) => id === events[index]?.id && revision === first + index)
+  );
 }
 
 function later(one: RecordedEvent, other: RecordedEvent | undefined): RecordedEvent {

@@ -4,7 +4,13 @@ import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from '../l
 /** A subscriber: the last position it has received, and its filter of streams. */
 export type Follower = { seen: LogPosition; readonly wants: (stream: StreamName) => boolean };
 
-type Own = { readonly stream: StreamName; readonly data: Uint8Array; readonly metadata: Uint8Array; readonly sentMs: number; position: LogPosition | undefined };
+type Own = {
+  readonly stream: StreamName;
+  readonly data: Uint8Array;
+  readonly metadata: Uint8Array;
+  readonly sentMs: number;
+  position: LogPosition | undefined;
+};
 
 /**
  * The events that this process appended, until its subscribers have received them: they get the same instances, so
@@ -66,7 +72,8 @@ export class OwnEvents {
 
   /** Whether a subscriber still expects an event of this stream; with a position, one after its last. */
   #isWanted(stream: StreamName, position?: LogPosition): boolean {
-    for (const { seen, wants } of this.#followers) if ((position === undefined || seen < position) && wants(stream)) return true;
+    for (const { seen, wants } of this.#followers)
+      if ((position === undefined || seen < position) && wants(stream)) return true;
     return false;
   }
 

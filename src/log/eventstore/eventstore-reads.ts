@@ -44,13 +44,19 @@ export class Reads {
 
   async stream(stream: StreamName, from: StreamRevision, limit: number): Promise<readonly RecordedEvent[]> {
     if (limit <= 0) return [];
-    const records = await this.#retried.read((client) => (
-      client.readStream(this.#context.prefix + stream, { fromRevision: BigInt(from), maxCount: limit, requiresLeader: true })));
+    const records = await this.#retried.read((client) =>
+      client.readStream(this.#context.prefix + stream, {
+        fromRevision: BigInt(from),
+        maxCount: limit,
+        requiresLeader: true,
+      }),
+    );
     const events = this.#ours(records);
     // The server deletes old events from lease streams, and from no others.
     if (stream.startsWith('lease:')) return events;
     for (const [index, { revision }] of events.entries()) {
-      if (revision !== from + index) throw new LogCorruptError(`revision ${(from + index).toString()} of ${stream} is missing`);
+      if (revision !== from + index)
+        throw new LogCorruptError(`revision ${(from + index).toString()} of ${stream} is missing`);
     }
     return events;
   }
@@ -60,9 +66,17 @@ export class Reads {
   }
 
   /** With its time by the server's clock. */
-  async lastCreated(stream: StreamName): Promise<{ readonly event: RecordedEvent; readonly createdMs: number } | undefined> {
-    const records = await this.#retried.read((client) => (
-      client.readStream(this.#context.prefix + stream, { fromRevision: 'end', direction: 'backwards', maxCount: 1, requiresLeader: true })));
+  async lastCreated(
+    stream: StreamName,
+  ): Promise<{ readonly event: RecordedEvent; readonly createdMs: number } | undefined> {
+    const records = await this.#retried.read((client) =>
+      client.readStream(this.#context.prefix + stream, {
+        fromRevision: 'end',
+        direction: 'backwards',
+        maxCount: 1,
+        requiresLeader: true,
+      }),
+    );
     const [event] = this.#ours(records);
     const createdMs = records[0]?.event?.created.getTime() ?? 0;
     this.#context.time.seen(createdMs);
@@ -95,19 +109,23 @@ export class Reads {
       const found = page.find(({ ours }) => ours !== undefined)?.ours;
       if (found !== undefined) return this.#remember(end, found);
       const oldest = page.at(-1)?.place;
-      if (oldest === undefined || page.length < count || oldest.commit <= this.#scanned) return this.#remember(end, this.#found);
+      if (oldest === undefined || page.length < count || oldest.commit <= this.#scanned)
+        return this.#remember(end, this.#found);
       from = oldest;
     }
   }
 
   /** Keeps nothing of other platforms' events, which may be large and many. */
   async #readBackward(fromPosition: Place | 'end', maxCount: number): Promise<readonly Passed[]> {
-    return this.#retried.readEach((client) => client.readAll({ direction: 'backwards', fromPosition, maxCount, requiresLeader: true }), {
-      keep: ({ event }) => {
-        if (event?.position === undefined) return undefined;
-        return { place: event.position, ours: endAt(event.position, streamOf(this.#context.prefix, event)) };
+    return this.#retried.readEach(
+      (client) => client.readAll({ direction: 'backwards', fromPosition, maxCount, requiresLeader: true }),
+      {
+        keep: ({ event }) => {
+          if (event?.position === undefined) return undefined;
+          return { place: event.position, ours: endAt(event.position, streamOf(this.#context.prefix, event)) };
+        },
       },
-    });
+    );
   }
 
   /** Repeats a read until the server answers it. */
@@ -163,8 +181,11 @@ export class Reads {
 
   /** The event at the position, or the next one after it, of this log or another. */
   async #from(position: LogPosition): Promise<DriverRecord | undefined> {
-    const ask = (): Promise<readonly Resolved[]> => this.#retried.read((client) => (
-      client.readAll({ fromPosition: placeOf(position), maxCount: 1, requiresLeader: true })), 'failures too');
+    const ask = (): Promise<readonly Resolved[]> =>
+      this.#retried.read(
+        (client) => client.readAll({ fromPosition: placeOf(position), maxCount: 1, requiresLeader: true }),
+        'failures too',
+      );
     try {
       return (await ask())[0]?.event;
     } catch (error) {

@@ -57,9 +57,18 @@ const positionMax = 0x7fff_ffff_ffff_ffffn;
 export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
   let bytes = 0;
   const packed = events.map((event, index) => {
-    const metadata = events.length === 1 ? plainBytes(event.metadata) : marked(event.metadata, { index: index + 1, of: events.length });
+    const metadata =
+      events.length === 1
+        ? plainBytes(event.metadata)
+        : marked(event.metadata, { index: index + 1, of: events.length });
     bytes += event.data.length + metadata.length + 2 * event.type.length;
-    return { id: event.id, contentType: 'application/octet-stream' as const, type: event.type, data: plainBytes(event.data), metadata };
+    return {
+      id: event.id,
+      contentType: 'application/octet-stream' as const,
+      type: event.type,
+      data: plainBytes(event.data),
+      metadata,
+    };
   });
   if (bytes > appendBytesMax) {
     throw new RangeError(`an append has at most ${appendBytesMax.toString()} bytes, got ${bytes.toString()}`);
@@ -72,7 +81,10 @@ export function driverStream(prefix: string, stream: StreamName): string {
   // A UTF-16 unit takes at most three bytes, so most names need no counting.
   if (stream.length * 3 > streamNameBytesMax) {
     const bytes = Buffer.byteLength(stream);
-    if (bytes > streamNameBytesMax) throw new RangeError(`a stream's name has at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`);
+    if (bytes > streamNameBytesMax)
+      throw new RangeError(
+        `a stream's name has at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`,
+      );
   }
   return prefix + stream;
 }
@@ -101,11 +113,31 @@ function isJsonObject(text: Buffer): boolean {
 }
 
 /** The driver has parsed the metadata. Ours came from `JSON.stringify`, so stringifying restores the same bytes. */
-export function rawRecord({ streamId, id, revision, type, data, metadata, position, created }: DriverRecord): RawRecord {
+export function rawRecord({
+  streamId,
+  id,
+  revision,
+  type,
+  data,
+  metadata,
+  position,
+  created,
+}: DriverRecord): RawRecord {
   const { commit, prepare } = position ?? { commit: positionMax + 1n, prepare: positionMax + 1n };
   const isBytes = data instanceof Uint8Array;
   const createdMs = created?.getTime() ?? 0;
-  return { streamId, id, revision: Number(revision), type, isBytes, data: isBytes ? data : nothing, metadata: metadataBytes(metadata), commit, prepare, createdMs };
+  return {
+    streamId,
+    id,
+    revision: Number(revision),
+    type,
+    isBytes,
+    data: isBytes ? data : nothing,
+    metadata: metadataBytes(metadata),
+    commit,
+    prepare,
+    createdMs,
+  };
 }
 
 function metadataBytes(metadata: unknown): Uint8Array {
@@ -129,15 +161,19 @@ export function storedRecord(prefix: string, raw: RawRecord): StoredRecord | und
 }
 
 /** The stream name of our event; undefined for other events and for the server's tombstones. */
-export function streamOf(prefix: string, { streamId, type }: Pick<RawRecord, 'streamId' | 'type'>): StreamName | undefined {
+export function streamOf(
+  prefix: string,
+  { streamId, type }: Pick<RawRecord, 'streamId' | 'type'>,
+): StreamName | undefined {
   if (!streamId.startsWith(prefix) || type === tombstone) return undefined;
   const name = streamId.slice(prefix.length);
-  return /^[a-z]+:./su.test(name) ? name as StreamName : undefined;
+  return /^[a-z]+:./su.test(name) ? (name as StreamName) : undefined;
 }
 
 function positionOf({ id, commit, prepare }: RawRecord): LogPosition {
   if (commit > positionMax) throw new LogCorruptError(`event ${id} has no position: the server is older than 22.6`);
-  if (commit !== prepare) throw new LogCorruptError(`event ${id} was written in a transaction, which this program never does`);
+  if (commit !== prepare)
+    throw new LogCorruptError(`event ${id} was written in a transaction, which this program never does`);
   return logPosition(commit + 1n);
 }
 
@@ -145,11 +181,13 @@ const markStart = Buffer.from('{"$append":"');
 const [comma, brace] = [0x2c, 0x7b];
 
 function unmarked({ id, metadata }: RawRecord): { readonly metadata: Uint8Array; readonly place: Place | undefined } {
-  if (metadata[2] !== markStart[2] || markStart.compare(metadata, 0, markStart.length) !== 0) return { metadata, place: undefined };
+  if (metadata[2] !== markStart[2] || markStart.compare(metadata, 0, markStart.length) !== 0)
+    return { metadata, place: undefined };
   const text = Buffer.from(metadata.buffer, metadata.byteOffset, metadata.length);
   const end = text.indexOf('"', markStart.length);
   const [, index, of] = /^([1-9]\d{0,6})\/([1-9]\d{0,6})$/u.exec(text.toString('latin1', markStart.length, end)) ?? [];
-  if (index === undefined || Number(index) > Number(of)) throw new LogCorruptError(`event ${id} has no valid place in its append`);
+  if (index === undefined || Number(index) > Number(of))
+    throw new LogCorruptError(`event ${id} has no valid place in its append`);
   return { metadata: restOf(text, end + 1), place: { index: Number(index), of: Number(of) } };
 }
 

@@ -34,7 +34,10 @@ export class RetriedReads {
     this.#context = context;
   }
 
-  read<Event extends Resolved>(make: (client: LogDriver) => StreamingRead<Event>, failures?: 'failures too'): Promise<readonly Event[]> {
+  read<Event extends Resolved>(
+    make: (client: LogDriver) => StreamingRead<Event>,
+    failures?: 'failures too',
+  ): Promise<readonly Event[]> {
     return this.readEach(make, { keep: (event) => event, failures });
   }
 
@@ -59,7 +62,8 @@ export class RetriedReads {
           contact.worked();
           return [];
         }
-        if (fault.kind === 'tombstone') throw new LogCorruptError('one of its streams was deleted for good', { cause: error });
+        if (fault.kind === 'tombstone')
+          throw new LogCorruptError('one of its streams was deleted for good', { cause: error });
         if (fault.kind === 'failed' && failures !== undefined) throw error;
         this.#assertOpen(error);
         if (attempt >= logReadAttemptsMax || fault.kind === 'refused') throw await contact.failed(fault, error);
@@ -75,8 +79,16 @@ export class RetriedReads {
     const { clock, contact, closing } = this.#context;
     for (let attempt = 1; !contact.state.reachable && !closing.aborted; attempt += 1) {
       await delay(clock, askAgainMs(attempt), closing);
-      const answered = this.#once((client) => client.readAll({ direction: 'backwards', maxCount: 1 }), () => undefined);
-      await answered.then(() => { contact.worked(); }, () => undefined);
+      const answered = this.#once(
+        (client) => client.readAll({ direction: 'backwards', maxCount: 1 }),
+        () => undefined,
+      );
+      await answered.then(
+        () => {
+          contact.worked();
+        },
+        () => undefined,
+      );
     }
   }
 
@@ -98,20 +110,34 @@ export class RetriedReads {
         finish();
       };
       const abandon = (reason: string): void => {
-        settle(() => { reject(new Error(reason)); });
+        settle(() => {
+          reject(new Error(reason));
+        });
         // Nothing waits for its result any more, so a failure to cancel it is ignored.
         void read.cancel().catch(() => undefined);
         read.destroy();
       };
-      const close = (): void => { abandon('the log was closed'); };
-      const timer = clock.after(logReplyMs, () => { abandon(`no answer within ${logReplyMs.toString()} ms`); });
+      const close = (): void => {
+        abandon('the log was closed');
+      };
+      const timer = clock.after(logReplyMs, () => {
+        abandon(`no answer within ${logReplyMs.toString()} ms`);
+      });
       closing.addEventListener('abort', close);
       read.on('data', (event: Event) => {
         const kept = keep(event);
         if (kept !== undefined) events.push(kept);
       });
-      read.on('end', () => { settle(() => { resolve(events); }); });
-      read.on('error', (error: Error) => { settle(() => { reject(error); }); });
+      read.on('end', () => {
+        settle(() => {
+          resolve(events);
+        });
+      });
+      read.on('error', (error: Error) => {
+        settle(() => {
+          reject(error);
+        });
+      });
     });
   }
 }

@@ -32,17 +32,30 @@ export class LiveSubscription {
 
   constructor(client: LogDriver, { after, prefixes }: Subscribed, onConfirmed: () => void) {
     this.#onConfirmed = onConfirmed;
-    client.subscribe(after === logStart ? 'start' : after - 1n, prefixes, (call, isSameServer) => { this.#attach(call, isSameServer); })
-      .catch((error: unknown) => { this.#end(error instanceof Error ? error : new Error('the driver failed without an error')); });
+    client
+      .subscribe(after === logStart ? 'start' : after - 1n, prefixes, (call, isSameServer) => {
+        this.#attach(call, isSameServer);
+      })
+      .catch((error: unknown) => {
+        this.#end(error instanceof Error ? error : new Error('the driver failed without an error'));
+      });
   }
 
   #attach(call: SubscriptionCall, isSameServer: () => boolean): void {
     this.#call = call;
     this.#isSameServer = isSameServer;
-    call.on('error', (error: Error) => { this.#end(convertToCommandError(error)); });
-    call.on('data', (answer: WireAnswer) => { this.#receive(answer); });
-    call.on('end', () => { this.#end(new Error('the server ended the subscription')); });
-    call.on('close', () => { this.#end(new Error('the subscription was closed')); });
+    call.on('error', (error: Error) => {
+      this.#end(convertToCommandError(error));
+    });
+    call.on('data', (answer: WireAnswer) => {
+      this.#receive(answer);
+    });
+    call.on('end', () => {
+      this.#end(new Error('the server ended the subscription'));
+    });
+    call.on('close', () => {
+      this.#end(new Error('the subscription was closed'));
+    });
     if (this.#closed) this.#cancel(call);
   }
 
@@ -97,7 +110,10 @@ export class LiveSubscription {
 
   /** Resolves when an event may have arrived, the subscription has ended, or `stir` was called. */
   async stirred(): Promise<void> {
-    if (!this.#stirred) await new Promise<void>((resolve) => { this.#wake = resolve; });
+    if (!this.#stirred)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
     this.#wake = undefined;
     // Events of one network packet arrive one by one: waiting a few turns makes them one batch. A single event waits
     // for one turn.
@@ -122,7 +138,9 @@ export class LiveSubscription {
 
   /** Not in the turn of its creation: gRPC would ignore the cancellation. */
   #cancel(call: SubscriptionCall): void {
-    void nextTurn().then(() => { call.cancel(); });
+    void nextTurn().then(() => {
+      call.cancel();
+    });
     call.resume();
   }
 
@@ -172,7 +190,8 @@ export class Batches {
   /** Adds an event; returns a batch when the limit is reached. */
   add(record: StoredRecord): readonly RecordedEvent[] | undefined {
     const { event, place } = record;
-    if (event.position <= this.#seen || event.position <= (this.#partial.at(-1)?.position ?? logStart)) return undefined;
+    if (event.position <= this.#seen || event.position <= (this.#partial.at(-1)?.position ?? logStart))
+      return undefined;
     if (place === undefined && this.#partial.length === 0) return this.#addWhole(event);
     this.#assertNext(record);
     this.#partial.push(event);
@@ -193,20 +212,26 @@ export class Batches {
     if (!this.#wanted(event.stream)) return undefined;
     this.#ready.push(event);
     this.#bytes += event.data.length + event.metadata.length;
-    return this.#ready.length >= logReadAheadEventsMax || this.#bytes >= logReadAheadBytesMax ? this.flush() : undefined;
+    return this.#ready.length >= logReadAheadEventsMax || this.#bytes >= logReadAheadBytesMax
+      ? this.flush()
+      : undefined;
   }
 
   #addPartial(): readonly RecordedEvent[] | undefined {
     const append = this.#partial;
     this.#partial = [];
-    const full = this.#ready.length > 0 && this.#ready.length + append.length > logReadAheadEventsMax ? this.flush() : undefined;
+    const full =
+      this.#ready.length > 0 && this.#ready.length + append.length > logReadAheadEventsMax ? this.flush() : undefined;
     for (const event of append) {
       this.#see(event);
       if (!this.#wanted(event.stream)) continue;
       this.#ready.push(event);
       this.#bytes += event.data.length + event.metadata.length;
     }
-    return full ?? (this.#ready.length >= logReadAheadEventsMax || this.#bytes >= logReadAheadBytesMax ? this.flush() : undefined);
+    return (
+      full ??
+      (this.#ready.length >= logReadAheadEventsMax || this.#bytes >= logReadAheadBytesMax ? this.flush() : undefined)
+    );
   }
 
   #see(event: RecordedEvent): void {

@@ -72,7 +72,7 @@ class Cursor {
       this.#at += 1;
       const bits = byte & 0x7f;
       if (shift < 28) low |= bits << shift;
-      else if (shift === 28) [low, high] = [low | bits << 28, bits >>> 4];
+      else if (shift === 28) [low, high] = [low | (bits << 28), bits >>> 4];
       else high |= bits << (shift - 32);
       if (byte < 0x80) {
         this.low = low >>> 0;
@@ -93,7 +93,7 @@ class Cursor {
 
   /** Exact beyond 2^53, which a position reaches only after petabytes. */
   bigint(): bigint {
-    return this.high < 0x20_0000 ? BigInt(this.number()) : BigInt(this.high) << 32n | BigInt(this.low);
+    return this.high < 0x20_0000 ? BigInt(this.number()) : (BigInt(this.high) << 32n) | BigInt(this.low);
   }
 
   text(): string {
@@ -107,7 +107,7 @@ class Cursor {
 
 /** @throws RangeError for malformed bytes. */
 export function decodeAnswer(bytes: Buffer): WireAnswer {
-  for (const cursor = new Cursor(bytes); cursor.next(); ) {
+  for (const cursor = new Cursor(bytes); cursor.next();) {
     if (cursor.field === answer.event) return decodeResolved(cursor.inner());
     if (cursor.field === answer.confirmation) return 'confirmed';
   }
@@ -124,21 +124,48 @@ function decodeResolved(cursor: Cursor): WireAnswer {
 type Mutable = { -readonly [Member in keyof RawRecord]: RawRecord[Member] };
 
 function decodeRecorded(cursor: Cursor): RawRecord {
-  const record: Mutable = { streamId: '', id: '', revision: 0, type: '', isBytes: true, data: nothing, metadata: nothing, commit: 0n, prepare: 0n, createdMs: 0 };
+  const record: Mutable = {
+    streamId: '',
+    id: '',
+    revision: 0,
+    type: '',
+    isBytes: true,
+    data: nothing,
+    metadata: nothing,
+    commit: 0n,
+    prepare: 0n,
+    createdMs: 0,
+  };
   while (cursor.next()) decodeMember(cursor, record);
   return record;
 }
 
 function decodeMember(cursor: Cursor, record: Mutable): void {
   switch (cursor.field) {
-    case recorded.id: record.id = decodeUuid(cursor.inner()); break;
-    case recorded.stream: record.streamId = decodeStream(cursor.inner()); break;
-    case recorded.revision: record.revision = cursor.number(); break;
-    case recorded.prepare: record.prepare = cursor.bigint(); break;
-    case recorded.commit: record.commit = cursor.bigint(); break;
-    case recorded.properties: decodeProperty(cursor.inner(), record); break;
-    case recorded.metadata: record.metadata = cursor.slice(); break;
-    case recorded.data: record.data = cursor.slice(); break;
+    case recorded.id:
+      record.id = decodeUuid(cursor.inner());
+      break;
+    case recorded.stream:
+      record.streamId = decodeStream(cursor.inner());
+      break;
+    case recorded.revision:
+      record.revision = cursor.number();
+      break;
+    case recorded.prepare:
+      record.prepare = cursor.bigint();
+      break;
+    case recorded.commit:
+      record.commit = cursor.bigint();
+      break;
+    case recorded.properties:
+      decodeProperty(cursor.inner(), record);
+      break;
+    case recorded.metadata:
+      record.metadata = cursor.slice();
+      break;
+    case recorded.data:
+      record.data = cursor.slice();
+      break;
   }
 }
 
@@ -175,7 +202,9 @@ function decodeProperty(cursor: Cursor, record: Mutable): void {
   while (cursor.next()) {
     if (cursor.field === property.key) key = cursor.text();
     else if (cursor.field === property.value && key === 'type') record.type = cursor.text();
-    else if (cursor.field === property.value && key === 'created') record.createdMs = Math.floor(Number(cursor.text()) / ticksPerMs);
-    else if (cursor.field === property.value && key === 'content-type') record.isBytes = cursor.text() !== 'application/json';
+    else if (cursor.field === property.value && key === 'created')
+      record.createdMs = Math.floor(Number(cursor.text()) / ticksPerMs);
+    else if (cursor.field === property.value && key === 'content-type')
+      record.isBytes = cursor.text() !== 'application/json';
   }
 }

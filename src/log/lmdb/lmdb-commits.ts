@@ -52,7 +52,10 @@ export class LmdbCommits {
 
   #write({ stream, position, revision, records }: AppendedRecords): void {
     // Runs before lmdb's own callback of this turn, which starts the commit: no put may come between the two.
-    if (!this.#open) setImmediate(() => { this.#open = false; });
+    if (!this.#open)
+      setImmediate(() => {
+        this.#open = false;
+      });
     this.#open = true;
     // All puts up to the last one run in one turn, which lmdb commits as one transaction.
     try {
@@ -71,10 +74,15 @@ export class LmdbCommits {
   #follow(promise: Promise<boolean>): void {
     if (this.#promises.has(promise)) return;
     this.#promises.add(promise);
-    promise.then(() => { this.#done(promise); }, (error: unknown) => {
-      this.#promises.delete(promise);
-      this.#fail(error);
-    });
+    promise.then(
+      () => {
+        this.#done(promise);
+      },
+      (error: unknown) => {
+        this.#promises.delete(promise);
+        this.#fail(error);
+      },
+    );
   }
 
   #done(promise: Promise<boolean>): void {

@@ -9,8 +9,18 @@ import type { Place } from './lmdb-record.ts';
 import * as store from './lmdb-store.ts';
 import type { LmdbStore } from './lmdb-store.ts';
 import { LogFailedError, logPosition, streamRevision } from '../log.ts';
-import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
-  from '../log.ts';
+import type {
+  AppendOutcome,
+  EventLog,
+  ExpectedRevision,
+  LogPosition,
+  LogState,
+  ProposedEvent,
+  RecordedEvent,
+  StreamName,
+  StreamRevision,
+  SubscribeOptions,
+} from '../log.ts';
 
 export type LmdbLogOptions = {
   /** Created if missing. Only one process may have it open. */
@@ -45,8 +55,12 @@ class LmdbLog implements EventLog {
   constructor(opened: LmdbStore, onFatal: (error: Error) => void) {
     this.#store = opened;
     this.#commits = new LmdbCommits(opened, {
-      settled: (position) => { this.#settle(position); },
-      failed: (reason, why) => { this.#fail(reason, why, onFatal); },
+      settled: (position) => {
+        this.#settle(position);
+      },
+      failed: (reason, why) => {
+        this.#fail(reason, why, onFatal);
+      },
     });
     this.#last = opened.lastPosition;
     this.#durable = opened.lastPosition;
@@ -60,7 +74,9 @@ class LmdbLog implements EventLog {
         if (this.#failure !== undefined) throw this.#failure;
         return this.#closing === undefined;
       },
-      grown: async (signal) => { await this.#grown(signal); },
+      grown: async (signal) => {
+        await this.#grown(signal);
+      },
     };
   }
 
@@ -89,7 +105,10 @@ class LmdbLog implements EventLog {
   #endsBefore(stream: StreamName, revision: number): boolean {
     const pending = this.#pending.lastOf(stream);
     if (pending !== undefined) return pending.revision === revision - 1;
-    return !store.hasRevision(this.#store, stream, revision) && (revision === 0 || store.hasRevision(this.#store, stream, revision - 1));
+    return (
+      !store.hasRevision(this.#store, stream, revision) &&
+      (revision === 0 || store.hasRevision(this.#store, stream, revision - 1))
+    );
   }
 
   #write(stream: StreamName, events: readonly ProposedEvent[], first: number): Promise<AppendOutcome> {
@@ -97,7 +116,11 @@ class LmdbLog implements EventLog {
     const records: Buffer[] = [];
     for (const event of events) {
       const index = added.length;
-      const place = { position: this.#last + 1 + index, revision: first + index, endsAppend: index === events.length - 1 };
+      const place = {
+        position: this.#last + 1 + index,
+        revision: first + index,
+        endsAppend: index === events.length - 1,
+      };
       records.push(encodeRecord(stream, event, place));
       added.push(stored(stream, event, place));
     }
@@ -140,9 +163,10 @@ class LmdbLog implements EventLog {
     const standing = events.map((_, index) => this.#eventAt(stream, first + index));
     const repeated = events.every((event, index) => standing[index]?.id === event.id);
     const last = repeated ? standing.at(-1) : this.#lastEvent(stream);
-    const outcome: AppendOutcome = repeated && last !== undefined
-      ? { ok: true, revision: last.revision, position: last.position }
-      : { ok: false, reason: 'conflict', actual: last?.revision ?? 'absent' };
+    const outcome: AppendOutcome =
+      repeated && last !== undefined
+        ? { ok: true, revision: last.revision, position: last.position }
+        : { ok: false, reason: 'conflict', actual: last?.revision ?? 'absent' };
     const position = last === undefined ? 0 : Number(last.position);
     if (position <= this.#durable) return Promise.resolve(outcome);
     // The existing events are in flight themselves: the result waits for them, since a crash could lose them.
@@ -157,7 +181,10 @@ class LmdbLog implements EventLog {
     return this.#pending.lastOf(stream) ?? store.readLastOfStream(this.#store, stream, this.#durable);
   }
 
-  readStream(stream: StreamName, options: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
+  readStream(
+    stream: StreamName,
+    options: { readonly from: StreamRevision; readonly limit: number },
+  ): Promise<readonly RecordedEvent[]> {
     return this.#answer(() => store.readRevisions(this.#store, stream, { ...options, until: this.#durable }));
   }
 
@@ -239,7 +266,8 @@ function assertFits(stream: StreamName): void {
   // A UTF-16 unit takes at most three bytes, so most names need no counting.
   if (stream.length * 3 <= streamNameBytesMax) return;
   const bytes = Buffer.byteLength(stream);
-  if (bytes > streamNameBytesMax) throw new RangeError(`a stream's name has at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`);
+  if (bytes > streamNameBytesMax)
+    throw new RangeError(`a stream's name has at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`);
 }
 
 function reading({ categories, signal, turn }: SubscribeOptions): Pick<ReadPlan, 'categories' | 'signal' | 'turn'> {

@@ -24,7 +24,14 @@ export class PendingAppends {
   add(stream: StreamName, added: readonly RecordedEvent[], resolve: (outcome: AppendOutcome) => void): void {
     const { revision, position } = must(added.at(-1), 'an append is not empty');
     const outcome: AppendOutcome = { ok: true, revision, position };
-    const append: PendingAnswer = { position: Number(position), outcome, resolve, added, stream, previous: this.#newest.get(stream) };
+    const append: PendingAnswer = {
+      position: Number(position),
+      outcome,
+      resolve,
+      added,
+      stream,
+      previous: this.#newest.get(stream),
+    };
     this.#newest.set(stream, append);
     this.#answers.push(append);
   }

@@ -33,7 +33,10 @@ export type ReadPlan = {
  * One loop for catch-up and live reading, with a position as its only state: no seam can lose or repeat an event, and a
  * consumer that falls behind the events in memory just reads from disk again.
  */
-export async function* read(source: ReadSource, plan: ReadPlan): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+export async function* read(
+  source: ReadSource,
+  plan: ReadPlan,
+): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
   const follower: Follower = { next: plan.after + 1 };
   if (plan.until === undefined) source.followers.add(follower);
   try {
@@ -43,7 +46,11 @@ export async function* read(source: ReadSource, plan: ReadPlan): AsyncGenerator<
   }
 }
 
-async function* readFrom(source: ReadSource, plan: ReadPlan, follower: Follower): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+async function* readFrom(
+  source: ReadSource,
+  plan: ReadPlan,
+  follower: Follower,
+): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
   const wanted = categoryTest(plan.categories);
   const end = plan.until ?? Infinity;
   while (follower.next <= end && mayGoOn(source, plan)) {
@@ -53,7 +60,10 @@ async function* readFrom(source: ReadSource, plan: ReadPlan, follower: Follower)
       continue;
     }
     const live = source.recent(follower.next) !== undefined;
-    const batch = takeBatch(live ? recentFrom(source, follower.next, last) : source.stored(follower.next, last), wanted);
+    const batch = takeBatch(
+      live ? recentFrom(source, follower.next, last) : source.stored(follower.next, last),
+      wanted,
+    );
     follower.next += batch.taken;
     if (batch.events.length > 0) yield batch.events;
     // A catch-up may read for seconds: other work runs between batches. Events in memory are read quickly.
@@ -78,7 +88,10 @@ function* recentFrom(source: ReadSource, first: number, last: number): Generator
   }
 }
 
-type Batch = { readonly events: readonly RecordedEvent[]; /** Consumed events, wanted or not. */ readonly taken: number };
+type Batch = {
+  readonly events: readonly RecordedEvent[];
+  /** Consumed events, wanted or not. */ readonly taken: number;
+};
 
 /**
  * Whole appends, up to the limits; at least one append, however large. Only the end of the range may split an append.

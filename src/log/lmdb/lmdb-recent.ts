@@ -25,7 +25,11 @@ export class RecentEvents {
   /** Adds the event at the next position; drops the oldest past either limit. */
   push(event: RecordedEvent): void {
     this.#bytes += sizeOf(event);
-    while (this.#next - this.#first >= logRecentEventsMax || (this.#bytes > logRecentBytesMax && this.#first < this.#next)) this.#dropOldest();
+    while (
+      this.#next - this.#first >= logRecentEventsMax ||
+      (this.#bytes > logRecentBytesMax && this.#first < this.#next)
+    )
+      this.#dropOldest();
     this.#ring[this.#next % logRecentEventsMax] = event;
     this.#next += 1;
   }

@@ -31,7 +31,9 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Pl
   const typeBytes = Buffer.byteLength(type);
   const streamBytes = Buffer.byteLength(stream);
   if (idBytes > 255 || typeBytes > 255) {
-    throw new RangeError(`an event's id and type have at most 255 bytes, got ${idBytes.toString()} and ${typeBytes.toString()}`);
+    throw new RangeError(
+      `an event's id and type have at most 255 bytes, got ${idBytes.toString()} and ${typeBytes.toString()}`,
+    );
   }
   const dataAt = headerBytes + idBytes + typeBytes + streamBytes;
   const record = Buffer.allocUnsafe(dataAt + data.length + metadata.length);
@@ -55,7 +57,8 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Pl
 export function decodeRecord(record: Buffer, position: number): RecordedEvent {
   const where = `the record at position ${position.toString()}`;
   if (record.length < headerBytes) throw new LogCorruptError(`${where} has ${record.length.toString()} bytes`);
-  if (record.readUInt32BE(0) !== crc32(record.subarray(flagsAt))) throw new LogCorruptError(`${where} has a wrong checksum`);
+  if (record.readUInt32BE(0) !== crc32(record.subarray(flagsAt)))
+    throw new LogCorruptError(`${where} has a wrong checksum`);
   const ownPosition = record.readUIntBE(positionAt, 6);
   if (ownPosition !== position) throw new LogCorruptError(`${where} claims position ${ownPosition.toString()}`);
   const typeAt = headerBytes + record.readUInt8(idLengthAt);

@@ -60,7 +60,13 @@ const streamKey = {
 
 export async function openStore(dir: string): Promise<LmdbStore> {
   // overlappingSync is off: otherwise a commit is readable before it is on disk, and stays readable if the flush fails.
-  const root = open<Buffer, string>({ path: dir, noSubdir: false, overlappingSync: false, encoding: 'binary', maxDbs: 4 });
+  const root = open<Buffer, string>({
+    path: dir,
+    noSubdir: false,
+    overlappingSync: false,
+    encoding: 'binary',
+    maxDbs: 4,
+  });
   try {
     const eventsOptions = { name: 'events', encoding: 'binary' as const, keyEncoder: positionKey };
     const streamsOptions = { name: 'streams', encoding: 'binary' as const, keyEncoder: streamKey };
@@ -82,7 +88,8 @@ export async function openStore(dir: string): Promise<LmdbStore> {
 /** Each record has one index entry. LMDB maintains both counts, so nothing is read. */
 function assertAsMany({ events, streams }: LmdbStore): void {
   const [records, entries] = [entryCount(events), entryCount(streams)];
-  if (records !== entries) throw new LogCorruptError(`it has ${records} records, but its index of streams has ${entries} entries`);
+  if (records !== entries)
+    throw new LogCorruptError(`it has ${records} records, but its index of streams has ${entries} entries`);
 }
 
 function entryCount(table: { getStats(): object }): string {
@@ -104,7 +111,8 @@ async function checkFormat(root: RootDatabase<Buffer, string>, lastPosition: num
     return;
   }
   const [version = '', file = ''] = stored.split(' ');
-  if (version !== formatVersion.toString()) throw new Error(`the log has format ${version}; this program reads format ${formatVersion.toString()}`);
+  if (version !== formatVersion.toString())
+    throw new Error(`the log has format ${version}; this program reads format ${formatVersion.toString()}`);
   if (file === '') throw new LogCorruptError(`its format record is ${JSON.stringify(stored)}`);
 }
 
@@ -121,7 +129,10 @@ export function hasRevision(store: LmdbStore, stream: string, revision: number):
 /** The stream's last event at or before position `until`. */
 export function readLastOfStream(store: LmdbStore, stream: string, until: number): RecordedEvent | undefined {
   const backward = { reverse: true, start: [stream, uint48Max - 1], end: [stream, -1] };
-  for (const { key: [, revision], value } of store.streams.getRange(backward)) {
+  for (const {
+    key: [, revision],
+    value,
+  } of store.streams.getRange(backward)) {
     const position = readUint48(value, 0);
     if (position <= until) return readIndexed(store, [stream, Number(revision)], position);
   }
@@ -138,7 +149,11 @@ export type StreamRange = { readonly from: number; readonly limit: number; reado
 
 export function readRevisions(store: LmdbStore, stream: string, range: StreamRange): readonly RecordedEvent[] {
   const found: RecordedEvent[] = [];
-  for (const { value } of store.streams.getRange({ start: [stream, range.from], end: [stream, uint48Max - 1], limit: range.limit })) {
+  for (const { value } of store.streams.getRange({
+    start: [stream, range.from],
+    end: [stream, uint48Max - 1],
+    limit: range.limit,
+  })) {
     const position = readUint48(value, 0);
     if (position > range.until) break;
     found.push(readIndexed(store, [stream, range.from + found.length], position));
@@ -150,7 +165,9 @@ export function readRevisions(store: LmdbStore, stream: string, range: StreamRan
 function readIndexed(store: LmdbStore, [stream, revision]: readonly [string, number], position: number): RecordedEvent {
   const event = readRecord(store, position);
   if (event.stream !== stream || event.revision !== revision) {
-    throw new LogCorruptError(`revision ${revision.toString()} of ${stream} is at position ${position.toString()}, which is another event`);
+    throw new LogCorruptError(
+      `revision ${revision.toString()} of ${stream} is at position ${position.toString()}, which is another event`,
+    );
   }
   return event;
 }
@@ -192,7 +209,10 @@ export function* readRecords(store: LmdbStore, first: number, last: number): Gen
 /** lmdb rejects the puts first, and the reason of the commit a moment later, as a separate promise. */
 export async function commitReason(rejection: unknown): Promise<unknown> {
   if (!isCommitFailure(rejection)) return rejection;
-  const reason = rejection.commitError.then(() => rejection, (error: unknown) => error);
+  const reason = rejection.commitError.then(
+    () => rejection,
+    (error: unknown) => error,
+  );
   return Promise.race([reason, nextTurn(rejection)]);
 }
 

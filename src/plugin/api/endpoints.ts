@@ -2,7 +2,10 @@ import type { Violation } from '../../resource/type/resource-type.ts';
 import type { JsonSchema, RouteHandler, RouteMethod, SocketHandler } from './plugin.ts';
 
 /** A declared schema and its check, which returns all violations. The compiled check never throws. */
-export type ValueSchema = { readonly schema: JsonSchema; readonly violations: (value: unknown) => readonly Violation[] };
+export type ValueSchema = {
+  readonly schema: JsonSchema;
+  readonly violations: (value: unknown) => readonly Violation[];
+};
 
 /** A decoded route: its path is absolute, its schemas are compiled. */
 export type RouteEndpoint = {

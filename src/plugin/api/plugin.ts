@@ -15,10 +15,26 @@ export type { PluginLogger } from './door/logger.ts';
 export type { ObjectMetadata, ObjectOf, OwnerReference, PluginObject, Typed, TypeName } from './door/object.ts';
 export type { ReconcileOutcome, ReconcilerDeclaration, ReconcileRequest, WatchDeclaration } from './door/reconciler.ts';
 export type {
-  ControllerDeclaration, PluginSocket, RouteDeclaration, RouteHandler, RouteMethod, RouteRequest, RouteResponse, ServerSentEvent, SocketDeclaration, SocketHandler,
+  ControllerDeclaration,
+  PluginSocket,
+  RouteDeclaration,
+  RouteHandler,
+  RouteMethod,
+  RouteRequest,
+  RouteResponse,
+  ServerSentEvent,
+  SocketDeclaration,
+  SocketHandler,
 } from './door/route.ts';
 export type { FromSchema, ObjectOfSchema } from './door/schema.ts';
-export type { DefinedType, IndexSpec, IndexType, IndexValue, JsonSchema, TypeDeclaration } from './door/declared-type.ts';
+export type {
+  DefinedType,
+  IndexSpec,
+  IndexType,
+  IndexValue,
+  JsonSchema,
+  TypeDeclaration,
+} from './door/declared-type.ts';
 
 export type PluginDefinition = {
   readonly types?: readonly TypeDeclaration<never>[];
@@ -55,17 +71,23 @@ export function definePlugin(plugin: PluginDefinition | DefinePlugin): PluginDef
  * A type with typed objects in its index functions. Their type is derived from `schema`; where that is not precise
  * enough, use `defineType<MyObject>`.
  */
-export function defineType<const Schema extends JsonSchema, const Plural extends string>(declaration: SchemaDeclaration<Schema, Plural>): DefinedType<ObjectOfSchema<Schema>>;
+export function defineType<const Schema extends JsonSchema, const Plural extends string>(
+  declaration: SchemaDeclaration<Schema, Plural>,
+): DefinedType<ObjectOfSchema<Schema>>;
 export function defineType<T = PluginObject>(declaration: TypeDeclaration<T>): DefinedType<T>;
 export function defineType(declaration: TypeDeclaration<never>): TypeDeclaration<never> {
   return declaration;
 }
 
 /** Two type parameters, so that a call with one means the object's type. */
-type SchemaDeclaration<Schema extends JsonSchema, Plural extends string> =
-  Omit<TypeDeclaration<ObjectOfSchema<Schema>>, 'schema' | 'plural'> & { readonly schema: Schema; readonly plural: Plural };
+type SchemaDeclaration<Schema extends JsonSchema, Plural extends string> = Omit<
+  TypeDeclaration<ObjectOfSchema<Schema>>,
+  'schema' | 'plural'
+> & { readonly schema: Schema; readonly plural: Plural };
 
 /** A reconciler with typed objects, from `type`; use `defineReconciler<MyObject>` where `type` has only names. */
-export function defineReconciler<T = PluginObject>(declaration: ReconcilerDeclaration<T> & { readonly type: TypeName & Typed<T> }): ReconcilerDeclaration<never> {
+export function defineReconciler<T = PluginObject>(
+  declaration: ReconcilerDeclaration<T> & { readonly type: TypeName & Typed<T> },
+): ReconcilerDeclaration<never> {
   return declaration;
 }

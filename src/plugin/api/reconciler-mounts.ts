@@ -9,8 +9,13 @@ export type MountedReconciler = {
   readonly name: string;
   readonly type: ReconciledType;
   readonly concurrency: number;
-  readonly reconcile: (request: ReconcileRequest) => ReconcileOutcome | undefined | Promise<ReconcileOutcome | undefined>;
-  readonly watches: readonly { readonly type: ReconciledType; readonly names: (object: PluginObject) => readonly string[] }[];
+  readonly reconcile: (
+    request: ReconcileRequest,
+  ) => ReconcileOutcome | undefined | Promise<ReconcileOutcome | undefined>;
+  readonly watches: readonly {
+    readonly type: ReconciledType;
+    readonly names: (object: PluginObject) => readonly string[];
+  }[];
 };
 
 /** A problem of a plugin's reconcilers, with a message for its conditions. */

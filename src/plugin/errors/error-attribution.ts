@@ -47,7 +47,13 @@ export class Suspects {
 
   /** The place in this plugin's code where an error was thrown; the most recently loaded folder has priority. */
   placeOf(name: string, stack: string): string {
-    return placeInStack(stack, this.all().filter((suspect) => suspect.name === name).map(({ folder }) => folder).reverse());
+    return placeInStack(
+      stack,
+      this.all()
+        .filter((suspect) => suspect.name === name)
+        .map(({ folder }) => folder)
+        .reverse(),
+    );
   }
 
   /** The plugin that an uncaught error came from; undefined for an error of the platform. */
@@ -73,12 +79,17 @@ export function blamedPlugin(error: unknown, suspects: readonly Suspect[]): stri
 
 /** The folder that contains the place, or the first place of several; of nested folders the innermost. */
 export function ownerOf(places: string, suspects: readonly Suspect[]): Suspect | undefined {
-  const found = suspects.map((suspect) => ({ suspect, at: placeIn(places, suspect.folder) })).filter(({ at }) => at >= 0);
-  return found.sort((one, other) => one.at - other.at || other.suspect.folder.length - one.suspect.folder.length)[0]?.suspect;
+  const found = suspects
+    .map((suspect) => ({ suspect, at: placeIn(places, suspect.folder) }))
+    .filter(({ at }) => at >= 0);
+  return found.sort((one, other) => one.at - other.at || other.suspect.folder.length - one.suspect.folder.length)[0]
+    ?.suspect;
 }
 
 function placeIn(places: string, folder: string): number {
-  const found = [`${folder}${sep}`, `${pathToFileURL(folder).pathname}/`].map((prefix) => places.indexOf(prefix)).filter((at) => at >= 0);
+  const found = [`${folder}${sep}`, `${pathToFileURL(folder).pathname}/`]
+    .map((prefix) => places.indexOf(prefix))
+    .filter((at) => at >= 0);
   return found.length === 0 ? -1 : Math.min(...found);
 }
 

@@ -43,7 +43,8 @@ export class ProcessListeners {
       return found !== undefined && this.#process.listeners(event).some((present) => present === found);
     });
     this.#listening.delete(plugin);
-    if (left.length > 0) this.#log.warn('a plugin left listeners on process', { plugin, events: left.map(({ event }) => String(event)) });
+    if (left.length > 0)
+      this.#log.warn('a plugin left listeners on process', { plugin, events: left.map(({ event }) => String(event)) });
   }
 
   readonly #note = (event: string | symbol, listener: object): void => {

@@ -10,7 +10,10 @@ import { syntaxCheckPath } from '../load/syntax-check.ts';
  * The place in a plugin's folder where an error was thrown, for its author: ` (at <file>:<line>)`, with the line if
  * known.
  */
-export async function thrownPlace(error: unknown, { folder, main }: { readonly folder: string; readonly main: string }): Promise<string> {
+export async function thrownPlace(
+  error: unknown,
+  { folder, main }: { readonly folder: string; readonly main: string },
+): Promise<string> {
   const root = await realpath(folder).catch(() => folder);
   const text = stackOf(error);
   const place = placeIn(text, `${root}${sep}`);
@@ -52,7 +55,8 @@ function placeIn(text: string, root: string): Place | undefined {
   const [first = '', source = '', underline = ''] = text.split('\n', 3);
   const [, path, line] = /^(?:file:\/\/)?([^?]+?)(?:\?[^:]*)?:(\d+)$/u.exec(first) ?? [];
   const column = /^\s*\^+\s*$/u.test(underline) ? underline.indexOf('^') : -1;
-  if (path?.startsWith(root) === true && line !== undefined && column >= 0) return { path: path.slice(root.length), line, source: around(source, column) };
+  if (path?.startsWith(root) === true && line !== undefined && column >= 0)
+    return { path: path.slice(root.length), line, source: around(source, column) };
   return root === '' ? undefined : placeOfFrame(text, root);
 }
 
@@ -111,6 +115,13 @@ function messageOf(error: Error): string | undefined {
 async function checked(asked: readonly string[]): Promise<string | undefined> {
   const options = { timeout: syntaxCheckMs, env: {}, windowsHide: true } as const;
   return new Promise((resolve) => {
-    execFile(execPath, ['--experimental-vm-modules', '--no-warnings', syntaxCheckPath, ...asked], options, (error, _output, printed) => { resolve(error === null ? undefined : printed); });
+    execFile(
+      execPath,
+      ['--experimental-vm-modules', '--no-warnings', syntaxCheckPath, ...asked],
+      options,
+      (error, _output, printed) => {
+        resolve(error === null ? undefined : printed);
+      },
+    );
   });
 }

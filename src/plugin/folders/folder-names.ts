@@ -22,13 +22,21 @@ export type FolderNames<Declared> = {
 export function nameFolders<Declared extends DeclaredFolder>(folders: Iterable<Declared>): FolderNames<Declared> {
   const names = new Map<string, NamedFolder<Declared>>();
   const unnamed: { of: Declared; twin: string | undefined }[] = [];
-  const rank = ({ folder, declared }: DeclaredFolder): number => (folder.bundled ? 0 : folder.name === declared ? 1 : 2);
+  const rank = ({ folder, declared }: DeclaredFolder): number =>
+    folder.bundled ? 0 : folder.name === declared ? 1 : 2;
   for (const of of [...folders].sort((left, right) => rank(left) - rank(right))) {
     const { folder, declared } = of;
     const twin = names.get(declared)?.of.folder.path;
     const name = twin === undefined ? declared : folder.name;
     if (names.has(name) || nameProblem(name) !== undefined) unnamed.push({ of, twin });
-    else names.set(name, { of, refused: twin === undefined ? undefined : { reason: 'NameTaken', message: `plugin.yaml: the plugin ${declared} is in ${twin} already` } });
+    else
+      names.set(name, {
+        of,
+        refused:
+          twin === undefined
+            ? undefined
+            : { reason: 'NameTaken', message: `plugin.yaml: the plugin ${declared} is in ${twin} already` },
+      });
   }
   return { names, unnamed };
 }

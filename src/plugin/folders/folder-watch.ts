@@ -83,9 +83,13 @@ export class FolderWatch {
   }
 
   #watch(folder: string): void {
-    const watcher = watchFolder(folder, () => { this.#poll.hint(); });
+    const watcher = watchFolder(folder, () => {
+      this.#poll.hint();
+    });
     if (watcher === undefined) return;
-    watcher.on('close', () => { if (this.#watchers.get(folder) === watcher) this.#watchers.delete(folder); });
+    watcher.on('close', () => {
+      if (this.#watchers.get(folder) === watcher) this.#watchers.delete(folder);
+    });
     this.#watchers.set(folder, watcher);
   }
 }
@@ -96,7 +100,9 @@ export class FolderWatch {
 export function watchFolder(folder: string, hint: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(folder, { persistent: false }, hint);
-    watcher.on('error', () => { watcher.close(); });
+    watcher.on('error', () => {
+      watcher.close();
+    });
     return watcher;
   } catch {
     return undefined;

@@ -11,7 +11,11 @@ import { objectFolders } from './plugin-folder.ts';
 type FileMark = { readonly path: string; readonly size: number; readonly modifiedMs: number };
 
 /** One scan of a plugin's folder. `signature` is cheap, and differs whenever a file may have changed. */
-export type FilesLook = { readonly files: readonly FileMark[]; readonly folders: readonly string[]; readonly signature: string };
+export type FilesLook = {
+  readonly files: readonly FileMark[];
+  readonly folders: readonly string[];
+  readonly signature: string;
+};
 
 /** A plugin's own tests and its dependencies' builds are not changes of the plugin. */
 const foldersLeftOut = new Set(['node_modules', 'test', 'tests']);
@@ -21,7 +25,7 @@ const codeExtensions = new Set(['.js', '.mjs', '.cjs', '.json']);
 /** Undefined: the folder or its plugin.yaml is missing. Throws a transient error. */
 export async function lookAtFiles(root: string): Promise<FilesLook | undefined> {
   // Without a plugin.yaml the folder is not a plugin, and may be large.
-  if (await markOf(join(root, 'plugin.yaml')) === undefined) return undefined;
+  if ((await markOf(join(root, 'plugin.yaml'))) === undefined) return undefined;
   const files: FileMark[] = [];
   const folders: string[] = [];
   const waiting = [''];
@@ -36,7 +40,11 @@ export async function lookAtFiles(root: string): Promise<FilesLook | undefined> 
   }
   files.sort((left, right) => (left.path < right.path ? -1 : 1));
   if (!files.some(({ path }) => path === 'plugin.yaml')) return undefined;
-  return { files, folders, signature: files.map(({ path, size, modifiedMs }) => `${path}\n${String(size)} ${String(modifiedMs)}`).join('\n') };
+  return {
+    files,
+    folders,
+    signature: files.map(({ path, size, modifiedMs }) => `${path}\n${String(size)} ${String(modifiedMs)}`).join('\n'),
+  };
 }
 
 /** Equal exactly when the plugin's contents are: touching a file makes no difference. */
@@ -44,14 +52,19 @@ export async function digestOf(root: string, { files }: FilesLook): Promise<stri
   const hash = createHash('sha256');
   for (const { path, size, modifiedMs } of files) {
     hash.update(`${path}\0${String(size)}\0`);
-    const content = size > fileComparedBytesMax ? undefined : await contentOf(join(root, path)).catch(unlessPassing(undefined));
+    const content =
+      size > fileComparedBytesMax ? undefined : await contentOf(join(root, path)).catch(unlessPassing(undefined));
     hash.update(content ?? String(modifiedMs));
   }
   return hash.digest('hex');
 }
 
 function isPart(path: string): boolean {
-  return path === 'plugin.yaml' || codeExtensions.has(extname(path)) || objectFolders.some((folder) => path.startsWith(folder + sep));
+  return (
+    path === 'plugin.yaml' ||
+    codeExtensions.has(extname(path)) ||
+    objectFolders.some((folder) => path.startsWith(folder + sep))
+  );
 }
 
 async function entriesOf(folder: string): ReturnType<typeof readFolder> {
@@ -64,7 +77,9 @@ async function readFolder(folder: string) {
 
 /** Regular files only: reading a pipe or a device may never end. */
 async function markOf(path: string): Promise<Stats | undefined> {
-  return stat(path).then((mark) => (mark.isFile() ? mark : undefined)).catch(unlessPassing(undefined));
+  return stat(path)
+    .then((mark) => (mark.isFile() ? mark : undefined))
+    .catch(unlessPassing(undefined));
 }
 
 /** Undefined: not a regular file any more, or too large to compare. */

@@ -19,12 +19,14 @@ export type FileText = { readonly ok: true; readonly text: string } | { readonly
  */
 export async function foldersIn(root: string, bundled: boolean): Promise<readonly PluginFolder[]> {
   const names = (await readdir(root)).filter((name) => !name.startsWith('.') && name !== 'node_modules').sort();
-  const folders = await Promise.all(names.map(async (name): Promise<PluginFolder | undefined> => {
-    const path = join(root, name);
-    const isFolder = await stat(path).then((entry) => entry.isDirectory(), unlessPassing(false));
-    const real = isFolder ? await realpath(path).catch(unlessPassing(undefined)) : undefined;
-    return real === undefined ? undefined : { path: real, name, bundled };
-  }));
+  const folders = await Promise.all(
+    names.map(async (name): Promise<PluginFolder | undefined> => {
+      const path = join(root, name);
+      const isFolder = await stat(path).then((entry) => entry.isDirectory(), unlessPassing(false));
+      const real = isFolder ? await realpath(path).catch(unlessPassing(undefined)) : undefined;
+      return real === undefined ? undefined : { path: real, name, bundled };
+    }),
+  );
   return folders.filter((folder) => folder !== undefined);
 }
 
@@ -45,30 +47,55 @@ export const objectFolders = [join('src', 'main', 'resources', 'extensions'), 'e
 const objectFileExtensions = new Set(['.yaml', '.yml']);
 
 /** The object files by their path within the plugin, in order of name. */
-export async function readObjectFiles(folder: PluginFolder): Promise<readonly { readonly path: string; readonly file: FileText }[]> {
-  const listed = await Promise.all(objectFolders.map(async (inner) => {
-    const names = await readdir(join(folder.path, inner)).catch((error: unknown) => {
-      if (isMissing(error)) return [];
-      throw error;
-    });
-    return names.filter((name) => objectFileExtensions.has(extname(name))).sort().map((name) => join(inner, name));
-  }));
-  return Promise.all(listed.flat().map(async (path) => {
-    const whole = join(folder.path, path);
-    const isInside = await realpath(whole).then((real) => real === whole, () => true);
-    return { path, file: isInside ? await readBounded(whole, pluginObjectFileBytesMax) : { ok: false, problem: 'is reached through a link, which is refused' } as const };
-  }));
+export async function readObjectFiles(
+  folder: PluginFolder,
+): Promise<readonly { readonly path: string; readonly file: FileText }[]> {
+  const listed = await Promise.all(
+    objectFolders.map(async (inner) => {
+      const names = await readdir(join(folder.path, inner)).catch((error: unknown) => {
+        if (isMissing(error)) return [];
+        throw error;
+      });
+      return names
+        .filter((name) => objectFileExtensions.has(extname(name)))
+        .sort()
+        .map((name) => join(inner, name));
+    }),
+  );
+  return Promise.all(
+    listed.flat().map(async (path) => {
+      const whole = join(folder.path, path);
+      const isInside = await realpath(whole).then(
+        (real) => real === whole,
+        () => true,
+      );
+      return {
+        path,
+        file: isInside
+          ? await readBounded(whole, pluginObjectFileBytesMax)
+          : ({ ok: false, problem: 'is reached through a link, which is refused' } as const),
+      };
+    }),
+  );
 }
 
 /** The path of `spec.main`, or its problem. */
-export async function mainPath(folder: PluginFolder, main: string): Promise<{ readonly ok: true; readonly path: string } | { readonly ok: false; readonly problem: string }> {
+export async function mainPath(
+  folder: PluginFolder,
+  main: string,
+): Promise<{ readonly ok: true; readonly path: string } | { readonly ok: false; readonly problem: string }> {
   const inner = normalize(main);
-  if (isAbsolute(inner) || inner === '..' || inner.startsWith(`..${sep}`)) return { ok: false, problem: `spec.main ${JSON.stringify(main)} is outside of the plugin's folder` };
+  if (isAbsolute(inner) || inner === '..' || inner.startsWith(`..${sep}`))
+    return { ok: false, problem: `spec.main ${JSON.stringify(main)} is outside of the plugin's folder` };
   const path = join(folder.path, inner);
   const real = await realpath(path).catch(() => undefined);
   if (real === undefined) return { ok: false, problem: `spec.main ${JSON.stringify(main)} does not exist` };
-  if (real !== path) return { ok: false, problem: `spec.main ${JSON.stringify(main)} is reached through a link, which is refused` };
-  const isFile = await stat(path).then((entry) => entry.isFile(), () => false);
+  if (real !== path)
+    return { ok: false, problem: `spec.main ${JSON.stringify(main)} is reached through a link, which is refused` };
+  const isFile = await stat(path).then(
+    (entry) => entry.isFile(),
+    () => false,
+  );
   return isFile ? { ok: true, path } : { ok: false, problem: `spec.main ${JSON.stringify(main)} is not a file` };
 }
 
@@ -78,7 +105,12 @@ async function readBounded(path: string, bytesMax: number): Promise<FileText> {
     // Without O_NONBLOCK, opening a pipe would wait for its writer for ever.
     file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    return { ok: false, problem: isMissing(error) ? `${basename(path)} does not exist` : `cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      ok: false,
+      problem: isMissing(error)
+        ? `${basename(path)} does not exist`
+        : `cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
   try {
     const { size, isFile } = await file.stat().then((entry) => ({ size: entry.size, isFile: entry.isFile() }));

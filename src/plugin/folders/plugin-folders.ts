@@ -23,7 +23,11 @@ export type PluginFoldersDependencies = {
 };
 
 /** `digest`: of the files; undefined without a plugin.yaml. `refused`: another folder has its name. */
-export type Placed = { readonly folder: PluginFolder; readonly digest: string | undefined; readonly refused: Failure | undefined };
+export type Placed = {
+  readonly folder: PluginFolder;
+  readonly digest: string | undefined;
+  readonly refused: Failure | undefined;
+};
 
 /** A folder within a folder of plugins. */
 type Entry = {
@@ -70,15 +74,27 @@ export class PluginFolders {
   /** Finds all folders. Changes are reported after `follow`. */
   async open(): Promise<void> {
     const { bundled, extra } = this.#dependencies.roots;
-    const roots = [...bundled.map((root) => ({ root, isBundled: true })), ...extra.map((root) => ({ root, isBundled: false }))];
-    const found = await Promise.all(roots.map(async ({ root, isBundled }) => (await this.#read(root, isBundled) ?? []).map((folder) => ({ key: join(root, folder.name), folder }))));
+    const roots = [
+      ...bundled.map((root) => ({ root, isBundled: true })),
+      ...extra.map((root) => ({ root, isBundled: false })),
+    ];
+    const found = await Promise.all(
+      roots.map(async ({ root, isBundled }) =>
+        ((await this.#read(root, isBundled)) ?? []).map((folder) => ({ key: join(root, folder.name), folder })),
+      ),
+    );
     const entries = found.flat().map(({ key, folder }) => this.#enter(key, folder));
-    await Promise.all(entries.map(async (entry) => {
-      entry.digest = await entry.watch.open(entry.folder.bundled ? 'once' : 'follow');
-      entry.declared = await this.#declaredName(entry);
-      entry.counts = entry.digest !== undefined;
-      if (!entry.counts) this.#dependencies.log.warn('ignoring a directory without plugin.yaml in a plugin folder', { folder: entry.folder.path });
-    }));
+    await Promise.all(
+      entries.map(async (entry) => {
+        entry.digest = await entry.watch.open(entry.folder.bundled ? 'once' : 'follow');
+        entry.declared = await this.#declaredName(entry);
+        entry.counts = entry.digest !== undefined;
+        if (!entry.counts)
+          this.#dependencies.log.warn('ignoring a directory without plugin.yaml in a plugin folder', {
+            folder: entry.folder.path,
+          });
+      }),
+    );
     this.#nameAll();
   }
 
@@ -103,7 +119,9 @@ export class PluginFolders {
   /** Undefined: no such folder, or its plugin was uninstalled. */
   get(name: string): Placed | undefined {
     const named = this.#names.get(name);
-    return named === undefined || named.of.isOut ? undefined : { folder: named.of.folder, digest: named.digest, refused: named.refused };
+    return named === undefined || named.of.isOut
+      ? undefined
+      : { folder: named.of.folder, digest: named.digest, refused: named.refused };
   }
 
   /** Includes uninstalled plugins. */
@@ -142,7 +160,8 @@ export class PluginFolders {
       this.#unreadable.delete(root);
       return found;
     } catch (error) {
-      if (!this.#unreadable.has(root)) this.#dependencies.log.error('cannot read a plugin folder', { root, error: String(error) });
+      if (!this.#unreadable.has(root))
+        this.#dependencies.log.error('cannot read a plugin folder', { root, error: String(error) });
       this.#unreadable.add(root);
       return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? [] : undefined;
     }
@@ -151,15 +170,22 @@ export class PluginFolders {
   #compare(root: string, found: readonly PluginFolder[]): void {
     const present = new Map(found.map((folder) => [join(root, folder.name), folder]));
     for (const [key, entry] of this.#entries) {
-      if (entry.folder.bundled || key !== join(root, entry.folder.name) || present.get(key)?.path === entry.folder.path) continue;
+      if (entry.folder.bundled || key !== join(root, entry.folder.name) || present.get(key)?.path === entry.folder.path)
+        continue;
       this.#entries.delete(key);
       entry.watch.close().catch(() => undefined);
     }
-    for (const [key, folder] of present) if (!this.#entries.has(key) && !this.#poll.isClosed) this.#enter(key, folder).watch.expect();
+    for (const [key, folder] of present)
+      if (!this.#entries.has(key) && !this.#poll.isClosed) this.#enter(key, folder).watch.expect();
   }
 
   #enter(key: string, folder: PluginFolder): Entry {
-    const watch = new FolderWatch(folder.path, { clock: this.#dependencies.clock, onChange: (digest) => { void this.#change(entry, digest); } });
+    const watch = new FolderWatch(folder.path, {
+      clock: this.#dependencies.clock,
+      onChange: (digest) => {
+        void this.#change(entry, digest);
+      },
+    });
     const entry: Entry = { folder, watch, digest: undefined, declared: folder.name, counts: false, isOut: false };
     this.#entries.set(key, entry);
     return entry;
@@ -198,8 +224,15 @@ export class PluginFolders {
     const before = this.#unnamed;
     this.#names = new Map([...names].map(([name, named]) => [name, { ...named, digest: named.of.digest }]));
     this.#unnamed = unnamed;
-    for (const { of: { folder, declared }, twin } of unnamed.filter(({ of }) => !before.some((known) => known.of === of))) {
-      this.#dependencies.log.error('a directory in a plugin folder has no valid plugin name', { folder: folder.path, name: declared, ...(twin === undefined ? {} : { twin }) });
+    for (const {
+      of: { folder, declared },
+      twin,
+    } of unnamed.filter(({ of }) => !before.some((known) => known.of === of))) {
+      this.#dependencies.log.error('a directory in a plugin folder has no valid plugin name', {
+        folder: folder.path,
+        name: declared,
+        ...(twin === undefined ? {} : { twin }),
+      });
     }
   }
 
@@ -213,9 +246,13 @@ export class PluginFolders {
   #watchRoots(): void {
     for (const root of this.#dependencies.roots.extra) {
       if (this.#watchers.has(root) || this.#poll.isClosed) continue;
-      const watcher = watchFolder(root, () => { this.#poll.hint(); });
+      const watcher = watchFolder(root, () => {
+        this.#poll.hint();
+      });
       if (watcher === undefined) continue;
-      watcher.on('close', () => { if (this.#watchers.get(root) === watcher) this.#watchers.delete(root); });
+      watcher.on('close', () => {
+        if (this.#watchers.get(root) === watcher) this.#watchers.delete(root);
+      });
       this.#watchers.set(root, watcher);
     }
   }

@@ -8,23 +8,46 @@ import type { Failure } from '../lifecycle/plugin-status.ts';
 export type PluginSourceDependencies = { readonly domain: string; readonly packages?: PackageStore | undefined };
 
 /** Finds the plugin's present files, and reads the manifest again if they changed. */
-export async function refreshFiles(plugin: HostedPlugin, ref: PackageRef | undefined, dependencies: PluginSourceDependencies): Promise<Failure | undefined> {
+export async function refreshFiles(
+  plugin: HostedPlugin,
+  ref: PackageRef | undefined,
+  dependencies: PluginSourceDependencies,
+): Promise<Failure | undefined> {
   const failure = await findFiles(plugin, ref, dependencies);
-  if (plugin.files === undefined) return failure ?? { reason: 'FolderMissing', message: plugin.folder === undefined ? 'it is in no plugin folder' : 'its folder has no plugin.yaml' };
+  if (plugin.files === undefined)
+    return (
+      failure ?? {
+        reason: 'FolderMissing',
+        message: plugin.folder === undefined ? 'it is in no plugin folder' : 'its folder has no plugin.yaml',
+      }
+    );
   if (plugin.manifestDigest === plugin.files.digest) return undefined;
   const file = await readManifest(plugin.files.folder);
-  const decoded = file.ok ? decodeManifest(file.text, dependencies.domain) : { ok: false as const, problems: [file.problem] };
+  const decoded = file.ok
+    ? decodeManifest(file.text, dependencies.domain)
+    : { ok: false as const, problems: [file.problem] };
   if (!decoded.ok) return { reason: 'ManifestUnreadable', message: `plugin.yaml: ${decoded.problems.join('; ')}` };
-  if (decoded.manifest.name !== plugin.name) return { reason: 'ManifestUnreadable', message: `plugin.yaml: metadata.name is ${decoded.manifest.name}, but the plugin is ${plugin.name}` };
+  if (decoded.manifest.name !== plugin.name)
+    return {
+      reason: 'ManifestUnreadable',
+      message: `plugin.yaml: metadata.name is ${decoded.manifest.name}, but the plugin is ${plugin.name}`,
+    };
   plugin.manifest = decoded.manifest;
   plugin.manifestDigest = plugin.files.digest;
   return undefined;
 }
 
 /** A package that its object names takes precedence over a folder. */
-async function findFiles(plugin: HostedPlugin, ref: PackageRef | undefined, { packages }: PluginSourceDependencies): Promise<Failure | undefined> {
+async function findFiles(
+  plugin: HostedPlugin,
+  ref: PackageRef | undefined,
+  { packages }: PluginSourceDependencies,
+): Promise<Failure | undefined> {
   if (ref === undefined) {
-    plugin.files = plugin.folder === undefined || plugin.folderDigest === undefined ? undefined : { folder: plugin.folder, digest: plugin.folderDigest };
+    plugin.files =
+      plugin.folder === undefined || plugin.folderDigest === undefined
+        ? undefined
+        : { folder: plugin.folder, digest: plugin.folderDigest };
     return undefined;
   }
   if (plugin.files?.digest === ref.digest) return undefined;

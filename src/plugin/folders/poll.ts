@@ -27,7 +27,11 @@ export class Poll {
     this.#isSoon = waitMs < filesPollMs;
     this.#timer = this.#clock.after(waitMs, () => {
       this.#isSoon = true;
-      this.#looking = this.#look().catch(() => filesPollMs).then((nextMs) => { this.after(nextMs); });
+      this.#looking = this.#look()
+        .catch(() => filesPollMs)
+        .then((nextMs) => {
+          this.after(nextMs);
+        });
     });
   }
 

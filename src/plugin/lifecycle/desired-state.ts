@@ -38,12 +38,23 @@ export class DesiredStates {
     const wish = this.#objects.wish(plugin.name);
     if (this.#isGone(plugin, wish)) return { kind: 'gone' };
     if (wish?.isDeleted === true) return { kind: 'uninstall' };
-    if (!this.isEnabled(plugin)) return { kind: 'off', failure: this.#keptOff.has(plugin.name) ? { reason: 'KeptOff', message: 'this server does not load it: PLUGINS_DISABLED contains its name' } : undefined };
+    if (!this.isEnabled(plugin))
+      return {
+        kind: 'off',
+        failure: this.#keptOff.has(plugin.name)
+          ? { reason: 'KeptOff', message: 'this server does not load it: PLUGINS_DISABLED contains its name' }
+          : undefined,
+      };
     const { refused, own } = plugin;
     if (refused !== undefined) return { kind: 'fail', failure: refused };
-    if (own !== undefined && own.fingerprint === this.fingerprint(plugin)) return { kind: 'fail', failure: own.failure };
+    if (own !== undefined && own.fingerprint === this.fingerprint(plugin))
+      return { kind: 'fail', failure: own.failure };
     plugin.own = undefined;
-    const verdict = dependencyVerdict(plugin, (name) => this.#plugins.get(name), [...this.#plugins.values()].filter((other) => this.isEnabled(other)));
+    const verdict = dependencyVerdict(
+      plugin,
+      (name) => this.#plugins.get(name),
+      [...this.#plugins.values()].filter((other) => this.isEnabled(other)),
+    );
     return verdict.kind === 'ready' ? { kind: 'run' } : verdict;
   }
 
@@ -74,5 +85,7 @@ export class DesiredStates {
 
 /** Changes whenever the desired state may have changed. */
 export function seenOf(wish: PluginWish | undefined): string {
-  return wish === undefined ? 'none' : `${JSON.stringify(wish.uid ?? null)} ${JSON.stringify(wish.generation ?? null)} ${String(wish.isDeleted)}`;
+  return wish === undefined
+    ? 'none'
+    : `${JSON.stringify(wish.uid ?? null)} ${JSON.stringify(wish.generation ?? null)} ${String(wish.isDeleted)}`;
 }

@@ -8,14 +8,16 @@ import type { PluginFoldersDependencies } from '../folders/plugin-folders.ts';
 import type { Leadership } from './plugin-step.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
-export type PluginHostDependencies = LoadDependencies & Omit<IncarnationDependencies, 'routeOwners' | 'tellLeftListeners'> & Omit<AppliedObjectsDependencies, 'objects'> & {
-  readonly changes: ChangeFeed;
-  readonly leadership: Leadership;
-  readonly log: PluginLogger;
-  /** Absent: nothing is known of unique indexes that are not enforced. */
-  readonly unique?: UniqueSteps;
-  readonly keptOff: ReadonlySet<string>;
-  /** The files of installed plugins; absent: plugins cannot be installed. */
-  readonly packages?: PackageStore;
-  readonly folders: PluginFoldersDependencies['roots'];
-};
+export type PluginHostDependencies = LoadDependencies &
+  Omit<IncarnationDependencies, 'routeOwners' | 'tellLeftListeners'> &
+  Omit<AppliedObjectsDependencies, 'objects'> & {
+    readonly changes: ChangeFeed;
+    readonly leadership: Leadership;
+    readonly log: PluginLogger;
+    /** Absent: nothing is known of unique indexes that are not enforced. */
+    readonly unique?: UniqueSteps;
+    readonly keptOff: ReadonlySet<string>;
+    /** The files of installed plugins; absent: plugins cannot be installed. */
+    readonly packages?: PackageStore;
+    readonly folders: PluginFoldersDependencies['roots'];
+  };

@@ -1,4 +1,3 @@
-
 import { within } from '../../base/clock.ts';
 import { Slices } from '../../base/slices.ts';
 import { inSlices } from '../../base/steps.ts';
@@ -50,20 +49,51 @@ export class PluginHost {
     const { registry, domain, log, clock, folders: roots } = dependencies;
     this.#dependencies = dependencies;
     registry.expects(unfound);
-    this.#folders = new PluginFolders({ roots, clock, domain, log, onChange: (name) => { this.#filesChanged(name); } });
+    this.#folders = new PluginFolders({
+      roots,
+      clock,
+      domain,
+      log,
+      onChange: (name) => {
+        this.#filesChanged(name);
+      },
+    });
     this.#listeners = new ProcessListeners(process, dependencies.suspects, log);
-    this.#objects = new PluginObjects(must(registry.byKey(pluginKeyOf(domain)), 'the type Plugin is registered').type, dependencies, log);
+    this.#objects = new PluginObjects(
+      must(registry.byKey(pluginKeyOf(domain)), 'the type Plugin is registered').type,
+      dependencies,
+      log,
+    );
     this.#hosted = new HostedPlugins({ folders: this.#folders, registry, isOpen: () => this.#queue.isOpen });
     const [objects, plugins] = [this.#objects, this.#hosted.all];
     this.#plugins = plugins;
     this.#desired = new DesiredStates({ objects, keptOff: dependencies.keptOff, plugins });
     this.#step = new PluginStep({
-      ...dependencies, objects, desired: this.#desired, applied: new AppliedObjects({ ...dependencies, objects }), plugins, routeOwners: this.#routeOwners,
-      tellLeftListeners: (plugin) => { this.#listeners.tellLeft(plugin); },
-      enqueue: (plugin) => { this.#queue.enqueue(plugin); },
-      forget: (plugin) => { this.#forget(plugin); },
+      ...dependencies,
+      objects,
+      desired: this.#desired,
+      applied: new AppliedObjects({ ...dependencies, objects }),
+      plugins,
+      routeOwners: this.#routeOwners,
+      tellLeftListeners: (plugin) => {
+        this.#listeners.tellLeft(plugin);
+      },
+      enqueue: (plugin) => {
+        this.#queue.enqueue(plugin);
+      },
+      forget: (plugin) => {
+        this.#forget(plugin);
+      },
     });
-    this.#queue = new PluginQueue({ plugins, step: this.#step, registry, log, place: (plugin) => { this.#hosted.place(plugin); } });
+    this.#queue = new PluginQueue({
+      plugins,
+      step: this.#step,
+      registry,
+      log,
+      place: (plugin) => {
+        this.#hosted.place(plugin);
+      },
+    });
   }
 
   /** Every plugin and its phase, for readiness and metrics. */
@@ -91,7 +121,10 @@ export class PluginHost {
   /** Why a plugin that is loaded, but not registered, cannot start beside the present plugins. */
   conflicts({ types, definition }: Pick<LoadedPlugin, 'types' | 'definition'>, plugin: string): readonly string[] {
     const { registry, domain } = this.#dependencies;
-    return [...typeConflicts(types, plugin, registry), ...routeConflicts(definition, { plugin, bundled: false, domain }, { registry, routeOwners: this.#routeOwners })];
+    return [
+      ...typeConflicts(types, plugin, registry),
+      ...routeConflicts(definition, { plugin, bundled: false, domain }, { registry, routeOwners: this.#routeOwners }),
+    ];
   }
 
   /**
@@ -114,7 +147,13 @@ export class PluginHost {
     registry.knows(unfound);
     await Promise.all([...this.#plugins.values()].map(async (plugin) => this.#look(plugin)));
     if (signal.aborted) return;
-    const wanted = [...this.#plugins.values()].filter((plugin) => plugin.own === undefined && plugin.refused === undefined && plugin.files !== undefined && this.#desired.isEnabled(plugin));
+    const wanted = [...this.#plugins.values()].filter(
+      (plugin) =>
+        plugin.own === undefined &&
+        plugin.refused === undefined &&
+        plugin.files !== undefined &&
+        this.#desired.isEnabled(plugin),
+    );
     await loadTogether(wanted, { step: this.#step, registry, clock, signal });
   }
 
@@ -126,19 +165,33 @@ export class PluginHost {
     const { changes, leadership, reconcilers, unique, keptOff, log } = this.#dependencies;
     await this.#opening;
     // Subscribed first: objects created during the discovery may sort before its cursor.
-    this.#subscriptions.push(changes.subscribe((batch) => { this.#notice(batch); }));
+    this.#subscriptions.push(
+      changes.subscribe((batch) => {
+        this.#notice(batch);
+      }),
+    );
     await this.#discover();
     if (this.#stopping.signal.aborted) {
       this.#unsubscribe();
       return;
     }
     this.#queue.open();
-    this.#subscriptions.push(leadership.subscribe((leads) => { if (leads) this.#lead(); }),
-      ...[reconcilers, unique].flatMap((each) => each?.subscribe((name) => { this.#trouble(name); }) ?? []));
+    this.#subscriptions.push(
+      leadership.subscribe((leads) => {
+        if (leads) this.#lead();
+      }),
+      ...[reconcilers, unique].flatMap(
+        (each) =>
+          each?.subscribe((name) => {
+            this.#trouble(name);
+          }) ?? [],
+      ),
+    );
     this.#folders.follow();
     for (const plugin of this.#plugins.values()) this.#queue.enqueue(plugin);
     await this.settled();
-    for (const name of keptOff) if (!this.#plugins.has(name)) log.warn('PLUGINS_DISABLED names an unknown plugin', { name });
+    for (const name of keptOff)
+      if (!this.#plugins.has(name)) log.warn('PLUGINS_DISABLED names an unknown plugin', { name });
   }
 
   /** The plugins that are not reconciled yet, each with its present activity. */
@@ -156,11 +209,13 @@ export class PluginHost {
     const all = [...this.#plugins.values()];
     for (const plugin of all) plugin.end();
     await this.#folders.close();
-    await Promise.all(all.map(async (plugin) => {
-      await plugin.running;
-      this.#step.loads.drop(plugin, true);
-      await plugin.incarnation?.end();
-    }));
+    await Promise.all(
+      all.map(async (plugin) => {
+        await plugin.running;
+        this.#step.loads.drop(plugin, true);
+        await plugin.incarnation?.end();
+      }),
+    );
     this.#listeners.close();
   }
 
@@ -181,12 +236,21 @@ export class PluginHost {
   }
 
   async #discover(): Promise<void> {
-    await inSlices(takeFound({ ...this.#dependencies, folders: this.#folders.names(), objects: this.#objects.key }, (name) => { this.#hosted.known(name); }), new Slices(this.#dependencies.clock));
+    await inSlices(
+      takeFound({ ...this.#dependencies, folders: this.#folders.names(), objects: this.#objects.key }, (name) => {
+        this.#hosted.known(name);
+      }),
+      new Slices(this.#dependencies.clock),
+    );
   }
 
   /** Waits for a limited time for the log to return the package. */
   async #look(plugin: HostedPlugin): Promise<void> {
-    return within(this.#step.refresh(plugin), { clock: this.#dependencies.clock, ms: packageWaitMs, signal: this.#stopping.signal });
+    return within(this.#step.refresh(plugin), {
+      clock: this.#dependencies.clock,
+      ms: packageWaitMs,
+      signal: this.#stopping.signal,
+    });
   }
 
   #filesChanged(name: string): void {

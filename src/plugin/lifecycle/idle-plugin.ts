@@ -2,13 +2,21 @@ import type { IdlePlugin } from '../../auth/authorization/authorize.ts';
 import type { LifeState } from './life.ts';
 
 const states: Readonly<Record<LifeState, string | undefined>> = {
-  'discovered': 'has not started yet', 'not-started': 'has not started yet', 'started': undefined,
-  'stopping': 'is stopping', 'stopped': 'is stopped', 'failed': 'has failed', 'uninstalling': 'is being uninstalled',
+  discovered: 'has not started yet',
+  'not-started': 'has not started yet',
+  started: undefined,
+  stopping: 'is stopping',
+  stopped: 'is stopped',
+  failed: 'has failed',
+  uninstalling: 'is being uninstalled',
 };
 
 /** Describes a plugin that serves nothing in this state; undefined for one that serves. */
 export function idlePlugin(name: string, state: LifeState): IdlePlugin | undefined {
   const told = states[state];
   if (told === undefined) return undefined;
-  return { state: `the plugin ${JSON.stringify(name)} ${told}`, isPassing: state === 'discovered' || state === 'not-started' };
+  return {
+    state: `the plugin ${JSON.stringify(name)} ${told}`,
+    isPassing: state === 'discovered' || state === 'not-started',
+  };
 }

@@ -19,7 +19,12 @@ export type BuildProgress = (done: number, total: number) => void;
 /**
  * Objects on which index functions fail: the number of missing values, the first object, and its error with the stack.
  */
-export type Unindexed = { readonly count: number; readonly first?: string; readonly problem?: string; readonly trace?: string };
+export type Unindexed = {
+  readonly count: number;
+  readonly first?: string;
+  readonly problem?: string;
+  readonly trace?: string;
+};
 
 /** Records the declarations of types in the log. */
 export type TypeDeclarer = {
@@ -80,7 +85,11 @@ export class Incarnation {
     if (conflicts.length > 0) return { reason: 'TypesRefused', message: conflicts.join('; '), passing: true };
     for (const type of loaded.types) {
       const registered = registry.register(type);
-      if (!registered.ok) return { reason: 'TypesRefused', message: `type ${type.kind} of ${type.group} (${type.plural}) is declared twice` };
+      if (!registered.ok)
+        return {
+          reason: 'TypesRefused',
+          message: `type ${type.kind} of ${type.group} (${type.plural}) is declared twice`,
+        };
       this.#registered.push(type);
     }
     return undefined;
@@ -91,7 +100,11 @@ export class Incarnation {
    * plugin's group.
    */
   announceRoutes(): Failure | undefined {
-    const { plugin, bundled, loaded: { definition } } = this.is;
+    const {
+      plugin,
+      bundled,
+      loaded: { definition },
+    } = this.is;
     const { routes, routeOwners, registry, domain } = this.#dependencies;
     const conflicts = routeConflicts(definition, { plugin, bundled, domain }, { registry, routeOwners });
     if (conflicts.length > 0) return { reason: 'RoutesRefused', message: conflicts.join('; '), passing: true };
@@ -109,7 +122,9 @@ export class Incarnation {
     const count = this.#registered.length;
     try {
       for (const [place, type] of this.#registered.entries()) {
-        const unindexed = await this.#dependencies.buildIndexes(type, (done, total) => { onPercent(Math.floor(100 * (place + Math.min(1, done / Math.max(1, total))) / count)); });
+        const unindexed = await this.#dependencies.buildIndexes(type, (done, total) => {
+          onPercent(Math.floor((100 * (place + Math.min(1, done / Math.max(1, total)))) / count));
+        });
         if (unindexed.count > 0) this.unindexed.set(type.key, unindexed);
       }
     } catch (error) {
@@ -132,12 +147,21 @@ export class Incarnation {
 
   /** The groups of all its paths. */
   groups(): ReadonlySet<string> {
-    const { types, definition: { routes, sockets } } = this.is.loaded;
-    return new Set([...types.map(({ group }) => group), ...[...routes, ...sockets].map(({ path }) => path.split('/')[2] ?? '')]);
+    const {
+      types,
+      definition: { routes, sockets },
+    } = this.is.loaded;
+    return new Set([
+      ...types.map(({ group }) => group),
+      ...[...routes, ...sockets].map(({ path }) => path.split('/')[2] ?? ''),
+    ]);
   }
 
   serve(): void {
-    const { plugin, loaded: { definition } } = this.is;
+    const {
+      plugin,
+      loaded: { definition },
+    } = this.is;
     for (const type of this.#registered) this.#dependencies.registry.serve(type.key);
     this.#dependencies.routes.mount(plugin, definition);
     this.#dependencies.reconcilers.mount(plugin, definition.reconcilers);
@@ -165,7 +189,12 @@ export class Incarnation {
    * and changes nothing.
    */
   async end(): Promise<void> {
-    const { plugin, loaded: { definition: { stop } } } = this.is;
+    const {
+      plugin,
+      loaded: {
+        definition: { stop },
+      },
+    } = this.is;
     if (stop !== undefined) await this.#stop(stop);
     this.#dependencies.tellLeftListeners(plugin);
   }
@@ -178,12 +207,16 @@ export class Incarnation {
         log.error('a plugin did not stop in time', { plugin, limitMs: pluginStopMs });
         resolve();
       });
-      Promise.resolve().then(stop).catch((error: unknown) => {
-        log.error('a plugin failed to stop', { plugin, error: describe(error) });
-      }).finally(() => {
-        timer.cancel();
-        resolve();
-      }).catch(() => undefined);
+      Promise.resolve()
+        .then(stop)
+        .catch((error: unknown) => {
+          log.error('a plugin failed to stop', { plugin, error: describe(error) });
+        })
+        .finally(() => {
+          timer.cancel();
+          resolve();
+        })
+        .catch(() => undefined);
     });
   }
 }

@@ -3,11 +3,28 @@
  * `Plugin` object, the files, the dependencies) and performs the act of the resulting event. A lost step is repeated,
  * and no step needs any history.
  */
-export const lifeStates = ['discovered', 'not-started', 'started', 'stopping', 'stopped', 'failed', 'uninstalling'] as const;
+export const lifeStates = [
+  'discovered',
+  'not-started',
+  'started',
+  'stopping',
+  'stopped',
+  'failed',
+  'uninstalling',
+] as const;
 
 export type LifeState = (typeof lifeStates)[number];
 
-export const lifeEvents = ['wanted', 'unwanted', 'changed', 'failed', 'served', 'released', 'deleted', 'forgotten'] as const;
+export const lifeEvents = [
+  'wanted',
+  'unwanted',
+  'changed',
+  'failed',
+  'served',
+  'released',
+  'deleted',
+  'forgotten',
+] as const;
 
 export type LifeEvent =
   /** It should run with its present files. */
@@ -37,7 +54,13 @@ export type Transition = { readonly to: LifeState; readonly act: LifeAct };
 
 /** States in which the plugin may have registrations. */
 export const holding: Readonly<Record<LifeState, boolean>> = {
-  'discovered': false, 'not-started': true, 'started': true, 'stopping': true, 'stopped': false, 'failed': false, 'uninstalling': false,
+  discovered: false,
+  'not-started': true,
+  started: true,
+  stopping: true,
+  stopped: false,
+  failed: false,
+  uninstalling: false,
 };
 
 const stay = (to: LifeState): Transition => ({ to, act: 'none' });
@@ -50,40 +73,88 @@ const forget: Transition = { to: 'discovered', act: 'forget' };
 const untilReleased = stay('stopping');
 
 export const life: Readonly<Record<LifeState, Readonly<Record<LifeEvent, Transition>>>> = {
-  'discovered': {
-    wanted: load, unwanted: stay('stopped'), changed: stay('discovered'), failed: stay('failed'),
-    served: stay('discovered'), released: stay('discovered'), deleted: erase, forgotten: forget,
+  discovered: {
+    wanted: load,
+    unwanted: stay('stopped'),
+    changed: stay('discovered'),
+    failed: stay('failed'),
+    served: stay('discovered'),
+    released: stay('discovered'),
+    deleted: erase,
+    forgotten: forget,
   },
   'not-started': {
-    wanted: stay('not-started'), unwanted: release, changed: release, failed: release,
-    served: stay('started'), released: stay('discovered'), deleted: release, forgotten: release,
+    wanted: stay('not-started'),
+    unwanted: release,
+    changed: release,
+    failed: release,
+    served: stay('started'),
+    released: stay('discovered'),
+    deleted: release,
+    forgotten: release,
   },
-  'started': {
-    wanted: stay('started'), unwanted: release, changed: release, failed: release,
-    served: stay('started'), released: stay('discovered'), deleted: release, forgotten: release,
+  started: {
+    wanted: stay('started'),
+    unwanted: release,
+    changed: release,
+    failed: release,
+    served: stay('started'),
+    released: stay('discovered'),
+    deleted: release,
+    forgotten: release,
   },
-  'stopping': {
-    wanted: untilReleased, unwanted: untilReleased, changed: untilReleased, failed: untilReleased,
-    served: untilReleased, released: stay('discovered'), deleted: untilReleased, forgotten: untilReleased,
+  stopping: {
+    wanted: untilReleased,
+    unwanted: untilReleased,
+    changed: untilReleased,
+    failed: untilReleased,
+    served: untilReleased,
+    released: stay('discovered'),
+    deleted: untilReleased,
+    forgotten: untilReleased,
   },
-  'stopped': {
-    wanted: load, unwanted: stay('stopped'), changed: stay('discovered'), failed: stay('failed'),
-    served: stay('stopped'), released: stay('stopped'), deleted: erase, forgotten: forget,
+  stopped: {
+    wanted: load,
+    unwanted: stay('stopped'),
+    changed: stay('discovered'),
+    failed: stay('failed'),
+    served: stay('stopped'),
+    released: stay('stopped'),
+    deleted: erase,
+    forgotten: forget,
   },
-  'failed': {
-    wanted: load, unwanted: stay('stopped'), changed: stay('discovered'), failed: stay('failed'),
-    served: stay('failed'), released: stay('failed'), deleted: erase, forgotten: forget,
+  failed: {
+    wanted: load,
+    unwanted: stay('stopped'),
+    changed: stay('discovered'),
+    failed: stay('failed'),
+    served: stay('failed'),
+    released: stay('failed'),
+    deleted: erase,
+    forgotten: forget,
   },
-  'uninstalling': {
-    wanted: stay('uninstalling'), unwanted: stay('uninstalling'), changed: stay('uninstalling'), failed: stay('uninstalling'),
-    served: stay('uninstalling'), released: stay('uninstalling'), deleted: erase, forgotten: forget,
+  uninstalling: {
+    wanted: stay('uninstalling'),
+    unwanted: stay('uninstalling'),
+    changed: stay('uninstalling'),
+    failed: stay('uninstalling'),
+    served: stay('uninstalling'),
+    released: stay('uninstalling'),
+    deleted: erase,
+    forgotten: forget,
   },
 };
 
 /** The desired state, derived from the object, the files and the other plugins. */
 export type Desire = { readonly kind: 'run' | 'off' | 'fail' | 'uninstall' | 'gone' };
 
-const eventOf: Readonly<Record<Desire['kind'], LifeEvent>> = { run: 'wanted', off: 'unwanted', fail: 'failed', uninstall: 'deleted', gone: 'forgotten' };
+const eventOf: Readonly<Record<Desire['kind'], LifeEvent>> = {
+  run: 'wanted',
+  off: 'unwanted',
+  fail: 'failed',
+  uninstall: 'deleted',
+  gone: 'forgotten',
+};
 
 /** The event for the difference between actual and desired state. */
 export function eventFor(state: LifeState, desire: Desire['kind'], isCurrent: boolean): LifeEvent {

@@ -7,28 +7,52 @@ import { startOrder } from './start-order.ts';
  * Whether a plugin's dependencies are ready: `wait` while one is starting, `fail` when one is in a final state other
  * than started.
  */
-export type DependencyVerdict = { readonly kind: 'ready' } | { readonly kind: 'wait' | 'fail'; readonly failure: Failure };
+export type DependencyVerdict =
+  { readonly kind: 'ready' } | { readonly kind: 'wait' | 'fail'; readonly failure: Failure };
 
 /** `wanted`: the plugins that should run, this one included. */
-export function dependencyVerdict(plugin: HostedPlugin, find: (name: string) => HostedPlugin | undefined, wanted: readonly HostedPlugin[]): DependencyVerdict {
-  const dependencies = [...plugin.manifest?.dependencies ?? []];
+export function dependencyVerdict(
+  plugin: HostedPlugin,
+  find: (name: string) => HostedPlugin | undefined,
+  wanted: readonly HostedPlugin[],
+): DependencyVerdict {
+  const dependencies = [...(plugin.manifest?.dependencies ?? [])];
   if (dependencies.length === 0) return { kind: 'ready' };
-  const cycle = startOrder(wanted.map(({ name, manifest }) => ({ name, dependencies: [...manifest?.dependencies.keys() ?? []] }))).cyclic.get(plugin.name);
+  const cycle = startOrder(
+    wanted.map(({ name, manifest }) => ({ name, dependencies: [...(manifest?.dependencies.keys() ?? [])] })),
+  ).cyclic.get(plugin.name);
   if (cycle !== undefined) return failed('DependencyCycle', `plugins depend on each other: ${cycle.join(' → ')}`);
   const verdicts = dependencies.map(([name, range]) => verdictOf(name, range, find(name)));
-  return verdicts.find(({ kind }) => kind === 'fail') ?? verdicts.find(({ kind }) => kind === 'wait') ?? { kind: 'ready' };
+  return (
+    verdicts.find(({ kind }) => kind === 'fail') ?? verdicts.find(({ kind }) => kind === 'wait') ?? { kind: 'ready' }
+  );
 }
 
 function verdictOf(name: string, range: string, dependency: HostedPlugin | undefined): DependencyVerdict {
   if (dependency === undefined) return failed('DependencyMissing', `it needs the plugin ${name}, which does not exist`);
   const { state, isLeaving, running, isDirty, version } = dependency;
-  const isOnItsWay = running !== undefined || isDirty || isLeaving || state === 'discovered' || state === 'not-started' || state === 'stopping';
+  const isOnItsWay =
+    running !== undefined ||
+    isDirty ||
+    isLeaving ||
+    state === 'discovered' ||
+    state === 'not-started' ||
+    state === 'stopping';
   const isServing = state === 'started' && !isLeaving;
   if (!isServing) {
-    return isOnItsWay ? { kind: 'wait', failure: { reason: 'WaitingForDependency', message: `it waits for the plugin ${name}, which is ${state}` } }
+    return isOnItsWay
+      ? {
+          kind: 'wait',
+          failure: { reason: 'WaitingForDependency', message: `it waits for the plugin ${name}, which is ${state}` },
+        }
       : failed('DependencyNotStarted', `it needs the plugin ${name}, which is ${state}`);
   }
-  return isVersionInRange(version, range) ? { kind: 'ready' } : failed('DependencyVersion', `it needs version ${range} of the plugin ${name}, which is ${version ?? 'without a version'}`);
+  return isVersionInRange(version, range)
+    ? { kind: 'ready' }
+    : failed(
+        'DependencyVersion',
+        `it needs version ${range} of the plugin ${name}, which is ${version ?? 'without a version'}`,
+      );
 }
 
 function failed(reason: string, message: string): DependencyVerdict {

@@ -18,7 +18,10 @@ export type PluginMemory = { readonly applied: readonly ObjectRef[] | undefined;
 export function memoryOf(object: JsonObject | undefined): PluginMemory {
   const status = object?.['status'];
   if (!isObject(status)) return { applied: undefined, types: [] };
-  return { applied: status['applied'] === undefined ? undefined : listOf(status['applied']).flatMap(refsIn), types: listOf(status['types']).flatMap(typeIn) };
+  return {
+    applied: status['applied'] === undefined ? undefined : listOf(status['applied']).flatMap(refsIn),
+    types: listOf(status['types']).flatMap(typeIn),
+  };
 }
 
 /** The memory as members of the status, in canonical form. */
@@ -29,7 +32,10 @@ export function memoryStatus({ applied, types }: PluginMemory): JsonObject {
 /** Types of earlier versions stay, since their objects may still exist. */
 export function withTypes({ types }: PluginMemory, now: readonly TypeNames[]): readonly TypeNames[] {
   const kept = types.filter((type) => !now.some((other) => other.group === type.group && other.plural === type.plural));
-  return [...now.map(({ group, version, kind, singular, plural }) => ({ group, version, kind, singular, plural })), ...kept].slice(0, typesRememberedMax);
+  return [
+    ...now.map(({ group, version, kind, singular, plural }) => ({ group, version, kind, singular, plural })),
+    ...kept,
+  ].slice(0, typesRememberedMax);
 }
 
 export function refKey({ apiVersion, kind, name }: ObjectRef): string {
@@ -43,7 +49,9 @@ function grouped(refs: readonly ObjectRef[]): readonly JsonObject[] {
     group.names.push(name);
     groups.set(`${apiVersion} ${kind}`, group);
   }
-  return [...groups].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, { names, ...group }]) => ({ ...group, names: names.sort() }));
+  return [...groups]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([, { names, ...group }]) => ({ ...group, names: names.sort() }));
 }
 
 function byPlace(left: TypeNames, right: TypeNames): number {
@@ -62,7 +70,14 @@ function refsIn(group: JsonValue): readonly ObjectRef[] {
 function typeIn(value: JsonValue): readonly TypeNames[] {
   if (!isObject(value)) return [];
   const { group, version, kind, singular, plural } = value;
-  if (typeof group !== 'string' || typeof version !== 'string' || typeof kind !== 'string' || typeof singular !== 'string' || typeof plural !== 'string') return [];
+  if (
+    typeof group !== 'string' ||
+    typeof version !== 'string' ||
+    typeof kind !== 'string' ||
+    typeof singular !== 'string' ||
+    typeof plural !== 'string'
+  )
+    return [];
   return [{ group, version, kind, singular, plural }];
 }
 

@@ -17,49 +17,95 @@ type Running = {
 
 /** The notices about a running plugin. */
 export function noticesOf({ incarnation, kept, troubles, unique, placeOf }: Running): readonly Notice[] {
-  return [...incarnation === undefined ? [] : loadedNotices(incarnation, placeOf), ...keptNotices(kept), ...reconcilerNotices(troubles), ...uniqueNotices(unique)];
+  return [
+    ...(incarnation === undefined ? [] : loadedNotices(incarnation, placeOf)),
+    ...keptNotices(kept),
+    ...reconcilerNotices(troubles),
+    ...uniqueNotices(unique),
+  ];
 }
 
-function loadedNotices({ is: { manifest: { version }, loaded: { definition, packageVersion } }, unindexed }: Pick<Incarnation, 'is' | 'unindexed'>, placeOf: Running['placeOf']): readonly Notice[] {
+function loadedNotices(
+  {
+    is: {
+      manifest: { version },
+      loaded: { definition, packageVersion },
+    },
+    unindexed,
+  }: Pick<Incarnation, 'is' | 'unindexed'>,
+  placeOf: Running['placeOf'],
+): readonly Notice[] {
   const notices: Notice[] = [];
   const ignored = definition.ignoredControllers.map((path) => JSON.stringify(path));
-  if (ignored.length > 0) notices.push({ type: 'ControllersIgnored', reason: 'NoApiVersion', message: `not served because they have no apiVersion: ${ignored.join(', ')}` });
+  if (ignored.length > 0)
+    notices.push({
+      type: 'ControllersIgnored',
+      reason: 'NoApiVersion',
+      message: `not served because they have no apiVersion: ${ignored.join(', ')}`,
+    });
   if (version !== undefined && packageVersion !== undefined && version !== packageVersion) {
-    notices.push({ type: 'VersionsDiffer', reason: 'PackageJson', message: `plugin.yaml has the version ${version}, which is used, but package.json has ${JSON.stringify(packageVersion)}` });
+    notices.push({
+      type: 'VersionsDiffer',
+      reason: 'PackageJson',
+      message: `plugin.yaml has the version ${version}, which is used, but package.json has ${JSON.stringify(packageVersion)}`,
+    });
   }
-  const missing = [...unindexed].map(([type, { count, first, problem = '', trace = '' }]) => `${type}: ${String(count)} values are missing, the first of ${JSON.stringify(first)}: ${problem}${placeOf(trace)}`);
-  if (missing.length > 0) notices.push({ type: 'IndexFunctionFailing', reason: 'StoredObjects', message: missing.join('; ') });
+  const missing = [...unindexed].map(
+    ([type, { count, first, problem = '', trace = '' }]) =>
+      `${type}: ${String(count)} values are missing, the first of ${JSON.stringify(first)}: ${problem}${placeOf(trace)}`,
+  );
+  if (missing.length > 0)
+    notices.push({ type: 'IndexFunctionFailing', reason: 'StoredObjects', message: missing.join('; ') });
   return notices;
 }
 
 function keptNotices(kept: KeptChanges): readonly Notice[] {
-  const changed = [...kept].filter(([, changes]) => changes.length > 0).map(([object, changes]) => `${object}: ${changes.join(', ')}`);
-  return changed.length === 0 ? [] : [{ type: 'ChangesKept', reason: 'ChangedByPeople', message: `changed by users and by the plugin; the users' values are kept: ${changed.join('; ')}` }];
+  const changed = [...kept]
+    .filter(([, changes]) => changes.length > 0)
+    .map(([object, changes]) => `${object}: ${changes.join(', ')}`);
+  return changed.length === 0
+    ? []
+    : [
+        {
+          type: 'ChangesKept',
+          reason: 'ChangedByPeople',
+          message: `changed by users and by the plugin; the users' values are kept: ${changed.join('; ')}`,
+        },
+      ];
 }
 
 function reconcilerNotices(troubles: readonly ReconcilerTrouble[]): readonly Notice[] {
   return (['ReconcilerStuck', 'ReconcilerFailing'] as const).flatMap((type): readonly Notice[] => {
-    const messages = troubles.filter((trouble) => trouble.type === type).map(({ reconciler, message }) => `${reconciler}: ${message}`);
+    const messages = troubles
+      .filter((trouble) => trouble.type === type)
+      .map(({ reconciler, message }) => `${reconciler}: ${message}`);
     return messages.length === 0 ? [] : [{ type, reason: type, message: messages.join('; ') }];
   });
 }
 
 const duplicatesToldMax = 16;
 const steps: Readonly<Record<UniqueStep['step'], string>> = {
-  pending: 'not every server has settled what it wrote before', claiming: 'the values of stored objects are being claimed',
+  pending: 'not every server has settled what it wrote before',
+  claiming: 'the values of stored objects are being claimed',
 };
 
 /** Nothing is said of an index that is enforced. */
 function uniqueNotices(unique: readonly UniqueStep[]): readonly Notice[] {
   if (unique.length === 0) return [];
-  const reason = unique.some(({ duplicateCount }) => duplicateCount > 0) ? 'DuplicateValues' : unique.some(({ step }) => step === 'claiming') ? 'ClaimingValues' : 'WaitingForServers';
+  const reason = unique.some(({ duplicateCount }) => duplicateCount > 0)
+    ? 'DuplicateValues'
+    : unique.some(({ step }) => step === 'claiming')
+      ? 'ClaimingValues'
+      : 'WaitingForServers';
   return [{ type: 'UniqueNotEnforced', reason, message: unique.map(stepText).join('; ') }];
 }
 
 function stepText({ type: { key }, indexes, step, duplicates, duplicateCount }: UniqueStep): string {
   const where = `${key} ${indexes.join(', ')}`;
   if (duplicateCount === 0) return `${where}: ${step}, ${steps[step]}`;
-  const told = duplicates.slice(0, duplicatesToldMax).map(({ name, index, holder }) => `${name} has the ${index} of ${holder}`);
+  const told = duplicates
+    .slice(0, duplicatesToldMax)
+    .map(({ name, index, holder }) => `${name} has the ${index} of ${holder}`);
   const more = duplicateCount - told.length;
   return `${where}: ${step}, ${told.join(', ')}${more > 0 ? `, and ${String(more)} more` : ''}`;
 }

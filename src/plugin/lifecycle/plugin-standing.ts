@@ -4,14 +4,20 @@ import type { Failure } from './plugin-status.ts';
 import type { PluginPhase } from '../objects/plugin-type.ts';
 
 /** A plugin's state on this node. */
-export type PluginStanding = { readonly name: string; readonly phase: PluginPhase; readonly failure: Failure | undefined };
+export type PluginStanding = {
+  readonly name: string;
+  readonly phase: PluginPhase;
+  readonly failure: Failure | undefined;
+};
 
 /** Stands for all plugins in the list of expected ones, until the discovery is done. */
 export const unfound = '';
 
 /** The plugins that are not reconciled yet, each with its present activity. */
 export function activitiesOf(plugins: Iterable<HostedPlugin>): readonly string[] {
-  return [...plugins].filter(({ running, isWaiting, state }) => running !== undefined || isWaiting || state === 'discovered').map(activityOf);
+  return [...plugins]
+    .filter(({ running, isWaiting, state }) => running !== undefined || isWaiting || state === 'discovered')
+    .map(activityOf);
 }
 
 function activityOf({ name, state, loading, isWaiting, failure, progress }: HostedPlugin): string {

@@ -13,7 +13,18 @@ export type Failure = {
 };
 
 /** A problem of a plugin that does not stop it. */
-export type Notice = { readonly type: 'ControllersIgnored' | 'ChangesKept' | 'VersionsDiffer' | 'IndexFunctionFailing' | 'ReconcilerStuck' | 'ReconcilerFailing' | 'UniqueNotEnforced'; readonly reason: string; readonly message: string };
+export type Notice = {
+  readonly type:
+    | 'ControllersIgnored'
+    | 'ChangesKept'
+    | 'VersionsDiffer'
+    | 'IndexFunctionFailing'
+    | 'ReconcilerStuck'
+    | 'ReconcilerFailing'
+    | 'UniqueNotEnforced';
+  readonly reason: string;
+  readonly message: string;
+};
 
 export type PluginReport = {
   readonly phase: PluginPhase;
@@ -30,26 +41,40 @@ export type PluginReport = {
   readonly generation?: JsonValue | undefined;
 };
 
-const ready: Readonly<Record<PluginPhase, { readonly status: string; readonly reason: string; readonly message: string }>> = {
-  'discovered': { status: 'False', reason: 'Discovered', message: 'it is known but not read yet' },
-  'not-started': { status: 'False', reason: 'Starting', message: 'its indexes are being built and its objects applied' },
-  'started': { status: 'True', reason: 'Started', message: 'its types and routes are served' },
-  'stopping': { status: 'False', reason: 'Stopping', message: 'its registrations are being removed' },
-  'stopped': { status: 'False', reason: 'Disabled', message: 'spec.enabled is false' },
-  'failed': { status: 'False', reason: 'Failed', message: 'it failed to start' },
-  'uninstalling': { status: 'False', reason: 'Uninstalling', message: 'its objects are being removed' },
+const ready: Readonly<
+  Record<PluginPhase, { readonly status: string; readonly reason: string; readonly message: string }>
+> = {
+  discovered: { status: 'False', reason: 'Discovered', message: 'it is known but not read yet' },
+  'not-started': {
+    status: 'False',
+    reason: 'Starting',
+    message: 'its indexes are being built and its objects applied',
+  },
+  started: { status: 'True', reason: 'Started', message: 'its types and routes are served' },
+  stopping: { status: 'False', reason: 'Stopping', message: 'its registrations are being removed' },
+  stopped: { status: 'False', reason: 'Disabled', message: 'spec.enabled is false' },
+  failed: { status: 'False', reason: 'Failed', message: 'it failed to start' },
+  uninstalling: { status: 'False', reason: 'Uninstalling', message: 'its objects are being removed' },
 };
 
 /** The status as a merge patch: unknown members stay. */
 export function statusPatch(report: PluginReport, before: JsonObject, now: string): JsonObject {
   const observed = report.generation === undefined ? {} : { observedGeneration: report.generation };
-  return { phase: report.phase, conditions: withTimes(conditionsOf(report), conditionsIn(before), now), version: report.version ?? null, progress: report.progress ?? null, ...observed };
+  return {
+    phase: report.phase,
+    conditions: withTimes(conditionsOf(report), conditionsIn(before), now),
+    version: report.version ?? null,
+    progress: report.progress ?? null,
+    ...observed,
+  };
 }
 
 /** Whether the status equals the patch already. */
 export function isTold(patch: JsonObject, status: JsonValue | undefined): boolean {
   const told = isObject(status) ? status : {};
-  return Object.entries(patch).every(([member, value]) => (value === null ? told[member] === undefined : deepEqual(told[member] ?? null, value)));
+  return Object.entries(patch).every(([member, value]) =>
+    value === null ? told[member] === undefined : deepEqual(told[member] ?? null, value),
+  );
 }
 
 const loading = { status: 'False', reason: 'Loading', message: 'loading its module' };
@@ -59,7 +84,12 @@ function conditionsOf({ phase, failure, notices, progress, isLoading }: PluginRe
   const far = progress === undefined ? message : `${message}: ${String(progress)} %`;
   return [
     { type: 'Ready', status, reason: failure?.reason ?? reason, message: shortened(failure?.message ?? far) },
-    ...notices.map((notice) => ({ type: notice.type, status: 'True', reason: notice.reason, message: shortened(notice.message) })),
+    ...notices.map((notice) => ({
+      type: notice.type,
+      status: 'True',
+      reason: notice.reason,
+      message: shortened(notice.message),
+    })),
   ];
 }
 
@@ -68,9 +98,15 @@ function shortened(message: string): string {
 }
 
 /** An unchanged condition keeps its time. */
-function withTimes(conditions: readonly JsonObject[], before: readonly JsonValue[], now: string): readonly JsonObject[] {
+function withTimes(
+  conditions: readonly JsonObject[],
+  before: readonly JsonValue[],
+  now: string,
+): readonly JsonObject[] {
   return conditions.map((condition) => {
-    const same = before.find((other) => isObject(other) && deepEqual({ ...condition, lastTransitionTime: other['lastTransitionTime'] }, other));
+    const same = before.find(
+      (other) => isObject(other) && deepEqual({ ...condition, lastTransitionTime: other['lastTransitionTime'] }, other),
+    );
     return isObject(same) ? same : { ...condition, lastTransitionTime: now };
   });
 }

@@ -21,18 +21,20 @@ export type Leadership = {
   subscribe(listener: (leads: boolean) => void): () => void;
 };
 
-export type PluginStepDependencies = LoadDependencies & IncarnationDependencies & PluginSourceDependencies & {
-  readonly objects: PluginObjects;
-  readonly desired: DesiredStates;
-  readonly applied: AppliedObjects;
-  /** Absent: nothing is known of unique indexes that are not enforced. */
-  readonly unique?: UniqueSteps;
-  readonly leadership: Pick<Leadership, 'isLeader'>;
-  /** All plugins of this node. */
-  readonly plugins: ReadonlyMap<string, HostedPlugin>;
-  readonly enqueue: (plugin: HostedPlugin) => void;
-  readonly forget: (plugin: HostedPlugin) => void;
-};
+export type PluginStepDependencies = LoadDependencies &
+  IncarnationDependencies &
+  PluginSourceDependencies & {
+    readonly objects: PluginObjects;
+    readonly desired: DesiredStates;
+    readonly applied: AppliedObjects;
+    /** Absent: nothing is known of unique indexes that are not enforced. */
+    readonly unique?: UniqueSteps;
+    readonly leadership: Pick<Leadership, 'isLeader'>;
+    /** All plugins of this node. */
+    readonly plugins: ReadonlyMap<string, HostedPlugin>;
+    readonly enqueue: (plugin: HostedPlugin) => void;
+    readonly forget: (plugin: HostedPlugin) => void;
+  };
 
 /**
  * The most steps of one reconciliation: release, load, build, apply, serve, with a margin for changes of the desired
@@ -58,7 +60,7 @@ export class PluginStep {
   async settle(plugin: HostedPlugin): Promise<void> {
     for (let step = 0; step < stepsMax && !plugin.isOver; step += 1) {
       await this.#refresh(plugin);
-      if (!await this.#take(plugin, this.#desired.of(plugin))) break;
+      if (!(await this.#take(plugin, this.#desired.of(plugin)))) break;
     }
     if (!plugin.isWaiting) this.#dependencies.registry.rests(plugin.name);
     await this.#teller.tell(plugin);
@@ -88,7 +90,9 @@ export class PluginStep {
   settleLater(plugin: HostedPlugin): void {
     const { clock, enqueue } = this.#dependencies;
     plugin.retry?.cancel();
-    plugin.retry = clock.after(eraseRetryMs, () => { enqueue(plugin); });
+    plugin.retry = clock.after(eraseRetryMs, () => {
+      enqueue(plugin);
+    });
   }
 
   /** Updates the plugin's files; the leader also updates its object. */
@@ -97,24 +101,36 @@ export class PluginStep {
     await this.refresh(plugin);
     const digest = plugin.files?.digest ?? 'none';
     // A deleted object is not created again, nor is one whose name another folder has.
-    const mayEnsure = wish === undefined ? !plugin.wasThere && plugin.folder !== undefined : !wish.isDeleted && plugin.refused === undefined && !this.#desired.isAnother(plugin, wish);
-    if (this.#dependencies.leadership.isLeader() && plugin.ensuredDigest !== digest && mayEnsure) await this.#ensure(plugin, wish?.package);
+    const mayEnsure =
+      wish === undefined
+        ? !plugin.wasThere && plugin.folder !== undefined
+        : !wish.isDeleted && plugin.refused === undefined && !this.#desired.isAnother(plugin, wish);
+    if (this.#dependencies.leadership.isLeader() && plugin.ensuredDigest !== digest && mayEnsure)
+      await this.#ensure(plugin, wish?.package);
     plugin.ensuredDigest = mayEnsure ? digest : plugin.ensuredDigest;
   }
 
   async #ensure(plugin: HostedPlugin, ref: PackageRef | undefined): Promise<void> {
     const { objects, log } = this.#dependencies;
     const before = this.#desired.fingerprint(plugin);
-    const applied = await objects.ensure(plugin.name, plugin.manifestDigest === plugin.files?.digest ? plugin.manifest : undefined, ref);
+    const applied = await objects.ensure(
+      plugin.name,
+      plugin.manifestDigest === plugin.files?.digest ? plugin.manifest : undefined,
+      ref,
+    );
     this.#desired.note(plugin);
     // The host's own write changes the fingerprint, but resolves no failure.
-    if (plugin.own?.fingerprint === before) plugin.own = { ...plugin.own, fingerprint: this.#desired.fingerprint(plugin) };
+    if (plugin.own?.fingerprint === before)
+      plugin.own = { ...plugin.own, fingerprint: this.#desired.fingerprint(plugin) };
     if (applied.ok) {
       plugin.kept = new Map([['Plugin', applied.kept]]);
       return;
     }
     log.error('could not write a Plugin object', { plugin: plugin.name, detail: applied.detail });
-    this.fail(plugin, { reason: 'PluginObjectRefused', message: `could not write its Plugin object: ${applied.detail}` });
+    this.fail(plugin, {
+      reason: 'PluginObjectRefused',
+      message: `could not write its Plugin object: ${applied.detail}`,
+    });
   }
 
   /** Makes one transition; false if none is needed now. */
@@ -126,8 +142,13 @@ export class PluginStep {
     const wasLeaving = plugin.isLeaving;
     plugin.isLeaving = false;
     if (plugin.isCurrent && plugin.state === 'started' && wanted.kind === 'run') return this.#applyLate(plugin);
-    if (plugin.isCurrent && plugin.state === 'not-started' && (wanted.kind === 'run' || wanted.kind === 'wait')) return this.#bringUp(plugin, wanted.kind === 'run');
-    return this.#transit(plugin, life[plugin.state][wanted.kind === 'wait' ? 'changed' : eventFor(plugin.state, wanted.kind, plugin.isCurrent)], wasLeaving);
+    if (plugin.isCurrent && plugin.state === 'not-started' && (wanted.kind === 'run' || wanted.kind === 'wait'))
+      return this.#bringUp(plugin, wanted.kind === 'run');
+    return this.#transit(
+      plugin,
+      life[plugin.state][wanted.kind === 'wait' ? 'changed' : eventFor(plugin.state, wanted.kind, plugin.isCurrent)],
+      wasLeaving,
+    );
   }
 
   async #transit(plugin: HostedPlugin, { to, act }: Transition, wasLeaving: boolean): Promise<boolean> {
@@ -161,7 +182,9 @@ export class PluginStep {
   async #release(plugin: HostedPlugin, to: LifeState, wasLeaving: boolean): Promise<boolean> {
     const { plugins, enqueue, log, registry } = this.#dependencies;
     // By running code, not by manifests: running plugins have no cycle, but new manifests may.
-    const dependents = [...plugins.values()].filter(({ state, runsOn }) => (state === 'started' || state === 'stopping') && runsOn.has(plugin.name));
+    const dependents = [...plugins.values()].filter(
+      ({ state, runsOn }) => (state === 'started' || state === 'stopping') && runsOn.has(plugin.name),
+    );
     if (dependents.length > 0) {
       plugin.isLeaving = true;
       // Once: each dependent notifies this plugin of its progress.
@@ -199,14 +222,25 @@ export class PluginStep {
     incarnation.serve();
     plugin.state = life[plugin.state].served.to;
     const { log, suspects } = this.#dependencies;
-    for (const { type, message } of noticesOf({ incarnation: plugin.incarnation, kept: plugin.kept, troubles: [], unique: [], placeOf: (stack) => suspects.placeOf(plugin.name, stack) })) log.warn('plugin notice', { plugin: plugin.name, notice: type, message });
+    for (const { type, message } of noticesOf({
+      incarnation: plugin.incarnation,
+      kept: plugin.kept,
+      troubles: [],
+      unique: [],
+      placeOf: (stack) => suspects.placeOf(plugin.name, stack),
+    }))
+      log.warn('plugin notice', { plugin: plugin.name, notice: type, message });
     log.info('plugin started', { plugin: plugin.name });
     return false;
   }
 
   async #build(plugin: HostedPlugin, incarnation: Incarnation): Promise<Failure | undefined> {
     if (this.#dependencies.objects.phase(plugin.name) !== 'started') await this.#teller.tell(plugin);
-    const failure = await this.#teller.whileTold(plugin, async () => incarnation.buildIndexes((percent) => { plugin.progress = percent; }));
+    const failure = await this.#teller.whileTold(plugin, async () =>
+      incarnation.buildIndexes((percent) => {
+        plugin.progress = percent;
+      }),
+    );
     plugin.progress = undefined;
     return failure;
   }
@@ -219,7 +253,7 @@ export class PluginStep {
   }
 
   async #apply(plugin: HostedPlugin, incarnation: Incarnation): Promise<void> {
-    const applied = await incarnation.isItsOwn() ? await this.#dependencies.applied.apply(incarnation.is) : undefined;
+    const applied = (await incarnation.isItsOwn()) ? await this.#dependencies.applied.apply(incarnation.is) : undefined;
     plugin.isApplied = true;
     if (applied === undefined) return;
     if (applied.ok) plugin.kept = new Map([...plugin.kept, ...applied.kept]);
@@ -233,14 +267,17 @@ export class PluginStep {
     if (!leadership.isLeader() || wish === undefined) return false;
     const isOver = (): boolean => objects.wish(plugin.name)?.uid !== plugin.uid;
     const problems = await applied.erase(plugin.name, wish.deleteData, isOver);
-    const isDone = !isOver() && problems.length === 0 && await objects.letGo(plugin.name, plugin.uid);
+    const isDone = !isOver() && problems.length === 0 && (await objects.letGo(plugin.name, plugin.uid));
     if (isOver()) return false;
     plugin.retry?.cancel();
     if (isDone) {
       log.info('plugin uninstalled', { plugin: plugin.name });
       return false;
     }
-    plugin.failure = { reason: 'NotRemoved', message: `could not remove all of its objects; retrying: ${problems.slice(0, 16).join('; ')}${problems.length > 16 ? `; and ${String(problems.length - 16)} more` : ''}` };
+    plugin.failure = {
+      reason: 'NotRemoved',
+      message: `could not remove all of its objects; retrying: ${problems.slice(0, 16).join('; ')}${problems.length > 16 ? `; and ${String(problems.length - 16)} more` : ''}`,
+    };
     this.settleLater(plugin);
     return false;
   }

@@ -34,10 +34,29 @@ export class PluginTeller {
     const { name, state, failure, progress, version } = plugin;
     this.#logFailure(plugin);
     if (!leadership.isLeader()) return;
-    const running = state === 'started' ? { notices: noticesOf({ incarnation: plugin.incarnation, kept: plugin.kept, troubles: reconcilers.health(name), unique: unique?.of(name) ?? [], placeOf: (stack) => suspects.placeOf(name, stack) }), version } : { notices: [] };
+    const running =
+      state === 'started'
+        ? {
+            notices: noticesOf({
+              incarnation: plugin.incarnation,
+              kept: plugin.kept,
+              troubles: reconcilers.health(name),
+              unique: unique?.of(name) ?? [],
+              placeOf: (stack) => suspects.placeOf(name, stack),
+            }),
+            version,
+          }
+        : { notices: [] };
     const generation = plugin.isLeaving ? undefined : plugin.generation;
     const isLoading = state === 'not-started' && plugin.incarnation === undefined;
-    await objects.report(name, plugin.uid, { phase: state, failure, ...running, progress: holding[state] ? progress : undefined, isLoading, generation });
+    await objects.report(name, plugin.uid, {
+      phase: state,
+      failure,
+      ...running,
+      progress: holding[state] ? progress : undefined,
+      isLoading,
+      generation,
+    });
   }
 
   /** A fast step is reported by its result; a slow one also while it runs, with its progress. */
@@ -45,7 +64,11 @@ export class PluginTeller {
     const { clock, log } = this.#dependencies;
     let told = Promise.resolve();
     const tell = (): void => {
-      told = told.then(async () => this.tell(plugin)).catch((error: unknown) => { log.error('could not report the state of a plugin', { plugin: plugin.name, error: describe(error) }); });
+      told = told
+        .then(async () => this.tell(plugin))
+        .catch((error: unknown) => {
+          log.error('could not report the state of a plugin', { plugin: plugin.name, error: describe(error) });
+        });
       timer = clock.after(progressToldMs, tell);
     };
     let timer = clock.after(slowStepMs, tell);
@@ -61,7 +84,12 @@ export class PluginTeller {
   #logFailure(plugin: HostedPlugin): void {
     const { name, state, failure } = plugin;
     const failed = state === 'failed' ? `${failure?.reason ?? ''}: ${failure?.message ?? ''}` : undefined;
-    if (failed !== undefined && plugin.logged !== failed) this.#dependencies.log.error('plugin failed', { plugin: name, reason: failure?.reason, message: failure?.message });
+    if (failed !== undefined && plugin.logged !== failed)
+      this.#dependencies.log.error('plugin failed', {
+        plugin: name,
+        reason: failure?.reason,
+        message: failure?.message,
+      });
     plugin.logged = failed;
   }
 }

@@ -2,16 +2,27 @@
 export type Dependent = { readonly name: string; readonly dependencies: readonly string[] };
 
 /** Sorts names so that each comes after its dependencies. Those in or behind a cycle come last, with the cycle. */
-export function startOrder(plugins: readonly Dependent[]): { readonly order: readonly string[]; readonly cyclic: ReadonlyMap<string, readonly string[]> } {
+export function startOrder(plugins: readonly Dependent[]): {
+  readonly order: readonly string[];
+  readonly cyclic: ReadonlyMap<string, readonly string[]>;
+} {
   const present = new Set(plugins.map(({ name }) => name));
-  const waiting = new Map(plugins.map(({ name, dependencies }) => [name, new Set(dependencies.filter((dependency) => present.has(dependency)))]));
+  const waiting = new Map(
+    plugins.map(({ name, dependencies }) => [
+      name,
+      new Set(dependencies.filter((dependency) => present.has(dependency))),
+    ]),
+  );
   const order: string[] = [];
   for (let free = namesWithout(waiting); free.length > 0; free = namesWithout(waiting)) {
     for (const name of free) waiting.delete(name);
     for (const dependencies of waiting.values()) for (const name of free) dependencies.delete(name);
     order.push(...free);
   }
-  return { order: [...order, ...waiting.keys()], cyclic: new Map([...waiting.keys()].map((name) => [name, cycleFrom(name, waiting)])) };
+  return {
+    order: [...order, ...waiting.keys()],
+    cyclic: new Map([...waiting.keys()].map((name) => [name, cycleFrom(name, waiting)])),
+  };
 }
 
 function namesWithout(waiting: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] {
@@ -24,7 +35,7 @@ function cycleFrom(name: string, waiting: ReadonlyMap<string, ReadonlySet<string
   let next: string | undefined = name;
   while (next !== undefined && !way.includes(next)) {
     way.push(next);
-    next = [...waiting.get(next) ?? []][0];
+    next = [...(waiting.get(next) ?? [])][0];
   }
   return next === undefined ? way : [...way, next];
 }

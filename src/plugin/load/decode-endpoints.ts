@@ -18,16 +18,24 @@ type Place = { readonly at: string; readonly prefix: string };
 export function decodeEndpoints(exported: Readonly<Record<string, unknown>>, problems: string[]): DecodedEndpoints {
   const ignoredControllers: string[] = [];
   const places: { readonly members: Readonly<Record<string, unknown>>; readonly place: Place }[] = [];
-  listOf(exported, 'controllers', { at: 'controllers', countMax: routesPerPluginMax }, problems).forEach((controller, index) => {
-    const at = `controllers[${String(index)}]`;
-    if (!isMembers(controller)) problems.push(`${at}: must be an object`);
-    else if (isNone(controller['apiVersion'])) ignoredControllers.push(typeof controller['path'] === 'string' ? controller['path'] : at);
-    else places.push({ members: controller, place: { at: `${at}.`, prefix: prefixOf(controller, at, problems) } });
-  });
+  listOf(exported, 'controllers', { at: 'controllers', countMax: routesPerPluginMax }, problems).forEach(
+    (controller, index) => {
+      const at = `controllers[${String(index)}]`;
+      if (!isMembers(controller)) problems.push(`${at}: must be an object`);
+      else if (isNone(controller['apiVersion']))
+        ignoredControllers.push(typeof controller['path'] === 'string' ? controller['path'] : at);
+      else places.push({ members: controller, place: { at: `${at}.`, prefix: prefixOf(controller, at, problems) } });
+    },
+  );
   places.push({ members: exported, place: { at: '', prefix: '' } });
-  const routes = places.flatMap(({ members, place }) => decodeEach(members, { ...place, member: 'routes' }, decodeRoute, problems));
-  const sockets = places.flatMap(({ members, place }) => decodeEach(members, { ...place, member: 'sockets' }, decodeSocket, problems));
-  if (routes.length + sockets.length > routesPerPluginMax) problems.push(`routes and sockets: must be at most ${String(routesPerPluginMax)} together`);
+  const routes = places.flatMap(({ members, place }) =>
+    decodeEach(members, { ...place, member: 'routes' }, decodeRoute, problems),
+  );
+  const sockets = places.flatMap(({ members, place }) =>
+    decodeEach(members, { ...place, member: 'sockets' }, decodeSocket, problems),
+  );
+  if (routes.length + sockets.length > routesPerPluginMax)
+    problems.push(`routes and sockets: must be at most ${String(routesPerPluginMax)} together`);
   problems.push(...repeated({ routes, sockets }));
   return { routes, sockets, ignoredControllers };
 }
@@ -36,7 +44,12 @@ function isNone(apiVersion: unknown): boolean {
   return apiVersion === undefined || apiVersion === null || apiVersion === '';
 }
 
-export function listOf(members: Readonly<Record<string, unknown>>, member: string, { at, countMax }: { readonly at: string; readonly countMax: number }, problems: string[]): readonly unknown[] {
+export function listOf(
+  members: Readonly<Record<string, unknown>>,
+  member: string,
+  { at, countMax }: { readonly at: string; readonly countMax: number },
+  problems: string[],
+): readonly unknown[] {
   const value = members[member];
   if (value === undefined) return [];
   if (Array.isArray(value) && value.length <= countMax) return Array.from<unknown>(value);
@@ -46,13 +59,21 @@ export function listOf(members: Readonly<Record<string, unknown>>, member: strin
 
 type Decode<E> = (entry: unknown, place: Place, problems: string[]) => E | undefined;
 
-function decodeEach<E>(members: Readonly<Record<string, unknown>>, { at, prefix, member }: Place & { readonly member: string }, decode: Decode<E>, problems: string[]): readonly E[] {
+function decodeEach<E>(
+  members: Readonly<Record<string, unknown>>,
+  { at, prefix, member }: Place & { readonly member: string },
+  decode: Decode<E>,
+  problems: string[],
+): readonly E[] {
   const entries = listOf(members, member, { at: `${at}${member}`, countMax: routesPerPluginMax }, problems);
-  return entries.flatMap((entry, index) => decode(entry, { at: `${at}${member}[${String(index)}]`, prefix }, problems) ?? []);
+  return entries.flatMap(
+    (entry, index) => decode(entry, { at: `${at}${member}[${String(index)}]`, prefix }, problems) ?? [],
+  );
 }
 
 function prefixOf({ apiVersion, path }: Readonly<Record<string, unknown>>, at: string, problems: string[]): string {
-  if (typeof apiVersion !== 'string' || !/^[^/]+\/[^/]+$/u.test(apiVersion)) problems.push(`${at}.apiVersion: must be <group>/<version>`);
+  if (typeof apiVersion !== 'string' || !/^[^/]+\/[^/]+$/u.test(apiVersion))
+    problems.push(`${at}.apiVersion: must be <group>/<version>`);
   if (typeof path !== 'string') problems.push(`${at}.path: must be a string`);
   return `/apis/${typeof apiVersion === 'string' ? apiVersion : ''}/${typeof path === 'string' ? path : ''}`;
 }
@@ -66,12 +87,19 @@ function decodeRoute(route: unknown, { at, prefix }: Place, problems: string[]):
   }
   const { handler } = route;
   const method = methods.find((known) => known === route['method']);
-  if (method === undefined) problems.push(`${at}.method: must be ${methods.join(', ')}, is ${shortJson(route['method'] ?? null)}`);
+  if (method === undefined)
+    problems.push(`${at}.method: must be ${methods.join(', ')}, is ${shortJson(route['method'] ?? null)}`);
   if (!isRouteHandler(handler)) problems.push(`${at}.handler: must be a function`);
   const path = absolutePath(route, { at, prefix }, { title: method ?? 'the method', problems });
   if (method === undefined || path === undefined || !isRouteHandler(handler)) return undefined;
   // Named by method and path rather than by position.
-  return { method, path, handler, ...summaryOf(route, at, problems), ...decodeRouteSchemas(route, { at: `${method} ${path}`, method, problems }) };
+  return {
+    method,
+    path,
+    handler,
+    ...summaryOf(route, at, problems),
+    ...decodeRouteSchemas(route, { at: `${method} ${path}`, method, problems }),
+  };
 }
 
 function decodeSocket(socket: unknown, { at, prefix }: Place, problems: string[]): SocketEndpoint | undefined {
@@ -95,14 +123,22 @@ function isSocketHandler(value: unknown): value is SocketHandler {
   return typeof value === 'function';
 }
 
-function summaryOf({ summary }: Readonly<Record<string, unknown>>, at: string, problems: string[]): { readonly summary?: string } {
+function summaryOf(
+  { summary }: Readonly<Record<string, unknown>>,
+  at: string,
+  problems: string[],
+): { readonly summary?: string } {
   if (summary === undefined) return {};
   if (typeof summary === 'string') return { summary };
   problems.push(`${at}.summary: must be a string`);
   return {};
 }
 
-function absolutePath({ path }: Readonly<Record<string, unknown>>, { at, prefix }: Place, { title, problems }: { readonly title: string; readonly problems: string[] }): string | undefined {
+function absolutePath(
+  { path }: Readonly<Record<string, unknown>>,
+  { at, prefix }: Place,
+  { title, problems }: { readonly title: string; readonly problems: string[] },
+): string | undefined {
   if (typeof path !== 'string') {
     problems.push(`${at}.path: must be a string`);
     return undefined;
@@ -114,28 +150,38 @@ function absolutePath({ path }: Readonly<Record<string, unknown>>, { at, prefix 
 }
 
 function pathProblem(path: string): string | undefined {
-  if (path === '/api' || path.startsWith('/api/')) return 'is under /api, which is the platform\'s';
+  if (path === '/api' || path.startsWith('/api/')) return "is under /api, which is the platform's";
   const [, apis, group = '', version = '', ...rest] = path.split('/');
   if (apis !== 'apis' || rest.length === 0) return 'must begin with /apis/<group>/<version>/ and have further segments';
   const wrongGroup = subdomainProblem(group);
   if (wrongGroup !== undefined) return `names the group ${JSON.stringify(group)}, which ${wrongGroup}`;
-  if (!/^v[1-9][0-9]*(?:(?:alpha|beta)[1-9][0-9]*)?$/u.test(version)) return `names the version ${JSON.stringify(version)}, which must be of the form v1 or v1alpha1`;
-  const odd = rest.find((segment) => segment === '.' || segment === '..' || !/^(?:[A-Za-z0-9._~-]+|\{[A-Za-z_]\w*\})$/u.test(segment));
-  return odd === undefined ? undefined : `holds the segment ${JSON.stringify(odd)}: a segment is plain text or a parameter like {name}`;
+  if (!/^v[1-9][0-9]*(?:(?:alpha|beta)[1-9][0-9]*)?$/u.test(version))
+    return `names the version ${JSON.stringify(version)}, which must be of the form v1 or v1alpha1`;
+  const odd = rest.find(
+    (segment) => segment === '.' || segment === '..' || !/^(?:[A-Za-z0-9._~-]+|\{[A-Za-z_]\w*\})$/u.test(segment),
+  );
+  return odd === undefined
+    ? undefined
+    : `holds the segment ${JSON.stringify(odd)}: a segment is plain text or a parameter like {name}`;
 }
 
 /** Endpoints that repeat a method and path; names of parameters do not distinguish them. */
 function repeated(endpoints: Endpoints): readonly string[] {
   const seen = new Set<string>();
-  return shapesOf(endpoints).filter(({ shape }) => {
-    const isRepeated = seen.has(shape);
-    seen.add(shape);
-    return isRepeated;
-  }).map(({ title }) => `${title}: is declared twice`);
+  return shapesOf(endpoints)
+    .filter(({ shape }) => {
+      const isRepeated = seen.has(shape);
+      seen.add(shape);
+      return isRepeated;
+    })
+    .map(({ title }) => `${title}: is declared twice`);
 }
 
 /** The identity of an endpoint: its method, and its path without the names of parameters. */
-export function shapesOf({ routes, sockets }: Endpoints): readonly { readonly title: string; readonly shape: string }[] {
+export function shapesOf({
+  routes,
+  sockets,
+}: Endpoints): readonly { readonly title: string; readonly shape: string }[] {
   const shape = (path: string): string => path.replaceAll(/\{\w+\}/gu, '{}');
   return [
     ...routes.map(({ method, path }) => ({ title: `${method} ${path}`, shape: `${method} ${shape(path)}` })),

@@ -2,7 +2,12 @@ import { otherWords } from '../../resource/schema/near-word.ts';
 import { isMembers } from '../../resource/schema/schema-check.ts';
 import type { PluginObject, ReconcilerDeclaration } from '../api/plugin.ts';
 import type { MountedReconciler, ReconciledType } from '../api/reconciler-mounts.ts';
-import { reconcilerConcurrencyMax, reconcilerNameLengthMax, reconcilersPerPluginMax, reconcilerWatchesMax } from '../lifecycle/reconciler-limits.ts';
+import {
+  reconcilerConcurrencyMax,
+  reconcilerNameLengthMax,
+  reconcilersPerPluginMax,
+  reconcilerWatchesMax,
+} from '../lifecycle/reconciler-limits.ts';
 
 const members = new Set(['type', 'reconcile', 'name', 'watches', 'concurrency']);
 
@@ -10,8 +15,16 @@ const members = new Set(['type', 'reconcile', 'name', 'watches', 'concurrency'])
  * Decodes the `reconcilers` of a plugin's export; adds their problems to `problems`. `types` are the exported types: a
  * plugin can reconcile only these.
  */
-export function decodeReconcilers(exported: unknown, types: readonly unknown[], problems: string[]): readonly MountedReconciler[] {
-  const own = new Set(types.flatMap((type) => (isMembers(type) ? [`${String(type['plural'])}.${String(type['group'])}/${String(type['version'])}`] : [])));
+export function decodeReconcilers(
+  exported: unknown,
+  types: readonly unknown[],
+  problems: string[],
+): readonly MountedReconciler[] {
+  const own = new Set(
+    types.flatMap((type) =>
+      isMembers(type) ? [`${String(type['plural'])}.${String(type['group'])}/${String(type['version'])}`] : [],
+    ),
+  );
   const found: Findings = { own, names: new Set(), problems };
   return listOf(exported, reconcilersPerPluginMax, 'reconcilers', problems)
     .map((reconciler, place) => decodeReconciler(reconciler, `reconcilers[${String(place)}]`, found))
@@ -35,18 +48,38 @@ function decodeReconciler(declared: unknown, at: string, found: Findings): Mount
   const type = decodeType(declared['type'], `${at}.type`, found);
   const { reconcile, concurrency = 1 } = declared;
   if (!isReconcile(reconcile)) problems.push(`${at}.reconcile: must be a function`);
-  if (!isConcurrency(concurrency)) problems.push(`${at}.concurrency: must be a whole number from 1 to ${String(reconcilerConcurrencyMax)}`);
-  const watches = listOf(declared['watches'], reconcilerWatchesMax, `${at}.watches`, problems).map((watch, place) => decodeWatch(watch, `${at}.watches[${String(place)}]`, found));
+  if (!isConcurrency(concurrency))
+    problems.push(`${at}.concurrency: must be a whole number from 1 to ${String(reconcilerConcurrencyMax)}`);
+  const watches = listOf(declared['watches'], reconcilerWatchesMax, `${at}.watches`, problems).map((watch, place) =>
+    decodeWatch(watch, `${at}.watches[${String(place)}]`, found),
+  );
   const name = type === undefined ? undefined : decodeName(declared['name'], type, { at, found });
-  if (type === undefined || name === undefined || !isReconcile(reconcile) || !isConcurrency(concurrency)) return undefined;
+  if (type === undefined || name === undefined || !isReconcile(reconcile) || !isConcurrency(concurrency))
+    return undefined;
   // Called as methods, so that instances of classes work.
-  return { name, type, concurrency, reconcile: (request) => Reflect.apply(reconcile, declared, [request]), watches: watches.filter((watch) => watch !== undefined) };
+  return {
+    name,
+    type,
+    concurrency,
+    reconcile: (request) => Reflect.apply(reconcile, declared, [request]),
+    watches: watches.filter((watch) => watch !== undefined),
+  };
 }
 
-function decodeName(declared: unknown, type: ReconciledType, { at, found: { names, problems } }: { readonly at: string; readonly found: Findings }): string | undefined {
+function decodeName(
+  declared: unknown,
+  type: ReconciledType,
+  { at, found: { names, problems } }: { readonly at: string; readonly found: Findings },
+): string | undefined {
   const name = declared ?? `${type.plural}.${type.group}`;
-  if (typeof name !== 'string' || name.length > reconcilerNameLengthMax || !/^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/u.test(name)) {
-    problems.push(`${at}.name: must be at most ${String(reconcilerNameLengthMax)} letters, digits, dots, dashes and underscores, the first and last a letter or digit`);
+  if (
+    typeof name !== 'string' ||
+    name.length > reconcilerNameLengthMax ||
+    !/^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/u.test(name)
+  ) {
+    problems.push(
+      `${at}.name: must be at most ${String(reconcilerNameLengthMax)} letters, digits, dots, dashes and underscores, the first and last a letter or digit`,
+    );
     return undefined;
   }
   if (names.has(name)) problems.push(`${at}.name: another reconciler has the name ${name}`);
@@ -77,7 +110,9 @@ function decodeWatch(declared: unknown, at: string, found: Findings): MountedRec
   const type = decodeType(declared['type'], `${at}.type`, found);
   const { names } = declared;
   if (!isNames(names)) problems.push(`${at}.names: must be a function`);
-  return type === undefined || !isNames(names) ? undefined : { type, names: (object) => Reflect.apply(names, declared, [object]) };
+  return type === undefined || !isNames(names)
+    ? undefined
+    : { type, names: (object) => Reflect.apply(names, declared, [object]) };
 }
 
 function listOf(value: unknown, countMax: number, at: string, problems: string[]): readonly unknown[] {
@@ -87,8 +122,14 @@ function listOf(value: unknown, countMax: number, at: string, problems: string[]
   return [];
 }
 
-function unknownMembers(declared: Readonly<Record<string, unknown>>, known: ReadonlySet<string>, at: string): readonly string[] {
-  return Object.keys(declared).filter((member) => !known.has(member)).map((member) => `${at}.${member}: unknown member${otherWords(member, [...known])}`);
+function unknownMembers(
+  declared: Readonly<Record<string, unknown>>,
+  known: ReadonlySet<string>,
+  at: string,
+): readonly string[] {
+  return Object.keys(declared)
+    .filter((member) => !known.has(member))
+    .map((member) => `${at}.${member}: unknown member${otherWords(member, [...known])}`);
 }
 
 function isConcurrency(value: unknown): value is number {

@@ -8,8 +8,14 @@ export type RouteSchemas = Pick<RouteEndpoint, 'query' | 'body' | 'responses'>;
 type Findings = { readonly at: string; readonly method: RouteMethod; readonly problems: string[] };
 
 /** Compiles the schemas of a route's requests and responses; adds those that do not compile to `problems`. */
-export function decodeRouteSchemas({ request, responses }: Readonly<Record<string, unknown>>, { at, method, problems }: Findings): RouteSchemas {
-  return { ...decodeRequest(request, { at: `${at}.request`, method, problems }), ...decodeResponses(responses, { at: `${at}.responses`, method, problems }) };
+export function decodeRouteSchemas(
+  { request, responses }: Readonly<Record<string, unknown>>,
+  { at, method, problems }: Findings,
+): RouteSchemas {
+  return {
+    ...decodeRequest(request, { at: `${at}.request`, method, problems }),
+    ...decodeResponses(responses, { at: `${at}.responses`, method, problems }),
+  };
 }
 
 function decodeRequest(request: unknown, { at, method, problems }: Findings): Pick<RouteSchemas, 'query' | 'body'> {
@@ -18,7 +24,11 @@ function decodeRequest(request: unknown, { at, method, problems }: Findings): Pi
     problems.push(`${at}: must be an object`);
     return {};
   }
-  problems.push(...Object.keys(request).filter((member) => member !== 'query' && member !== 'body').map((member) => `${at}.${member}: must be query or body`));
+  problems.push(
+    ...Object.keys(request)
+      .filter((member) => member !== 'query' && member !== 'body')
+      .map((member) => `${at}.${member}: must be query or body`),
+  );
   const query = decodeQuery(request['query'], { at: `${at}.query`, method, problems });
   if (request['body'] !== undefined && method === 'GET') problems.push(`${at}.body: a GET has no body`);
   const body = request['body'] === undefined ? undefined : compiled(request['body'], `${at}.body`, problems);
@@ -36,7 +46,10 @@ function decodeQuery(query: unknown, { at, problems }: Findings): ReadonlyMap<st
     const schema = compiled(input, `${at}.${parameter}`, problems);
     const type = schema?.schema['type'];
     // Parameters are text, so such a schema would refuse every request.
-    if (type !== undefined && type !== 'string' && type !== 'array') problems.push(`${at}.${parameter}.type: must be "string", or "array" for one that may be repeated: a parameter is text`);
+    if (type !== undefined && type !== 'string' && type !== 'array')
+      problems.push(
+        `${at}.${parameter}.type: must be "string", or "array" for one that may be repeated: a parameter is text`,
+      );
     if (schema !== undefined) schemas.set(parameter, schema);
   }
   return schemas;
@@ -66,8 +79,13 @@ function decodeResponse(response: unknown, at: string, problems: string[]): Resp
     return undefined;
   }
   const { description } = response;
-  problems.push(...Object.keys(response).filter((member) => !responseMembers.has(member)).map((member) => `${at}.${member}: must be description or schema`));
-  if (description !== undefined && typeof description !== 'string') problems.push(`${at}.description: must be a string`);
+  problems.push(
+    ...Object.keys(response)
+      .filter((member) => !responseMembers.has(member))
+      .map((member) => `${at}.${member}: must be description or schema`),
+  );
+  if (description !== undefined && typeof description !== 'string')
+    problems.push(`${at}.description: must be a string`);
   const schema = response['schema'] === undefined ? undefined : compiled(response['schema'], `${at}.schema`, problems);
   return { ...(typeof description === 'string' ? { description } : {}), ...(schema === undefined ? {} : { schema }) };
 }

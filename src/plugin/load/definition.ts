@@ -16,27 +16,38 @@ export type Definition = DecodedEndpoints & {
 };
 
 export type DecodedDefinition =
-  | { readonly ok: true; readonly definition: Definition }
-  | { readonly ok: false; readonly problems: readonly string[] };
+  { readonly ok: true; readonly definition: Definition } | { readonly ok: false; readonly problems: readonly string[] };
 
 const members = new Set(['types', 'controllers', 'routes', 'sockets', 'reconcilers', 'stop']);
 
 /** Decodes a plugin's export. It comes from foreign code: even reading a member may throw. */
 export function decodeDefinition(exported: unknown): DecodedDefinition {
-  if (!isMembers(exported)) return { ok: false, problems: ['the default export must be an object (definePlugin makes one) or a function that returns one'] };
-  const problems = Object.keys(exported).filter((member) => !members.has(member)).map((member) => `${member}: unknown member${otherWords(member, [...members])}`);
+  if (!isMembers(exported))
+    return {
+      ok: false,
+      problems: ['the default export must be an object (definePlugin makes one) or a function that returns one'],
+    };
+  const problems = Object.keys(exported)
+    .filter((member) => !members.has(member))
+    .map((member) => `${member}: unknown member${otherWords(member, [...members])}`);
   const types = listOf(exported, 'types', { at: 'types', countMax: typesPerPluginMax }, problems);
   const reconcilers = decodeReconcilers(exported['reconcilers'], types, problems);
   const endpoints = decodeEndpoints(exported, problems);
   const stop = decodeStop(exported, problems);
-  return problems.length === 0 ? { ok: true, definition: { ...endpoints, types, reconcilers, stop } } : { ok: false, problems };
+  return problems.length === 0
+    ? { ok: true, definition: { ...endpoints, types, reconcilers, stop } }
+    : { ok: false, problems };
 }
 
 function decodeStop(exported: Readonly<Record<string, unknown>>, problems: string[]): (() => unknown) | undefined {
   const { stop } = exported;
   if (stop === undefined) return undefined;
   // Called as a method, so that instances of classes work.
-  if (typeof stop === 'function') return () => { const ended: unknown = Reflect.apply(stop, exported, []); return ended; };
+  if (typeof stop === 'function')
+    return () => {
+      const ended: unknown = Reflect.apply(stop, exported, []);
+      return ended;
+    };
   problems.push('stop: must be a function');
   return undefined;
 }
@@ -59,9 +70,15 @@ export function endpointProblems(
   return asked.flatMap(({ method, path, title }) => {
     const [, , group = '', version = '', resource = '', ...rest] = path.split('/');
     const owners = ownersOf(group, version);
-    const other = [...owners, ...ownersOf(servedGroup(group), version)].find(({ plugin }) => plugin !== declarer.plugin);
-    if (!declarer.bundled && isReservedGroup(group, declarer.domain)) return [`${title}: the group is reserved for the platform`];
-    if (!declarer.bundled && other !== undefined) return [`${title}: the group belongs to ${other.plugin === 'platform' ? 'the platform' : `the plugin ${other.plugin}`}`];
+    const other = [...owners, ...ownersOf(servedGroup(group), version)].find(
+      ({ plugin }) => plugin !== declarer.plugin,
+    );
+    if (!declarer.bundled && isReservedGroup(group, declarer.domain))
+      return [`${title}: the group is reserved for the platform`];
+    if (!declarer.bundled && other !== undefined)
+      return [
+        `${title}: the group belongs to ${other.plugin === 'platform' ? 'the platform' : `the plugin ${other.plugin}`}`,
+      ];
     const isGenerated = owners.some(({ plurals }) => plurals.has(resource)) && isGeneratedPath(method, rest);
     return isGenerated ? [`${title}: is a generated API; a route cannot replace it`] : [];
   });

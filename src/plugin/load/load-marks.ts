@@ -41,7 +41,11 @@ export class LoadMarks {
     const boots = isSame ? before.boots.filter((boot) => boot !== this.#boot) : [];
     if (boots.length >= unfinishedLoadsMax) return unfinished(plugin, boots.length);
     this.#loading.add(plugin);
-    this.#write(plugin, { digest, generation: generation ?? (isSame ? before.generation : null), boots: [...boots, this.#boot] });
+    this.#write(plugin, {
+      digest,
+      generation: generation ?? (isSame ? before.generation : null),
+      boots: [...boots, this.#boot],
+    });
     return undefined;
   }
 
@@ -107,7 +111,8 @@ function isStrings(value: JsonValue | undefined): value is readonly string[] {
 }
 
 function unfinished(plugin: string, count: number): Failure {
-  const message = `the server ended ${String(count)} times while loading these files and does not load them again: `
-    + `replace the files, or retry with "ledgerplane plugin enable ${plugin}"`;
+  const message =
+    `the server ended ${String(count)} times while loading these files and does not load them again: ` +
+    `replace the files, or retry with "ledgerplane plugin enable ${plugin}"`;
   return { reason: 'LoadUnfinished', message };
 }

@@ -27,12 +27,21 @@ export type ModuleRequest = {
  * a function runs at every start. Node cannot unload modules, so each loaded version stays in memory until the process
  * ends.
  */
-export async function loadModule({ path, folder, context, version }: ModuleRequest, clock: Clock): Promise<LoadedModule> {
+export async function loadModule(
+  { path, folder, context, version }: ModuleRequest,
+  clock: Clock,
+): Promise<LoadedModule> {
   const url = pathToFileURL(path);
-  if (version !== undefined) url.searchParams.set(versionMember, `${version}.${String(pathToFileURL(folder).pathname.split('/').length)}`);
-  const loading = runModule(url.href, context).then((exported): Outcome => ({ kind: 'loaded', exported }), (error: unknown): Outcome => ({ kind: 'failed', error }));
+  if (version !== undefined)
+    url.searchParams.set(versionMember, `${version}.${String(pathToFileURL(folder).pathname.split('/').length)}`);
+  const loading = runModule(url.href, context).then(
+    (exported): Outcome => ({ kind: 'loaded', exported }),
+    (error: unknown): Outcome => ({ kind: 'failed', error }),
+  );
   const outcome = await new Promise<Outcome>((resolve) => {
-    const timer = clock.after(pluginStartMs, () => { resolve({ kind: 'late' }); });
+    const timer = clock.after(pluginStartMs, () => {
+      resolve({ kind: 'late' });
+    });
     void loading.then((loaded) => {
       timer.cancel();
       resolve(loaded);
@@ -42,17 +51,28 @@ export async function loadModule({ path, folder, context, version }: ModuleReque
     case 'loaded':
       return { ok: true, exported: outcome.exported };
     case 'late':
-      return { ok: false, reason: 'StartTimeout', message: `its module did not load within ${String(pluginStartMs / 1_000)} s` };
+      return {
+        ok: false,
+        reason: 'StartTimeout',
+        message: `its module did not load within ${String(pluginStartMs / 1_000)} s`,
+      };
     case 'failed':
-      return { ok: false, reason: 'ModuleFailed', message: `its module failed: ${withoutFolder(describe(outcome.error), folder)}${await thrownPlace(outcome.error, { folder, main: path })}` };
+      return {
+        ok: false,
+        reason: 'ModuleFailed',
+        message: `its module failed: ${withoutFolder(describe(outcome.error), folder)}${await thrownPlace(outcome.error, { folder, main: path })}`,
+      };
   }
 }
 
-type Outcome = { readonly kind: 'loaded'; readonly exported: unknown } | { readonly kind: 'failed'; readonly error: unknown } | { readonly kind: 'late' };
+type Outcome =
+  | { readonly kind: 'loaded'; readonly exported: unknown }
+  | { readonly kind: 'failed'; readonly error: unknown }
+  | { readonly kind: 'late' };
 
 /** Imports the module at this URL; returns its default export, or the result of calling it. Throws their errors. */
 export async function runModule(href: string, context: PluginContext): Promise<unknown> {
-  const module = await import(href) as { readonly default?: unknown };
+  const module = (await import(href)) as { readonly default?: unknown };
   const exported = module.default;
   if (typeof exported !== 'function') return exported;
   const define = exported as (context: PluginContext) => unknown;

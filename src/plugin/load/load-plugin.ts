@@ -24,14 +24,20 @@ export type LoadedPlugin = {
   readonly packageVersion?: string | undefined;
 };
 
-export type PluginLoad = { readonly ok: true; readonly loaded: LoadedPlugin } | { readonly ok: false; readonly failure: Failure };
+export type PluginLoad =
+  { readonly ok: true; readonly loaded: LoadedPlugin } | { readonly ok: false; readonly failure: Failure };
 
 /**
  * The origin of the files: an upload is first tried in a separate process; installed files are marked while they load.
  */
 export type LoadOrigin =
   | { readonly kind: 'upload' }
-  | { readonly kind: 'kept'; readonly digest: string; readonly source: DeclarationSource; readonly generation: JsonValue | undefined };
+  | {
+      readonly kind: 'kept';
+      readonly digest: string;
+      readonly source: DeclarationSource;
+      readonly generation: JsonValue | undefined;
+    };
 
 export type LoadRequest = {
   readonly folder: PluginFolder;
@@ -70,11 +76,21 @@ async function load(request: LoadRequest, dependencies: LoadDependencies): Promi
   const judged = await judgedMain(request, dependencies);
   if (!judged.ok) return failed(judged.reason, judged.message);
   const { types, definition } = judged;
-  return { ok: true, loaded: { types: request.origin.kind === 'upload' ? types.map(tried) : types, definition, objects: shipped.objects, packageVersion: await readPackageVersion(folder) } };
+  return {
+    ok: true,
+    loaded: {
+      types: request.origin.kind === 'upload' ? types.map(tried) : types,
+      definition,
+      objects: shipped.objects,
+      packageVersion: await readPackageVersion(folder),
+    },
+  };
 }
 
 function declaredBy({ manifest: { version = '0.0.0' }, origin }: LoadRequest): DeclaredBy {
-  return origin.kind === 'kept' ? { version, source: origin.source, code: origin.digest } : { version, source: 'package' };
+  return origin.kind === 'kept'
+    ? { version, source: origin.source, code: origin.digest }
+    : { version, source: 'package' };
 }
 
 /** The declaration of an uploaded type is not recorded yet: its objects are checked against it, and none is written. */
@@ -85,26 +101,46 @@ function tried(type: ResourceType): ResourceType {
 /** A plugin without a module defines nothing. */
 async function judgedMain(request: LoadRequest, dependencies: LoadDependencies): Promise<JudgedExport> {
   const { folder, manifest } = request;
-  const declarer: Declarer = { plugin: manifest.name, bundled: folder.bundled, domain: dependencies.domain, by: declaredBy(request) };
+  const declarer: Declarer = {
+    plugin: manifest.name,
+    bundled: folder.bundled,
+    domain: dependencies.domain,
+    by: declaredBy(request),
+  };
   if (manifest.main === undefined) return judgeExport({}, declarer);
   const main = await mainPath(folder, manifest.main);
-  return main.ok ? runMain(main.path, { request, declarer }, dependencies) : { ok: false, reason: 'MainRefused', message: main.problem };
+  return main.ok
+    ? runMain(main.path, { request, declarer }, dependencies)
+    : { ok: false, reason: 'MainRefused', message: main.problem };
 }
 
 type Run = { readonly request: LoadRequest; readonly declarer: Declarer };
 
 /** Runs the module and reads its export, unless it is known to end or block the process. */
-async function runMain(path: string, { request, declarer }: Run, dependencies: LoadDependencies): Promise<JudgedExport> {
-  const { folder, manifest: { name }, version, origin } = request;
+async function runMain(
+  path: string,
+  { request, declarer }: Run,
+  dependencies: LoadDependencies,
+): Promise<JudgedExport> {
+  const {
+    folder,
+    manifest: { name },
+    version,
+    origin,
+  } = request;
   const { domain, clock, loggerOf, suspects, loadMarks } = dependencies;
-  const fatal = origin.kind === 'upload'
-    ? await findFatal({ path, name, domain }, clock)
-    : loadMarks.begin({ plugin: name, ...origin });
+  const fatal =
+    origin.kind === 'upload'
+      ? await findFatal({ path, name, domain }, clock)
+      : loadMarks.begin({ plugin: name, ...origin });
   if (fatal !== undefined) return { ok: false, ...fatal };
   if (!folder.bundled) openDoor();
   suspects.add({ name, folder: folder.path, bundled: folder.bundled });
   try {
-    const module = await loadModule({ path, folder: folder.path, version, context: { name, domain, log: loggerOf(name) } }, clock);
+    const module = await loadModule(
+      { path, folder: folder.path, version, context: { name, domain, log: loggerOf(name) } },
+      clock,
+    );
     return module.ok ? judgeExport(module.exported, declarer) : module;
   } finally {
     if (origin.kind === 'kept') loadMarks.end(name);

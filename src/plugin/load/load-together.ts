@@ -4,13 +4,21 @@ import { loadTogetherMs } from '../lifecycle/life-limits.ts';
 import type { PluginStep } from '../lifecycle/plugin-step.ts';
 import type { TypeRegistry } from '../registry/type-registry.ts';
 
-export type LoadTogetherOptions = { readonly step: PluginStep; readonly registry: TypeRegistry; readonly clock: Clock; readonly signal: AbortSignal };
+export type LoadTogetherOptions = {
+  readonly step: PluginStep;
+  readonly registry: TypeRegistry;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+};
 
 /**
  * Starts all loads, and registers the plugins that load in time, in the given order. Slower loads continue, and each
  * plugin's own step takes the result.
  */
-export async function loadTogether(plugins: readonly HostedPlugin[], { step, registry, clock, signal }: LoadTogetherOptions): Promise<void> {
+export async function loadTogether(
+  plugins: readonly HostedPlugin[],
+  { step, registry, clock, signal }: LoadTogetherOptions,
+): Promise<void> {
   const loads = plugins.map(async (plugin) => step.loads.begin(plugin)?.done);
   await within(Promise.all(loads), { clock, ms: loadTogetherMs, signal });
   if (signal.aborted) return;

@@ -15,7 +15,12 @@ export type TrialStart = { readonly trialOf: string; readonly name: string; read
 export const trialUrl: string = import.meta.url;
 
 /** Discards the module's output: it is printed when the server loads the module. */
-const unheard: PluginLogger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const unheard: PluginLogger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 /** The message sent right before the module runs. */
 export const begins = 'begins';
@@ -25,11 +30,15 @@ const watchdog = 'trial watchdog';
 async function run({ trialOf, name, domain }: TrialStart): Promise<void> {
   // Keeps the process alive while the module waits: a promise that never settles must run into the time limit.
   process.on('message', () => undefined);
-  process.on('disconnect', () => { process.exit(); });
+  process.on('disconnect', () => {
+    process.exit();
+  });
   await once(new Worker(new URL(trialUrl), { workerData: watchdog }), 'online');
   openDoor();
   process.send?.(begins);
-  await runModule(trialOf, { name, domain, log: unheard }).then((exported) => lookAt(exported, { name, domain })).catch(lookAtThrown);
+  await runModule(trialOf, { name, domain, log: unheard })
+    .then((exported) => lookAt(exported, { name, domain }))
+    .catch(lookAtThrown);
   // Work that the module queued in this turn runs before the trial succeeds.
   await nextTurn();
   process.send?.('loaded');
@@ -37,7 +46,12 @@ async function run({ trialOf, name, domain }: TrialStart): Promise<void> {
 
 /** Reads what the server reads before it uses an export: a getter, or `stop`, may block the process as a top level may. */
 function lookAt(exported: unknown, { name, domain }: Pick<TrialStart, 'name' | 'domain'>): unknown {
-  const judged = judgeExport(exported, { plugin: name, bundled: false, domain, by: { version: '0.0.0', source: 'package' } });
+  const judged = judgeExport(exported, {
+    plugin: name,
+    bundled: false,
+    domain,
+    by: { version: '0.0.0', source: 'package' },
+  });
   // The server does not wait for it for ever.
   return judged.ok ? void Promise.resolve(judged.definition.stop?.()).catch(describe) : undefined;
 }
@@ -50,7 +64,9 @@ function lookAtThrown(error: unknown): unknown {
 /** Runs in a thread, since the module may block the main one: the trial must not outlive a killed server. */
 function watch(): void {
   parentPort?.on('message', () => undefined);
-  systemClock.after(trialProcessMs, () => { process.kill(process.pid, 'SIGKILL'); });
+  systemClock.after(trialProcessMs, () => {
+    process.kill(process.pid, 'SIGKILL');
+  });
 }
 
 if (!isMainThread) {

@@ -17,12 +17,16 @@ export type TrialRequest = { readonly path: string; readonly name: string; reado
 export async function findFatal({ path, name, domain }: TrialRequest, clock: Clock): Promise<Failure | undefined> {
   const start: TrialStart = { trialOf: pathToFileURL(path).href, name, domain };
   const child = fork(fileURLToPath(trialUrl), [JSON.stringify(start)], {
-    execArgv: [`--max-old-space-size=${String(trialHeapMebibytesMax)}`], stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    execArgv: [`--max-old-space-size=${String(trialHeapMebibytesMax)}`],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     // The server's options (a debugger port, for example) must not apply to the trial.
     env: { ...process.env, NODE_OPTIONS: '' },
   });
   const failure = await new Promise<Failure | undefined>((resolve) => {
-    const limit = (): Timer => clock.after(pluginStartMs, () => { resolve(late); });
+    const limit = (): Timer =>
+      clock.after(pluginStartMs, () => {
+        resolve(late);
+      });
     let timer = limit();
     const end = (found: Failure | undefined): void => {
       timer.cancel();
@@ -38,8 +42,12 @@ export async function findFatal({ path, name, domain }: TrialRequest, clock: Clo
       timer = limit();
     });
     // A failed kill also emits an error.
-    child.on('error', (error) => { end(untried(error)); });
-    child.once('exit', (code, signal) => { end(signal === 'SIGABRT' ? aborts : exits(signal ?? `exit code ${String(code)}`)); });
+    child.on('error', (error) => {
+      end(untried(error));
+    });
+    child.once('exit', (code, signal) => {
+      end(signal === 'SIGABRT' ? aborts : exits(signal ?? `exit code ${String(code)}`));
+    });
   });
   child.kill('SIGKILL');
   return failure;

@@ -37,8 +37,14 @@ export function decodeManifest(text: string, domain: string): DecodedManifest {
   const yaml = yamlDocuments(text, domain);
   if (!yaml.ok) return { ok: false, name: undefined, problems: [yaml.problem] };
   const [document] = yaml.documents;
-  if (yaml.documents.length !== 1) return { ok: false, name: undefined, problems: [`must hold one document, an object; it holds ${String(yaml.documents.length)}`] };
-  if (!isObject(document)) return { ok: false, name: undefined, problems: [`must hold an object, is ${shortJson(document)}`] };
+  if (yaml.documents.length !== 1)
+    return {
+      ok: false,
+      name: undefined,
+      problems: [`must hold one document, an object; it holds ${String(yaml.documents.length)}`],
+    };
+  if (!isObject(document))
+    return { ok: false, name: undefined, problems: [`must hold an object, is ${shortJson(document)}`] };
   const name = nameOf(document);
   const problems = [...identityProblems(document, domain), ...specProblems(document)];
   if (name === undefined || problems.length > 0 || !isObject(document['spec'])) return { ok: false, name, problems };
@@ -48,7 +54,12 @@ export function decodeManifest(text: string, domain: string): DecodedManifest {
     version: textOf(version),
     main: textOf(main),
     requires: textOf(requires),
-    dependencies: new Map(Object.entries(isObject(pluginDependencies) ? pluginDependencies : {}).map(([dependency, range]) => [dependency, textOf(range) ?? '*'])),
+    dependencies: new Map(
+      Object.entries(isObject(pluginDependencies) ? pluginDependencies : {}).map(([dependency, range]) => [
+        dependency,
+        textOf(range) ?? '*',
+      ]),
+    ),
     enabled: enabled !== false,
     object: document,
   };
@@ -59,12 +70,17 @@ export function decodeManifest(text: string, domain: string): DecodedManifest {
  * Why this platform version cannot run it; undefined when it can. A pre-release of the platform counts as its release.
  */
 export function platformProblem({ requires }: Manifest, platformVersion: string): string | undefined {
-  if (requires === undefined || semver.satisfies(releaseOf(platformVersion), requires, { includePrerelease: true })) return undefined;
+  if (requires === undefined || semver.satisfies(releaseOf(platformVersion), requires, { includePrerelease: true }))
+    return undefined;
   return `it requires platform ${requires}; this is ${platformVersion}`;
 }
 
 export function isVersionInRange(version: string | undefined, range: string): boolean {
-  return range === '*' || range === '' || (version !== undefined && semver.satisfies(version, range, { includePrerelease: true }));
+  return (
+    range === '*' ||
+    range === '' ||
+    (version !== undefined && semver.satisfies(version, range, { includePrerelease: true }))
+  );
 }
 
 function releaseOf(version: string): string {
@@ -81,39 +97,58 @@ function nameOf(document: JsonObject): string | undefined {
 function identityProblems(document: JsonObject, domain: string): readonly string[] {
   const { group, version } = pluginTypeName(domain);
   const problems: string[] = [];
-  if (document['apiVersion'] !== `${group}/${version}`) problems.push(`apiVersion: must be ${group}/${version}, is ${shortJson(document['apiVersion'])}`);
+  if (document['apiVersion'] !== `${group}/${version}`)
+    problems.push(`apiVersion: must be ${group}/${version}, is ${shortJson(document['apiVersion'])}`);
   if (document['kind'] !== 'Plugin') problems.push(`kind: must be Plugin, is ${shortJson(document['kind'])}`);
   const metadata = document['metadata'];
   const name = isObject(metadata) ? metadata['name'] : undefined;
   const problem = typeof name === 'string' ? nameProblem(name) : 'must be a string';
   if (problem !== undefined) problems.push(`metadata.name: ${problem}, is ${shortJson(name)}`);
-  if (name === platformName) problems.push(`metadata.name: ${platformName} is reserved for the types and roles of the platform`);
+  if (name === platformName)
+    problems.push(`metadata.name: ${platformName} is reserved for the types and roles of the platform`);
   return problems;
 }
 
 /** The rule for each member of spec that is present. Other members are allowed. */
 const specRules: readonly (readonly [string, (value: JsonValue) => boolean, string])[] = [
-  ['version', (value) => typeof value === 'string' && semver.valid(value) !== null, 'must be a semantic version like "1.2.0" (in quotes where YAML would read a number)'],
+  [
+    'version',
+    (value) => typeof value === 'string' && semver.valid(value) !== null,
+    'must be a semantic version like "1.2.0" (in quotes where YAML would read a number)',
+  ],
   ['main', (value) => typeof value === 'string' && value !== '', 'must be a path'],
   ['requires', isRange, 'must be a range of versions like ">=1.0.0"'],
   ['enabled', (value) => typeof value === 'boolean', 'must be true or false'],
   ['package', () => false, 'is set by the installation: omit it'],
-  ['pluginDependencies', (value) => isObject(value) && Object.keys(value).every((name) => nameProblem(name) === undefined) && Object.values(value).every(isRange),
-    'must hold a range of versions like ">=1.0.0" or "*" by plugin name'],
+  [
+    'pluginDependencies',
+    (value) =>
+      isObject(value) &&
+      Object.keys(value).every((name) => nameProblem(name) === undefined) &&
+      Object.values(value).every(isRange),
+    'must hold a range of versions like ">=1.0.0" or "*" by plugin name',
+  ],
 ];
 
 function specProblems(document: JsonObject): readonly string[] {
   const { spec } = document;
   if (!isObject(spec)) {
     const near = spec === undefined ? nearWord('spec', Object.keys(document)) : undefined;
-    return [`spec: must be an object, is ${shortJson(spec)}${near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`}`];
+    return [
+      `spec: must be an object, is ${shortJson(spec)}${near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`}`,
+    ];
   }
   const broken = specRules.filter(([member, holds]) => {
     const value = spec[member];
     return value !== undefined && !holds(value);
   });
   const told = new Set(broken.map(([member]) => member));
-  return [...broken.map(([member, , rule]) => `spec.${member}: ${rule}${member === 'package' ? '' : `, is ${shortJson(spec[member])}`}`), ...objectProblems(document, told)];
+  return [
+    ...broken.map(
+      ([member, , rule]) => `spec.${member}: ${rule}${member === 'package' ? '' : `, is ${shortJson(spec[member])}`}`,
+    ),
+    ...objectProblems(document, told),
+  ];
 }
 
 const schema = compileSchema(pluginSchema);
@@ -121,8 +156,12 @@ const schema = compileSchema(pluginSchema);
 /** Violations of the object's schema, except for members already reported. */
 function objectProblems(document: JsonObject, told: ReadonlySet<string>): readonly string[] {
   const violations = schema.ok ? schema.violations(document) : [];
-  return violations.filter(({ pointer }) => !told.has(pointer.split('/')[2] ?? ''))
-    .map(({ pointer, detail }) => `${pointer.slice(1).replaceAll('/', '.')}: ${detail}${detail.startsWith('must') ? foundAt(document, pointer) : ''}`);
+  return violations
+    .filter(({ pointer }) => !told.has(pointer.split('/')[2] ?? ''))
+    .map(
+      ({ pointer, detail }) =>
+        `${pointer.slice(1).replaceAll('/', '.')}: ${detail}${detail.startsWith('must') ? foundAt(document, pointer) : ''}`,
+    );
 }
 
 function foundAt(document: JsonObject, pointer: string): string {

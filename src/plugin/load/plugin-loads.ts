@@ -6,10 +6,11 @@ import type { PluginObjects, PluginWish } from '../objects/plugin-objects.ts';
 import type { DeclarationSource } from '../../resource/type/declaration.ts';
 import type { Failure } from '../lifecycle/plugin-status.ts';
 
-export type PluginLoadsDependencies = LoadDependencies & IncarnationDependencies & {
-  readonly objects: Pick<PluginObjects, 'wish'>;
-  readonly enqueue: (plugin: HostedPlugin) => void;
-};
+export type PluginLoadsDependencies = LoadDependencies &
+  IncarnationDependencies & {
+    readonly objects: Pick<PluginObjects, 'wish'>;
+    readonly enqueue: (plugin: HostedPlugin) => void;
+  };
 
 /**
  * The loads of plugins' modules. A load continues while its plugin's step does something else, so a slow module does
@@ -32,7 +33,15 @@ export class PluginLoads {
     const address = `${digest.slice(0, 16)}${failedLoads === 0 ? '' : `-${String(failedLoads)}`}`;
     const version = folder.bundled && failedLoads === 0 ? undefined : address;
     const wish = this.#dependencies.objects.wish(plugin.name);
-    const done = loadPlugin({ folder, manifest, version, origin: { kind: 'kept', digest, source: sourceOf(files, wish), generation: wish?.generation } }, this.#dependencies);
+    const done = loadPlugin(
+      {
+        folder,
+        manifest,
+        version,
+        origin: { kind: 'kept', digest, source: sourceOf(files, wish), generation: wish?.generation },
+      },
+      this.#dependencies,
+    );
     const loading: Loading = { digest, bundled: folder.bundled, manifest, done, isDone: false };
     plugin.loading = loading;
     void done.then(() => {
@@ -47,7 +56,11 @@ export class PluginLoads {
   async take(plugin: HostedPlugin): Promise<Failure | undefined> {
     const loading = this.begin(plugin);
     if (loading === undefined) return undefined;
-    const woken = new Promise<undefined>((resolve) => { plugin.wake = () => { resolve(undefined); }; });
+    const woken = new Promise<undefined>((resolve) => {
+      plugin.wake = () => {
+        resolve(undefined);
+      };
+    });
     const load = await Promise.race([loading.done, woken]);
     plugin.wake = undefined;
     if (load === undefined) return undefined;
@@ -80,12 +93,19 @@ export class PluginLoads {
     return failure;
   }
 
-  #incarnationOf({ name: plugin }: HostedPlugin, { bundled, digest, manifest }: Loading, loaded: Incarnation['is']['loaded']): Incarnation {
+  #incarnationOf(
+    { name: plugin }: HostedPlugin,
+    { bundled, digest, manifest }: Loading,
+    loaded: Incarnation['is']['loaded'],
+  ): Incarnation {
     return new Incarnation({ plugin, bundled, digest, manifest, loaded }, this.#dependencies);
   }
 }
 
-function sourceOf({ folder, digest }: NonNullable<HostedPlugin['files']>, wish: PluginWish | undefined): DeclarationSource {
+function sourceOf(
+  { folder, digest }: NonNullable<HostedPlugin['files']>,
+  wish: PluginWish | undefined,
+): DeclarationSource {
   if (folder.bundled) return 'platform';
   return wish?.package?.digest === digest ? 'package' : 'folder';
 }

@@ -18,12 +18,16 @@ export type AppliedObjectsDependencies = ApplyDependencies & {
   readonly registry: TypeRegistry;
   readonly objects: PluginObjects;
   /** Names of a type's objects, in order. The type need not be registered. */
-  readonly namesOf: (type: TypeKey, page: { readonly after: string | undefined; readonly limit: number }) => readonly string[];
+  readonly namesOf: (
+    type: TypeKey,
+    page: { readonly after: string | undefined; readonly limit: number },
+  ) => readonly string[];
 };
 
 /** By object: pointers of values that both users and the plugin changed, or the reason why it was not removed. */
 export type KeptChanges = ReadonlyMap<string, readonly string[]>;
-export type ObjectsApplied = { readonly ok: true; readonly kept: KeptChanges } | { readonly ok: false; readonly failure: Failure };
+export type ObjectsApplied =
+  { readonly ok: true; readonly kept: KeptChanges } | { readonly ok: false; readonly failure: Failure };
 
 const subject: Subject = { kind: 'platform', part: 'plugins' };
 
@@ -42,22 +46,35 @@ export class AppliedObjects {
 
   async apply({ plugin, loaded }: Loaded): Promise<ObjectsApplied> {
     const typed = loaded.objects.map((shipped) => ({ shipped, type: this.#served(shipped) }));
-    const untyped = typed.filter(({ type }) => type === undefined).map(({ shipped }) => `${shipped.file}: there is no type ${shipped.kind} of ${shipped.apiVersion}`);
+    const untyped = typed
+      .filter(({ type }) => type === undefined)
+      .map(({ shipped }) => `${shipped.file}: there is no type ${shipped.kind} of ${shipped.apiVersion}`);
     if (untyped.length > 0) return failed(untyped.join('; '), true);
     const memory = this.#dependencies.objects.memory(plugin);
     const ours = loaded.objects.filter((shipped) => this.#isOurs(shipped, memory));
     const types = withTypes(memory, loaded.types);
-    const obsolete = (memory.applied ?? []).filter((ref) => !loaded.objects.some((shipped) => refKey(shipped) === refKey(ref)));
-    if (!await this.#remember(plugin, { applied: [...ours, ...obsolete], types }, memory)) return failed('could not record the objects it applies', true);
+    const obsolete = (memory.applied ?? []).filter(
+      (ref) => !loaded.objects.some((shipped) => refKey(shipped) === refKey(ref)),
+    );
+    if (!(await this.#remember(plugin, { applied: [...ours, ...obsolete], types }, memory)))
+      return failed('could not record the objects it applies', true);
     const kept = new Map<string, readonly string[]>();
     for (const { shipped, type } of typed) {
       // An uninstall that began meanwhile, on this node or another one, would miss objects created after it.
       if (this.#dependencies.objects.wish(plugin)?.isDeleted !== false) return failed('it is being uninstalled', true);
       const { name, object, kind, file } = shipped;
-      const applied = await applyObject({
-        type: must(type, 'refused objects without a type'), name, object,
-        subject: { kind: 'plugin', name: plugin }, plugin, origin: 'plugin', isShipped: true,
-      }, this.#dependencies);
+      const applied = await applyObject(
+        {
+          type: must(type, 'refused objects without a type'),
+          name,
+          object,
+          subject: { kind: 'plugin', name: plugin },
+          plugin,
+          origin: 'plugin',
+          isShipped: true,
+        },
+        this.#dependencies,
+      );
       if (!applied.ok) return failed(`${file}: ${kind} ${name}: ${applied.detail}`);
       kept.set(`${kind} ${name}`, applied.kept);
     }
@@ -82,13 +99,17 @@ export class AppliedObjects {
     }
     for (const names of deleteData ? memory.types : []) {
       const type = this.#ownType(names, plugin);
-      if (type !== undefined) problems.push(...await this.#eraseAll(type, plugin, isOver));
+      if (type !== undefined) problems.push(...(await this.#eraseAll(type, plugin, isOver)));
     }
     return problems.filter((problem) => problem !== undefined);
   }
 
   /** An empty memory is not written. */
-  async #remember(plugin: string, next: PluginMemory & { readonly applied: readonly ObjectRef[] }, before: PluginMemory): Promise<boolean> {
+  async #remember(
+    plugin: string,
+    next: PluginMemory & { readonly applied: readonly ObjectRef[] },
+    before: PluginMemory,
+  ): Promise<boolean> {
     const applied = next.applied.length === 0 && before.applied === undefined ? undefined : next.applied;
     if (applied === undefined && next.types.length === 0) return true;
     return this.#dependencies.objects.remember(plugin, { applied, types: next.types });
@@ -96,13 +117,21 @@ export class AppliedObjects {
 
   /** Objects from a platform version that kept no such list are recognized by their annotation alone. */
   #isOurs(shipped: ShippedObject, { applied }: PluginMemory): boolean {
-    const state = appliedState(must(this.#served(shipped), 'refused objects without a type'), shipped.name, this.#dependencies);
+    const state = appliedState(
+      must(this.#served(shipped), 'refused objects without a type'),
+      shipped.name,
+      this.#dependencies,
+    );
     if (state === 'absent') return true;
     return state !== 'foreign' && (applied === undefined || applied.some((ref) => refKey(ref) === refKey(shipped)));
   }
 
   /** Removes obsolete objects; returns the remaining ones. */
-  async #drop(plugin: string, obsolete: readonly ObjectRef[], { memory, kept }: { readonly memory: PluginMemory; readonly kept: Map<string, readonly string[]> }): Promise<readonly ObjectRef[]> {
+  async #drop(
+    plugin: string,
+    obsolete: readonly ObjectRef[],
+    { memory, kept }: { readonly memory: PluginMemory; readonly kept: Map<string, readonly string[]> },
+  ): Promise<readonly ObjectRef[]> {
     const left: ObjectRef[] = [];
     for (const ref of obsolete) {
       const type = this.#typeOf(ref, plugin, memory);
@@ -110,19 +139,26 @@ export class AppliedObjects {
       const problem = type === undefined || state !== 'ours' ? undefined : await this.#remove(type, ref.name, plugin);
       if (state !== 'changed' && problem === undefined) continue;
       left.push(ref);
-      kept.set(`${ref.kind} ${ref.name}`, [state === 'changed' ? 'no longer declared; kept because users have changed it' : `no longer declared, but could not be removed: ${String(problem)}`]);
+      kept.set(`${ref.kind} ${ref.name}`, [
+        state === 'changed'
+          ? 'no longer declared; kept because users have changed it'
+          : `no longer declared, but could not be removed: ${String(problem)}`,
+      ]);
     }
     return left;
   }
 
   #served({ apiVersion, kind }: ObjectRef): ResourceType | undefined {
-    return this.#dependencies.registry.all().find(({ type }) => type.apiVersion === apiVersion && type.kind === kind)?.type;
+    return this.#dependencies.registry.all().find(({ type }) => type.apiVersion === apiVersion && type.kind === kind)
+      ?.type;
   }
 
   /** The type; for one that is no longer served, a substitute with its names. */
   #typeOf({ apiVersion, kind }: ObjectRef, plugin: string, { types }: PluginMemory): ResourceType | undefined {
     const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
-    const served = this.#dependencies.registry.all().find(({ type }) => type.group === group && type.kind === kind)?.type;
+    const served = this.#dependencies.registry
+      .all()
+      .find(({ type }) => type.group === group && type.kind === kind)?.type;
     if (served !== undefined) return served;
     const names = types.find((type) => type.group === group && type.kind === kind);
     return names === undefined ? undefined : this.#ownType(names, plugin);
@@ -164,20 +200,40 @@ export class AppliedObjects {
     if (this.#dependencies.registry.byKey(type.key) !== undefined) return undefined;
     const { finalizers } = metadataOf(marked.bytes);
     if (finalizers !== undefined) {
-      const freed = await this.#write(type, { type: 'patch', name, patch: { kind: 'merge', document: { metadata: { finalizers: null } } }, part: 'main', preconditions }, plugin);
+      const freed = await this.#write(
+        type,
+        {
+          type: 'patch',
+          name,
+          patch: { kind: 'merge', document: { metadata: { finalizers: null } } },
+          part: 'main',
+          preconditions,
+        },
+        plugin,
+      );
       if (!freed.ok) return this.#problem(type, name, freed);
     }
     const gone = await this.#write(type, { type: 'collect', name, uid: String(uid) }, plugin);
     return gone.ok ? undefined : this.#problem(type, name, gone);
   }
 
-  #problem({ kind }: ResourceType, name: string, { rejection }: Extract<WriteOutcome, { readonly ok: false }>): string | undefined {
+  #problem(
+    { kind }: ResourceType,
+    name: string,
+    { rejection }: Extract<WriteOutcome, { readonly ok: false }>,
+  ): string | undefined {
     return rejection.reason === 'not-found' ? undefined : `${kind} ${name}: ${rejectionText(rejection)}`;
   }
 
   async #write(type: ResourceType, command: Command, plugin: string): Promise<WriteOutcome> {
     const verb = command.type === 'patch' ? 'patch' : 'delete';
-    return this.#dependencies.execute(type, command, { cause: { actor: actorOf(subject), verb, requestId: this.#dependencies.uuid(), plugin }, dryRun: false, fieldValidation: undefined, origin: 'platform', subject });
+    return this.#dependencies.execute(type, command, {
+      cause: { actor: actorOf(subject), verb, requestId: this.#dependencies.uuid(), plugin },
+      dryRun: false,
+      fieldValidation: undefined,
+      origin: 'platform',
+      subject,
+    });
   }
 }
 

@@ -72,22 +72,34 @@ export async function applyObject(application: Application, dependencies: ApplyD
     if (waitMs === undefined) break;
     await delay(dependencies.clock, waitMs);
   }
-  return rejection === undefined ? { ok: false, detail: 'it changes too often: concurrent writes' } : { ok: false, detail: rejectionText(rejection), rejection };
+  return rejection === undefined
+    ? { ok: false, detail: 'it changes too often: concurrent writes' }
+    : { ok: false, detail: rejectionText(rejection), rejection };
 }
 
-function unexpectedly({ type, name, expects }: Application, { command }: NextStep, { reader }: ApplyDependencies): Rejection | undefined {
+function unexpectedly(
+  { type, name, expects }: Application,
+  { command }: NextStep,
+  { reader }: ApplyDependencies,
+): Rejection | undefined {
   if (expects === undefined) return undefined;
   if (expects === 'absent') return command?.type === 'create' ? undefined : alreadyExists(type, name).rejection;
   const stored = reader.get(type.key, name);
   const metadata = stored === undefined ? {} : objectAt(parseObject(stored.bytes), 'metadata');
   if (metadata['uid'] !== expects.uid) return { reason: 'not-found', detail: notFound(type, name) };
-  return metadata['deletionTimestamp'] === undefined ? undefined : { reason: 'stale-version', detail: `${type.plural} "${name}" is being deleted` };
+  return metadata['deletionTimestamp'] === undefined
+    ? undefined
+    : { reason: 'stale-version', detail: `${type.plural} "${name}" is being deleted` };
 }
 
 /** The origin of an object, by its last applied state. `changed`: users have changed it since. */
 export type AppliedState = 'absent' | 'foreign' | 'ours' | 'changed';
 
-export function appliedState(type: ResourceType, name: string, { reader, domain }: Pick<ApplyDependencies, 'reader' | 'domain'>): AppliedState {
+export function appliedState(
+  type: ResourceType,
+  name: string,
+  { reader, domain }: Pick<ApplyDependencies, 'reader' | 'domain'>,
+): AppliedState {
   const stored = reader.get(type.key, name);
   if (stored === undefined) return 'absent';
   const key = lastAppliedKey(domain);
@@ -95,7 +107,9 @@ export function appliedState(type: ResourceType, name: string, { reader, domain 
   const base = baseOf(objectAt(current, 'metadata'), key);
   if (base === undefined) return 'foreign';
   // Finalizers belong to reconcilers as often as to users, so they do not count as a change.
-  return deepEqual(withoutFinalizers(remember(mergeableOf(current, key))), withoutFinalizers(base)) ? 'ours' : 'changed';
+  return deepEqual(withoutFinalizers(remember(mergeableOf(current, key))), withoutFinalizers(base))
+    ? 'ours'
+    : 'changed';
 }
 
 function withoutFinalizers(value: JsonValue): JsonValue {
@@ -111,7 +125,8 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
   const shipped = mergeableOf(object, key);
   const memory = JSON.stringify(remember(shipped));
   const stored = reader.get(type.key, name);
-  if (stored === undefined) return { command: { type: 'create', object: withAnnotation(object, key, memory) }, kept: [] };
+  if (stored === undefined)
+    return { command: { type: 'create', object: withAnnotation(object, key, memory) }, kept: [] };
   const current = parseObject(stored.bytes);
   const metadata = objectAt(current, 'metadata');
   // An object under deletion is not changed; the next start creates it again.
@@ -120,12 +135,30 @@ function nextStep({ type, name, object, decides }: Application, { reader, domain
   const { value, kept } = mergeThreeWay(decidedBase(baseOf(metadata, key), before, decides), before, shipped);
   const { metadata: mergedMetadata, ...members } = value;
   const status = current['status'];
-  const next = withAnnotation({
-    apiVersion: type.apiVersion, kind: type.kind, ...members, ...(status === undefined ? {} : { status }),
-    metadata: { ...(isObject(mergedMetadata) ? mergedMetadata : {}), name, uid: metadata['uid'] ?? null, version: metadata['version'] ?? null },
-  }, key, memory);
-  const isUnchanged = deepEqual(value, before) && objectAt(metadata, 'annotations')[key] === memory && current['apiVersion'] === type.apiVersion;
-  return { command: isUnchanged ? undefined : { type: 'replace', name, object: next, part: 'main', preconditions: {} }, kept };
+  const next = withAnnotation(
+    {
+      apiVersion: type.apiVersion,
+      kind: type.kind,
+      ...members,
+      ...(status === undefined ? {} : { status }),
+      metadata: {
+        ...(isObject(mergedMetadata) ? mergedMetadata : {}),
+        name,
+        uid: metadata['uid'] ?? null,
+        version: metadata['version'] ?? null,
+      },
+    },
+    key,
+    memory,
+  );
+  const isUnchanged =
+    deepEqual(value, before) &&
+    objectAt(metadata, 'annotations')[key] === memory &&
+    current['apiVersion'] === type.apiVersion;
+  return {
+    command: isUnchanged ? undefined : { type: 'replace', name, object: next, part: 'main', preconditions: {} },
+    kept,
+  };
 }
 
 /** The members that plugins and users may both change. Status is observed state: files set it only at creation. */
@@ -148,7 +181,11 @@ function withAnnotation(object: JsonObject, key: string, value: string): JsonObj
 }
 
 /** Sets the member in the base to its present value, so that the merge takes the shipped value. */
-function decidedBase(base: JsonValue | undefined, current: JsonObject, member: string | undefined): JsonValue | undefined {
+function decidedBase(
+  base: JsonValue | undefined,
+  current: JsonObject,
+  member: string | undefined,
+): JsonValue | undefined {
   const value = member === undefined ? undefined : objectAt(current, 'spec')[member];
   if (member === undefined || value === undefined) return base;
   const known = isObject(base) ? base : {};
@@ -169,8 +206,11 @@ async function write(applied: Application, command: Command, dependencies: Apply
   const verb = command.type === 'create' ? 'create' : 'update';
   return execute(type, command, {
     cause: cause ?? { actor: actorOf(subject), verb, requestId: uuid(), plugin },
-    dryRun, fieldValidation: undefined, origin, subject,
-    ...isShipped === undefined ? {} : { isShipped },
+    dryRun,
+    fieldValidation: undefined,
+    origin,
+    subject,
+    ...(isShipped === undefined ? {} : { isShipped }),
   });
 }
 

@@ -22,9 +22,16 @@ export type BuiltInRoles = ApplyDependencies & {
  */
 export async function applyBuiltInRoles({ folder, type, log, ...dependencies }: BuiltInRoles): Promise<void> {
   for (const { name, object } of await readRoles(folder, type, dependencies.domain)) {
-    const applied = await applyObject({ type, name, object, subject: { kind: 'platform', part: 'roles' }, plugin: 'platform', origin: 'platform' }, dependencies);
+    const applied = await applyObject(
+      { type, name, object, subject: { kind: 'platform', part: 'roles' }, plugin: 'platform', origin: 'platform' },
+      dependencies,
+    );
     if (!applied.ok) log.error('could not apply a built-in role', { role: name, detail: applied.detail });
-    else if (applied.kept.length > 0) log.warn('a built-in role was changed by users and by this version: the change of the users is kept', { role: name, kept: applied.kept.join(', ') });
+    else if (applied.kept.length > 0)
+      log.warn('a built-in role was changed by users and by this version: the change of the users is kept', {
+        role: name,
+        kept: applied.kept.join(', '),
+      });
   }
 }
 
@@ -33,16 +40,24 @@ type RoleFile = { readonly name: string; readonly object: JsonObject };
 /** The files are part of the program: an unreadable one means a damaged package, so the start fails. */
 async function readRoles(folder: string, type: ResourceType, domain: string): Promise<readonly RoleFile[]> {
   const files = (await readdir(folder)).filter((file) => extname(file) === '.yaml').sort();
-  const read = await Promise.all(files.map(async (file) => {
-    const yaml = yamlDocuments(await readFile(join(folder, file), 'utf8'), domain);
-    if (!yaml.ok) throw new Error(`the built-in roles are damaged: ${file}: ${yaml.problem}`);
-    return yaml.documents.map((document) => roleIn(document, type) ?? damaged(file));
-  }));
+  const read = await Promise.all(
+    files.map(async (file) => {
+      const yaml = yamlDocuments(await readFile(join(folder, file), 'utf8'), domain);
+      if (!yaml.ok) throw new Error(`the built-in roles are damaged: ${file}: ${yaml.problem}`);
+      return yaml.documents.map((document) => roleIn(document, type) ?? damaged(file));
+    }),
+  );
   return read.flat();
 }
 
 function roleIn(document: JsonValue, { apiVersion, kind }: ResourceType): RoleFile | undefined {
-  if (!isObject(document) || document['apiVersion'] !== apiVersion || document['kind'] !== kind || !isObject(document['metadata'])) return undefined;
+  if (
+    !isObject(document) ||
+    document['apiVersion'] !== apiVersion ||
+    document['kind'] !== kind ||
+    !isObject(document['metadata'])
+  )
+    return undefined;
   const { name } = document['metadata'];
   return typeof name === 'string' ? { name, object: document } : undefined;
 }

@@ -15,6 +15,7 @@ export function asPluginObject<T>(bytes: Uint8Array): T {
 export function asJsonObject(value: unknown): JsonObject {
   const text = JSON.stringify(value) as string | undefined;
   const decoded = text === undefined ? undefined : decodeJson(Buffer.from(text), { depthMax: jsonDepthMax });
-  if (decoded?.ok !== true || !isObject(decoded.value)) throw new TypeError(decoded?.ok === false ? decoded.problem.detail : 'must be an object');
+  if (decoded?.ok !== true || !isObject(decoded.value))
+    throw new TypeError(decoded?.ok === false ? decoded.problem.detail : 'must be an object');
   return decoded.value;
 }

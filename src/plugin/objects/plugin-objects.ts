@@ -4,7 +4,14 @@ import { actorOf, type Subject } from '../../command/subject.ts';
 import { writeAttemptsMax } from '../../limits/writes.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
-import { applyObject, parseObject, rejectionText, type Application, type Applied, type ApplyDependencies } from './apply-object.ts';
+import {
+  applyObject,
+  parseObject,
+  rejectionText,
+  type Application,
+  type Applied,
+  type ApplyDependencies,
+} from './apply-object.ts';
 import { isObject, type Manifest } from '../load/manifest.ts';
 import { packageOf, withPackage, type PackageRef } from '../packages/package-store.ts';
 import { memoryOf, memoryStatus, type PluginMemory } from '../lifecycle/plugin-memory.ts';
@@ -52,11 +59,27 @@ export class PluginObjects {
    * Creates or updates the object from the manifest; users' changes stay. Without a manifest it only ensures that the
    * object exists.
    */
-  async ensure(name: string, manifest: Manifest | undefined, ref: PackageRef | undefined, by: EnsuredBy = {}): Promise<Applied> {
+  async ensure(
+    name: string,
+    manifest: Manifest | undefined,
+    ref: PackageRef | undefined,
+    by: EnsuredBy = {},
+  ): Promise<Applied> {
     if (manifest === undefined && this.#object(name) !== undefined) return { ok: true, kept: [], isNew: false };
-    const declared: JsonObject = manifest?.object ?? { apiVersion: this.#type.apiVersion, kind: this.#type.kind, metadata: { name }, spec: {} };
-    const object = withFinalizer(ref === undefined ? declared : withPackage(declared, ref), uninstallFinalizer(this.#dependencies.domain));
-    return applyObject({ type: this.#type, name, object, subject, plugin: name, origin: 'platform', ...by }, this.#dependencies);
+    const declared: JsonObject = manifest?.object ?? {
+      apiVersion: this.#type.apiVersion,
+      kind: this.#type.kind,
+      metadata: { name },
+      spec: {},
+    };
+    const object = withFinalizer(
+      ref === undefined ? declared : withPackage(declared, ref),
+      uninstallFinalizer(this.#dependencies.domain),
+    );
+    return applyObject(
+      { type: this.#type, name, object, subject, plugin: name, origin: 'platform', ...by },
+      this.#dependencies,
+    );
   }
 
   /** Undefined: no such object. */
@@ -66,8 +89,12 @@ export class PluginObjects {
     const spec = objectIn(object, 'spec');
     const metadata = objectIn(object, 'metadata');
     return {
-      uid: metadata['uid'], generation: metadata['generation'], enabled: spec['enabled'] !== false, isDeleted: metadata['deletionTimestamp'] !== undefined,
-      deleteData: spec['deleteData'] === true, package: packageOf(object),
+      uid: metadata['uid'],
+      generation: metadata['generation'],
+      enabled: spec['enabled'] !== false,
+      isDeleted: metadata['deletionTimestamp'] !== undefined,
+      deleteData: spec['deleteData'] === true,
+      package: packageOf(object),
     };
   }
 
@@ -84,7 +111,10 @@ export class PluginObjects {
     const object = this.#object(name);
     const next = memoryStatus(memory);
     if (object === undefined || deepEqual(memoryStatus(memoryOf(object)), next)) return true;
-    return this.#isDone(name, await this.#write(name, { status: next }, { part: 'status', uid: objectIn(object, 'metadata')['uid'] }));
+    return this.#isDone(
+      name,
+      await this.#write(name, { status: next }, { part: 'status', uid: objectIn(object, 'metadata')['uid'] }),
+    );
   }
 
   /**
@@ -108,7 +138,16 @@ export class PluginObjects {
       const finalizers = metadata['finalizers'];
       if (metadata['uid'] !== uid || !isArray(finalizers) || !finalizers.includes(ours)) return true;
       const { resourceVersion } = metadata;
-      const outcome = await this.#write(name, { metadata: { finalizers: finalizers.filter((finalizer) => finalizer !== ours), ...(resourceVersion === undefined ? {} : { resourceVersion }) } }, { part: 'main', uid });
+      const outcome = await this.#write(
+        name,
+        {
+          metadata: {
+            finalizers: finalizers.filter((finalizer) => finalizer !== ours),
+            ...(resourceVersion === undefined ? {} : { resourceVersion }),
+          },
+        },
+        { part: 'main', uid },
+      );
       // Another writer was faster: read its version and keep its changes.
       if (outcome.ok || outcome.rejection.reason !== 'stale-version') return this.#isDone(name, outcome);
     }
@@ -116,10 +155,26 @@ export class PluginObjects {
   }
 
   /** Writes to the object with this uid only. */
-  async #write(name: string, document: JsonObject, { part, uid }: { readonly part: 'main' | 'status'; readonly uid: JsonValue | undefined }): Promise<WriteOutcome> {
-    const command: Command = { type: 'patch', name, patch: { kind: 'merge', document }, part, preconditions: typeof uid === 'string' ? { uid } : {} };
+  async #write(
+    name: string,
+    document: JsonObject,
+    { part, uid }: { readonly part: 'main' | 'status'; readonly uid: JsonValue | undefined },
+  ): Promise<WriteOutcome> {
+    const command: Command = {
+      type: 'patch',
+      name,
+      patch: { kind: 'merge', document },
+      part,
+      preconditions: typeof uid === 'string' ? { uid } : {},
+    };
     const cause = { actor: actorOf(subject), verb: 'patch', requestId: this.#dependencies.uuid() };
-    return this.#dependencies.execute(this.#type, command, { cause, dryRun: false, fieldValidation: undefined, origin: 'platform', subject });
+    return this.#dependencies.execute(this.#type, command, {
+      cause,
+      dryRun: false,
+      fieldValidation: undefined,
+      origin: 'platform',
+      subject,
+    });
   }
 
   /** An object that was deleted meanwhile needs no write. */
@@ -139,7 +194,9 @@ function withFinalizer(object: JsonObject, finalizer: string): JsonObject {
   const metadata = objectIn(object, 'metadata');
   const declared = metadata['finalizers'];
   const finalizers = isArray(declared) ? declared : [];
-  return finalizers.includes(finalizer) ? object : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } };
+  return finalizers.includes(finalizer)
+    ? object
+    : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } };
 }
 
 function objectIn(object: JsonObject, member: string): JsonObject {

@@ -23,10 +23,7 @@ export function pluginTypeDeclaration(domain: string): TypeDeclaration<never> {
     kind: 'Plugin',
     singular: 'plugin',
     schema: pluginSchema,
-    indexes: [
-      { name: 'spec.displayName' },
-      { name: 'status.phase' },
-    ],
+    indexes: [{ name: 'spec.displayName' }, { name: 'status.phase' }],
     statusSubresource: true,
     printerColumns: [
       { name: 'Display Name', type: 'string', pointer: '/spec/displayName' },
@@ -54,18 +51,22 @@ const specSchema = {
     version: { type: 'string', maxLength: 256, description: 'A semantic version.' },
     requires: { type: 'string', maxLength: 256, description: 'The range of platform versions it works with.' },
     pluginDependencies: {
-      description: 'The plugins that must be started before it: by name, each with the range of versions it works with.',
-      type: 'object', additionalProperties: { type: 'string' },
+      description:
+        'The plugins that must be started before it: by name, each with the range of versions it works with.',
+      type: 'object',
+      additionalProperties: { type: 'string' },
     },
     author: { type: ['object', 'string'] },
     homepage: { type: 'string' },
     license: { type: ['array', 'string'] },
     enabled: { type: 'boolean', description: 'false stops it; true when absent.' },
     deleteData: { type: 'boolean', description: 'When it is deleted, the objects of its types are removed as well.' },
-    main: { type: 'string', description: 'The ES module, relative to the plugin\'s folder.' },
+    main: { type: 'string', description: "The ES module, relative to the plugin's folder." },
     package: {
       description: 'The package with its files, set by the installation. Absent for a plugin in a plugin folder.',
-      type: 'object', required: ['digest', 'bytes'], additionalProperties: false,
+      type: 'object',
+      required: ['digest', 'bytes'],
+      additionalProperties: false,
       properties: {
         digest: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the archive.' },
         bytes: { type: 'integer', minimum: 1 },
@@ -82,19 +83,32 @@ const statusSchema = {
     observedGeneration: { type: 'integer', description: 'The metadata.generation that this status describes.' },
     progress: { type: 'integer', minimum: 0, maximum: 100, description: 'Progress of its index builds, in percent.' },
     applied: {
-      description: 'The objects created from its files; removed when a later version no longer declares them, or at uninstallation.',
+      description:
+        'The objects created from its files; removed when a later version no longer declares them, or at uninstallation.',
       type: 'array',
       items: {
-        type: 'object', required: ['apiVersion', 'kind', 'names'],
-        properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, names: { type: 'array', items: { type: 'string' } } },
+        type: 'object',
+        required: ['apiVersion', 'kind', 'names'],
+        properties: {
+          apiVersion: { type: 'string' },
+          kind: { type: 'string' },
+          names: { type: 'array', items: { type: 'string' } },
+        },
       },
     },
     types: {
       description: 'The types it has declared; spec.deleteData removes their objects.',
       type: 'array',
       items: {
-        type: 'object', required: ['group', 'version', 'kind', 'singular', 'plural'],
-        properties: { group: { type: 'string' }, version: { type: 'string' }, kind: { type: 'string' }, singular: { type: 'string' }, plural: { type: 'string' } },
+        type: 'object',
+        required: ['group', 'version', 'kind', 'singular', 'plural'],
+        properties: {
+          group: { type: 'string' },
+          version: { type: 'string' },
+          kind: { type: 'string' },
+          singular: { type: 'string' },
+          plural: { type: 'string' },
+        },
       },
     },
     conditions: {
@@ -114,4 +128,8 @@ const statusSchema = {
   },
 };
 
-export const pluginSchema = { type: 'object', required: ['spec'], properties: { spec: specSchema, status: statusSchema } };
+export const pluginSchema = {
+  type: 'object',
+  required: ['spec'],
+  properties: { spec: specSchema, status: statusSchema },
+};

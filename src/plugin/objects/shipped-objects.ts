@@ -22,7 +22,10 @@ export type ShippedObjects =
 type Reader = { readonly plugin: string; readonly domain: string };
 
 /** All objects in a plugin's files. One invalid document refuses all, so that a plugin is never applied in part. */
-export function decodeShippedObjects(files: readonly { readonly path: string; readonly file: FileText }[], reader: Reader): ShippedObjects {
+export function decodeShippedObjects(
+  files: readonly { readonly path: string; readonly file: FileText }[],
+  reader: Reader,
+): ShippedObjects {
   const problems: string[] = [];
   const objects = new Map<string, ShippedObject>();
   for (const { path, file } of files) {
@@ -39,11 +42,13 @@ export function decodeShippedObjects(files: readonly { readonly path: string; re
         continue;
       }
       const key = `${decoded.apiVersion} ${decoded.kind} ${decoded.name}`;
-      if (objects.has(key)) problems.push(`${at}: ${decoded.kind} ${decoded.name} is declared twice in the shipped objects`);
+      if (objects.has(key))
+        problems.push(`${at}: ${decoded.kind} ${decoded.name} is declared twice in the shipped objects`);
       objects.set(key, decoded);
     }
   }
-  if (objects.size > pluginObjectsMax) problems.push(`a plugin ships at most ${String(pluginObjectsMax)} objects, this plugin ${String(objects.size)}`);
+  if (objects.size > pluginObjectsMax)
+    problems.push(`a plugin ships at most ${String(pluginObjectsMax)} objects, this plugin ${String(objects.size)}`);
   return problems.length === 0 ? { ok: true, objects: [...objects.values()] } : { ok: false, problems };
 }
 
@@ -56,19 +61,29 @@ function decodeDocument(document: JsonValue, file: string, { plugin, domain }: R
   if (typeof apiVersion !== 'string' || apiVersion === '') return 'apiVersion must be a string';
   if (typeof kind !== 'string' || kind === '') return 'kind must be a string';
   const name = isObject(metadata) ? metadata['name'] : undefined;
-  if (typeof name !== 'string') return `${kind} must have metadata.name (generateName would create another object at each start)`;
-  const problem = namingProblem(document, name, { plugin, domain }) ?? (!apiVersion.includes('/') && unshippableKinds.has(kind) ? 'a plugin cannot ship objects that hold secrets' : undefined);
-  return problem === undefined ? { file, apiVersion, kind, name, object: document } : `${kind} ${JSON.stringify(name)}: ${problem}`;
+  if (typeof name !== 'string')
+    return `${kind} must have metadata.name (generateName would create another object at each start)`;
+  const problem =
+    namingProblem(document, name, { plugin, domain }) ??
+    (!apiVersion.includes('/') && unshippableKinds.has(kind)
+      ? 'a plugin cannot ship objects that hold secrets'
+      : undefined);
+  return problem === undefined
+    ? { file, apiVersion, kind, name, object: document }
+    : `${kind} ${JSON.stringify(name)}: ${problem}`;
 }
 
 function namingProblem(document: JsonObject, name: string, { plugin, domain }: Reader): string | undefined {
   const problem = nameProblem(name);
   if (problem !== undefined) return `metadata.name ${problem}`;
-  return isRoleTemplate(document, domain) && !name.startsWith(plugin) ? `the name of a role template must begin with the plugin's name, ${plugin}` : undefined;
+  return isRoleTemplate(document, domain) && !name.startsWith(plugin)
+    ? `the name of a role template must begin with the plugin's name, ${plugin}`
+    : undefined;
 }
 
 function isRoleTemplate({ apiVersion, kind, metadata }: JsonObject, domain: string): boolean {
-  if (kind !== 'Role' || typeof apiVersion !== 'string' || apiVersion.includes('/') || !isObject(metadata)) return false;
+  if (kind !== 'Role' || typeof apiVersion !== 'string' || apiVersion.includes('/') || !isObject(metadata))
+    return false;
   const labels = metadata['labels'];
   return isObject(labels) && labels[`${domain}/role-template`] === 'true';
 }

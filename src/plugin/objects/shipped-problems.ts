@@ -17,12 +17,22 @@ const toldMax = 16;
  * Circumstances that may change (a unique value that is taken, a missing type of another plugin) are reported in the
  * plugin's status.
  */
-export async function shippedProblems(plugin: string, { types, objects }: Pick<LoadedPlugin, 'types' | 'objects'>, dependencies: ShippedProblemsDependencies): Promise<readonly string[]> {
-  const all = [...types, ...dependencies.registry.all().filter(({ type }) => type.plugin !== plugin).map(({ type }) => type)];
+export async function shippedProblems(
+  plugin: string,
+  { types, objects }: Pick<LoadedPlugin, 'types' | 'objects'>,
+  dependencies: ShippedProblemsDependencies,
+): Promise<readonly string[]> {
+  const all = [
+    ...types,
+    ...dependencies.registry
+      .all()
+      .filter(({ type }) => type.plugin !== plugin)
+      .map(({ type }) => type),
+  ];
   const problems: string[] = [];
   for (const shipped of objects) {
     const type = all.find(({ apiVersion, kind }) => apiVersion === shipped.apiVersion && kind === shipped.kind);
-    if (type !== undefined) problems.push(...await problemsOf(shipped, { plugin, type }, dependencies));
+    if (type !== undefined) problems.push(...(await problemsOf(shipped, { plugin, type }, dependencies)));
     else problems.push(...missingType(shipped, types));
     if (problems.length >= toldMax) break;
   }
@@ -32,11 +42,22 @@ export async function shippedProblems(plugin: string, { types, objects }: Pick<L
 /** No other plugin can add a type to a group of this plugin. */
 function missingType({ file, apiVersion, kind }: ShippedObject, types: readonly ResourceType[]): readonly string[] {
   const near = types.filter(({ group }) => group === apiVersion.split('/', 1)[0]);
-  return near.length === 0 ? [] : [`${file}: the type ${kind} of ${apiVersion} does not exist; the plugin has ${near.map((type) => `${type.kind} of ${type.apiVersion}`).join(', ')}`];
+  return near.length === 0
+    ? []
+    : [
+        `${file}: the type ${kind} of ${apiVersion} does not exist; the plugin has ${near.map((type) => `${type.kind} of ${type.apiVersion}`).join(', ')}`,
+      ];
 }
 
-async function problemsOf({ file, kind, name, object }: ShippedObject, { plugin, type }: { readonly plugin: string; readonly type: ResourceType }, dependencies: ShippedProblemsDependencies): Promise<readonly string[]> {
-  const applied = await applyObject({ type, name, object, subject: { kind: 'plugin', name: plugin }, plugin, origin: 'plugin', dryRun: true }, dependencies);
+async function problemsOf(
+  { file, kind, name, object }: ShippedObject,
+  { plugin, type }: { readonly plugin: string; readonly type: ResourceType },
+  dependencies: ShippedProblemsDependencies,
+): Promise<readonly string[]> {
+  const applied = await applyObject(
+    { type, name, object, subject: { kind: 'plugin', name: plugin }, plugin, origin: 'plugin', dryRun: true },
+    dependencies,
+  );
   const rejection = applied.ok ? undefined : applied.rejection;
   if (rejection?.reason !== 'invalid') return [];
   return rejection.violations.map(({ pointer, detail }) => {

@@ -23,14 +23,22 @@ type Step = { readonly next: JsonObject; readonly at: string; readonly kept: str
 function mergeMembers(base: JsonValue | undefined, current: JsonObject, { next, at, kept }: Step): JsonObject {
   const merged: [string, JsonValue][] = [];
   for (const member of new Set([...Object.keys(current), ...Object.keys(next)])) {
-    const value = mergeValue(memberOf(base, member), memberOf(current, member), { next: memberOf(next, member), at: `${at}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`, kept });
+    const value = mergeValue(memberOf(base, member), memberOf(current, member), {
+      next: memberOf(next, member),
+      at: `${at}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      kept,
+    });
     if (value !== undefined) merged.push([member, value]);
   }
   return Object.fromEntries(merged);
 }
 
 /** Undefined stands for an absent member: removing a member is a change like any other. */
-function mergeValue(base: JsonValue | undefined, current: JsonValue | undefined, { next, at, kept }: Omit<Step, 'next'> & { readonly next: JsonValue | undefined }): JsonValue | undefined {
+function mergeValue(
+  base: JsonValue | undefined,
+  current: JsonValue | undefined,
+  { next, at, kept }: Omit<Step, 'next'> & { readonly next: JsonValue | undefined },
+): JsonValue | undefined {
   if (isSameAsBase(next, base)) return current;
   if (isSameAsBase(current, base)) return next;
   if (deepEqual(current, next)) return current;
@@ -48,7 +56,8 @@ function memberOf(value: JsonValue | undefined, member: string): JsonValue | und
  * objects become a hash.
  */
 export function remember(value: JsonValue): JsonValue {
-  if (typeof value === 'string') return value.length > textLengthMax || value.startsWith(hashPrefix) ? hashOf(value) : value;
+  if (typeof value === 'string')
+    return value.length > textLengthMax || value.startsWith(hashPrefix) ? hashOf(value) : value;
   if (isArray(value)) return JSON.stringify(value).length > arrayLengthMax ? hashOf(value) : value;
   if (!isObject(value)) return value;
   const members = Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, remember(inner)]));
@@ -73,7 +82,10 @@ function hashOf(value: JsonValue): string {
 function canonical(value: JsonValue): string {
   if (isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);
-  return `{${Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)).map(([member, inner]) => `${JSON.stringify(member)}:${canonical(inner)}`).join(',')}}`;
+  return `{${Object.entries(value)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([member, inner]) => `${JSON.stringify(member)}:${canonical(inner)}`)
+    .join(',')}}`;
 }
 
 function isArray(value: JsonValue): value is readonly JsonValue[] {

@@ -5,8 +5,7 @@ import { jsonDepthMax } from '../../limits/requests.ts';
 import type { JsonValue } from '../../resource/object/object.ts';
 
 export type YamlDocuments =
-  | { readonly ok: true; readonly documents: readonly JsonValue[] }
-  | { readonly ok: false; readonly problem: string };
+  { readonly ok: true; readonly documents: readonly JsonValue[] } | { readonly ok: false; readonly problem: string };
 
 /**
  * The documents of a plugin's file, with `${domain}` replaced and empty documents dropped. Accepts only values that
@@ -15,13 +14,19 @@ export type YamlDocuments =
 export function yamlDocuments(text: string, domain: string): YamlDocuments {
   const values: JsonValue[] = [];
   try {
-    const parsed = parseAllDocuments(text.replaceAll('${domain}', domain), { version: '1.2', schema: 'core', uniqueKeys: true, logLevel: 'silent' });
+    const parsed = parseAllDocuments(text.replaceAll('${domain}', domain), {
+      version: '1.2',
+      schema: 'core',
+      uniqueKeys: true,
+      logLevel: 'silent',
+    });
     for (const document of Array.isArray(parsed) ? parsed : []) {
       const [problem] = [...document.errors, ...document.warnings];
       if (problem !== undefined) return { ok: false, problem: firstLine(problem.message) };
       const value: unknown = document.toJS({ maxAliasCount: yamlAliasesMax });
       if (value === null || value === undefined) continue;
-      if (!isJson(value, jsonDepthMax)) return { ok: false, problem: 'contains values that JSON cannot represent, or nests too deeply' };
+      if (!isJson(value, jsonDepthMax))
+        return { ok: false, problem: 'contains values that JSON cannot represent, or nests too deeply' };
       values.push(value);
     }
   } catch (error) {

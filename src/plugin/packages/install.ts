@@ -30,7 +30,10 @@ export type InstallHost = {
 export type WritePlugin = (manifest: Manifest, ref: PackageRef, by: WriteRequest) => Promise<Applied>;
 
 /** The expected state of the object; the write is refused if it differs. */
-export type WriteRequest = InstallRequest & { readonly expects: 'absent' | { readonly uid: string }; readonly dryRun?: boolean };
+export type WriteRequest = InstallRequest & {
+  readonly expects: 'absent' | { readonly uid: string };
+  readonly dryRun?: boolean;
+};
 
 export type InstallDependencies = {
   readonly domain: string;
@@ -72,7 +75,8 @@ export class Installer {
   async install(archive: Uint8Array, request: InstallRequest): Promise<InstallOutcome> {
     return this.#staged(archive, async (staged, { manifest, loaded }) => {
       const { name } = manifest;
-      if (await this.#dependencies.host.hasFolder(name)) return conflict(`the plugin ${name} is in a plugin folder: change its files there instead of installing it`);
+      if (await this.#dependencies.host.hasFolder(name))
+        return conflict(`the plugin ${name} is in a plugin folder: change its files there instead of installing it`);
       const stored = this.#stored(name);
       if (stored !== undefined) return conflict(presentWords(name, parseObject(stored.bytes)));
       return this.#put(archive, { staged, manifest, loaded }, { ...request, expects: 'absent' });
@@ -87,13 +91,28 @@ export class Installer {
     const metadata = isObject(object['metadata']) ? object['metadata'] : {};
     const { uid } = metadata;
     const present = packageOf(object);
-    if (typeof uid !== 'string' || metadata['deletionTimestamp'] !== undefined) return conflict(`the plugin ${name} is being uninstalled`);
-    if (present === undefined) return conflict(await this.#dependencies.host.hasFolder(name) ? `the plugin ${name} was not installed from a package: change its files in its plugin folder` : presentWords(name, object));
+    if (typeof uid !== 'string' || metadata['deletionTimestamp'] !== undefined)
+      return conflict(`the plugin ${name} is being uninstalled`);
+    if (present === undefined)
+      return conflict(
+        (await this.#dependencies.host.hasFolder(name))
+          ? `the plugin ${name} was not installed from a package: change its files in its plugin folder`
+          : presentWords(name, object),
+      );
     if (present.digest === refOf(archive).digest) return { ok: true, name, plugin: stored };
-    return this.#staged(archive, async (staged, { manifest, loaded }) => this.#put(archive, { staged, manifest, loaded }, { ...request, expects: { uid } }), name);
+    return this.#staged(
+      archive,
+      async (staged, { manifest, loaded }) =>
+        this.#put(archive, { staged, manifest, loaded }, { ...request, expects: { uid } }),
+      name,
+    );
   }
 
-  async #staged(archive: Uint8Array, use: (staged: Extract<Staged, { ok: true }>, inspected: Inspected) => Promise<InstallOutcome>, expected?: string): Promise<InstallOutcome> {
+  async #staged(
+    archive: Uint8Array,
+    use: (staged: Extract<Staged, { ok: true }>, inspected: Inspected) => Promise<InstallOutcome>,
+    expected?: string,
+  ): Promise<InstallOutcome> {
     const staged = await this.#dependencies.packages.stage(archive);
     if (!staged.ok) return invalid(staged.problem);
     let name: string | undefined;
@@ -101,8 +120,10 @@ export class Installer {
       const manifest = await this.#manifest({ path: staged.path, name: 'package', bundled: false });
       if ('ok' in manifest) return manifest;
       // Checked before the module runs: other problems would concern another plugin.
-      if (expected !== undefined && manifest.name !== expected) return invalid(`it is the plugin ${manifest.name}, not ${expected}`);
-      if (this.#busy.has(manifest.name)) return conflict(`the plugin ${manifest.name} is being installed or upgraded right now`);
+      if (expected !== undefined && manifest.name !== expected)
+        return invalid(`it is the plugin ${manifest.name}, not ${expected}`);
+      if (this.#busy.has(manifest.name))
+        return conflict(`the plugin ${manifest.name} is being installed or upgraded right now`);
       name = manifest.name;
       this.#busy.add(name);
       const loaded = await this.#load({ path: staged.path, name, bundled: false }, manifest);
@@ -115,7 +136,9 @@ export class Installer {
 
   async #manifest(folder: PluginFolder): Promise<Manifest | Refused> {
     const file = await readManifest(folder);
-    const decoded = file.ok ? decodeManifest(file.text, this.#dependencies.domain) : { ok: false as const, problems: [file.problem] };
+    const decoded = file.ok
+      ? decodeManifest(file.text, this.#dependencies.domain)
+      : { ok: false as const, problems: [file.problem] };
     return decoded.ok ? decoded.manifest : invalid(`plugin.yaml: ${decoded.problems.join('; ')}`);
   }
 
@@ -133,11 +156,20 @@ export class Installer {
 
   async #end({ definition: { stop } }: LoadedPlugin): Promise<void> {
     if (stop === undefined) return;
-    const ending = Promise.resolve().then(stop).then(() => undefined, () => undefined);
+    const ending = Promise.resolve()
+      .then(stop)
+      .then(
+        () => undefined,
+        () => undefined,
+      );
     await Promise.race([ending, delay(this.#dependencies.clock, pluginStartMs)]);
   }
 
-  async #put(archive: Uint8Array, { staged, manifest }: Inspected & { readonly staged: Extract<Staged, { ok: true }> }, by: WriteRequest): Promise<InstallOutcome> {
+  async #put(
+    archive: Uint8Array,
+    { staged, manifest }: Inspected & { readonly staged: Extract<Staged, { ok: true }> },
+    by: WriteRequest,
+  ): Promise<InstallOutcome> {
     const { packages, write } = this.#dependencies;
     const unwritable = await write(manifest, refOf(archive), { ...by, dryRun: true });
     if (!unwritable.ok) return notWritten(unwritable);
@@ -146,7 +178,10 @@ export class Installer {
       ref = await packages.keep(archive);
     } catch (error) {
       if (!(error instanceof PackageNotKeptError)) throw error;
-      return { ok: false, rejection: { reason: 'unavailable', detail: 'the event log is unavailable', retryAfterSeconds: 1 } };
+      return {
+        ok: false,
+        rejection: { reason: 'unavailable', detail: 'the event log is unavailable', retryAfterSeconds: 1 },
+      };
     }
     await packages.adopt(staged, ref);
     const applied = await write(manifest, ref, by);
@@ -167,14 +202,19 @@ export class Installer {
     ]);
     timeUp.abort();
     const plugin = this.#stored(name);
-    return plugin === undefined ? refused('not-found', `the plugin ${name} has been removed`) : { ok: true, name, plugin };
+    return plugin === undefined
+      ? refused('not-found', `the plugin ${name} has been removed`)
+      : { ok: true, name, plugin };
   }
 
   async #reported(name: string, signal: AbortSignal): Promise<void> {
     const { changes, pluginKey } = this.#dependencies;
     if (this.#isReported(name)) return;
     await new Promise<void>((resolve) => {
-      const unsubscribe = changes.subscribe((batch) => { if (batch.changes.some((change) => change.type === pluginKey && change.name === name) && this.#isReported(name)) end(); });
+      const unsubscribe = changes.subscribe((batch) => {
+        if (batch.changes.some((change) => change.type === pluginKey && change.name === name) && this.#isReported(name))
+          end();
+      });
       const end = (): void => {
         unsubscribe();
         resolve();
@@ -191,7 +231,8 @@ export class Installer {
     const stored = this.#stored(name);
     if (stored === undefined) return true;
     const { metadata, status } = parseObject(stored.bytes);
-    if (!isObject(metadata) || !isObject(status) || status['observedGeneration'] !== metadata['generation']) return false;
+    if (!isObject(metadata) || !isObject(status) || status['observedGeneration'] !== metadata['generation'])
+      return false;
     const { phase } = status;
     return phase === 'started' || phase === 'failed' || phase === 'stopped';
   }
@@ -205,8 +246,10 @@ export class Installer {
 /** Why a plugin without a folder cannot be installed, and the possible actions. */
 function presentWords(name: string, object: JsonObject): string {
   const { metadata } = object;
-  if (isObject(metadata) && metadata['deletionTimestamp'] !== undefined) return `the plugin ${name} is being uninstalled`;
-  if (packageOf(object) !== undefined) return `the plugin ${name} is already installed: "ledgerplane plugin upgrade ${name} <file>" replaces it with another version`;
+  if (isObject(metadata) && metadata['deletionTimestamp'] !== undefined)
+    return `the plugin ${name} is being uninstalled`;
+  if (packageOf(object) !== undefined)
+    return `the plugin ${name} is already installed: "ledgerplane plugin upgrade ${name} <file>" replaces it with another version`;
   return `the plugin ${name} was not installed from a package, and its folder is missing: restore the folder, or uninstall it first ("ledgerplane plugin uninstall ${name}") and then install it`;
 }
 
@@ -215,7 +258,14 @@ function notWritten({ rejection, detail }: Extract<Applied, { ok: false }>): Ref
 }
 
 function invalid(detail: string): Refused {
-  return { ok: false, rejection: { reason: 'invalid', detail: `the package is refused: ${detail}`, violations: [{ pointer: '/file', detail }] } };
+  return {
+    ok: false,
+    rejection: {
+      reason: 'invalid',
+      detail: `the package is refused: ${detail}`,
+      violations: [{ pointer: '/file', detail }],
+    },
+  };
 }
 
 function conflict(detail: string): Refused {

@@ -19,7 +19,11 @@ export type Unpacking =
  * which the caller removes. Never writes outside of the folder.
  */
 export async function unpackArchive(archive: Uint8Array, folder: string): Promise<Unpacking> {
-  if (archive.length > packageBytesMax) return { ok: false, problem: `a package has at most ${String(packageBytesMax)} bytes, this package has ${String(archive.length)}` };
+  if (archive.length > packageBytesMax)
+    return {
+      ok: false,
+      problem: `a package has at most ${String(packageBytesMax)} bytes, this package has ${String(archive.length)}`,
+    };
   const contents = new PackageContents();
   const entries = entriesOf(archive, contents);
   if (entries === undefined) return { ok: false, problem: 'it is neither a gzipped tarball nor a zip' };
@@ -36,11 +40,21 @@ export async function unpackArchive(archive: Uint8Array, folder: string): Promis
     await entries.return(undefined);
   }
   const root = await rootOf(folder);
-  if (root === undefined) return { ok: false, problem: 'it has no plugin.yaml, neither at the top nor in a single top folder' };
-  return { ok: true, root: join(folder, ...root), sum: sumOf(writer.contents, root[0]), entries: contents.entries, bytes: contents.bytes };
+  if (root === undefined)
+    return { ok: false, problem: 'it has no plugin.yaml, neither at the top nor in a single top folder' };
+  return {
+    ok: true,
+    root: join(folder, ...root),
+    sum: sumOf(writer.contents, root[0]),
+    entries: contents.entries,
+    bytes: contents.bytes,
+  };
 }
 
-type Next = { readonly kind: 'entry'; readonly unpacked: Unpacked } | { readonly kind: 'refused'; readonly problem: string } | { readonly kind: 'end' };
+type Next =
+  | { readonly kind: 'entry'; readonly unpacked: Unpacked }
+  | { readonly kind: 'refused'; readonly problem: string }
+  | { readonly kind: 'end' };
 
 /** Errors while reading the archive refuse the archive; errors while writing to disk are thrown. */
 function guarded(entries: AsyncGenerator<Unpacked, undefined>): () => Promise<Next> {
@@ -50,7 +64,10 @@ function guarded(entries: AsyncGenerator<Unpacked, undefined>): () => Promise<Ne
       return next.done === true ? { kind: 'end' } : { kind: 'entry', unpacked: next.value };
     } catch (error) {
       if (error instanceof ArchiveRefused) return { kind: 'refused', problem: error.message };
-      return { kind: 'refused', problem: `the archive is damaged: ${error instanceof Error ? error.message : String(error)}` };
+      return {
+        kind: 'refused',
+        problem: `the archive is damaged: ${error instanceof Error ? error.message : String(error)}`,
+      };
     }
   };
 }
@@ -67,9 +84,12 @@ async function rootOf(folder: string): Promise<readonly [] | readonly [string] |
   if (await isFile(join(folder, 'plugin.yaml'))) return [];
   const [only, ...others] = await readdir(folder);
   if (only === undefined || others.length > 0) return undefined;
-  return await isFile(join(folder, only, 'plugin.yaml')) ? [only] : undefined;
+  return (await isFile(join(folder, only, 'plugin.yaml'))) ? [only] : undefined;
 }
 
 async function isFile(path: string): Promise<boolean> {
-  return stat(path).then((entry) => entry.isFile(), () => false);
+  return stat(path).then(
+    (entry) => entry.isFile(),
+    () => false,
+  );
 }

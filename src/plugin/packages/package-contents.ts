@@ -1,4 +1,11 @@
-import { packageDepthMax, packageEntriesMax, packageFileBytesMax, packageNameBytesMax, packagePathBytesMax, packageUnpackedBytesMax } from './package-limits.ts';
+import {
+  packageDepthMax,
+  packageEntriesMax,
+  packageFileBytesMax,
+  packageNameBytesMax,
+  packagePathBytesMax,
+  packageUnpackedBytesMax,
+} from './package-limits.ts';
 
 /** An archive is refused as a whole. The message names the entry and is shown to the uploader. */
 export class ArchiveRefused extends Error {
@@ -31,14 +38,20 @@ export class PackageContents {
    */
   admit(name: string, kind: EntryKind, size: number): readonly string[] {
     this.#entries += 1;
-    if (this.#entries > packageEntriesMax) throw new ArchiveRefused(`the archive has more than ${String(packageEntriesMax)} files and folders`);
+    if (this.#entries > packageEntriesMax)
+      throw new ArchiveRefused(`the archive has more than ${String(packageEntriesMax)} files and folders`);
     const names = namesOf(name);
     if (!Number.isSafeInteger(size) || size < 0) throw new ArchiveRefused(`${shown(name)} has no size`);
     if (kind === 'folder' && size > 0) throw new ArchiveRefused(`${shown(name)} is a folder with content`);
-    if (kind === 'file' && (names.length === 0 || name.endsWith('/'))) throw new ArchiveRefused(`${shown(name)} is a file without a name`);
-    if (size > packageFileBytesMax) throw new ArchiveRefused(`${shown(name)} has ${String(size)} bytes; the limit for a file is ${String(packageFileBytesMax)}`);
+    if (kind === 'file' && (names.length === 0 || name.endsWith('/')))
+      throw new ArchiveRefused(`${shown(name)} is a file without a name`);
+    if (size > packageFileBytesMax)
+      throw new ArchiveRefused(
+        `${shown(name)} has ${String(size)} bytes; the limit for a file is ${String(packageFileBytesMax)}`,
+      );
     this.#bytes += size;
-    if (this.#bytes > packageUnpackedBytesMax) throw new ArchiveRefused(`the archive unpacks to more than ${String(packageUnpackedBytesMax)} bytes`);
+    if (this.#bytes > packageUnpackedBytesMax)
+      throw new ArchiveRefused(`the archive unpacks to more than ${String(packageUnpackedBytesMax)} bytes`);
     this.#take(names, kind, name);
     return names;
   }
@@ -51,7 +64,11 @@ export class PackageContents {
     }
   }
 
-  #put(path: string, { kind, isImplied }: { readonly kind: EntryKind; readonly isImplied: boolean }, name: string): void {
+  #put(
+    path: string,
+    { kind, isImplied }: { readonly kind: EntryKind; readonly isImplied: boolean },
+    name: string,
+  ): void {
     const folded = foldedPath(path);
     const there = this.#taken.get(folded);
     if (there === undefined) {
@@ -60,7 +77,10 @@ export class PackageContents {
       this.#taken.set(folded, { path, kind, isImplied });
       return;
     }
-    if (there.path !== path) throw new ArchiveRefused(`${shown(name)} and ${shown(there.path)} are the same path on file systems that ignore case or Unicode normalization`);
+    if (there.path !== path)
+      throw new ArchiveRefused(
+        `${shown(name)} and ${shown(there.path)} are the same path on file systems that ignore case or Unicode normalization`,
+      );
     if (there.kind !== kind) throw new ArchiveRefused(`${shown(path)} is both a file and a folder`);
     if (isImplied) return;
     if (!there.isImplied) throw new ArchiveRefused(`${shown(name)} is in the archive twice`);
@@ -85,7 +105,8 @@ function namesOf(name: string): readonly string[] {
   // tar prefixes entries with `./` when it is given `.`; a folder ends in a slash.
   const inner = name.replace(/^(?:\.\/)+/u, '').replace(/\/$/u, '');
   const names = inner === '' || inner === '.' ? [] : inner.split('/');
-  if (names.length > packageDepthMax) throw new ArchiveRefused(`${shown(name)} is more than ${String(packageDepthMax)} folders deep`);
+  if (names.length > packageDepthMax)
+    throw new ArchiveRefused(`${shown(name)} is more than ${String(packageDepthMax)} folders deep`);
   for (const part of names) {
     const wrong = nameProblem(part);
     if (wrong !== undefined) throw new ArchiveRefused(`${shown(name)} ${wrong}`);
@@ -108,5 +129,7 @@ function pathProblem(name: string): string | undefined {
 function nameProblem(part: string): string | undefined {
   if (part === '..') return 'leads out of the package';
   if (part === '' || part === '.') return 'contains an empty name or "."';
-  return Buffer.byteLength(part) > packageNameBytesMax ? `contains a name longer than ${String(packageNameBytesMax)} bytes` : undefined;
+  return Buffer.byteLength(part) > packageNameBytesMax
+    ? `contains a name longer than ${String(packageNameBytesMax)} bytes`
+    : undefined;
 }

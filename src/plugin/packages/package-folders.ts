@@ -34,15 +34,18 @@ export class PackageFolders {
 
   /** Removes all other packages, and everything else in the folder. */
   async retain(isWanted: (digest: string) => boolean): Promise<void> {
-    const kept = (name: string): boolean => name.startsWith(stagingPrefix) || isWanted(name.endsWith(sumSuffix) ? name.slice(0, -sumSuffix.length) : name);
-    await Promise.all((await readdir(this.#root)).filter((name) => !kept(name)).map(async (name) => remove(join(this.#root, name))));
+    const kept = (name: string): boolean =>
+      name.startsWith(stagingPrefix) || isWanted(name.endsWith(sumSuffix) ? name.slice(0, -sumSuffix.length) : name);
+    await Promise.all(
+      (await readdir(this.#root)).filter((name) => !kept(name)).map(async (name) => remove(join(this.#root, name))),
+    );
   }
 
   /** The package's folder if its contents are unchanged; undefined if it must be unpacked again. */
   async find(digest: string): Promise<string | undefined> {
     const path = this.#pathOf(digest);
     const sum = await readFile(`${path}${sumSuffix}`, 'utf8').catch(() => undefined);
-    return sum !== undefined && sum === await sumOfFolder(path) ? path : undefined;
+    return sum !== undefined && sum === (await sumOfFolder(path)) ? path : undefined;
   }
 
   async stage(archive: Uint8Array): Promise<Staged> {
@@ -50,7 +53,13 @@ export class PackageFolders {
     const discard = async (): Promise<void> => remove(staging);
     try {
       const unpacked = await unpackArchive(archive, staging);
-      if (unpacked.ok) return { ok: true, path: unpacked.root, adopt: async (digest) => this.#adopt(unpacked, { staging, digest }), discard };
+      if (unpacked.ok)
+        return {
+          ok: true,
+          path: unpacked.root,
+          adopt: async (digest) => this.#adopt(unpacked, { staging, digest }),
+          discard,
+        };
       await discard();
       return unpacked;
     } catch (error) {
@@ -60,7 +69,10 @@ export class PackageFolders {
   }
 
   /** Writes the checksum first: a folder without a checksum is ignored, and a checksum without a folder is harmless. */
-  async #adopt({ root, sum }: Extract<Unpacking, { ok: true }>, { staging, digest }: { readonly staging: string; readonly digest: string }): Promise<string> {
+  async #adopt(
+    { root, sum }: Extract<Unpacking, { ok: true }>,
+    { staging, digest }: { readonly staging: string; readonly digest: string },
+  ): Promise<string> {
     const path = this.#pathOf(digest);
     await remove(path);
     const written = `${staging}${sumSuffix}`;

@@ -3,8 +3,22 @@ import { createHash } from 'node:crypto';
 import { delay, type Clock } from '../../base/clock.ts';
 import { eventSchema, type EventMetadata, type PackageEvent } from '../../command/event.ts';
 import { decodeEvent, decodeMetadata, encodeEvent } from '../../log/event-codec.ts';
-import { streamName, streamRevision, type EventLog, type ExpectedRevision, type ProposedEvent, type StreamName } from '../../log/log.ts';
-import { packageAppendAttemptsMax, packageBytesMax, packageChunkBytes, packageChunksReadMax, packageLookUpMs, packageLookUpsMax } from './package-limits.ts';
+import {
+  streamName,
+  streamRevision,
+  type EventLog,
+  type ExpectedRevision,
+  type ProposedEvent,
+  type StreamName,
+} from '../../log/log.ts';
+import {
+  packageAppendAttemptsMax,
+  packageBytesMax,
+  packageChunkBytes,
+  packageChunksReadMax,
+  packageLookUpMs,
+  packageLookUpsMax,
+} from './package-limits.ts';
 import { PackageUnreadableError, type PackageRef } from './package-store.ts';
 
 export type PackageLogDependencies = {
@@ -41,34 +55,54 @@ export class PackageLog {
     const count = Math.ceil(archive.length / packageChunkBytes);
     const last = await this.#dependencies.log.readLast(stream);
     for (let index = last === undefined ? 0 : last.revision + 1; index < count; index += 1) {
-      const data = Buffer.from(archive.subarray(index * packageChunkBytes, (index + 1) * packageChunkBytes)).toString('base64');
+      const data = Buffer.from(archive.subarray(index * packageChunkBytes, (index + 1) * packageChunkBytes)).toString(
+        'base64',
+      );
       await this.#append(stream, { type: 'PackageChunk', index, count, data }, chunkId(digest, index));
     }
   }
 
   /** The archive, verified by its digest. Retries an incomplete one: another node may just be writing it. */
   async read({ digest, bytes }: PackageRef, signal?: AbortSignal): Promise<Uint8Array> {
-    if (bytes > packageBytesMax) throw new PackageUnreadableError(`the package ${digest} declares ${String(bytes)} bytes; the limit is ${String(packageBytesMax)}`);
+    if (bytes > packageBytesMax)
+      throw new PackageUnreadableError(
+        `the package ${digest} declares ${String(bytes)} bytes; the limit is ${String(packageBytesMax)}`,
+      );
     const chunks: Buffer[] = [];
     const count = Math.ceil(bytes / packageChunkBytes);
     for (let lookUps = 0; chunks.length < count; lookUps += 1) {
-      if (lookUps >= packageLookUpsMax) throw new PackageUnreadableError(`the package ${digest} is incomplete in the event log: it has ${String(chunks.length)} of ${String(count)} chunks`);
+      if (lookUps >= packageLookUpsMax)
+        throw new PackageUnreadableError(
+          `the package ${digest} is incomplete in the event log: it has ${String(chunks.length)} of ${String(count)} chunks`,
+        );
       if (lookUps > 0) await delay(this.#dependencies.clock, packageLookUpMs);
       signal?.throwIfAborted();
       await this.#readInto(chunks, { digest, count });
     }
     const archive = Buffer.concat(chunks);
-    if (archive.length !== bytes || refOf(archive).digest !== digest) throw new PackageUnreadableError(`the content of the package ${digest} in the event log does not match its digest`);
+    if (archive.length !== bytes || refOf(archive).digest !== digest)
+      throw new PackageUnreadableError(
+        `the content of the package ${digest} in the event log does not match its digest`,
+      );
     return archive;
   }
 
-  async #readInto(chunks: Buffer[], { digest, count }: { readonly digest: string; readonly count: number }): Promise<void> {
+  async #readInto(
+    chunks: Buffer[],
+    { digest, count }: { readonly digest: string; readonly count: number },
+  ): Promise<void> {
     for (;;) {
-      const page = await this.#dependencies.log.readStream(streamOf(digest), { from: streamRevision(chunks.length), limit: Math.min(packageChunksReadMax, count - chunks.length) });
+      const page = await this.#dependencies.log.readStream(streamOf(digest), {
+        from: streamRevision(chunks.length),
+        limit: Math.min(packageChunksReadMax, count - chunks.length),
+      });
       for (const recorded of page) {
         decodeMetadata(recorded);
         const { event } = decodeEvent(recorded);
-        if (event.type !== 'PackageChunk' || event.index !== chunks.length || event.count !== count) throw new PackageUnreadableError(`the event log has unexpected events in the stream of the package ${digest}`);
+        if (event.type !== 'PackageChunk' || event.index !== chunks.length || event.count !== count)
+          throw new PackageUnreadableError(
+            `the event log has unexpected events in the stream of the package ${digest}`,
+          );
         chunks.push(Buffer.from(event.data, 'base64'));
       }
       if (page.length === 0 || chunks.length === count) return;
@@ -95,7 +129,14 @@ export class PackageLog {
     const { clock, uuid, lastEventTime } = this.#dependencies;
     const requestId = uuid();
     const time = new Date(Math.max(clock.now(), lastEventTime())).toISOString();
-    const metadata: EventMetadata = { actor: 'system:packages', verb: 'create', requestId, time, schema: eventSchema, $correlationId: requestId };
+    const metadata: EventMetadata = {
+      actor: 'system:packages',
+      verb: 'create',
+      requestId,
+      time,
+      schema: eventSchema,
+      $correlationId: requestId,
+    };
     return encodeEvent(id, chunk, metadata);
   }
 }
@@ -106,7 +147,15 @@ function streamOf(digest: string): StreamName {
 
 /** The same id for the same chunk of the same package from any writer: a name-based UUID (RFC 9562, version 8). */
 function chunkId(digest: string, index: number): string {
-  const hash = createHash('sha256').update(`package-chunk:${digest}:${String(index)}`).digest('hex');
+  const hash = createHash('sha256')
+    .update(`package-chunk:${digest}:${String(index)}`)
+    .digest('hex');
   const variant = (8 + (Number.parseInt(hash.charAt(16), 16) % 4)).toString(16);
-  return [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`, `${variant}${hash.slice(17, 20)}`, hash.slice(20, 32)].join('-');
+  return [
+    hash.slice(0, 8),
+    hash.slice(8, 12),
+    `8${hash.slice(13, 16)}`,
+    `${variant}${hash.slice(17, 20)}`,
+    hash.slice(20, 32),
+  ].join('-');
 }

@@ -16,9 +16,12 @@ export function contentOf(bytes: Uint8Array): string {
 /** A checksum over every file and folder: path, kind and content. With `root`, only those within it. */
 export function sumOf(contents: Contents, root?: string): string {
   const prefix = root === undefined ? '' : `${root}/`;
-  const inner = [...contents].filter(([path]) => path.startsWith(prefix)).map(([path, content]) => ({ path: path.slice(prefix.length), content }));
+  const inner = [...contents]
+    .filter(([path]) => path.startsWith(prefix))
+    .map(([path, content]) => ({ path: path.slice(prefix.length), content }));
   const sum = createHash('sha256');
-  for (const { path, content } of inner.sort((left, right) => (left.path < right.path ? -1 : 1))) sum.update(`${JSON.stringify(path)} ${content}\n`);
+  for (const { path, content } of inner.sort((left, right) => (left.path < right.path ? -1 : 1)))
+    sum.update(`${JSON.stringify(path)} ${content}\n`);
   return sum.digest('hex');
 }
 
@@ -32,7 +35,10 @@ export async function sumOfFolder(folder: string): Promise<string | undefined> {
     const lane = async (): Promise<void> => {
       for (const entry of left) {
         const path = join(entry.parentPath, entry.name);
-        contents.set(path.slice(folder.length + 1), entry.isFile() ? contentOf(await readFile(path)) : entry.isDirectory() ? folderContent : 'other');
+        contents.set(
+          path.slice(folder.length + 1),
+          entry.isFile() ? contentOf(await readFile(path)) : entry.isDirectory() ? folderContent : 'other',
+        );
       }
     };
     await Promise.all(Array.from({ length: packageReadsMax }, lane));

@@ -3,7 +3,12 @@ import { createGunzip } from 'node:zlib';
 import { Parser, type ReadEntry } from 'tar';
 
 import { ArchiveRefused, shown, type PackageContents } from './package-contents.ts';
-import { packageEntriesMax, packageEntryOverheadBytesMax, packageMetaBytesMax, packageUnpackedBytesMax } from './package-limits.ts';
+import {
+  packageEntriesMax,
+  packageEntryOverheadBytesMax,
+  packageMetaBytesMax,
+  packageUnpackedBytesMax,
+} from './package-limits.ts';
 
 export type Unpacked = {
   /** The segments of its path within the archive. */
@@ -15,9 +20,18 @@ export type Unpacked = {
 /** The most bytes that a tarball of a valid package unpacks to. */
 const tarBytesMax = packageUnpackedBytesMax + packageEntriesMax * packageEntryOverheadBytesMax;
 
-const kinds: ReadonlyMap<string, 'file' | 'folder'> = new Map([['File', 'file'], ['OldFile', 'file'], ['ContiguousFile', 'file'], ['Directory', 'folder']]);
+const kinds: ReadonlyMap<string, 'file' | 'folder'> = new Map([
+  ['File', 'file'],
+  ['OldFile', 'file'],
+  ['ContiguousFile', 'file'],
+  ['Directory', 'folder'],
+]);
 const refusedKinds: ReadonlyMap<string, string> = new Map([
-  ['Link', 'a hard link'], ['SymbolicLink', 'a symbolic link'], ['CharacterDevice', 'a device'], ['BlockDevice', 'a device'], ['FIFO', 'a pipe'],
+  ['Link', 'a hard link'],
+  ['SymbolicLink', 'a symbolic link'],
+  ['CharacterDevice', 'a device'],
+  ['BlockDevice', 'a device'],
+  ['FIFO', 'a pipe'],
 ]);
 
 /**
@@ -32,7 +46,8 @@ export async function* tarEntries(archive: Uint8Array, contents: PackageContents
   try {
     for await (const chunk of buffersOf(gunzip)) {
       bytes += chunk.length;
-      if (bytes > tarBytesMax) throw new ArchiveRefused(`the archive unpacks to more than ${String(packageUnpackedBytesMax)} bytes`);
+      if (bytes > tarBytesMax)
+        throw new ArchiveRefused(`the archive unpacks to more than ${String(packageUnpackedBytesMax)} bytes`);
       yield* reader.write(chunk);
     }
     yield* reader.end();
@@ -64,10 +79,18 @@ class TarReader {
 
   constructor(contents: PackageContents) {
     this.#contents = contents;
-    this.#parser.on('error', (error: Error) => { this.#problem ??= error; });
-    this.#parser.on('entry', (entry: ReadEntry) => { this.#take(entry); });
-    this.#parser.on('eof', () => { this.#isEnded = true; });
-    this.#parser.on('ignoredEntry', (entry: ReadEntry) => { this.#problem ??= new ArchiveRefused(`${shown(entry.path)} has an unsupported type (${entry.type})`); });
+    this.#parser.on('error', (error: Error) => {
+      this.#problem ??= error;
+    });
+    this.#parser.on('entry', (entry: ReadEntry) => {
+      this.#take(entry);
+    });
+    this.#parser.on('eof', () => {
+      this.#isEnded = true;
+    });
+    this.#parser.on('ignoredEntry', (entry: ReadEntry) => {
+      this.#problem ??= new ArchiveRefused(`${shown(entry.path)} has an unsupported type (${entry.type})`);
+    });
   }
 
   write(chunk: Buffer): readonly Unpacked[] {
@@ -75,7 +98,8 @@ class TarReader {
     this.#head = Buffer.concat([this.#head, chunk]);
     if (this.#head.length < tarBlockBytes) return [];
     // The library would unpack doubly compressed data without a limit.
-    if (this.#head.toString('latin1', magicAt, magicAt + magic.length) !== magic) throw new ArchiveRefused('the gzipped content is not a tarball');
+    if (this.#head.toString('latin1', magicAt, magicAt + magic.length) !== magic)
+      throw new ArchiveRefused('the gzipped content is not a tarball');
     const head = this.#head;
     this.#head = undefined;
     return this.#parse(head);
@@ -108,10 +132,13 @@ class TarReader {
     }
     const { size } = entry;
     const chunks: Buffer[] = [];
-    entry.on('data', (chunk: Buffer) => { chunks.push(chunk); });
+    entry.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+    });
     entry.on('end', () => {
       const bytes = Buffer.concat(chunks);
-      if (bytes.length !== size) this.#problem ??= new ArchiveRefused(`${shown(entry.path)} does not have its declared size`);
+      if (bytes.length !== size)
+        this.#problem ??= new ArchiveRefused(`${shown(entry.path)} does not have its declared size`);
       this.#ready.push({ names, bytes: entry.type === 'Directory' ? undefined : bytes });
     });
   }
@@ -120,7 +147,10 @@ class TarReader {
     if (this.#problem !== undefined) return undefined;
     try {
       const kind = kinds.get(entry.type);
-      if (kind === undefined) throw new ArchiveRefused(`${shown(entry.path)} is ${refusedKinds.get(entry.type) ?? `of an unsupported type (${entry.type})`}`);
+      if (kind === undefined)
+        throw new ArchiveRefused(
+          `${shown(entry.path)} is ${refusedKinds.get(entry.type) ?? `of an unsupported type (${entry.type})`}`,
+        );
       return this.#contents.admit(entry.path, kind, entry.size);
     } catch (error) {
       this.#problem = error instanceof Error ? error : new Error(String(error));

@@ -37,7 +37,8 @@ export class PackageWriter {
       this.#writes.delete(write);
       this.#waitingBytes -= bytes.length;
     });
-    while (this.#writes.size >= packageWritesMax || this.#waitingBytes > packageWritesBytesMax) await Promise.race(this.#writes);
+    while (this.#writes.size >= packageWritesMax || this.#waitingBytes > packageWritesBytesMax)
+      await Promise.race(this.#writes);
     this.#throwFailure();
   }
 
@@ -54,7 +55,8 @@ export class PackageWriter {
   async #makeFolder(names: readonly string[]): Promise<void> {
     if (names.length === 0 || this.#contents.has(names.join('/'))) return;
     await mkdir(join(this.#folder, ...names), { recursive: true, mode: 0o700 });
-    for (let depth = 1; depth <= names.length; depth += 1) this.#contents.set(names.slice(0, depth).join('/'), folderContent);
+    for (let depth = 1; depth <= names.length; depth += 1)
+      this.#contents.set(names.slice(0, depth).join('/'), folderContent);
   }
 
   /** Never rejects. The flag `x` neither follows nor overwrites an existing path. */

@@ -17,8 +17,12 @@ const readMethods: ReadonlySet<number> = new Set([0, 8]);
  */
 export async function* zipEntries(archive: Uint8Array, contents: PackageContents): AsyncGenerator<Unpacked, undefined> {
   // Names are checked here: the library would convert backslashes, and its errors do not name the entry.
-  const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), { decodeStrings: false, validateEntrySizes: true });
-  if (zip.entryCount > packageEntriesMax) throw new ArchiveRefused(`the archive has more than ${String(packageEntriesMax)} files and folders`);
+  const zip = await fromBufferPromise(Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength), {
+    decodeStrings: false,
+    validateEntrySizes: true,
+  });
+  if (zip.entryCount > packageEntriesMax)
+    throw new ArchiveRefused(`the archive has more than ${String(packageEntriesMax)} files and folders`);
   for await (const entry of zip.eachEntry()) {
     const name = getFileNameLowLevel(entry.generalPurposeBitFlag, entry.fileNameRaw, entry.extraFields, true);
     const isFolder = name.endsWith('/');
@@ -40,7 +44,8 @@ export async function* zipEntries(archive: Uint8Array, contents: PackageContents
 function kindProblem(entry: Entry, isFolder: boolean): string | undefined {
   const { generalPurposeBitFlag, compressionMethod, versionMadeBy, externalFileAttributes } = entry;
   if ((generalPurposeBitFlag & encryptedFlags) !== 0) return 'is encrypted';
-  if (!readMethods.has(compressionMethod)) return `uses an unsupported compression method (${String(compressionMethod)})`;
+  if (!readMethods.has(compressionMethod))
+    return `uses an unsupported compression method (${String(compressionMethod)})`;
   const kind = unixHosts.has(versionMadeBy >>> 8) ? (externalFileAttributes >>> 16) & kindMask : 0;
   if (kind === 0o120000) return 'is a symbolic link';
   if (!plainKinds.has(kind)) return 'is neither a file nor a folder';

@@ -29,7 +29,9 @@ export class Packages implements PackageStore {
   /** Removes the folders of packages that no plugin names; they stay in the log. */
   async retain(named: Iterable<string>): Promise<void> {
     const kept = new Set(named);
-    this.#removal = this.#removal.then(async () => this.#folders.retain((digest) => kept.has(digest) || this.#unpacked.has(digest)));
+    this.#removal = this.#removal.then(async () =>
+      this.#folders.retain((digest) => kept.has(digest) || this.#unpacked.has(digest)),
+    );
     await this.#removal;
   }
 
@@ -53,13 +55,18 @@ export class Packages implements PackageStore {
   }
 
   async folderOf(ref: PackageRef): Promise<PluginFolder> {
-    return this.#unpacked.get(ref.digest) ?? this.#share(ref.digest, async () => await this.#folders.find(ref.digest) ?? this.#unpack(ref));
+    return (
+      this.#unpacked.get(ref.digest) ??
+      this.#share(ref.digest, async () => (await this.#folders.find(ref.digest)) ?? this.#unpack(ref))
+    );
   }
 
   async #share(digest: string, unpack: () => Promise<string>): Promise<PluginFolder> {
     const folder = this.#removal.then(unpack).then((path) => ({ path, name: digest, bundled: false }));
     this.#unpacked.set(digest, folder);
-    folder.catch(() => { this.#unpacked.delete(digest); });
+    folder.catch(() => {
+      this.#unpacked.delete(digest);
+    });
     return folder;
   }
 

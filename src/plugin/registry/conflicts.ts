@@ -8,15 +8,28 @@ import type { TypeRegistry } from './type-registry.ts';
 export type RouteOwners = Map<string, string>;
 
 /** The types that another plugin or the platform already has. */
-export function typeConflicts(types: readonly ResourceType[], plugin: string, registry: TypeRegistry): readonly string[] {
+export function typeConflicts(
+  types: readonly ResourceType[],
+  plugin: string,
+  registry: TypeRegistry,
+): readonly string[] {
   return types.flatMap((type) => {
-    const present = registry.all().find(({ type: other }) => other.key === type.key || (other.group === type.group && other.kind === type.kind))?.type.plugin;
-    return present === undefined || present === plugin ? [] : [`type ${type.kind} of ${type.group} (${type.plural}) already exists: it belongs to ${ownerText(present)}`];
+    const present = registry
+      .all()
+      .find(({ type: other }) => other.key === type.key || (other.group === type.group && other.kind === type.kind))
+      ?.type.plugin;
+    return present === undefined || present === plugin
+      ? []
+      : [`type ${type.kind} of ${type.group} (${type.plural}) already exists: it belongs to ${ownerText(present)}`];
   });
 }
 
 /** The routes and sockets that the plugin must not serve, or that another plugin already has. */
-export function routeConflicts(endpoints: Endpoints, declarer: EndpointDeclarer, { registry, routeOwners }: { readonly registry: TypeRegistry; readonly routeOwners: RouteOwners }): readonly string[] {
+export function routeConflicts(
+  endpoints: Endpoints,
+  declarer: EndpointDeclarer,
+  { registry, routeOwners }: { readonly registry: TypeRegistry; readonly routeOwners: RouteOwners },
+): readonly string[] {
   const refused = endpointProblems(endpoints, declarer, (group, version) => ownersOf(registry, group, version));
   const taken = shapesOf(endpoints).flatMap(({ shape, title }) => {
     const owner = routeOwners.get(shape);

@@ -7,7 +7,10 @@ export type FindPlugins = {
   readonly folders: Iterable<string>;
   /** The type Plugin. */
   readonly objects: TypeKey;
-  readonly namesOf: (type: TypeKey, page: { readonly after: string | undefined; readonly limit: number }) => readonly string[];
+  readonly namesOf: (
+    type: TypeKey,
+    page: { readonly after: string | undefined; readonly limit: number },
+  ) => readonly string[];
 };
 
 /**

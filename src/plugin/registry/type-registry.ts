@@ -90,7 +90,9 @@ export class TypeRegistry {
 
   subscribe(listener: (registration: Registration, change: 'registered' | 'serving' | 'removed') => void): () => void {
     this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   #set(registration: Registration, change: 'registered' | 'serving'): void {

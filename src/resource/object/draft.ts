@@ -1,4 +1,9 @@
-import { annotationsBytesMax, finalizersPerObjectMax, labelsPerObjectMax, ownerReferencesPerObjectMax } from '../../limits/objects.ts';
+import {
+  annotationsBytesMax,
+  finalizersPerObjectMax,
+  labelsPerObjectMax,
+  ownerReferencesPerObjectMax,
+} from '../../limits/objects.ts';
 import { isReservedLabel, keyProblem, labelValueProblem } from '../type/names.ts';
 import type { OwnerReference } from './object.ts';
 import { ownerTextLengthMax } from './owner-limits.ts';
@@ -34,18 +39,42 @@ type Members = Readonly<Record<string, unknown>>;
  * Members besides those decoded below that are ignored: set by the server alone, or without meaning outside of
  * Kubernetes.
  */
-const dropped = new Set(['creationTimestamp', 'deletionTimestamp', 'generation', 'deletionGracePeriodSeconds', 'selfLink', 'managedFields']);
-const known = new Set(['name', 'generateName', 'namespace', 'uid', 'version', 'resourceVersion', 'labels', 'annotations', 'finalizers', 'ownerReferences']);
+const dropped = new Set([
+  'creationTimestamp',
+  'deletionTimestamp',
+  'generation',
+  'deletionGracePeriodSeconds',
+  'selfLink',
+  'managedFields',
+]);
+const known = new Set([
+  'name',
+  'generateName',
+  'namespace',
+  'uid',
+  'version',
+  'resourceVersion',
+  'labels',
+  'annotations',
+  'finalizers',
+  'ownerReferences',
+]);
 
 export function draftOf(body: Members): Draft {
   const { apiVersion, kind, metadata, ...members } = body;
   const violations: Violation[] = [];
-  const broken = (pointer: string, detail: string): void => { violations.push({ pointer, detail }); };
+  const broken = (pointer: string, detail: string): void => {
+    violations.push({ pointer, detail });
+  };
   if (metadata !== undefined && !isMembers(metadata)) broken('/metadata', 'must be an object');
   const meta = isMembers(metadata) ? metadata : {};
-  for (const member of Object.keys(members)) if (isPlace(member)) broken(`/${member}`, 'must not be a number: such members would come before apiVersion');
-  if (text(meta, 'namespace', broken) !== undefined && meta['namespace'] !== '') broken('/metadata/namespace', 'must not be set: objects have no namespace');
-  const unknown = Object.keys(meta).filter((member) => !known.has(member) && !dropped.has(member)).map((member) => `/metadata/${token(member)}`);
+  for (const member of Object.keys(members))
+    if (isPlace(member)) broken(`/${member}`, 'must not be a number: such members would come before apiVersion');
+  if (text(meta, 'namespace', broken) !== undefined && meta['namespace'] !== '')
+    broken('/metadata/namespace', 'must not be set: objects have no namespace');
+  const unknown = Object.keys(meta)
+    .filter((member) => !known.has(member) && !dropped.has(member))
+    .map((member) => `/metadata/${token(member)}`);
   return {
     apiVersion: text(body, 'apiVersion', broken, ''),
     kind: text(body, 'kind', broken, ''),
@@ -57,7 +86,9 @@ export function draftOf(body: Members): Draft {
     labels: textMap(meta, 'labels', broken),
     annotations: textMap(meta, 'annotations', broken),
     finalizers: finalizersOf(meta, broken),
-    ownerReferences: ownersOf(meta, broken, (pointer) => { unknown.push(pointer); }),
+    ownerReferences: ownersOf(meta, broken, (pointer) => {
+      unknown.push(pointer);
+    }),
     members,
     violations,
     unknown,
@@ -68,7 +99,10 @@ export function draftOf(body: Members): Draft {
 export function namesOf({ metadata }: Members): Pick<Draft, 'name' | 'generateName'> {
   if (!isMembers(metadata)) return { name: undefined, generateName: undefined };
   const ignored: Broken = () => undefined;
-  return { name: nonEmpty(text(metadata, 'name', ignored)), generateName: nonEmpty(text(metadata, 'generateName', ignored)) };
+  return {
+    name: nonEmpty(text(metadata, 'name', ignored)),
+    generateName: nonEmpty(text(metadata, 'generateName', ignored)),
+  };
 }
 
 export type MetadataRules = {
@@ -82,32 +116,44 @@ export type MetadataRules = {
 /** The rules of seed 2.5 for labels, annotations and finalizers. */
 export function metadataViolations(draft: Draft, rules: MetadataRules): readonly Violation[] {
   const violations: Violation[] = [];
-  const broken = (pointer: string, detail: string): void => { violations.push({ pointer, detail }); };
+  const broken = (pointer: string, detail: string): void => {
+    violations.push({ pointer, detail });
+  };
   checkLabels(draft.labels ?? {}, rules, broken);
   checkAnnotations(draft.annotations ?? {}, broken);
   const finalizers = draft.finalizers ?? [];
-  if (finalizers.length > finalizersPerObjectMax) broken('/metadata/finalizers', `must hold at most ${String(finalizersPerObjectMax)} entries`);
+  if (finalizers.length > finalizersPerObjectMax)
+    broken('/metadata/finalizers', `must hold at most ${String(finalizersPerObjectMax)} entries`);
   finalizers.forEach((finalizer, place) => {
     const problem = keyProblem(finalizer);
     if (problem !== undefined) broken(`/metadata/finalizers/${String(place)}`, problem);
   });
-  if ((draft.ownerReferences?.length ?? 0) > ownerReferencesPerObjectMax) broken('/metadata/ownerReferences', `must hold at most ${String(ownerReferencesPerObjectMax)} entries`);
+  if ((draft.ownerReferences?.length ?? 0) > ownerReferencesPerObjectMax)
+    broken('/metadata/ownerReferences', `must hold at most ${String(ownerReferencesPerObjectMax)} entries`);
   return violations;
 }
 
 type Broken = (pointer: string, detail: string) => void;
 
-function checkLabels(labels: Readonly<Record<string, string>>, { origin, domain, storedLabels = {} }: MetadataRules, broken: Broken): void {
+function checkLabels(
+  labels: Readonly<Record<string, string>>,
+  { origin, domain, storedLabels = {} }: MetadataRules,
+  broken: Broken,
+): void {
   const entries = Object.entries(labels);
   if (entries.length > labelsPerObjectMax) {
-    broken('/metadata/labels', `must hold at most ${String(labelsPerObjectMax)} labels, holds ${String(entries.length)}`);
+    broken(
+      '/metadata/labels',
+      `must hold at most ${String(labelsPerObjectMax)} labels, holds ${String(entries.length)}`,
+    );
     return;
   }
   for (const [key, value] of entries) {
     const pointer = `/metadata/labels/${token(key)}`;
     const problem = keyProblem(key);
     if (problem !== undefined) broken(pointer, problem);
-    else if (origin === 'plugin' && storedLabels[key] !== value && isReservedLabel(key, domain)) broken(pointer, 'is reserved for the platform: plugins use a prefix of their own');
+    else if (origin === 'plugin' && storedLabels[key] !== value && isReservedLabel(key, domain))
+      broken(pointer, 'is reserved for the platform: plugins use a prefix of their own');
     const valueProblem = labelValueProblem(value);
     if (valueProblem !== undefined) broken(pointer, `its value ${valueProblem}`);
   }
@@ -120,7 +166,11 @@ function checkAnnotations(annotations: Readonly<Record<string, string>>, broken:
     const problem = keyProblem(key);
     if (problem !== undefined) broken(`/metadata/annotations/${token(key)}`, problem);
   }
-  if (bytes > annotationsBytesMax) broken('/metadata/annotations', `must hold at most ${String(annotationsBytesMax)} bytes in all, holds ${String(bytes)}`);
+  if (bytes > annotationsBytesMax)
+    broken(
+      '/metadata/annotations',
+      `must hold at most ${String(annotationsBytesMax)} bytes in all, holds ${String(bytes)}`,
+    );
 }
 
 function text(members: Members, member: string, broken: Broken, parent = '/metadata'): string | undefined {
@@ -156,7 +206,7 @@ function textMap(meta: Members, member: string, broken: Broken): Readonly<Record
     complete = false;
     broken(`/metadata/${member}/${token(key)}`, 'must be a string');
   }
-  return complete && Object.keys(value).length > 0 ? value as Readonly<Record<string, string>> : undefined;
+  return complete && Object.keys(value).length > 0 ? (value as Readonly<Record<string, string>>) : undefined;
 }
 
 function finalizersOf(meta: Members, broken: Broken): readonly string[] | undefined {
@@ -183,7 +233,9 @@ function ownersOf(meta: Members, broken: Broken, unknown: Unknown): readonly Own
     broken('/metadata/ownerReferences', 'must be an array');
     return undefined;
   }
-  const owners = value.flatMap((raw: unknown, place) => ownerOf(raw, `/metadata/ownerReferences/${String(place)}`, { broken, unknown }));
+  const owners = value.flatMap((raw: unknown, place) =>
+    ownerOf(raw, `/metadata/ownerReferences/${String(place)}`, { broken, unknown }),
+  );
   return owners.length > 0 ? owners : undefined;
 }
 
@@ -191,19 +243,30 @@ const ownerTexts = ['apiVersion', 'kind', 'name', 'uid'] as const;
 const ownerFlags = ['controller', 'blockOwnerDeletion'] as const;
 const ownerMembers: ReadonlySet<string> = new Set([...ownerTexts, ...ownerFlags]);
 
-function ownerOf(raw: unknown, pointer: string, { broken, unknown }: { readonly broken: Broken; readonly unknown: Unknown }): readonly OwnerReference[] {
+function ownerOf(
+  raw: unknown,
+  pointer: string,
+  { broken, unknown }: { readonly broken: Broken; readonly unknown: Unknown },
+): readonly OwnerReference[] {
   if (!isMembers(raw)) {
     broken(pointer, 'must be an object');
     return [];
   }
-  const wrongTexts = ownerTexts.filter((member) => typeof raw[member] !== 'string' || raw[member] === '' || raw[member].length > ownerTextLengthMax);
+  const wrongTexts = ownerTexts.filter(
+    (member) => typeof raw[member] !== 'string' || raw[member] === '' || raw[member].length > ownerTextLengthMax,
+  );
   const wrongFlags = ownerFlags.filter((member) => raw[member] !== undefined && typeof raw[member] !== 'boolean');
-  for (const member of wrongTexts) broken(`${pointer}/${member}`, `must be a string of 1 to ${String(ownerTextLengthMax)} characters`);
+  for (const member of wrongTexts)
+    broken(`${pointer}/${member}`, `must be a string of 1 to ${String(ownerTextLengthMax)} characters`);
   for (const member of wrongFlags) broken(`${pointer}/${member}`, 'must be a boolean');
   const members = Object.keys(raw);
   for (const member of members) if (!ownerMembers.has(member)) unknown(`${pointer}/${token(member)}`);
   if (wrongTexts.length > 0 || wrongFlags.length > 0) return [];
-  return [Object.fromEntries(members.filter((member) => ownerMembers.has(member)).map((member) => [member, raw[member]])) as OwnerReference];
+  return [
+    Object.fromEntries(
+      members.filter((member) => ownerMembers.has(member)).map((member) => [member, raw[member]]),
+    ) as OwnerReference,
+  ];
 }
 
 /** JavaScript enumerates integer-like members first, whenever they were added. */

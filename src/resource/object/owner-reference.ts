@@ -12,5 +12,10 @@ export function groupOf(apiVersion: string): string {
  */
 export function isReferenceTo({ apiVersion, kind, name, uid }: OwnerReference, owner: ResourceObject): boolean {
   const { metadata } = owner;
-  return uid === metadata.uid && name === metadata.name && kind === owner.kind && groupOf(apiVersion) === groupOf(owner.apiVersion);
+  return (
+    uid === metadata.uid &&
+    name === metadata.name &&
+    kind === owner.kind &&
+    groupOf(apiVersion) === groupOf(owner.apiVersion)
+  );
 }

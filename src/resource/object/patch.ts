@@ -17,7 +17,8 @@ export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonValu
   const merged: Record<string, JsonValue> = isObject(document) ? { ...document } : {};
   for (const [member, value] of Object.entries(patch)) {
     if (value === null) Reflect.deleteProperty(merged, member);
-    else if (member !== forbiddenMember) merged[member] = applyMergePatch(Object.hasOwn(merged, member) ? merged[member] ?? null : null, value);
+    else if (member !== forbiddenMember)
+      merged[member] = applyMergePatch(Object.hasOwn(merged, member) ? (merged[member] ?? null) : null, value);
   }
   return merged;
 }
@@ -34,11 +35,15 @@ type Operation =
 
 /** Operations modify their own copy in place: a patch of a thousand moves must not copy a thousand documents. */
 export function applyJsonPatch(document: JsonValue, operations: readonly JsonValue[]): Patched {
-  if (operations.length > jsonPatchOperationsMax) return refused(`a patch holds at most ${String(jsonPatchOperationsMax)} operations, this one ${String(operations.length)}`);
+  if (operations.length > jsonPatchOperationsMax)
+    return refused(
+      `a patch holds at most ${String(jsonPatchOperationsMax)} operations, this one ${String(operations.length)}`,
+    );
   const decoded: Operation[] = [];
   for (const [place, raw] of operations.entries()) {
     const operation = decodeOperation(raw);
-    if (typeof operation === 'string') return { ok: false, problem: 'malformed', detail: `operation ${String(place)}: ${operation}` };
+    if (typeof operation === 'string')
+      return { ok: false, problem: 'malformed', detail: `operation ${String(place)}: ${operation}` };
     decoded.push(operation);
   }
   const root: Root = { document: { '': copyOf(document) }, copiedBytes: 0 };
@@ -48,7 +53,9 @@ export function applyJsonPatch(document: JsonValue, operations: readonly JsonVal
   }
   const patched = root.document[''];
   if (patched === undefined) return refused('the patch removes the whole document');
-  return isDeeper(patched, jsonDepthMax) ? refused(`the patched document nests deeper than ${String(jsonDepthMax)} levels`) : { ok: true, document: patched };
+  return isDeeper(patched, jsonDepthMax)
+    ? refused(`the patched document nests deeper than ${String(jsonDepthMax)} levels`)
+    : { ok: true, document: patched };
 }
 
 /** The working copy of a document, which operations modify. */
@@ -63,15 +70,22 @@ type Root = {
 /** Returns why it cannot be applied; undefined after success. */
 function apply(root: Root, operation: Operation): string | undefined {
   switch (operation.op) {
-    case 'add': return put(root, operation.path, copyOf(operation.value));
-    case 'remove': return take(root, operation.path) === undefined ? missing(operation.path) : undefined;
-    case 'replace': return replace(root, operation.path, copyOf(operation.value));
+    case 'add':
+      return put(root, operation.path, copyOf(operation.value));
+    case 'remove':
+      return take(root, operation.path) === undefined ? missing(operation.path) : undefined;
+    case 'replace':
+      return replace(root, operation.path, copyOf(operation.value));
     case 'test': {
       const found = valueAt(root, operation.path);
-      return found !== undefined && deepEqual(found, operation.value) ? undefined : `test of ${shown(operation.path)} failed`;
+      return found !== undefined && deepEqual(found, operation.value)
+        ? undefined
+        : `test of ${shown(operation.path)} failed`;
     }
-    case 'copy': return copy(root, operation.from, operation.path);
-    case 'move': return move(root, operation.from, operation.path);
+    case 'copy':
+      return copy(root, operation.from, operation.path);
+    case 'move':
+      return move(root, operation.from, operation.path);
   }
 }
 
@@ -120,7 +134,8 @@ function copy(root: Root, from: Path, path: Path): string | undefined {
 }
 
 function move(root: Root, from: Path, path: Path): string | undefined {
-  if (path.length > from.length && from.every((token, place) => token === path[place])) return `${shown(from)} cannot be moved into itself`;
+  if (path.length > from.length && from.every((token, place) => token === path[place]))
+    return `${shown(from)} cannot be moved into itself`;
   const value = take(root, from);
   return value === undefined ? missing(from) : put(root, path, value);
 }
@@ -146,8 +161,10 @@ function decodeOperation(raw: JsonValue): Operation | string {
   const path = pathOf(raw['path']);
   if (path === undefined) return '"path" must be a JSON pointer';
   switch (op) {
-    case 'remove': return { op, path };
-    case 'move': case 'copy': {
+    case 'remove':
+      return { op, path };
+    case 'move':
+    case 'copy': {
       const from = pathOf(raw['from']);
       return from === undefined ? '"from" must be a JSON pointer' : { op, path, from };
     }
@@ -158,14 +175,22 @@ function decodeOperation(raw: JsonValue): Operation | string {
   }
 }
 
-const operationNames: ReadonlySet<string> = new Set<Operation['op']>(['add', 'remove', 'replace', 'move', 'copy', 'test']);
+const operationNames: ReadonlySet<string> = new Set<Operation['op']>([
+  'add',
+  'remove',
+  'replace',
+  'move',
+  'copy',
+  'test',
+]);
 
 function isOperationName(op: string): op is Operation['op'] {
   return operationNames.has(op);
 }
 
 function pathOf(pointer: JsonValue | undefined): Path | undefined {
-  if (typeof pointer !== 'string' || (pointer !== '' && !pointer.startsWith('/')) || /~(?![01])/u.test(pointer)) return undefined;
+  if (typeof pointer !== 'string' || (pointer !== '' && !pointer.startsWith('/')) || /~(?![01])/u.test(pointer))
+    return undefined;
   return pointer.split('/').map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 

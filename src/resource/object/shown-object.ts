@@ -7,14 +7,18 @@ export function shownObject(object: ResourceObject, resourceVersion: string): Js
 
 /** The inverse, from the response's bytes. */
 export function storedObject(answer: Uint8Array): ResourceObject {
-  const shown = JSON.parse(Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString('utf8')) as ResourceObject & { readonly metadata: { readonly resourceVersion: string } };
+  const shown = JSON.parse(
+    Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString('utf8'),
+  ) as ResourceObject & { readonly metadata: { readonly resourceVersion: string } };
   const { resourceVersion: _shown, ...metadata } = shown.metadata;
   return { ...shown, metadata };
 }
 
 /** The response with `status.token`: only the write that generated a token returns it. */
 export function withToken(answer: Uint8Array, token: string): Uint8Array {
-  const shown = JSON.parse(Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString('utf8')) as ResourceObject;
+  const shown = JSON.parse(
+    Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString('utf8'),
+  ) as ResourceObject;
   const status = shown['status'];
   return Buffer.from(JSON.stringify({ ...shown, status: { ...(typeof status === 'object' ? status : {}), token } }));
 }

@@ -5,16 +5,25 @@ import type { IndexDefinition } from '../type/resource-type.ts';
 
 /** Binds selectors and sorts to a type's indexes: only indexed values can be used (seed 2.6). */
 
-export type BoundFields = { readonly ok: true; readonly requirements: readonly IndexRequirement[] } | { readonly ok: false; readonly problem: string };
+export type BoundFields =
+  | { readonly ok: true; readonly requirements: readonly IndexRequirement[] }
+  | { readonly ok: false; readonly problem: string };
 
-export function bindFields(requirements: readonly FieldRequirement[], indexes: readonly IndexDefinition[]): BoundFields {
+export function bindFields(
+  requirements: readonly FieldRequirement[],
+  indexes: readonly IndexDefinition[],
+): BoundFields {
   const bound: IndexRequirement[] = [];
   for (const requirement of requirements) {
     const place = indexOf(indexes, requirement.field);
     const index = place === undefined ? undefined : indexes[place];
-    if (place === undefined || index === undefined) return { ok: false, problem: `fieldSelector: ${noIndex(requirement.field, indexes)}` };
+    if (place === undefined || index === undefined)
+      return { ok: false, problem: `fieldSelector: ${noIndex(requirement.field, indexes)}` };
     if (requirement.operator === '^=' && index.type !== 'string') {
-      return { ok: false, problem: `fieldSelector: "^=" compares texts, and the values of ${JSON.stringify(index.name)} are ${index.type}s` };
+      return {
+        ok: false,
+        problem: `fieldSelector: "^=" compares texts, and the values of ${JSON.stringify(index.name)} are ${index.type}s`,
+      };
     }
     bound.push(bind(requirement, place, index));
   }
@@ -24,19 +33,32 @@ export function bindFields(requirements: readonly FieldRequirement[], indexes: r
 function bind(requirement: FieldRequirement, place: number, index: IndexDefinition): IndexRequirement {
   switch (requirement.operator) {
     case 'exists':
-    case 'absent': return { index: place, operator: requirement.operator };
+    case 'absent':
+      return { index: place, operator: requirement.operator };
     case 'in':
-    case 'notIn': return { index: place, operator: requirement.operator, keys: requirement.values.map(index.keyOf).filter((key) => key !== undefined) };
-    case '^=': return { index: place, operator: '^=', prefix: stringKey(requirement.value) };
-    case '<': case '<=': case '>': case '>=': {
+    case 'notIn':
+      return {
+        index: place,
+        operator: requirement.operator,
+        keys: requirement.values.map(index.keyOf).filter((key) => key !== undefined),
+      };
+    case '^=':
+      return { index: place, operator: '^=', prefix: stringKey(requirement.value) };
+    case '<':
+    case '<=':
+    case '>':
+    case '>=': {
       const key = index.keyOf(requirement.value);
       // No value is before or after an invalid operand.
-      return key === undefined ? { index: place, operator: 'in', keys: [] } : { index: place, operator: requirement.operator, key };
+      return key === undefined
+        ? { index: place, operator: 'in', keys: [] }
+        : { index: place, operator: requirement.operator, key };
     }
   }
 }
 
-export type ParsedSort = { readonly ok: true; readonly sort: readonly SortKey[] } | { readonly ok: false; readonly problem: string };
+export type ParsedSort =
+  { readonly ok: true; readonly sort: readonly SortKey[] } | { readonly ok: false; readonly problem: string };
 
 /** `texts`: each `<field>[,asc|desc][,nulls=first|last]` of the query, in order of precedence. */
 export function parseSort(texts: readonly string[], indexes: readonly IndexDefinition[]): ParsedSort {
@@ -63,10 +85,12 @@ const expected = '"asc" or "desc" is expected, then "nulls=first" or "nulls=last
 type Modifiers = { readonly direction?: SortKey['direction']; readonly nulls?: 'first' | 'last' };
 
 const directions: ReadonlyMap<string, Modifiers> = new Map([
-  ['asc', { direction: 'asc' }], ['desc', { direction: 'desc' }],
+  ['asc', { direction: 'asc' }],
+  ['desc', { direction: 'desc' }],
 ]);
 const nulls: ReadonlyMap<string, Modifiers> = new Map([
-  ['nulls=first', { nulls: 'first' }], ['nulls=last', { nulls: 'last' }],
+  ['nulls=first', { nulls: 'first' }],
+  ['nulls=last', { nulls: 'last' }],
 ]);
 
 /** Undefined for an unknown or repeated modifier, or the wrong order. */

@@ -43,7 +43,8 @@ export type Place = {
 
 /** `watch`: the request asks for a watch (decision 5.1), whether or not its path supports one. */
 export function requestInfo(method: string, target: string, asks: 'watch' | 'no watch'): RequestInfo {
-  if (target.length > requestTargetBytesMax) return malformed(`path and query must be at most ${String(requestTargetBytesMax)} bytes`);
+  if (target.length > requestTargetBytesMax)
+    return malformed(`path and query must be at most ${String(requestTargetBytesMax)} bytes`);
   const raw = rawPath(target);
   const segments = segmentsOf(raw);
   if (typeof segments === 'string') return malformed(segments);
@@ -65,15 +66,33 @@ export function resourceRequest(verb: string, place: Place, selectedName?: strin
   const { group, version, resource, name, subresource } = place;
   // In a path, the subresource of an unspecified object is below `-`.
   const item = subresource === undefined ? [name] : [name ?? '-', subresource];
-  const segments = [...(group === '' ? ['api'] : ['apis', group]), version, resource, ...item.filter((segment) => segment !== undefined)];
-  return { kind: 'resource', verb, path: `/${segments.join('/')}`, segments, ...place, ...(selectedName === undefined ? {} : { selectedName }) };
+  const segments = [
+    ...(group === '' ? ['api'] : ['apis', group]),
+    version,
+    resource,
+    ...item.filter((segment) => segment !== undefined),
+  ];
+  return {
+    kind: 'resource',
+    verb,
+    path: `/${segments.join('/')}`,
+    segments,
+    ...place,
+    ...(selectedName === undefined ? {} : { selectedName }),
+  };
 }
 
 /** The same for non-resource paths. `verb` may be a method in lower case, which is then the request's method. */
 export function nonResourceRequest(verb: string, path: string): NonResourceRequest {
   const segments = path.split('/').filter((segment) => segment !== '');
   const method = verb === 'create' ? 'post' : verb === 'update' ? 'put' : verb;
-  return { kind: 'non-resource', verb: verbOf(method.toUpperCase(), 'item'), method, path: `/${segments.join('/')}`, segments };
+  return {
+    kind: 'non-resource',
+    verb: verbOf(method.toUpperCase(), 'item'),
+    method,
+    path: `/${segments.join('/')}`,
+    segments,
+  };
 }
 
 /**
@@ -83,13 +102,17 @@ export function nonResourceRequest(verb: string, path: string): NonResourceReque
 export function requestTo(verb: string, path: string): ResourceRequest | NonResourceRequest {
   const plain = nonResourceRequest(verb, path);
   const place = placeOf(plain.segments);
-  if (place === undefined || (plain.verb === 'create' && place.name !== undefined && place.subresource === undefined)) return plain;
+  if (place === undefined || (plain.verb === 'create' && place.name !== undefined && place.subresource === undefined))
+    return plain;
   const ofCollection = place.name === undefined ? collectionVerbs.get(plain.verb) : undefined;
   return resourceRequest(ofCollection ?? plain.verb, place);
 }
 
 /** The verbs of a collection for the verbs of one object. */
-const collectionVerbs: ReadonlyMap<string, string> = new Map([['get', 'list'], ['delete', 'deletecollection']]);
+const collectionVerbs: ReadonlyMap<string, string> = new Map([
+  ['get', 'list'],
+  ['delete', 'deletecollection'],
+]);
 
 function isWatchable(method: string, { subresource }: Place): boolean {
   return (method === 'GET' || method === 'HEAD') && subresource === undefined;
@@ -111,9 +134,11 @@ export function placeOf(segments: readonly string[]): Place | undefined {
   const first = core ? 1 : 2;
   const { [first]: version, [first + 1]: resource, [first + 2]: name, [first + 3]: subresource } = segments;
   if (version === undefined || resource === undefined || segments.length > first + 4) return undefined;
-  const group = core ? '' : segments[1] ?? '';
+  const group = core ? '' : (segments[1] ?? '');
   if (name === undefined) return { group, version, resource };
-  return subresource === undefined ? { group, version, resource, name } : { group, version, resource, name, subresource };
+  return subresource === undefined
+    ? { group, version, resource, name }
+    : { group, version, resource, name, subresource };
 }
 
 /** The parameters of a target's query, or its problem. */
@@ -121,18 +146,27 @@ export function queryOf(target: string): URLSearchParams | string {
   const start = target.indexOf('?');
   if (start === -1 || start === target.length - 1) return new URLSearchParams();
   const query = new URLSearchParams(target.slice(start + 1));
-  return query.size > queryParametersMax ? `at most ${String(queryParametersMax)} query parameters are read, this request has ${String(query.size)}` : query;
+  return query.size > queryParametersMax
+    ? `at most ${String(queryParametersMax)} query parameters are read, this request has ${String(query.size)}`
+    : query;
 }
 
 /** Decisions 6.2 and 6.4; a method without a verb is used in lower case, which only `*` or that very word grants. */
 function verbOf(method: string, level: 'collection' | 'item'): string {
   switch (method) {
-    case 'GET': case 'HEAD': return level === 'item' ? 'get' : 'list';
-    case 'POST': return 'create';
-    case 'PUT': return 'update';
-    case 'PATCH': return 'patch';
-    case 'DELETE': return level === 'item' ? 'delete' : 'deletecollection';
-    default: return method.toLowerCase();
+    case 'GET':
+    case 'HEAD':
+      return level === 'item' ? 'get' : 'list';
+    case 'POST':
+      return 'create';
+    case 'PUT':
+      return 'update';
+    case 'PATCH':
+      return 'patch';
+    case 'DELETE':
+      return level === 'item' ? 'delete' : 'deletecollection';
+    default:
+      return method.toLowerCase();
   }
 }
 

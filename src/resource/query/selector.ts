@@ -6,7 +6,8 @@ import { keyProblem, labelValueProblem } from '../type/names.ts';
  * The grammar of decision 4.2, a superset of Kubernetes' selectors. The text is parsed once from left to right, so the
  * cost of a refusal is linear.
  */
-export type ParsedSelector<R> = { readonly ok: true; readonly requirements: readonly R[] } | { readonly ok: false; readonly problem: string };
+export type ParsedSelector<R> =
+  { readonly ok: true; readonly requirements: readonly R[] } | { readonly ok: false; readonly problem: string };
 
 /**
  * `texts`: the values of the parameter; an object must match all requirements of all of them. None, or only blanks:
@@ -25,7 +26,8 @@ export function parseFieldSelector(texts: readonly string[]): ParsedSelector<Fie
  */
 export function namedBy(requirements: readonly FieldRequirement[]): string | undefined {
   const [only, ...others] = requirements;
-  if (only?.field !== 'metadata.name' || only.operator !== 'in' || others.length > 0 || only.values.length !== 1) return undefined;
+  if (only?.field !== 'metadata.name' || only.operator !== 'in' || others.length > 0 || only.values.length !== 1)
+    return undefined;
   return only.values[0];
 }
 
@@ -142,7 +144,11 @@ function parseSet(cursor: Cursor): readonly string[] | null {
 
 /** Longer operators first. */
 const comparisons = ['<=', '<', '>=', '>', '^='] as const;
-const equalities = [['==', 'in'], ['=', 'in'], ['!=', 'notIn']] as const;
+const equalities = [
+  ['==', 'in'],
+  ['=', 'in'],
+  ['!=', 'notIn'],
+] as const;
 const blanks = ' \t\r\n';
 const subjectEnds = `=!<>^(),${blanks}`;
 const valueEnds = '=(),';
@@ -191,7 +197,8 @@ class Cursor {
       const isEscape = character === '\\';
       if (isEscape) {
         character = this.#text.charAt(this.at + 1);
-        if (character === '' || !escapable.includes(character)) return this.fail('a backslash must precede one of , = \\ ( ) or a blank');
+        if (character === '' || !escapable.includes(character))
+          return this.fail('a backslash must precede one of , = \\ ( ) or a blank');
         this.at++;
       }
       this.at++;
@@ -216,13 +223,20 @@ function labelRequirement(condition: Condition, refuse: (problem: string) => nul
   const { subject: key } = condition;
   switch (condition.operator) {
     case 'exists':
-    case 'absent': return { key, operator: condition.operator };
+    case 'absent':
+      return { key, operator: condition.operator };
     case 'in':
     case 'notIn': {
       const valueIs = condition.values.map(labelValueProblem).find((problem) => problem !== undefined);
-      return valueIs === undefined ? { key, operator: condition.operator, values: condition.values } : refuse(`a label value ${valueIs}`);
+      return valueIs === undefined
+        ? { key, operator: condition.operator, values: condition.values }
+        : refuse(`a label value ${valueIs}`);
     }
-    case '<': case '<=': case '>': case '>=': case '^=':
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+    case '^=':
       return refuse(`labels cannot be compared with "${condition.operator}"`);
   }
 }
@@ -231,9 +245,16 @@ function fieldRequirement(condition: Condition): FieldRequirement {
   const { subject: field } = condition;
   switch (condition.operator) {
     case 'exists':
-    case 'absent': return { field, operator: condition.operator };
+    case 'absent':
+      return { field, operator: condition.operator };
     case 'in':
-    case 'notIn': return { field, operator: condition.operator, values: condition.values };
-    case '<': case '<=': case '>': case '>=': case '^=': return { field, operator: condition.operator, value: condition.value };
+    case 'notIn':
+      return { field, operator: condition.operator, values: condition.values };
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+    case '^=':
+      return { field, operator: condition.operator, value: condition.value };
   }
 }

@@ -11,7 +11,9 @@ const listedMax = 16;
 /** Ignores case; longer words may differ in more letters. */
 export function nearWord(word: string, known: readonly string[]): string | undefined {
   const far = word.length < 4 ? 1 : word.length < 12 ? 2 : 3;
-  const near = known.map((each) => ({ each, distance: distance(word.toLowerCase(), each.toLowerCase(), far) })).sort((left, right) => left.distance - right.distance)[0];
+  const near = known
+    .map((each) => ({ each, distance: distance(word.toLowerCase(), each.toLowerCase(), far) }))
+    .sort((left, right) => left.distance - right.distance)[0];
   return near !== undefined && near.distance <= far && near.distance < word.length ? near.each : undefined;
 }
 
@@ -24,8 +26,16 @@ function distance(left: string, right: string, max: number): number {
     const present = [row];
     for (let column = 1; column <= right.length; column += 1) {
       const isSame = left[row - 1] === right[column - 1];
-      const isSwapped = row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
-      present.push(Math.min(at(above, column) + 1, at(present, column - 1) + 1, at(above, column - 1) + Number(!isSame), isSwapped ? at(twoAbove, column - 2) + 1 : Infinity));
+      const isSwapped =
+        row > 1 && column > 1 && left[row - 1] === right[column - 2] && left[row - 2] === right[column - 1];
+      present.push(
+        Math.min(
+          at(above, column) + 1,
+          at(present, column - 1) + 1,
+          at(above, column - 1) + Number(!isSame),
+          isSwapped ? at(twoAbove, column - 2) + 1 : Infinity,
+        ),
+      );
     }
     twoAbove = above;
     above = present;

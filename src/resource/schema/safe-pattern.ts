@@ -16,7 +16,9 @@ type Node =
 /** `pattern` must have compiled with the `u` flag. */
 export function patternProblem(pattern: string): string | undefined {
   const parsed: Node = { kind: 'group', alternatives: new PatternParser(pattern).alternatives() };
-  return isSafe(parsed) ? undefined : 'repeats a group that itself repeats, which can take exponential time; begin the group with a separator its other parts cannot match';
+  return isSafe(parsed)
+    ? undefined
+    : 'repeats a group that itself repeats, which can take exponential time; begin the group with a separator its other parts cannot match';
 }
 
 function isSafe(node: Node): boolean {
@@ -35,8 +37,11 @@ function repeats(node: Node): boolean {
 
 function isDelimited(nodes: readonly Node[], all: readonly Node[]): boolean {
   const consuming = nodes.filter((node) => node.kind !== 'assertion');
-  return [consuming.at(0), consuming.at(-1)].some((edge) =>
-    edge?.kind === 'set' && all.every((other) => other === edge || other.kind !== 'set' || !overlap(edge.source, other.source)));
+  return [consuming.at(0), consuming.at(-1)].some(
+    (edge) =>
+      edge?.kind === 'set' &&
+      all.every((other) => other === edge || other.kind !== 'set' || !overlap(edge.source, other.source)),
+  );
 }
 
 function setsIn(node: Node): readonly Node[] {
@@ -46,7 +51,16 @@ function setsIn(node: Node): readonly Node[] {
 }
 
 /** ASCII and some other characters: sets that differ only in other characters count as disjoint. */
-const probes = [...Array.from({ length: 128 }, (_, code) => String.fromCodePoint(code)), '\u00e9', '\u0416', '\u05d0', '\u0905', '\u4e2d', '\u2028', '\u{1f600}'];
+const probes = [
+  ...Array.from({ length: 128 }, (_, code) => String.fromCodePoint(code)),
+  '\u00e9',
+  '\u0416',
+  '\u05d0',
+  '\u0905',
+  '\u4e2d',
+  '\u2028',
+  '\u{1f600}',
+];
 
 function overlap(left: string, right: string): boolean {
   const [one, other] = [new RegExp(`^${left}$`, 'u'), new RegExp(`^${right}$`, 'u')];
@@ -54,8 +68,8 @@ function overlap(left: string, right: string): boolean {
 }
 
 const quantifier = /[*+?]\??|\{(\d+)(,(\d*))?\}\??/uy;
-const escape = /\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[a-zA-Z]|k<[^>]*>|[1-9]\d*|.)/uys;
-const characterClass = /\[(?:\\.|[^\]\\])*\]/uys;
+const escape = /\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[a-zA-Z]|k<[^>]*>|[1-9]\d*|.)/suy;
+const characterClass = /\[(?:\\.|[^\]\\])*\]/suy;
 const groupStart = /\((?:\?(?::|=|!|<=|<!|<[^>]+>))?/uy;
 const any = '[^]';
 /** From this count on a repetition counts as unbounded: `(a+){30}` is as bad as `(a+)+`. */

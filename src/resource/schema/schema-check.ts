@@ -14,9 +14,27 @@ export type CheckedSchema =
 const dialect = 'https://json-schema.org/draft/2020-12/schema';
 const platformMembers = ['apiVersion', 'kind', 'metadata'];
 
-const keywordsWithSchema = new Set(['additionalProperties', 'unevaluatedProperties', 'propertyNames', 'items', 'unevaluatedItems', 'contains', 'not', 'if', 'then', 'else', 'contentSchema']);
+const keywordsWithSchema = new Set([
+  'additionalProperties',
+  'unevaluatedProperties',
+  'propertyNames',
+  'items',
+  'unevaluatedItems',
+  'contains',
+  'not',
+  'if',
+  'then',
+  'else',
+  'contentSchema',
+]);
 const keywordsWithSchemas = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems']);
-const keywordsWithSchemasByName = new Set(['properties', 'patternProperties', 'dependentSchemas', '$defs', 'definitions']);
+const keywordsWithSchemasByName = new Set([
+  'properties',
+  'patternProperties',
+  'dependentSchemas',
+  '$defs',
+  'definitions',
+]);
 
 /** Checks that a JSON Schema compiler does not make: size, external references, hostile patterns. */
 export function checkSchema(input: unknown): CheckedSchema {
@@ -26,8 +44,12 @@ export function checkSchema(input: unknown): CheckedSchema {
 /** The same for a type's schema, which describes the members of its objects. */
 export function checkTypeSchema(input: unknown): CheckedSchema {
   return check(input, ({ type, properties }) => [
-    ...(type === undefined || type === 'object' ? [] : ['type: must be "object" at the top: it describes the object\'s members, usually spec and status']),
-    ...platformMembers.filter((member) => isMembers(properties) && Object.hasOwn(properties, member)).map((member) => `properties.${member}: is the platform's own and must not be declared`),
+    ...(type === undefined || type === 'object'
+      ? []
+      : ['type: must be "object" at the top: it describes the object\'s members, usually spec and status']),
+    ...platformMembers
+      .filter((member) => isMembers(properties) && Object.hasOwn(properties, member))
+      .map((member) => `properties.${member}: is the platform's own and must not be declared`),
   ]);
 }
 
@@ -36,10 +58,13 @@ function check(input: unknown, more: (schema: Schema) => readonly string[]): Che
   if (typeof copied === 'string') return { ok: false, problems: [copied] };
   const { $id: _id, ...schema } = copied;
   const found: Findings = { problems: [], extensions: new Set() };
-  if (schema['$schema'] !== undefined && schema['$schema'] !== dialect) found.problems.push(`$schema: must be ${dialect}`);
+  if (schema['$schema'] !== undefined && schema['$schema'] !== dialect)
+    found.problems.push(`$schema: must be ${dialect}`);
   found.problems.push(...more(schema));
   walk(schema, found);
-  return found.problems.length === 0 ? { ok: true, schema, extensions: found.extensions } : { ok: false, problems: found.problems };
+  return found.problems.length === 0
+    ? { ok: true, schema, extensions: found.extensions }
+    : { ok: false, problems: found.problems };
 }
 
 /** A schema is stored and served as JSON, so values that JSON cannot represent are refused rather than lost. */
@@ -48,7 +73,8 @@ function plainCopy(input: unknown): Schema | string {
   let text: string;
   try {
     text = JSON.stringify(input, (member, value: unknown) => {
-      if (typeof value === 'function' || typeof value === 'symbol' || value === undefined) throw new TypeError(`${JSON.stringify(member)} is ${typeof value}, which JSON cannot represent`);
+      if (typeof value === 'function' || typeof value === 'symbol' || value === undefined)
+        throw new TypeError(`${JSON.stringify(member)} is ${typeof value}, which JSON cannot represent`);
       return value;
     });
   } catch (error) {
@@ -77,8 +103,10 @@ export function* subschemas(schema: unknown, at = ''): Generator<{ readonly at: 
   for (const [keyword, value] of Object.entries(schema)) {
     const place = `${at}${keyword}`;
     if (keywordsWithSchema.has(keyword)) yield* subschemas(value, `${place}.`);
-    else if (keywordsWithSchemas.has(keyword) && Array.isArray(value)) for (const [index, inner] of value.entries()) yield* subschemas(inner, `${place}[${String(index)}].`);
-    else if (keywordsWithSchemasByName.has(keyword) && isMembers(value)) for (const [name, inner] of Object.entries(value)) yield* subschemas(inner, `${place}.${name}.`);
+    else if (keywordsWithSchemas.has(keyword) && Array.isArray(value))
+      for (const [index, inner] of value.entries()) yield* subschemas(inner, `${place}[${String(index)}].`);
+    else if (keywordsWithSchemasByName.has(keyword) && isMembers(value))
+      for (const [name, inner] of Object.entries(value)) yield* subschemas(inner, `${place}.${name}.`);
   }
 }
 
@@ -86,7 +114,9 @@ function checkReferences(schema: Schema, at: string, found: Findings): void {
   for (const keyword of ['$ref', '$dynamicRef']) {
     const target = schema[keyword];
     if (typeof target === 'string' && !target.startsWith('#')) {
-      found.problems.push(`${at}${keyword}: must stay inside the schema (begin with "#"), is ${JSON.stringify(target)}`);
+      found.problems.push(
+        `${at}${keyword}: must stay inside the schema (begin with "#"), is ${JSON.stringify(target)}`,
+      );
     }
   }
   if (at !== '' && schema['$id'] !== undefined) found.problems.push(`${at}$id: only the top of a schema may have one`);
@@ -94,8 +124,12 @@ function checkReferences(schema: Schema, at: string, found: Findings): void {
 
 function checkPatterns(schema: Schema, at: string, found: Findings): void {
   const { pattern, patternProperties } = schema;
-  const patterns = isMembers(patternProperties) ? Object.keys(patternProperties).map((key) => [key, `${at}patternProperties`] as const) : [];
-  for (const [source, place] of typeof pattern === 'string' ? [[pattern, `${at}pattern`] as const, ...patterns] : patterns) {
+  const patterns = isMembers(patternProperties)
+    ? Object.keys(patternProperties).map((key) => [key, `${at}patternProperties`] as const)
+    : [];
+  for (const [source, place] of typeof pattern === 'string'
+    ? [[pattern, `${at}pattern`] as const, ...patterns]
+    : patterns) {
     const problem = problemOf(source);
     if (problem !== undefined) found.problems.push(`${place}: ${JSON.stringify(source)} ${problem}`);
   }

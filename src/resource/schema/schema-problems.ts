@@ -10,9 +10,12 @@ import { explain, shortJson } from './schema-violations.ts';
  */
 export function schemaProblems(ajv: Ajv2020, schema: Schema): readonly string[] {
   const problems: string[] = [];
-  for (const { at, schema: inner } of subschemas(schema)) problems.push(...wordProblems(ajv, inner, at), ...referenceProblems(schema, inner, at));
+  for (const { at, schema: inner } of subschemas(schema))
+    problems.push(...wordProblems(ajv, inner, at), ...referenceProblems(schema, inner, at));
   if (ajv.validateSchema(schema) === true) return problems;
-  const misplaced = explain(ajv.errors ?? []).map(({ pointer, detail }) => `${dotted(schema, pointer)}: ${detail}${found(schema, pointer)}`);
+  const misplaced = explain(ajv.errors ?? []).map(
+    ({ pointer, detail }) => `${dotted(schema, pointer)}: ${detail}${found(schema, pointer)}`,
+  );
   return [...problems, ...misplaced];
 }
 
@@ -22,18 +25,30 @@ export function schemaProblems(ajv: Ajv2020, schema: Schema): readonly string[] 
 function wordProblems(ajv: Ajv2020, schema: Schema, at: string): readonly string[] {
   const keywords: Readonly<Record<string, unknown>> = ajv.RULES.keywords;
   const unknown = Object.keys(schema).filter((keyword) => !keyword.startsWith('x-') && keywords[keyword] === undefined);
-  const problems = unknown.map((keyword) => `${at}${keyword}: is not a keyword of JSON Schema${otherWords(keyword, Object.keys(keywords))}`);
+  const problems = unknown.map(
+    (keyword) => `${at}${keyword}: is not a keyword of JSON Schema${otherWords(keyword, Object.keys(keywords))}`,
+  );
   const { format } = schema;
-  if (typeof format === 'string' && ajv.formats[format] === undefined) problems.push(`${at}format: ${JSON.stringify(format)} is not a known format${otherWords(format, Object.keys(ajv.formats))}`);
+  if (typeof format === 'string' && ajv.formats[format] === undefined)
+    problems.push(
+      `${at}format: ${JSON.stringify(format)} is not a known format${otherWords(format, Object.keys(ajv.formats))}`,
+    );
   return problems;
 }
 
 /** Anchors are left to the compiler. */
 function referenceProblems(root: Schema, { $ref }: Schema, at: string): readonly string[] {
-  if (typeof $ref !== 'string' || !$ref.startsWith('#/') || valueAt(root, decodeURIComponent($ref.slice(1))) !== undefined) return [];
+  if (
+    typeof $ref !== 'string' ||
+    !$ref.startsWith('#/') ||
+    valueAt(root, decodeURIComponent($ref.slice(1))) !== undefined
+  )
+    return [];
   const parent = $ref.slice(1, $ref.lastIndexOf('/'));
   const beside = valueAt(root, parent);
-  return [`${at}$ref: ${JSON.stringify($ref)} does not resolve within the schema${isMembers(beside) ? otherWords($ref.slice($ref.lastIndexOf('/') + 1), Object.keys(beside)) : ''}`];
+  return [
+    `${at}$ref: ${JSON.stringify($ref)} does not resolve within the schema${isMembers(beside) ? otherWords($ref.slice($ref.lastIndexOf('/') + 1), Object.keys(beside)) : ''}`,
+  ];
 }
 
 function found(root: unknown, pointer: string): string {
@@ -46,7 +61,9 @@ function dotted(root: unknown, pointer: string): string {
   let place = '';
   let at = '';
   for (const segment of pointer.split('/').slice(1)) {
-    place = Array.isArray(valueAt(root, at)) ? `${place}[${segment}]` : `${place}${place === '' ? '' : '.'}${segment.replaceAll('~1', '/').replaceAll('~0', '~')}`;
+    place = Array.isArray(valueAt(root, at))
+      ? `${place}[${segment}]`
+      : `${place}${place === '' ? '' : '.'}${segment.replaceAll('~1', '/').replaceAll('~0', '~')}`;
     at = `${at}/${segment}`;
   }
   return place === '' ? 'the schema' : place;

@@ -16,7 +16,9 @@ export type Explained = Violation & { readonly unknown: boolean };
 export function explain(errors: readonly ErrorObject[], schema?: unknown): readonly Explained[] {
   const kept: ErrorObject[] = [];
   const entries = new Map<string, Explained>();
-  const add = (entry: Explained): void => { entries.set(`${entry.pointer}\n${entry.detail}`, entry); };
+  const add = (entry: Explained): void => {
+    entries.set(`${entry.pointer}\n${entry.detail}`, entry);
+  };
   const choices: Explained[] = [];
   for (const error of errors) {
     if (error.keyword === 'anyOf' || error.keyword === 'oneOf') {
@@ -26,7 +28,12 @@ export function explain(errors: readonly ErrorObject[], schema?: unknown): reado
       kept.push(error);
     }
   }
-  for (const error of kept) add({ pointer: pointerOf(error), detail: `${detailOf(error)}${meantBy(error, schema)}`, unknown: isUnknownMember(error) });
+  for (const error of kept)
+    add({
+      pointer: pointerOf(error),
+      detail: `${detailOf(error)}${meantBy(error, schema)}`,
+      unknown: isUnknownMember(error),
+    });
   choices.forEach(add);
   return [...entries.values()];
 }
@@ -41,26 +48,43 @@ function takeInner(kept: ErrorObject[], choice: ErrorObject): readonly ErrorObje
 
 function isInner(error: ErrorObject | undefined, choice: ErrorObject, branches: string): boolean {
   if (error === undefined || !error.instancePath.startsWith(choice.instancePath)) return false;
-  return error.schemaPath.startsWith(branches) || error.schemaPath.startsWith('#/$defs/') || error.schemaPath.startsWith('#/definitions/');
+  return (
+    error.schemaPath.startsWith(branches) ||
+    error.schemaPath.startsWith('#/$defs/') ||
+    error.schemaPath.startsWith('#/definitions/')
+  );
 }
 
 /** The most branches of a choice in a message. */
 const toldBranchesMax = 4;
 
 function choiceDetail(choice: ErrorObject, inner: readonly ErrorObject[]): string {
-  if (inner.length === 0) return choice.keyword === 'oneOf' ? 'must match exactly one of the allowed forms, matches several' : 'must match one of the allowed forms';
-  const told = [...new Set(inner.map((error) => {
-    const below = pointerOf(error).slice(choice.instancePath.length);
-    return below === '' ? detailOf(error) : `${below} ${detailOf(error)}`;
-  }))];
+  if (inner.length === 0)
+    return choice.keyword === 'oneOf'
+      ? 'must match exactly one of the allowed forms, matches several'
+      : 'must match one of the allowed forms';
+  const told = [
+    ...new Set(
+      inner.map((error) => {
+        const below = pointerOf(error).slice(choice.instancePath.length);
+        return below === '' ? detailOf(error) : `${below} ${detailOf(error)}`;
+      }),
+    ),
+  ];
   const more = told.length > toldBranchesMax ? '; …' : '';
   return `must match one of the allowed forms: ${told.slice(0, toldBranchesMax).join('; or ')}${more}`;
 }
 
 /** The pointer of a missing or unknown member names that member. */
 function pointerOf(error: ErrorObject): string {
-  const member = parameter(error, 'missingProperty') ?? parameter(error, 'additionalProperty') ?? parameter(error, 'unevaluatedProperty') ?? parameter(error, 'propertyName');
-  return member === undefined ? error.instancePath : `${error.instancePath}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const member =
+    parameter(error, 'missingProperty') ??
+    parameter(error, 'additionalProperty') ??
+    parameter(error, 'unevaluatedProperty') ??
+    parameter(error, 'propertyName');
+  return member === undefined
+    ? error.instancePath
+    : `${error.instancePath}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 }
 
 function isUnknownMember(error: ErrorObject): boolean {
@@ -69,7 +93,10 @@ function isUnknownMember(error: ErrorObject): boolean {
 
 function meantBy(error: ErrorObject, schema: unknown): string {
   const member = parameter(error, 'additionalProperty') ?? parameter(error, 'unevaluatedProperty');
-  const declaring = member === undefined ? undefined : valueAt(schema, decodeURIComponent(error.schemaPath.slice(1, error.schemaPath.lastIndexOf('/'))));
+  const declaring =
+    member === undefined
+      ? undefined
+      : valueAt(schema, decodeURIComponent(error.schemaPath.slice(1, error.schemaPath.lastIndexOf('/'))));
   if (member === undefined || !isMembers(declaring) || !isMembers(declaring['properties'])) return '';
   const near = nearWord(member, Object.keys(declaring['properties']));
   return near === undefined ? '' : `; is ${JSON.stringify(near)} meant?`;

@@ -34,7 +34,12 @@ export function compileSchema(input: unknown): SchemaResult {
   if (!checked.ok) return checked;
   const judge = judgeOf(checked.schema, checked.extensions, withPlatformMembers);
   if (!judge.ok) return judge;
-  return { ok: true, schema: checked.schema, violations: (object) => violationsOf(judge.judge(object)), prune: (object) => prune(object, judge.judge) };
+  return {
+    ok: true,
+    schema: checked.schema,
+    violations: (object) => violationsOf(judge.judge(object)),
+    prune: (object) => prune(object, judge.judge),
+  };
 }
 
 /** The same for any value: the requests and responses of a custom API. */
@@ -46,13 +51,19 @@ export function compileValueSchema(input: unknown): CompiledValueSchema {
   const checked = checkSchema(input);
   if (!checked.ok) return checked;
   const judge = judgeOf(checked.schema, checked.extensions);
-  return judge.ok ? { ok: true, schema: checked.schema, violations: (value) => violationsOf(judge.judge(value)) } : judge;
+  return judge.ok
+    ? { ok: true, schema: checked.schema, violations: (value) => violationsOf(judge.judge(value)) }
+    : judge;
 }
 
 type Judge = (value: unknown) => readonly Explained[];
 
 /** All violations by a value, or why the schema cannot be compiled. */
-function judgeOf(declared: Schema, extensions: ReadonlySet<string>, complete = (schema: Schema) => schema): { readonly ok: true; readonly judge: Judge } | { readonly ok: false; readonly problems: readonly string[] } {
+function judgeOf(
+  declared: Schema,
+  extensions: ReadonlySet<string>,
+  complete = (schema: Schema) => schema,
+): { readonly ok: true; readonly judge: Judge } | { readonly ok: false; readonly problems: readonly string[] } {
   const problems = schemaProblems(everyError, declared);
   if (problems.length > 0) return { ok: false, problems };
   const schema = complete(declared);
@@ -78,10 +89,18 @@ function violationsOf(explained: readonly Explained[]): readonly Violation[] {
 }
 
 const options = {
-  strict: true, strictTypes: false, strictTuple: false, strictRequired: false, allowUnionTypes: true,
+  strict: true,
+  strictTypes: false,
+  strictTuple: false,
+  strictRequired: false,
+  allowUnionTypes: true,
   // Only own members count: `toString` is not present although every object inherits it.
   ownProperties: true,
-  useDefaults: false, coerceTypes: false, addUsedSchema: false, logger: false, multipleOfPrecision: 6,
+  useDefaults: false,
+  coerceTypes: false,
+  addUsedSchema: false,
+  logger: false,
+  multipleOfPrecision: 6,
   // The optimization passes double the compile time of a schema, and the engine's result is no faster.
   code: { optimize: false },
 } as const;
@@ -96,7 +115,13 @@ function newValidator(validatorOptions: ConstructorParameters<typeof Ajv2020>[0]
   ajv.addVocabulary(['example', 'externalDocs', 'xml']);
   ajv.removeKeyword('uniqueItems');
   // The built-in rule compares every pair, which takes minutes for a long array of objects.
-  ajv.addKeyword({ keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', compile: (wanted: boolean) => wanted ? areDistinct : () => true, error: { message: 'must not have equal items' } });
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    compile: (wanted: boolean) => (wanted ? areDistinct : () => true),
+    error: { message: 'must not have equal items' },
+  });
   return ajv;
 }
 
@@ -115,9 +140,18 @@ const applicators = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'de
 
 function withPlatformMembers(schema: Schema): Schema {
   const properties = isMembers(schema['properties']) ? schema['properties'] : {};
-  const closed = schema['additionalProperties'] !== undefined || schema['unevaluatedProperties'] !== undefined ? {}
-    : applicators.some((keyword) => schema[keyword] !== undefined) ? { unevaluatedProperties: false } : { additionalProperties: false };
-  return { ...schema, type: 'object', properties: { ...properties, apiVersion: true, kind: true, metadata: true }, ...closed };
+  const closed =
+    schema['additionalProperties'] !== undefined || schema['unevaluatedProperties'] !== undefined
+      ? {}
+      : applicators.some((keyword) => schema[keyword] !== undefined)
+        ? { unevaluatedProperties: false }
+        : { additionalProperties: false };
+  return {
+    ...schema,
+    type: 'object',
+    properties: { ...properties, apiVersion: true, kind: true, metadata: true },
+    ...closed,
+  };
 }
 
 function failuresOf(validate: ValidateFunction, value: unknown): readonly ErrorObject[] {
@@ -158,7 +192,9 @@ function prune(object: Members, explained: Judge): { readonly object: Members; r
   const unknown: string[] = [];
   let pruned = object;
   for (let round = 0; round < pruneRoundsMax; round += 1) {
-    const found = explained(pruned).filter((entry) => entry.unknown).map((entry) => entry.pointer);
+    const found = explained(pruned)
+      .filter((entry) => entry.unknown)
+      .map((entry) => entry.pointer);
     if (found.length === 0) break;
     unknown.push(...found);
     const copy = without(pruned, new Set(found), '');
@@ -170,8 +206,16 @@ function prune(object: Members, explained: Judge): { readonly object: Members; r
 function without(value: unknown, pointers: ReadonlySet<string>, at: string): unknown {
   if (Array.isArray(value)) return value.map((element, place) => without(element, pointers, `${at}/${String(place)}`));
   if (!isMembers(value)) return value;
-  const entries = Object.entries(value).map(([member, inner]) => ({ member, inner, pointer: `${at}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}` }));
-  return Object.fromEntries(entries.filter(({ pointer }) => !pointers.has(pointer)).map(({ member, inner, pointer }) => [member, without(inner, pointers, pointer)]));
+  const entries = Object.entries(value).map(([member, inner]) => ({
+    member,
+    inner,
+    pointer: `${at}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+  }));
+  return Object.fromEntries(
+    entries
+      .filter(({ pointer }) => !pointers.has(pointer))
+      .map(({ member, inner, pointer }) => [member, without(inner, pointers, pointer)]),
+  );
 }
 
 function areDistinct(items: readonly unknown[]): boolean {
@@ -186,6 +230,9 @@ function areDistinct(items: readonly unknown[]): boolean {
 
 /** Equal text for equal values, independent of the order of members. */
 function canonical(value: unknown): string {
-  return JSON.stringify(value, (_member, inner: unknown) => isMembers(inner)
-    ? Object.fromEntries(Object.entries(inner).sort(([left], [right]) => (left < right ? -1 : 1))) : inner);
+  return JSON.stringify(value, (_member, inner: unknown) =>
+    isMembers(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([left], [right]) => (left < right ? -1 : 1)))
+      : inner,
+  );
 }

@@ -19,11 +19,20 @@ export function declarationOf(parts: DeclaredParts, by: DeclaredBy): Declaration
   const { plugin, version, kind, schema, statusSubresource, specs, fingerprint } = parts;
   const code = by.code ?? fingerprint;
   const shapes = specs.map((spec) => [...keyParts(spec), spec.order ?? 'ASC', spec.unique ?? false]);
-  const unique = specs.filter((spec) => spec.unique === true).map((spec) => (
-    { index: spec.name, keys: digestOf([...keyParts(spec), spec.indexFunc === undefined ? '' : code]).slice(0, 32) }));
+  const unique = specs
+    .filter((spec) => spec.unique === true)
+    .map((spec) => ({
+      index: spec.name,
+      keys: digestOf([...keyParts(spec), spec.indexFunc === undefined ? '' : code]).slice(0, 32),
+    }));
   return {
-    shape: digestOf([version, kind, statusSubresource, schema, shapes]), code,
-    plugin, version: by.version, unique, versions: [version], stored: version,
+    shape: digestOf([version, kind, statusSubresource, schema, shapes]),
+    code,
+    plugin,
+    version: by.version,
+    unique,
+    versions: [version],
+    stored: version,
   };
 }
 

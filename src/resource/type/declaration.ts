@@ -26,7 +26,11 @@ export type Declaration = {
 export type DeclarationSource = 'platform' | 'package' | 'folder';
 
 /** The origin of the declaration's files. Without `code` the source of the index functions is used. */
-export type DeclaredBy = { readonly version: string; readonly source: DeclarationSource; readonly code?: string | undefined };
+export type DeclaredBy = {
+  readonly version: string;
+  readonly source: DeclarationSource;
+  readonly code?: string | undefined;
+};
 
 /** Whether shape and code are equal: both declarations then accept the same objects. */
 export function isSameDeclaration(one: Declaration, other: Declaration): boolean {

@@ -10,7 +10,12 @@ import type { IndexDefinition } from './resource-type.ts';
 
 export type DefinedIndexes =
   /** `specs`: the declared indexes, without the defaults. */
-  | { readonly ok: true; readonly indexes: readonly IndexDefinition[]; readonly specs: readonly IndexSpec[]; readonly fingerprint: string }
+  | {
+      readonly ok: true;
+      readonly indexes: readonly IndexDefinition[];
+      readonly specs: readonly IndexSpec[];
+      readonly fingerprint: string;
+    }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 export const nameIndex = 'metadata.name';
@@ -32,21 +37,35 @@ export const defaultIndexes: readonly IndexDefinition[] = defaultSpecs.map(defin
  * anything.
  */
 export function defineIndexes(specs: unknown): DefinedIndexes {
-  if (specs !== undefined && !Array.isArray(specs)) return { ok: false, problems: [`indexes: must be an array, is ${kindOf(specs)}`] };
+  if (specs !== undefined && !Array.isArray(specs))
+    return { ok: false, problems: [`indexes: must be an array, is ${kindOf(specs)}`] };
   const raw: readonly unknown[] = specs ?? [];
   if (raw.length + defaultSpecs.length > indexesPerTypeMax) {
-    return { ok: false, problems: [`indexes: a type has at most ${String(indexesPerTypeMax)} with the ${String(defaultSpecs.length)} default ones, ${String(raw.length)} are declared`] };
+    return {
+      ok: false,
+      problems: [
+        `indexes: a type has at most ${String(indexesPerTypeMax)} with the ${String(defaultSpecs.length)} default ones, ${String(raw.length)} are declared`,
+      ],
+    };
   }
   const problems: string[] = [];
   const seen = new Set<string>();
-  const decoded = Array.from(raw, (spec, place) => decodeIndexSpec(spec, `indexes[${String(place)}]`, problems)).filter((spec) => spec !== undefined);
+  const decoded = Array.from(raw, (spec, place) => decodeIndexSpec(spec, `indexes[${String(place)}]`, problems)).filter(
+    (spec) => spec !== undefined,
+  );
   for (const { name } of decoded) {
-    if (reservedNames.has(name)) problems.push(`index ${JSON.stringify(name)}: is a default index and must not be declared`);
+    if (reservedNames.has(name))
+      problems.push(`index ${JSON.stringify(name)}: is a default index and must not be declared`);
     else if (seen.has(name)) problems.push(`index ${JSON.stringify(name)}: is declared twice`);
     seen.add(name);
   }
   if (problems.length > 0) return { ok: false, problems };
-  return { ok: true, indexes: [...defaultIndexes, ...decoded.map(definitionOf)], specs: decoded, fingerprint: fingerprintOf(decoded) };
+  return {
+    ok: true,
+    indexes: [...defaultIndexes, ...decoded.map(definitionOf)],
+    specs: decoded,
+    fingerprint: fingerprintOf(decoded),
+  };
 }
 
 /** Increase it when the same declaration and object result in other keys. */
@@ -57,16 +76,26 @@ export const keysGeneration = 1;
  * visible.
  */
 export function fingerprintOf(specs: readonly IndexSpec[]): string {
-  const declared = specs.map(({ name, type, order, unique, multi, indexFunc }) =>
-    [name, type ?? 'string', order ?? 'ASC', unique ?? false, multi ?? false, indexFunc === undefined ? '' : Function.prototype.toString.call(indexFunc)]);
-  return createHash('sha256').update(JSON.stringify([keysGeneration, declared])).digest('hex').slice(0, 32);
+  const declared = specs.map(({ name, type, order, unique, multi, indexFunc }) => [
+    name,
+    type ?? 'string',
+    order ?? 'ASC',
+    unique ?? false,
+    multi ?? false,
+    indexFunc === undefined ? '' : Function.prototype.toString.call(indexFunc),
+  ]);
+  return createHash('sha256')
+    .update(JSON.stringify([keysGeneration, declared]))
+    .digest('hex')
+    .slice(0, 32);
 }
 
 /** The index entry of `object`. Throws `IndexValueError`. */
 export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObject): IndexEntry {
   const { name, creationTimestamp, labels } = object.metadata;
   const created = timestampMs(creationTimestamp);
-  if (created === undefined) throw new IndexValueError(creationIndex, `${JSON.stringify(creationTimestamp)} is not a timestamp`);
+  if (created === undefined)
+    throw new IndexValueError(creationIndex, `${JSON.stringify(creationTimestamp)} is not a timestamp`);
   return { name, created, labels: labels ?? {}, keys: indexes.map((index) => index.keysOf(object)) };
 }
 
@@ -74,7 +103,11 @@ export function entryOf(indexes: readonly IndexDefinition[], object: ResourceObj
  * The index entry of a stored object. An event is a fact: if an index function throws for an accepted object, that
  * index gets no value, `onError` is called, and the fold continues.
  */
-export function entryOfFact(indexes: readonly IndexDefinition[], object: ResourceObject, onError?: (error: IndexValueError) => void): IndexEntry {
+export function entryOfFact(
+  indexes: readonly IndexDefinition[],
+  object: ResourceObject,
+  onError?: (error: IndexValueError) => void,
+): IndexEntry {
   const { name, creationTimestamp, labels } = object.metadata;
   const keys = indexes.map((index) => {
     try {
@@ -92,9 +125,16 @@ function definitionOf(spec: IndexSpec): IndexDefinition {
   const { name, type = 'string', order = 'ASC', unique = false, multi = false } = spec;
   const path = name.split('.');
   const { indexFunc } = spec;
-  const valueOf = indexFunc === undefined ? (object: ResourceObject) => valueAt(object, path) : (object: ResourceObject) => indexFunc(frozen(object));
+  const valueOf =
+    indexFunc === undefined
+      ? (object: ResourceObject) => valueAt(object, path)
+      : (object: ResourceObject) => indexFunc(frozen(object));
   return {
-    name, type, order, unique, multi,
+    name,
+    type,
+    order,
+    unique,
+    multi,
     keysOf: (object) => keysOf({ name, type, multi, isComputed: indexFunc !== undefined }, () => valueOf(object)),
     keyOf: (operand) => keyOfText(type, operand),
   };

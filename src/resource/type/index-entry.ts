@@ -28,6 +28,7 @@ export type IndexEntry = {
 export type TypeKey = Brand<string, 'TypeKey'>;
 
 export function typeKey(text: string): TypeKey {
-  if (!/^[a-z][a-z0-9-]*(?:\.[a-z0-9.-]+)?$/u.test(text)) throw new RangeError(`a type's key must be <plural>.<group>, got ${JSON.stringify(text)}`);
+  if (!/^[a-z][a-z0-9-]*(?:\.[a-z0-9.-]+)?$/u.test(text))
+    throw new RangeError(`a type's key must be <plural>.<group>, got ${JSON.stringify(text)}`);
   return text as TypeKey;
 }

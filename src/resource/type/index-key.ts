@@ -31,14 +31,16 @@ export function stringOfKey(key: string): string {
 }
 
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/u;
-const timestamp = /^(\d{4}-\d{2}-(\d{2}))[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/u;
+const timestamp =
+  /^(\d{4}-\d{2}-(\d{2}))[Tt]([01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/u;
 
 /** Epoch milliseconds of an RFC 3339 timestamp, truncated to milliseconds; undefined for anything else. */
 export function timestampMs(text: string): number | undefined {
   const parts = timestamp.exec(text);
   if (parts === null) return undefined;
   // The engine accepts 30 February as a day in March: compare the day.
-  if (Number(parts[2]) > 28 && new Date(`${parts[1] ?? ''}T00:00:00Z`).getUTCDate() !== Number(parts[2])) return undefined;
+  if (Number(parts[2]) > 28 && new Date(`${parts[1] ?? ''}T00:00:00Z`).getUTCDate() !== Number(parts[2]))
+    return undefined;
   const parsed = Date.parse(text.toUpperCase());
   return Number.isNaN(parsed) ? undefined : parsed;
 }
@@ -46,24 +48,40 @@ export function timestampMs(text: string): number | undefined {
 /** A text as a key of an index of `type`; undefined if it is not valid. */
 export function keyOfText(type: IndexValueType, text: string): IndexKey | undefined {
   switch (type) {
-    case 'string': return stringKey(text);
-    case 'boolean': return text === 'true' ? 1 : text === 'false' ? 0 : undefined;
-    case 'timestamp': return timestampMs(text);
-    case 'number': return decimal.test(text) ? finite(Number(text)) : undefined;
+    case 'string':
+      return stringKey(text);
+    case 'boolean':
+      return text === 'true' ? 1 : text === 'false' ? 0 : undefined;
+    case 'timestamp':
+      return timestampMs(text);
+    case 'number':
+      return decimal.test(text) ? finite(Number(text)) : undefined;
   }
 }
 
-export type KeyOrProblem = { readonly ok: true; readonly key: IndexKey } | { readonly ok: false; readonly problem: string };
+export type KeyOrProblem =
+  { readonly ok: true; readonly key: IndexKey } | { readonly ok: false; readonly problem: string };
 
 /**
  * One value of an object as a key. Texts are valid for every type, because index functions may return strings only
  * (seed 2.6).
  */
 export function keyOfValue(type: IndexValueType, value: unknown): KeyOrProblem {
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return { ok: false, problem: `cannot index ${kindOf(value)}` };
-  if (typeof value === 'number' && !Number.isFinite(value)) return { ok: false, problem: `cannot index ${String(value)}` };
-  if (typeof value === 'string' && isTooLong(value)) return { ok: false, problem: `must hold at most ${String(indexValueBytesMax)} bytes, holds ${String(Buffer.byteLength(value))}` };
-  const key = type === 'string' ? stringKey(String(value)) : typeof value === 'string' ? keyOfText(type, value) : keyOfPlain(type, value);
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
+    return { ok: false, problem: `cannot index ${kindOf(value)}` };
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return { ok: false, problem: `cannot index ${String(value)}` };
+  if (typeof value === 'string' && isTooLong(value))
+    return {
+      ok: false,
+      problem: `must hold at most ${String(indexValueBytesMax)} bytes, holds ${String(Buffer.byteLength(value))}`,
+    };
+  const key =
+    type === 'string'
+      ? stringKey(String(value))
+      : typeof value === 'string'
+        ? keyOfText(type, value)
+        : keyOfPlain(type, value);
   return key === undefined ? { ok: false, problem: `${shown(value)} is not a valid ${type}` } : { ok: true, key };
 }
 
@@ -91,7 +109,9 @@ function isTooLong(text: string): boolean {
 }
 
 function shown(value: string | number | boolean): string {
-  return typeof value === 'string' ? JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value) : String(value);
+  return typeof value === 'string'
+    ? JSON.stringify(value.length > 64 ? `${value.slice(0, 64)}…` : value)
+    : String(value);
 }
 
 export function kindOf(value: unknown): string {

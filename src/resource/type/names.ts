@@ -12,16 +12,20 @@ const controlCharacter = /[\p{Cc}\u2028\u2029]/u;
 
 export function nameProblem(value: string): string | undefined {
   if (value.length === 0) return 'must not be empty';
-  if (value.length > nameLengthMax) return `must be at most ${String(nameLengthMax)} characters, is ${String(value.length)}`;
-  if (!name.test(value)) return 'must hold only lowercase letters, digits and "-", and start and end with a letter or digit';
+  if (value.length > nameLengthMax)
+    return `must be at most ${String(nameLengthMax)} characters, is ${String(value.length)}`;
+  if (!name.test(value))
+    return 'must hold only lowercase letters, digits and "-", and start and end with a letter or digit';
   return undefined;
 }
 
 /** For groups and label key prefixes: a DNS subdomain, dots allowed. */
 export function subdomainProblem(value: string): string | undefined {
   if (value.length === 0) return 'must not be empty';
-  if (value.length > nameLengthMax) return `must be at most ${String(nameLengthMax)} characters, is ${String(value.length)}`;
-  if (!subdomain.test(value)) return 'must be a DNS subdomain: lowercase letters, digits, "-" and ".", each part starting and ending with a letter or digit';
+  if (value.length > nameLengthMax)
+    return `must be at most ${String(nameLengthMax)} characters, is ${String(value.length)}`;
+  if (!subdomain.test(value))
+    return 'must be a DNS subdomain: lowercase letters, digits, "-" and ".", each part starting and ending with a letter or digit';
   return undefined;
 }
 
@@ -34,13 +38,16 @@ export function keyProblem(value: string): string | undefined {
     if (prefix !== undefined) return `its prefix ${prefix}`;
   }
   if (local.length === 0) return 'its name must not be empty';
-  if (local.length > labelNameLengthMax) return `its name must be at most ${String(labelNameLengthMax)} characters, is ${String(local.length)}`;
-  if (!labelName.test(local)) return 'its name must hold only letters, digits, "-", "_" and ".", and start and end with a letter or digit';
+  if (local.length > labelNameLengthMax)
+    return `its name must be at most ${String(labelNameLengthMax)} characters, is ${String(local.length)}`;
+  if (!labelName.test(local))
+    return 'its name must hold only letters, digits, "-", "_" and ".", and start and end with a letter or digit';
   return undefined;
 }
 
 export function labelValueProblem(value: string): string | undefined {
-  if (value.length > labelValueLengthMax) return `must be at most ${String(labelValueLengthMax)} characters, is ${String(value.length)}`;
+  if (value.length > labelValueLengthMax)
+    return `must be at most ${String(labelValueLengthMax)} characters, is ${String(value.length)}`;
   if (controlCharacter.test(value)) return 'must not hold control characters';
   return undefined;
 }
@@ -56,7 +63,11 @@ export function isReservedGroup(group: string, domain: string): boolean {
 
 /** The platform's documented label keys (seed 2.7), which a plugin's Role templates may have. */
 function isDocumentedLabel(key: string, domain: string): boolean {
-  return key === `${domain}/role-template` || key === `${domain}/hidden` || key.startsWith(`rbac.authorization.${domain}/aggregate-to-`);
+  return (
+    key === `${domain}/role-template` ||
+    key === `${domain}/hidden` ||
+    key.startsWith(`rbac.authorization.${domain}/aggregate-to-`)
+  );
 }
 
 /**

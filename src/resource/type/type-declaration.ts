@@ -11,18 +11,32 @@ import { isMembers } from '../schema/schema-check.ts';
 import { shortJson } from '../schema/schema-violations.ts';
 
 /** The owner of a declaration. Bundled plugins and the platform may use the reserved groups (seed 2.3). */
-export type Declarer = { readonly plugin: string; readonly bundled: boolean; readonly domain: string; readonly by?: DeclaredBy };
+export type Declarer = {
+  readonly plugin: string;
+  readonly bundled: boolean;
+  readonly domain: string;
+  readonly by?: DeclaredBy;
+};
 
 export type CompiledType =
-  | { readonly ok: true; readonly type: ResourceType }
-  | { readonly ok: false; readonly problems: readonly string[] };
+  { readonly ok: true; readonly type: ResourceType } | { readonly ok: false; readonly problems: readonly string[] };
 
 /** The identity of a type in streams and rows, independent of its version. Types of the core group have no dot. */
 export function typeKeyOf(group: string, plural: string): TypeKey {
   return (group === '' ? plural : `${plural}.${group}`) as TypeKey;
 }
 
-const members = new Set(['group', 'version', 'kind', 'singular', 'plural', 'schema', 'indexes', 'statusSubresource', 'printerColumns']);
+const members = new Set([
+  'group',
+  'version',
+  'kind',
+  'singular',
+  'plural',
+  'schema',
+  'indexes',
+  'statusSubresource',
+  'printerColumns',
+]);
 const ofNoFiles: DeclaredBy = { version: '0.0.0', source: 'folder' };
 const versionForm = /^v[1-9][0-9]{0,3}(?:(?:alpha|beta)[1-9][0-9]{0,3})?$/u;
 const kindForm = /^[A-Z][A-Za-z0-9]*$/u;
@@ -32,25 +46,39 @@ const resourceForm = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/u;
 export function compileType(declaration: unknown, declarer: Declarer): CompiledType {
   const { plugin, by = ofNoFiles } = declarer;
   if (!isMembers(declaration)) return { ok: false, problems: ['a type must be an object'] };
-  const problems = Object.keys(declaration).filter((member) => !members.has(member)).map((member) => `${member}: is not a member of a type${otherWords(member, [...members])}`);
+  const problems = Object.keys(declaration)
+    .filter((member) => !members.has(member))
+    .map((member) => `${member}: is not a member of a type${otherWords(member, [...members])}`);
   const text = textReader(declaration, problems);
   const group = text('group', (value) => groupProblem(value, declarer));
-  const version = text('version', (value) => (versionForm.test(value) ? undefined : 'must be of the form v1, v1beta1 or v1alpha1'));
+  const version = text('version', (value) =>
+    versionForm.test(value) ? undefined : 'must be of the form v1, v1beta1 or v1alpha1',
+  );
   const kind = text('kind', wordProblem(kindForm, 'CamelCase: letters and digits, the first an upper-case letter'));
-  const singular = text('singular', wordProblem(resourceForm, 'lowercase: letters, digits and "-", the first a letter'));
+  const singular = text(
+    'singular',
+    wordProblem(resourceForm, 'lowercase: letters, digits and "-", the first a letter'),
+  );
   const plural = text('plural', wordProblem(resourceForm, 'lowercase: letters, digits and "-", the first a letter'));
   const schema = compileSchema(declaration['schema']);
   if (!schema.ok) problems.push(...schema.problems.map((problem) => `schema: ${problem}`));
   const indexes = defineIndexes(declaration['indexes']);
   if (!indexes.ok) problems.push(...indexes.problems);
   const statusSubresource = declaration['statusSubresource'] ?? false;
-  if (typeof statusSubresource !== 'boolean') problems.push(`statusSubresource: must be true or false, is ${shortJson(statusSubresource)}`);
+  if (typeof statusSubresource !== 'boolean')
+    problems.push(`statusSubresource: must be true or false, is ${shortJson(statusSubresource)}`);
   const printerColumns = decodePrinterColumns(declaration['printerColumns'], problems);
-  if (!schema.ok || !indexes.ok || problems.length > 0) return { ok: false, problems: problems.map((problem) => `${titleOf(declaration)}: ${problem}`) };
+  if (!schema.ok || !indexes.ok || problems.length > 0)
+    return { ok: false, problems: problems.map((problem) => `${titleOf(declaration)}: ${problem}`) };
   return {
     ok: true,
     type: {
-      key: typeKeyOf(group, plural), group, version, kind, singular, plural,
+      key: typeKeyOf(group, plural),
+      group,
+      version,
+      kind,
+      singular,
+      plural,
       apiVersion: group === '' ? version : `${group}/${version}`,
       path: group === '' ? `/api/${version}/${plural}` : `/apis/${group}/${version}/${plural}`,
       indexes: indexes.indexes,
@@ -61,25 +89,33 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
       prune: schema.prune,
       plugin,
       fingerprint: indexes.fingerprint,
-      declaration: declarationOf({ ...indexes, plugin, version, kind, schema: schema.schema, statusSubresource: statusSubresource === true }, by),
+      declaration: declarationOf(
+        { ...indexes, plugin, version, kind, schema: schema.schema, statusSubresource: statusSubresource === true },
+        by,
+      ),
       source: by.source,
     },
   };
 }
 
 /** Reads a text member and records its problem; the empty text then replaces it until the problems are returned. */
-function textReader(declaration: Readonly<Record<string, unknown>>, problems: string[]): (member: string, problemOf: (value: string) => string | undefined) => string {
+function textReader(
+  declaration: Readonly<Record<string, unknown>>,
+  problems: string[],
+): (member: string, problemOf: (value: string) => string | undefined) => string {
   return (member, problemOf) => {
     const value = declaration[member];
     const problem = typeof value === 'string' ? problemOf(value) : 'must be a string';
-    if (problem !== undefined) problems.push(`${member}: ${problem}${typeof value === 'string' ? `, is ${JSON.stringify(value)}` : ''}`);
+    if (problem !== undefined)
+      problems.push(`${member}: ${problem}${typeof value === 'string' ? `, is ${JSON.stringify(value)}` : ''}`);
     return typeof value === 'string' ? value : '';
   };
 }
 
 function groupProblem(group: string, { bundled, domain }: Declarer): string | undefined {
   if (bundled && group === '') return undefined;
-  if (!bundled && isReservedGroup(group, domain)) return `is reserved for the platform (the empty group, ${domain} and every group ending in .${domain})`;
+  if (!bundled && isReservedGroup(group, domain))
+    return `is reserved for the platform (the empty group, ${domain} and every group ending in .${domain})`;
   return subdomainProblem(group);
 }
 
@@ -108,7 +144,7 @@ function decodePrinterColumns(input: unknown, problems: string[]): readonly Prin
   const columns = Array.from<unknown, PrinterColumn | undefined>(input, (column, place) => {
     const found = columnProblems(column);
     problems.push(...found.map((problem) => `printerColumns[${String(place)}]: ${problem}`));
-    return found.length === 0 ? column as PrinterColumn : undefined;
+    return found.length === 0 ? (column as PrinterColumn) : undefined;
   });
   return columns.filter((column) => column !== undefined).map((column) => ({ ...column }));
 }
@@ -116,11 +152,16 @@ function decodePrinterColumns(input: unknown, problems: string[]): readonly Prin
 function columnProblems(column: unknown): readonly string[] {
   if (!isMembers(column)) return ['must be an object'];
   const { name, type, pointer, description, priority } = column;
-  const problems = Object.keys(column).filter((member) => !columnMembers.has(member)).map((member) => `${member} is not a member of a column${otherWords(member, [...columnMembers])}`);
+  const problems = Object.keys(column)
+    .filter((member) => !columnMembers.has(member))
+    .map((member) => `${member} is not a member of a column${otherWords(member, [...columnMembers])}`);
   if (typeof name !== 'string' || name === '') problems.push('name must be a text');
-  if (!columnTypes.has(type)) problems.push(`type must be string, integer, number, boolean or date, is ${shortJson(type)}`);
-  if (typeof pointer !== 'string' || !pointerForm.test(pointer)) problems.push(`pointer must be a JSON pointer like /spec/size, is ${shortJson(pointer)}`);
+  if (!columnTypes.has(type))
+    problems.push(`type must be string, integer, number, boolean or date, is ${shortJson(type)}`);
+  if (typeof pointer !== 'string' || !pointerForm.test(pointer))
+    problems.push(`pointer must be a JSON pointer like /spec/size, is ${shortJson(pointer)}`);
   if (description !== undefined && typeof description !== 'string') problems.push('description must be a string');
-  if (priority !== undefined && !(Number.isInteger(priority) && Number(priority) >= 0)) problems.push('priority must be a whole number of at least 0');
+  if (priority !== undefined && !(Number.isInteger(priority) && Number(priority) >= 0))
+    problems.push('priority must be a whole number of at least 0');
   return problems;
 }

@@ -9,7 +9,12 @@ import { Elsewhere } from '../../auth/authentication/unfolded-writes.ts';
 import { OidcVerifier } from '../../auth/authentication/oidc.ts';
 import type { ApiRequest } from '../../read/permission-reader.ts';
 import { sinceAdministered, type Judging } from '../../auth/authorization/since-administered.ts';
-import { administrator, ensureAdministrator, isHeld, type AdministratorReport } from '../../auth/super-administrator.ts';
+import {
+  administrator,
+  ensureAdministrator,
+  isHeld,
+  type AdministratorReport,
+} from '../../auth/super-administrator.ts';
 import { tokenUseWriter } from '../../auth/authentication/token-use.ts';
 import { roleBindingKey, sessionKey, tokenKey, userKey } from '../../auth/types/platform-types.ts';
 import { Slices } from '../../base/slices.ts';

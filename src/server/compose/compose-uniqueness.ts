@@ -29,17 +29,30 @@ export function drainOf(core: Core): () => Promise<LogPosition> {
 }
 
 export function composeUniqueness(core: Core): UniqueIndexes {
-  const { registry, models, edge: { clock, log } } = core;
+  const {
+    registry,
+    models,
+    edge: { clock, log },
+  } = core;
   const teller = new StepTeller(clock, (plugin) => uniqueness.steps().filter(({ type }) => type.plugin === plugin));
   const uniqueness = createUniqueness(core, teller);
-  const subscriptions = [registry.subscribe(() => { uniqueness.look(); })];
+  const subscriptions = [
+    registry.subscribe(() => {
+      uniqueness.look();
+    }),
+  ];
   return {
     of: (plugin) => teller.of(plugin),
     subscribe: (listener) => teller.subscribe(listener),
     open: () => {
-      subscriptions.push(models.declarations.onLate(({ type, ...late }) => {
-        log.warn('an object was written by an older declaration, after an index had become unique: its value may be another one\'s too', { type, ...late });
-      }));
+      subscriptions.push(
+        models.declarations.onLate(({ type, ...late }) => {
+          log.warn(
+            "an object was written by an older declaration, after an index had become unique: its value may be another one's too",
+            { type, ...late },
+          );
+        }),
+      );
       uniqueness.open();
     },
     stop: async () => {
@@ -51,19 +64,62 @@ export function composeUniqueness(core: Core): UniqueIndexes {
 }
 
 function createUniqueness(core: Core, teller: StepTeller): Uniqueness {
-  const { registry, models, eventLog, edge: { clock, log }, leadership, execute, node, isAlone } = core;
-  const lines = new FailureLines(clock, (message, fields) => { log.error(message, fields); });
+  const {
+    registry,
+    models,
+    eventLog,
+    edge: { clock, log },
+    leadership,
+    execute,
+    node,
+    isAlone,
+  } = core;
+  const lines = new FailureLines(clock, (message, fields) => {
+    log.error(message, fields);
+  });
   return new Uniqueness({
-    log: eventLog, reader: models, rows: models.older, changes: models, declarations: models.declarations, leadership, execute, node, isAlone, clock,
+    log: eventLog,
+    reader: models,
+    rows: models.older,
+    changes: models,
+    declarations: models.declarations,
+    leadership,
+    execute,
+    node,
+    isAlone,
+    clock,
     claimantOf: async (claimed) => claimantOf(eventLog, claimed),
-    uuid: randomUUID, metadata: metadataOf('uniqueness', core), drain: drainOf(core),
-    served: () => registry.all().filter(({ serving }) => serving).map(({ type }) => type),
-    onStep: (type) => { teller.note(type); },
-    onEnforced: ({ key, plugin }, indexes) => { log.info('unique indexes are enforced: everything that is stored has claimed its values', { type: key, plugin, indexes }); },
-    onDuplicates: ({ type: { key, plugin }, duplicates, duplicateCount: count }) => {
-      if (count > 0) log.warn('objects have a value of a unique index that another one has: their writes are refused until they have another', { type: key, plugin, count, first: duplicates[0] });
+    uuid: randomUUID,
+    metadata: metadataOf('uniqueness', core),
+    drain: drainOf(core),
+    served: () =>
+      registry
+        .all()
+        .filter(({ serving }) => serving)
+        .map(({ type }) => type),
+    onStep: (type) => {
+      teller.note(type);
     },
-    onError: (error, key) => { lines.failed('could not enforce a unique index', { key, attempts: 1 }, () => ({ type: key, error: String(error) })); },
+    onEnforced: ({ key, plugin }, indexes) => {
+      log.info('unique indexes are enforced: everything that is stored has claimed its values', {
+        type: key,
+        plugin,
+        indexes,
+      });
+    },
+    onDuplicates: ({ type: { key, plugin }, duplicates, duplicateCount: count }) => {
+      if (count > 0)
+        log.warn(
+          'objects have a value of a unique index that another one has: their writes are refused until they have another',
+          { type: key, plugin, count, first: duplicates[0] },
+        );
+    },
+    onError: (error, key) => {
+      lines.failed('could not enforce a unique index', { key, attempts: 1 }, () => ({
+        type: key,
+        error: String(error),
+      }));
+    },
   });
 }
 
@@ -86,20 +142,24 @@ class StepTeller {
 
   note({ plugin }: ResourceType): void {
     if (this.#timers.has(plugin)) return;
-    this.#timers.set(plugin, this.#clock.after(uniquenessTellMs, () => {
-      this.#timers.delete(plugin);
-      this.#told.set(plugin, this.#steps(plugin));
-      for (const listener of this.#listeners) listener(plugin);
-    }));
+    this.#timers.set(
+      plugin,
+      this.#clock.after(uniquenessTellMs, () => {
+        this.#timers.delete(plugin);
+        this.#told.set(plugin, this.#steps(plugin));
+        for (const listener of this.#listeners) listener(plugin);
+      }),
+    );
   }
 
   subscribe(listener: (plugin: string) => void): () => void {
     this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   stop(): void {
     for (const timer of this.#timers.values()) timer.cancel();
   }
 }
-

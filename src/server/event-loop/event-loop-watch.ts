@@ -4,10 +4,21 @@ import type { Logger } from 'pino';
 
 import type { Clock, Timer } from '../../base/clock.ts';
 import { eventLoopBeatMs, eventLoopHeldMs } from './event-loop-limits.ts';
-import { beatCell, cellCount, eventLoopWorkerUrl, isFound, watchedMsCell, type WatcherStart } from './event-loop-worker.ts';
+import {
+  beatCell,
+  cellCount,
+  eventLoopWorkerUrl,
+  isFound,
+  watchedMsCell,
+  type WatcherStart,
+} from './event-loop-worker.ts';
 import type { Suspect } from '../../plugin/errors/error-attribution.ts';
 
-export type EventLoopWatchOptions = { readonly log: Logger; readonly clock: Clock; /** The log of the process. */ readonly fd: number };
+export type EventLoopWatchOptions = {
+  readonly log: Logger;
+  readonly clock: Clock;
+  /** The log of the process. */ readonly fd: number;
+};
 
 /**
  * Detects that the event loop is blocked, and names the plugin that blocks it. During a block the watcher's thread logs
@@ -33,9 +44,16 @@ export class EventLoopWatch {
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     const workerData: WatcherStart = { port: port2, cells: this.#cells, level: log.levelVal, fd };
-    this.#worker = new Worker(new URL(eventLoopWorkerUrl), { workerData, transferList: [port2], execArgv: [], name: 'event loop watch' });
+    this.#worker = new Worker(new URL(eventLoopWorkerUrl), {
+      workerData,
+      transferList: [port2],
+      execArgv: [],
+      name: 'event loop watch',
+    });
     this.#worker.unref();
-    this.#worker.on('error', (error) => { log.warn({ err: error }, 'the event loop watchdog has stopped'); });
+    this.#worker.on('error', (error) => {
+      log.warn({ err: error }, 'the event loop watchdog has stopped');
+    });
     this.#beat();
   }
 
@@ -51,10 +69,19 @@ export class EventLoopWatch {
 
   /** The delay of timers since the last call, in seconds, by quantile. Measured from the first call on. */
   lag(): ReadonlyMap<string, number> {
-    const delays = this.#delays ??= monitorEventLoopDelay({ resolution: lagResolutionMs });
+    const delays = (this.#delays ??= monitorEventLoopDelay({ resolution: lagResolutionMs }));
     delays.enable();
-    const quantiles = delays.count === 0 ? [] : [['0.5', delays.percentile(50)], ['0.99', delays.percentile(99)], ['1', delays.max]] as const;
-    const lags = new Map(quantiles.map(([quantile, nanoseconds]) => [quantile, Math.max(0, nanoseconds / 1e9 - lagResolutionMs / 1e3)]));
+    const quantiles =
+      delays.count === 0
+        ? []
+        : ([
+            ['0.5', delays.percentile(50)],
+            ['0.99', delays.percentile(99)],
+            ['1', delays.max],
+          ] as const);
+    const lags = new Map(
+      quantiles.map(([quantile, nanoseconds]) => [quantile, Math.max(0, nanoseconds / 1e9 - lagResolutionMs / 1e3)]),
+    );
     delays.reset();
     return lags;
   }
@@ -76,18 +103,27 @@ export class EventLoopWatch {
     this.#beatAt = now;
     this.#watchedMs = watchedMs;
     Atomics.add(this.#cells, beatCell, 1);
-    this.#timer = this.#clock.after(eventLoopBeatMs, () => { this.#beat(); });
+    this.#timer = this.#clock.after(eventLoopBeatMs, () => {
+      this.#beat();
+    });
   }
 
   #tell(heldMs: number): void {
     const beat = Atomics.load(this.#cells, beatCell);
     let plugin: string | undefined;
-    for (let received = receiveMessageOnPort(this.#port); received !== undefined; received = receiveMessageOnPort(this.#port)) {
+    for (
+      let received = receiveMessageOnPort(this.#port);
+      received !== undefined;
+      received = receiveMessageOnPort(this.#port)
+    ) {
       const found: unknown = received.message;
       if (isFound(found) && found.beat === beat) plugin ??= found.plugin;
     }
     this.#held.set(plugin ?? '', (this.#held.get(plugin ?? '') ?? 0) + 1);
-    this.#log.warn({ ...(plugin === undefined ? {} : { plugin }), heldMs }, plugin === undefined ? 'the event loop was blocked' : 'a plugin blocked the event loop');
+    this.#log.warn(
+      { ...(plugin === undefined ? {} : { plugin }), heldMs },
+      plugin === undefined ? 'the event loop was blocked' : 'a plugin blocked the event loop',
+    );
   }
 }
 

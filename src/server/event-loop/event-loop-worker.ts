@@ -4,7 +4,13 @@ import { hostname } from 'node:os';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 
 import { systemClock } from '../../base/clock.ts';
-import { eventLoopBeatMs, eventLoopHeldMs, eventLoopToldAgainFactor, eventLoopToldAgainMsMax, eventLoopWatcherLateMs } from './event-loop-limits.ts';
+import {
+  eventLoopBeatMs,
+  eventLoopHeldMs,
+  eventLoopToldAgainFactor,
+  eventLoopToldAgainMsMax,
+  eventLoopWatcherLateMs,
+} from './event-loop-limits.ts';
 import { ownerOf, type Suspect } from '../../plugin/errors/error-attribution.ts';
 
 /**
@@ -52,7 +58,9 @@ class Watcher {
   constructor(start: WatcherStart, inspector: typeof Inspector | undefined) {
     this.#start = start;
     this.#inspector = inspector;
-    start.port.on('message', (suspects: readonly Suspect[]) => { this.#suspects = suspects; });
+    start.port.on('message', (suspects: readonly Suspect[]) => {
+      this.#suspects = suspects;
+    });
   }
 
   tick(): void {
@@ -73,7 +81,9 @@ class Watcher {
     }
     // A beat is late by the time since it was due.
     if (beat > 0 && this.#stoodMs - eventLoopBeatMs >= this.#tellAtMs && this.#session === undefined) this.#ask();
-    systemClock.after(eventLoopBeatMs, () => { this.tick(); });
+    systemClock.after(eventLoopBeatMs, () => {
+      this.tick();
+    });
   }
 
   #ask(): void {
@@ -85,20 +95,29 @@ class Watcher {
     this.#session = session;
     let isAsked = false;
     const urls = new Map<string, string>();
-    session.on('Debugger.scriptParsed', ({ params: { scriptId, url } }) => { urls.set(scriptId, url); });
+    session.on('Debugger.scriptParsed', ({ params: { scriptId, url } }) => {
+      urls.set(scriptId, url);
+    });
     session.on('Debugger.paused', ({ params: { callFrames } }) => {
       // Paused before the request: by a debugger, which must resume it.
       if (isAsked) session.post('Debugger.resume');
       if (session !== this.#session) return;
       const isHeld = Atomics.load(this.#start.cells, beatCell) === this.#beat;
-      const frames = callFrames.map(({ functionName, location: { scriptId, lineNumber, columnNumber = 0 } }) => ({ functionName, url: urls.get(scriptId) ?? '', line: lineNumber + 1, column: columnNumber + 1 }));
+      const frames = callFrames.map(({ functionName, location: { scriptId, lineNumber, columnNumber = 0 } }) => ({
+        functionName,
+        url: urls.get(scriptId) ?? '',
+        line: lineNumber + 1,
+        column: columnNumber + 1,
+      }));
       if (isHeld) this.#tell(isAsked ? frames : []);
       this.#hangUp();
     });
     try {
       session.connectToMainThread();
       // Both requests at once: a call into native code may end between two.
-      session.post('Debugger.enable', () => { isAsked = true; });
+      session.post('Debugger.enable', () => {
+        isAsked = true;
+      });
       session.post('Debugger.pause');
     } catch {
       this.#tell(undefined);
@@ -119,11 +138,18 @@ class Watcher {
     const found: Found = { beat: this.#beat, plugin: suspect?.name };
     this.#start.port.postMessage(found);
     this.#tellAtMs = Math.min(this.#tellAtMs * eventLoopToldAgainFactor, this.#tellAtMs + eventLoopToldAgainMsMax);
-    this.#write({
-      ...(suspect === undefined ? {} : { plugin: suspect.name }),
-      heldMs: Math.round(this.#stoodMs - eventLoopBeatMs),
-      ...(frame === undefined ? {} : { at: placeOf(frame, suspect), function: frame.functionName === '' ? 'anonymous' : frame.functionName }),
-    }, suspect === undefined ? 'the event loop is blocked: nothing else runs' : 'a plugin blocks the event loop: nothing else runs');
+    this.#write(
+      {
+        ...(suspect === undefined ? {} : { plugin: suspect.name }),
+        heldMs: Math.round(this.#stoodMs - eventLoopBeatMs),
+        ...(frame === undefined
+          ? {}
+          : { at: placeOf(frame, suspect), function: frame.functionName === '' ? 'anonymous' : frame.functionName }),
+      },
+      suspect === undefined
+        ? 'the event loop is blocked: nothing else runs'
+        : 'a plugin blocks the event loop: nothing else runs',
+    );
   }
 
   /** Writes directly to the file: all other ways go through the blocked thread. */
@@ -132,7 +158,10 @@ class Watcher {
     if (level > warnLevel) return;
     const time = new Date(systemClock.now()).toISOString();
     try {
-      writeSync(fd, `${JSON.stringify({ level: warnLevel, time, pid: process.pid, hostname: hostname(), ...members, msg })}\n`);
+      writeSync(
+        fd,
+        `${JSON.stringify({ level: warnLevel, time, pid: process.pid, hostname: hostname(), ...members, msg })}\n`,
+      );
     } catch {
       // The reader is gone or stalled.
     }

@@ -97,7 +97,9 @@ export class Admitted {
 
   /** Charges an append besides the object's event, which is not refunded. */
   charge(bytes: number): Refusal | undefined {
-    const { writer: { allowance, ownAllowance } } = this;
+    const {
+      writer: { allowance, ownAllowance },
+    } = this;
     if (allowance === undefined) return undefined;
     const own = this.#context.isOwn === true ? ownAllowance : undefined;
     const now = this.#clock.monotonic();
@@ -115,7 +117,9 @@ export class Admitted {
 
   /** Charges an append that happens in any case: later writes wait for the debt. */
   owe(bytes: number): void {
-    const { writer: { allowance, ownAllowance } } = this;
+    const {
+      writer: { allowance, ownAllowance },
+    } = this;
     const now = this.#clock.monotonic();
     allowance?.chargeBytes(bytes, now);
     if (this.#context.isOwn === true) ownAllowance?.chargeBytes(bytes, now);
@@ -124,7 +128,8 @@ export class Admitted {
   /** Refunds appends that are known to have failed. An append with unknown outcome may still succeed. */
   end(outcome: WriteOutcome | undefined): void {
     this.#held.release(this.writer, this.#bytesHeld);
-    const isRefused = outcome !== undefined && (outcome.ok ? !outcome.appended : outcome.rejection.reason !== 'unavailable');
+    const isRefused =
+      outcome !== undefined && (outcome.ok ? !outcome.appended : outcome.rejection.reason !== 'unavailable');
     if (!isRefused || this.#bytesCharged === 0) return;
     this.writer.allowance?.giveBackBytes(this.#bytesCharged);
     if (this.#context.isOwn === true) this.writer.ownAllowance?.giveBackBytes(this.#bytesCharged);
@@ -147,5 +152,8 @@ function refuseWrite(writer: Writer, { isOwn, admitted }: WriteContext, clock: C
 }
 
 function tooFast(what: string, seconds: number): Refusal {
-  return tooMany(`the limit for a user is ${what} a second, with bursts of ten times that: try again in ${String(seconds)} s`, seconds);
+  return tooMany(
+    `the limit for a user is ${what} a second, with bursts of ten times that: try again in ${String(seconds)} s`,
+    seconds,
+  );
 }

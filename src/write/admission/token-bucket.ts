@@ -40,7 +40,7 @@ export class TokenBucket {
   }
 
   #refill(now: number): void {
-    const flowed = (now - this.#at) * this.#rate.perSecond / 1_000;
+    const flowed = ((now - this.#at) * this.#rate.perSecond) / 1_000;
     this.#at = now;
     this.#balance = Math.min(this.#rate.burst, this.#balance + flowed);
   }

@@ -76,10 +76,14 @@ export class Writers {
   of(subject: Subject, address: string | undefined): Writer {
     const { clock, isSuperAdministrator } = this.#dependencies;
     switch (subject.kind) {
-      case 'platform': return this.#platform;
-      case 'plugin': return this.#plugins.of(subject.name, clock);
-      case 'visitor': return this.#networks.of(networkOf(address ?? ''), clock);
-      case 'user': return (isSuperAdministrator(subject) ? this.#superAdministrators : this.#users).of(subject.name, clock);
+      case 'platform':
+        return this.#platform;
+      case 'plugin':
+        return this.#plugins.of(subject.name, clock);
+      case 'visitor':
+        return this.#networks.of(networkOf(address ?? ''), clock);
+      case 'user':
+        return (isSuperAdministrator(subject) ? this.#superAdministrators : this.#users).of(subject.name, clock);
     }
   }
 }

@@ -8,11 +8,32 @@ import { MemoryPermissions } from '../../support/memory/memory-permissions.ts';
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE'];
 const paths = [
-  '/', '/login', '/metrics', '/openapi/v2', '/healthz', '/healthz/log', '/version/x', '/api', '/api/v1', '/apis', '/apis/g', '/apis/g/v1', '/apis/g/v1/things', '/apis/g/v1/things/x',
-  '/apis/g/v1/things/x/status', '/apis/g/v1/things/x/status/y', '/api/v1/users', '/api/v1/users/-', '/api/v1/users/x/y/z',
+  '/',
+  '/login',
+  '/metrics',
+  '/openapi/v2',
+  '/healthz',
+  '/healthz/log',
+  '/version/x',
+  '/api',
+  '/api/v1',
+  '/apis',
+  '/apis/g',
+  '/apis/g/v1',
+  '/apis/g/v1/things',
+  '/apis/g/v1/things/x',
+  '/apis/g/v1/things/x/status',
+  '/apis/g/v1/things/x/status/y',
+  '/api/v1/users',
+  '/api/v1/users/-',
+  '/api/v1/users/x/y/z',
 ];
 
-function asked(authorize: Authorize, subject: Subject, [method, target, asks = 'no watch']: readonly [string, string, ('watch' | 'no watch')?]): ReturnType<Authorize> {
+function asked(
+  authorize: Authorize,
+  subject: Subject,
+  [method, target, asks = 'no watch']: readonly [string, string, ('watch' | 'no watch')?],
+): ReturnType<Authorize> {
   const info = requestInfo(method, target, asks);
   if (info.kind === 'malformed') throw new Error(`${target} is malformed`);
   return authorize(subject, info);
@@ -20,7 +41,10 @@ function asked(authorize: Authorize, subject: Subject, [method, target, asks = '
 
 async function open(t: Test): Promise<{ readonly access: Access; readonly authorize: Authorize }> {
   const access = await Access.open(t);
-  const authorize = createAuthorizer({ permissions: access.permissions, pluginOf: (request) => (request.segments[1] === 'content.example' ? 'content' : undefined) });
+  const authorize = createAuthorizer({
+    permissions: access.permissions,
+    pluginOf: (request) => (request.segments[1] === 'content.example' ? 'content' : undefined),
+  });
   return { access, authorize };
 }
 
@@ -28,7 +52,9 @@ t.test('an empty table denies everything to everybody', async (t) => {
   const { access, authorize } = await open(t);
   await access.given(user('jane'));
   for (const subject of [visitor, access.user('jane')]) {
-    for (const method of methods) for (const path of paths) t.equal(asked(authorize, subject, [method, path]).allowed, false, `${subject.kind} ${method} ${path}`);
+    for (const method of methods)
+      for (const path of paths)
+        t.equal(asked(authorize, subject, [method, path]).allowed, false, `${subject.kind} ${method} ${path}`);
     t.equal(asked(authorize, subject, ['GET', '/apis/g/v1/things', 'watch']).allowed, false);
   }
 });
@@ -36,39 +62,58 @@ t.test('an empty table denies everything to everybody', async (t) => {
 t.test('the super administrator may do everything', async (t) => {
   const { access, authorize } = await open(t);
   await access.given(user('root'), role('super-role'), binding('b', 'super-role', 'root'));
-  for (const method of methods) for (const path of paths) t.equal(asked(authorize, access.user('root'), [method, path]).allowed, true, `${method} ${path}`);
+  for (const method of methods)
+    for (const path of paths)
+      t.equal(asked(authorize, access.user('root'), [method, path]).allowed, true, `${method} ${path}`);
 });
 
 t.test('what is allowed names its role and rule', async (t) => {
   const { access, authorize } = await open(t);
-  await access.given(user('jane'), role('keeper', [rule('get', 'things', { apiGroups: ['g'] }), pathRule('get', '/metrics')]), binding('b', 'keeper', 'jane'));
-  t.match(asked(authorize, access.user('jane'), ['GET', '/metrics']), { allowed: true, grant: { role: 'keeper', rule: { nonResourceURLs: ['/metrics'] } } });
-  t.match(asked(authorize, access.user('jane'), ['GET', '/apis/g/v1/things/x']), { allowed: true, grant: { role: 'keeper', rule: { resources: ['things'] } } });
+  await access.given(
+    user('jane'),
+    role('keeper', [rule('get', 'things', { apiGroups: ['g'] }), pathRule('get', '/metrics')]),
+    binding('b', 'keeper', 'jane'),
+  );
+  t.match(asked(authorize, access.user('jane'), ['GET', '/metrics']), {
+    allowed: true,
+    grant: { role: 'keeper', rule: { nonResourceURLs: ['/metrics'] } },
+  });
+  t.match(asked(authorize, access.user('jane'), ['GET', '/apis/g/v1/things/x']), {
+    allowed: true,
+    grant: { role: 'keeper', rule: { resources: ['things'] } },
+  });
   t.equal(asked(authorize, access.user('jane'), ['GET', '/apis/g/v1/things']).allowed, false);
   t.equal(asked(authorize, visitor, ['GET', '/metrics']).allowed, false);
 });
 
 t.test('a rule may speak of a plugin', async (t) => {
   const { access, authorize } = await open(t);
-  await access.given(user('jane'), role('reader', [rule('get', 'content/posts', { apiGroups: ['*'] })]), binding('b', 'reader', 'jane'));
+  await access.given(
+    user('jane'),
+    role('reader', [rule('get', 'content/posts', { apiGroups: ['*'] })]),
+    binding('b', 'reader', 'jane'),
+  );
   t.equal(asked(authorize, access.user('jane'), ['GET', '/apis/content.example/v1/posts/x']).allowed, true);
   t.equal(asked(authorize, access.user('jane'), ['GET', '/apis/other.example/v1/posts/x']).allowed, false);
 });
 
-t.test('while the tables are not there the process may be asked how it is, and everything else has to wait', async (t) => {
-  const permissions = new MemoryPermissions();
-  permissions.ready = false;
-  const authorize = createAuthorizer({ permissions, pluginOf: () => undefined });
-  const open = new Set(['/healthz', '/livez', '/readyz', '/version']);
-  for (const method of methods) {
-    for (const path of [...paths, ...open]) {
-      const isOpen = open.has(path) && (method === 'GET' || method === 'HEAD');
-      const answer = asked(authorize, visitor, [method, path]);
-      t.equal(answer.allowed, isOpen, `${method} ${path}`);
-      if (!answer.allowed) t.equal(answer.isUndecided, true, `${method} ${path} is not refused for good`);
+t.test(
+  'while the tables are not there the process may be asked how it is, and everything else has to wait',
+  async (t) => {
+    const permissions = new MemoryPermissions();
+    permissions.ready = false;
+    const authorize = createAuthorizer({ permissions, pluginOf: () => undefined });
+    const open = new Set(['/healthz', '/livez', '/readyz', '/version']);
+    for (const method of methods) {
+      for (const path of [...paths, ...open]) {
+        const isOpen = open.has(path) && (method === 'GET' || method === 'HEAD');
+        const answer = asked(authorize, visitor, [method, path]);
+        t.equal(answer.allowed, isOpen, `${method} ${path}`);
+        if (!answer.allowed) t.equal(answer.isUndecided, true, `${method} ${path} is not refused for good`);
+      }
     }
-  }
-});
+  },
+);
 
 t.test('a refusal names verb, resource and name as they were asked for', async (t) => {
   const { access, authorize } = await open(t);
@@ -77,9 +122,22 @@ t.test('a refusal names verb, resource and name as they were asked for', async (
     const answer = asked(authorize, subject, [method, target]);
     return answer.allowed ? '' : answer.reason;
   };
-  t.equal(reasonOf(access.user('jane'), 'DELETE', '/apis/g/v1/things/x'), 'things.g "x" is forbidden: User "jane" cannot delete resource "things" in API group "g"');
-  t.equal(reasonOf(access.user('jane'), 'PUT', '/api/v1/users/x/status'), 'users "x" is forbidden: User "jane" cannot update resource "users/status" in API group ""');
-  const confined: Subject = { kind: 'user', name: 'jane', credential: { kind: 'token', uid: 't', userUid: 'u', name: 'script', roles: [] } };
-  t.match(reasonOf(confined, 'GET', '/api/v1/users'), 'User "jane" with the token "script", which is limited to some roles, cannot list');
+  t.equal(
+    reasonOf(access.user('jane'), 'DELETE', '/apis/g/v1/things/x'),
+    'things.g "x" is forbidden: User "jane" cannot delete resource "things" in API group "g"',
+  );
+  t.equal(
+    reasonOf(access.user('jane'), 'PUT', '/api/v1/users/x/status'),
+    'users "x" is forbidden: User "jane" cannot update resource "users/status" in API group ""',
+  );
+  const confined: Subject = {
+    kind: 'user',
+    name: 'jane',
+    credential: { kind: 'token', uid: 't', userUid: 'u', name: 'script', roles: [] },
+  };
+  t.match(
+    reasonOf(confined, 'GET', '/api/v1/users'),
+    'User "jane" with the token "script", which is limited to some roles, cannot list',
+  );
   t.equal(reasonOf(visitor, 'POST', '/login'), 'forbidden: an anonymous visitor cannot create path "/login"');
 });

@@ -22,7 +22,11 @@ const users = ['u0', 'u1', 'u2', 'u3', 'ghost'] as const;
 /** Each user's token and session are called by the user's name. */
 const owned = users.slice(0, 4);
 
-type Ties = { readonly rules: readonly (readonly [string, string, string | undefined])[]; readonly dependencies: readonly string[]; readonly aggregateTo: readonly string[] };
+type Ties = {
+  readonly rules: readonly (readonly [string, string, string | undefined])[];
+  readonly dependencies: readonly string[];
+  readonly aggregateTo: readonly string[];
+};
 
 type Wish =
   | { readonly kind: 'role'; readonly name: string; readonly ties: Ties }
@@ -36,41 +40,105 @@ type Wish =
 /** `confined`: by a token that has only these roles. */
 type Step = { readonly by: string; readonly confined: readonly string[] | undefined; readonly wish: Wish };
 
-const some = (names: readonly string[], maxLength = 2): fc.Arbitrary<readonly string[]> => fc.uniqueArray(fc.constantFrom(...names), { maxLength });
-const ruleParts = fc.tuple(fc.constantFrom(...verbs, '*'), fc.constantFrom(...resources, '*'), fc.constantFrom(undefined, 'x', 'y', 'x*'));
-const ties: fc.Arbitrary<Ties> = fc.record({ rules: fc.array(ruleParts, { maxLength: 2 }), dependencies: some(roles), aggregateTo: some(roles, 1) });
+const some = (names: readonly string[], maxLength = 2): fc.Arbitrary<readonly string[]> =>
+  fc.uniqueArray(fc.constantFrom(...names), { maxLength });
+const ruleParts = fc.tuple(
+  fc.constantFrom(...verbs, '*'),
+  fc.constantFrom(...resources, '*'),
+  fc.constantFrom(undefined, 'x', 'y', 'x*'),
+);
+const ties: fc.Arbitrary<Ties> = fc.record({
+  rules: fc.array(ruleParts, { maxLength: 2 }),
+  dependencies: some(roles),
+  aggregateTo: some(roles, 1),
+});
 const bindingName = fc.constantFrom('b0', 'b1', 'b2', 'b3', 'b4');
 const wish: fc.Arbitrary<Wish> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('role' as const), name: fc.constantFrom(...roles), ties }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('binding' as const), name: bindingName, role: fc.constantFrom(...roles), users: fc.uniqueArray(fc.constantFrom(...users), { minLength: 1, maxLength: 2 }) }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('user' as const), name: fc.constantFrom(...users), password: fc.boolean(), disabled: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('token' as const), name: fc.constantFrom('t0', 't1'), roles: some(roles) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('binding' as const),
+      name: bindingName,
+      role: fc.constantFrom(...roles),
+      users: fc.uniqueArray(fc.constantFrom(...users), { minLength: 1, maxLength: 2 }),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('user' as const),
+      name: fc.constantFrom(...users),
+      password: fc.boolean(),
+      disabled: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('token' as const),
+      name: fc.constantFrom('t0', 't1'),
+      roles: some(roles),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('rename' as const), name: fc.constantFrom(...users) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('revoke' as const), name: fc.constantFrom(...owned) }) },
-  { weight: 4, arbitrary: fc.oneof(
-    fc.record({ kind: fc.constant('delete' as const), plural: fc.constant('roles' as const), name: fc.constantFrom(...roles) }),
-    fc.record({ kind: fc.constant('delete' as const), plural: fc.constant('rolebindings' as const), name: bindingName }),
-    fc.record({ kind: fc.constant('delete' as const), plural: fc.constant('users' as const), name: fc.constantFrom(...users) }),
-    fc.record({ kind: fc.constant('delete' as const), plural: fc.constantFrom('personalaccesstokens' as const, 'sessions' as const), name: fc.constantFrom(...owned) }),
-  ) },
+  {
+    weight: 4,
+    arbitrary: fc.oneof(
+      fc.record({
+        kind: fc.constant('delete' as const),
+        plural: fc.constant('roles' as const),
+        name: fc.constantFrom(...roles),
+      }),
+      fc.record({
+        kind: fc.constant('delete' as const),
+        plural: fc.constant('rolebindings' as const),
+        name: bindingName,
+      }),
+      fc.record({
+        kind: fc.constant('delete' as const),
+        plural: fc.constant('users' as const),
+        name: fc.constantFrom(...users),
+      }),
+      fc.record({
+        kind: fc.constant('delete' as const),
+        plural: fc.constantFrom('personalaccesstokens' as const, 'sessions' as const),
+        name: fc.constantFrom(...owned),
+      }),
+    ),
+  },
 );
-const step: fc.Arbitrary<Step> = fc.record({ by: fc.constantFrom(...users), confined: fc.option(some(roles), { nil: undefined, freq: 4 }), wish });
+const step: fc.Arbitrary<Step> = fc.record({
+  by: fc.constantFrom(...users),
+  confined: fc.option(some(roles), { nil: undefined, freq: 4 }),
+  wish,
+});
 const story = fc.record({
   roles: fc.tuple(...roles.slice(0, 3).map(() => ties)),
-  bindings: fc.array(fc.tuple(fc.constantFrom(...roles.slice(0, 3)), fc.constantFrom(...users)), { minLength: 2, maxLength: 4 }),
+  bindings: fc.array(fc.tuple(fc.constantFrom(...roles.slice(0, 3)), fc.constantFrom(...users)), {
+    minLength: 2,
+    maxLength: 4,
+  }),
   turns: fc.array(fc.array(step, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 10 }),
 });
 
 test('nobody ever reaches more than those who wrote held', async (t) => {
   const access = await Access.open(t);
   const count = { told: 0, done: 0, refused: 0, opened: 0, above: 0 };
-  await fc.assert(fc.asyncProperty(story, async (told) => {
-    count.told += 1;
-    const world = new World(access, `s${String(count.told)}-`, count);
-    await world.begin(told.roles, told.bindings);
-    for (const turn of told.turns) await world.turn(turn);
-  }), { numRuns: runs, ...(seed === undefined ? {} : { seed: Number(seed) }) });
-  t.ok(count.done > runs && count.refused > runs && count.opened > 0 && count.above > runs, `${JSON.stringify(count)}: the stories have enough of everything`);
+  await fc.assert(
+    fc.asyncProperty(story, async (told) => {
+      count.told += 1;
+      const world = new World(access, `s${String(count.told)}-`, count);
+      await world.begin(told.roles, told.bindings);
+      for (const turn of told.turns) await world.turn(turn);
+    }),
+    { numRuns: runs, ...(seed === undefined ? {} : { seed: Number(seed) }) },
+  );
+  t.ok(
+    count.done > runs && count.refused > runs && count.opened > 0 && count.above > runs,
+    `${JSON.stringify(count)}: the stories have enough of everything`,
+  );
 });
 
 type Count = { done: number; refused: number; opened: number; above: number };
@@ -99,29 +167,44 @@ class World {
 
   /** All steps at once; those whose user cannot log in are left out. */
   async turn(steps: readonly Step[]): Promise<void> {
-    const able = steps.filter(({ by }) => this.#canLogIn(by)).map((taken) => ({ ...taken, subject: this.#subject(taken) }));
+    const able = steps
+      .filter(({ by }) => this.#canLogIn(by))
+      .map((taken) => ({ ...taken, subject: this.#subject(taken) }));
     const before = new Map(users.map((name) => [name, this.#reach(name)]));
     const written = new Set(able.flatMap(({ subject }) => [...this.#rights(subject)]));
-    const above = users.filter((name) => [...this.#rights(this.#access.user(this.#in(name)))].some((right) => !written.has(right)));
+    const above = users.filter((name) =>
+      [...this.#rights(this.#access.user(this.#in(name)))].some((right) => !written.has(right)),
+    );
     const kept = new Map(above.map((name) => [name, this.#belongings(name)]));
     this.#count.above += above.length;
     await Promise.all(able.map(async (taken) => this.#take(taken, taken.subject)));
     for (const name of users) {
-      const gained = [...this.#reach(name)].filter((right) => before.get(name)?.has(right) !== true && !written.has(right));
-      if (gained.length > 0) throw new Error(`${name} reaches ${gained.join()}, which none of ${able.map(({ by }) => by).join()} held`);
+      const gained = [...this.#reach(name)].filter(
+        (right) => before.get(name)?.has(right) !== true && !written.has(right),
+      );
+      if (gained.length > 0)
+        throw new Error(`${name} reaches ${gained.join()}, which none of ${able.map(({ by }) => by).join()} held`);
     }
     for (const [name, belongings] of kept) {
       const now = this.#belongings(name);
       const lost = belongings.filter((one) => !now.includes(one));
-      if (lost.length > 0) throw new Error(`${name}, who may do more than ${able.map(({ by }) => by).join()}, lost ${lost.join()}`);
+      if (lost.length > 0)
+        throw new Error(`${name}, who may do more than ${able.map(({ by }) => by).join()}, lost ${lost.join()}`);
     }
-    for (const { wish: { kind, ...of } } of able) if (kind === 'delete' && 'plural' in of) await this.#collect(of.plural, of.name);
+    for (const {
+      wish: { kind, ...of },
+    } of able)
+      if (kind === 'delete' && 'plural' in of) await this.#collect(of.plural, of.name);
   }
 
   async #take({ by, wish: wanted }: Step, subject: UserSubject): Promise<void> {
     const outcome = await this.#carryOut(wanted, subject);
     this.#count[outcome.ok ? 'done' : 'refused'] += 1;
-    if (!outcome.ok && !['forbidden', 'invalid', 'not-found', 'already-exists', 'stale-version'].includes(outcome.rejection.reason)) throw new Error(outcome.rejection.detail);
+    if (
+      !outcome.ok &&
+      !['forbidden', 'invalid', 'not-found', 'already-exists', 'stale-version'].includes(outcome.rejection.reason)
+    )
+      throw new Error(outcome.rejection.detail);
     if (!outcome.ok || wanted.kind !== 'user' || !wanted.password) return;
     this.#count.opened += 1;
     const known = this.#known.get(by) ?? new Set();
@@ -135,19 +218,36 @@ class World {
       return this.#access.object(plural, name) === undefined ? acting.create(object) : acting.replace(object);
     };
     switch (wanted.kind) {
-      case 'role': return put('roles', this.#role(wanted.name, wanted.ties));
-      case 'binding': return put('rolebindings', binding(this.#in(wanted.name), this.#in(wanted.role), ...wanted.users.map((name) => this.#in(name))));
-      case 'user': return put('users', user(this.#in(wanted.name), { disabled: wanted.disabled, ...(wanted.password ? { password: 'correct horse' } : {}) }));
-      case 'rename': return acting.patch('users', this.#in(wanted.name), { spec: { displayName: wanted.name } });
-      case 'revoke': return acting.patch('personalaccesstokens', this.#in(wanted.name), { spec: { revoked: true } });
-      case 'token': return acting.create(token(this.#in(wanted.name), { roles: wanted.roles.map((name) => this.#in(name)) }));
-      case 'delete': return acting.delete(wanted.plural, this.#in(wanted.name));
+      case 'role':
+        return put('roles', this.#role(wanted.name, wanted.ties));
+      case 'binding':
+        return put(
+          'rolebindings',
+          binding(this.#in(wanted.name), this.#in(wanted.role), ...wanted.users.map((name) => this.#in(name))),
+        );
+      case 'user':
+        return put(
+          'users',
+          user(this.#in(wanted.name), {
+            disabled: wanted.disabled,
+            ...(wanted.password ? { password: 'correct horse' } : {}),
+          }),
+        );
+      case 'rename':
+        return acting.patch('users', this.#in(wanted.name), { spec: { displayName: wanted.name } });
+      case 'revoke':
+        return acting.patch('personalaccesstokens', this.#in(wanted.name), { spec: { revoked: true } });
+      case 'token':
+        return acting.create(token(this.#in(wanted.name), { roles: wanted.roles.map((name) => this.#in(name)) }));
+      case 'delete':
+        return acting.delete(wanted.plural, this.#in(wanted.name));
     }
   }
 
   /** So that a name can be taken again, by an object with another uid. */
   async #collect(plural: Plural, name: string): Promise<void> {
-    if (this.#access.object(plural, this.#in(name))?.metadata.deletionTimestamp !== undefined) shown(await this.#access.as(platform).collect(plural, this.#in(name)));
+    if (this.#access.object(plural, this.#in(name))?.metadata.deletionTimestamp !== undefined)
+      shown(await this.#access.as(platform).collect(plural, this.#in(name)));
   }
 
   /** All of a user's that others could change or take away. */
@@ -170,29 +270,63 @@ class World {
 
   #subject({ by, confined }: Step): UserSubject {
     const known = this.#access.user(this.#in(by));
-    return confined === undefined ? known
-      : { ...known, credential: { kind: 'token', uid: 'u', userUid: known.credential.kind === 'password' ? known.credential.uid : '', name: 't', roles: confined.map((name) => this.#in(name)) } };
+    return confined === undefined
+      ? known
+      : {
+          ...known,
+          credential: {
+            kind: 'token',
+            uid: 'u',
+            userUid: known.credential.kind === 'password' ? known.credential.uid : '',
+            name: 't',
+            roles: confined.map((name) => this.#in(name)),
+          },
+        };
   }
 
   /** What they can do themselves or as somebody whose password they set, as far as those can log in. */
   #reach(name: string): ReadonlySet<string> {
     const known = this.#known.get(name);
-    const accounts = users.filter((other) => this.#canLogIn(other) && (other === name || known?.has(this.#access.permissions.user(this.#in(other))?.uid ?? '') === true));
+    const accounts = users.filter(
+      (other) =>
+        this.#canLogIn(other) &&
+        (other === name || known?.has(this.#access.permissions.user(this.#in(other))?.uid ?? '') === true),
+    );
     return new Set(accounts.flatMap((account) => [...this.#rights(this.#access.user(this.#in(account)))]));
   }
 
   #rights(subject: UserSubject): ReadonlySet<string> {
     const rights = this.#access.permissions.rightsOf(subject);
-    const asked = verbs.flatMap((verb) => resources.flatMap((resource) => [undefined, 'x', 'y', 'x1'].map((name) => ({ verb, resource, name }))));
-    return new Set(asked.filter(({ verb, resource, name }) =>
-      rights.find(resourceRequest(verb, { group: 'example.com', version: 'v1', resource, ...(name === undefined ? {} : { name }) }), () => undefined) !== undefined)
-      .map(({ verb, resource, name }) => `${verb} ${resource} ${name ?? ''}`));
+    const asked = verbs.flatMap((verb) =>
+      resources.flatMap((resource) => [undefined, 'x', 'y', 'x1'].map((name) => ({ verb, resource, name }))),
+    );
+    return new Set(
+      asked
+        .filter(
+          ({ verb, resource, name }) =>
+            rights.find(
+              resourceRequest(verb, {
+                group: 'example.com',
+                version: 'v1',
+                resource,
+                ...(name === undefined ? {} : { name }),
+              }),
+              () => undefined,
+            ) !== undefined,
+        )
+        .map(({ verb, resource, name }) => `${verb} ${resource} ${name ?? ''}`),
+    );
   }
 
   #role(name: string, { rules, dependencies, aggregateTo }: Ties): ReturnType<typeof role> {
-    return role(this.#in(name), rules.map(([verb, resource, only]) => rule(verb, resource, only === undefined ? {} : { resourceNames: [only] })), {
-      dependencies: dependencies.map((other) => this.#in(other)), aggregateTo: aggregateTo.map((other) => this.#in(other)),
-    });
+    return role(
+      this.#in(name),
+      rules.map(([verb, resource, only]) => rule(verb, resource, only === undefined ? {} : { resourceNames: [only] })),
+      {
+        dependencies: dependencies.map((other) => this.#in(other)),
+        aggregateTo: aggregateTo.map((other) => this.#in(other)),
+      },
+    );
   }
 
   #in(name: string): string {

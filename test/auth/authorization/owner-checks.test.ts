@@ -4,7 +4,20 @@ import type { Subject } from '../../../src/command/subject.ts';
 import type { WriteOutcome } from '../../../src/command/command.ts';
 import type { JsonObject } from '../../../src/resource/object/object.ts';
 import { streamName } from '../../../src/log/log.ts';
-import { Access, type AccessOptions, binding, everythingRules, platform, refusal, role, rule, session, token, user, type Plural } from '../../support/access.ts';
+import {
+  Access,
+  type AccessOptions,
+  binding,
+  everythingRules,
+  platform,
+  refusal,
+  role,
+  rule,
+  session,
+  token,
+  user,
+  type Plural,
+} from '../../support/access.ts';
 import { appendReferences } from '../../support/old-references.ts';
 import { altered, shown } from '../../support/writing.ts';
 
@@ -12,14 +25,25 @@ import { altered, shown } from '../../support/writing.ts';
 async function opened(t: Parameters<typeof Access.open>[0], options: AccessOptions = {}): Promise<Access> {
   const access = await Access.open(t, options);
   await access.given(
-    role('super-role', everythingRules), role('authenticated'), role('patcher', [rule('get,create,update,patch', 'widgets')]),
+    role('super-role', everythingRules),
+    role('authenticated'),
+    role('patcher', [rule('get,create,update,patch', 'widgets')]),
     role('deleter', [rule('delete', 'widgets')], { dependencies: ['patcher'] }),
     role('holder', [rule('update', 'widgets/finalizers', { resourceNames: ['shelf'] })], { dependencies: ['deleter'] }),
     role('one', [rule('delete', 'widgets', { resourceNames: ['book'] })], { dependencies: ['patcher'] }),
-    user('root', { password: 'the password' }), user('pat'), user('del'), user('fin'), user('one'),
-    binding('roots', 'super-role', 'root'), binding('pats', 'patcher', 'pat'), binding('dels', 'deleter', 'del'),
-    binding('fins', 'holder', 'fin'), binding('ones', 'one', 'one'),
-    widget('book', [owner('shelf'), owner('box')]), widget('plain'), widget('held', [{ ...owner('shelf'), blockOwnerDeletion: true }]),
+    user('root', { password: 'the password' }),
+    user('pat'),
+    user('del'),
+    user('fin'),
+    user('one'),
+    binding('roots', 'super-role', 'root'),
+    binding('pats', 'patcher', 'pat'),
+    binding('dels', 'deleter', 'del'),
+    binding('fins', 'holder', 'fin'),
+    binding('ones', 'one', 'one'),
+    widget('book', [owner('shelf'), owner('box')]),
+    widget('plain'),
+    widget('held', [{ ...owner('shelf'), blockOwnerDeletion: true }]),
   );
   return access;
 }
@@ -29,10 +53,16 @@ function owner(name: string, more: JsonObject = {}): JsonObject {
 }
 
 function widget(name: string, ownerReferences: readonly JsonObject[] = []): JsonObject {
-  return { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name, ...(ownerReferences.length === 0 ? {} : { ownerReferences }) }, spec: { title: name } };
+  return {
+    apiVersion: 'example.com/v1',
+    kind: 'Widget',
+    metadata: { name, ...(ownerReferences.length === 0 ? {} : { ownerReferences }) },
+    spec: { title: name },
+  };
 }
 
-const blocking = (name: string, more: JsonObject = {}): JsonObject => owner(name, { blockOwnerDeletion: true, ...more });
+const blocking = (name: string, more: JsonObject = {}): JsonObject =>
+  owner(name, { blockOwnerDeletion: true, ...more });
 
 type Case = readonly [about: string, by: Subject | string, object: JsonObject, expected: string];
 
@@ -40,7 +70,12 @@ const replacements: readonly Case[] = [
   ['adding one without delete', 'pat', widget('plain', [owner('shelf')]), 'forbidden'],
   ['adding one with delete', 'del', widget('plain', [owner('shelf')]), 'ok'],
   ['adding oneself', 'pat', widget('plain', [owner('plain')]), 'forbidden'],
-  ['adding one of a kind that differs in case', 'pat', widget('plain', [owner('shelf', { kind: 'widget' })]), 'forbidden'],
+  [
+    'adding one of a kind that differs in case',
+    'pat',
+    widget('plain', [owner('shelf', { kind: 'widget' })]),
+    'forbidden',
+  ],
   ['delete on another name', 'one', widget('plain', [owner('shelf')]), 'forbidden'],
   ['delete on this name', 'one', widget('book', []), 'ok'],
   ['leaving them as they are', 'pat', widget('book', [owner('shelf'), owner('box')]), 'ok'],
@@ -55,26 +90,46 @@ const replacements: readonly Case[] = [
   ['holding back another', 'fin', widget('plain', [blocking('box')]), 'forbidden'],
   ['beginning to hold back', 'del', widget('book', [blocking('shelf'), owner('box')]), 'forbidden'],
   ['holding back as before, with another owner', 'del', widget('held', [blocking('shelf'), owner('box')]), 'ok'],
-  ['holding back another by the uid that is held back already', 'del', widget('held', [blocking('box', { uid: 'uid of shelf' })]), 'forbidden'],
+  [
+    'holding back another by the uid that is held back already',
+    'del',
+    widget('held', [blocking('box', { uid: 'uid of shelf' })]),
+    'forbidden',
+  ],
   ['letting go', 'del', widget('held', [owner('shelf')]), 'ok'],
-  ['holding back one of an unregistered kind', 'fin', widget('plain', [blocking('shelf', { kind: 'widget' })]), 'forbidden'],
+  [
+    'holding back one of an unregistered kind',
+    'fin',
+    widget('plain', [blocking('shelf', { kind: 'widget' })]),
+    'forbidden',
+  ],
   ['the same by the super administrator', 'root', widget('plain', [blocking('shelf', { kind: 'widget' })]), 'ok'],
   ['of an unregistered group', 'fin', widget('plain', [blocking('shelf', { apiVersion: 'v1' })]), 'forbidden'],
-  ['of another version of the type', 'fin', widget('plain', [blocking('shelf', { apiVersion: 'example.com/v9' })]), 'ok'],
-  ['a user of whom nothing may be written', 'fin', widget('plain', [blocking('root', { apiVersion: 'v1alpha1', kind: 'User' })]), 'forbidden'],
+  [
+    'of another version of the type',
+    'fin',
+    widget('plain', [blocking('shelf', { apiVersion: 'example.com/v9' })]),
+    'ok',
+  ],
+  [
+    'a user of whom nothing may be written',
+    'fin',
+    widget('plain', [blocking('root', { apiVersion: 'v1alpha1', kind: 'User' })]),
+    'forbidden',
+  ],
   ['a visitor', { kind: 'visitor' }, widget('plain', [owner('shelf')]), 'forbidden'],
   ['a plugin', { kind: 'plugin', name: 'p' }, widget('plain', [blocking('shelf')]), 'ok'],
   ['the platform', platform, widget('plain', [blocking('shelf')]), 'ok'],
 ];
 
-test('a change of owners needs delete on the object, and holding back the owner\'s finalizers', async (t) => {
+test("a change of owners needs delete on the object, and holding back the owner's finalizers", async (t) => {
   const access = await opened(t);
   for (const [about, by, object, expected] of replacements) {
     t.equal(refusal(await access.as(by).replace(object, { dryRun: true })), expected, about);
   }
 });
 
-test('a create needs no delete, and holding back the owner\'s finalizers', async (t) => {
+test("a create needs no delete, and holding back the owner's finalizers", async (t) => {
   const access = await opened(t);
   const creates: readonly Case[] = [
     ['an owner', 'pat', widget('new', [owner('nobody')]), 'ok'],
@@ -83,36 +138,51 @@ test('a create needs no delete, and holding back the owner\'s finalizers', async
     ['one that may be', 'fin', widget('new', [blocking('shelf')]), 'ok'],
     ['no owner, said so', 'pat', { ...widget('new'), metadata: { name: 'new', ownerReferences: [] } }, 'ok'],
   ];
-  for (const [about, by, object, expected] of creates) t.equal(refusal(await access.as(by).create(object, { dryRun: true })), expected, about);
+  for (const [about, by, object, expected] of creates)
+    t.equal(refusal(await access.as(by).create(object, { dryRun: true })), expected, about);
 });
 
 test('a refusal names the verb, the resource and the name', async (t) => {
   const access = await opened(t);
   const detail = (outcome: WriteOutcome): string => (outcome.ok ? '' : outcome.rejection.detail);
-  t.equal(detail(await access.as('pat').replace(widget('plain', [owner('shelf')]))),
-    'widgets.example.com "plain" is forbidden: User "pat" cannot delete resource "widgets" in API group "example.com": a change of metadata.ownerReferences needs this right');
-  t.equal(detail(await access.as('del').replace(widget('plain', [blocking('shelf')]))),
-    'widgets.example.com "shelf" is forbidden: User "del" cannot update resource "widgets/finalizers" in API group "example.com": blockOwnerDeletion needs this right');
-  t.equal(detail(await access.as('del').replace(widget('plain', [blocking('x', { kind: 'Shelf' })]))),
-    'User "del" cannot update the finalizers of Shelf "x" of example.com/v1: no such type is registered, so only a super administrator may set blockOwnerDeletion');
+  t.equal(
+    detail(await access.as('pat').replace(widget('plain', [owner('shelf')]))),
+    'widgets.example.com "plain" is forbidden: User "pat" cannot delete resource "widgets" in API group "example.com": a change of metadata.ownerReferences needs this right',
+  );
+  t.equal(
+    detail(await access.as('del').replace(widget('plain', [blocking('shelf')]))),
+    'widgets.example.com "shelf" is forbidden: User "del" cannot update resource "widgets/finalizers" in API group "example.com": blockOwnerDeletion needs this right',
+  );
+  t.equal(
+    detail(await access.as('del').replace(widget('plain', [blocking('x', { kind: 'Shelf' })]))),
+    'User "del" cannot update the finalizers of Shelf "x" of example.com/v1: no such type is registered, so only a super administrator may set blockOwnerDeletion',
+  );
 });
 
 test('a right that goes before the write is decided anew counts no more', async (t) => {
   let meanwhile: (() => Promise<unknown>) | undefined;
   const access = await opened(t, {
-    through: (log) => altered(log, {
-      append: async (stream, ...call) => {
-        const [lost, isWidget] = [meanwhile, stream.startsWith('object:widgets.')];
-        if (lost === undefined || !isWidget) return log.append(stream, ...call);
-        meanwhile = undefined;
-        await lost();
-        return { ok: false, reason: 'conflict', actual: 'absent' };
-      },
-    }),
+    through: (log) =>
+      altered(log, {
+        append: async (stream, ...call) => {
+          const [lost, isWidget] = [meanwhile, stream.startsWith('object:widgets.')];
+          if (lost === undefined || !isWidget) return log.append(stream, ...call);
+          meanwhile = undefined;
+          await lost();
+          return { ok: false, reason: 'conflict', actual: 'absent' };
+        },
+      }),
   });
   const unbind = { type: 'delete', name: 'dels', preconditions: {} } as const;
   const cause = { actor: 'x', verb: 'delete', requestId: 'r' };
-  meanwhile = async () => access.execute(access.type('rolebindings'), unbind, { cause, dryRun: false, fieldValidation: undefined, origin: 'client', subject: platform });
+  meanwhile = async () =>
+    access.execute(access.type('rolebindings'), unbind, {
+      cause,
+      dryRun: false,
+      fieldValidation: undefined,
+      origin: 'client',
+      subject: platform,
+    });
   const patch = { metadata: { ownerReferences: [owner('shelf')] } };
   t.equal(refusal(await access.as('del').patch('widgets', 'plain', patch)), 'forbidden');
   t.equal(access.object('widgets', 'plain')?.metadata.ownerReferences, undefined);
@@ -122,25 +192,50 @@ test('objects of access control take no owners, whoever writes', async (t) => {
   const access = await opened(t);
   await access.given(session('s', 'pat', { userUid: 'u', expiresAt: '2027-01-01T00:00:00.000Z' }));
   shown(await access.as('pat').create(token('t')));
-  const objects: readonly (readonly [Plural, string])[] = [['users', 'pat'], ['roles', 'one'], ['rolebindings', 'ones'], ['personalaccesstokens', 't'], ['sessions', 's']];
+  const objects: readonly (readonly [Plural, string])[] = [
+    ['users', 'pat'],
+    ['roles', 'one'],
+    ['rolebindings', 'ones'],
+    ['personalaccesstokens', 't'],
+    ['sessions', 's'],
+  ];
   const subjects: readonly (Subject | string)[] = ['root', 'pat', { kind: 'plugin', name: 'p' }, platform];
   for (const [plural, name] of objects) {
     for (const by of subjects) {
-      t.equal(refusal(await access.as(by).patch(plural, name, { metadata: { ownerReferences: [owner('x')] } })), 'invalid /metadata/ownerReferences', `${plural} by ${JSON.stringify(by)}`);
+      t.equal(
+        refusal(await access.as(by).patch(plural, name, { metadata: { ownerReferences: [owner('x')] } })),
+        'invalid /metadata/ownerReferences',
+        `${plural} by ${JSON.stringify(by)}`,
+      );
     }
   }
-  t.equal(refusal(await access.as(platform).create({ ...user('new'), metadata: { name: 'new', ownerReferences: [owner('x')] } })), 'invalid /metadata/ownerReferences');
+  t.equal(
+    refusal(
+      await access.as(platform).create({ ...user('new'), metadata: { name: 'new', ownerReferences: [owner('x')] } }),
+    ),
+    'invalid /metadata/ownerReferences',
+  );
 });
 
 test('references that such an object has from an old log may stay or go', async (t) => {
   const access = await opened(t);
-  const references = [{ apiVersion: 'v1', kind: 'X', name: 'a', uid: 'a' }, { apiVersion: 'v1', kind: 'X', name: 'b', uid: 'b' }];
+  const references = [
+    { apiVersion: 'v1', kind: 'X', name: 'a', uid: 'a' },
+    { apiVersion: 'v1', kind: 'X', name: 'b', uid: 'b' },
+  ];
   await appendReferences(access.log, streamName('object:users/pat'), references);
-  await access.settle(access.models.reached((await access.log.head()), { timeoutMs: 1_000 }));
+  await access.settle(access.models.reached(await access.log.head(), { timeoutMs: 1_000 }));
   const root = access.as('root');
   t.equal(refusal(await root.patch('users', 'pat', { spec: { displayName: 'P' } })), 'ok');
-  t.equal(refusal(await root.patch('users', 'pat', { metadata: { ownerReferences: [...references, owner('x')] } })), 'invalid /metadata/ownerReferences');
+  t.equal(
+    refusal(await root.patch('users', 'pat', { metadata: { ownerReferences: [...references, owner('x')] } })),
+    'invalid /metadata/ownerReferences',
+  );
   t.equal(refusal(await root.patch('users', 'pat', { metadata: { ownerReferences: [references[1]!] } })), 'ok');
-  t.equal(refusal(await root.patch('users', 'pat', { metadata: { ownerReferences: references } })), 'invalid /metadata/ownerReferences', 'what went does not come back');
+  t.equal(
+    refusal(await root.patch('users', 'pat', { metadata: { ownerReferences: references } })),
+    'invalid /metadata/ownerReferences',
+    'what went does not come back',
+  );
   t.equal(refusal(await root.patch('users', 'pat', { metadata: { ownerReferences: null } })), 'ok');
 });

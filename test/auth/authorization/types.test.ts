@@ -11,7 +11,10 @@ import { binding, pathRule, platform, role, rule, session, token, user } from '.
 import { create, drawnUid, earlier, facts, frozen, merge, now, positionOf, put } from '../../support/given.ts';
 
 const domain = 'svc.run';
-const types = compilePlatformTypes(domain).map((type, place) => ({ type, strategy: platformTypes(domain)[place]!.strategy }));
+const types = compilePlatformTypes(domain).map((type, place) => ({
+  type,
+  strategy: platformTypes(domain)[place]!.strategy,
+}));
 const alice: Subject = { kind: 'user', name: 'alice', credential: { kind: 'password', uid: 'uid-of-alice' } };
 
 function as(credential: Credential): Subject {
@@ -24,17 +27,32 @@ type Asked = { readonly subject?: Subject; readonly kept?: Kept; readonly state?
 function decided(object: JsonObject, { subject = alice, kept, state = initialState }: Asked = {}): Decision {
   const { type, strategy } = types.find(({ type: { kind } }) => kind === object['kind'])!;
   const name = (object['metadata'] as JsonObject)['name'] as string;
-  return decide(frozen(state), frozen(state.kind === 'live' ? put(object, { name }) : create(object)), { ...facts, type, strategy, subject, kept });
+  return decide(frozen(state), frozen(state.kind === 'live' ? put(object, { name }) : create(object)), {
+    ...facts,
+    type,
+    strategy,
+    subject,
+    kept,
+  });
 }
 
 /** As it is stored when `object` was created by the platform. */
 function storedAs(object: ResourceObject): State {
-  return evolve(initialState, { type: 'ObjectCreated', object, values: [] }, { revision: streamRevision(0), position: positionOf(0) });
+  return evolve(
+    initialState,
+    { type: 'ObjectCreated', object, values: [] },
+    { revision: streamRevision(0), position: positionOf(0) },
+  );
 }
 
 function stored(body: JsonObject): ResourceObject {
   const { metadata, ...members } = body;
-  return { ...members, apiVersion: 'v1alpha1', kind: body['kind'] as string, metadata: { uid: drawnUid, version: 0, generation: 1, creationTimestamp: earlier, ...metadata as JsonObject } } as unknown as ResourceObject;
+  return {
+    ...members,
+    apiVersion: 'v1alpha1',
+    kind: body['kind'] as string,
+    metadata: { uid: drawnUid, version: 0, generation: 1, creationTimestamp: earlier, ...(metadata as JsonObject) },
+  } as unknown as ResourceObject;
 }
 
 function objectOf(decision: Decision): ResourceObject {
@@ -49,14 +67,22 @@ function withheldOf(decision: Decision): Withheld | undefined {
 /** `ok`, or the reason and the pointers. */
 function verdictOf(decision: Decision): string {
   if (decision.ok) return 'ok';
-  return 'violations' in decision.rejection ? [decision.rejection.reason, ...decision.rejection.violations.map(({ pointer }) => pointer)].join(' ') : decision.rejection.reason;
+  return 'violations' in decision.rejection
+    ? [decision.rejection.reason, ...decision.rejection.violations.map(({ pointer }) => pointer)].join(' ')
+    : decision.rejection.reason;
 }
 
 test('the types are of the core group, and every one is compiled', async (t) => {
-  t.strictSame(types.map(({ type: { path, plugin } }) => `${path} ${plugin}`), [
-    '/api/v1alpha1/roles platform', '/api/v1alpha1/rolebindings platform', '/api/v1alpha1/users platform',
-    '/api/v1alpha1/personalaccesstokens platform', '/api/v1alpha1/sessions platform',
-  ]);
+  t.strictSame(
+    types.map(({ type: { path, plugin } }) => `${path} ${plugin}`),
+    [
+      '/api/v1alpha1/roles platform',
+      '/api/v1alpha1/rolebindings platform',
+      '/api/v1alpha1/users platform',
+      '/api/v1alpha1/personalaccesstokens platform',
+      '/api/v1alpha1/sessions platform',
+    ],
+  );
 });
 
 test('what a schema takes and refuses', async (t) => {
@@ -66,7 +92,11 @@ test('what a schema takes and refuses', async (t) => {
     ['a resource rule', r(rule('get,list,*', 'posts,posts/status,*,*/status,posts/*')), 'ok'],
     ['a rule without apiGroups, which matches nothing', r({ resources: ['posts'], verbs: ['get'] }), 'ok'],
     ['a path rule by verb and by method', r(pathRule('get,post,head', '/login,/x/*,*')), 'ok'],
-    ['a rule of both kinds', r({ ...rule('get', 'posts'), ...pathRule('get', '/x') }), 'invalid /rules/0/apiGroups /rules/0/resources'],
+    [
+      'a rule of both kinds',
+      r({ ...rule('get', 'posts'), ...pathRule('get', '/x') }),
+      'invalid /rules/0/apiGroups /rules/0/resources',
+    ],
     ['a rule of neither kind', r({ verbs: ['get'] }), 'invalid /rules/0/resources'],
     ['a rule without verbs', r({ apiGroups: [''], resources: ['posts'] }), 'invalid /rules/0/verbs'],
     ['a method in a resource rule', r(rule('post', 'posts')), 'invalid /rules/0/verbs/0'],
@@ -82,8 +112,16 @@ test('what a schema takes and refuses', async (t) => {
     ['a binding', binding('b', 'r', 'alice', 'oidc:Älice@example.com'), 'ok'],
     ['a binding of nobody', binding('b', 'r'), 'invalid /subjects'],
     ['a binding of 256', binding('b', 'r', ...Array.from({ length: 256 }, (_, place) => `u${String(place)}`)), 'ok'],
-    ['a binding of 257', binding('b', 'r', ...Array.from({ length: 257 }, (_, place) => `u${String(place)}`)), 'invalid /subjects'],
-    ['a binding of what no user is called', binding('b', 'r', '-', 'A', 'oidc:', 'other:x'), 'invalid /subjects/0/name /subjects/1/name /subjects/2/name /subjects/3/name'],
+    [
+      'a binding of 257',
+      binding('b', 'r', ...Array.from({ length: 257 }, (_, place) => `u${String(place)}`)),
+      'invalid /subjects',
+    ],
+    [
+      'a binding of what no user is called',
+      binding('b', 'r', '-', 'A', 'oidc:', 'other:x'),
+      'invalid /subjects/0/name /subjects/1/name /subjects/2/name /subjects/3/name',
+    ],
     ['a user without a spec', { kind: 'User', metadata: { name: 'u' } }, 'ok'],
     ['a user called -', user('-'), 'invalid /metadata/name'],
     ['no mail address', user('u', { email: 'x' }), 'invalid /spec/email'],
@@ -106,30 +144,76 @@ test('a password never reaches the event', async (t) => {
   t.strictSame(objectOf(first)['spec'], { displayName: 'U' });
   const again = decided(user('u', { displayName: 'U', password: 'correct horse' }), { kept: { revision: 4 } });
   t.equal(withheldOf(again), undefined, 'kept by now, so nothing is withheld any more');
-  t.strictSame(objectOf(again), { ...stored(user('u', { displayName: 'U' })), metadata: { ...stored(user('u')).metadata, creationTimestamp: now }, status: { passwordRevision: 4, passwordSetAt: now } });
+  t.strictSame(objectOf(again), {
+    ...stored(user('u', { displayName: 'U' })),
+    metadata: { ...stored(user('u')).metadata, creationTimestamp: now },
+    status: { passwordRevision: 4, passwordSetAt: now },
+  });
   t.notMatch(JSON.stringify(again), 'correct horse');
 });
 
 test('only what an operator chose for the first start may be a short password', async (t) => {
   const shortly = user('u', { password: 'x7-Qz' });
   t.equal(verdictOf(decided(shortly, { subject: { kind: 'platform', part: 'administrator' } })), 'ok');
-  t.equal(verdictOf(decided(shortly, { subject: { kind: 'platform', part: 'account' } })), 'invalid /spec/password', 'one\'s own is written by the platform, too');
+  t.equal(
+    verdictOf(decided(shortly, { subject: { kind: 'platform', part: 'account' } })),
+    'invalid /spec/password',
+    "one's own is written by the platform, too",
+  );
 });
 
 test('a user keeps the password that is not written, whatever the writer says of it', async (t) => {
-  const state = storedAs(stored({ ...user('u', { displayName: 'U' }), status: { passwordRevision: 1, passwordSetAt: earlier } }));
-  t.strictSame(objectOf(decided({ ...user('u', { displayName: 'V' }), apiVersion: 'v1alpha1', status: { passwordRevision: 0 } }, { state }))['status'], { passwordRevision: 1, passwordSetAt: earlier });
-  t.strictSame(objectOf(decided({ ...user('u', { displayName: 'V' }), status: { passwordRevision: 7 } }, { state, subject: platform }))['status'], { passwordRevision: 7 }, 'the platform may');
+  const state = storedAs(
+    stored({ ...user('u', { displayName: 'U' }), status: { passwordRevision: 1, passwordSetAt: earlier } }),
+  );
+  t.strictSame(
+    objectOf(
+      decided(
+        { ...user('u', { displayName: 'V' }), apiVersion: 'v1alpha1', status: { passwordRevision: 0 } },
+        { state },
+      ),
+    )['status'],
+    { passwordRevision: 1, passwordSetAt: earlier },
+  );
+  t.strictSame(
+    objectOf(
+      decided({ ...user('u', { displayName: 'V' }), status: { passwordRevision: 7 } }, { state, subject: platform }),
+    )['status'],
+    { passwordRevision: 7 },
+    'the platform may',
+  );
   const unchanged = decided({ ...user('u', { displayName: 'U' }), status: { passwordRevision: 9 } }, { state });
   t.equal(unchanged.ok && unchanged.event, undefined, 'a write of nothing else appends nothing');
-  t.equal(objectOf(decided({ kind: 'User', metadata: { name: 'u' }, status: { passwordRevision: 0 } }))['status'], undefined);
+  t.equal(
+    objectOf(decided({ kind: 'User', metadata: { name: 'u' }, status: { passwordRevision: 0 } }))['status'],
+    undefined,
+  );
 });
 
 test('a role says whether its annotations could be read, and since when', async (t) => {
-  const broken = role('r', [], { annotations: { 'rbac.authorization.svc.run/dependencies': '["a"', 'rbac.authorization.svc.run/ui-permissions': '7' } });
+  const broken = role('r', [], {
+    annotations: {
+      'rbac.authorization.svc.run/dependencies': '["a"',
+      'rbac.authorization.svc.run/ui-permissions': '7',
+    },
+  });
   const conditions = (decision: Decision): unknown => (objectOf(decision)['status'] as JsonObject)['conditions'];
-  t.match(conditions(decided(broken)), [{ type: 'Valid', status: 'False', reason: 'MalformedAnnotation', message: /dependencies.*; .*ui-permissions/u, lastTransitionTime: now }]);
-  const valid = { type: 'Valid', status: 'True', reason: 'WellFormed', message: 'the annotations are well-formed', lastTransitionTime: earlier };
+  t.match(conditions(decided(broken)), [
+    {
+      type: 'Valid',
+      status: 'False',
+      reason: 'MalformedAnnotation',
+      message: /dependencies.*; .*ui-permissions/u,
+      lastTransitionTime: now,
+    },
+  ]);
+  const valid = {
+    type: 'Valid',
+    status: 'True',
+    reason: 'WellFormed',
+    message: 'the annotations are well-formed',
+    lastTransitionTime: earlier,
+  };
   const state = storedAs(stored({ ...role('r'), status: { conditions: [valid] } }));
   const same = decided({ ...role('r'), status: { conditions: [{ ...valid, status: 'False' }] } }, { state });
   t.equal(same.ok && same.event, undefined, 'what does not change keeps its time, so nothing is appended');
@@ -138,9 +222,18 @@ test('a role says whether its annotations could be read, and since when', async 
 });
 
 test('a binding is stored with its groups', async (t) => {
-  const short = { apiVersion: 'v1alpha1', kind: 'RoleBinding', metadata: { name: 'b' }, roleRef: { kind: 'Role', name: 'r' }, subjects: [{ kind: 'User', name: 'alice' }] };
+  const short = {
+    apiVersion: 'v1alpha1',
+    kind: 'RoleBinding',
+    metadata: { name: 'b' },
+    roleRef: { kind: 'Role', name: 'r' },
+    subjects: [{ kind: 'User', name: 'alice' }],
+  };
   const { roleRef, subjects } = objectOf(decided(short));
-  t.strictSame({ roleRef, subjects }, { roleRef: { apiGroup: '', kind: 'Role', name: 'r' }, subjects: [{ apiGroup: '', kind: 'User', name: 'alice' }] });
+  t.strictSame(
+    { roleRef, subjects },
+    { roleRef: { apiGroup: '', kind: 'Role', name: 'r' }, subjects: [{ apiGroup: '', kind: 'User', name: 'alice' }] },
+  );
   const state = storedAs(stored(binding('b', 'r', 'alice')));
   const same = decided(short, { state });
   t.equal(same.ok && same.event, undefined);
@@ -150,18 +243,29 @@ test('a token belongs to whoever creates it, with their own log-in', async (t) =
   const cases: readonly (readonly [string, Subject, string])[] = [
     ['with a password', alice, 'uid-of-alice'],
     ['with a session', as({ kind: 'session', uid: 'uid-of-session', userUid: 'uid-of-alice' }), 'uid-of-alice'],
-    ['with a token', as({ kind: 'token', uid: 'uid-of-token', userUid: 'uid-of-alice', name: 't', roles: undefined }), 'forbidden'],
+    [
+      'with a token',
+      as({ kind: 'token', uid: 'uid-of-token', userUid: 'uid-of-alice', name: 't', roles: undefined }),
+      'forbidden',
+    ],
     ['through an identity provider', as({ kind: 'oidc', expiresAt: 1 }), 'forbidden'],
     ['a visitor', { kind: 'visitor' }, 'forbidden'],
     ['a plugin', { kind: 'plugin', name: 'p' }, 'forbidden'],
   ];
   for (const [about, subject, expected] of cases) {
-    const decision = decided({ ...token('t', { owner: 'bob' }), status: { ownerUid: 'uid-of-bob', token: 'x' } }, { subject });
+    const decision = decided(
+      { ...token('t', { owner: 'bob' }), status: { ownerUid: 'uid-of-bob', token: 'x' } },
+      { subject },
+    );
     if (expected === 'forbidden') {
       t.equal(verdictOf(decision), 'forbidden', about);
       continue;
     }
-    t.strictSame([objectOf(decision)['spec'], objectOf(decision)['status'], withheldOf(decision)], [{ owner: 'alice' }, { ownerUid: expected }, { kind: 'token', prefix: 'pat' }], about);
+    t.strictSame(
+      [objectOf(decision)['spec'], objectOf(decision)['status'], withheldOf(decision)],
+      [{ owner: 'alice' }, { ownerUid: expected }, { kind: 'token', prefix: 'pat' }],
+      about,
+    );
   }
   t.equal(withheldOf(decided(token('t'), { kept: { revision: 0, token: 'pat_x' } })), undefined);
   t.equal(verdictOf(decided(token('t', { expiresAt: now }))), 'invalid /spec/expiresAt');
@@ -185,26 +289,52 @@ test('of a token only its description changes, and that it is revoked', async (t
     ['later', { ...spec, expiresAt: '2028-01-01T00:00:00Z' }, 'invalid /spec/expiresAt'],
     ['revoked', { ...spec, revoked: true }, 'ok'],
   ];
-  for (const [about, changed, expected] of cases) t.equal(verdictOf(decided(token('t', changed), { state })), expected, about);
-  const same = decided({ ...token('t', { ...spec, expiresAt: '2027-01-01T01:00:00+01:00' }), status: { ownerUid: 'uid-of-bob', lastUsedAt: now } }, { state });
-  t.equal(same.ok && same.event, undefined, 'status is the platform\'s');
+  for (const [about, changed, expected] of cases)
+    t.equal(verdictOf(decided(token('t', changed), { state })), expected, about);
+  const same = decided(
+    {
+      ...token('t', { ...spec, expiresAt: '2027-01-01T01:00:00+01:00' }),
+      status: { ownerUid: 'uid-of-bob', lastUsedAt: now },
+    },
+    { state },
+  );
+  t.equal(same.ok && same.event, undefined, "status is the platform's");
   const revoked = storedAs(stored(token('t', { ...spec, revoked: true })));
   t.equal(verdictOf(decided(token('t', spec), { state: revoked })), 'invalid /spec/revoked');
-  const shownAgain = decided({ ...token('t', { ...spec, description: 'two' }), status: { ownerUid: 'uid-of-alice', token: 'pat_x', lastUsedAt: now } }, { state, subject: platform });
+  const shownAgain = decided(
+    {
+      ...token('t', { ...spec, description: 'two' }),
+      status: { ownerUid: 'uid-of-alice', token: 'pat_x', lastUsedAt: now },
+    },
+    { state, subject: platform },
+  );
   t.strictSame(objectOf(shownAgain)['status'], { ownerUid: 'uid-of-alice', lastUsedAt: now }, 'no text is ever stored');
 });
 
-test('a session is the platform\'s alone', async (t) => {
+test("a session is the platform's alone", async (t) => {
   const body = session('s', 'alice', { userUid: 'uid-of-alice', passwordRevision: 0, expiresAt: now });
-  for (const subject of [alice, { kind: 'plugin', name: 'p' } as const, { kind: 'visitor' } as const]) t.equal(verdictOf(decided(body, { subject })), 'forbidden');
+  for (const subject of [alice, { kind: 'plugin', name: 'p' } as const, { kind: 'visitor' } as const])
+    t.equal(verdictOf(decided(body, { subject })), 'forbidden');
   const made = decided(body, { subject: platform });
   t.strictSame([withheldOf(made), objectOf(made)['status']], [{ kind: 'token', prefix: 'ses' }, body['status']]);
   t.equal(verdictOf(decided(body, { subject: alice, state: storedAs(stored(body)) })), 'forbidden');
-  t.equal(withheldOf(decided({ ...body, spec: { user: 'alice' }, status: {} }, { subject: platform, state: storedAs(stored(body)) })), undefined);
+  t.equal(
+    withheldOf(
+      decided({ ...body, spec: { user: 'alice' }, status: {} }, { subject: platform, state: storedAs(stored(body)) }),
+    ),
+    undefined,
+  );
 });
 
 test('a merge patch of a password alone sets it', async (t) => {
   const state = storedAs(stored({ ...user('u', { displayName: 'U' }), status: { passwordRevision: 1 } }));
-  const decision = decide(state, merge({ spec: { password: 'correct horse' } }, { name: 'u' }), { ...facts, ...types[2]!, subject: alice });
-  t.strictSame([withheldOf(decision), objectOf(decision)['spec']], [{ kind: 'password', text: 'correct horse' }, { displayName: 'U' }]);
+  const decision = decide(state, merge({ spec: { password: 'correct horse' } }, { name: 'u' }), {
+    ...facts,
+    ...types[2]!,
+    subject: alice,
+  });
+  t.strictSame(
+    [withheldOf(decision), objectOf(decision)['spec']],
+    [{ kind: 'password', text: 'correct horse' }, { displayName: 'U' }],
+  );
 });

@@ -20,9 +20,20 @@ async function opened(t: Parameters<typeof Access.open>[0]): Promise<Access> {
 }
 
 const everything: ListQuery = { selection: { labels: [], fields: [] }, sort: [], window: { kind: 'all' } };
-const context: WriteContext = { cause: { actor: actorOf(platform), verb: 'create', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: platform };
+const context: WriteContext = {
+  cause: { actor: actorOf(platform), verb: 'create', requestId: 'r' },
+  dryRun: false,
+  fieldValidation: undefined,
+  origin: 'client',
+  subject: platform,
+};
 
-async function assign(access: Access, name: string, wanted: readonly string[], { execute = access.execute, ...changes }: Partial<WriteContext> & { readonly execute?: Execute } = {}): Promise<string> {
+async function assign(
+  access: Access,
+  name: string,
+  wanted: readonly string[],
+  { execute = access.execute, ...changes }: Partial<WriteContext> & { readonly execute?: Execute } = {},
+): Promise<string> {
   const ports = { reader: access.models, execute, type: access.type('rolebindings'), clock: access.clock };
   const outcome = await access.settle(replaceBindings(name, wanted, { ports, context: { ...context, ...changes } }));
   return outcome.ok ? 'ok' : outcome.rejection.reason;
@@ -34,36 +45,47 @@ const seed = process.env['PBT_SEED'] === undefined ? {} : { seed: Number(process
 const users = ['alice', 'bob', 'oidc:Zoë <z@example.com>'];
 const anyStep = fc.oneof(
   fc.record({ kind: fc.constant('assign' as const), user: fc.nat({ max: 2 }), roles: fc.subarray(roles) }),
-  fc.record({ kind: fc.constant('bind' as const), role: fc.constantFrom(...roles), users: fc.subarray([0, 1, 2], { minLength: 1 }) }),
+  fc.record({
+    kind: fc.constant('bind' as const),
+    role: fc.constantFrom(...roles),
+    users: fc.subarray([0, 1, 2], { minLength: 1 }),
+  }),
   fc.record({ kind: fc.constant('collect' as const) }),
 );
 
-t.test('whatever was bound before, a user ends with exactly the roles given, nobody else is concerned, and the same again is no write', async (t) => {
-  const access = await opened(t);
-  let run = 0;
-  await fc.assert(fc.asyncProperty(fc.array(anyStep, { maxLength: 12 }), async (steps) => {
-    run += 1;
-    const names = users.map((name) => `${name}-${String(run)}`);
-    const bound = new Map(names.map((name) => [name, new Set<string>()]));
-    for (const [place, step] of steps.entries()) {
-      if (step.kind === 'assign') {
-        const name = names[step.user] ?? '';
-        t.equal(await assign(access, name, step.roles), 'ok');
-        bound.set(name, new Set(step.roles));
-        const position = access.models.position();
-        t.equal(await assign(access, name, [...step.roles].reverse()), 'ok');
-        t.equal(access.models.position(), position);
-      } else if (step.kind === 'bind') {
-        const named = step.users.map((each) => names[each] ?? '');
-        await access.given(binding(`given-${String(run)}-${String(place)}`, step.role, ...named));
-        for (const name of named) bound.get(name)?.add(step.role);
-      } else {
-        for (const name of [...access.models.pages(access.type('rolebindings').key, everything)].flat()) await access.as(platform).collect('rolebindings', name);
-      }
-      for (const [name, expected] of bound) t.strictSame(access.permissions.bound(name), [...expected].sort());
-    }
-  }), { numRuns: runs, ...seed });
-});
+t.test(
+  'whatever was bound before, a user ends with exactly the roles given, nobody else is concerned, and the same again is no write',
+  async (t) => {
+    const access = await opened(t);
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyStep, { maxLength: 12 }), async (steps) => {
+        run += 1;
+        const names = users.map((name) => `${name}-${String(run)}`);
+        const bound = new Map(names.map((name) => [name, new Set<string>()]));
+        for (const [place, step] of steps.entries()) {
+          if (step.kind === 'assign') {
+            const name = names[step.user] ?? '';
+            t.equal(await assign(access, name, step.roles), 'ok');
+            bound.set(name, new Set(step.roles));
+            const position = access.models.position();
+            t.equal(await assign(access, name, [...step.roles].reverse()), 'ok');
+            t.equal(access.models.position(), position);
+          } else if (step.kind === 'bind') {
+            const named = step.users.map((each) => names[each] ?? '');
+            await access.given(binding(`given-${String(run)}-${String(place)}`, step.role, ...named));
+            for (const name of named) bound.get(name)?.add(step.role);
+          } else {
+            for (const name of [...access.models.pages(access.type('rolebindings').key, everything)].flat())
+              await access.as(platform).collect('rolebindings', name);
+          }
+          for (const [name, expected] of bound) t.strictSame(access.permissions.bound(name), [...expected].sort());
+        }
+      }),
+      { numRuns: runs, ...seed },
+    );
+  },
+);
 
 t.test('a refusal on the way takes back what was made, and leaves what there was', async (t) => {
   const access = await opened(t);
@@ -71,7 +93,9 @@ t.test('a refusal on the way takes back what was made, and leaves what there was
   let writes = 0;
   const refusing: Execute = async (type, command, given) => {
     if (!given.dryRun && command.type === 'create') writes += 1;
-    return writes === 2 && command.type === 'create' ? { ok: false, rejection: { reason: 'forbidden', detail: 'no longer' } } : access.execute(type, command, given);
+    return writes === 2 && command.type === 'create'
+      ? { ok: false, rejection: { reason: 'forbidden', detail: 'no longer' } }
+      : access.execute(type, command, given);
   };
   t.equal(await assign(access, 'alice', ['second', 'third'], { execute: refusing }), 'forbidden');
   t.strictSame(access.permissions.bound('alice'), ['first']);
@@ -89,7 +113,11 @@ t.test('everything is checked before the first write', async (t) => {
   t.equal(access.models.position(), after);
   t.equal(await assign(access, 'alice', ['second'], { dryRun: true }), 'ok');
   t.equal(access.models.position(), after);
-  t.equal(await assign(access, 'alice', ['second'], { subject: limited }), 'forbidden', 'nobody takes a role from who may do more');
+  t.equal(
+    await assign(access, 'alice', ['second'], { subject: limited }),
+    'forbidden',
+    'nobody takes a role from who may do more',
+  );
   t.strictSame(access.permissions.bound('alice'), ['first']);
 });
 
@@ -100,7 +128,27 @@ t.test('bindings that change meanwhile are looked at anew', async (t) => {
   const racing: Execute = async (type, command, given) => {
     if (!given.dryRun && !interfered) {
       interfered = true;
-      shown(await access.execute(type, { type: 'patch', name: 'shared', patch: { kind: 'merge', document: { subjects: [{ kind: 'User', name: 'alice' }, { kind: 'User', name: 'oidc:new' }] } }, part: 'main', preconditions: {} }, { ...context }));
+      shown(
+        await access.execute(
+          type,
+          {
+            type: 'patch',
+            name: 'shared',
+            patch: {
+              kind: 'merge',
+              document: {
+                subjects: [
+                  { kind: 'User', name: 'alice' },
+                  { kind: 'User', name: 'oidc:new' },
+                ],
+              },
+            },
+            part: 'main',
+            preconditions: {},
+          },
+          { ...context },
+        ),
+      );
     }
     return access.execute(type, command, given);
   };
@@ -110,9 +158,15 @@ t.test('bindings that change meanwhile are looked at anew', async (t) => {
   t.strictSame(access.permissions.bound('bob'), []);
 });
 
-t.test('a binding\'s name is valid, readable, and another for every pair', async (t) => {
+t.test("a binding's name is valid, readable, and another for every pair", async (t) => {
   t.match(bindingName('alice', 'post-editor', 0), /^alice-post-editor-[0-9a-f]{16}$/u);
   t.not(bindingName('a-b', 'c', 0), bindingName('a', 'b-c', 0));
   t.not(bindingName('a', 'b', 0), bindingName('a', 'b', 1));
-  fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 600 }), fc.string({ maxLength: nameLengthMax }), (name, to) => nameProblem(bindingName(name, to, 0)) === undefined));
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'binary', maxLength: 600 }),
+      fc.string({ maxLength: nameLengthMax }),
+      (name, to) => nameProblem(bindingName(name, to, 0)) === undefined,
+    ),
+  );
 });

@@ -2,7 +2,19 @@ import { test } from 'tap';
 
 import type { WriteOutcome } from '../../../src/command/command.ts';
 import type { Subject } from '../../../src/command/subject.ts';
-import { Access, binding, everythingRules, platform, refusal, role, rule, session, token, user, type Plural } from '../../support/access.ts';
+import {
+  Access,
+  binding,
+  everythingRules,
+  platform,
+  refusal,
+  role,
+  rule,
+  session,
+  token,
+  user,
+  type Plural,
+} from '../../support/access.ts';
 import { shown } from '../../support/writing.ts';
 
 /** `mary` may write everything of access control, and nothing else; `root` may do everything; `ann` holds no role; `walt` writes posts. */
@@ -10,12 +22,24 @@ async function opened(t: Parameters<typeof Access.open>[0]): Promise<Access> {
   const access = await Access.open(t);
   const plurals = 'users,roles,rolebindings,personalaccesstokens,sessions';
   await access.given(
-    role('super-role', everythingRules), role('anonymous', [rule('get', 'news')]), role('authenticated', [rule('get', 'profiles')]),
-    role('manager', [rule('*', plurals, { apiGroups: [''] })]), role('writer', [rule('create', 'posts')]), role('chief', [rule('get', 'x')], { dependencies: ['writer'] }),
-    ...['root', 'deputy', 'mary', 'ann', 'walt'].map((name) => user(name, name === 'walt' || name === 'ann' ? {} : { password: 'the password' })),
-    binding('roots', 'super-role', 'root', 'deputy'), binding('managers', 'manager', 'mary'), binding('writers', 'writer', 'walt'),
-    binding('both', 'manager', 'walt', 'ann'), binding('provided', 'writer', 'oidc:olga'),
-    ...['root', 'mary', 'ann', 'walt'].flatMap((name) => [token(`of-${name}`, { owner: name }), session(`of-${name}`, name, { userUid: 'u', expiresAt: '2999-01-01T00:00:00.000Z' })]),
+    role('super-role', everythingRules),
+    role('anonymous', [rule('get', 'news')]),
+    role('authenticated', [rule('get', 'profiles')]),
+    role('manager', [rule('*', plurals, { apiGroups: [''] })]),
+    role('writer', [rule('create', 'posts')]),
+    role('chief', [rule('get', 'x')], { dependencies: ['writer'] }),
+    ...['root', 'deputy', 'mary', 'ann', 'walt'].map((name) =>
+      user(name, name === 'walt' || name === 'ann' ? {} : { password: 'the password' }),
+    ),
+    binding('roots', 'super-role', 'root', 'deputy'),
+    binding('managers', 'manager', 'mary'),
+    binding('writers', 'writer', 'walt'),
+    binding('both', 'manager', 'walt', 'ann'),
+    binding('provided', 'writer', 'oidc:olga'),
+    ...['root', 'mary', 'ann', 'walt'].flatMap((name) => [
+      token(`of-${name}`, { owner: name }),
+      session(`of-${name}`, name, { userUid: 'u', expiresAt: '2999-01-01T00:00:00.000Z' }),
+    ]),
   );
   return access;
 }
@@ -23,10 +47,24 @@ async function opened(t: Parameters<typeof Access.open>[0]): Promise<Access> {
 type Deed = (access: Access, by: Subject | string, name: string) => Promise<WriteOutcome>;
 
 const dry = { dryRun: true };
-const patched = (plural: Plural, document: object): Deed => async (access, by, name) => access.as(by).write(plural, {
-  type: 'patch', name, patch: { kind: 'merge', document: document as never }, part: 'main', preconditions: {},
-}, dry);
-const deleted = (plural: Plural): Deed => async (access, by, name) => access.as(by).write(plural, { type: 'delete', name, preconditions: {} }, dry);
+const patched =
+  (plural: Plural, document: object): Deed =>
+  async (access, by, name) =>
+    access.as(by).write(
+      plural,
+      {
+        type: 'patch',
+        name,
+        patch: { kind: 'merge', document: document as never },
+        part: 'main',
+        preconditions: {},
+      },
+      dry,
+    );
+const deleted =
+  (plural: Plural): Deed =>
+  async (access, by, name) =>
+    access.as(by).write(plural, { type: 'delete', name, preconditions: {} }, dry);
 
 /** What is done with a user, by their name. */
 const deeds: readonly (readonly [string, Deed])[] = [
@@ -38,33 +76,66 @@ const deeds: readonly (readonly [string, Deed])[] = [
   ['hold with a finalizer', patched('users', { metadata: { finalizers: ['example.com/hold'] } })],
   ['delete', deleted('users')],
   ['delete the token of', async (access, by, name) => deleted('personalaccesstokens')(access, by, `of-${name}`)],
-  ['revoke the token of', async (access, by, name) => patched('personalaccesstokens', { spec: { revoked: true } })(access, by, `of-${name}`)],
-  ['describe the token of', async (access, by, name) => patched('personalaccesstokens', { spec: { description: 'x' } })(access, by, `of-${name}`)],
+  [
+    'revoke the token of',
+    async (access, by, name) => patched('personalaccesstokens', { spec: { revoked: true } })(access, by, `of-${name}`),
+  ],
+  [
+    'describe the token of',
+    async (access, by, name) =>
+      patched('personalaccesstokens', { spec: { description: 'x' } })(access, by, `of-${name}`),
+  ],
   ['delete the session of', async (access, by, name) => deleted('sessions')(access, by, `of-${name}`)],
 ];
 
 test('nobody acts on a user who may do more than they', async (t) => {
   const access = await opened(t);
-  const confined: Subject = { kind: 'user', name: 'mary', credential: { kind: 'token', uid: 'u', userUid: 'm', name: 't', roles: ['authenticated'] } };
+  const confined: Subject = {
+    kind: 'user',
+    name: 'mary',
+    credential: { kind: 'token', uid: 'u', userUid: 'm', name: 't', roles: ['authenticated'] },
+  };
   const pairs: readonly (readonly [Subject | string, string, string])[] = [
-    ['mary', 'root', 'forbidden'], ['mary', 'walt', 'forbidden'], ['mary', 'ann', 'ok'], ['mary', 'mary', 'ok'], ['root', 'mary', 'ok'], ['deputy', 'root', 'ok'],
-    [confined, 'mary', 'forbidden'], [{ kind: 'visitor' }, 'ann', 'forbidden'], [{ kind: 'visitor' }, 'root', 'forbidden'], [platform, 'root', 'ok'],
+    ['mary', 'root', 'forbidden'],
+    ['mary', 'walt', 'forbidden'],
+    ['mary', 'ann', 'ok'],
+    ['mary', 'mary', 'ok'],
+    ['root', 'mary', 'ok'],
+    ['deputy', 'root', 'ok'],
+    [confined, 'mary', 'forbidden'],
+    [{ kind: 'visitor' }, 'ann', 'forbidden'],
+    [{ kind: 'visitor' }, 'root', 'forbidden'],
+    [platform, 'root', 'ok'],
   ];
   for (const [by, name, expected] of pairs) {
-    for (const [what, deed] of deeds) t.equal(refusal(await deed(access, by, name)), expected, `${JSON.stringify(by)}: ${what} ${name}`);
+    for (const [what, deed] of deeds)
+      t.equal(refusal(await deed(access, by, name)), expected, `${JSON.stringify(by)}: ${what} ${name}`);
   }
 });
 
 test('nobody takes a role from a user who may do more than they', async (t) => {
   const access = await opened(t);
-  const replaced = async (by: string, object: ReturnType<typeof binding>): Promise<string> => refusal(await access.as(by).replace(object, dry));
-  t.equal(await replaced('mary', binding('both', 'manager', 'ann')), 'forbidden', 'mary holds the role that walt would lose, and not all he has');
+  const replaced = async (by: string, object: ReturnType<typeof binding>): Promise<string> =>
+    refusal(await access.as(by).replace(object, dry));
+  t.equal(
+    await replaced('mary', binding('both', 'manager', 'ann')),
+    'forbidden',
+    'mary holds the role that walt would lose, and not all he has',
+  );
   t.equal(await replaced('mary', binding('both', 'manager', 'walt')), 'ok', 'and all that ann has');
-  t.equal(await replaced('mary', binding('both', 'manager', 'walt', 'ann', 'root')), 'ok', 'a further one takes from nobody');
-  t.equal(await replaced('mary', binding('both', 'authenticated', 'walt', 'ann')), 'forbidden', 'another role takes the first');
+  t.equal(
+    await replaced('mary', binding('both', 'manager', 'walt', 'ann', 'root')),
+    'ok',
+    'a further one takes from nobody',
+  );
+  t.equal(
+    await replaced('mary', binding('both', 'authenticated', 'walt', 'ann')),
+    'forbidden',
+    'another role takes the first',
+  );
   t.equal(refusal(await deleted('rolebindings')(access, 'mary', 'both')), 'forbidden');
   t.equal(refusal(await deleted('rolebindings')(access, 'mary', 'roots')), 'forbidden');
-  t.equal(refusal(await deleted('rolebindings')(access, 'mary', 'provided')), 'forbidden', 'also a provider\'s user');
+  t.equal(refusal(await deleted('rolebindings')(access, 'mary', 'provided')), 'forbidden', "also a provider's user");
   t.equal(refusal(await deleted('rolebindings')(access, 'root', 'both')), 'ok');
 });
 
@@ -72,7 +143,11 @@ test('a user who was deleted is not made anew by who may do less', async (t) => 
   const access = await opened(t);
   shown(await access.as('root').patch('users', 'walt', { metadata: { finalizers: ['example.com/hold'] } }));
   shown(await access.as('root').delete('users', 'walt'));
-  t.equal(refusal(await access.as('mary').patch('users', 'walt', { metadata: { finalizers: null } })), 'forbidden', 'the name stays taken until nobody is bound by it');
+  t.equal(
+    refusal(await access.as('mary').patch('users', 'walt', { metadata: { finalizers: null } })),
+    'forbidden',
+    'the name stays taken until nobody is bound by it',
+  );
   shown(await access.as(platform).collect('users', 'walt'));
   t.equal(refusal(await access.as('mary').create(user('walt', { password: 'another password' }))), 'forbidden');
 });
@@ -91,17 +166,34 @@ test('roles that everybody has are not deleted, and changed within what the writ
     ['by a dependency', role('anonymous', [rule('get', 'news')], { dependencies: ['writer'] }), 'forbidden'],
     ['by one that brings others', role('authenticated', [], { dependencies: ['chief'] }), 'forbidden'],
     ['by one that there is not', role('authenticated', [], { dependencies: ['of-a-plugin'] }), 'forbidden'],
-    ['by adding it to what the writer lacks', role('anonymous', [rule('get', 'news')], { aggregateTo: ['writer', 'super-role'] }), 'ok'],
+    [
+      'by adding it to what the writer lacks',
+      role('anonymous', [rule('get', 'news')], { aggregateTo: ['writer', 'super-role'] }),
+      'ok',
+    ],
   ];
-  for (const [about, object, expected] of changes) t.equal(refusal(await access.as('mary').replace(object, dry)), expected, about);
-  t.equal(refusal(await access.as('mary').create(role('new', [rule('create', 'posts')], { aggregateTo: ['anonymous'] }), dry)), 'forbidden', 'nor by a role that adds itself to it');
+  for (const [about, object, expected] of changes)
+    t.equal(refusal(await access.as('mary').replace(object, dry)), expected, about);
+  t.equal(
+    refusal(
+      await access.as('mary').create(role('new', [rule('create', 'posts')], { aggregateTo: ['anonymous'] }), dry),
+    ),
+    'forbidden',
+    'nor by a role that adds itself to it',
+  );
   await access.given(role('opener', [rule('update', 'roles', { apiGroups: [''] })], { aggregateTo: ['anonymous'] }));
-  t.equal(refusal(await access.as({ kind: 'visitor' }).replace(role('anonymous'), dry)), 'forbidden', 'a visitor is no user');
+  t.equal(
+    refusal(await access.as({ kind: 'visitor' }).replace(role('anonymous'), dry)),
+    'forbidden',
+    'a visitor is no user',
+  );
 });
 
 test('the refusal says whom the writer cannot act on, and what they lack', async (t) => {
   const access = await opened(t);
   const outcome = await access.as('mary').patch('users', 'walt', { spec: { disabled: true } });
-  t.equal(outcome.ok ? '' : outcome.rejection.detail,
-    'users "walt" is forbidden: User "mary" cannot act on a user with more permissions than their own: {"apiGroups":["example.com"],"resources":["posts"],"verbs":["create"]}');
+  t.equal(
+    outcome.ok ? '' : outcome.rejection.detail,
+    'users "walt" is forbidden: User "mary" cannot act on a user with more permissions than their own: {"apiGroups":["example.com"],"resources":["posts"],"verbs":["create"]}',
+  );
 });

@@ -11,20 +11,42 @@ const account = '/apis/uc.api.svc.run/v1alpha1/users/-';
 
 const access = await Access.open(t);
 await access.given(user('alice'));
-const carol: Subject = { kind: 'user', name: 'oidc:carol', credential: { kind: 'oidc', expiresAt: Number.MAX_SAFE_INTEGER } };
+const carol: Subject = {
+  kind: 'user',
+  name: 'oidc:carol',
+  credential: { kind: 'oidc', expiresAt: Number.MAX_SAFE_INTEGER },
+};
 let verified: NotAuthenticated = { ok: false, reason: 'unauthorized', detail: 'wrong' };
 
 const registry = new TypeRegistry();
 const users = access.type('users');
 const edge = await startEdge({
-  registry, reader: access.models, feed: access.models, execute: access.execute,
-  authenticate: ({ authorization }) => ({ ok: true, subject: authorization === 'carol' ? carol : access.user('alice') }),
+  registry,
+  reader: access.models,
+  feed: access.models,
+  execute: access.execute,
+  authenticate: ({ authorization }) => ({
+    ok: true,
+    subject: authorization === 'carol' ? carol : access.user('alice'),
+  }),
   authorize: () => ({ allowed: true }),
-  platformRoutes: accountRoutes({ domain: 'svc.run', registry, reader: access.models, execute: access.execute, refusals: { logInFailed: () => undefined }, verifyPassword: async () => Promise.resolve(verified) }),
+  platformRoutes: accountRoutes({
+    domain: 'svc.run',
+    registry,
+    reader: access.models,
+    execute: access.execute,
+    refusals: { logInFailed: () => undefined },
+    verifyPassword: async () => Promise.resolve(verified),
+  }),
 });
 t.teardown(async () => edge.stop());
 
-const call = async (as: string, method: string, path: string, body?: object) => edge.call(path, { method, headers: { authorization: as, 'content-type': 'application/json' }, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+const call = async (as: string, method: string, path: string, body?: object) =>
+  edge.call(path, {
+    method,
+    headers: { authorization: as, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
 
 t.test('while users are not served there is nothing to change', async (t) => {
   t.equal((await call('alice', 'GET', account)).status, 404);
@@ -37,19 +59,25 @@ t.test('while users are not served there is nothing to change', async (t) => {
 t.test('who has no User object has no account', async (t) => {
   t.equal((await call('carol', 'GET', account)).status, 404);
   t.equal((await call('carol', 'PUT', account, {})).status, 404);
-  t.equal((await call('carol', 'PUT', `${account}/password`, { currentPassword: 'x', password: 'long enough' })).status, 404);
+  t.equal(
+    (await call('carol', 'PUT', `${account}/password`, { currentPassword: 'x', password: 'long enough' })).status,
+    404,
+  );
 });
 
-t.test('guessing the current password is bounded like logging in, and what cannot be checked is not held against anybody', async (t) => {
-  const change = { currentPassword: 'a guess', password: 'long enough' };
-  const refused = async (answer: NotAuthenticated) => {
-    verified = answer;
-    return call('alice', 'PUT', `${account}/password`, change);
-  };
-  t.equal((await refused({ ok: false, reason: 'unauthorized', detail: 'wrong' })).status, 422);
-  const bounded = await refused({ ok: false, reason: 'too-many-requests', detail: 'too many', retryAfterSeconds: 9 });
-  t.equal(bounded.status, 429);
-  t.equal(bounded.headers.get('retry-after'), '9');
-  const undecided = await refused({ ok: false, reason: 'unavailable', detail: 'not now', retryAfterSeconds: 1 });
-  t.equal(undecided.status, 503);
-});
+t.test(
+  'guessing the current password is bounded like logging in, and what cannot be checked is not held against anybody',
+  async (t) => {
+    const change = { currentPassword: 'a guess', password: 'long enough' };
+    const refused = async (answer: NotAuthenticated) => {
+      verified = answer;
+      return call('alice', 'PUT', `${account}/password`, change);
+    };
+    t.equal((await refused({ ok: false, reason: 'unauthorized', detail: 'wrong' })).status, 422);
+    const bounded = await refused({ ok: false, reason: 'too-many-requests', detail: 'too many', retryAfterSeconds: 9 });
+    t.equal(bounded.status, 429);
+    t.equal(bounded.headers.get('retry-after'), '9');
+    const undecided = await refused({ ok: false, reason: 'unavailable', detail: 'not now', retryAfterSeconds: 1 });
+    t.equal(undecided.status, 503);
+  },
+);

@@ -26,7 +26,16 @@ class Stage {
 
   static async open(t: Test): Promise<Stage> {
     const lines: string[] = [];
-    return new Stage(await StoppedTime.start(t, { logLines: { write: (line) => { lines.push(line); } } }), lines);
+    return new Stage(
+      await StoppedTime.start(t, {
+        logLines: {
+          write: (line) => {
+            lines.push(line);
+          },
+        },
+      }),
+      lines,
+    );
   }
 
   get server(): TestServer {
@@ -53,17 +62,30 @@ class Stage {
   }
 
   async token(owner: string, name: string, spec: object = {}): Promise<string> {
-    const made = await this.administration.call('POST', `${own}/personalaccesstokens`, { metadata: { name }, spec }, { headers: as(owner) });
+    const made = await this.administration.call(
+      'POST',
+      `${own}/personalaccesstokens`,
+      { metadata: { name }, spec },
+      { headers: as(owner) },
+    );
     return (JSON.parse(made.text) as { readonly status: { readonly token: string } }).status.token;
   }
 
   async logIn(name: string): Promise<Session> {
-    const answered = await ask(this.server.url, '/login', { method: 'POST', headers: json, body: JSON.stringify({ username: name, password: passwordOf(name) }) });
-    return { cookie: cookieOf(answered), csrf: String((JSON.parse(answered.text) as { readonly csrfToken?: string }).csrfToken) };
+    const answered = await ask(this.server.url, '/login', {
+      method: 'POST',
+      headers: json,
+      body: JSON.stringify({ username: name, password: passwordOf(name) }),
+    });
+    return {
+      cookie: cookieOf(answered),
+      csrf: String((JSON.parse(answered.text) as { readonly csrfToken?: string }).csrfToken),
+    };
   }
 
   async logOut({ cookie, csrf }: Session): Promise<number> {
-    return (await ask(this.server.url, '/logout', { method: 'POST', headers: { cookie, 'x-csrf-token': csrf } })).status;
+    return (await ask(this.server.url, '/logout', { method: 'POST', headers: { cookie, 'x-csrf-token': csrf } }))
+      .status;
   }
 
   async restart(): Promise<void> {
@@ -72,14 +94,21 @@ class Stage {
 
   /** Until the name is free again. */
   async gone(plural: string, name: string): Promise<void> {
-    const watching = await Watching.open(this.server.url, core(plural, name), { transport: 'json', headers: { authorization: adminAuthorization } });
+    const watching = await Watching.open(this.server.url, core(plural, name), {
+      transport: 'json',
+      headers: { authorization: adminAuthorization },
+    });
     await this.administration.remove(plural, name);
     await watching.until(({ story }) => story.some((line) => line.startsWith('DELETED')));
     watching.leave();
   }
 
   silent(t: Test): void {
-    t.strictSame([...this.secrets].filter((secret) => secret.length >= 12 && this.#lines.some((line) => line.includes(secret))), [], `no line tells one of ${String(this.secrets.size)} secrets`);
+    t.strictSame(
+      [...this.secrets].filter((secret) => secret.length >= 12 && this.#lines.some((line) => line.includes(secret))),
+      [],
+      `no line tells one of ${String(this.secrets.size)} secrets`,
+    );
   }
 }
 
@@ -88,7 +117,9 @@ function cookieOf({ headers }: Answered): string {
 }
 
 function swapped(text: string): string {
-  return text.replaceAll(/[A-Za-z]/gu, (letter) => (letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()));
+  return text.replaceAll(/[A-Za-z]/gu, (letter) =>
+    letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase(),
+  );
 }
 
 function base64url(value: object): string {
@@ -97,8 +128,13 @@ function base64url(value: object): string {
 
 const claims = base64url({ iss: 'https://issuer.example', aud: 'ledgerplane', sub: 'admin', exp: 4_102_444_800 });
 const jwts = [
-  ...['none', 'None', 'HS256', 'RS256', 'ES256', 'EdDSA'].map((alg) => `${base64url({ alg, typ: 'JWT' })}.${claims}.${alg.toLowerCase() === 'none' ? '' : 'c2lnbmF0dXJl'}`),
-  `${base64url({ alg: 'RS256', jku: 'http://127.0.0.1:1/keys' })}.${claims}.c2lnbmF0dXJl`, `${base64url({ alg: 'dir', enc: 'A256GCM' })}..a.b.c`, '..', 'a.b.c',
+  ...['none', 'None', 'HS256', 'RS256', 'ES256', 'EdDSA'].map(
+    (alg) => `${base64url({ alg, typ: 'JWT' })}.${claims}.${alg.toLowerCase() === 'none' ? '' : 'c2lnbmF0dXJl'}`,
+  ),
+  `${base64url({ alg: 'RS256', jku: 'http://127.0.0.1:1/keys' })}.${claims}.c2lnbmF0dXJl`,
+  `${base64url({ alg: 'dir', enc: 'A256GCM' })}..a.b.c`,
+  '..',
+  'a.b.c',
 ];
 
 t.test('only the very text that was issued is a token', async (t) => {
@@ -109,20 +145,82 @@ t.test('only the very text that was issued is a token', async (t) => {
   const session = cookie.split('=')[1] ?? '';
   const [, uid = '', secret = ''] = /^pat_([0-9a-f]{32})_(.{43})$/u.exec(token) ?? [];
   const text = (changed: string): Headers => ({ authorization: `Bearer ${changed}` });
-  for (const headers of [text(token), { authorization: `bearer ${token}` }, { authorization: `BEARER   ${token}` }, { cookie }]) t.equal(await stage.status(headers), 200);
+  for (const headers of [
+    text(token),
+    { authorization: `bearer ${token}` },
+    { authorization: `BEARER   ${token}` },
+    { cookie },
+  ])
+    t.equal(await stage.status(headers), 200);
   const bad: readonly Headers[] = [
-    ...[token.slice(0, -1), token.slice(1), token.slice(0, 36), `${token}A`, `${token}=`, `${token}${token}`, `x${token}`, swapped(token), token.toUpperCase(), `PAT_${uid}_${secret}`, `pat_${uid.toUpperCase()}_${secret}`, `pat_${uid}_${swapped(secret)}`].map(text),
-    ...[`pat_${uid}_${'A'.repeat(43)}`, `pat_${uid}_`, `pat_${other.slice(4, 36)}_${secret}`, `pat_${'0'.repeat(32)}_${secret}`, `pat-${uid}-${secret}`, `pat_${Array.from(uid).reverse().join('')}_${secret}`, Buffer.from(token).toString('base64')].map(text),
+    ...[
+      token.slice(0, -1),
+      token.slice(1),
+      token.slice(0, 36),
+      `${token}A`,
+      `${token}=`,
+      `${token}${token}`,
+      `x${token}`,
+      swapped(token),
+      token.toUpperCase(),
+      `PAT_${uid}_${secret}`,
+      `pat_${uid.toUpperCase()}_${secret}`,
+      `pat_${uid}_${swapped(secret)}`,
+    ].map(text),
+    ...[
+      `pat_${uid}_${'A'.repeat(43)}`,
+      `pat_${uid}_`,
+      `pat_${other.slice(4, 36)}_${secret}`,
+      `pat_${'0'.repeat(32)}_${secret}`,
+      `pat-${uid}-${secret}`,
+      `pat_${Array.from(uid).reverse().join('')}_${secret}`,
+      Buffer.from(token).toString('base64'),
+    ].map(text),
     // One kind of text never stands for the other.
-    ...[session, `pat_${session.slice(4)}`].map(text), { cookie: `ledgerplane_session=${token}` }, { cookie: `ledgerplane_session=ses_${token.slice(4)}` },
-    ...[`Bearer ${token} `.trimEnd().concat(' x'), `Bearer ${token},${token}`, `Bearer "${token}"`, `Bearer: ${token}`, `Token ${token}`, token, 'Bearer', 'Bearer ', `Basic ${token}`, basic('alice', token), basic(token, ''), basic('', token), basic(token, 'x-oauth-basic')].map((authorization) => ({ authorization })),
-    ...['', '=', 'x', session.slice(0, -1), `${session}A`, swapped(session), `"${session}"`, `${session.slice(0, -1)}%41`, encodeURIComponent(`${session}=`)].map((value) => ({ cookie: `ledgerplane_session=${value}` })),
+    ...[session, `pat_${session.slice(4)}`].map(text),
+    { cookie: `ledgerplane_session=${token}` },
+    { cookie: `ledgerplane_session=ses_${token.slice(4)}` },
+    ...[
+      `Bearer ${token} `.trimEnd().concat(' x'),
+      `Bearer ${token},${token}`,
+      `Bearer "${token}"`,
+      `Bearer: ${token}`,
+      `Token ${token}`,
+      token,
+      'Bearer',
+      'Bearer ',
+      `Basic ${token}`,
+      basic('alice', token),
+      basic(token, ''),
+      basic('', token),
+      basic(token, 'x-oauth-basic'),
+    ].map((authorization) => ({ authorization })),
+    ...[
+      '',
+      '=',
+      'x',
+      session.slice(0, -1),
+      `${session}A`,
+      swapped(session),
+      `"${session}"`,
+      `${session.slice(0, -1)}%41`,
+      encodeURIComponent(`${session}=`),
+    ].map((value) => ({ cookie: `ledgerplane_session=${value}` })),
     ...jwts.map(text),
   ];
-  for (const [place, headers] of bad.entries()) t.equal(await stage.status(headers), 401, `bad credential ${String(place)}`);
-  t.equal((await ask(stage.server.url, `${own}/users/-?access_token=${token}`)).status, 401, 'a query is no place for one');
+  for (const [place, headers] of bad.entries())
+    t.equal(await stage.status(headers), 401, `bad credential ${String(place)}`);
+  t.equal(
+    (await ask(stage.server.url, `${own}/users/-?access_token=${token}`)).status,
+    401,
+    'a query is no place for one',
+  );
   t.equal(await stage.status({ ...text('nonsense'), cookie }), 401, 'a good cookie does not help a bad header');
-  t.equal(await stage.status({ cookie: swapped(cookie).replace('LEDGERPLANE_SESSION', 'Ledgerplane_Session') }), 401, 'a cookie of another name is none');
+  t.equal(
+    await stage.status({ cookie: swapped(cookie).replace('LEDGERPLANE_SESSION', 'Ledgerplane_Session') }),
+    401,
+    'a cookie of another name is none',
+  );
   stage.silent(t);
 });
 
@@ -130,17 +228,31 @@ t.test('a token that has ended stays ended', async (t) => {
   const stage = await Stage.open(t);
   const { administration } = stage;
   for (const name of ['alice', 'bob', 'carol', 'dave']) await stage.user(name);
-  const bearer = async (owner: string, name: string, spec: object = {}): Promise<Headers> => ({ authorization: `Bearer ${await stage.token(owner, name, spec)}` });
+  const bearer = async (owner: string, name: string, spec: object = {}): Promise<Headers> => ({
+    authorization: `Bearer ${await stage.token(owner, name, spec)}`,
+  });
   const expiring = await bearer('alice', 'expiring', { expiresAt: new Date(stage.clock.now() + 1_000).toISOString() });
   const ends: readonly (readonly [what: string, headers: Headers, end: () => Promise<void>])[] = [
-    ['revoked', await bearer('alice', 'revoked'), async () => administration.merge('personalaccesstokens', 'revoked', { spec: { revoked: true } })],
+    [
+      'revoked',
+      await bearer('alice', 'revoked'),
+      async () => administration.merge('personalaccesstokens', 'revoked', { spec: { revoked: true } }),
+    ],
     ['deleted', await bearer('alice', 'deleted'), async () => administration.remove('personalaccesstokens', 'deleted')],
-    ['of a disabled user', await bearer('bob', 'bobs'), async () => administration.merge('users', 'bob', { spec: { disabled: true } })],
+    [
+      'of a disabled user',
+      await bearer('bob', 'bobs'),
+      async () => administration.merge('users', 'bob', { spec: { disabled: true } }),
+    ],
     ['of a deleted user', await bearer('carol', 'carols'), async () => administration.remove('users', 'carol')],
-    ['of a user made again', await bearer('dave', 'daves'), async () => {
-      await stage.gone('users', 'dave');
-      await stage.user('dave');
-    }],
+    [
+      'of a user made again',
+      await bearer('dave', 'daves'),
+      async () => {
+        await stage.gone('users', 'dave');
+        await stage.user('dave');
+      },
+    ],
   ];
   t.equal(await stage.status(expiring), 200);
   stage.clock.advance(999);
@@ -166,9 +278,11 @@ t.test('a session that has ended cannot be shown again, and one that has not out
   const [left, staying, overtaken] = [await stage.logIn('alice'), await stage.logIn('alice'), await stage.logIn('bob')];
   // More than can be deleted before the user is enabled again.
   const disabled: Session[] = [];
-  while (disabled.length < 30) disabled.push(...await Promise.all(Array.from({ length: 10 }, async () => stage.logIn('carol'))));
+  while (disabled.length < 30)
+    disabled.push(...(await Promise.all(Array.from({ length: 10 }, async () => stage.logIn('carol')))));
   const [again, old] = [await stage.logIn('dave'), await stage.logIn('erin')];
-  for (const { cookie } of [left, staying, overtaken, ...disabled, again, old]) t.equal(await stage.status({ cookie }), 200);
+  for (const { cookie } of [left, staying, overtaken, ...disabled, again, old])
+    t.equal(await stage.status({ cookie }), 200);
   t.equal(await stage.logOut(left), 204);
   await administration.merge('users', 'bob', { spec: { password: 'another password' } });
   await administration.merge('users', 'bob', { spec: { password: passwordOf('bob') } });
@@ -177,7 +291,12 @@ t.test('a session that has ended cannot be shown again, and one that has not out
   await administration.merge('users', 'carol', { spec: { disabled: false } });
   await stage.gone('users', 'dave');
   await stage.user('dave');
-  const ended = [['after the log-out', left], ['after another password, though it is the old one again', overtaken], ...disabled.map((session) => ['after being disabled and enabled', session] as const), ['of a user made again', again]] as const;
+  const ended = [
+    ['after the log-out', left],
+    ['after another password, though it is the old one again', overtaken],
+    ...disabled.map((session) => ['after being disabled and enabled', session] as const),
+    ['of a user made again', again],
+  ] as const;
   for (const [what, { cookie }] of ended) t.equal(await stage.status({ cookie }), 401, what);
   t.equal(await stage.logOut(left), 401, 'a session ends once');
   await stage.restart();
@@ -201,35 +320,100 @@ t.test('a pair that was right is forgotten when it is not any more', async (t) =
   await administration.merge('users', 'alice', { spec: { password: 'another password' } });
   t.equal(await stage.status(as('alice')), 401, 'the old password');
   t.equal(await stage.status({ authorization: basic('alice', 'another password') }), 200);
-  for (const headers of [basic('Alice', 'another password'), basic('alice ', 'another password'), basic('alice', 'Another password'), basic('alice', 'another password '), basic('alice', ''), basic('oidc:alice', 'another password')]) t.equal(await stage.status({ authorization: headers }, '/livez'), 401, 'even where everybody may go');
+  for (const headers of [
+    basic('Alice', 'another password'),
+    basic('alice ', 'another password'),
+    basic('alice', 'Another password'),
+    basic('alice', 'another password '),
+    basic('alice', ''),
+    basic('oidc:alice', 'another password'),
+  ])
+    t.equal(await stage.status({ authorization: headers }, '/livez'), 401, 'even where everybody may go');
   stage.silent(t);
 });
 
-t.test('another site\'s page can neither log in nor write, and several cookies are none', async (t) => {
+t.test("another site's page can neither log in nor write, and several cookies are none", async (t) => {
   const stage = await Stage.open(t);
   await stage.user('alice');
-  const { server: { url } } = stage;
+  const {
+    server: { url },
+  } = stage;
   const [session, other] = [await stage.logIn('alice'), await stage.logIn('alice')];
-  const foreign: readonly Headers[] = [{ 'sec-fetch-site': 'cross-site' }, { 'sec-fetch-site': 'same-site' }, { origin: 'https://evil.example' }, { origin: 'null' }, { origin: `${url}.evil.example` }, { origin: `${url}0` }, { origin: '' }, { origin: url, 'sec-fetch-site': 'cross-site' }];
+  const foreign: readonly Headers[] = [
+    { 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { origin: 'https://evil.example' },
+    { origin: 'null' },
+    { origin: `${url}.evil.example` },
+    { origin: `${url}0` },
+    { origin: '' },
+    { origin: url, 'sec-fetch-site': 'cross-site' },
+  ];
   const body = new URLSearchParams({ username: 'alice', password: passwordOf('alice') }).toString();
   for (const headers of foreign) {
     const answered = await ask(url, '/login', { method: 'POST', headers: { ...form, ...headers }, body });
-    t.strictSame([answered.status, answered.headers['set-cookie']], [403, undefined], `log-in with ${JSON.stringify(headers)}`);
+    t.strictSame(
+      [answered.status, answered.headers['set-cookie']],
+      [403, undefined],
+      `log-in with ${JSON.stringify(headers)}`,
+    );
   }
-  const write = async (headers: Headers, path = `${own}/personalaccesstokens`): Promise<number> => (await ask(url, path, { method: 'POST', headers: { ...json, ...headers }, body: '{"metadata":{"generateName":"made-"}}' })).status;
+  const write = async (headers: Headers, path = `${own}/personalaccesstokens`): Promise<number> =>
+    (
+      await ask(url, path, {
+        method: 'POST',
+        headers: { ...json, ...headers },
+        body: '{"metadata":{"generateName":"made-"}}',
+      })
+    ).status;
   const [{ cookie, csrf }] = [session];
   for (const headers of foreign) {
-    for (const path of [undefined, '/logout']) t.equal(await write({ cookie, 'x-csrf-token': csrf, ...headers }, path), 403, `by cookie with ${JSON.stringify(headers)}`);
+    for (const path of [undefined, '/logout'])
+      t.equal(
+        await write({ cookie, 'x-csrf-token': csrf, ...headers }, path),
+        403,
+        `by cookie with ${JSON.stringify(headers)}`,
+      );
     t.equal(await write({ ...as('alice'), ...headers }), 403, 'by password, as a browser sends that along, too');
   }
-  for (const headers of [{}, { origin: url }, { referer: url }, { 'sec-fetch-site': 'none' }, { 'x-csrf-token': '' }, { 'x-csrf-token': other.csrf }, { 'x-csrf-token': csrf.slice(1) }, { 'x-csrf-token': swapped(csrf) }, { 'x-requested-with': 'XMLHttpRequest' }, { ...form }]) {
-    for (const path of [undefined, '/logout']) t.equal(await write({ cookie, ...headers }, path), 403, `by cookie with ${JSON.stringify(Object.keys(headers))}`);
+  for (const headers of [
+    {},
+    { origin: url },
+    { referer: url },
+    { 'sec-fetch-site': 'none' },
+    { 'x-csrf-token': '' },
+    { 'x-csrf-token': other.csrf },
+    { 'x-csrf-token': csrf.slice(1) },
+    { 'x-csrf-token': swapped(csrf) },
+    { 'x-requested-with': 'XMLHttpRequest' },
+    { ...form },
+  ]) {
+    for (const path of [undefined, '/logout'])
+      t.equal(await write({ cookie, ...headers }, path), 403, `by cookie with ${JSON.stringify(Object.keys(headers))}`);
   }
-  const several = [`${cookie}; ${cookie}`, `${cookie}; ${other.cookie}`, `ledgerplane_session=; ${cookie}`, `${cookie}; ledgerplane_session=x`, `${cookie};ledgerplane_session`.concat('=')];
-  for (const cookies of several) t.strictSame([await stage.status({ cookie: cookies }), await write({ cookie: cookies, 'x-csrf-token': csrf })], [401, 401], 'several cookies');
-  const { items } = JSON.parse((await ask(url, `${own}/personalaccesstokens`, { headers: { cookie } })).text) as { readonly items: readonly unknown[] };
+  const several = [
+    `${cookie}; ${cookie}`,
+    `${cookie}; ${other.cookie}`,
+    `ledgerplane_session=; ${cookie}`,
+    `${cookie}; ledgerplane_session=x`,
+    `${cookie};ledgerplane_session`.concat('='),
+  ];
+  for (const cookies of several)
+    t.strictSame(
+      [await stage.status({ cookie: cookies }), await write({ cookie: cookies, 'x-csrf-token': csrf })],
+      [401, 401],
+      'several cookies',
+    );
+  const { items } = JSON.parse((await ask(url, `${own}/personalaccesstokens`, { headers: { cookie } })).text) as {
+    readonly items: readonly unknown[];
+  };
   t.equal(items.length, 0, 'nothing was made');
-  for (const headers of [{ 'x-csrf-token': csrf }, { 'sec-fetch-site': 'same-origin' }, { origin: url, 'x-csrf-token': csrf }]) t.equal(await write({ cookie, ...headers }), 201, 'by its own page');
+  for (const headers of [
+    { 'x-csrf-token': csrf },
+    { 'sec-fetch-site': 'same-origin' },
+    { origin: url, 'x-csrf-token': csrf },
+  ])
+    t.equal(await write({ cookie, ...headers }), 201, 'by its own page');
   for (const text of [csrf, other.csrf, session.cookie.slice(-43)]) stage.secrets.add(text);
   stage.silent(t);
 });

@@ -12,10 +12,15 @@ test('a common password and the own name are refused by every write of a user', 
   for (const password of ['PassWord1', 'Jane-Doe']) {
     const spec = { password };
     const answers = [
-      await as('admin')('POST', users, { metadata: { name: password.toLowerCase() === 'jane-doe' ? 'jane-doe' : 'new' }, spec }),
+      await as('admin')('POST', users, {
+        metadata: { name: password.toLowerCase() === 'jane-doe' ? 'jane-doe' : 'new' },
+        spec,
+      }),
       await as('admin')('PUT', `${users}/jane-doe`, { ...current, spec: { ...current.spec, password } }),
       await as('admin')('PATCH', `${users}/jane-doe`, { spec }, merge),
-      await as('admin')('PATCH', `${users}/jane-doe`, [{ op: 'add', path: '/spec/password', value: password }], { 'content-type': 'application/json-patch+json' }),
+      await as('admin')('PATCH', `${users}/jane-doe`, [{ op: 'add', path: '/spec/password', value: password }], {
+        'content-type': 'application/json-patch+json',
+      }),
       await as('admin')('PATCH', `${users}/jane-doe?dryRun=All`, { spec }, merge),
     ];
     for (const [place, { status, text }] of answers.entries()) {

@@ -18,7 +18,10 @@ class HeldPasswords extends Passwords {
 
   override async verify(password: string, stored: string | undefined): Promise<boolean> {
     this.verified += 1;
-    if (this.#isHeld) await new Promise<void>((resolve) => { this.#ends.add(resolve); });
+    if (this.#isHeld)
+      await new Promise<void>((resolve) => {
+        this.#ends.add(resolve);
+      });
     return super.verify(password, stored);
   }
 
@@ -33,7 +36,10 @@ class HeldPasswords extends Passwords {
 
   /** Resolves once so many wait. */
   async waiting(count: number): Promise<void> {
-    while (this.turns.waiting !== count) await new Promise((resolve) => { setImmediate(resolve); });
+    while (this.turns.waiting !== count)
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
   }
 }
 
@@ -54,21 +60,33 @@ async function given(t: Test) {
     const head = `Host: x\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}`;
     return `POST /login HTTP/1.1\r\n${head}\r\n\r\n${body}`;
   };
-  const send = (from: string, text: string): Socket => connect({ port, host: '127.0.0.1', localAddress: from })
-    .on('error', () => undefined).on('connect', function write(this: Socket) { this.write(text); });
-  const logIn = async (from: string, body: LogIn): Promise<number> => new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json' };
-    const to = { port, host: '127.0.0.1', localAddress: from, method: 'POST', path: '/login' };
-    const req = request({ ...to, agent: false, headers }).on('error', reject);
-    req.on('response', (res) => { res.resume().on('end', () => { resolve(res.statusCode ?? 0); }); });
-    req.end(JSON.stringify(body));
-  });
+  const send = (from: string, text: string): Socket =>
+    connect({ port, host: '127.0.0.1', localAddress: from })
+      .on('error', () => undefined)
+      .on('connect', function write(this: Socket) {
+        this.write(text);
+      });
+  const logIn = async (from: string, body: LogIn): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const headers = { 'content-type': 'application/json' };
+      const to = { port, host: '127.0.0.1', localAddress: from, method: 'POST', path: '/login' };
+      const req = request({ ...to, agent: false, headers }).on('error', reject);
+      req.on('response', (res) => {
+        res.resume().on('end', () => {
+          resolve(res.statusCode ?? 0);
+        });
+      });
+      req.end(JSON.stringify(body));
+    });
   /** Both hashes are under way for others, so that what comes waits. */
   const occupy = async (): Promise<void> => {
     passwords.hold();
     const before = passwords.verified;
     for (const name of ['one', 'two']) send('127.0.0.9', textOf({ username: name, password: 'x' }));
-    while (passwords.verified < before + 2) await new Promise((resolve) => { setImmediate(resolve); });
+    while (passwords.verified < before + 2)
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
   };
   return { passwords, server, textOf, send, logIn, occupy };
 }
@@ -112,7 +130,9 @@ t.test('a change of a password leaves the queue with its connection, and nothing
   const { passwords, server, send, occupy } = await given(t);
   const body = JSON.stringify({ spec: { password: 'another secret of jane' } });
   const head = [
-    'Host: x', `Authorization: ${adminAuthorization}`, 'Content-Type: application/merge-patch+json',
+    'Host: x',
+    `Authorization: ${adminAuthorization}`,
+    'Content-Type: application/merge-patch+json',
     `Content-Length: ${String(body.length)}`,
   ].join('\r\n');
   await occupy();
@@ -122,7 +142,7 @@ t.test('a change of a password leaves the queue with its connection, and nothing
   await passwords.waiting(0);
   passwords.release();
   const answer = await server.call('/api/v1alpha1/users/jane');
-  const { metadata } = await answer.json() as { readonly metadata: { readonly version: number } };
+  const { metadata } = (await answer.json()) as { readonly metadata: { readonly version: number } };
   t.equal(metadata.version, 0);
 });
 
@@ -153,7 +173,7 @@ t.test('equal log-ins at once are one hash, and each is a session', async (t) =>
   t.strictSame(new Set(await Promise.all(answers)), new Set([200]));
   t.equal(passwords.verified, before + 1);
   const sessions = await server.call('/api/v1alpha1/sessions?limit=500');
-  const { items } = await sessions.json() as { readonly items: readonly unknown[] };
+  const { items } = (await sessions.json()) as { readonly items: readonly unknown[] };
   t.equal(items.length, 40);
 });
 
@@ -192,4 +212,3 @@ t.test('a full queue is 429 at once with a time', async (t) => {
   const answer = await fetch(`${server.url}/login`, { method: 'POST', headers, body });
   t.match([answer.status, Number(answer.headers.get('retry-after')) >= 1], [429, true]);
 });
-

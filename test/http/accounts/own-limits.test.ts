@@ -8,7 +8,8 @@ const tokens = '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens';
 const merge = { 'content-type': 'application/merge-patch+json' };
 
 t.test('of many tokens made at once no more are than a user may have, and one less makes room', async (t) => {
-  const make = async (as: string, place: number) => server.as(as)('POST', tokens, { metadata: { name: `${as}-${String(place)}` }, spec: {} });
+  const make = async (as: string, place: number) =>
+    server.as(as)('POST', tokens, { metadata: { name: `${as}-${String(place)}` }, spec: {} });
   for (let place = 0; place < tokensPerUserMax - 20; place += 1) t.equal((await make('admin', place)).status, 201);
   const replies = await Promise.all(Array.from({ length: 40 }, async (_, place) => make('admin', 100 + place)));
   t.equal(replies.filter(({ status }) => status === 201).length, 20);
@@ -16,24 +17,44 @@ t.test('of many tokens made at once no more are than a user may have, and one le
   for (const refused of replies.filter(({ status }) => status !== 201)) t.match(refused, full);
   t.equal((await server.as('admin')('GET', tokens)).body.total, tokensPerUserMax);
   t.equal((await make('bob', 0)).status, 201, 'each user has their own');
-  t.equal((await server.as('admin')('POST', `${tokens}?dryRun=All`, { metadata: { name: 'dry' }, spec: {} })).status, 422);
-  t.equal((await server.as('admin')('POST', '/api/v1alpha1/personalaccesstokens', { metadata: { name: 'elsewhere' }, spec: {} })).status, 422, 'by whichever path');
+  t.equal(
+    (await server.as('admin')('POST', `${tokens}?dryRun=All`, { metadata: { name: 'dry' }, spec: {} })).status,
+    422,
+  );
+  t.equal(
+    (
+      await server.as('admin')('POST', '/api/v1alpha1/personalaccesstokens', {
+        metadata: { name: 'elsewhere' },
+        spec: {},
+      })
+    ).status,
+    422,
+    'by whichever path',
+  );
   t.equal((await server.as('admin')('DELETE', `${tokens}/admin-0`)).status, 200);
   t.equal((await make('admin', 998)).status, 201);
   t.equal((await make('admin', 999)).status, 422);
 });
 
-t.test('what one says of one\'s own tokens is short; administrators may say more', async (t) => {
+t.test("what one says of one's own tokens is short; administrators may say more", async (t) => {
   const text = (bytes: number) => ({ n: 'x'.repeat(bytes - 1) });
-  const make = async (name: string, metadata: object) => server.as('carol')('POST', tokens, { metadata: { name, ...metadata }, spec: {} });
+  const make = async (name: string, metadata: object) =>
+    server.as('carol')('POST', tokens, { metadata: { name, ...metadata }, spec: {} });
   t.equal((await make('most', { annotations: text(ownTextBytesMax) })).status, 201);
-  t.match(await make('more', { annotations: text(ownTextBytesMax + 1) }), { status: 422, body: { errors: [{ pointer: '/metadata/annotations', detail: /4096 bytes/u }] } });
+  t.match(await make('more', { annotations: text(ownTextBytesMax + 1) }), {
+    status: 422,
+    body: { errors: [{ pointer: '/metadata/annotations', detail: /4096 bytes/u }] },
+  });
   const labels = Object.fromEntries(Array.from({ length: 40 }, (_, place) => [`l${String(place)}`, 'x'.repeat(200)]));
   t.match(await make('labels', { labels }), { status: 422, body: { errors: [{ pointer: '/metadata/labels' }] } });
   const patch = async (body: object) => server.as('carol')('PATCH', `${tokens}/most`, body, merge);
   t.equal((await patch({ metadata: { annotations: { more: 'x' } } })).status, 422);
   const operations = [{ op: 'add', path: '/metadata/annotations/more', value: 'x' }];
-  t.equal((await server.as('carol')('PATCH', `${tokens}/most`, operations, { 'content-type': 'application/json-patch+json' })).status, 422);
+  t.equal(
+    (await server.as('carol')('PATCH', `${tokens}/most`, operations, { 'content-type': 'application/json-patch+json' }))
+      .status,
+    422,
+  );
   const path = '/api/v1alpha1/personalaccesstokens/most';
   t.equal((await server.as('admin')('PATCH', path, { metadata: { annotations: text(100_000) } }, merge)).status, 200);
   t.equal((await patch({ spec: { description: 'kept' } })).status, 200, 'what stands there may stay');
@@ -42,6 +63,10 @@ t.test('what one says of one\'s own tokens is short; administrators may say more
 
 t.test('super administrators are exempt', async (t) => {
   for (let sent = 0; sent < 130; sent += 1) {
-    t.not((await server.as('admin')('POST', `${tokens}?dryRun=All`, { metadata: { generateName: 'dry-' }, spec: {} })).status, 429);
+    t.not(
+      (await server.as('admin')('POST', `${tokens}?dryRun=All`, { metadata: { generateName: 'dry-' }, spec: {} }))
+        .status,
+      429,
+    );
   }
 });

@@ -8,50 +8,97 @@ const permissionsOf = (name: string) => `${root}/users/${encodeURIComponent(name
 
 type Named = { readonly metadata: { readonly name: string } };
 const names = (objects: readonly Named[]) => objects.map(({ metadata }) => metadata.name);
-const pointers = (body: { readonly errors?: readonly { readonly pointer: string }[] }) => (body.errors ?? []).map(({ pointer }) => pointer);
+const pointers = (body: { readonly errors?: readonly { readonly pointer: string }[] }) =>
+  (body.errors ?? []).map(({ pointer }) => pointer);
 
-type RoleGiven = { readonly rules?: readonly object[]; readonly hidden?: boolean; readonly template?: boolean; readonly annotations?: Readonly<Record<string, string>> };
+type RoleGiven = {
+  readonly rules?: readonly object[];
+  readonly hidden?: boolean;
+  readonly template?: boolean;
+  readonly annotations?: Readonly<Record<string, string>>;
+};
 
 const readWidgets = { apiGroups: ['example.com'], resources: ['widgets'], verbs: ['get', 'list'] };
 
-async function role(name: string, { rules = [readWidgets], hidden = false, template = true, annotations = {} }: RoleGiven = {}): Promise<void> {
-  const labels = { ...(template ? { 'svc.run/role-template': 'true' } : {}), ...(hidden ? { 'svc.run/hidden': 'true' } : {}) };
-  const prefixed = Object.fromEntries(Object.entries(annotations).map(([key, value]) => [`rbac.authorization.svc.run/${key}`, value]));
+async function role(
+  name: string,
+  { rules = [readWidgets], hidden = false, template = true, annotations = {} }: RoleGiven = {},
+): Promise<void> {
+  const labels = {
+    ...(template ? { 'svc.run/role-template': 'true' } : {}),
+    ...(hidden ? { 'svc.run/hidden': 'true' } : {}),
+  };
+  const prefixed = Object.fromEntries(
+    Object.entries(annotations).map(([key, value]) => [`rbac.authorization.svc.run/${key}`, value]),
+  );
   await server.make('roles', { metadata: { name, labels, annotations: prefixed }, rules });
 }
 
 async function bind(name: string, to: string, users: readonly string[]): Promise<void> {
-  await server.make('rolebindings', { metadata: { name }, roleRef: { apiGroup: '', kind: 'Role', name: to }, subjects: users.map((each) => ({ apiGroup: '', kind: 'User', name: each })) });
+  await server.make('rolebindings', {
+    metadata: { name },
+    roleRef: { apiGroup: '', kind: 'Role', name: to },
+    subjects: users.map((each) => ({ apiGroup: '', kind: 'User', name: each })),
+  });
 }
 
-type Bound = Named & { readonly roleRef: { readonly name: string }; readonly subjects: readonly { readonly name: string }[] };
+type Bound = Named & {
+  readonly roleRef: { readonly name: string };
+  readonly subjects: readonly { readonly name: string }[];
+};
 
 /** Role and subjects of the bindings that name somebody and are not going away. */
 async function bindingsOf(name: string): Promise<readonly string[]> {
-  const { body } = await server.as('admin')('GET', `/api/v1alpha1/rolebindings?fieldSelector=${encodeURIComponent(`subjects.name=${name}`)}&fieldSelector=!metadata.deletionTimestamp`);
-  return (body.items as readonly Bound[]).map(({ roleRef, subjects }) => `${roleRef.name}: ${subjects.map((subject) => subject.name).join(', ')}`).sort();
+  const { body } = await server.as('admin')(
+    'GET',
+    `/api/v1alpha1/rolebindings?fieldSelector=${encodeURIComponent(`subjects.name=${name}`)}&fieldSelector=!metadata.deletionTimestamp`,
+  );
+  return (body.items as readonly Bound[])
+    .map(({ roleRef, subjects }) => `${roleRef.name}: ${subjects.map((subject) => subject.name).join(', ')}`)
+    .sort();
 }
 
-await role('viewer', { annotations: { 'ui-permissions': '["plugin:w:view"]', module: 'Widgets', 'display-name': 'See widgets' } });
-await role('manager', { annotations: { dependencies: '["viewer","secretly"]', 'ui-permissions': '["plugin:w:manage","plugin:w:view"]', module: 'Widgets', 'display-name': 'Manage widgets' } });
+await role('viewer', {
+  annotations: { 'ui-permissions': '["plugin:w:view"]', module: 'Widgets', 'display-name': 'See widgets' },
+});
+await role('manager', {
+  annotations: {
+    dependencies: '["viewer","secretly"]',
+    'ui-permissions': '["plugin:w:manage","plugin:w:view"]',
+    module: 'Widgets',
+    'display-name': 'Manage widgets',
+  },
+});
 await role('secretly', { hidden: true, annotations: { 'ui-permissions': '["plugin:w:secret"]' } });
 await role('plain');
 await role('untemplated', { template: false });
-await role('beyond', { rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }], annotations: { module: 'Administration' } });
-
-t.test('roles are those bound, permissions all that follow from them but the hidden, and interface permissions sorted', async (t) => {
-  await server.makeUser('reader');
-  await bind('reader-manager', 'manager', ['reader']);
-  const { status, body } = await server.as('admin')('GET', permissionsOf('reader'));
-  t.equal(status, 200);
-  t.strictSame(names(body.roles), ['manager']);
-  t.strictSame(names(body.permissions), ['manager', 'viewer']);
-  t.strictSame(body.uiPermissions, ['plugin:content:own-comments:edit', 'plugin:content:public:view', 'plugin:w:manage', 'plugin:w:secret', 'plugin:w:view']);
-  const stored = await server.as('admin')('GET', '/api/v1alpha1/roles/manager');
-  t.strictSame(body.roles[0], stored.body, 'a role is answered as it is stored');
-  const own = await server.as('reader')('GET', permissionsOf('-'));
-  t.equal(own.text, (await server.as('admin')('GET', permissionsOf('reader'))).text);
+await role('beyond', {
+  rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+  annotations: { module: 'Administration' },
 });
+
+t.test(
+  'roles are those bound, permissions all that follow from them but the hidden, and interface permissions sorted',
+  async (t) => {
+    await server.makeUser('reader');
+    await bind('reader-manager', 'manager', ['reader']);
+    const { status, body } = await server.as('admin')('GET', permissionsOf('reader'));
+    t.equal(status, 200);
+    t.strictSame(names(body.roles), ['manager']);
+    t.strictSame(names(body.permissions), ['manager', 'viewer']);
+    t.strictSame(body.uiPermissions, [
+      'plugin:content:own-comments:edit',
+      'plugin:content:public:view',
+      'plugin:w:manage',
+      'plugin:w:secret',
+      'plugin:w:view',
+    ]);
+    const stored = await server.as('admin')('GET', '/api/v1alpha1/roles/manager');
+    t.strictSame(body.roles[0], stored.body, 'a role is answered as it is stored');
+    const own = await server.as('reader')('GET', permissionsOf('-'));
+    t.equal(own.text, (await server.as('admin')('GET', permissionsOf('reader'))).text);
+  },
+);
 
 t.test('a super administrator holds every interface permission', async (t) => {
   const { body } = await server.as('admin')('GET', permissionsOf('-'));
@@ -59,15 +106,18 @@ t.test('a super administrator holds every interface permission', async (t) => {
   t.strictSame(body.uiPermissions, ['*']);
 });
 
-t.test('unknown users are not there; a name an identity provider vouches for is known once something is bound to it', async (t) => {
-  t.equal((await server.as('admin')('GET', permissionsOf('nobody'))).status, 404);
-  t.equal((await server.as('admin')('POST', permissionsOf('nobody'), { roles: [] })).status, 404);
-  t.equal((await server.as('admin')('GET', permissionsOf('oidc:zoe'))).status, 404);
-  const given = await server.as('admin')('POST', permissionsOf('oidc:zoe'), { roles: ['viewer'] });
-  t.equal(given.status, 200, given.text);
-  t.strictSame(names(given.body.roles), ['viewer']);
-  t.equal((await server.as('admin')('GET', permissionsOf('oidc:zoe'))).status, 200);
-});
+t.test(
+  'unknown users are not there; a name an identity provider vouches for is known once something is bound to it',
+  async (t) => {
+    t.equal((await server.as('admin')('GET', permissionsOf('nobody'))).status, 404);
+    t.equal((await server.as('admin')('POST', permissionsOf('nobody'), { roles: [] })).status, 404);
+    t.equal((await server.as('admin')('GET', permissionsOf('oidc:zoe'))).status, 404);
+    const given = await server.as('admin')('POST', permissionsOf('oidc:zoe'), { roles: ['viewer'] });
+    t.equal(given.status, 200, given.text);
+    t.strictSame(names(given.body.roles), ['viewer']);
+    t.equal((await server.as('admin')('GET', permissionsOf('oidc:zoe'))).status, 200);
+  },
+);
 
 t.test('an assignment replaces the bindings of this user and of nobody else', async (t) => {
   await server.makeUser('worker');
@@ -80,7 +130,11 @@ t.test('an assignment replaces the bindings of this user and of nobody else', as
   const before = (await server.as('admin')('GET', '/api/v1alpha1/rolebindings')).body.metadata.resourceVersion;
   const again = await server.as('admin')('POST', permissionsOf('worker'), { roles: ['plain', 'manager'] });
   t.equal(again.text, given.text);
-  t.equal((await server.as('admin')('GET', '/api/v1alpha1/rolebindings')).body.metadata.resourceVersion, before, 'the same once more writes nothing');
+  t.equal(
+    (await server.as('admin')('GET', '/api/v1alpha1/rolebindings')).body.metadata.resourceVersion,
+    before,
+    'the same once more writes nothing',
+  );
   const none = await server.as('admin')('POST', permissionsOf('worker'), { roles: [] });
   t.strictSame(none.body.roles, []);
   t.strictSame(await bindingsOf('worker'), []);
@@ -92,32 +146,51 @@ t.test('an assignment replaces the bindings of this user and of nobody else', as
 t.test('of two assignments at once one has the last word, whole', async (t) => {
   await server.makeUser('torn');
   for (let round = 0; round < 5; round += 1) {
-    const both = await Promise.all([['manager'], ['viewer', 'plain']].map(async (roles) => server.as('admin')('POST', permissionsOf('torn'), { roles })));
-    t.strictSame(both.map(({ status }) => status), [200, 200]);
+    const both = await Promise.all(
+      [['manager'], ['viewer', 'plain']].map(async (roles) =>
+        server.as('admin')('POST', permissionsOf('torn'), { roles }),
+      ),
+    );
+    t.strictSame(
+      both.map(({ status }) => status),
+      [200, 200],
+    );
     const bound = await bindingsOf('torn');
-    t.ok([['manager: torn'], ['plain: torn', 'viewer: torn']].some((whole) => String(whole) === String(bound)), String(bound));
+    t.ok(
+      [['manager: torn'], ['plain: torn', 'viewer: torn']].some((whole) => String(whole) === String(bound)),
+      String(bound),
+    );
   }
 });
 
 t.test('what is wrong with an assignment is told at its place, and nothing is written', async (t) => {
-  const refused = await server.as('admin')('POST', permissionsOf('worker'), { roles: ['viewer', 'nowhere', 'viewer', ''] });
+  const refused = await server.as('admin')('POST', permissionsOf('worker'), {
+    roles: ['viewer', 'nowhere', 'viewer', ''],
+  });
   t.equal(refused.status, 422);
   t.strictSame(pointers(refused.body), ['/roles/1', '/roles/2', '/roles/3']);
   const cases: readonly (readonly [unknown, readonly string[]])[] = [
-    [{}, ['/roles']], [{ roles: 'viewer' }, ['/roles']], [{ roles: [1] }, ['/roles/0']], [{ roles: Array.from({ length: 257 }, () => 'viewer') }, ['/roles']], [{ roles: [], more: 1 }, ['/more']],
+    [{}, ['/roles']],
+    [{ roles: 'viewer' }, ['/roles']],
+    [{ roles: [1] }, ['/roles/0']],
+    [{ roles: Array.from({ length: 257 }, () => 'viewer') }, ['/roles']],
+    [{ roles: [], more: 1 }, ['/more']],
   ];
   for (const [body, expected] of cases) {
     const answer = await server.as('admin')('POST', permissionsOf('worker'), body);
     t.equal(answer.status, 422);
     t.strictSame(pointers(answer.body), expected);
   }
-  for (const body of ['[]', '{', '']) t.equal((await server.as('admin')('POST', permissionsOf('worker'), body)).status, 400);
+  for (const body of ['[]', '{', ''])
+    t.equal((await server.as('admin')('POST', permissionsOf('worker'), body)).status, 400);
   t.strictSame(await bindingsOf('worker'), ['plain: worker']);
 });
 
 t.test('nobody is given by somebody what these do not hold, and then nothing at all is changed', async (t) => {
   await server.makeUser('deputy');
-  await role('assigner', { rules: [{ apiGroups: ['api.console.svc.run'], resources: ['users/permissions'], verbs: ['*'] }] });
+  await role('assigner', {
+    rules: [{ apiGroups: ['api.console.svc.run'], resources: ['users/permissions'], verbs: ['*'] }],
+  });
   await server.as('admin')('POST', permissionsOf('deputy'), { roles: ['assigner', 'viewer'] });
   const refused = await server.as('deputy')('POST', permissionsOf('worker'), { roles: ['viewer', 'beyond'] });
   t.equal(refused.status, 403, refused.text);
@@ -135,21 +208,44 @@ t.test('a dry run checks everything and changes nothing', async (t) => {
 
 t.test('two assignments at once leave one of the two, or both, and never less', async (t) => {
   await server.makeUser('raced');
-  const both = await Promise.all([['viewer', 'plain'], ['viewer', 'manager']].map(async (roles) => server.as('admin')('POST', permissionsOf('raced'), { roles })));
-  t.ok(both.every(({ status }) => status === 200 || status === 409), both.map(({ text }) => text).join('\n'));
+  const both = await Promise.all(
+    [
+      ['viewer', 'plain'],
+      ['viewer', 'manager'],
+    ].map(async (roles) => server.as('admin')('POST', permissionsOf('raced'), { roles })),
+  );
+  t.ok(
+    both.every(({ status }) => status === 200 || status === 409),
+    both.map(({ text }) => text).join('\n'),
+  );
   const bound = await bindingsOf('raced');
   t.equal(bound.filter((each) => each === 'viewer: raced').length, 1, bound.join('; '));
 });
 
-t.test('templates come by module and title, hidden ones and other roles left out, those without a module last', async (t) => {
-  const { status, body } = await server.as('admin')('GET', `${root}/roletemplates`);
-  t.equal(status, 200);
-  const modules = body as readonly { readonly module: string; readonly templates: readonly Named[] }[];
-  const mine = modules.map(({ module, templates }) => [module, names(templates)] as const);
-  t.strictSame(mine.filter(([module]) => ['Administration', 'Widgets'].includes(module)), [['Administration', ['beyond']], ['Widgets', ['example-widgets-manage', 'manager', 'viewer', 'example-widgets-view']]]);
-  t.equal(mine.at(-1)?.[0], '');
-  t.ok(mine.at(-1)?.[1].includes('plain'));
-  const all = mine.flatMap(([, members]) => members);
-  t.notOk(all.includes('secretly') || all.includes('untemplated'));
-  t.strictSame(mine.map(([module]) => module).slice(0, -1), mine.map(([module]) => module).slice(0, -1).sort());
-});
+t.test(
+  'templates come by module and title, hidden ones and other roles left out, those without a module last',
+  async (t) => {
+    const { status, body } = await server.as('admin')('GET', `${root}/roletemplates`);
+    t.equal(status, 200);
+    const modules = body as readonly { readonly module: string; readonly templates: readonly Named[] }[];
+    const mine = modules.map(({ module, templates }) => [module, names(templates)] as const);
+    t.strictSame(
+      mine.filter(([module]) => ['Administration', 'Widgets'].includes(module)),
+      [
+        ['Administration', ['beyond']],
+        ['Widgets', ['example-widgets-manage', 'manager', 'viewer', 'example-widgets-view']],
+      ],
+    );
+    t.equal(mine.at(-1)?.[0], '');
+    t.ok(mine.at(-1)?.[1].includes('plain'));
+    const all = mine.flatMap(([, members]) => members);
+    t.notOk(all.includes('secretly') || all.includes('untemplated'));
+    t.strictSame(
+      mine.map(([module]) => module).slice(0, -1),
+      mine
+        .map(([module]) => module)
+        .slice(0, -1)
+        .sort(),
+    );
+  },
+);

@@ -7,9 +7,18 @@ import { FakeClock } from '../../support/clocks/fake-clock.ts';
 function given() {
   const clock = new FakeClock();
   const lines: { readonly message: string; readonly fields: unknown }[] = [];
-  const log = { warn: (message: string, fields?: Readonly<Record<string, unknown>>) => { lines.push({ message, fields }); } };
+  const log = {
+    warn: (message: string, fields?: Readonly<Record<string, unknown>>) => {
+      lines.push({ message, fields });
+    },
+  };
   const refusals = new RefusalLog({ log, clock, isUser: (name) => name === 'jane' });
-  const refused = (username: string | undefined, place = 0) => ({ requestId: String(place), address: '192.0.2.1', reason: 'no', username });
+  const refused = (username: string | undefined, place = 0) => ({
+    requestId: String(place),
+    address: '192.0.2.1',
+    reason: 'no',
+    username,
+  });
   return { clock, lines, refusals, refused };
 }
 

@@ -5,10 +5,12 @@ import { startSignedIn } from './signed-in.ts';
 const server = await startSignedIn(t, 'alice', 'bob');
 const authorization = '/apis/authorization.k8s.io/v1';
 
-const own = async (as: string | undefined, spec: unknown) => server.as(as)('POST', `${authorization}/selfsubjectaccessreviews`, { spec });
+const own = async (as: string | undefined, spec: unknown) =>
+  server.as(as)('POST', `${authorization}/selfsubjectaccessreviews`, { spec });
 const other = async (spec: unknown) => server.as('admin')('POST', `${authorization}/subjectaccessreviews`, { spec });
 
-const pointers = (body: { readonly errors?: readonly { readonly pointer: string }[] }) => (body.errors ?? []).map(({ pointer }) => pointer);
+const pointers = (body: { readonly errors?: readonly { readonly pointer: string }[] }) =>
+  (body.errors ?? []).map(({ pointer }) => pointer);
 
 const rules = [
   { apiGroups: ['example.com'], resources: ['widgets', 'widgets/status'], verbs: ['get', 'list'] },
@@ -16,14 +18,24 @@ const rules = [
   { nonResourceURLs: ['/reports/*'], verbs: ['get'] },
 ];
 await server.make('roles', { metadata: { name: 'widget-reader' }, rules });
-await server.make('rolebindings', { metadata: { name: 'alice-reads' }, roleRef: { apiGroup: '', kind: 'Role', name: 'widget-reader' }, subjects: [{ apiGroup: '', kind: 'User', name: 'alice' }] });
+await server.make('rolebindings', {
+  metadata: { name: 'alice-reads' },
+  roleRef: { apiGroup: '', kind: 'Role', name: 'widget-reader' },
+  subjects: [{ apiGroup: '', kind: 'User', name: 'alice' }],
+});
 
 const widgets = { group: 'example.com', resource: 'widgets' };
 
 t.test('what is allowed says by which rule of which role', async (t) => {
-  const { status, body } = await own('alice', { resourceAttributes: { ...widgets, verb: 'update', name: 'mine', namespace: 'default', version: '*' } });
+  const { status, body } = await own('alice', {
+    resourceAttributes: { ...widgets, verb: 'update', name: 'mine', namespace: 'default', version: '*' },
+  });
   t.equal(status, 201);
-  t.match(body, { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview', spec: { resourceAttributes: { name: 'mine' } } });
+  t.match(body, {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes: { name: 'mine' } },
+  });
   t.strictSame(body.status, {
     allowed: true,
     reason: `allowed by rule 2 of role "widget-reader": ${JSON.stringify(rules[1])}`,
@@ -34,7 +46,11 @@ t.test('what is allowed says by which rule of which role', async (t) => {
 t.test('what is refused names the roles there are', async (t) => {
   const { status, body } = await own('alice', { resourceAttributes: { ...widgets, verb: 'update', name: 'theirs' } });
   t.equal(status, 201);
-  t.strictSame(body.status, { allowed: false, reason: 'no rule of the roles anonymous, authenticated, content-own-comments, content-public, widget-reader allows it' });
+  t.strictSame(body.status, {
+    allowed: false,
+    reason:
+      'no rule of the roles anonymous, authenticated, content-own-comments, content-public, widget-reader allows it',
+  });
 });
 
 t.test('a review answers what a request would be answered', async (t) => {
@@ -54,40 +70,72 @@ t.test('a review answers what a request would be answered', async (t) => {
     [{ resourceAttributes: { ...widgets, verb: 'constructor', name: 'toString' } }, false],
     [{ nonResourceAttributes: { path: '/%', verb: '__proto__' } }, false],
   ];
-  for (const [spec, expected] of cases) t.equal((await own('alice', spec)).body.status.allowed, expected, JSON.stringify(spec));
-  t.equal((await own('admin', { resourceAttributes: { group: '*', resource: '*', verb: '*' } })).body.status.allowed, true, 'a super administrator holds "*" itself');
+  for (const [spec, expected] of cases)
+    t.equal((await own('alice', spec)).body.status.allowed, expected, JSON.stringify(spec));
+  t.equal(
+    (await own('admin', { resourceAttributes: { group: '*', resource: '*', verb: '*' } })).body.status.allowed,
+    true,
+    'a super administrator holds "*" itself',
+  );
 });
 
 t.test('another user is asked about by name', async (t) => {
   const asked = { resourceAttributes: { ...widgets, verb: 'get', name: 'any' } };
   t.equal((await other({ ...asked, user: 'alice' })).body.status.allowed, true);
   t.equal((await other({ ...asked, user: 'bob' })).body.status.allowed, false);
-  t.match((await other({ ...asked, user: 'system:anonymous' })).body.status, { allowed: false, reason: 'no rule of the roles anonymous, content-public allows it' });
-  t.match((await other({ ...asked, user: 'oidc:nobody' })).body.status, { allowed: false, reason: 'no rule of the roles anonymous, authenticated, content-own-comments, content-public allows it' });
+  t.match((await other({ ...asked, user: 'system:anonymous' })).body.status, {
+    allowed: false,
+    reason: 'no rule of the roles anonymous, content-public allows it',
+  });
+  t.match((await other({ ...asked, user: 'oidc:nobody' })).body.status, {
+    allowed: false,
+    reason: 'no rule of the roles anonymous, authenticated, content-own-comments, content-public allows it',
+  });
   t.strictSame(pointers((await other(asked)).body), ['/spec/user']);
 });
 
 t.test('of a disabled user nothing is allowed', async (t) => {
   await server.make('users', { metadata: { name: 'gone' }, spec: { disabled: true } });
-  await server.make('rolebindings', { metadata: { name: 'gone-reads' }, roleRef: { apiGroup: '', kind: 'Role', name: 'widget-reader' }, subjects: [{ apiGroup: '', kind: 'User', name: 'gone' }] });
+  await server.make('rolebindings', {
+    metadata: { name: 'gone-reads' },
+    roleRef: { apiGroup: '', kind: 'Role', name: 'widget-reader' },
+    subjects: [{ apiGroup: '', kind: 'User', name: 'gone' }],
+  });
   const { body } = await other({ user: 'gone', resourceAttributes: { ...widgets, verb: 'get' } });
   t.strictSame(body.status, { allowed: false, reason: 'the user "gone" is disabled' });
 });
 
-t.test('all rules come in Kubernetes\' two lists', async (t) => {
-  const { status, body } = await server.as('alice')('POST', `${authorization}/selfsubjectrulesreviews`, { spec: { namespace: 'default' } });
+t.test("all rules come in Kubernetes' two lists", async (t) => {
+  const { status, body } = await server.as('alice')('POST', `${authorization}/selfsubjectrulesreviews`, {
+    spec: { namespace: 'default' },
+  });
   t.equal(status, 201);
   t.equal(body.status.incomplete, false);
-  for (const rule of rules.slice(0, 2)) t.ok((body.status.resourceRules as readonly object[]).some((each) => JSON.stringify(each) === JSON.stringify(rule)), JSON.stringify(rule));
-  t.ok((body.status.nonResourceRules as readonly object[]).some((each) => JSON.stringify(each) === JSON.stringify(rules[2])));
+  for (const rule of rules.slice(0, 2))
+    t.ok(
+      (body.status.resourceRules as readonly object[]).some((each) => JSON.stringify(each) === JSON.stringify(rule)),
+      JSON.stringify(rule),
+    );
+  t.ok(
+    (body.status.nonResourceRules as readonly object[]).some(
+      (each) => JSON.stringify(each) === JSON.stringify(rules[2]),
+    ),
+  );
   const all = await server.as('admin')('POST', `${authorization}/selfsubjectrulesreviews`, {});
-  t.match(all.body.status, { resourceRules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }], nonResourceRules: [{ nonResourceURLs: ['*'], verbs: ['*'] }] });
+  t.match(all.body.status, {
+    resourceRules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }],
+    nonResourceRules: [{ nonResourceURLs: ['*'], verbs: ['*'] }],
+  });
 });
 
 t.test('a caller is told who they are', async (t) => {
   const { status, body } = await server.as('alice')('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', {});
   t.equal(status, 201);
-  t.match(body, { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview', status: { userInfo: { username: 'alice', groups: ['system:authenticated'] } } });
+  t.match(body, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'SelfSubjectReview',
+    status: { userInfo: { username: 'alice', groups: ['system:authenticated'] } },
+  });
   const { body: user } = await server.as('admin')('GET', '/api/v1alpha1/users/alice');
   t.equal(body.status.userInfo.uid, user.metadata.uid);
 });
@@ -95,18 +143,32 @@ t.test('a caller is told who they are', async (t) => {
 t.test('a question that cannot be understood is refused at its place', async (t) => {
   const verb = 'get';
   const cases: readonly (readonly [unknown, readonly string[]])[] = [
-    [{}, ['/spec']], [{ resourceAttributes: { ...widgets, verb }, nonResourceAttributes: { path: '/', verb } }, ['/spec']], [{ resourceAttributes: null }, ['/spec']],
-    [{ resourceAttributes: { resource: 'widgets' } }, ['/spec/resourceAttributes/verb']], [{ resourceAttributes: { verb, resource: '' } }, ['/spec/resourceAttributes/resource']],
-    [{ resourceAttributes: { verb, resource: 7 } }, ['/spec/resourceAttributes/resource']], [{ resourceAttributes: 'x' }, ['/spec/resourceAttributes']],
-    [{ nonResourceAttributes: { verb } }, ['/spec/nonResourceAttributes/path']], [{ nonResourceAttributes: { verb, path: 'relative' } }, ['/spec/nonResourceAttributes/path']],
-    ['x', ['/spec']], [undefined, ['/spec']],
+    [{}, ['/spec']],
+    [{ resourceAttributes: { ...widgets, verb }, nonResourceAttributes: { path: '/', verb } }, ['/spec']],
+    [{ resourceAttributes: null }, ['/spec']],
+    [{ resourceAttributes: { resource: 'widgets' } }, ['/spec/resourceAttributes/verb']],
+    [{ resourceAttributes: { verb, resource: '' } }, ['/spec/resourceAttributes/resource']],
+    [{ resourceAttributes: { verb, resource: 7 } }, ['/spec/resourceAttributes/resource']],
+    [{ resourceAttributes: 'x' }, ['/spec/resourceAttributes']],
+    [{ nonResourceAttributes: { verb } }, ['/spec/nonResourceAttributes/path']],
+    [{ nonResourceAttributes: { verb, path: 'relative' } }, ['/spec/nonResourceAttributes/path']],
+    ['x', ['/spec']],
+    [undefined, ['/spec']],
   ];
   for (const [spec, expected] of cases) {
     const answer = await own('alice', spec);
     t.equal(answer.status, 422, JSON.stringify(spec));
     t.strictSame(pointers(answer.body), expected, JSON.stringify(spec));
   }
-  for (const body of ['[]', '', '{', '{"kind":"Role"}', '{"apiVersion":"v1"}']) t.equal((await server.as('alice')('POST', `${authorization}/selfsubjectaccessreviews`, body)).status, 400, body);
-  t.equal((await server.as('alice')('POST', `${authorization}/selfsubjectaccessreviews`, 'x', { 'content-type': 'application/vnd.kubernetes.protobuf' })).status, 415);
+  for (const body of ['[]', '', '{', '{"kind":"Role"}', '{"apiVersion":"v1"}'])
+    t.equal((await server.as('alice')('POST', `${authorization}/selfsubjectaccessreviews`, body)).status, 400, body);
+  t.equal(
+    (
+      await server.as('alice')('POST', `${authorization}/selfsubjectaccessreviews`, 'x', {
+        'content-type': 'application/vnd.kubernetes.protobuf',
+      })
+    ).status,
+    415,
+  );
   t.equal((await server.as('admin')('PUT', `${authorization}/selfsubjectaccessreviews`, {})).status, 405);
 });

@@ -16,8 +16,13 @@ async function given(t: Test, environment: Readonly<Record<string, string>> = {}
     if (made.status !== 201) throw new Error(await made.text());
   };
   await make('users', { metadata: { name: 'dave' }, spec: { password: 'password of dave' } });
-  await make('rolebindings', { metadata: { name: 'dave-author' }, roleRef: { apiGroup: '', kind: 'Role', name: 'post-author' }, subjects: [{ apiGroup: '', kind: 'User', name: 'dave' }] });
-  const send = async (path: string, { headers = {}, ...call }: Call): Promise<Response> => server.call(path, { ...call, headers: { authorization: basic, ...headers } });
+  await make('rolebindings', {
+    metadata: { name: 'dave-author' },
+    roleRef: { apiGroup: '', kind: 'Role', name: 'post-author' },
+    subjects: [{ apiGroup: '', kind: 'User', name: 'dave' }],
+  });
+  const send = async (path: string, { headers = {}, ...call }: Call): Promise<Response> =>
+    server.call(path, { ...call, headers: { authorization: basic, ...headers } });
   const statusOf = async (path: string, call: Call): Promise<number> => {
     const response = await send(path, call);
     await response.arrayBuffer();
@@ -30,21 +35,45 @@ async function given(t: Test, environment: Readonly<Record<string, string>> = {}
 test('own tokens, the profile, the password and log-ins share one limit, whichever credential is shown', async (t) => {
   const { clock, send, statusOf } = await given(t);
   const made = await send(tokens, { method: 'POST', body: { metadata: { name: 'first' }, spec: {} } });
-  const { status: { token } } = await made.json() as { readonly status: { readonly token: string } };
+  const {
+    status: { token },
+  } = (await made.json()) as { readonly status: { readonly token: string } };
   const bearer = { authorization: `Bearer ${token}` };
   const writes: ((place: number) => Promise<number>)[] = [
-    async (place) => statusOf(`${uc}/users/-`, { method: 'PUT', body: { spec: { displayName: `Dave ${String(place)}` } } }),
-    async (place) => statusOf(`${tokens}/first`, { method: 'PATCH', body: { spec: { description: String(place) } }, headers: { 'content-type': merge } }),
-    async (place) => statusOf(`${tokens}/first`, { method: 'PATCH', body: { spec: { description: String(place) } }, headers: { 'content-type': merge, ...bearer } }),
-    async () => statusOf(`${tokens}?dryRun=All`, { method: 'POST', body: { metadata: { generateName: 'dry-' }, spec: {} } }),
+    async (place) =>
+      statusOf(`${uc}/users/-`, { method: 'PUT', body: { spec: { displayName: `Dave ${String(place)}` } } }),
+    async (place) =>
+      statusOf(`${tokens}/first`, {
+        method: 'PATCH',
+        body: { spec: { description: String(place) } },
+        headers: { 'content-type': merge },
+      }),
+    async (place) =>
+      statusOf(`${tokens}/first`, {
+        method: 'PATCH',
+        body: { spec: { description: String(place) } },
+        headers: { 'content-type': merge, ...bearer },
+      }),
+    async () =>
+      statusOf(`${tokens}?dryRun=All`, { method: 'POST', body: { metadata: { generateName: 'dry-' }, spec: {} } }),
     async () => statusOf('/login', { method: 'POST', body: { username: 'dave', password: 'password of dave' } }),
-    async () => statusOf(`${uc}/users/-/password`, { method: 'PUT', body: { currentPassword: 'password of dave', password: 'password of dave' } }),
+    async () =>
+      statusOf(`${uc}/users/-/password`, {
+        method: 'PUT',
+        body: { currentPassword: 'password of dave', password: 'password of dave' },
+      }),
   ];
   const statuses: number[] = [];
   for (let place = 0; place < 110; place += 1) statuses.push(await writes[place % writes.length]!(place));
   t.equal(statuses.indexOf(429), 99, 'the token was the first of a hundred');
-  t.ok(statuses.slice(99).every((status) => status === 429), statuses.slice(99).join(' '));
-  t.ok(statuses.slice(0, 99).every((status) => status < 300), statuses.slice(0, 99).join(' '));
+  t.ok(
+    statuses.slice(99).every((status) => status === 429),
+    statuses.slice(99).join(' '),
+  );
+  t.ok(
+    statuses.slice(0, 99).every((status) => status < 300),
+    statuses.slice(0, 99).join(' '),
+  );
   clock.advance(1_000);
   const later = [];
   for (let place = 0; place < 12; place += 1) later.push(await writes[0]!(1_000 + place));
@@ -53,32 +82,56 @@ test('own tokens, the profile, the password and log-ins share one limit, whichev
 
 test('what a plugin writes for a caller with its own rights counts for the caller', async (t) => {
   const { clock, statusOf } = await given(t, { WRITES_PER_USER: '2' });
-  const post = async (place: number, headers = {}): Promise<number> => statusOf('/apis/uc.api.content.svc.run/v1alpha1/posts', {
-    method: 'POST', headers, body: { metadata: { name: `post-${String(place)}` }, spec: { title: 'A post', content: 'Text' } },
-  });
+  const post = async (place: number, headers = {}): Promise<number> =>
+    statusOf('/apis/uc.api.content.svc.run/v1alpha1/posts', {
+      method: 'POST',
+      headers,
+      body: { metadata: { name: `post-${String(place)}` }, spec: { title: 'A post', content: 'Text' } },
+    });
   const statuses = [];
   for (let place = 0; place < 24; place += 1) statuses.push(await post(place));
   t.strictSame(statuses, [...Array.from({ length: 20 }, () => 201), 429, 429, 429, 429]);
-  t.equal(await statusOf('/login', { method: 'POST', body: { username: 'dave', password: 'password of dave' } }), 429, 'a session is a write of theirs, too');
+  t.equal(
+    await statusOf('/login', { method: 'POST', body: { username: 'dave', password: 'password of dave' } }),
+    429,
+    'a session is a write of theirs, too',
+  );
   clock.advance(500);
   t.equal(await post(100), 201);
 });
 
-for (const [perSecond, status, marked, told] of [[2, 429, 20, '20 of 400 objects are deleted or marked for deletion'], [30, 200, 300, '"remainingItemCount":100']] as const) {
+for (const [perSecond, status, marked, told] of [
+  [2, 429, 20, '20 of 400 objects are deleted or marked for deletion'],
+  [30, 200, 300, '"remainingItemCount":100'],
+] as const) {
   test(`a deletion of 400 objects by a user who may do ${String(10 * perSecond)} writes says what it did`, async (t) => {
     const { clock, server, make, send } = await given(t, { WRITES_PER_USER: String(perSecond) });
-    await make('roles', { metadata: { name: 'sweeper' }, rules: [{ apiGroups: ['example.com'], resources: ['widgets'], verbs: ['*'] }] });
-    await make('rolebindings', { metadata: { name: 'dave-sweeps' }, roleRef: { apiGroup: '', kind: 'Role', name: 'sweeper' }, subjects: [{ apiGroup: '', kind: 'User', name: 'dave' }] });
+    await make('roles', {
+      metadata: { name: 'sweeper' },
+      rules: [{ apiGroups: ['example.com'], resources: ['widgets'], verbs: ['*'] }],
+    });
+    await make('rolebindings', {
+      metadata: { name: 'dave-sweeps' },
+      roleRef: { apiGroup: '', kind: 'Role', name: 'sweeper' },
+      subjects: [{ apiGroup: '', kind: 'User', name: 'dave' }],
+    });
     const widgets = '/apis/example.com/v1alpha1/widgets';
-    const made = await Promise.all(Array.from({ length: 400 }, async (_, place) => server.call(widgets, {
-      method: 'POST', body: { metadata: { name: `w${String(place)}`, finalizers: ['example.com/stays'] }, spec: { title: 'W' } },
-    })));
+    const made = await Promise.all(
+      Array.from({ length: 400 }, async (_, place) =>
+        server.call(widgets, {
+          method: 'POST',
+          body: { metadata: { name: `w${String(place)}`, finalizers: ['example.com/stays'] }, spec: { title: 'W' } },
+        }),
+      ),
+    );
     t.ok(made.every((response) => response.status === 201));
     const swept = await send(widgets, { method: 'DELETE' });
     t.equal(swept.status, status);
     t.match(await swept.text(), new RegExp(told, 'u'));
     const isMarked = async (): Promise<number> => {
-      const { items } = await (await server.call(widgets)).json() as { readonly items: readonly { readonly metadata: { readonly deletionTimestamp?: string } }[] };
+      const { items } = (await (await server.call(widgets)).json()) as {
+        readonly items: readonly { readonly metadata: { readonly deletionTimestamp?: string } }[];
+      };
       return items.filter(({ metadata }) => metadata.deletionTimestamp !== undefined).length;
     };
     t.equal(await isMarked(), marked, 'no more and no fewer');

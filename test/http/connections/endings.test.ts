@@ -20,7 +20,7 @@ async function given(t: Test, watch?: HttpDependencies['watch']) {
   registry.register(type);
   registry.serve(type.key);
   const clock = new FakeClock();
-  const edge = await startEdge({ registry, clock, ...watch === undefined ? {} : { watch } });
+  const edge = await startEdge({ registry, clock, ...(watch === undefined ? {} : { watch }) });
   t.teardown(async () => edge.stop());
   return { edge, clock, connection: new RawConnection(edge.port) };
 }
@@ -28,13 +28,27 @@ async function given(t: Test, watch?: HttpDependencies['watch']) {
 /** Resolves once the server has no connection any more. */
 async function noneLeft({ http: { server } }: Awaited<ReturnType<typeof startEdge>>): Promise<void> {
   const count = async (): Promise<number> =>
-    new Promise((resolve) => { server.getConnections((_error, connections) => { resolve(connections); }); });
-  while (await count() > 0) await new Promise((resolve) => { setImmediate(resolve); });
+    new Promise((resolve) => {
+      server.getConnections((_error, connections) => {
+        resolve(connections);
+      });
+    });
+  while ((await count()) > 0)
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
 }
 
 t.test('what is thrown on behalf of a connection costs that connection', async (t) => {
-  const { edge, connection } = await given(t, { open: () => undefined, upgrade: () => { throw new Error('broken'); } });
-  const fail = (): never => { throw new Error('no'); };
+  const { edge, connection } = await given(t, {
+    open: () => undefined,
+    upgrade: () => {
+      throw new Error('broken');
+    },
+  });
+  const fail = (): never => {
+    throw new Error('no');
+  };
   const broken = (): Socket => Object.defineProperty(new Socket(), 'writable', { get: fail });
   const sockets = [broken(), broken(), broken()];
   edge.http.server.emit('clientError', new Error('malformed'), sockets[0]);
@@ -54,12 +68,18 @@ t.test('what breaks HTTP is answered behind the answers before it, and once', as
   for (const garbage of ['GARBAGE\r\n\r\n', 'GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n']) {
     const { edge, connection } = await given(t);
     let release: () => void = () => undefined;
-    const handler = async () => new Promise<{ body: string }>((resolve) => {
-      release = () => { resolve({ body: 'slow' }); };
-    });
+    const handler = async () =>
+      new Promise<{ body: string }>((resolve) => {
+        release = () => {
+          resolve({ body: 'slow' });
+        };
+      });
     edge.pluginRoutes.mount('slow', { sockets: [], routes: [{ method: 'GET', path: '/apis/g/v1/slow', handler }] });
     await connection.send(head('/apis/g/v1/slow'), garbage, garbage, garbage);
-    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => { setImmediate(resolve); });
+    for (let turn = 0; turn < 20; turn += 1)
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
     t.equal(connection.text, '', 'nothing before the first answer');
     release();
     await connection.closed();
@@ -76,7 +96,11 @@ t.test('garbage in a body is the answer to its request, or ends a connection tha
   await connection.until((text) => readAnswers(text).answers.length === 1);
   await connection.send('zz\r\n');
   await connection.closed();
-  t.strictSame(readAnswers(connection.text).answers.map(({ status }) => status), [401], 'one request, one answer');
+  t.strictSame(
+    readAnswers(connection.text).answers.map(({ status }) => status),
+    [401],
+    'one request, one answer',
+  );
   await noneLeft(edge);
 });
 
@@ -97,41 +121,61 @@ t.test('watches that wait for their turn end with their connection', async (t) =
     open: (_request: unknown, _req: IncomingMessage, res: ServerResponse) => {
       opened += 1;
       res.writeHead(200).flushHeaders();
-      res.once('close', () => { closed += 1; });
+      res.once('close', () => {
+        closed += 1;
+      });
     },
     upgrade: () => undefined,
   };
   const { edge, connection } = await given(t, watch);
   await connection.send(head(`${type.path}?watch=true`).repeat(5));
-  while (opened < 5) await new Promise((resolve) => { setImmediate(resolve); });
+  while (opened < 5)
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
   connection.socket.destroy();
   await noneLeft(edge);
-  while (closed < 5) await new Promise((resolve) => { setImmediate(resolve); });
+  while (closed < 5)
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
   t.equal(closed, 5);
 });
 
 t.test('a request that comes too slowly is ended at the next check, a second later at most', async (t) => {
   const { edge } = await given(t);
   const { server } = edge.http;
-  const symbol = Object.getOwnPropertySymbols(server)
-    .find(({ description = '' }) => description.endsWith('connectionsCheckingInterval'));
+  const symbol = Object.getOwnPropertySymbols(server).find(({ description = '' }) =>
+    description.endsWith('connectionsCheckingInterval'),
+  );
   t.match(symbol === undefined ? undefined : Reflect.get(server, symbol), { _repeat: connectionsCheckMs });
   Object.assign(server, { headersTimeout: 50, requestTimeout: 50 });
   const body = ['POST /nowhere HTTP/1.1', 'Host: x', 'Content-Length: 9', '', 'half'].join('\r\n');
-  for (const [bytes, statuses] of [['GET / HTTP/1.1\r\nHo', [408]], ['', [408]], [body, [401]]] as const) {
+  for (const [bytes, statuses] of [
+    ['GET / HTTP/1.1\r\nHo', [408]],
+    ['', [408]],
+    [body, [401]],
+  ] as const) {
     const connection = new RawConnection(edge.port);
     await connection.send(bytes);
     await connection.closed();
-    t.strictSame(readAnswers(connection.text).answers.map(({ status }) => status), statuses, bytes);
+    t.strictSame(
+      readAnswers(connection.text).answers.map(({ status }) => status),
+      statuses,
+      bytes,
+    );
   }
   await noneLeft(edge);
 });
 
 t.test('an offer that is declined costs a connection nothing', async (t) => {
   const { edge, connection } = await given(t);
-  edge.pluginRoutes.mount('echo', { sockets: [], routes: [
-    { method: 'POST', path: '/apis/g/v1/echo', handler: ({ body }: { readonly body?: unknown }) => ({ body }) },
-  ] });
+  edge.pluginRoutes.mount('echo', {
+    sockets: [],
+    routes: [
+      { method: 'POST', path: '/apis/g/v1/echo', handler: ({ body }: { readonly body?: unknown }) => ({ body }) },
+    ],
+  });
   const h2c = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'];
   const headers = ['Host: x', 'Authorization: admin', ...h2c, 'Content-Length: 5'];
   const post = ['POST /apis/g/v1/echo HTTP/1.1', ...headers, '', ''];

@@ -27,13 +27,20 @@ async function headOf(method: string, url: string, headers: Readonly<Record<stri
   return new Promise((resolve, reject) => {
     const req = request(url, { method, agent: false, headers }, (res) => {
       let bodyBytes = 0;
-      const answered = (): void => { resolve({ status: res.statusCode ?? 0, headers: res.headers, bodyBytes }); };
+      const answered = (): void => {
+        resolve({ status: res.statusCode ?? 0, headers: res.headers, bodyBytes });
+      };
       if (method === 'GET') {
         answered();
         res.on('error', () => undefined).destroy();
         return;
       }
-      res.on('data', (chunk: Buffer) => { bodyBytes += chunk.length; }).on('end', answered).on('error', reject);
+      res
+        .on('data', (chunk: Buffer) => {
+          bodyBytes += chunk.length;
+        })
+        .on('end', answered)
+        .on('error', reject);
     });
     req.on('error', reject).end();
   });
@@ -74,10 +81,15 @@ async function differenceAt(url: string, path: string, headers: Asked['headers']
 }
 
 /** Every way by every caller; a wrong password once, as guesses are limited. */
-const requests = Object.entries(credentials).flatMap(([who, authorization]) => Object.entries(asked)
-  .filter(([how]) => who !== 'with a wrong password' || how === 'plainly')
-  .map(([how, { query, headers }]) =>
-    ({ how: `${how} ${who}`, query, headers: { ...headers, ...authorization, 'x-request-id': 'same' } })));
+const requests = Object.entries(credentials).flatMap(([who, authorization]) =>
+  Object.entries(asked)
+    .filter(([how]) => who !== 'with a wrong password' || how === 'plainly')
+    .map(([how, { query, headers }]) => ({
+      how: `${how} ${who}`,
+      query,
+      headers: { ...headers, ...authorization, 'x-request-id': 'same' },
+    })),
+);
 
 t.test('a HEAD is answered with the head of the GET on every route', async (t) => {
   const plugged = await temporaryFolder(t);

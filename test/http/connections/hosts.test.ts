@@ -21,7 +21,13 @@ t.test('a request names a host that is allowed, or is refused before anything el
   const allowed = ['ledger.example', 'LEDGER.example.', 'ledger.example:1', 'other.example:8443', '[::1]', '[::1]:80'];
   for (const host of allowed) t.equal(await asked(host), 200, host);
   const refused = [
-    'evil.example', 'other.example', 'other.example:1', 'ledger.example.evil', 'ledger.example:x', '::1', '',
+    'evil.example',
+    'other.example',
+    'other.example:1',
+    'ledger.example.evil',
+    'ledger.example:x',
+    '::1',
+    '',
   ];
   for (const host of refused) {
     t.equal(await asked(host), 400, host);

@@ -10,7 +10,9 @@ const type = widgetType();
 const echoPath = '/apis/g/v1/echo';
 const h2c = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAMAAABkAAQAAP__'];
 const webSocket = [
-  'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13',
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
 ];
 const unknown = ['Connection: Upgrade', 'Upgrade: foo'];
@@ -35,14 +37,21 @@ const kinds: Readonly<Record<string, Kind>> = {
   'POST in chunks': { method: 'POST', ...chunked, status: 200 },
   'POST without rights': { method: 'POST', path: type.path, ...sized, status: 401 },
   'POST with an expectation': {
-    method: 'POST', headers: [...sized.headers, 'Expect: 100-continue'], body: sized.body, status: 200,
+    method: 'POST',
+    headers: [...sized.headers, 'Expect: 100-continue'],
+    body: sized.body,
+    status: 200,
   },
   'GET with an unknown expectation': { method: 'GET', headers: ['Expect: more'], status: 417 },
   CONNECT: { method: 'CONNECT', path: 'a:1', status: 401, closes: 'always' },
   'GET h2c': { method: 'GET', path: '/healthz', headers: h2c, status: 200 },
   'HEAD unknown': { method: 'HEAD', path: '/healthz', headers: unknown, status: 200 },
   'GET unknown, with a body': {
-    method: 'GET', path: '/healthz', headers: [...unknown, ...sized.headers], body: sized.body, status: 200,
+    method: 'GET',
+    path: '/healthz',
+    headers: [...unknown, ...sized.headers],
+    body: sized.body,
+    status: 200,
   },
   'GET websocket of no socket': { method: 'GET', path: '/healthz', headers: webSocket, status: 200 },
   'GET websocket': { method: 'GET', path: type.path, headers: webSocket, status: 401, closes: 'unless behind others' },
@@ -50,10 +59,17 @@ const kinds: Readonly<Record<string, Kind>> = {
   'POST h2c in chunks': { method: 'POST', headers: [...h2c, ...chunked.headers], body: chunked.body, status: 200 },
   'POST websocket': { method: 'POST', headers: [...webSocket, ...sized.headers], body: sized.body, status: 200 },
   'POST h2c with an expectation': {
-    method: 'POST', headers: [...h2c, ...sized.headers, 'Expect: 100-continue'], body: sized.body, status: 200,
+    method: 'POST',
+    headers: [...h2c, ...sized.headers, 'Expect: 100-continue'],
+    body: sized.body,
+    status: 200,
   },
   'POST h2c without rights': {
-    method: 'POST', path: type.path, headers: [...h2c, ...sized.headers], body: sized.body, status: 401,
+    method: 'POST',
+    path: type.path,
+    headers: [...h2c, ...sized.headers],
+    body: sized.body,
+    status: 401,
   },
 };
 
@@ -71,7 +87,10 @@ async function given(t: Test) {
   const edge = await startEdge({ registry, clock: systemClock });
   t.teardown(async () => edge.stop());
   const handler = async ({ body }: { readonly body?: unknown }) => {
-    for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => { setImmediate(resolve); });
+    for (let turn = 0; turn < 3; turn += 1)
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
     return { body };
   };
   const routes = (['GET', 'POST'] as const).map((method) => ({ method, path: echoPath, handler }));
@@ -95,18 +114,20 @@ async function wrongWith(port: number, sequence: readonly string[], cut?: number
   const ends = asked.findIndex(({ closes }) => closes === 'always');
   const expected = ends === -1 ? asked : asked.slice(0, ends + 1);
   const connection = new RawConnection(port);
-  await connection.send(...cut === undefined ? [bytes] : [bytes.slice(0, cut), bytes.slice(cut)]);
+  await connection.send(...(cut === undefined ? [bytes] : [bytes.slice(0, cut), bytes.slice(cut)]));
   const isHead = (place: number): boolean => asked[place]?.method === 'HEAD';
   await connection.until((text) => readAnswers(text, isHead).answers.length >= expected.length);
   if (ends !== -1) await connection.closed();
   const { answers, rest } = readAnswers(connection.text, isHead);
   const got = answers.map((answer, place) => line(answer, asked[place]));
-  const wanted = expected.map((kind, place) =>
-    `${String(kind.status)} r${String(place)}${isEcho(kind) ? ' 12345' : ''}`);
+  const wanted = expected.map(
+    (kind, place) => `${String(kind.status)} r${String(place)}${isEcho(kind) ? ' 12345' : ''}`,
+  );
   const mayEnd = asked.findIndex(({ closes }) => closes === 'unless behind others') + 1;
   if (mayEnd > 0 && got.length === mayEnd && connection.isClosed) wanted.length = mayEnd;
   connection.socket.destroy();
-  return got.join() === wanted.join() && rest === '' ? undefined
+  return got.join() === wanted.join() && rest === ''
+    ? undefined
     : `${sequence.join(', ')} cut at ${String(cut)}: ${got.join()} ${JSON.stringify(rest)}`;
 }
 
@@ -122,7 +143,10 @@ async function allRight(t: Test, runs: readonly (readonly [readonly string[], nu
   };
   await Promise.all(Array.from({ length: 16 }, work));
   t.strictSame(wrong.slice(0, 5), [], `${String(runs.length)} pipelines`);
-  t.strictSame(edge.lines.filter(({ level }) => level === 'error' || level === 'warn'), []);
+  t.strictSame(
+    edge.lines.filter(({ level }) => level === 'error' || level === 'warn'),
+    [],
+  );
 }
 
 const names = Object.keys(kinds);
@@ -135,11 +159,20 @@ t.test('each kind of request behind each other is answered in order', async (t) 
 
 t.test('wherever the bytes are cut', async (t) => {
   const firsts = ['GET', 'HEAD', 'POST', 'POST in chunks'];
-  const seconds = ['CONNECT', 'GET h2c', 'POST h2c', 'POST h2c in chunks',
-    'GET websocket of no socket', 'HEAD unknown'];
-  await allRight(t, seconds.flatMap((second, place) => {
-    const sequence = [firsts[place % firsts.length]!, second, 'GET'];
-    const { length } = sequence.map((name) => bytesOf(kinds[name]!, 'r0')).join('');
-    return Array.from({ length: length - 1 }, (_, cut) => [sequence, cut + 1] as const);
-  }));
+  const seconds = [
+    'CONNECT',
+    'GET h2c',
+    'POST h2c',
+    'POST h2c in chunks',
+    'GET websocket of no socket',
+    'HEAD unknown',
+  ];
+  await allRight(
+    t,
+    seconds.flatMap((second, place) => {
+      const sequence = [firsts[place % firsts.length]!, second, 'GET'];
+      const { length } = sequence.map((name) => bytesOf(kinds[name]!, 'r0')).join('');
+      return Array.from({ length: length - 1 }, (_, cut) => [sequence, cut + 1] as const);
+    }),
+  );
 });

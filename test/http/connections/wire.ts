@@ -23,10 +23,12 @@ export function readAnswers(text: string, isHead: (place: number) => boolean = (
     if (headEnd === -1 || !rest.startsWith('HTTP/1.1 ')) return { answers, rest };
     const [line = '', ...fields] = rest.slice(0, headEnd).split('\r\n');
     const status = Number(line.split(' ')[1]);
-    const headers = new Map(fields.map((field) => {
-      const colon = field.indexOf(':');
-      return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()];
-    }));
+    const headers = new Map(
+      fields.map((field) => {
+        const colon = field.indexOf(':');
+        return [field.slice(0, colon).toLowerCase(), field.slice(colon + 1).trim()];
+      }),
+    );
     const after = rest.slice(headEnd + 4);
     const isInterim = status < 200;
     const hasNone = isInterim || isHead(answers.length) || status === 204 || status === 304;
@@ -70,7 +72,9 @@ export class RawConnection {
       this.#wake();
     });
     this.socket.on('error', () => undefined);
-    this.socket.on('end', () => { this.socket.end(); });
+    this.socket.on('end', () => {
+      this.socket.end();
+    });
     this.socket.on('close', () => {
       this.isClosed = true;
       this.#wake();
@@ -81,14 +85,22 @@ export class RawConnection {
   async send(...parts: readonly string[]): Promise<void> {
     if (this.socket.connecting) await once(this.socket, 'connect').catch(() => undefined);
     for (const [place, part] of parts.entries()) {
-      if (place > 0) await new Promise((resolve) => { setImmediate(resolve); });
-      await new Promise((resolve) => { this.socket.write(part, 'latin1', resolve); });
+      if (place > 0)
+        await new Promise((resolve) => {
+          setImmediate(resolve);
+        });
+      await new Promise((resolve) => {
+        this.socket.write(part, 'latin1', resolve);
+      });
     }
   }
 
   /** Resolves when what came fulfils `isEnough`, or the connection is closed. */
   async until(isEnough: (text: string) => boolean): Promise<string> {
-    while (!isEnough(this.text) && !this.isClosed) await new Promise<void>((resolve) => { this.#wake = resolve; });
+    while (!isEnough(this.text) && !this.isClosed)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
     return this.text;
   }
 

@@ -13,11 +13,33 @@ const at = (position: number) => logPosition(BigInt(position));
 
 function given() {
   let publish: (batch: ChangeBatch) => void = () => undefined;
-  const cache = new ListCache({ subscribe: (listener) => { publish = listener; return () => undefined; } });
+  const cache = new ListCache({
+    subscribe: (listener) => {
+      publish = listener;
+      return () => undefined;
+    },
+  });
   return {
     cache,
     changed: (key: TypeKey, position: number): void => {
-      publish({ position: at(position), changes: [{ type: key, name: 'x', kind: 'modified', position: at(position), revision: 0 as never, bytes: Buffer.alloc(0), previousBytes: undefined, before: undefined, after: undefined, deletionRequested: false, finalizers: false }] });
+      publish({
+        position: at(position),
+        changes: [
+          {
+            type: key,
+            name: 'x',
+            kind: 'modified',
+            position: at(position),
+            revision: 0 as never,
+            bytes: Buffer.alloc(0),
+            previousBytes: undefined,
+            before: undefined,
+            after: undefined,
+            deletionRequested: false,
+            finalizers: false,
+          },
+        ],
+      });
     },
   };
 }
@@ -29,10 +51,19 @@ function request(query = ''): ListRequest {
 }
 
 function page(position: number, items = '{"a":1}'): Omit<ListPage, 'items'> & { readonly items: Uint8Array } {
-  return { position: at(position), total: 1, count: 1, next: { keys: [], created: 0, name: 'x' }, remaining: 4, items: Buffer.from(items) };
+  return {
+    position: at(position),
+    total: 1,
+    count: 1,
+    next: { keys: [], created: 0, name: 'x' },
+    remaining: 4,
+    items: Buffer.from(items),
+  };
 }
 
-function told(bytes: Buffer | undefined): { metadata: { resourceVersion: string; continue?: string }; items: unknown[] } | undefined {
+function told(
+  bytes: Buffer | undefined,
+): { metadata: { resourceVersion: string; continue?: string }; items: unknown[] } | undefined {
   return bytes === undefined ? undefined : JSON.parse(bytes.toString());
 }
 
@@ -45,7 +76,7 @@ t.test('an answer is given again until an object of its type changes', async (t)
   t.equal(cache.find('k', type, at(6)), undefined);
 });
 
-t.test('a change of another type moves the position an answer tells, and a chain\'s token with it', async (t) => {
+t.test("a change of another type moves the position an answer tells, and a chain's token with it", async (t) => {
   const { cache, changed } = given();
   const first = told(cache.keep('k', request('limit=1'), page(5)));
   changed('gadgets.example.com' as TypeKey, 7);
@@ -74,7 +105,10 @@ t.test('answers are kept up to the bound, the least recently used going first', 
   for (const key of ['a', 'b', 'c', 'd']) cache.keep(key, request(), page(5, fifth));
   cache.find('a', type, at(5));
   cache.keep('e', request(), page(5, fifth));
-  t.strictSame(['a', 'b', 'c', 'd', 'e'].filter((key) => cache.find(key, type, at(5)) !== undefined), ['a', 'c', 'd', 'e']);
+  t.strictSame(
+    ['a', 'b', 'c', 'd', 'e'].filter((key) => cache.find(key, type, at(5)) !== undefined),
+    ['a', 'c', 'd', 'e'],
+  );
   cache.keep('huge', request(), page(5, 'x'.repeat(listCacheBytesMax / 4)));
   t.equal(cache.find('huge', type, at(5)), undefined, 'one answer does not push out all others');
   t.ok(cache.find('a', type, at(5)));

@@ -19,7 +19,7 @@ test('of many lists that come in one turn, those begin in it that it has time fo
   const { models, clock } = writing;
   // Each look at the clock takes as long as one turn has for lists.
   let now = 0;
-  clock.monotonic = () => now += listTurnMs;
+  clock.monotonic = () => (now += listTurnMs);
   let begun = 0;
   const list = models.list.bind(models);
   models.list = (...query) => {
@@ -34,8 +34,16 @@ test('of many lists that come in one turn, those begin in it that it has time fo
   const socket = connect(edge.port, '127.0.0.1');
   await once(socket, 'connect');
   let text = '';
-  socket.on('data', (chunk) => { text += chunk.toString('latin1'); });
-  socket.write(Array.from({ length: count }, (_, place) => `GET ${widget.path}?limit=1&list=${String(place)} HTTP/1.1\r\nHost: localhost\r\nAuthorization: admin\r\n\r\n`).join(''));
+  socket.on('data', (chunk) => {
+    text += chunk.toString('latin1');
+  });
+  socket.write(
+    Array.from(
+      { length: count },
+      (_, place) =>
+        `GET ${widget.path}?limit=1&list=${String(place)} HTTP/1.1\r\nHost: localhost\r\nAuthorization: admin\r\n\r\n`,
+    ).join(''),
+  );
   let most = 0;
   for (let before = begun; text.split('HTTP/1.1 200').length <= count; before = begun) {
     await nextTurn();

@@ -13,7 +13,13 @@ const widgets = '/apis/example.com/v1alpha1/widgets';
 const objects = 40;
 const slow = 80;
 for (let place = 0; place < objects; place += 1) {
-  await server.call(widgets, { method: 'POST', body: { metadata: { name: `w${String(place)}`, annotations: { filling: 'x'.repeat(200_000) } }, spec: { title: 'W', size: place } } });
+  await server.call(widgets, {
+    method: 'POST',
+    body: {
+      metadata: { name: `w${String(place)}`, annotations: { filling: 'x'.repeat(200_000) } },
+      spec: { title: 'W', size: place },
+    },
+  });
 }
 
 /** A client that asks for a long list, and reads its head at most. */
@@ -24,26 +30,33 @@ function unread(): Socket {
   return socket;
 }
 
-t.test('eighty readers that take nothing keep no other user from long lists, and lose their places to each other', async (t) => {
-  const administration = new Administration(server.url);
-  await administration.user('bob');
-  await administration.role('lists-widgets', { rules: [{ apiGroups: ['example.com'], resources: ['widgets'], verbs: ['list'] }] });
-  await administration.bind('bob-lists', 'lists-widgets', 'bob');
-  const sockets = Array.from({ length: slow }, unread);
-  const first = await Promise.race(sockets.map(async (socket) => {
-    await once(socket, 'readable');
-    return socket;
-  }));
-  const listed = await server.call(widgets, { headers: as('bob') });
-  t.equal(((await listed.json()) as { items: unknown[] }).items.length, objects);
-  t.equal(sockets.filter(({ readableLength }) => readableLength > 0).length, snapshotsPerUserMax, 'the others wait');
-  t.notOk(first.closed);
-  // Whoever waits has its turn once one has taken nothing for ten seconds.
-  const waiting = sockets.find(({ readableLength }) => readableLength === 0);
-  if (waiting !== undefined) await once(waiting, 'readable');
-  first.resume();
-  await once(first, 'close');
-  for (const socket of sockets) socket.destroy();
-  const again = await server.call(widgets);
-  t.equal(((await again.json()) as { items: unknown[] }).items.length, objects);
-});
+t.test(
+  'eighty readers that take nothing keep no other user from long lists, and lose their places to each other',
+  async (t) => {
+    const administration = new Administration(server.url);
+    await administration.user('bob');
+    await administration.role('lists-widgets', {
+      rules: [{ apiGroups: ['example.com'], resources: ['widgets'], verbs: ['list'] }],
+    });
+    await administration.bind('bob-lists', 'lists-widgets', 'bob');
+    const sockets = Array.from({ length: slow }, unread);
+    const first = await Promise.race(
+      sockets.map(async (socket) => {
+        await once(socket, 'readable');
+        return socket;
+      }),
+    );
+    const listed = await server.call(widgets, { headers: as('bob') });
+    t.equal(((await listed.json()) as { items: unknown[] }).items.length, objects);
+    t.equal(sockets.filter(({ readableLength }) => readableLength > 0).length, snapshotsPerUserMax, 'the others wait');
+    t.notOk(first.closed);
+    // Whoever waits has its turn once one has taken nothing for ten seconds.
+    const waiting = sockets.find(({ readableLength }) => readableLength === 0);
+    if (waiting !== undefined) await once(waiting, 'readable');
+    first.resume();
+    await once(first, 'close');
+    for (const socket of sockets) socket.destroy();
+    const again = await server.call(widgets);
+    t.equal(((await again.json()) as { items: unknown[] }).items.length, objects);
+  },
+);

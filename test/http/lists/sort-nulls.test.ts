@@ -17,7 +17,7 @@ type List = {
 
 async function list(query: string, status = 200): Promise<List> {
   const response = await server.call(`${widgets}?${query}`);
-  const body = await response.json() as List;
+  const body = (await response.json()) as List;
   if (response.status !== status) throw new Error(`${query}: ${String(response.status)} ${JSON.stringify(body)}`);
   return body;
 }
@@ -76,15 +76,19 @@ t.test('objects without a value stand where the sort says, whole, by page and by
 t.test('a selection keeps the order, and a second sort has its own', async (t) => {
   const query = 'fieldSelector=spec.title!=two&sort=spec.size,desc,nulls=last&sort=metadata.name,desc';
   t.strictSame(namesOf(await list(query)), ['three', 'one', 'none', 'nil']);
-  t.strictSame(namesOf(await list('sort=metadata.deletionTimestamp&sort=spec.size,desc,nulls=last&sort=metadata.name')),
-    ['three', 'two', 'one', 'nil', 'none']);
+  t.strictSame(
+    namesOf(await list('sort=metadata.deletionTimestamp&sort=spec.size,desc,nulls=last&sort=metadata.name')),
+    ['three', 'two', 'one', 'nil', 'none'],
+  );
   const absent = 'fieldSelector=!spec.size&sort=spec.size,nulls=first&sort=metadata.name';
   t.strictSame(namesOf(await list(absent)), ['nil', 'none']);
   t.strictSame(namesOf(await list('fieldSelector=spec.size>1&sort=spec.size,desc,nulls=last')), ['three', 'two']);
 });
 
 t.test('a token belongs to where the sort puts objects without a value', async (t) => {
-  const { metadata: { continue: token = '' } } = await list('sort=spec.size,desc,nulls=last&limit=2');
+  const {
+    metadata: { continue: token = '' },
+  } = await list('sort=spec.size,desc,nulls=last&limit=2');
   await list(`sort=spec.size,desc,nulls=last&limit=2&continue=${token}`);
   for (const sort of ['spec.size,desc', 'spec.size,desc,nulls=first', 'spec.size,asc,nulls=last']) {
     t.match((await list(`sort=${sort}&limit=2&continue=${token}`, 400)).message, /not a token of this query/u, sort);
@@ -104,7 +108,14 @@ t.test('a kept answer follows a value that comes and goes', async (t) => {
 });
 
 t.test('anything else after a field is refused', async (t) => {
-  const odds = ['nulls', 'nulls=middle', 'nulls=first,desc', 'desc,nulls=first,asc', 'desc,nulls%3D', 'desc;nulls=last'];
+  const odds = [
+    'nulls',
+    'nulls=middle',
+    'nulls=first,desc',
+    'desc,nulls=first,asc',
+    'desc,nulls%3D',
+    'desc;nulls=last',
+  ];
   for (const odd of odds) {
     t.match((await list(`sort=spec.size,${odd}`, 400)).message, /"nulls=first" or "nulls=last"/u, odd);
   }

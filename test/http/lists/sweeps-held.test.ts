@@ -13,17 +13,24 @@ const count = 100;
 
 test('a dry run of the deletion of a collection takes turns', async (t) => {
   const writing = await Writing.open(t, { type: widget });
-  await writing.race(Array.from({ length: count }, (_, place) => create({ metadata: { name: `w${String(place)}` }, spec: { title: 'T' } })));
+  await writing.race(
+    Array.from({ length: count }, (_, place) =>
+      create({ metadata: { name: `w${String(place)}` }, spec: { title: 'T' } }),
+    ),
+  );
   const { models, clock } = writing;
   // Each look at the clock takes as long as one turn has for this.
   let now = 0;
-  clock.monotonic = () => now += listTurnMs;
+  clock.monotonic = () => (now += listTurnMs);
   let decided = 0;
   const registry = new TypeRegistry();
   registry.register(widget);
   registry.serve(widget.key);
   const edge = await startEdge({
-    clock, registry, reader: models, feed: models,
+    clock,
+    registry,
+    reader: models,
+    feed: models,
     execute: async (...command) => {
       decided += 1;
       return writing.execute(...command);
@@ -39,7 +46,7 @@ test('a dry run of the deletion of a collection takes turns', async (t) => {
   })();
   const answer = await edge.call(`${widget.path}?dryRun=All`, { method: 'DELETE' });
   t.equal(answer.status, 200);
-  t.equal((await answer.json() as { items: unknown[] }).items.length, count);
+  t.equal(((await answer.json()) as { items: unknown[] }).items.length, count);
   await watched;
   t.ok(most <= 2, `${String(most)} in one turn`);
 });

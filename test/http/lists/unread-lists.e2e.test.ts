@@ -14,7 +14,13 @@ const objects = 40;
 const clients = 100;
 const askedAtOnce = 200;
 for (let place = 0; place < objects; place += 1) {
-  await server.call(widgets, { method: 'POST', body: { metadata: { name: `w${String(place)}`, annotations: { filling: 'x'.repeat(200_000) } }, spec: { title: 'W', size: place } } });
+  await server.call(widgets, {
+    method: 'POST',
+    body: {
+      metadata: { name: `w${String(place)}`, annotations: { filling: 'x'.repeat(200_000) } },
+      spec: { title: 'W', size: place },
+    },
+  });
 }
 
 /** A client that asks and reads nothing. */
@@ -34,7 +40,11 @@ const collectGarbage = runInNewContext('gc') as () => void;
 async function bufferedBytes(): Promise<number> {
   let before = -1;
   collectGarbage();
-  for (let { arrayBuffers } = process.memoryUsage(); arrayBuffers !== before; { arrayBuffers } = process.memoryUsage()) {
+  for (
+    let { arrayBuffers } = process.memoryUsage();
+    arrayBuffers !== before;
+    { arrayBuffers } = process.memoryUsage()
+  ) {
     before = arrayBuffers;
     await passes(300);
     collectGarbage();
@@ -45,19 +55,23 @@ async function bufferedBytes(): Promise<number> {
 t.test('big lists that nobody reads cost little, and keep nobody from a short one', async (t) => {
   const before = await bufferedBytes();
   const sockets = Array.from({ length: clients }, () => unread(widgets, 1));
-  const growth = await bufferedBytes() - before;
+  const growth = (await bufferedBytes()) - before;
   t.ok(growth < 100 * 1_048_576, `${String(clients)} lists of 8 MB hold ${String(growth)} bytes`);
   const short = await server.call(`${widgets}?limit=1`);
   t.equal(((await short.json()) as { items: unknown[] }).items.length, 1);
   const waiting = server.call(widgets);
   for (const socket of sockets) socket.destroy();
-  t.equal(((await (await waiting).json()) as { items: unknown[] }).items.length, objects, 'a long one has its turn when they are gone');
+  t.equal(
+    ((await (await waiting).json()) as { items: unknown[] }).items.length,
+    objects,
+    'a long one has its turn when they are gone',
+  );
 });
 
 t.test('the same list asked many times at once is read once', async (t) => {
   const before = await bufferedBytes();
   const socket = unread(`${widgets}?limit=4`, askedAtOnce);
-  const growth = await bufferedBytes() - before;
+  const growth = (await bufferedBytes()) - before;
   t.ok(growth < 50 * 1_048_576, `${String(askedAtOnce)} pages of 0.8 MB hold ${String(growth)} bytes`);
   socket.destroy();
 });

@@ -32,7 +32,9 @@ t.test('the state of a plugin is named to those whose rules speak of it, and to 
   const groups = ['depot.example', 'api.depot.example'];
   const resources = ['depot/boxes', 'depot/boxes/status', 'depot/lids', 'broken/crates', 'nobody/boxes'];
   const own = { resources: ['depot/boxes'] };
-  await administration.role('of-depot', { rules: [{ apiGroups: groups, resources, verbs: ['get', 'list', 'watch', 'create'] }] });
+  await administration.role('of-depot', {
+    rules: [{ apiGroups: groups, resources, verbs: ['get', 'list', 'watch', 'create'] }],
+  });
   await administration.role('of-one', { rules: [{ ...own, apiGroups: groups, resourceNames: ['a'], verbs: ['get'] }] });
   await administration.role('of-none', { rules: [{ ...own, apiGroups: ['other.example'], verbs: ['*'] }] });
   for (const name of ['of-depot', 'of-one', 'of-none', 'nothing']) await administration.user(name);
@@ -42,7 +44,10 @@ t.test('the state of a plugin is named to those whose rules speak of it, and to 
     ask(server.url, path, { ...asked, headers: { ...as(name), 'content-type': 'application/json', ...asked.headers } });
   const reviewed = async (name: string, attributes: object): Promise<Reviewed> => {
     const body = JSON.stringify({ spec: { resourceAttributes: attributes } });
-    const { text } = await call(name, '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { method: 'POST', body });
+    const { text } = await call(name, '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+      method: 'POST',
+      body,
+    });
     return (JSON.parse(text) as { readonly status: Reviewed }).status;
   };
   const listing = { verb: 'list', group: 'depot.example', resource: 'boxes' };
@@ -53,7 +58,7 @@ t.test('the state of a plugin is named to those whose rules speak of it, and to 
     const { text } = await administration.call('GET', `${plugins}/depot`);
     return (JSON.parse(text) as { readonly status: { readonly phase: string } }).status.phase;
   };
-  while (await phase() !== 'stopped');
+  while ((await phase()) !== 'stopped');
 
   await t.test('whose rules speak of it', async (t) => {
     const lid = '/apis/api.depot.example/v1/lids/a';
@@ -73,7 +78,8 @@ t.test('the state of a plugin is named to those whose rules speak of it, and to 
     const { text } = await administration.call('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', body);
     t.match(JSON.parse(text), { status: { allowed: false, reason: stopped } });
     const run = runCommandLine(['can-i', 'list', 'boxes.depot.example', '--as', 'of-depot', '--user', 'admin'], {
-      cwd: folder, env: { LEDGERPLANE_SERVER: server.url, LEDGERPLANE_PASSWORD: testPassword },
+      cwd: folder,
+      env: { LEDGERPLANE_SERVER: server.url, LEDGERPLANE_PASSWORD: testPassword },
     });
     t.equal(await run.exited(), 1);
     t.match(run.stdout(), new RegExp(`^no\\n${stopped}\\n$`, 'u'));
@@ -81,10 +87,16 @@ t.test('the state of a plugin is named to those whose rules speak of it, and to 
 
   await t.test('nobody else', async (t) => {
     const asked = [
-      ['nothing', boxes], ['nothing', `${boxes}/a/status`], ['of-none', boxes], ['of-none', `${boxes}/a`],
+      ['nothing', boxes],
+      ['nothing', `${boxes}/a/status`],
+      ['of-none', boxes],
+      ['of-none', `${boxes}/a`],
       ['of-one', `${boxes}/b`],
-      ['of-one', boxes], ['of-one', `${boxes}/a/status`], ['of-depot', `${boxes}/a/finalizers`],
-      ['of-depot', '/apis/depot.example/v1/crates2'], ['of-depot', '/apis/other.example/v1/boxes'],
+      ['of-one', boxes],
+      ['of-one', `${boxes}/a/status`],
+      ['of-depot', `${boxes}/a/finalizers`],
+      ['of-depot', '/apis/depot.example/v1/crates2'],
+      ['of-depot', '/apis/other.example/v1/boxes'],
     ] as const;
     for (const [name, path] of asked) {
       const { status, text } = await call(name, path);
@@ -98,7 +110,10 @@ t.test('the state of a plugin is named to those whose rules speak of it, and to 
   });
 
   await t.test('one that has failed, and one that started again', async (t) => {
-    t.match((await reviewed('of-depot', { ...listing, resource: 'crates' })).reason, /^the plugin "broken" has failed$/u);
+    t.match(
+      (await reviewed('of-depot', { ...listing, resource: 'crates' })).reason,
+      /^the plugin "broken" has failed$/u,
+    );
     await administration.call('PATCH', `${plugins}/depot`, { spec: { enabled: true } });
     let answered = await call('of-depot', boxes);
     while (answered.status !== 200) answered = await call('of-depot', boxes);

@@ -23,7 +23,11 @@ const callPath = `${base}/call`;
 const pluginPath = '/apis/plugin.svc.run/v1alpha1/plugins/feeds';
 const bystander = 'bystander';
 const administrator: Headers = { authorization: adminAuthorization };
-const streamRule: Rule = { apiGroups: ['api.feeds.example'], resources: ['feeds/events', 'feeds/socket', 'feeds/call'], verbs: ['get'] };
+const streamRule: Rule = {
+  apiGroups: ['api.feeds.example'],
+  resources: ['feeds/events', 'feeds/socket', 'feeds/call'],
+  verbs: ['get'],
+};
 const feedRule: Rule = { apiGroups: ['feeds.example'], resources: ['feeds'], verbs: ['get'] };
 const expiryMs = 1_000;
 
@@ -66,7 +70,9 @@ export default {
 
 async function pluggedIn(t: Test): Promise<string> {
   const folder = await temporaryFolder(t);
-  await writePlugins(folder, { feeds: { 'plugin.yaml': manifestYaml('feeds', { main: 'main.mjs' }), 'main.mjs': moduleOfFeeds } });
+  await writePlugins(folder, {
+    feeds: { 'plugin.yaml': manifestYaml('feeds', { main: 'main.mjs' }), 'main.mjs': moduleOfFeeds },
+  });
   return folder;
 }
 
@@ -107,10 +113,19 @@ class Stage {
   }
 
   async token(spec: object = {}): Promise<Headers> {
-    const headers = { ...await this.user() };
-    await this.administration.merge('roles', this.name, { rules: [streamRule, feedRule, { apiGroups: ['uc.api.svc.run'], resources: ['*'], verbs: ['*'] }] });
-    const made = await this.administration.call('POST', '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens', { metadata: { name: this.name }, spec }, { headers });
-    return { authorization: `Bearer ${(JSON.parse(made.text) as { readonly status: { readonly token: string } }).status.token}` };
+    const headers = { ...(await this.user()) };
+    await this.administration.merge('roles', this.name, {
+      rules: [streamRule, feedRule, { apiGroups: ['uc.api.svc.run'], resources: ['*'], verbs: ['*'] }],
+    });
+    const made = await this.administration.call(
+      'POST',
+      '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens',
+      { metadata: { name: this.name }, spec },
+      { headers },
+    );
+    return {
+      authorization: `Bearer ${(JSON.parse(made.text) as { readonly status: { readonly token: string } }).status.token}`,
+    };
   }
 
   async streams(headers: Headers): Promise<Streams> {
@@ -121,13 +136,21 @@ class Stage {
   }
 
   async refusals(headers: Headers): Promise<readonly number[]> {
-    return Promise.all([ask(this.server.url, eventsPath, { headers, headOnly: true }), ask(this.server.url, socketPath, { headers, upgrade: true })].map(async (asked) => (await asked).status));
+    return Promise.all(
+      [
+        ask(this.server.url, eventsPath, { headers, headOnly: true }),
+        ask(this.server.url, socketPath, { headers, upgrade: true }),
+      ].map(async (asked) => (await asked).status),
+    );
   }
 
   /** As whoever looks after the node sees it. */
   async counted(): Promise<number> {
     const { text } = await ask(this.server.url, '/metrics', { headers: administrator });
-    return [...text.matchAll(/^ledgerplane_plugin_streams\{plugin="feeds",transport="\w+"\} (\d+)$/gmu)].reduce((sum, [, count]) => sum + Number(count), 0);
+    return [...text.matchAll(/^ledgerplane_plugin_streams\{plugin="feeds",transport="\w+"\} (\d+)$/gmu)].reduce(
+      (sum, [, count]) => sum + Number(count),
+      0,
+    );
   }
 
   /** Until what it did has come about. */
@@ -135,7 +158,9 @@ class Stage {
     const phase = enabled ? 'started' : 'stopped';
     const watching = await Watching.open(this.server.url, pluginPath, { transport: 'json', headers: administrator });
     await this.administration.call('PATCH', pluginPath, { spec: { enabled } });
-    const reached = watching.until(({ events }) => (events.at(-1)?.object['status'] as { phase?: string } | undefined)?.phase === phase);
+    const reached = watching.until(
+      ({ events }) => (events.at(-1)?.object['status'] as { phase?: string } | undefined)?.phase === phase,
+    );
     // A call in flight must not reach its time limit meanwhile.
     await passing(this.clock, reached, pluginStopMs);
     watching.leave();
@@ -143,22 +168,68 @@ class Stage {
 
   /** Nothing of the plugin's is left open. */
   async drained(): Promise<void> {
-    while (this.held.events + this.held.sockets + this.held.calls > 0) await new Promise((resolve) => { setImmediate(resolve); });
+    while (this.held.events + this.held.sockets + this.held.calls > 0)
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
   }
 }
 
-const losses: readonly { readonly what: string; readonly given: (stage: Stage) => Promise<Headers>; readonly take: (stage: Stage) => Promise<void> }[] = [
-  { what: 'the binding is deleted', given: async (stage) => stage.user(), take: async ({ administration, name }) => administration.remove('rolebindings', name) },
-  { what: 'the role is deleted', given: async (stage) => stage.user(), take: async ({ administration, name }) => administration.remove('roles', name) },
-  { what: 'the rule is of something else', given: async (stage) => stage.user(), take: async ({ administration, name }) => administration.merge('roles', name, { rules: [feedRule] }) },
-  { what: 'the rule is to watch', given: async (stage) => stage.user(), take: async ({ administration, name }) => administration.merge('roles', name, { rules: [{ ...streamRule, verbs: ['watch', 'list'] }] }) },
-  { what: 'the password is another', given: async (stage) => stage.user(), take: async ({ administration, name }) => administration.merge('users', name, { spec: { password: 'another password' } }) },
-  { what: 'the user is disabled', given: async (stage) => stage.user(), take: async ({ administration, name }) => administration.merge('users', name, { spec: { disabled: true } }) },
-  { what: 'the user is deleted', given: async (stage) => stage.user(), take: async ({ administration, name }) => administration.remove('users', name) },
-  { what: 'the token is revoked', given: async (stage) => stage.token(), take: async ({ administration, name }) => administration.merge('personalaccesstokens', name, { spec: { revoked: true } }) },
+const losses: readonly {
+  readonly what: string;
+  readonly given: (stage: Stage) => Promise<Headers>;
+  readonly take: (stage: Stage) => Promise<void>;
+}[] = [
   {
-    what: 'the token expires', given: async (stage) => stage.token({ expiresAt: new Date(stage.clock.now() + expiryMs).toISOString() }),
-    take: async ({ clock }) => { clock.advance(expiryMs + watchGuardMs); return Promise.resolve(); },
+    what: 'the binding is deleted',
+    given: async (stage) => stage.user(),
+    take: async ({ administration, name }) => administration.remove('rolebindings', name),
+  },
+  {
+    what: 'the role is deleted',
+    given: async (stage) => stage.user(),
+    take: async ({ administration, name }) => administration.remove('roles', name),
+  },
+  {
+    what: 'the rule is of something else',
+    given: async (stage) => stage.user(),
+    take: async ({ administration, name }) => administration.merge('roles', name, { rules: [feedRule] }),
+  },
+  {
+    what: 'the rule is to watch',
+    given: async (stage) => stage.user(),
+    take: async ({ administration, name }) =>
+      administration.merge('roles', name, { rules: [{ ...streamRule, verbs: ['watch', 'list'] }] }),
+  },
+  {
+    what: 'the password is another',
+    given: async (stage) => stage.user(),
+    take: async ({ administration, name }) =>
+      administration.merge('users', name, { spec: { password: 'another password' } }),
+  },
+  {
+    what: 'the user is disabled',
+    given: async (stage) => stage.user(),
+    take: async ({ administration, name }) => administration.merge('users', name, { spec: { disabled: true } }),
+  },
+  {
+    what: 'the user is deleted',
+    given: async (stage) => stage.user(),
+    take: async ({ administration, name }) => administration.remove('users', name),
+  },
+  {
+    what: 'the token is revoked',
+    given: async (stage) => stage.token(),
+    take: async ({ administration, name }) =>
+      administration.merge('personalaccesstokens', name, { spec: { revoked: true } }),
+  },
+  {
+    what: 'the token expires',
+    given: async (stage) => stage.token({ expiresAt: new Date(stage.clock.now() + expiryMs).toISOString() }),
+    take: async ({ clock }) => {
+      clock.advance(expiryMs + watchGuardMs);
+      return Promise.resolve();
+    },
   },
 ];
 
@@ -173,9 +244,19 @@ t.test('events and sockets end when what allowed them does, and those of others 
       t.equal(await stage.counted(), 4);
       await take(stage);
       t.strictSame([await losing.events.ended(), await losing.socket.ended()], [0, 4403]);
-      t.ok((await stage.refusals(headers)).every((status) => status === 401 || status === 403), 'nor can they be opened again');
-      while (stage.held.events + stage.held.sockets > 2) await new Promise((resolve) => { setImmediate(resolve); });
-      t.strictSame([stage.held.events, stage.held.sockets, await stage.counted()], [1, 1, 2], 'only the others are left');
+      t.ok(
+        (await stage.refusals(headers)).every((status) => status === 401 || status === 403),
+        'nor can they be opened again',
+      );
+      while (stage.held.events + stage.held.sockets > 2)
+        await new Promise((resolve) => {
+          setImmediate(resolve);
+        });
+      t.strictSame(
+        [stage.held.events, stage.held.sockets, await stage.counted()],
+        [1, 1, 2],
+        'only the others are left',
+      );
       t.strictSame([keeping.events.closed, keeping.socket.closed], [undefined, undefined]);
     });
   }
@@ -188,9 +269,12 @@ t.test('events and sockets end when what allowed them does, and those of others 
 t.test('the client in a stream that goes on may do what its caller may now', async (t) => {
   const stage = await Stage.open(t);
   const socket = new WebSocket(`${stage.server.url.replace('http', 'ws')}${socketPath}`, { headers: as(bystander) });
-  const next = async (): Promise<string> => String((await once(socket, 'message') as [Buffer])[0]);
+  const next = async (): Promise<string> => String(((await once(socket, 'message')) as [Buffer])[0]);
   t.equal(await next(), 'open');
-  const looked = async (): Promise<string> => { socket.send('a'); return next(); };
+  const looked = async (): Promise<string> => {
+    socket.send('a');
+    return next();
+  };
   t.equal(await looked(), 'a');
   await stage.administration.merge('roles', bystander, { rules: [streamRule] });
   t.equal(await looked(), '403');
@@ -200,38 +284,54 @@ t.test('the client in a stream that goes on may do what its caller may now', asy
   await once(socket, 'close');
 });
 
-t.test('a plugin that is disabled ends its streams, and what was asked of it before leaves nothing behind', async (t) => {
-  const stage = await Stage.open(t);
-  const timers = stage.clock.timers;
-  for (let round = 0; round < 5; round += 1) {
-    const streams = await stage.streams(as(bystander));
-    let answer: (answered: unknown) => void = () => undefined;
-    const calls: Promise<number>[] = [];
-    stage.held.answer = new Promise((resolve) => { answer = resolve; });
-    for (let count = 1; count <= 3; count += 1) {
-      const called = new Promise<void>((resolve) => { stage.held.called = resolve; });
-      calls.push(ask(stage.server.url, callPath, { headers: as(bystander) }).then(({ status }) => status));
-      await called;
+t.test(
+  'a plugin that is disabled ends its streams, and what was asked of it before leaves nothing behind',
+  async (t) => {
+    const stage = await Stage.open(t);
+    const timers = stage.clock.timers;
+    for (let round = 0; round < 5; round += 1) {
+      const streams = await stage.streams(as(bystander));
+      let answer: (answered: unknown) => void = () => undefined;
+      const calls: Promise<number>[] = [];
+      stage.held.answer = new Promise((resolve) => {
+        answer = resolve;
+      });
+      for (let count = 1; count <= 3; count += 1) {
+        const called = new Promise<void>((resolve) => {
+          stage.held.called = resolve;
+        });
+        calls.push(ask(stage.server.url, callPath, { headers: as(bystander) }).then(({ status }) => status));
+        await called;
+      }
+      const disabled = stage.setEnabled(false);
+      t.strictSame([await streams.events.ended(), await streams.socket.ended()], [0, 1012]);
+      await disabled;
+      t.strictSame(await stage.refusals(as(bystander)), [404, 404]);
+      // One after the other: what it would answer, events that may not begin any more, nothing in time.
+      if (round === 0) answer({ body: 'late' });
+      else if (round === 1) answer('events');
+      else stage.clock.advance(pluginRouteMs);
+      t.strictSame(await Promise.all(calls), Array<number>(3).fill([200, 503][round] ?? 504), `round ${String(round)}`);
+      await stage.drained();
+      await stage.setEnabled(true);
+      t.equal(await stage.counted(), 0);
     }
-    const disabled = stage.setEnabled(false);
-    t.strictSame([await streams.events.ended(), await streams.socket.ended()], [0, 1012]);
-    await disabled;
-    t.strictSame(await stage.refusals(as(bystander)), [404, 404]);
-    // One after the other: what it would answer, events that may not begin any more, nothing in time.
-    if (round === 0) answer({ body: 'late' });
-    else if (round === 1) answer('events');
-    else stage.clock.advance(pluginRouteMs);
-    t.strictSame(await Promise.all(calls), Array<number>(3).fill([200, 503][round] ?? 504), `round ${String(round)}`);
-    await stage.drained();
-    await stage.setEnabled(true);
-    t.equal(await stage.counted(), 0);
-  }
-  t.ok(stage.clock.timers <= timers, `${String(timers)} timers before, ${String(stage.clock.timers)} after`);
-});
+    t.ok(stage.clock.timers <= timers, `${String(timers)} timers before, ${String(stage.clock.timers)} after`);
+  },
+);
 
 t.test('on SIGTERM streams end and what is in flight is answered', async (t) => {
   const cwd = await temporaryFolder(t);
-  const server = runCommandLine(['serve'], { cwd, env: { PORT: '0', DATA_DIR: 'data', LOG_LEVEL: 'error', ADMIN_PASSWORD: testPassword, PLUGINS_DIRS: await pluggedIn(t) } });
+  const server = runCommandLine(['serve'], {
+    cwd,
+    env: {
+      PORT: '0',
+      DATA_DIR: 'data',
+      LOG_LEVEL: 'error',
+      ADMIN_PASSWORD: testPassword,
+      PLUGINS_DIRS: await pluggedIn(t),
+    },
+  });
   const url = / on (\S+) /u.exec(await server.ready())?.[1] ?? '';
   const events = await Watching.open(url, eventsPath, { transport: 'sse', headers: administrator });
   const socket = await Watching.open(url, socketPath, { transport: 'websocket', headers: administrator });

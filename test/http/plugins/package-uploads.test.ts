@@ -5,7 +5,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 
 import { pluginPackageRoutes } from '../../../src/http/platform/plugin-package-routes.ts';
-import { uploadLookBytesMin, uploadLookMs, uploadsMax, uploadSlowLooksMax } from '../../../src/http/plugin-routes/route-limits.ts';
+import {
+  uploadLookBytesMin,
+  uploadLookMs,
+  uploadsMax,
+  uploadSlowLooksMax,
+} from '../../../src/http/plugin-routes/route-limits.ts';
 import { FakeClock } from '../../support/clocks/fake-clock.ts';
 import { startEdge } from '../edge-server.ts';
 
@@ -21,11 +26,23 @@ async function edge(t: Test) {
     taken.push(archive.length);
     return Promise.resolve({ ok: true as const, name: 'p', plugin: { bytes: Buffer.from('{}'), revision: 0 } });
   };
-  const platformRoutes = pluginPackageRoutes({ domain: 'svc.run', clock, installsMax: 2, archiveBytesMax: 1_000_000, unready: () => undefined, noRoom: () => undefined, installer: { install, upgrade: (_name, archive) => install(archive) } });
+  const platformRoutes = pluginPackageRoutes({
+    domain: 'svc.run',
+    clock,
+    installsMax: 2,
+    archiveBytesMax: 1_000_000,
+    unready: () => undefined,
+    noRoom: () => undefined,
+    installer: { install, upgrade: (_name, archive) => install(archive) },
+  });
   const server = await startEdge({ clock, platformRoutes });
   t.teardown(server.stop);
   const upload = (): Upload => {
-    const req = request(`${server.url}${path}`, { method: 'POST', agent: false, headers: { authorization: 'admin', 'content-type': 'multipart/form-data; boundary=b' } });
+    const req = request(`${server.url}${path}`, {
+      method: 'POST',
+      agent: false,
+      headers: { authorization: 'admin', 'content-type': 'multipart/form-data; boundary=b' },
+    });
     const answer = once(req, 'response').then(([res]: IncomingMessage[]) => res);
     answer.catch(() => undefined);
     return { req, answer };
@@ -36,7 +53,11 @@ async function edge(t: Test) {
 type Upload = { readonly req: ClientRequest; readonly answer: Promise<IncomingMessage | undefined> };
 
 async function sent({ req }: Upload, text: string): Promise<void> {
-  await new Promise<void>((resolve) => { req.write(text, () => { resolve(); }); });
+  await new Promise<void>((resolve) => {
+    req.write(text, () => {
+      resolve();
+    });
+  });
 }
 
 /** Until the server has set as many timers: it then reads as many uploads. */

@@ -20,8 +20,10 @@ const base = '/apis/api.example.com/v1';
 const mebibyte = 1_048_576;
 const bounds = { bytesMax: 100 * mebibyte, accountBytesMax: 4 * mebibyte, watcherBytesMax: 4 * mebibyte };
 
-const named = ({ authorization }: Shown): Authenticated =>
-  ({ ok: true, subject: { kind: 'user', name: authorization ?? '', credential: { kind: 'password', uid: 'u' } } });
+const named = ({ authorization }: Shown): Authenticated => ({
+  ok: true,
+  subject: { kind: 'user', name: authorization ?? '', credential: { kind: 'password', uid: 'u' } },
+});
 
 type Served = { readonly events?: RouteHandler; readonly socket?: SocketHandler };
 
@@ -34,11 +36,15 @@ async function edgeOf(t: Test, { events, socket }: Served, changes: Partial<type
     sockets: socket === undefined ? [] : [{ path: `${base}/socket`, handler: socket }],
   });
   const connections: Socket[] = [];
-  edge.http.server.on('connection', (connection: Socket) => { connections.push(connection); });
+  edge.http.server.on('connection', (connection: Socket) => {
+    connections.push(connection);
+  });
   /** Unlike TCP's, the buffers of a Unix socket do not grow while nothing is read. */
   const folder = await mkdtemp(join(tmpdir(), 'ledgerplane-'));
   const path = join(folder, 'socket');
-  const local = createServer((connection) => { edge.http.server.emit('connection', connection); }).listen(path);
+  const local = createServer((connection) => {
+    edge.http.server.emit('connection', connection);
+  }).listen(path);
   t.teardown(async () => {
     local.close();
     await rm(folder, { recursive: true });
@@ -49,7 +55,9 @@ async function edgeOf(t: Test, { events, socket }: Served, changes: Partial<type
     const opened = new WebSocket(`ws+unix://${path}:${base}/socket`, { headers: { authorization: user } });
     await once(opened, 'open');
     opened.pause();
-    t.teardown(() => { opened.terminate(); });
+    t.teardown(() => {
+      opened.terminate();
+    });
     return opened;
   };
   return { edge, open, connections, held: (user: string) => edge.outboxes.budget.bytesOf(`user:${user}`) };
@@ -74,10 +82,16 @@ class Streams<T> {
 
 async function socketsOf(t: Test, changes: Partial<typeof bounds> = {}) {
   const streams = new Streams<PluginSocket>();
-  const given = await edgeOf(t, { socket: async (socket, { user, signal }) => {
-    streams.add(user.name, signal, socket);
-    await new Promise(() => undefined);
-  } }, changes);
+  const given = await edgeOf(
+    t,
+    {
+      socket: async (socket, { user, signal }) => {
+        streams.add(user.name, signal, socket);
+        await new Promise(() => undefined);
+      },
+    },
+    changes,
+  );
   return { ...given, streams };
 }
 
@@ -88,7 +102,7 @@ async function fill({ send }: PluginSocket, bytes: number): Promise<number> {
   return sent;
 }
 
-t.test('unread sockets of one user stay within the user\'s bound, and another user\'s is untouched', async (t) => {
+t.test("unread sockets of one user stay within the user's bound, and another user's is untouched", async (t) => {
   const { open, held, streams } = await socketsOf(t);
   await open('bob');
   for (const bob of streams.of('bob')) await fill(bob, 100_000);
@@ -105,7 +119,7 @@ t.test('unread sockets of one user stay within the user\'s bound, and another us
   t.strictSame([streams.ended('bob'), held('bob')], [0, ofBob]);
 });
 
-t.test('past the bound of all, the socket furthest behind is ended, whoever\'s it is', async (t) => {
+t.test("past the bound of all, the socket furthest behind is ended, whoever's it is", async (t) => {
   const { edge, open, streams } = await socketsOf(t, { bytesMax: 2 * mebibyte });
   for (const user of ['ada', 'bob', 'eve']) await open(user);
   for (const user of ['ada', 'bob', 'eve']) for (const socket of streams.of(user)) await fill(socket, 100_000);
@@ -113,12 +127,18 @@ t.test('past the bound of all, the socket furthest behind is ended, whoever\'s i
   t.ok(['ada', 'bob', 'eve'].some((user) => streams.ended(user) === 1));
 });
 
-t.test('what a user\'s watches leave unread counts for the same bound', async (t) => {
+t.test("what a user's watches leave unread counts for the same bound", async (t) => {
   const { edge, open, held, streams } = await socketsOf(t);
   let overflows = 0;
-  const watch = edge.outboxes.open({ write: () => undefined, cut: () => undefined }, {
-    account: 'user:ada', onOverflow: () => { overflows += 1; },
-  });
+  const watch = edge.outboxes.open(
+    { write: () => undefined, cut: () => undefined },
+    {
+      account: 'user:ada',
+      onOverflow: () => {
+        overflows += 1;
+      },
+    },
+  );
   watch.push(new Frames(Buffer.alloc(bounds.accountBytesMax - mebibyte / 2)));
   t.equal(overflows, 0);
   await open('ada');
@@ -133,7 +153,10 @@ t.test('of many small messages one write is on its way, and each counts for more
   await open('ada');
   for (const ada of streams.of('ada')) {
     await fill(ada, 50_000);
-    t.ok(connections.every(({ writableLength }) => writableLength <= 2 * watchJoinedWriteBytesMax), 'one large message');
+    t.ok(
+      connections.every(({ writableLength }) => writableLength <= 2 * watchJoinedWriteBytesMax),
+      'one large message',
+    );
   }
   await open('eve');
   for (const eve of streams.of('eve')) await fill(eve, 1_000);
@@ -144,39 +167,58 @@ t.test('of many small messages one write is on its way, and each counts for more
 
 t.test('what was sent arrives whole and in order, text and bytes of every size, before the end', async (t) => {
   const sizes = [0, 1, 125, 126, 65_535, 65_536, 700_000];
-  const { edge } = await edgeOf(t, { socket: async ({ send, drained }) => {
-    for (const size of sizes) for (const message of ['é'.repeat(size / 2), new Uint8Array(size).fill(7)]) {
-      if (send(message)) continue;
-      await drained();
-      send(message);
-    }
-  } });
-  const client = new WebSocket(`${edge.url.replace('http', 'ws')}${base}/socket`, { headers: { authorization: 'ada' } });
+  const { edge } = await edgeOf(t, {
+    socket: async ({ send, drained }) => {
+      for (const size of sizes)
+        for (const message of ['é'.repeat(size / 2), new Uint8Array(size).fill(7)]) {
+          if (send(message)) continue;
+          await drained();
+          send(message);
+        }
+    },
+  });
+  const client = new WebSocket(`${edge.url.replace('http', 'ws')}${base}/socket`, {
+    headers: { authorization: 'ada' },
+  });
   const got: (readonly [number, boolean])[] = [];
-  client.on('message', (data: Buffer, isBinary) => { got.push([data.length, isBinary]); });
-  const [code] = await once(client, 'close') as [number];
+  client.on('message', (data: Buffer, isBinary) => {
+    got.push([data.length, isBinary]);
+  });
+  const [code] = (await once(client, 'close')) as [number];
   t.equal(code, 1_000);
-  t.strictSame(got, sizes.flatMap((size) => [[Math.floor(size / 2) * 2, false], [size, true]]));
+  t.strictSame(
+    got,
+    sizes.flatMap((size) => [
+      [Math.floor(size / 2) * 2, false],
+      [size, true],
+    ]),
+  );
 });
 
-t.test('unread events of one user stay within the user\'s bound, and another user\'s stream is untouched', async (t) => {
+t.test("unread events of one user stay within the user's bound, and another user's stream is untouched", async (t) => {
   const streams = new Streams<undefined>();
   let most = 0;
-  const given = await edgeOf(t, { events: ({ user, signal }) => {
-    streams.add(user.name, signal, undefined);
-    return { events: (async function* () {
-      for (;;) {
-        most = Math.max(most, given.held('ada'));
-        yield await Promise.resolve({ data: 'x'.repeat(1_000_000) });
-      }
-    })() };
-  } });
+  const given = await edgeOf(t, {
+    events: ({ user, signal }) => {
+      streams.add(user.name, signal, undefined);
+      return {
+        events: (async function* () {
+          for (;;) {
+            most = Math.max(most, given.held('ada'));
+            yield await Promise.resolve({ data: 'x'.repeat(1_000_000) });
+          }
+        })(),
+      };
+    },
+  });
   const leave = async (user: string): Promise<void> => {
     const asked = get(`${given.edge.url}${base}/events`, { agent: false, headers: { authorization: user } });
     asked.on('error', () => undefined);
-    const [answer] = await once(asked, 'response') as [IncomingMessage];
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage];
     answer.on('error', () => undefined);
-    t.teardown(() => { asked.destroy(); });
+    t.teardown(() => {
+      asked.destroy();
+    });
   };
   await leave('bob');
   for (let count = 0; count < 8; count += 1) await leave('ada');

@@ -12,11 +12,21 @@ export const socketPath = `${base}/feeds/a/socket`;
 
 export function withResolvers<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
   let settle: (value: T) => void = () => undefined;
-  return { promise: new Promise<T>((resolve) => { settle = resolve; }), resolve: (value) => { settle(value); } };
+  return {
+    promise: new Promise<T>((resolve) => {
+      settle = resolve;
+    }),
+    resolve: (value) => {
+      settle(value);
+    },
+  };
 }
 
 /** An edge whose plugin `feeds` has an event stream, a WebSocket, or both. */
-export async function edgeOf(t: Test, { events, socket }: { readonly events?: RouteHandler; readonly socket?: SocketHandler }) {
+export async function edgeOf(
+  t: Test,
+  { events, socket }: { readonly events?: RouteHandler; readonly socket?: SocketHandler },
+) {
   const clock = new FakeClock();
   const edge = await startEdge({ clock });
   t.teardown(() => edge.stop());
@@ -24,6 +34,9 @@ export async function edgeOf(t: Test, { events, socket }: { readonly events?: Ro
     routes: events === undefined ? [] : [{ method: 'GET', path: `${base}/feeds/{name}/events`, handler: events }],
     sockets: socket === undefined ? [] : [{ path: `${base}/feeds/{name}/socket`, handler: socket }],
   });
-  const open = (headers: Readonly<Record<string, string>> = {}): WebSocket => new WebSocket(`${edge.url.replace('http', 'ws')}${socketPath}`, { headers: { authorization: 'admin', ...headers } });
+  const open = (headers: Readonly<Record<string, string>> = {}): WebSocket =>
+    new WebSocket(`${edge.url.replace('http', 'ws')}${socketPath}`, {
+      headers: { authorization: 'admin', ...headers },
+    });
   return { edge, clock, open };
 }

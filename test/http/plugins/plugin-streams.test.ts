@@ -4,7 +4,11 @@ import t from 'tap';
 
 import { pluginRouteMs } from '../../../src/limits/plugins.ts';
 import { watchKeepAliveMs } from '../../../src/limits/watches.ts';
-import { pluginEventBytesMax, pluginStreamsMax, pluginStreamsPerPluginMax } from '../../../src/http/plugin-routes/route-limits.ts';
+import {
+  pluginEventBytesMax,
+  pluginStreamsMax,
+  pluginStreamsPerPluginMax,
+} from '../../../src/http/plugin-routes/route-limits.ts';
 import { OpenStreams, type Mount, type OpenStream } from '../../../src/http/plugin-routes/plugin-streams.ts';
 import { requestInfo } from '../../../src/resource/query/request-path.ts';
 import type { ServerSentEvent } from '../../../src/plugin/api/plugin.ts';
@@ -27,13 +31,17 @@ class Source implements AsyncIterableIterator<ServerSentEvent> {
     else next({ done: false, value: event as ServerSentEvent });
   }
 
-  [Symbol.asyncIterator](): this { return this; }
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
 
   async next(): Promise<IteratorResult<ServerSentEvent>> {
     this.asked += 1;
     const value = this.#queued.shift();
     if (value !== undefined) return { done: false, value: value as ServerSentEvent };
-    return new Promise((resolve) => { this.#next = resolve; });
+    return new Promise((resolve) => {
+      this.#next = resolve;
+    });
   }
 
   async return(): Promise<IteratorResult<ServerSentEvent>> {
@@ -42,13 +50,26 @@ class Source implements AsyncIterableIterator<ServerSentEvent> {
   }
 }
 
-t.test('events are sent as they come, and their end is the answer\'s', async (t) => {
-  const { edge } = await edgeOf(t, { events: () => ({ headers: { 'x-mine': 'yes' }, events: (async function* () {
-    yield { data: { n: 1 }, id: '1', event: 'tick' };
-    yield await Promise.resolve({ data: 'two\nlines\r\nand three' });
-  })() }) });
+t.test("events are sent as they come, and their end is the answer's", async (t) => {
+  const { edge } = await edgeOf(t, {
+    events: () => ({
+      headers: { 'x-mine': 'yes' },
+      events: (async function* () {
+        yield { data: { n: 1 }, id: '1', event: 'tick' };
+        yield await Promise.resolve({ data: 'two\nlines\r\nand three' });
+      })(),
+    }),
+  });
   const response = await edge.call(eventsPath, { headers: { accept: 'text/event-stream' } });
-  t.match([response.status, response.headers.get('content-type'), response.headers.get('cache-control'), response.headers.get('x-mine')], [200, 'text/event-stream', 'no-store', 'yes']);
+  t.match(
+    [
+      response.status,
+      response.headers.get('content-type'),
+      response.headers.get('cache-control'),
+      response.headers.get('x-mine'),
+    ],
+    [200, 'text/event-stream', 'no-store', 'yes'],
+  );
   t.equal(await response.text(), 'id: 1\nevent: tick\ndata: {"n":1}\n\ndata: two\ndata: lines\ndata: and three\n\n');
   t.strictSame(edge.pluginRoutes.streams(), []);
   const head = await edge.call(eventsPath, { method: 'HEAD' });
@@ -56,65 +77,154 @@ t.test('events are sent as they come, and their end is the answer\'s', async (t)
 });
 
 for (const [what, events, told] of [
-  ['throws', async function* () { yield { data: 1 }; await Promise.reject(new Error('broken feed')); }, /ended with an error/u],
-  ['yields no event', async function* () { yield { data: 1 }; yield 7; }, /yielded a value that is not an event/u],
-  ['yields no data', async function* () { yield { data: 1 }; yield {}; }, /data of an event it yielded is undefined/u],
-  ['yields a name of two lines', async function* () { yield { data: 1 }; yield { data: 1, event: 'a\nid: 2' }; }, /name of an event/u],
-  ['yields an id with NUL', async function* () { yield { data: 1 }; yield { data: 1, id: 'a\0' }; }, /id of an event/u],
-  ['yields too much', async function* () { yield { data: 1 }; yield { data: 'x'.repeat(pluginEventBytesMax) }; }, /bytes/u],
-  ['yields what is not JSON', async function* () { yield { data: 1 }; yield { data: 1n }; }, /not JSON/u],
+  [
+    'throws',
+    async function* () {
+      yield { data: 1 };
+      await Promise.reject(new Error('broken feed'));
+    },
+    /ended with an error/u,
+  ],
+  [
+    'yields no event',
+    async function* () {
+      yield { data: 1 };
+      yield 7;
+    },
+    /yielded a value that is not an event/u,
+  ],
+  [
+    'yields no data',
+    async function* () {
+      yield { data: 1 };
+      yield {};
+    },
+    /data of an event it yielded is undefined/u,
+  ],
+  [
+    'yields a name of two lines',
+    async function* () {
+      yield { data: 1 };
+      yield { data: 1, event: 'a\nid: 2' };
+    },
+    /name of an event/u,
+  ],
+  [
+    'yields an id with NUL',
+    async function* () {
+      yield { data: 1 };
+      yield { data: 1, id: 'a\0' };
+    },
+    /id of an event/u,
+  ],
+  [
+    'yields too much',
+    async function* () {
+      yield { data: 1 };
+      yield { data: 'x'.repeat(pluginEventBytesMax) };
+    },
+    /bytes/u,
+  ],
+  [
+    'yields what is not JSON',
+    async function* () {
+      yield { data: 1 };
+      yield { data: 1n };
+    },
+    /not JSON/u,
+  ],
 ] as const) {
   t.test(`a stream that ${what} ends, and the plugin is named`, async (t) => {
     const { edge } = await edgeOf(t, { events: () => ({ events: events() as AsyncIterable<ServerSentEvent> }) });
     t.equal(await (await edge.call(eventsPath)).text(), 'data: 1\n\n');
-    t.match(edge.lines.filter(({ level }) => level === 'error'), [{ message: 'a plugin\'s events failed', fields: { plugin: 'feeds', route: `GET ${base}/feeds/{name}/events`, problem: told } }]);
+    t.match(
+      edge.lines.filter(({ level }) => level === 'error'),
+      [
+        {
+          message: "a plugin's events failed",
+          fields: { plugin: 'feeds', route: `GET ${base}/feeds/{name}/events`, problem: told },
+        },
+      ],
+    );
     t.strictSame(edge.pluginRoutes.streams(), []);
   });
 }
 
-t.test('what cannot be streamed is the plugin\'s failure', async (t) => {
-  for (const answer of [{ events: [] }, { events: {}, status: 200 }, { events: new Source(), body: 1 }, { events: new Source(), status: 201 }, { events: new Source(), headers: { 'content-type': 'text/plain' } }]) {
+t.test("what cannot be streamed is the plugin's failure", async (t) => {
+  for (const answer of [
+    { events: [] },
+    { events: {}, status: 200 },
+    { events: new Source(), body: 1 },
+    { events: new Source(), status: 201 },
+    { events: new Source(), headers: { 'content-type': 'text/plain' } },
+  ]) {
     const { edge } = await edgeOf(t, { events: () => answer as never });
     t.equal((await edge.call(eventsPath)).status, 500, JSON.stringify(Object.keys(answer)));
   }
 });
 
-t.test('a stream outlives the time limit, is kept alive, and ends with its caller, its plugin, its right or the server', async (t) => {
-  for (const how of ['caller', 'plugin', 'right', 'server'] as const) {
-    const source = new Source();
-    let signal: AbortSignal | undefined;
-    const { edge, clock } = await edgeOf(t, { events: (request) => { ({ signal } = request); return { events: source }; } });
-    const leaving = new AbortController();
-    const response = await edge.call(eventsPath, { signal: leaving.signal });
-    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-    source.push({ data: 1 });
-    t.equal((await reader.read()).value, 'data: 1\n\n');
-    clock.advance(watchKeepAliveMs);
-    t.equal((await reader.read()).value, ':\n\n', 'a comment keeps it alive');
-    clock.advance(pluginRouteMs);
-    t.equal(signal?.aborted, false);
-    const asked: string[] = [];
-    if (how === 'caller') leaving.abort();
-    else if (how === 'plugin') edge.pluginRoutes.unmount('feeds');
-    else if (how === 'right') edge.pluginRoutes.recheck((_subject, { verb, path }) => { asked.push(`${verb} ${path}`); return false; });
-    else edge.pluginRoutes.closeStreams();
-    await source.returned.promise;
-    t.equal(signal?.aborted, true, how);
-    t.strictSame(edge.pluginRoutes.streams(), [], how);
-    if (how === 'right') t.strictSame(asked, [`get ${eventsPath}`]);
-    if (how !== 'caller') while (!(await reader.read()).done);
-    source.push({ data: 'late' });
-    if (how === 'server') t.equal((await edge.call(eventsPath)).status, 503, 'and none begins');
-    if (how === 'plugin') t.equal((await edge.call(eventsPath)).status, 404);
-  }
-});
+t.test(
+  'a stream outlives the time limit, is kept alive, and ends with its caller, its plugin, its right or the server',
+  async (t) => {
+    for (const how of ['caller', 'plugin', 'right', 'server'] as const) {
+      const source = new Source();
+      let signal: AbortSignal | undefined;
+      const { edge, clock } = await edgeOf(t, {
+        events: (request) => {
+          ({ signal } = request);
+          return { events: source };
+        },
+      });
+      const leaving = new AbortController();
+      const response = await edge.call(eventsPath, { signal: leaving.signal });
+      const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+      source.push({ data: 1 });
+      t.equal((await reader.read()).value, 'data: 1\n\n');
+      clock.advance(watchKeepAliveMs);
+      t.equal((await reader.read()).value, ':\n\n', 'a comment keeps it alive');
+      clock.advance(pluginRouteMs);
+      t.equal(signal?.aborted, false);
+      const asked: string[] = [];
+      if (how === 'caller') leaving.abort();
+      else if (how === 'plugin') edge.pluginRoutes.unmount('feeds');
+      else if (how === 'right')
+        edge.pluginRoutes.recheck((_subject, { verb, path }) => {
+          asked.push(`${verb} ${path}`);
+          return false;
+        });
+      else edge.pluginRoutes.closeStreams();
+      await source.returned.promise;
+      t.equal(signal?.aborted, true, how);
+      t.strictSame(edge.pluginRoutes.streams(), [], how);
+      if (how === 'right') t.strictSame(asked, [`get ${eventsPath}`]);
+      if (how !== 'caller') while (!(await reader.read()).done);
+      source.push({ data: 'late' });
+      if (how === 'server') t.equal((await edge.call(eventsPath)).status, 503, 'and none begins');
+      if (how === 'plugin') t.equal((await edge.call(eventsPath)).status, 404);
+    }
+  },
+);
 
 t.test('events do not begin for whoever lost the right while they were made', async (t) => {
   let isAllowed = true;
   const source = new Source();
-  const edge = await startEdge({ authorize: () => isAllowed ? { allowed: true } : { allowed: false, reason: 'not any more' } });
+  const edge = await startEdge({
+    authorize: () => (isAllowed ? { allowed: true } : { allowed: false, reason: 'not any more' }),
+  });
   t.teardown(() => edge.stop());
-  edge.pluginRoutes.mount('feeds', { sockets: [], routes: [{ method: 'GET', path: `${base}/feeds/{name}/events`, handler: () => { isAllowed = false; return { events: source }; } }] });
+  edge.pluginRoutes.mount('feeds', {
+    sockets: [],
+    routes: [
+      {
+        method: 'GET',
+        path: `${base}/feeds/{name}/events`,
+        handler: () => {
+          isAllowed = false;
+          return { events: source };
+        },
+      },
+    ],
+  });
   t.equal((await edge.call(eventsPath)).status, 403);
   await source.returned.promise;
   t.strictSame(edge.pluginRoutes.streams(), []);
@@ -126,9 +236,32 @@ t.test('a handler is not called whose plugin stopped while the body came', async
   const { edge } = await edgeOf(t, {});
   let calls = 0;
   const add = `${base}/feeds/{name}/add`;
-  for (const stop of [() => { edge.pluginRoutes.unmount('feeds'); }, () => { edge.pluginRoutes.announce('feeds', { routes: [], sockets: [] }); }]) {
-    edge.pluginRoutes.mount('feeds', { routes: [{ method: 'POST', path: add, handler: () => { calls += 1; return undefined; } }], sockets: [] });
-    const asked = request(`${edge.url}${base}/feeds/a/add`, { method: 'POST', agent: false, headers: { 'authorization': 'admin', 'content-type': 'application/json', 'expect': '100-continue' } });
+  for (const stop of [
+    () => {
+      edge.pluginRoutes.unmount('feeds');
+    },
+    () => {
+      edge.pluginRoutes.announce('feeds', { routes: [], sockets: [] });
+    },
+  ]) {
+    edge.pluginRoutes.mount('feeds', {
+      routes: [
+        {
+          method: 'POST',
+          path: add,
+          handler: () => {
+            calls += 1;
+            return undefined;
+          },
+        },
+      ],
+      sockets: [],
+    });
+    const asked = request(`${edge.url}${base}/feeds/a/add`, {
+      method: 'POST',
+      agent: false,
+      headers: { authorization: 'admin', 'content-type': 'application/json', expect: '100-continue' },
+    });
     const answered = once(asked, 'response') as Promise<[IncomingMessage]>;
     asked.flushHeaders();
     // Sent once the server reads: it has been found and waits for its body.
@@ -142,7 +275,16 @@ t.test('a handler is not called whose plugin stopped while the body came', async
 
 t.test('the next event is asked for once the last was taken', async (t) => {
   let asked = 0;
-  const { edge } = await edgeOf(t, { events: () => ({ events: (async function* () { for (;;) { asked += 1; yield await Promise.resolve({ data: 'x'.repeat(100_000) }); } })() }) });
+  const { edge } = await edgeOf(t, {
+    events: () => ({
+      events: (async function* () {
+        for (;;) {
+          asked += 1;
+          yield await Promise.resolve({ data: 'x'.repeat(100_000) });
+        }
+      })(),
+    }),
+  });
   const leaving = new AbortController();
   await edge.call(eventsPath, { signal: leaving.signal });
   let before = -1;
@@ -159,15 +301,28 @@ t.test('one plugin may have so many streams open, all together a few more, and n
   const streams = new OpenStreams(new FakeClock(), new Outboxes(new FakeClock()));
   const request = requestInfo('GET', eventsPath, 'no watch');
   if (request.kind === 'malformed') throw new Error('a path');
-  const opened = (mount: Mount, count: number): readonly OpenStream[] => Array.from({ length: count }, () => {
-    const stream: OpenStream = {
-      transport: 'sse', mount, request, subject: administrator,
-      beat: () => undefined, hold: () => undefined, judge: () => undefined, end: () => { streams.delete(stream); },
-    };
-    streams.add(stream);
-    return stream;
-  });
-  const mounts = Array.from({ length: pluginStreamsMax / pluginStreamsPerPluginMax + 1 }, (_, place): Mount => ({ plugin: `p${String(place)}`, serving: true, isOver: false }));
+  const opened = (mount: Mount, count: number): readonly OpenStream[] =>
+    Array.from({ length: count }, () => {
+      const stream: OpenStream = {
+        transport: 'sse',
+        mount,
+        request,
+        subject: administrator,
+        beat: () => undefined,
+        hold: () => undefined,
+        judge: () => undefined,
+        end: () => {
+          streams.delete(stream);
+        },
+      };
+      streams.add(stream);
+      return stream;
+    });
+  const mounts = Array.from({ length: pluginStreamsMax / pluginStreamsPerPluginMax + 1 }, (_, place): Mount => ({
+    plugin: `p${String(place)}`,
+    serving: true,
+    isOver: false,
+  }));
   const [first, ...more] = mounts as [Mount, ...Mount[]];
   const [stream] = opened(first, pluginStreamsPerPluginMax);
   t.match(streams.refusal(first), { reason: 'too-many-requests', detail: /of the plugin p0/u });
@@ -185,4 +340,3 @@ t.test('one plugin may have so many streams open, all together a few more, and n
   t.match(streams.refusal(more[0]!), { reason: 'unavailable', detail: /shutting down/u });
   t.end();
 });
-

@@ -23,13 +23,24 @@ export async function exchange(port: number, { what, chunks, ending }: BadReques
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: false }, () => {
       for (const chunk of chunks) socket.write(chunk);
       if (ending === 'half') socket.end();
-      if (ending === 'gone') socket.write('', () => { socket.resetAndDestroy(); });
+      if (ending === 'gone')
+        socket.write('', () => {
+          socket.resetAndDestroy();
+        });
     });
-    socket.setTimeout(answerMsMax, () => { socket.destroy(new Error(`${what}: neither an answer nor an end`)); });
-    socket.on('data', (chunk) => { received.push(chunk); });
+    socket.setTimeout(answerMsMax, () => {
+      socket.destroy(new Error(`${what}: neither an answer nor an end`));
+    });
+    socket.on('data', (chunk) => {
+      received.push(chunk);
+    });
     // The server may close while much is still to be written to it.
-    socket.on('error', (error: NodeJS.ErrnoException) => { if (error.code === undefined) reject(error); });
-    socket.on('close', () => { resolve(Buffer.concat(received)); });
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === undefined) reject(error);
+    });
+    socket.on('close', () => {
+      resolve(Buffer.concat(received));
+    });
   });
 }
 
@@ -44,7 +55,12 @@ export function answersIn(received: Buffer): readonly Answer[] | undefined {
     if (status === undefined) return undefined;
     const length = Number(/^content-length: *(\d+)$/imu.exec(head)?.[1] ?? 0);
     const bodyStart = headEnd + 4;
-    if (status !== '100') answers.push({ status: Number(status), head, body: rest.subarray(bodyStart, bodyStart + length).toString('utf8') });
+    if (status !== '100')
+      answers.push({
+        status: Number(status),
+        head,
+        body: rest.subarray(bodyStart, bodyStart + length).toString('utf8'),
+      });
     rest = rest.subarray(bodyStart + length);
   }
   return answers;
@@ -59,10 +75,13 @@ export function lackOf({ status, head, body }: Answer): string | undefined {
     return 'its body is no JSON';
   }
   const members = new Map(Object.entries(value as object));
-  const missing = ['type', 'title', 'detail', 'instance', 'reason', 'requestId', 'timestamp'].find((member) => typeof members.get(member) !== 'string');
+  const missing = ['type', 'title', 'detail', 'instance', 'reason', 'requestId', 'timestamp'].find(
+    (member) => typeof members.get(member) !== 'string',
+  );
   if (missing !== undefined) return `its body has no ${missing}`;
   const isPure = /^content-type: application\/problem\+json/imu.test(head);
-  if (!isPure && (members.get('kind') !== 'Status' || members.get('status') !== 'Failure')) return 'its body is no Status';
+  if (!isPure && (members.get('kind') !== 'Status' || members.get('status') !== 'Failure'))
+    return 'its body is no Status';
   return members.get(isPure ? 'status' : 'code') === status ? undefined : 'its body tells another status';
 }
 

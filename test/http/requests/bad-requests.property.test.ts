@@ -22,7 +22,13 @@ const batch = 20;
 const heapGrowthBytesMax = 8 * 1_048_576;
 
 const lines: string[] = [];
-const server = await startTestServer({ logLines: { write: (line) => { if (/"level":[56]0/u.test(line)) lines.push(line); } } });
+const server = await startTestServer({
+  logLines: {
+    write: (line) => {
+      if (/"level":[56]0/u.test(line)) lines.push(line);
+    },
+  },
+});
 t.teardown(() => server.remove());
 const port = Number(new URL(server.url).port);
 await server.call(widgets, { method: 'POST', body: { metadata: { name: 'held' }, spec: { title: 'Held' } } });
@@ -30,11 +36,13 @@ await server.call(widgets, { method: 'POST', body: { metadata: { name: 'held' },
 async function refusedAsItShould(bad: BadRequest): Promise<void> {
   const received = await exchange(port, bad);
   const answers = answersIn(received);
-  const shown = (): string => `${bad.what}: ${received.subarray(0, 500).toString('latin1')}\nto: ${Buffer.concat(bad.chunks).subarray(0, 500).toString('latin1')}`;
+  const shown = (): string =>
+    `${bad.what}: ${received.subarray(0, 500).toString('latin1')}\nto: ${Buffer.concat(bad.chunks).subarray(0, 500).toString('latin1')}`;
   if (answers === undefined) throw new Error(`no HTTP answers ${shown()}`);
   if (answers.length === 0 && !bad.statuses.includes('cut')) throw new Error(`nothing answers ${shown()}`);
   for (const answer of answers) {
-    if (!bad.statuses.includes(answer.status)) throw new Error(`${String(answer.status)} and not ${bad.statuses.join(' or ')} answers ${shown()}`);
+    if (!bad.statuses.includes(answer.status))
+      throw new Error(`${String(answer.status)} and not ${bad.statuses.join(' or ')} answers ${shown()}`);
     const lack = lackOf(answer);
     if (lack !== undefined) throw new Error(`${lack}: ${shown()}`);
   }
@@ -44,19 +52,32 @@ async function closedAsItShould(bad: BadFrames): Promise<void> {
   const received = await exchange(port, bad);
   if (bad.closeCodes === 'any') return;
   const code = closeCodeIn(received);
-  if (code === undefined || !bad.closeCodes.includes(code)) throw new Error(`${String(code)} and not ${bad.closeCodes.join(' or ')} closes ${bad.what}: ${Buffer.concat(bad.chunks.slice(1)).subarray(0, 100).toString('hex')}`);
+  if (code === undefined || !bad.closeCodes.includes(code))
+    throw new Error(
+      `${String(code)} and not ${bad.closeCodes.join(' or ')} closes ${bad.what}: ${Buffer.concat(bad.chunks.slice(1)).subarray(0, 100).toString('hex')}`,
+    );
 }
 
 async function allOf<Bad>(bad: fc.Arbitrary<Bad>, share: number, holds: (bad: Bad) => Promise<void>): Promise<void> {
-  const property = fc.asyncProperty(fc.array(bad, { minLength: batch, maxLength: batch, size: 'max' }), async (some) => { await Promise.all(some.map(holds)); });
-  const { failed, errorInstance } = await fc.check(property, { seed, numRuns: Math.ceil(requests * share / batch) });
+  const property = fc.asyncProperty(
+    fc.array(bad, { minLength: batch, maxLength: batch, size: 'max' }),
+    async (some) => {
+      await Promise.all(some.map(holds));
+    },
+  );
+  const { failed, errorInstance } = await fc.check(property, { seed, numRuns: Math.ceil((requests * share) / batch) });
   // Not the library's report: it holds every byte of every request of the batch.
-  if (failed) throw new Error(`PBT_SEED=${String(seed)}: ${errorInstance instanceof Error ? errorInstance.message : 'interrupted'}`);
+  if (failed)
+    throw new Error(
+      `PBT_SEED=${String(seed)}: ${errorInstance instanceof Error ? errorInstance.message : 'interrupted'}`,
+    );
 }
 
 /** The position of the log's last event. */
 async function logHead(): Promise<string> {
-  const { metadata } = await (await server.call(widgets)).json() as { readonly metadata: { readonly resourceVersion: string } };
+  const { metadata } = (await (await server.call(widgets)).json()) as {
+    readonly metadata: { readonly resourceVersion: string };
+  };
   return metadata.resourceVersion;
 }
 
@@ -103,15 +124,21 @@ t.test('nothing grows with what is refused', async (t) => {
   await allOf(badRequest, 0.1, refusedAsItShould);
   await allOf(badFrames, 0.05, closedAsItShould);
   for (const bad of hugeRequests) await refusedAsItShould(bad);
-  t.ok(await connectionsAre(before.connections) <= before.connections, 'connections');
-  const growth = await heapBytes() - heap;
+  t.ok((await connectionsAre(before.connections)) <= before.connections, 'connections');
+  const growth = (await heapBytes()) - heap;
   t.ok(growth < heapGrowthBytesMax, `the heap grew by ${String(growth)} bytes`);
 });
 
 t.test('wrong passwords are refused until they are too many', async () => {
   const wrong = Array.from({ length: 40 }, (_, place): BadRequest => ({
-    what: 'a wrong password', statuses: [401, 429], ending: 'none',
-    chunks: [Buffer.from(`GET ${widgets} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Basic ${Buffer.from(`user${String(place)}:wrong`).toString('base64')}\r\n\r\n`)],
+    what: 'a wrong password',
+    statuses: [401, 429],
+    ending: 'none',
+    chunks: [
+      Buffer.from(
+        `GET ${widgets} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Basic ${Buffer.from(`user${String(place)}:wrong`).toString('base64')}\r\n\r\n`,
+      ),
+    ],
   }));
   await Promise.all(wrong.map(refusedAsItShould));
 });
@@ -119,5 +146,5 @@ t.test('wrong passwords are refused until they are too many', async () => {
 t.test('the log is as it was, and the server well', async (t) => {
   t.equal(await logHead(), before.log, 'nothing was appended');
   t.equal((await server.call('/readyz')).status, 200);
-  t.strictSame(lines, [], 'nothing is broken in the log\'s words');
+  t.strictSame(lines, [], "nothing is broken in the log's words");
 });

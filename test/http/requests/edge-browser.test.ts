@@ -28,31 +28,79 @@ async function given(t: Test) {
   registry.register(widgets);
   registry.serve(widgets.key);
   const edge = await startEdge({
-    registry, authenticate, authorize: (subject, { path }) => (subject.kind === 'visitor' && !['/healthz', '/readyz', '/login'].includes(path) ? { allowed: false, reason: 'visitors may not' } : { allowed: true }),
-    platformRoutes: [{ method: 'POST', path: '/login', route: (_params, { subject }) => jsonAnswer(subject) }, { method: 'POST', path: '/login/more', route: (_params, { subject }) => jsonAnswer(subject) }],
+    registry,
+    authenticate,
+    authorize: (subject, { path }) =>
+      subject.kind === 'visitor' && !['/healthz', '/readyz', '/login'].includes(path)
+        ? { allowed: false, reason: 'visitors may not' }
+        : { allowed: true },
+    platformRoutes: [
+      { method: 'POST', path: '/login', route: (_params, { subject }) => jsonAnswer(subject) },
+      { method: 'POST', path: '/login/more', route: (_params, { subject }) => jsonAnswer(subject) },
+    ],
   });
   t.teardown(() => edge.stop());
-  const send = async (path: string, headers: Record<string, string>, method = 'GET'): Promise<{ readonly status: number; readonly text: string; readonly challenge: string | undefined }> => new Promise((resolve, reject) => {
-    const req = request({ host: '127.0.0.1', port: edge.port, path, method, headers }, (res) => {
-      let text = '';
-      res.setEncoding('utf8').on('data', (chunk: string) => { text += chunk; }).on('end', () => { resolve({ status: res.statusCode ?? 0, text, challenge: res.headers['www-authenticate'] }); });
+  const send = async (
+    path: string,
+    headers: Record<string, string>,
+    method = 'GET',
+  ): Promise<{ readonly status: number; readonly text: string; readonly challenge: string | undefined }> =>
+    new Promise((resolve, reject) => {
+      const req = request({ host: '127.0.0.1', port: edge.port, path, method, headers }, (res) => {
+        let text = '';
+        res
+          .setEncoding('utf8')
+          .on('data', (chunk: string) => {
+            text += chunk;
+          })
+          .on('end', () => {
+            resolve({ status: res.statusCode ?? 0, text, challenge: res.headers['www-authenticate'] });
+          });
+      });
+      req.on('error', reject).end();
     });
-    req.on('error', reject).end();
-  });
-  const upgrade = async (headers: readonly string[]): Promise<string> => new Promise((resolve, reject) => {
-    let answer = '';
-    const lines = [`GET ${widgets.path} HTTP/1.1`, `Host: 127.0.0.1:${String(edge.port)}`, 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==', ...headers];
-    const socket = connect(edge.port, '127.0.0.1', () => { socket.write(`${lines.join('\r\n')}\r\n\r\n`); });
-    socket.setEncoding('utf8').on('data', (chunk: string) => { answer += chunk; }).on('close', () => { resolve(answer.split('\r\n', 1)[0] ?? ''); }).on('error', reject);
-  });
+  const upgrade = async (headers: readonly string[]): Promise<string> =>
+    new Promise((resolve, reject) => {
+      let answer = '';
+      const lines = [
+        `GET ${widgets.path} HTTP/1.1`,
+        `Host: 127.0.0.1:${String(edge.port)}`,
+        'Connection: Upgrade',
+        'Upgrade: websocket',
+        'Sec-WebSocket-Version: 13',
+        'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+        ...headers,
+      ];
+      const socket = connect(edge.port, '127.0.0.1', () => {
+        socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+      });
+      socket
+        .setEncoding('utf8')
+        .on('data', (chunk: string) => {
+          answer += chunk;
+        })
+        .on('close', () => {
+          resolve(answer.split('\r\n', 1)[0] ?? '');
+        })
+        .on('error', reject);
+    });
   return { edge, send, upgrade };
 }
 
-test('no other site\'s page watches, by whatever credential and transport', async (t) => {
+test("no other site's page watches, by whatever credential and transport", async (t) => {
   const { edge, send, upgrade } = await given(t);
   const own = `http://127.0.0.1:${String(edge.port)}`;
-  const foreign = [['sec-fetch-site', 'cross-site'], ['sec-fetch-site', 'same-site'], ['origin', 'https://evil.example'], ['origin', 'null'], ['origin', '']] as const;
-  for (const credential of [['cookie', cookie], ['authorization', 'admin']] as const) {
+  const foreign = [
+    ['sec-fetch-site', 'cross-site'],
+    ['sec-fetch-site', 'same-site'],
+    ['origin', 'https://evil.example'],
+    ['origin', 'null'],
+    ['origin', ''],
+  ] as const;
+  for (const credential of [
+    ['cookie', cookie],
+    ['authorization', 'admin'],
+  ] as const) {
     const shown = { [credential[0]]: credential[1] };
     for (const [name, value] of foreign) {
       const what = `${credential[0]}, ${name}: ${value}`;
@@ -60,8 +108,19 @@ test('no other site\'s page watches, by whatever credential and transport', asyn
       t.equal((await send(`${widgets.path}?watch=true`, { ...shown, [name]: value })).status, 403, what);
       t.equal((await send(widgets.path, { ...shown, [name]: value, accept: 'text/event-stream' })).status, 403, what);
     }
-    for (const headers of [{}, { origin: own }, { 'sec-fetch-site': 'same-origin', origin: own }, { 'sec-fetch-site': 'none' }]) {
-      t.equal(await upgrade([`${credential[0]}: ${credential[1]}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)]), 'upgraded');
+    for (const headers of [
+      {},
+      { origin: own },
+      { 'sec-fetch-site': 'same-origin', origin: own },
+      { 'sec-fetch-site': 'none' },
+    ]) {
+      t.equal(
+        await upgrade([
+          `${credential[0]}: ${credential[1]}`,
+          ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+        ]),
+        'upgraded',
+      );
       t.match(await send(`${widgets.path}?watch=true`, { ...shown, ...headers }), { text: 'open' });
     }
   }
@@ -80,10 +139,21 @@ test('a write by cookie needs what only a page of this server has', async (t) =>
 
 test('a log-in looks past the cookie, and at nothing else', async (t) => {
   const { send } = await given(t);
-  for (const path of ['/login', '/login/', '//login', '/%6Cogin', '/login?x=1']) t.match(await send(path, { cookie: 'ledgerplane_session=dead' }, 'POST'), { status: 200, text: '{"kind":"visitor"}' }, path);
+  for (const path of ['/login', '/login/', '//login', '/%6Cogin', '/login?x=1'])
+    t.match(
+      await send(path, { cookie: 'ledgerplane_session=dead' }, 'POST'),
+      { status: 200, text: '{"kind":"visitor"}' },
+      path,
+    );
   t.match(await send('/login', { cookie }, 'POST'), { status: 200, text: '{"kind":"visitor"}' });
   t.equal((await send('/login', { authorization: 'wrong' }, 'POST')).status, 401);
-  for (const [path, method] of [['/login', 'GET'], ['/login/more', 'POST'], ['/Login', 'POST'], ['/healthz', 'GET']] as const) t.equal((await send(path, { cookie: 'ledgerplane_session=dead' }, method)).status, 401, path);
+  for (const [path, method] of [
+    ['/login', 'GET'],
+    ['/login/more', 'POST'],
+    ['/Login', 'POST'],
+    ['/healthz', 'GET'],
+  ] as const)
+    t.equal((await send(path, { cookie: 'ledgerplane_session=dead' }, method)).status, 401, path);
 });
 
 test('who is not let in is asked for credentials, a page with a dead session by the page itself', async (t) => {
@@ -95,14 +165,24 @@ test('who is not let in is asked for credentials, a page with a dead session by 
 
 test('while credentials cannot be checked probes are answered, and nothing else', async (t) => {
   const { send } = await given(t);
-  for (const path of ['/healthz', '/readyz']) t.match(await send(path, { authorization: 'later' }), { status: 200, text: 'ok' }, path);
-  for (const [path, method] of [[widgets.path, 'GET'], ['/healthz', 'POST'], ['/healthz/log', 'GET'], ['/login', 'POST']] as const) t.equal((await send(path, { authorization: 'later' }, method)).status, 503, path);
+  for (const path of ['/healthz', '/readyz'])
+    t.match(await send(path, { authorization: 'later' }), { status: 200, text: 'ok' }, path);
+  for (const [path, method] of [
+    [widgets.path, 'GET'],
+    ['/healthz', 'POST'],
+    ['/healthz/log', 'GET'],
+    ['/login', 'POST'],
+  ] as const)
+    t.equal((await send(path, { authorization: 'later' }, method)).status, 503, path);
   t.equal((await send('/healthz', { authorization: 'wrong' })).status, 401, 'wrong ones are wrong all the same');
 });
 
 test('an If-Match that cannot be read is no condition that fails', async (t) => {
   const { send } = await given(t);
-  const status = async (value: string) => (await send('/healthz', { authorization: 'admin', 'if-match': value })).status;
-  for (const value of ['"0', '0"', '""0"', '"0",', '"0" "1"', ',"0"', 'abc', 'W/', '* "0"', '"0"x', ' ']) t.equal(await status(value), 400, value);
-  for (const value of ['"0"', '0', '*', '"0", "1"', 'W/"0"', '"abc"', '""', ' "0"\t,"1" ']) t.equal(await status(value), 200, value);
+  const status = async (value: string) =>
+    (await send('/healthz', { authorization: 'admin', 'if-match': value })).status;
+  for (const value of ['"0', '0"', '""0"', '"0",', '"0" "1"', ',"0"', 'abc', 'W/', '* "0"', '"0"x', ' '])
+    t.equal(await status(value), 400, value);
+  for (const value of ['"0"', '0', '*', '"0", "1"', 'W/"0"', '"abc"', '""', ' "0"\t,"1" '])
+    t.equal(await status(value), 200, value);
 });

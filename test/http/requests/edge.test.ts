@@ -11,15 +11,42 @@ t.teardown(() => server.remove());
 const widgets = '/apis/example.com/v1alpha1/widgets';
 const { hostname, port } = new URL(server.url);
 
-type Problem = { kind?: string; status: unknown; code?: number; reason: string; message?: string; detail: string; type: string; instance: string; requestId: string; timestamp: string; details?: Record<string, unknown>; errors?: unknown[] };
+type Problem = {
+  kind?: string;
+  status: unknown;
+  code?: number;
+  reason: string;
+  message?: string;
+  detail: string;
+  type: string;
+  instance: string;
+  requestId: string;
+  timestamp: string;
+  details?: Record<string, unknown>;
+  errors?: unknown[];
+};
 
 /** By `node:http`, which sends a path as it is given. A header that is '' is not sent. */
-async function raw(method: string, path: string, headers: Record<string, string> = {}, body = ''): Promise<{ status: number; headers: Record<string, unknown>; text: string }> {
+async function raw(
+  method: string,
+  path: string,
+  headers: Record<string, string> = {},
+  body = '',
+): Promise<{ status: number; headers: Record<string, unknown>; text: string }> {
   return new Promise((resolve, reject) => {
-    const given = Object.fromEntries(Object.entries({ authorization: adminAuthorization, ...headers }).filter(([, value]) => value !== ''));
+    const given = Object.fromEntries(
+      Object.entries({ authorization: adminAuthorization, ...headers }).filter(([, value]) => value !== ''),
+    );
     const req = request({ host: hostname, port, method, path, headers: given }, (res) => {
       let text = '';
-      res.setEncoding('utf8').on('data', (chunk: string) => { text += chunk; }).on('end', () => { resolve({ status: res.statusCode ?? 0, headers: res.headers, text }); });
+      res
+        .setEncoding('utf8')
+        .on('data', (chunk: string) => {
+          text += chunk;
+        })
+        .on('end', () => {
+          resolve({ status: res.statusCode ?? 0, headers: res.headers, text });
+        });
     });
     req.on('error', reject).end(body);
   });
@@ -29,8 +56,18 @@ async function raw(method: string, path: string, headers: Record<string, string>
 async function bytes(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let answer = '';
-    const socket = connect(Number(port), hostname, () => { socket.write(text); });
-    socket.setEncoding('utf8').on('data', (chunk: string) => { answer += chunk; }).on('close', () => { resolve(answer); }).on('error', reject);
+    const socket = connect(Number(port), hostname, () => {
+      socket.write(text);
+    });
+    socket
+      .setEncoding('utf8')
+      .on('data', (chunk: string) => {
+        answer += chunk;
+      })
+      .on('close', () => {
+        resolve(answer);
+      })
+      .on('error', reject);
   });
 }
 
@@ -54,7 +91,8 @@ t.test('the first check that fails is the one that answers', async (t) => {
     ['the media type, before the body', 'POST', widgets, { 'content-type': 'text/plain' }, 415],
     ['the body, before the object', 'POST', widgets, {}, 400],
   ];
-  for (const [what, method, path, headers, status] of cases) t.equal((await raw(method, path, headers)).status, status, what);
+  for (const [what, method, path, headers, status] of cases)
+    t.equal((await raw(method, path, headers)).status, status, what);
 });
 
 t.test('405 lists the methods of that very path', async (t) => {
@@ -64,12 +102,17 @@ t.test('405 lists the methods of that very path', async (t) => {
 });
 
 t.test('empty segments, a trailing slash and percent-encoding change nothing', async (t) => {
-  for (const path of [`${widgets}/`, '//apis/example.com//v1alpha1/widgets', '/apis/example.com/v1alpha1/%77idgets', `http://any.host${widgets}`]) {
+  for (const path of [
+    `${widgets}/`,
+    '//apis/example.com//v1alpha1/widgets',
+    '/apis/example.com/v1alpha1/%77idgets',
+    `http://any.host${widgets}`,
+  ]) {
     t.equal((await raw('GET', path)).status, 200, path);
   }
 });
 
-t.test('a refusal under /api* is a Kubernetes Status that carries the problem\'s members', async (t) => {
+t.test("a refusal under /api* is a Kubernetes Status that carries the problem's members", async (t) => {
   const { status, headers, text } = await raw('GET', `${widgets}/nope`, { 'x-request-id': 'my-id.1', accept: '*/*' });
   const { timestamp, ...body } = JSON.parse(text) as Problem;
   t.equal(status, 404);
@@ -77,29 +120,56 @@ t.test('a refusal under /api* is a Kubernetes Status that carries the problem\'s
   t.equal(headers['x-request-id'], 'my-id.1');
   t.match(timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u);
   t.strictSame(body, {
-    kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message: 'widgets.example.com "nope" not found', code: 404,
-    type: 'https://svc.run/problems/not-found', title: 'Not found', detail: 'widgets.example.com "nope" not found',
-    instance: `${widgets}/nope`, reason: 'NotFound', requestId: 'my-id.1', details: { name: 'nope', group: 'example.com', kind: 'widgets' },
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: 'widgets.example.com "nope" not found',
+    code: 404,
+    type: 'https://svc.run/problems/not-found',
+    title: 'Not found',
+    detail: 'widgets.example.com "nope" not found',
+    instance: `${widgets}/nope`,
+    reason: 'NotFound',
+    requestId: 'my-id.1',
+    details: { name: 'nope', group: 'example.com', kind: 'widgets' },
   });
 });
 
 t.test('a client that names problem+json, and everybody outside /api*, gets problem+json', async (t) => {
-  for (const [path, accept] of [[`${widgets}/nope`, 'application/json;q=0.1, application/problem+json'], ['/nowhere', 'application/json'], ['/apiserver', '*/*']] as const) {
+  for (const [path, accept] of [
+    [`${widgets}/nope`, 'application/json;q=0.1, application/problem+json'],
+    ['/nowhere', 'application/json'],
+    ['/apiserver', '*/*'],
+  ] as const) {
     const { headers, text } = await raw('GET', path, { accept });
     t.equal(headers['content-type'], 'application/problem+json', path);
     t.match(JSON.parse(text), { status: 404, reason: 'NotFound', instance: path }, path);
     t.notOk(text.includes('"kind"'), path);
   }
-  t.equal((await raw('GET', `${widgets}/nope`, { accept: 'application/problem+json;q=0, */*' })).headers['content-type'], 'application/json');
+  t.equal(
+    (await raw('GET', `${widgets}/nope`, { accept: 'application/problem+json;q=0, */*' })).headers['content-type'],
+    'application/json',
+  );
 });
 
 t.test('a broken object lists each broken rule by its pointer, in both forms', async (t) => {
   const body = JSON.stringify({ metadata: { name: 'bad' }, spec: { size: -1 } });
   const status = JSON.parse((await raw('POST', widgets, {}, body)).text) as Problem;
-  t.match(status, { reason: 'Invalid', code: 422, status: 'Failure', details: { name: 'bad', kind: 'Widget', group: 'example.com' } });
-  t.strictSame(new Set(status.errors?.map((error) => (error as { pointer: string }).pointer)), new Set(['/spec/title', '/spec/size']));
+  t.match(status, {
+    reason: 'Invalid',
+    code: 422,
+    status: 'Failure',
+    details: { name: 'bad', kind: 'Widget', group: 'example.com' },
+  });
+  t.strictSame(
+    new Set(status.errors?.map((error) => (error as { pointer: string }).pointer)),
+    new Set(['/spec/title', '/spec/size']),
+  );
   t.match(status.details?.['causes'], [{ field: /^spec\./u }, { field: /^spec\./u }]);
-  const problem = JSON.parse((await raw('POST', widgets, { accept: 'application/problem+json' }, body)).text) as Problem;
+  const problem = JSON.parse(
+    (await raw('POST', widgets, { accept: 'application/problem+json' }, body)).text,
+  ) as Problem;
   t.match(problem, { status: 422, reason: 'Invalid' });
   t.strictSame(problem.errors, status.errors);
 });
@@ -113,20 +183,29 @@ t.test('a visitor is asked for credentials and told what was asked for, never wh
 
 t.test('health, version and discovery are open to visitors and nothing else is', async (t) => {
   const open = { authorization: '' };
-  for (const path of ['/healthz', '/livez', '/readyz']) t.match(await raw('GET', path, open), { status: 200, text: 'ok' }, path);
+  for (const path of ['/healthz', '/livez', '/readyz'])
+    t.match(await raw('GET', path, open), { status: 200, text: 'ok' }, path);
   t.match(JSON.parse((await raw('GET', '/version', open)).text), { major: '0', gitVersion: /^v\d/u });
   t.match(JSON.parse((await raw('GET', '/api', open)).text), { kind: 'APIVersions' });
   const groups = JSON.parse((await raw('GET', '/apis', open)).text) as { kind: string; groups: { name: string }[] };
   t.equal(groups.kind, 'APIGroupList');
-  t.match(groups.groups.find(({ name }) => name === 'example.com'), { preferredVersion: { groupVersion: 'example.com/v1alpha1', version: 'v1alpha1' } });
+  t.match(
+    groups.groups.find(({ name }) => name === 'example.com'),
+    { preferredVersion: { groupVersion: 'example.com/v1alpha1', version: 'v1alpha1' } },
+  );
   t.match(JSON.parse((await raw('GET', '/apis/example.com', open)).text), { kind: 'APIGroup', name: 'example.com' });
   t.match(JSON.parse((await raw('GET', '/apis/example.com/v1alpha1', open)).text), {
-    kind: 'APIResourceList', groupVersion: 'example.com/v1alpha1',
-    resources: [{ name: 'widgets', singularName: 'widget', kind: 'Widget', namespaced: false }, { name: 'widgets/status' }],
+    kind: 'APIResourceList',
+    groupVersion: 'example.com/v1alpha1',
+    resources: [
+      { name: 'widgets', singularName: 'widget', kind: 'Widget', namespaced: false },
+      { name: 'widgets/status' },
+    ],
   });
   t.equal((await raw('GET', '/apis/nobody.example', open)).status, 404);
   t.equal((await raw('HEAD', '/apis', open)).status, 200);
-  for (const path of [widgets, '/apis/nobody/v1/x', '/', '/login', '/openapi/v2', '/healthz/log']) t.equal((await raw('GET', path, open)).status, 401, path);
+  for (const path of [widgets, '/apis/nobody/v1/x', '/', '/login', '/openapi/v2', '/healthz/log'])
+    t.equal((await raw('GET', path, open)).status, 401, path);
 });
 
 t.test('a body is read up to the bound, and refused past it whether or not it says its length', async (t) => {
@@ -138,16 +217,21 @@ t.test('a body is read up to the bound, and refused past it whether or not it sa
   t.equal((await raw('POST', widgets, {}, body(8 * requestBodyBytesMax))).status, 413);
 });
 
-t.test('headers past their bound, a target past its own, and what is no HTTP are refused in the same words', async (t) => {
-  const long = await bytes(`GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(requestHeadersBytesMax)}\r\n\r\n`);
-  t.match(long, /^HTTP\/1\.1 431 .*"reason":"RequestHeaderFieldsTooLarge"/su);
-  const garbage = await bytes('HELLO\r\n\r\n');
-  t.match(garbage, /^HTTP\/1\.1 400 .*application\/problem\+json.*"reason":"BadRequest"/su);
-  t.equal((await raw('GET', `/healthz?${'a'.repeat(70_000)}`)).status, 400);
-  t.equal((await raw('GET', '/healthz')).status, 200, 'and the server goes on');
-});
+t.test(
+  'headers past their bound, a target past its own, and what is no HTTP are refused in the same words',
+  async (t) => {
+    const long = await bytes(
+      `GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(requestHeadersBytesMax)}\r\n\r\n`,
+    );
+    t.match(long, /^HTTP\/1\.1 431 .*"reason":"RequestHeaderFieldsTooLarge"/su);
+    const garbage = await bytes('HELLO\r\n\r\n');
+    t.match(garbage, /^HTTP\/1\.1 400 .*application\/problem\+json.*"reason":"BadRequest"/su);
+    t.equal((await raw('GET', `/healthz?${'a'.repeat(70_000)}`)).status, 400);
+    t.equal((await raw('GET', '/healthz')).status, 200, 'and the server goes on');
+  },
+);
 
-t.test('an id of the caller\'s is kept when it is sane and replaced when it is not', async (t) => {
+t.test("an id of the caller's is kept when it is sane and replaced when it is not", async (t) => {
   t.equal((await raw('GET', '/healthz', { 'x-request-id': 'a-1.b:2' })).headers['x-request-id'], 'a-1.b:2');
   for (const id of ['a b', 'x'.repeat(129), '"><script>']) {
     t.match((await raw('GET', '/healthz', { 'x-request-id': id })).headers['x-request-id'], /^[0-9a-f]{12}-\w+$/u);
@@ -167,12 +251,16 @@ t.test('acting as somebody else is refused rather than ignored', async (t) => {
 });
 
 t.test('an upgrade to anything but WebSocket is served as if it had not asked', async (t) => {
-  const answer = await bytes(`GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`);
+  const answer = await bytes(
+    `GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
+  );
   t.match(answer, /^HTTP\/1\.1 200 OK.*\r\n\r\nok$/su);
 });
 
 t.test('an upgrade without rights is refused before it is one', async (t) => {
-  const answer = await bytes(`GET ${widgets} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`);
+  const answer = await bytes(
+    `GET ${widgets} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+  );
   t.match(answer, /^HTTP\/1\.1 401 .*"reason":"Unauthorized"/su);
 });
 

@@ -21,7 +21,10 @@ test('large bodies that are complete in one turn are decoded in several, and all
   registry.register(widget);
   registry.serve(widget.key);
   const edge = await startEdge({
-    clock, registry, reader: models, feed: models,
+    clock,
+    registry,
+    reader: models,
+    feed: models,
     execute: async (...command) => {
       decided += 1;
       return writing.execute(...command);
@@ -30,22 +33,33 @@ test('large bodies that are complete in one turn are decoded in several, and all
   t.teardown(() => edge.stop());
   // Each look at the clock takes as long as one turn has for this.
   let now = 0;
-  clock.monotonic = () => now += bodyTurnMs;
-  const sockets = await Promise.all(Array.from({ length: count }, async () => {
-    const socket = connect(edge.port, '127.0.0.1');
-    await once(socket, 'connect');
-    return socket;
-  }));
+  clock.monotonic = () => (now += bodyTurnMs);
+  const sockets = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = connect(edge.port, '127.0.0.1');
+      await once(socket, 'connect');
+      return socket;
+    }),
+  );
   let accepted = 0;
   while (accepted < count) {
     await nextTurn();
-    edge.http.server.getConnections((_error, open) => { accepted = open; });
+    edge.http.server.getConnections((_error, open) => {
+      accepted = open;
+    });
   }
-  const answers = sockets.map(async (socket) => (await once(socket, 'data') as [Buffer])[0].toString('latin1').slice(0, 12));
+  const answers = sockets.map(async (socket) =>
+    ((await once(socket, 'data')) as [Buffer])[0].toString('latin1').slice(0, 12),
+  );
   for (const [place, socket] of sockets.entries()) {
-    const object = { metadata: { name: `w${String(place)}`, annotations: { text: 'x'.repeat(bodyTurnBytesMin) } }, spec: { title: 'T' } };
+    const object = {
+      metadata: { name: `w${String(place)}`, annotations: { text: 'x'.repeat(bodyTurnBytesMin) } },
+      spec: { title: 'T' },
+    };
     const body = JSON.stringify(object);
-    socket.write(`POST ${widget.path}?dryRun=All HTTP/1.1\r\nHost: localhost\r\nAuthorization: admin\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`);
+    socket.write(
+      `POST ${widget.path}?dryRun=All HTTP/1.1\r\nHost: localhost\r\nAuthorization: admin\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`,
+    );
   }
   let most = 0;
   for (let before = decided; decided < count; before = decided) {

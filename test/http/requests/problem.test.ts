@@ -3,7 +3,14 @@ import t from 'tap';
 import { problem, problems, type ProblemReason } from '../../../src/http/problem.ts';
 import { problemAnswer } from '../../../src/http/problem-body.ts';
 
-const context = { domain: 'example.org', path: '/apis/g/v1/things/a', accept: undefined, requestId: 'r1', time: '2026-01-01T00:00:00.000Z', resource: { group: 'g', resource: 'things', name: 'a' } };
+const context = {
+  domain: 'example.org',
+  path: '/apis/g/v1/things/a',
+  accept: undefined,
+  requestId: 'r1',
+  time: '2026-01-01T00:00:00.000Z',
+  resource: { group: 'g', resource: 'things', name: 'a' },
+};
 
 /** Decision 8, row by row. */
 const expected: Record<ProblemReason, readonly [number, string, string]> = {
@@ -35,10 +42,26 @@ t.test('each reason has its status, its word and its type, in both forms', async
     const [status, word, slug] = expected[reason];
     const kubernetes = problemAnswer(problem(reason, 'why'), context);
     t.equal(kubernetes.status, status, reason);
-    t.match(JSON.parse(kubernetes.bytes.toString()), { kind: 'Status', status: 'Failure', code: status, reason: word, message: 'why', detail: 'why', type: `https://example.org/problems/${slug}` }, reason);
+    t.match(
+      JSON.parse(kubernetes.bytes.toString()),
+      {
+        kind: 'Status',
+        status: 'Failure',
+        code: status,
+        reason: word,
+        message: 'why',
+        detail: 'why',
+        type: `https://example.org/problems/${slug}`,
+      },
+      reason,
+    );
     const plain = problemAnswer(problem(reason, 'why'), { ...context, accept: 'application/problem+json' });
     const body: unknown = JSON.parse(plain.bytes.toString());
-    t.match(body, { status, reason: word, type: `https://example.org/problems/${slug}`, requestId: 'r1', timestamp: context.time }, reason);
+    t.match(
+      body,
+      { status, reason: word, type: `https://example.org/problems/${slug}`, requestId: 'r1', timestamp: context.time },
+      reason,
+    );
     t.notOk(Object.hasOwn(body as object, 'kind'), reason);
   }
 });
@@ -52,8 +75,15 @@ t.test('a time to wait is told in a header and in the details, in whole seconds'
 t.test('the causes of an invalid object name its kind, and those of a conflict its resource', async (t) => {
   const violations = [{ pointer: '/spec/a~1b/0', detail: 'is required' }];
   const about = { kind: 'Thing', name: 'body-name' };
-  const invalid: unknown = JSON.parse(problemAnswer(problem('invalid', 'why', { violations, about }), context).bytes.toString());
-  t.match(invalid, { details: { name: 'body-name', kind: 'Thing', causes: [{ reason: 'FieldValueRequired', field: 'spec.a/b.0' }] }, errors: violations });
-  const taken: unknown = JSON.parse(problemAnswer(problem('unique-value-taken', 'why', { violations, about }), context).bytes.toString());
+  const invalid: unknown = JSON.parse(
+    problemAnswer(problem('invalid', 'why', { violations, about }), context).bytes.toString(),
+  );
+  t.match(invalid, {
+    details: { name: 'body-name', kind: 'Thing', causes: [{ reason: 'FieldValueRequired', field: 'spec.a/b.0' }] },
+    errors: violations,
+  });
+  const taken: unknown = JSON.parse(
+    problemAnswer(problem('unique-value-taken', 'why', { violations, about }), context).bytes.toString(),
+  );
   t.match(taken, { details: { kind: 'things', causes: [{ reason: 'FieldValueDuplicate' }] } });
 });

@@ -7,18 +7,72 @@ import { ask, type Asked } from '../../support/ask.ts';
 import { adminAuthorization, startTestServer } from '../../support/server/start-server.ts';
 
 const known = [
-  'labelSelector', 'fieldSelector', 'sort', 'page', 'size', 'limit', 'continue', 'resourceVersion',
-  'resourceVersionMatch', 'watch', 'allowWatchBookmarks', 'sendInitialEvents', 'timeoutSeconds', 'dryRun',
-  'fieldValidation', 'propagationPolicy',
+  'labelSelector',
+  'fieldSelector',
+  'sort',
+  'page',
+  'size',
+  'limit',
+  'continue',
+  'resourceVersion',
+  'resourceVersionMatch',
+  'watch',
+  'allowWatchBookmarks',
+  'sendInitialEvents',
+  'timeoutSeconds',
+  'dryRun',
+  'fieldValidation',
+  'propagationPolicy',
 ];
 
 /** What Kubernetes' tools and its API know beside these; and what browsers and proxies add. */
 const others = [
-  'pretty', 'timeout', '_', 'fieldManager', 'force', 'gracePeriodSeconds', 'orphanDependents', 'exact', 'export',
-  'includeObject', 'includeUninitialized', 'ignoreStoreReadErrorWithClusterBreakingPotential', 'shardSelector',
-  'follow', 'previous', 'sinceSeconds', 'sinceTime', 'tailLines', 'limitBytes', 'timestamps', 'container', 'command',
-  'stdin', 'stdout', 'stderr', 'tty', 'path', 'ports', 'verbose', 'exclude', 'allowed', 'as', 'async', 'state', 'q',
-  'a', 't', 'access_token', 'insecureSkipTLSVerifyBackend', 'stream', 'dry', 'select', 'selector', 'labels', 'fields', '',
+  'pretty',
+  'timeout',
+  '_',
+  'fieldManager',
+  'force',
+  'gracePeriodSeconds',
+  'orphanDependents',
+  'exact',
+  'export',
+  'includeObject',
+  'includeUninitialized',
+  'ignoreStoreReadErrorWithClusterBreakingPotential',
+  'shardSelector',
+  'follow',
+  'previous',
+  'sinceSeconds',
+  'sinceTime',
+  'tailLines',
+  'limitBytes',
+  'timestamps',
+  'container',
+  'command',
+  'stdin',
+  'stdout',
+  'stderr',
+  'tty',
+  'path',
+  'ports',
+  'verbose',
+  'exclude',
+  'allowed',
+  'as',
+  'async',
+  'state',
+  'q',
+  'a',
+  't',
+  'access_token',
+  'insecureSkipTLSVerifyBackend',
+  'stream',
+  'dry',
+  'select',
+  'selector',
+  'labels',
+  'fields',
+  '',
 ];
 
 const meantBy = (query: string): string | undefined => misnamedParameter(new URLSearchParams(query))?.detail;
@@ -46,7 +100,8 @@ t.test('what is nearly a known name names the one that is probably meant', async
   const twice = meantBy('label%53elector=a&labelselector=b');
   t.match(twice, /no query parameter "labelselector"; did you mean "labelSelector"/u);
   t.match(meantBy('%20limit=1'), /did you mean "limit"/u);
-  for (const at of ['at', 'At', 'AT', '%61t']) t.match(meantBy(`${at}=1`), /^at: past states are not supported yet/u, at);
+  for (const at of ['at', 'At', 'AT', '%61t'])
+    t.match(meantBy(`${at}=1`), /^at: past states are not supported yet/u, at);
 });
 
 t.test('what tools send is ignored, and so is what is no spelling of anything', async (t) => {
@@ -63,7 +118,7 @@ const depot = `export default {
   sockets: [{ path: '/apis/api.depot.example/v1/feed', handler: ({ send }) => { send('served'); } }],
 };\n`;
 
-t.test('the platform\'s paths refuse such names, and plugins\' own routes get them', async (t) => {
+t.test("the platform's paths refuse such names, and plugins' own routes get them", async (t) => {
   const folder = await temporaryFolder(t);
   const files = { 'plugin.yaml': manifestYaml('depot', { main: 'main.mjs' }), 'main.mjs': depot };
   await writePlugins(folder, { depot: files });
@@ -83,16 +138,30 @@ t.test('the platform\'s paths refuse such names, and plugins\' own routes get th
   const whole = JSON.stringify({ ...identity, spec: { changed: true } });
   const review = JSON.stringify({ spec: { nonResourceAttributes: { path: '/x', verb: 'get' } } });
   const calls: readonly (readonly [path: string, asked?: Asked])[] = [
-    [boxes], [boxes, { method: 'HEAD' }], [boxes, { method: 'DELETE' }],
+    [boxes],
+    [boxes, { method: 'HEAD' }],
+    [boxes, { method: 'DELETE' }],
     [boxes, { method: 'POST', body: '{"metadata":{"name":"b"},"spec":{}}' }],
-    [`${boxes}/a`], [`${boxes}/a`, { method: 'HEAD' }], [`${boxes}/a`, { method: 'PUT', body: whole }],
-    [`${boxes}/a`, { method: 'PATCH', ...merge }], [`${boxes}/a`, { method: 'DELETE' }],
+    [`${boxes}/a`],
+    [`${boxes}/a`, { method: 'HEAD' }],
+    [`${boxes}/a`, { method: 'PUT', body: whole }],
+    [`${boxes}/a`, { method: 'PATCH', ...merge }],
+    [`${boxes}/a`, { method: 'DELETE' }],
     [boxes, { headers: { accept: 'text/event-stream' } }],
-    [boxes, { upgrade: true }], [`${boxes}/a`, { upgrade: true }],
-    ['/api'], ['/api/v1alpha1'], ['/apis'], ['/apis/depot.example'], ['/apis/depot.example/v1'], ['/version'],
-    ['/metrics'], ['/healthz'],
-    ['/apis/uc.api.svc.run/v1alpha1/users/-'], ['/apis/uc.api.svc.run/v1alpha1/personalaccesstokens'],
-    ['/apis/api.console.svc.run/v1alpha1/users/-/permissions'], ['/apis/api.console.svc.run/v1alpha1/roletemplates'],
+    [boxes, { upgrade: true }],
+    [`${boxes}/a`, { upgrade: true }],
+    ['/api'],
+    ['/api/v1alpha1'],
+    ['/apis'],
+    ['/apis/depot.example'],
+    ['/apis/depot.example/v1'],
+    ['/version'],
+    ['/metrics'],
+    ['/healthz'],
+    ['/apis/uc.api.svc.run/v1alpha1/users/-'],
+    ['/apis/uc.api.svc.run/v1alpha1/personalaccesstokens'],
+    ['/apis/api.console.svc.run/v1alpha1/users/-/permissions'],
+    ['/apis/api.console.svc.run/v1alpha1/roletemplates'],
     ['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { method: 'POST', body: review }],
     ['/login', { method: 'POST', body: '{"username":"admin","password":"x"}' }],
   ];

@@ -42,7 +42,14 @@ class StreamingReader extends MemoryObjects {
       this.mostOpen = Math.max(this.mostOpen, this.open);
       return this.#items();
     };
-    return { position: logPosition(1n), total: this.#slices, count: this.#slices, next: undefined, remaining: 0, items };
+    return {
+      position: logPosition(1n),
+      total: this.#slices,
+      count: this.#slices,
+      next: undefined,
+      remaining: 0,
+      items,
+    };
   }
 
   async *#items(): AsyncGenerator<Uint8Array> {
@@ -61,7 +68,11 @@ t.test('a type whose indexes are being built answers 503, and one that was remov
   t.teardown(() => edge.stop());
   for (const path of [type.path, `${type.path}/x`, `${type.path}?watch=true`]) {
     const response = await edge.call(path);
-    t.match([response.status, response.headers.get('retry-after'), await response.json()], [503, '1', { reason: 'ServiceUnavailable' }], path);
+    t.match(
+      [response.status, response.headers.get('retry-after'), await response.json()],
+      [503, '1', { reason: 'ServiceUnavailable' }],
+      path,
+    );
   }
   t.match(await (await edge.call('/apis')).json(), { groups: [] }, 'discovery names what is served');
   registry.serve(type.key);
@@ -81,9 +92,11 @@ t.test('readiness says why not', async (t) => {
   t.equal((await edge.call('/livez')).status, 200);
 });
 
-t.test('an unexpected failure is 500, its detail only in the log under the request\'s id', async (t) => {
+t.test("an unexpected failure is 500, its detail only in the log under the request's id", async (t) => {
   const reader = new MemoryObjects(new MemoryLog(), systemClock, []);
-  reader.get = () => { throw new Error('secret detail'); };
+  reader.get = () => {
+    throw new Error('secret detail');
+  };
   const edge = await startEdge({ registry: servedRegistry(), reader });
   t.teardown(() => edge.stop());
   const response = await edge.call(`${type.path}/x`, { headers: { 'x-request-id': 'my-id' } });
@@ -100,11 +113,22 @@ t.test('a watch goes to its endpoint by all three of its ways', async (t) => {
   t.equal(await (await edge.call(`${type.path}?watch=true`)).text(), 'open');
   t.equal(await (await edge.call(`${type.path}/x?watch=1`)).text(), 'open');
   t.equal(await (await edge.call(type.path, { headers: { accept: 'text/event-stream' } })).text(), 'open');
-  t.equal((await (await edge.call(`${type.path}?watch=false`)).json() as { kind: string }).kind, 'WidgetList');
+  t.equal(((await (await edge.call(`${type.path}?watch=false`)).json()) as { kind: string }).kind, 'WidgetList');
   const upgraded = await new Promise<string>((resolve) => {
     let answer = '';
-    const socket = connect(edge.port, '127.0.0.1', () => { socket.write(`GET ${type.path} HTTP/1.1\r\nHost: x\r\nAuthorization: admin\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`); });
-    socket.setEncoding('utf8').on('data', (chunk: string) => { answer += chunk; }).on('close', () => { resolve(answer); });
+    const socket = connect(edge.port, '127.0.0.1', () => {
+      socket.write(
+        `GET ${type.path} HTTP/1.1\r\nHost: x\r\nAuthorization: admin\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+      );
+    });
+    socket
+      .setEncoding('utf8')
+      .on('data', (chunk: string) => {
+        answer += chunk;
+      })
+      .on('close', () => {
+        resolve(answer);
+      });
   });
   t.equal(upgraded, 'upgraded');
 });
@@ -113,7 +137,12 @@ t.test('streamed lists hold no more snapshots at once than the bound', async (t)
   const reader = new StreamingReader(Buffer.from('{"a":1}'), 3);
   const edge = await startEdge({ registry: servedRegistry(), reader });
   t.teardown(() => edge.stop());
-  const answers = await Promise.all(Array.from({ length: snapshotsMax * 2 }, async () => (await edge.call(type.path)).json() as Promise<{ items: unknown[] }>));
+  const answers = await Promise.all(
+    Array.from(
+      { length: snapshotsMax * 2 },
+      async () => (await edge.call(type.path)).json() as Promise<{ items: unknown[] }>,
+    ),
+  );
   t.ok(answers.every(({ items }) => items.length === 3));
   t.ok(reader.mostOpen <= snapshotsMax);
   t.equal(reader.open, 0);
@@ -125,7 +154,10 @@ t.test('a long list is refused for a moment when watches hold every snapshot', a
   t.teardown(() => edge.stop());
   reader.open = snapshotsMax;
   const response = await edge.call(type.path);
-  t.match([response.status, response.headers.get('retry-after'), await response.json()], [429, '1', { reason: 'TooManyRequests' }]);
+  t.match(
+    [response.status, response.headers.get('retry-after'), await response.json()],
+    [429, '1', { reason: 'TooManyRequests' }],
+  );
   reader.open = 0;
   t.equal((await edge.call(type.path)).status, 200);
 });
@@ -134,7 +166,9 @@ t.test('a list that fits one answer takes no place among those that read snapsho
   const reader = new MemoryObjects(new MemoryLog(), systemClock, []);
   const edge = await startEdge({ registry: servedRegistry(), reader });
   t.teardown(() => edge.stop());
-  const places = Array.from({ length: snapshotPlacesMax }, (_, place) => reader.snapshots.tryTake({ user: `u${String(place)}`, address: `a${String(place)}` }));
+  const places = Array.from({ length: snapshotPlacesMax }, (_, place) =>
+    reader.snapshots.tryTake({ user: `u${String(place)}`, address: `a${String(place)}` }),
+  );
   t.ok(places.every((place) => place !== undefined));
   t.equal(reader.snapshots.tryTake({ user: 'admin', address: '127.0.0.1' }), undefined, 'all are taken');
   reader.snapshots.take = async () => Promise.resolve(undefined);
@@ -147,10 +181,23 @@ t.test('a reader too slow for its snapshot is cut off, and a reader that leaves 
   const reader: ObjectReader & StreamingReader = new StreamingReader(Buffer.alloc(1_048_576, '1'), 1_000);
   const edge = await startEdge({ registry: servedRegistry(), reader, clock });
   t.teardown(() => edge.stop());
-  const slow = connect(edge.port, '127.0.0.1', () => { slow.write(`GET ${type.path} HTTP/1.1\r\nHost: x\r\nAuthorization: admin\r\n\r\n`); });
-  await new Promise<void>((resolve) => { slow.once('data', () => { slow.pause(); resolve(); }); });
+  const slow = connect(edge.port, '127.0.0.1', () => {
+    slow.write(`GET ${type.path} HTTP/1.1\r\nHost: x\r\nAuthorization: admin\r\n\r\n`);
+  });
+  await new Promise<void>((resolve) => {
+    slow.once('data', () => {
+      slow.pause();
+      resolve();
+    });
+  });
   t.equal(reader.open, 1);
-  const cut = new Promise<void>((resolve) => { slow.once('close', () => { resolve(); }).on('error', () => undefined); });
+  const cut = new Promise<void>((resolve) => {
+    slow
+      .once('close', () => {
+        resolve();
+      })
+      .on('error', () => undefined);
+  });
   clock.advance(snapshotHoldMsMax);
   slow.resume();
   await cut;
@@ -159,26 +206,57 @@ t.test('a reader too slow for its snapshot is cut off, and a reader that leaves 
   const response = await edge.call(type.path, { signal: leaving.signal });
   t.equal(response.status, 200);
   leaving.abort();
-  for (let turn = 0; turn < 10_000 && reader.open > 0; turn += 1) await new Promise((resolve) => { setImmediate(resolve); });
+  for (let turn = 0; turn < 10_000 && reader.open > 0; turn += 1)
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
   t.equal(reader.open, 0);
 });
 
 t.test('closing lets what is in flight end, and cuts what does not', async (t) => {
   const registry = servedRegistry();
   let called: (release: () => void) => void = () => undefined;
-  const calling = new Promise<() => void>((resolve) => { called = resolve; });
-  const watch = { open: () => undefined, upgrade: (_request: unknown, _req: unknown, socket: Duplex) => { socket.write('open'); } };
+  const calling = new Promise<() => void>((resolve) => {
+    called = resolve;
+  });
+  const watch = {
+    open: () => undefined,
+    upgrade: (_request: unknown, _req: unknown, socket: Duplex) => {
+      socket.write('open');
+    },
+  };
   const edge = await startEdge({ registry, clock: systemClock, watch });
-  edge.pluginRoutes.mount('slow', { sockets: [], routes: [
-    { method: 'GET', path: '/apis/g/v1/slow/{how}', handler: async ({ params }) => new Promise((resolve) => {
-      if (params['how'] === 'soon') called(() => { resolve({ body: 'done' }); });
-    }) },
-  ] });
+  edge.pluginRoutes.mount('slow', {
+    sockets: [],
+    routes: [
+      {
+        method: 'GET',
+        path: '/apis/g/v1/slow/{how}',
+        handler: async ({ params }) =>
+          new Promise((resolve) => {
+            if (params['how'] === 'soon')
+              called(() => {
+                resolve({ body: 'done' });
+              });
+          }),
+      },
+    ],
+  });
   const soon = edge.call('/apis/g/v1/slow/soon');
   const never = edge.call('/apis/g/v1/slow/never').catch((error: unknown) => error);
   // A watch that left HTTP and does not end.
-  const watcher = connect(edge.port, '127.0.0.1', () => { watcher.write(`GET ${type.path} HTTP/1.1\r\nHost: x\r\nAuthorization: admin\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`); });
-  await new Promise<void>((resolve) => { watcher.once('data', () => { resolve(); }).on('error', () => undefined); });
+  const watcher = connect(edge.port, '127.0.0.1', () => {
+    watcher.write(
+      `GET ${type.path} HTTP/1.1\r\nHost: x\r\nAuthorization: admin\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+    );
+  });
+  await new Promise<void>((resolve) => {
+    watcher
+      .once('data', () => {
+        resolve();
+      })
+      .on('error', () => undefined);
+  });
   const release = await calling;
   const closed = edge.http.close(200);
   release();
@@ -192,9 +270,18 @@ t.test('closing lets what is in flight end, and cuts what does not', async (t) =
 t.test('a connection that has said nothing keeps no server from closing', async (t) => {
   const edge = await startEdge({ registry: servedRegistry(), clock: new FakeClock() });
   const silent = connect(edge.port, '127.0.0.1');
-  const ended = new Promise<void>((resolve) => { silent.once('close', () => { resolve(); }).on('error', () => undefined); });
+  const ended = new Promise<void>((resolve) => {
+    silent
+      .once('close', () => {
+        resolve();
+      })
+      .on('error', () => undefined);
+  });
   t.equal((await edge.call('/healthz')).status, 200, 'by then it is known there, too');
   await edge.http.close(60_000);
   await ended;
-  t.strictSame(edge.lines.filter(({ level }) => level === 'warn'), []);
+  t.strictSame(
+    edge.lines.filter(({ level }) => level === 'warn'),
+    [],
+  );
 });

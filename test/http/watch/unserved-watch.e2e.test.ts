@@ -33,7 +33,12 @@ const transports: readonly { readonly told: string; readonly query: string; read
   { told: 'socket', query: '', asked: { upgrade: true } },
 ];
 
-type Told = { readonly told: string; readonly status: number; readonly retryAfter: string | undefined; readonly text: string };
+type Told = {
+  readonly told: string;
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly text: string;
+};
 
 class Caller {
   readonly #server: TestServer;
@@ -85,11 +90,17 @@ function all(status: number): readonly string[] {
   return transports.map(({ told }) => `${told}: ${String(status)}`);
 }
 
-const resource = (group: string, resources: string, verbs: string): Rule => ({ apiGroups: [group], resources: resources.split(','), verbs: verbs.split(',') });
+const resource = (group: string, resources: string, verbs: string): Rule => ({
+  apiGroups: [group],
+  resources: resources.split(','),
+  verbs: verbs.split(','),
+});
 
 t.test('whoever may watch is told that nothing is served, and not that the right is gone', async (t) => {
   const folder = await temporaryFolder(t);
-  await writePlugins(folder, { depot: { 'plugin.yaml': manifestYaml('depot', { main: 'main.mjs' }), 'main.mjs': depot } });
+  await writePlugins(folder, {
+    depot: { 'plugin.yaml': manifestYaml('depot', { main: 'main.mjs' }), 'main.mjs': depot },
+  });
   const server = await startTestServer({ environment: { PLUGINS_DIRS: folder } });
   t.teardown(async () => server.remove());
   const caller = new Caller(server);
@@ -97,14 +108,31 @@ t.test('whoever may watch is told that nothing is served, and not that the right
 
   await t.test('a type that no plugin has', async (t) => {
     await caller.may(resource('none.example', 'things', 'watch'));
-    for (const path of ['/apis/none.example/v1/things', '/apis/none.example/v1/things/a', '/apis/none.example/v1/things/-', '/apis/none.example/v1/%74hings/a/']) {
+    for (const path of [
+      '/apis/none.example/v1/things',
+      '/apis/none.example/v1/things/a',
+      '/apis/none.example/v1/things/-',
+      '/apis/none.example/v1/%74hings/a/',
+    ]) {
       t.strictSame(statuses(await caller.watch(path)), all(404), path);
     }
     t.strictSame(statuses(await caller.watch('/apis/none.example/v1/others')), all(403), 'another resource');
-    t.match((await caller.watch('/apis/none.example/v1/others'))[0]?.text, /cannot watch resource/u, 'the verb of a refusal is the verb asked for');
-    t.strictSame(statuses(await caller.watch('/apis/none.example/v1/things/a/status')), all(403), 'a subresource is read and not watched');
-    for (const query of ['', '?watch=false', '?watch=0', '?watch=FALSE']) t.equal(await caller.status(`/apis/none.example/v1/things${query}`), 403, `list${query}`);
-    for (const [query, status] of [['watch=true', 404], ['watch=false', 403]] as const) {
+    t.match(
+      (await caller.watch('/apis/none.example/v1/others'))[0]?.text,
+      /cannot watch resource/u,
+      'the verb of a refusal is the verb asked for',
+    );
+    t.strictSame(
+      statuses(await caller.watch('/apis/none.example/v1/things/a/status')),
+      all(403),
+      'a subresource is read and not watched',
+    );
+    for (const query of ['', '?watch=false', '?watch=0', '?watch=FALSE'])
+      t.equal(await caller.status(`/apis/none.example/v1/things${query}`), 403, `list${query}`);
+    for (const [query, status] of [
+      ['watch=true', 404],
+      ['watch=false', 403],
+    ] as const) {
       const head = await caller.ask(`/apis/none.example/v1/things?${query}`, { method: 'HEAD' });
       t.equal(head.status, status, `HEAD asks for what GET does: ${query}`);
     }
@@ -122,7 +150,10 @@ t.test('whoever may watch is told that nothing is served, and not that the right
     t.equal((await caller.ask(`${custom}/lids/a?watch=true`)).text, '"served"');
     t.equal((await caller.ask(`${custom}/feeds/a`, { upgrade: true })).status, 101);
     await caller.may(resource('api.depot.example', 'lids,feeds', 'watch'));
-    t.strictSame([...statuses(await caller.watch(`${custom}/lids/a`)), ...statuses(await caller.watch(`${custom}/feeds/a`))], [...all(403), ...all(403)]);
+    t.strictSame(
+      [...statuses(await caller.watch(`${custom}/lids/a`)), ...statuses(await caller.watch(`${custom}/feeds/a`))],
+      [...all(403), ...all(403)],
+    );
     t.match((await caller.ask(`${custom}/feeds/a`, { upgrade: true })).text, /cannot get resource/u);
   });
 
@@ -137,24 +168,33 @@ t.test('whoever may watch is told that nothing is served, and not that the right
     t.equal((await caller.ask(`${boxes}?watch=true`, { headOnly: true })).status, 200);
     await caller.enable(false);
     while ((await caller.ask(`${boxes}?watch=true`, { headOnly: true })).status === 200);
-    for (const path of [boxes, `${boxes}/a`, `${boxes}/a/status`]) t.strictSame(statuses(await caller.watch(path)), all(404), path);
+    for (const path of [boxes, `${boxes}/a`, `${boxes}/a/status`])
+      t.strictSame(statuses(await caller.watch(path)), all(404), path);
     await caller.may(resource('api.depot.example', 'lids,feeds', 'watch'));
-    for (const path of [`${custom}/lids/a`, `${custom}/feeds/a`]) t.strictSame(statuses(await caller.watch(path)), all(404), path);
+    for (const path of [`${custom}/lids/a`, `${custom}/feeds/a`])
+      t.strictSame(statuses(await caller.watch(path)), all(404), path);
     await caller.may(resource('depot.example', 'boxes', 'watch'));
 
     let goOn: () => void = () => undefined;
     const loading = new Promise<void>((began) => {
-      Object.assign(globalThis, { [Symbol.for(gateName)]: async () => {
-        began();
-        return new Promise<void>((resolve) => { goOn = resolve; });
-      } });
+      Object.assign(globalThis, {
+        [Symbol.for(gateName)]: async () => {
+          began();
+          return new Promise<void>((resolve) => {
+            goOn = resolve;
+          });
+        },
+      });
     });
     await caller.enable(true);
     await loading;
     for (const path of [boxes, `${boxes}/a`, `${boxes}/a/status`, `${custom}/lids/a`, `${custom}/feeds/a`]) {
       const told = await caller.watch(path);
       t.strictSame(statuses(told), all(503), `${path} while it is loading`);
-      t.ok(told.every(({ retryAfter }) => retryAfter === '1'), path);
+      t.ok(
+        told.every(({ retryAfter }) => retryAfter === '1'),
+        path,
+      );
     }
     goOn();
     for (let status = 503; status !== 200;) ({ status } = await caller.ask(`${boxes}?watch=true`, { headOnly: true }));

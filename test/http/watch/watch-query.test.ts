@@ -8,7 +8,10 @@ import type { WatchPlan } from '../../../src/watch/watch-plan.ts';
 import { widgetType } from '../../support/watched-type.ts';
 
 function decoded(query: string, resumed?: string): WatchPlan | number {
-  const plan = decodeWatchQuery({ type: widgetType(), query: new URLSearchParams(query), subject: visitor, address: '127.0.0.1', requestId: 'r' }, resumed);
+  const plan = decodeWatchQuery(
+    { type: widgetType(), query: new URLSearchParams(query), subject: visitor, address: '127.0.0.1', requestId: 'r' },
+    resumed,
+  );
   return plan.ok ? plan.value : problems[plan.problem.reason].status;
 }
 
@@ -55,7 +58,12 @@ void test('an event source that comes back goes on after the last id it saw', as
 });
 
 void test('bookmarks are sent only when asked for', async (t) => {
-  for (const [query, bookmarks] of [['', false], ['allowWatchBookmarks=true', true], ['allowWatchBookmarks=1', true], ['allowWatchBookmarks=false', false]] as const) {
+  for (const [query, bookmarks] of [
+    ['', false],
+    ['allowWatchBookmarks=true', true],
+    ['allowWatchBookmarks=1', true],
+    ['allowWatchBookmarks=false', false],
+  ] as const) {
     t.match(decoded(query), { bookmarks }, query);
   }
   t.equal(decoded('allowWatchBookmarks=maybe'), 400);
@@ -65,13 +73,17 @@ void test('timeoutSeconds is bounded, and 0 is none', async (t) => {
   t.match(decoded('timeoutSeconds=30'), { timeoutMs: 30_000 });
   t.match(decoded('timeoutSeconds=0'), { timeoutMs: undefined });
   t.match(decoded(`timeoutSeconds=${String(watchTimeoutSecondsMax)}`), { timeoutMs: watchTimeoutSecondsMax * 1_000 });
-  t.match(decoded(`timeoutSeconds=${String(watchTimeoutSecondsMax + 1)}`), { timeoutMs: watchTimeoutSecondsMax * 1_000 });
+  t.match(decoded(`timeoutSeconds=${String(watchTimeoutSecondsMax + 1)}`), {
+    timeoutMs: watchTimeoutSecondsMax * 1_000,
+  });
   t.equal(decoded('timeoutSeconds=-1'), 400);
   t.equal(decoded('timeoutSeconds=soon'), 400);
 });
 
 void test('selectors are read as for lists', async (t) => {
-  t.match(decoded('labelSelector=app%3Dx&fieldSelector=spec.size%3E%3D5'), { selection: { labels: [{ key: 'app', values: ['x'] }], fields: [{ operator: '>=', key: 5 }] } });
+  t.match(decoded('labelSelector=app%3Dx&fieldSelector=spec.size%3E%3D5'), {
+    selection: { labels: [{ key: 'app', values: ['x'] }], fields: [{ operator: '>=', key: 5 }] },
+  });
   t.equal(decoded('labelSelector=app%3D%3D%3D'), 400);
   t.equal(decoded('fieldSelector=spec.color%3Dred'), 400, 'no such index');
 });

@@ -9,7 +9,12 @@ import { adminAuthorization, startTestServer, type TestServer } from '../../supp
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
 
-type Seen = { readonly type: string; readonly object: { readonly metadata: { readonly name: string; readonly resourceVersion: string; readonly deletionTimestamp?: string } } };
+type Seen = {
+  readonly type: string;
+  readonly object: {
+    readonly metadata: { readonly name: string; readonly resourceVersion: string; readonly deletionTimestamp?: string };
+  };
+};
 
 class Watching {
   readonly socket: WebSocket;
@@ -18,7 +23,9 @@ class Watching {
   #woken: () => void = () => undefined;
 
   constructor(server: TestServer, query: string, path = widgets) {
-    this.socket = new WebSocket(`${server.url.replace('http:', 'ws:')}${path}?${query}`, { headers: { authorization: adminAuthorization } });
+    this.socket = new WebSocket(`${server.url.replace('http:', 'ws:')}${path}?${query}`, {
+      headers: { authorization: adminAuthorization },
+    });
     this.socket.on('message', (data: Buffer) => {
       this.seen.push(JSON.parse(data.toString('utf8')) as Seen);
       this.#woken();
@@ -30,18 +37,32 @@ class Watching {
   }
 
   async story(count: number): Promise<readonly string[]> {
-    while (this.seen.length < count && this.closed === undefined) await new Promise<void>((resolve) => { this.#woken = resolve; });
-    return this.seen.map(({ type, object: { metadata } }) => `${type} ${metadata.name}${metadata.deletionTimestamp === undefined ? '' : ' marked'}`);
+    while (this.seen.length < count && this.closed === undefined)
+      await new Promise<void>((resolve) => {
+        this.#woken = resolve;
+      });
+    return this.seen.map(
+      ({ type, object: { metadata } }) =>
+        `${type} ${metadata.name}${metadata.deletionTimestamp === undefined ? '' : ' marked'}`,
+    );
   }
 
   async closing(): Promise<number> {
-    while (this.closed === undefined) await new Promise<void>((resolve) => { this.#woken = resolve; });
+    while (this.closed === undefined)
+      await new Promise<void>((resolve) => {
+        this.#woken = resolve;
+      });
     return this.closed;
   }
 }
 
 function widget(name: string, tier: string): object {
-  return { apiVersion: 'example.com/v1alpha1', kind: 'Widget', metadata: { name, labels: { 'example.com/tier': tier } }, spec: { title: name, size: 1 } };
+  return {
+    apiVersion: 'example.com/v1alpha1',
+    kind: 'Widget',
+    metadata: { name, labels: { 'example.com/tier': tier } },
+    spec: { title: name, size: 1 },
+  };
 }
 
 async function started(t: Test): Promise<TestServer> {
@@ -52,14 +73,16 @@ async function started(t: Test): Promise<TestServer> {
 
 async function must(response: Promise<Response>, status: number): Promise<{ metadata: { resourceVersion: string } }> {
   const answer = await response;
-  const body = await answer.json() as { metadata: { resourceVersion: string } };
+  const body = (await answer.json()) as { metadata: { resourceVersion: string } };
   if (answer.status !== status) throw new Error(`${String(answer.status)}: ${JSON.stringify(body)}`);
   return body;
 }
 
 void test('a life of an object as its watchers see it, a selection among them', async (t) => {
   const server = await started(t);
-  const { metadata: { resourceVersion } } = await must(server.call(widgets), 200);
+  const {
+    metadata: { resourceVersion },
+  } = await must(server.call(widgets), 200);
   const all = new Watching(server, `resourceVersion=${resourceVersion}`);
   const gold = new Watching(server, `resourceVersion=${resourceVersion}&labelSelector=example.com/tier%3Dgold`);
   await Promise.all([once(all.socket, 'open'), once(gold.socket, 'open')]);
@@ -81,7 +104,8 @@ void test('a watch resumes across a restart, from the log', async (t) => {
   const server = await started(t);
   const first = new Watching(server, '');
   await once(first.socket, 'open');
-  for (const name of ['a', 'b', 'c']) await must(server.call(widgets, { method: 'POST', body: widget(name, 'gold') }), 201);
+  for (const name of ['a', 'b', 'c'])
+    await must(server.call(widgets, { method: 'POST', body: widget(name, 'gold') }), 201);
   await first.story(3);
   const next = await server.restart();
   t.teardown(async () => next.close());
@@ -92,7 +116,13 @@ void test('a watch resumes across a restart, from the log', async (t) => {
 
   const fresh = new Watching(next, 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true');
   while (fresh.seen.at(-1)?.type !== 'BOOKMARK') await fresh.story(fresh.seen.length + 1);
-  t.strictSame(fresh.seen.slice(0, -1).map(({ object }) => object.metadata.name).sort(), ['a', 'b', 'c']);
+  t.strictSame(
+    fresh.seen
+      .slice(0, -1)
+      .map(({ object }) => object.metadata.name)
+      .sort(),
+    ['a', 'b', 'c'],
+  );
   for (const { socket } of [resumed, fresh]) socket.terminate();
 });
 
@@ -101,7 +131,11 @@ void test('many writers, watchers that come and go: each sees every change once,
   const steady = new Watching(server, '');
   await once(steady.socket, 'open');
   const writers = Array.from({ length: 8 }, async (_, writer) => {
-    for (let write = 0; write < 12; write += 1) await must(server.call(widgets, { method: 'POST', body: widget(`w${String(writer)}-${String(write)}`, 'tin') }), 201);
+    for (let write = 0; write < 12; write += 1)
+      await must(
+        server.call(widgets, { method: 'POST', body: widget(`w${String(writer)}-${String(write)}`, 'tin') }),
+        201,
+      );
   });
   const collected: Seen[] = [];
   let from = '0';
@@ -110,7 +144,10 @@ void test('many writers, watchers that come and go: each sees every change once,
     await visit.story(1);
     visit.socket.terminate();
     await visit.closing();
-    const named = visit.seen.filter(({ object }) => !collected.some((known) => known.object.metadata.resourceVersion === object.metadata.resourceVersion));
+    const named = visit.seen.filter(
+      ({ object }) =>
+        !collected.some((known) => known.object.metadata.resourceVersion === object.metadata.resourceVersion),
+    );
     t.equal(named.length, visit.seen.length, 'nothing comes twice');
     collected.push(...visit.seen);
     from = collected.at(-1)?.object.metadata.resourceVersion ?? from;
@@ -124,7 +161,7 @@ void test('many writers, watchers that come and go: each sees every change once,
 void test('a visitor gets no watch: 401 before the upgrade', async (t) => {
   const server = await started(t);
   const socket = new WebSocket(`${server.url.replace('http:', 'ws:')}${widgets}`);
-  const [, res] = await once(socket, 'unexpected-response') as [unknown, IncomingMessage];
+  const [, res] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];
   t.equal(res.statusCode, 401);
   res.destroy();
 });

@@ -10,7 +10,14 @@ import { frameHeader } from '../../../src/http/watch/watch-socket.ts';
 import { watchAheadWaitMs, watchClientFrameBytesMax, watchKeepAliveMs } from '../../../src/limits/watches.ts';
 import { WatchServer } from '../../support/server/watch-server.ts';
 
-type Event = { readonly type: string; readonly object: { readonly metadata: { readonly name?: string; readonly resourceVersion?: string }; readonly reason?: string; readonly code?: number } };
+type Event = {
+  readonly type: string;
+  readonly object: {
+    readonly metadata: { readonly name?: string; readonly resourceVersion?: string };
+    readonly reason?: string;
+    readonly code?: number;
+  };
+};
 
 /** A client that keeps what it was sent. */
 class Client {
@@ -20,8 +27,16 @@ class Client {
   pings = 0;
   #woken: () => void = () => undefined;
 
-  constructor(server: WatchServer, query = '', options: { readonly name?: string; readonly protocols?: readonly string[]; readonly autoPong?: boolean } = {}) {
-    this.socket = new WebSocket(server.url(query, options.name).replace('http:', 'ws:'), [...options.protocols ?? []], { autoPong: options.autoPong ?? true });
+  constructor(
+    server: WatchServer,
+    query = '',
+    options: { readonly name?: string; readonly protocols?: readonly string[]; readonly autoPong?: boolean } = {},
+  ) {
+    this.socket = new WebSocket(
+      server.url(query, options.name).replace('http:', 'ws:'),
+      [...(options.protocols ?? [])],
+      { autoPong: options.autoPong ?? true },
+    );
     this.socket.on('message', (data: Buffer, isBinary) => {
       if (isBinary) throw new Error('a watch sends text');
       this.texts.push(data.toString('utf8'));
@@ -46,12 +61,17 @@ class Client {
   async until(holds: (client: Client) => boolean): Promise<void> {
     while (!holds(this)) {
       if (this.closed !== undefined) throw new Error(`closed with ${String(this.closed.code)} ${this.closed.reason}`);
-      await new Promise<void>((resolve) => { this.#woken = resolve; });
+      await new Promise<void>((resolve) => {
+        this.#woken = resolve;
+      });
     }
   }
 
   async closing(): Promise<number> {
-    while (this.closed === undefined) await new Promise<void>((resolve) => { this.#woken = resolve; });
+    while (this.closed === undefined)
+      await new Promise<void>((resolve) => {
+        this.#woken = resolve;
+      });
     return this.closed.code;
   }
 
@@ -61,30 +81,47 @@ class Client {
   }
 
   async story(count: number): Promise<readonly string[]> {
-    return (await this.events(count)).map(({ type, object }) => `${type} ${object.metadata.name ?? '-'}@${object.metadata.resourceVersion ?? ''}`);
+    return (await this.events(count)).map(
+      ({ type, object }) => `${type} ${object.metadata.name ?? '-'}@${object.metadata.resourceVersion ?? ''}`,
+    );
   }
 }
 
 /** A handshake by hand, to say what no library would. */
-async function rawSocket(server: WatchServer, lines: readonly string[] = []): Promise<{ readonly socket: Socket; readonly head: string }> {
+async function rawSocket(
+  server: WatchServer,
+  lines: readonly string[] = [],
+): Promise<{ readonly socket: Socket; readonly head: string }> {
   const socket = connect(server.port, '127.0.0.1');
   socket.on('error', () => undefined);
-  const handshake = ['Host: localhost', 'Connection: Upgrade', 'Upgrade: websocket', 'Sec-WebSocket-Version: 13', `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}`, ...lines];
+  const handshake = [
+    'Host: localhost',
+    'Connection: Upgrade',
+    'Upgrade: websocket',
+    'Sec-WebSocket-Version: 13',
+    `Sec-WebSocket-Key: ${randomBytes(16).toString('base64')}`,
+    ...lines,
+  ];
   socket.write(`GET ${server.type.path} HTTP/1.1\r\n${handshake.join('\r\n')}\r\n\r\n`);
-  const [head] = await once(socket, 'data') as [Buffer];
+  const [head] = (await once(socket, 'data')) as [Buffer];
   return { socket, head: head.toString('latin1') };
 }
 
 /** Client frames are masked; with a mask of zeros the payload stays readable. */
 function clientFrame(opcode: number, payload: Buffer, final = true): Buffer {
-  const header = payload.length < 126 ? Buffer.from([0, 0x80 | payload.length]) : Buffer.from([0, 0x80 | 126, payload.length >> 8, payload.length & 0xff]);
+  const header =
+    payload.length < 126
+      ? Buffer.from([0, 0x80 | payload.length])
+      : Buffer.from([0, 0x80 | 126, payload.length >> 8, payload.length & 0xff]);
   header[0] = (final ? 0x80 : 0) | opcode;
   return Buffer.concat([header, Buffer.alloc(4), payload]);
 }
 
 async function closeCodeOf(socket: Socket): Promise<number> {
   const chunks: Buffer[] = [];
-  socket.on('data', (chunk: Buffer) => { chunks.push(chunk); });
+  socket.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+  });
   await once(socket, 'close');
   const received = Buffer.concat(chunks);
   const at = received.lastIndexOf(0x88);
@@ -96,7 +133,10 @@ void test('one text message an event, with the very bytes of the answer', async 
   await server.write('a', { text: 'ä' });
   const client = await new Client(server).opened();
   await client.events(1);
-  t.equal(client.texts[0], `{"type":"ADDED","object":${Buffer.from(server.objects.get(server.type.key, 'a')?.bytes ?? []).toString('utf8')}}`);
+  t.equal(
+    client.texts[0],
+    `{"type":"ADDED","object":${Buffer.from(server.objects.get(server.type.key, 'a')?.bytes ?? []).toString('utf8')}}`,
+  );
   await server.write('a', {});
   await server.write('a', 'deleted');
   t.strictSame(await client.story(3), ['ADDED a@1', 'MODIFIED a@2', 'DELETED a@3']);
@@ -153,9 +193,12 @@ void test('a position ahead of the log: an ERROR message, then a normal close', 
 
 void test('what is wrong with a watch is answered in HTTP, without an upgrade', async (t) => {
   const server = await WatchServer.start(t);
-  for (const [query, status] of [['resourceVersion=x', 400], ['sendInitialEvents=true', 422]] as const) {
+  for (const [query, status] of [
+    ['resourceVersion=x', 400],
+    ['sendInitialEvents=true', 422],
+  ] as const) {
     const client = new Client(server, query);
-    const [, res] = await once(client.socket, 'unexpected-response') as [unknown, IncomingMessage];
+    const [, res] = (await once(client.socket, 'unexpected-response')) as [unknown, IncomingMessage];
     t.equal(res.statusCode, status);
     t.match(JSON.parse(await textOf(res)), { kind: 'Status', code: status });
     t.equal(res.headers['x-request-id'], 'r-1');
@@ -182,20 +225,50 @@ void test('only a subprotocol that is known is confirmed', async (t) => {
 void test('each end has its close code, and its ERROR before that', async (t) => {
   const server = await WatchServer.start(t);
   const ends: readonly (readonly [code: number, what: string, end: () => void, status?: number])[] = [
-    [4403, 'rights lost', () => { server.hub.recheck(() => false); }, 403],
-    [1012, 'type gone', () => { server.hub.closeType(server.type.key); }, 503],
-    [1000, 'timed out', () => { server.clock.advance(6_000); }],
-    [1012, 'shutting down', () => { server.hub.closeAll(); }],
+    [
+      4403,
+      'rights lost',
+      () => {
+        server.hub.recheck(() => false);
+      },
+      403,
+    ],
+    [
+      1012,
+      'type gone',
+      () => {
+        server.hub.closeType(server.type.key);
+      },
+      503,
+    ],
+    [
+      1000,
+      'timed out',
+      () => {
+        server.clock.advance(6_000);
+      },
+    ],
+    [
+      1012,
+      'shutting down',
+      () => {
+        server.hub.closeAll();
+      },
+    ],
   ];
   for (const [code, what, end, status] of ends) {
     const client = await new Client(server, 'timeoutSeconds=5').opened();
     end();
     t.equal(await client.closing(), code, what);
     const errors = client.texts.map((text) => JSON.parse(text) as Event).filter(({ type }) => type === 'ERROR');
-    t.strictSame(errors.map(({ object }) => object.code), status === undefined ? [] : [status], what);
+    t.strictSame(
+      errors.map(({ object }) => object.code),
+      status === undefined ? [] : [status],
+      what,
+    );
   }
   const refused = new Client(server);
-  const [, res] = await once(refused.socket, 'unexpected-response') as [unknown, IncomingMessage];
+  const [, res] = (await once(refused.socket, 'unexpected-response')) as [unknown, IncomingMessage];
   t.equal(res.statusCode, 503);
   res.resume();
 });
@@ -231,19 +304,37 @@ void test('what a client says is not read, in one frame or in many', async (t) =
   const { socket } = await rawSocket(server);
   socket.write(clientFrame(1, Buffer.from('hello')));
   socket.write(clientFrame(2, Buffer.alloc(watchClientFrameBytesMax)));
-  socket.write(Buffer.concat([clientFrame(1, Buffer.from('in '), false), clientFrame(0, Buffer.from('two')), clientFrame(9, Buffer.from('ping'))]));
-  const [pong] = await once(socket, 'data') as [Buffer];
+  socket.write(
+    Buffer.concat([
+      clientFrame(1, Buffer.from('in '), false),
+      clientFrame(0, Buffer.from('two')),
+      clientFrame(9, Buffer.from('ping')),
+    ]),
+  );
+  const [pong] = (await once(socket, 'data')) as [Buffer];
   t.same(pong, Buffer.concat([Buffer.from([0x8a, 4]), Buffer.from('ping')]));
   await server.write('a');
-  const [frame] = await once(socket, 'data') as [Buffer];
+  const [frame] = (await once(socket, 'data')) as [Buffer];
   t.equal(frame[0], 0x81, 'and the watch goes on');
   socket.destroy();
 });
 
 const violations: Readonly<Record<string, readonly [number, Buffer]>> = {
   'a frame past the bound': [1009, clientFrame(1, Buffer.alloc(watchClientFrameBytesMax + 1, 0x61))],
-  'fragments that together pass the bound': [1009, Buffer.concat([clientFrame(1, Buffer.alloc(watchClientFrameBytesMax, 0x61), false), clientFrame(0, Buffer.alloc(1, 0x61))])],
-  'too many fragments': [1008, Buffer.concat([clientFrame(1, Buffer.from('a'), false), ...Array.from({ length: 80 }, () => clientFrame(0, Buffer.from('a'), false))])],
+  'fragments that together pass the bound': [
+    1009,
+    Buffer.concat([
+      clientFrame(1, Buffer.alloc(watchClientFrameBytesMax, 0x61), false),
+      clientFrame(0, Buffer.alloc(1, 0x61)),
+    ]),
+  ],
+  'too many fragments': [
+    1008,
+    Buffer.concat([
+      clientFrame(1, Buffer.from('a'), false),
+      ...Array.from({ length: 80 }, () => clientFrame(0, Buffer.from('a'), false)),
+    ]),
+  ],
   'a frame without a mask': [1002, Buffer.from([0x81, 1, 0x61])],
   'an unknown opcode': [1002, clientFrame(5, Buffer.alloc(0))],
   'reserved bits': [1002, Buffer.from([0xf1, 0x80, 0, 0, 0, 0])],
@@ -262,7 +353,9 @@ for (const [what, [code, bytes]] of Object.entries(violations)) {
     const closed = closeCodeOf(socket);
     socket.write(bytes);
     // The end of a connection that the server closes is the client's to acknowledge.
-    socket.once('data', () => { socket.end(clientFrame(8, Buffer.from([3, 232]))); });
+    socket.once('data', () => {
+      socket.end(clientFrame(8, Buffer.from([3, 232])));
+    });
     t.equal(await closed, code);
     await server.write('a');
     t.strictSame(await other.story(1), ['ADDED a@1']);
@@ -275,20 +368,24 @@ void test('half a frame holds nobody up', async (t) => {
   const { socket } = await rawSocket(server);
   socket.write(clientFrame(1, Buffer.from('hello')).subarray(0, 7));
   await server.write('a');
-  const [frame] = await once(socket, 'data') as [Buffer];
+  const [frame] = (await once(socket, 'data')) as [Buffer];
   t.equal(frame[0], 0x81);
   // Not `once`: a reset is an error first.
-  const gone = new Promise((resolve) => { [...server.connections][0]?.once('close', resolve); });
+  const gone = new Promise((resolve) => {
+    [...server.connections][0]?.once('close', resolve);
+  });
   socket.resetAndDestroy();
   await gone;
   t.equal(server.hub.size, 0);
 });
 
-void test('after the client\'s close frame nothing follows but the answer to it', async (t) => {
+void test("after the client's close frame nothing follows but the answer to it", async (t) => {
   const server = await WatchServer.start(t);
   const { socket } = await rawSocket(server);
   const chunks: Buffer[] = [];
-  socket.on('data', (chunk: Buffer) => { chunks.push(chunk); });
+  socket.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+  });
   socket.write(clientFrame(8, Buffer.from([3, 232])));
   while (Buffer.concat(chunks).length < 4) await once(socket, 'data');
   await server.write('a');
@@ -314,7 +411,11 @@ void test('a reader that stops is closed with 1013 once it reads again, and the 
   t.equal(await slow.closing(), 1013);
   t.match(slow.closed?.reason, /resume/u);
   const versions = slow.texts.map((event) => (JSON.parse(event) as Event).object.metadata.resourceVersion);
-  t.strictSame(versions, versions.map((_, place) => String(place + 1)), 'what it got is a prefix');
+  t.strictSame(
+    versions,
+    versions.map((_, place) => String(place + 1)),
+    'what it got is a prefix',
+  );
 
   const resumed = await new Client(server, `resourceVersion=${String(versions.length)}`).opened();
   await resumed.until(({ texts }) => texts.at(-1)?.includes('"name":"z"') === true);

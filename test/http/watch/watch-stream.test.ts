@@ -30,20 +30,30 @@ class Stream {
   async until(holds: (stream: Stream) => boolean): Promise<void> {
     while (!holds(this)) {
       if (this.ended !== 'no') throw new Error(`the stream was ${this.ended}: ${this.text}`);
-      await new Promise<void>((resolve) => { this.#woken = resolve; });
+      await new Promise<void>((resolve) => {
+        this.#woken = resolve;
+      });
     }
   }
 
-  async lines(count: number): Promise<readonly { type: string; object: { metadata: { name?: string; resourceVersion?: string }; code?: number; reason?: string } }[]> {
+  async lines(count: number): Promise<
+    readonly {
+      type: string;
+      object: { metadata: { name?: string; resourceVersion?: string }; code?: number; reason?: string };
+    }[]
+  > {
     await this.until(({ text }) => text.split('\n').filter((line) => line !== '').length >= count);
-    return this.text.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line) as never);
+    return this.text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as never);
   }
 }
 
 async function open(url: string, headers: Record<string, string> = {}): Promise<Stream> {
   const req = request(url, { headers });
   req.end();
-  const [res] = await once(req, 'response') as [IncomingMessage];
+  const [res] = (await once(req, 'response')) as [IncomingMessage];
   return new Stream(res);
 }
 
@@ -63,7 +73,14 @@ void test('JSON lines: headers at once, the state, then each change with the ver
   t.equal(stream.text, `{"type":"ADDED","object":${answer}}\n`);
   await server.write('a', { text: 'b' });
   await server.write('a', 'deleted');
-  t.strictSame((await stream.lines(3)).map(({ type, object }) => [type, object.metadata.resourceVersion]), [['ADDED', '1'], ['MODIFIED', '2'], ['DELETED', '3']]);
+  t.strictSame(
+    (await stream.lines(3)).map(({ type, object }) => [type, object.metadata.resourceVersion]),
+    [
+      ['ADDED', '1'],
+      ['MODIFIED', '2'],
+      ['DELETED', '3'],
+    ],
+  );
 });
 
 void test('headers come before there is anything to say', async (t) => {
@@ -80,8 +97,16 @@ void test('list at p and watch from p: what an item path and a selector show', a
   const some = await open(server.url(`resourceVersion=${from.toString()}&labelSelector=app%3Dx`));
   await server.write('a', {});
   await server.write('b', { labels: { app: 'x' } });
-  t.strictSame((await one.lines(1)).map(({ type, object }) => `${type} ${object.metadata.name ?? ''}`), ['ADDED b']);
-  t.strictSame((await some.lines(2)).map(({ type, object }) => `${type} ${object.metadata.name ?? ''}@${object.metadata.resourceVersion ?? ''}`), ['DELETED a@2', 'ADDED b@3']);
+  t.strictSame(
+    (await one.lines(1)).map(({ type, object }) => `${type} ${object.metadata.name ?? ''}`),
+    ['ADDED b'],
+  );
+  t.strictSame(
+    (await some.lines(2)).map(
+      ({ type, object }) => `${type} ${object.metadata.name ?? ''}@${object.metadata.resourceVersion ?? ''}`,
+    ),
+    ['DELETED a@2', 'ADDED b@3'],
+  );
 });
 
 void test('a position ahead of the log is an ERROR event with a Status, and then the end', async (t) => {
@@ -90,13 +115,20 @@ void test('a position ahead of the log is an ERROR event with a Status, and then
   t.equal(stream.res.statusCode, 200);
   server.clock.advance(watchAheadWaitMs);
   const [error] = await stream.lines(1);
-  t.match(error, { type: 'ERROR', object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Expired', code: 410 } });
+  t.match(error, {
+    type: 'ERROR',
+    object: { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Expired', code: 410 },
+  });
   await stream.until(({ ended }) => ended === 'cleanly');
 });
 
 void test('what is wrong with a watch is answered before it begins', async (t) => {
   const server = await WatchServer.start(t);
-  for (const [query, status, reason] of [['resourceVersion=x', 400, 'BadRequest'], ['sendInitialEvents=true', 422, 'Invalid'], ['fieldSelector=spec.color%3Dred', 400, 'BadRequest']] as const) {
+  for (const [query, status, reason] of [
+    ['resourceVersion=x', 400, 'BadRequest'],
+    ['sendInitialEvents=true', 422, 'Invalid'],
+    ['fieldSelector=spec.color%3Dred', 400, 'BadRequest'],
+  ] as const) {
     const response = await fetch(server.url(query));
     t.equal(response.status, status, query);
     t.match(await response.json(), { kind: 'Status', status: 'Failure', code: status, reason });
@@ -112,7 +144,10 @@ void test('a silent stream gets an empty line within a keep-alive, and a timed o
   await stream.until(({ text }) => text === '\n');
   server.clock.advance(3_000);
   await stream.until(({ ended }) => ended === 'cleanly');
-  t.equal(stream.text, `\n{"type":"BOOKMARK","object":{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"resourceVersion":"1"}}}\n`);
+  t.equal(
+    stream.text,
+    `\n{"type":"BOOKMARK","object":{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"resourceVersion":"1"}}}\n`,
+  );
 });
 
 void test('bookmarks come on time, whatever a selector hides', async (t) => {
@@ -124,15 +159,26 @@ void test('bookmarks come on time, whatever a selector hides', async (t) => {
   t.match(bookmark, { type: 'BOOKMARK', object: { metadata: { resourceVersion: '1' } } });
 });
 
-void test('an informer\'s stream: the state, the marked bookmark, what follows', async (t) => {
+void test("an informer's stream: the state, the marked bookmark, what follows", async (t) => {
   const server = await WatchServer.start(t);
   await server.write('a');
-  const stream = await open(server.url('sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'));
+  const stream = await open(
+    server.url('sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true'),
+  );
   await stream.lines(2);
   await server.write('b');
   const lines = await stream.lines(3);
-  t.strictSame(lines.map(({ type }) => type), ['ADDED', 'BOOKMARK', 'ADDED']);
-  t.match(lines[1], { object: { kind: 'Widget', apiVersion: 'example.com/v1', metadata: { resourceVersion: '1', annotations: { 'k8s.io/initial-events-end': 'true' } } } });
+  t.strictSame(
+    lines.map(({ type }) => type),
+    ['ADDED', 'BOOKMARK', 'ADDED'],
+  );
+  t.match(lines[1], {
+    object: {
+      kind: 'Widget',
+      apiVersion: 'example.com/v1',
+      metadata: { resourceVersion: '1', annotations: { 'k8s.io/initial-events-end': 'true' } },
+    },
+  });
 });
 
 void test('server-sent events: no id within the state, then the position of each, and a resume after the last', async (t) => {
@@ -144,7 +190,10 @@ void test('server-sent events: no id within the state, then the position of each
   await server.write('c');
   await stream.until(({ text }) => text.includes('"name":"c"'));
   const blocks = stream.text.split('\n\n').slice(0, -1);
-  t.match(blocks.map((block) => block.replace(/\{.*\}/u, '{}')), ['data: {}', 'data: {}', 'id: 2', 'id: 3\ndata: {}']);
+  t.match(
+    blocks.map((block) => block.replace(/\{.*\}/u, '{}')),
+    ['data: {}', 'data: {}', 'id: 2', 'id: 3\ndata: {}'],
+  );
   t.match(JSON.parse(blocks[3]?.split('\ndata: ')[1] ?? ''), { type: 'ADDED', object: { metadata: { name: 'c' } } });
   stream.res.destroy();
 
@@ -185,8 +234,19 @@ void test('a type that is served no more ends a stream with a Status, whatever i
   const streams = [await open(server.url()), await open(server.url(), sse)];
   server.hub.closeType(server.type.key);
   for (const stream of streams) await stream.until(({ ended }) => ended === 'cleanly');
-  const told = streams.map(({ text }) => JSON.parse(/(?:^|data: )(\{"type":"ERROR".*\})\n/mu.exec(text)?.[1] ?? 'null') as unknown);
-  const error = { type: 'ERROR', object: { kind: 'Status', status: 'Failure', reason: 'ServiceUnavailable', code: 503, message: `${server.type.key} is not served now` } };
+  const told = streams.map(
+    ({ text }) => JSON.parse(/(?:^|data: )(\{"type":"ERROR".*\})\n/mu.exec(text)?.[1] ?? 'null') as unknown,
+  );
+  const error = {
+    type: 'ERROR',
+    object: {
+      kind: 'Status',
+      status: 'Failure',
+      reason: 'ServiceUnavailable',
+      code: 503,
+      message: `${server.type.key} is not served now`,
+    },
+  };
   t.match(told, [error, error]);
 });
 
@@ -216,7 +276,9 @@ void test('a reader that stops is cut off, others go on, and it finds whole even
   await quick.until((stream) => stream.text.includes('"name":"z"'));
 
   const chunks: Buffer[] = [];
-  slow.on('data', (chunk: Buffer) => { chunks.push(chunk); });
+  slow.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+  });
   while (!Buffer.concat(chunks).subarray(-5).equals(Buffer.from('0\r\n\r\n'))) await once(slow, 'data');
   t.match(Buffer.concat(chunks).subarray(-12).toString('latin1'), /\}\n\r\n0\r\n\r\n$/u, 'the last event is whole');
   slow.destroy();

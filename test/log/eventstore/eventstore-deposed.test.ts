@@ -4,7 +4,15 @@ import type { Test } from 'tap';
 
 import type { LogDriver } from '../../../src/log/eventstore/eventstore-client.ts';
 import { openEventStoreLog } from '../../../src/log/eventstore/eventstore-log.ts';
-import { logPosition, logStart, streamName, streamRevision, type EventLog, type ExpectedRevision, type ProposedEvent } from '../../../src/log/log.ts';
+import {
+  logPosition,
+  logStart,
+  streamName,
+  streamRevision,
+  type EventLog,
+  type ExpectedRevision,
+  type ProposedEvent,
+} from '../../../src/log/log.ts';
 import { messageOf, noStream, resolvedOf, wrongVersion, type Stored } from '../../simulation/log/driver-answers.ts';
 import { batchOf, collect, proposed } from '../../support/memory/log-events.ts';
 import { quickClock } from '../../support/clocks/quick-clock.ts';
@@ -31,18 +39,35 @@ class Servers {
       if (conflict !== undefined) return Promise.reject(wrongVersion(conflict.actual));
       return Promise.resolve({ nextExpectedRevision: BigInt(this.#events.length - 1), position: undefined });
     },
-    readStream: (_stream: string, { fromRevision, maxCount }: { readonly fromRevision: bigint | 'end'; readonly maxCount: number }) => {
+    readStream: (
+      _stream: string,
+      { fromRevision, maxCount }: { readonly fromRevision: bigint | 'end'; readonly maxCount: number },
+    ) => {
       const seen = this.#next();
       if (seen === 0) return answerOf(noStream());
-      return answerOf(fromRevision === 'end' ? this.#resolved(seen - 1, seen) : this.#resolved(Number(fromRevision), Math.min(seen, Number(fromRevision) + maxCount)));
+      return answerOf(
+        fromRevision === 'end'
+          ? this.#resolved(seen - 1, seen)
+          : this.#resolved(Number(fromRevision), Math.min(seen, Number(fromRevision) + maxCount)),
+      );
     },
-    readAll: ({ fromPosition, maxCount }: { readonly fromPosition: { readonly commit: bigint } | 'end'; readonly maxCount: number }) => {
+    readAll: ({
+      fromPosition,
+      maxCount,
+    }: {
+      readonly fromPosition: { readonly commit: bigint } | 'end';
+      readonly maxCount: number;
+    }) => {
       const seen = this.#next();
       if (fromPosition === 'end') return answerOf(this.#resolved(0, seen).toReversed());
-      return answerOf(this.#resolved(Number(fromPosition.commit), Math.min(seen, Number(fromPosition.commit) + maxCount)));
+      return answerOf(
+        this.#resolved(Number(fromPosition.commit), Math.min(seen, Number(fromPosition.commit) + maxCount)),
+      );
     },
     subscribe: (_after: unknown, _prefixes: unknown, attach: (call: Readable) => void) => {
-      const call = Object.assign(new Readable({ objectMode: true, read: () => undefined }), { cancel: () => undefined });
+      const call = Object.assign(new Readable({ objectMode: true, read: () => undefined }), {
+        cancel: () => undefined,
+      });
       attach(call);
       for (const event of this.#recorded(0, this.#events.length)) call.push(messageOf(event));
       return Promise.resolve();
@@ -56,7 +81,15 @@ class Servers {
   /** From place `first` up to `end`; the position of a place is one more. */
   #recorded(first: number, end: number): readonly Stored[] {
     return this.#events.slice(first, Math.max(first, end)).map((event, at) => ({
-      event: { ...event, stream, revision: streamRevision(first + at), position: logPosition(BigInt(first + at + 1)), endsAppend: true }, metadata: event.metadata, createdMs: 1,
+      event: {
+        ...event,
+        stream,
+        revision: streamRevision(first + at),
+        position: logPosition(BigInt(first + at + 1)),
+        endsAppend: true,
+      },
+      metadata: event.metadata,
+      createdMs: 1,
     }));
   }
 
@@ -66,24 +99,45 @@ class Servers {
 }
 
 function answerOf(answer: readonly unknown[] | Error): Readable {
-  const read = answer instanceof Error ? new Readable({ read(): void { this.destroy(answer); } }) : Readable.from(answer);
+  const read =
+    answer instanceof Error
+      ? new Readable({
+          read(): void {
+            this.destroy(answer);
+          },
+        })
+      : Readable.from(answer);
   return Object.assign(read, { cancel: () => Promise.resolve() });
 }
 
 function staged(t: Test): { readonly servers: Servers; readonly log: EventLog } {
   const servers = new Servers();
-  const log = openEventStoreLog({ url: 'esdb://servers', clock: quickClock(), connect: () => servers.driver as unknown as LogDriver });
+  const log = openEventStoreLog({
+    url: 'esdb://servers',
+    clock: quickClock(),
+    connect: () => servers.driver as unknown as LogDriver,
+  });
   t.teardown(() => log.close());
   return { servers, log };
 }
 
 void test('an append that stands is none that lost, whichever server is asked', async (t) => {
-  for (const seen of [[1, 3], [0, 3], [0, 0], [1, 0, 1, 3], [1, 1, 3]]) {
+  for (const seen of [
+    [1, 3],
+    [0, 3],
+    [0, 0],
+    [1, 0, 1, 3],
+    [1, 1, 3],
+  ]) {
     const { servers, log } = staged(t);
     servers.seen = [1];
     t.match(await log.append(stream, [proposed('before')], 'absent'), { ok: true, revision: 0 });
     servers.seen = [...seen];
-    t.match(await log.append(stream, batchOf('two', 2), streamRevision(0)), { ok: true, revision: 2, position: 3n }, `reads that see ${seen.join(', ')} events`);
+    t.match(
+      await log.append(stream, batchOf('two', 2), streamRevision(0)),
+      { ok: true, revision: 2, position: 3n },
+      `reads that see ${seen.join(', ')} events`,
+    );
   }
 });
 
@@ -109,7 +163,15 @@ void test('a conflict that is reported is verified: what stands is no conflict, 
   servers.conflicting.push({ actual: streamRevision(0), stands: false });
   t.match(await log.append(stream, [proposed('second')], streamRevision(0)), { ok: false, reason: 'unknown' });
   servers.conflicting.push({ actual: streamRevision(0), stands: false });
-  t.match(await log.append(stream, [proposed('another first')], 'absent'), { ok: false, reason: 'conflict', actual: 0 });
+  t.match(await log.append(stream, [proposed('another first')], 'absent'), {
+    ok: false,
+    reason: 'conflict',
+    actual: 0,
+  });
   servers.conflicting.push({ actual: streamRevision(0), stands: false });
-  t.match(await log.append(stream, [proposed('ahead')], streamRevision(5)), { ok: false, reason: 'conflict', actual: 0 });
+  t.match(await log.append(stream, [proposed('ahead')], streamRevision(5)), {
+    ok: false,
+    reason: 'conflict',
+    actual: 0,
+  });
 });

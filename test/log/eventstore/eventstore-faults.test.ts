@@ -9,8 +9,25 @@ import type { Test } from 'tap';
 
 import { leaseEventsMax, logReceivedEventsMax } from '../../../src/log/eventstore/eventstore-limits.ts';
 import { openEventStoreLog } from '../../../src/log/eventstore/eventstore-log.ts';
-import { LogCorruptError, LogRefusedError, LogReplacedError, UnknownPositionError, logPosition, logStart, streamName, streamRevision } from '../../../src/log/log.ts';
-import type { AppendOutcome, EventLog, ExpectedRevision, LogState, ProposedEvent, RecordedEvent, StreamName } from '../../../src/log/log.ts';
+import {
+  LogCorruptError,
+  LogRefusedError,
+  LogReplacedError,
+  UnknownPositionError,
+  logPosition,
+  logStart,
+  streamName,
+  streamRevision,
+} from '../../../src/log/log.ts';
+import type {
+  AppendOutcome,
+  EventLog,
+  ExpectedRevision,
+  LogState,
+  ProposedEvent,
+  RecordedEvent,
+  StreamName,
+} from '../../../src/log/log.ts';
 import { selfSignedCertificate } from '../../support/eventstore/certificate.ts';
 import { startEventStore } from '../../support/eventstore/eventstore.ts';
 import type { EventStore, EventStoreOptions } from '../../support/eventstore/eventstore.ts';
@@ -22,14 +39,26 @@ import { quickClock } from '../../support/clocks/quick-clock.ts';
 
 const stream = streamName('object:widgets.example.com/w1');
 
-type Staged = { readonly store: EventStore; readonly log: EventLog; readonly states: LogState[]; readonly resubscribed: () => number };
+type Staged = {
+  readonly store: EventStore;
+  readonly log: EventLog;
+  readonly states: LogState[];
+  readonly resubscribed: () => number;
+};
 
 async function staged(t: Test, options: EventStoreOptions = {}): Promise<Staged> {
   const store = await startEventStore(options);
   const states: LogState[] = [];
   let resubscribed = 0;
   const log = openEventStoreLog({
-    url: store.url, clock: quickClock(), onState: (state) => { states.push(state); }, onResubscribed: () => { resubscribed += 1; },
+    url: store.url,
+    clock: quickClock(),
+    onState: (state) => {
+      states.push(state);
+    },
+    onResubscribed: () => {
+      resubscribed += 1;
+    },
   });
   t.teardown(async () => {
     await log.close();
@@ -51,7 +80,12 @@ async function turns(count: number): Promise<void> {
 }
 
 /** Repeats an append, ids and expected revision, until it is known what came of it. */
-async function insist(log: EventLog, to: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
+async function insist(
+  log: EventLog,
+  to: StreamName,
+  events: readonly ProposedEvent[],
+  expected: ExpectedRevision,
+): Promise<AppendOutcome> {
   for (;;) {
     const outcome = await log.append(to, events, expected);
     if (outcome.ok || outcome.reason === 'conflict') return outcome;
@@ -108,7 +142,9 @@ void test('an answer that comes late comes all the same, and its event may be se
   befall(store, { kind: 'late-answer', ms: 100 });
   const event = proposed('a');
   const order: string[] = [];
-  const answered = log.append(stream, [event], 'absent').then((outcome) => { order.push(appended(outcome).revision.toString()); });
+  const answered = log.append(stream, [event], 'absent').then((outcome) => {
+    order.push(appended(outcome).revision.toString());
+  });
   const [seen] = await first;
   order.push('seen');
   await answered;
@@ -140,7 +176,10 @@ void test('when everything in flight is rejected, nobody is told that it failed,
       return { kind: 'no-answer', written: number % 2 === 0 };
     };
   });
-  const writes = Array.from({ length: 50 }, (_, index) => ({ to: streamName(`object:w/${index.toString()}`), event: proposed(index.toString()) }));
+  const writes = Array.from({ length: 50 }, (_, index) => ({
+    to: streamName(`object:w/${index.toString()}`),
+    event: proposed(index.toString()),
+  }));
   const pending = Promise.all(writes.map(({ to, event }) => log.append(to, [event], 'absent')));
   await allAsked;
   store.faults.append = undefined;
@@ -154,18 +193,25 @@ void test('when everything in flight is rejected, nobody is told that it failed,
 void test('what is too large is refused before it is sent, and disturbs nobody', async (t) => {
   const { log } = await staged(t);
   await insist(log, stream, [proposed('before')], 'absent');
-  const others = Array.from({ length: 20 }, (_, index) => log.append(streamName(`object:w/${index.toString()}`), [proposed(index.toString())], 'absent'));
+  const others = Array.from({ length: 20 }, (_, index) =>
+    log.append(streamName(`object:w/${index.toString()}`), [proposed(index.toString())], 'absent'),
+  );
   const large = { ...proposed('large'), data: Buffer.alloc(20_000_000) };
   await t.rejects(log.append(stream, [large], streamRevision(0)), RangeError);
   t.ok((await Promise.all(others)).every(({ ok }) => ok));
-  t.equal(appended(await insist(log, stream, [{ ...large, data: Buffer.alloc(1_000_000) }], streamRevision(0))).revision, 1);
+  t.equal(
+    appended(await insist(log, stream, [{ ...large, data: Buffer.alloc(1_000_000) }], streamRevision(0))).revision,
+    1,
+  );
 });
 
 void test('a conflict that is answered before the winner is durable is still one, or is asked again', async (t) => {
   const { store, log } = await staged(t);
   store.faults.earlyConflicts = true;
   await insist(log, stream, [proposed('before')], 'absent');
-  const outcomes = await Promise.all(Array.from({ length: 20 }, (_, index) => insist(log, stream, [proposed(index.toString())], streamRevision(0))));
+  const outcomes = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => insist(log, stream, [proposed(index.toString())], streamRevision(0))),
+  );
   t.equal(outcomes.filter(({ ok }) => ok).length, 1);
   t.equal((await ids(log)).length, 2);
 });
@@ -190,9 +236,18 @@ void test('killed and back through every way of not being ready: nothing is lost
   t.equal(appended(await insist(log, stream, [proposed('away')], streamRevision(2))).revision, 3);
   await insist(log, stream, [proposed('back')], streamRevision(3));
   const after = await take(subscription.next, 2);
-  t.same([...before, ...after].map(({ id }) => id), ['a/0', 'a/1', 'a/2', 'away', 'back'].map(idOf));
-  t.same(states.slice(0, 2).map(({ reachable }) => reachable), [true, false]);
-  t.ok(states.every(({ reachable }, index) => reachable === (index % 2 === 0)), 'only changes are told');
+  t.same(
+    [...before, ...after].map(({ id }) => id),
+    ['a/0', 'a/1', 'a/2', 'away', 'back'].map(idOf),
+  );
+  t.same(
+    states.slice(0, 2).map(({ reachable }) => reachable),
+    [true, false],
+  );
+  t.ok(
+    states.every(({ reachable }, index) => reachable === (index % 2 === 0)),
+    'only changes are told',
+  );
   await subscription.end();
 });
 
@@ -205,11 +260,18 @@ void test('stopped, it answers nobody: appends are given up, and settled when it
   t.match(await log.append(stream, [proposed('a')], streamRevision(0)), { ok: false, reason: 'unknown' });
   await t.rejects(log.readLast(stream), { name: 'LogAwayError' });
   t.match(log.state(), { reachable: false });
-  t.match(await Promise.race([log.append(stream, [proposed('b')], streamRevision(1)), turns(5)]), { ok: false, reason: 'unavailable' }, 'at once, as it is known');
+  t.match(
+    await Promise.race([log.append(stream, [proposed('b')], streamRevision(1)), turns(5)]),
+    { ok: false, reason: 'unavailable' },
+    'at once, as it is known',
+  );
   await t.rejects(Promise.race([log.readLast(stream), turns(5)]), { name: 'LogAwayError' });
   store.resume();
   t.equal(appended(await insist(log, stream, [proposed('a')], streamRevision(0))).revision, 1);
-  t.same((await take(subscription.next, 1)).map(({ id }) => id), [idOf('a')]);
+  t.same(
+    (await take(subscription.next, 1)).map(({ id }) => id),
+    [idOf('a')],
+  );
   await subscription.end();
 });
 
@@ -218,36 +280,56 @@ void test('a consumer that was too slow goes on where it was', async (t) => {
   const subscription = deliver(log, { after: logStart });
   const first = subscription.next();
   await insist(log, stream, [proposed('first')], 'absent');
-  const received = [...await first];
+  const received = [...(await first)];
   store.faults.liveLagMax = 10;
   // More than the driver and the connection hold for a reader that does not read.
   const count = logReceivedEventsMax + 200;
   const large = Buffer.alloc(20_000, 'x');
   for (let index = 0; index < count; index += 1) {
-    await insist(log, streamName(`object:w/${index.toString()}`), [{ ...proposed(index.toString()), data: large }], 'absent');
+    await insist(
+      log,
+      streamName(`object:w/${index.toString()}`),
+      [{ ...proposed(index.toString()), data: large }],
+      'absent',
+    );
   }
-  received.push(...await take(subscription.next, count));
-  t.same(received.map(({ id }) => id), ['first', ...Array.from({ length: count }, (_, index) => index.toString())].map(idOf));
+  received.push(...(await take(subscription.next, count)));
+  t.same(
+    received.map(({ id }) => id),
+    ['first', ...Array.from({ length: count }, (_, index) => index.toString())].map(idOf),
+  );
   t.ok(resubscribed() > 0, 'it was dropped');
   t.same(log.state(), { reachable: true }, 'which says nothing about the log');
   await subscription.end();
 });
 
-for (const refusal of [undefined, unavailable, { code: 2, details: 'it failed' }, { code: 1, details: 'it was cancelled' }]) {
+for (const refusal of [
+  undefined,
+  unavailable,
+  { code: 2, details: 'it failed' },
+  { code: 1, details: 'it was cancelled' },
+]) {
   void test(`a subscription that ends (${refusal?.details ?? 'as if it were complete'}) goes on, time after time, within appends too`, async (t) => {
     const { store, log } = await staged(t);
-    for (let index = 0; index < 10; index += 1) await insist(log, streamName(`object:w/${index.toString()}`), batchOf(index.toString(), 3), 'absent');
+    for (let index = 0; index < 10; index += 1)
+      await insist(log, streamName(`object:w/${index.toString()}`), batchOf(index.toString(), 3), 'absent');
     let cuts = 0;
     store.faults.read = ({ subscription }) => {
       if (!subscription || cuts > 10) return undefined;
       cuts += 1;
-      return refusal === undefined ? { kind: 'cut', afterEvents: 3 + cuts % 3 } : { kind: 'cut', afterEvents: 3 + cuts % 3, refusal };
+      return refusal === undefined
+        ? { kind: 'cut', afterEvents: 3 + (cuts % 3) }
+        : { kind: 'cut', afterEvents: 3 + (cuts % 3), refusal };
     };
     const expected = Array.from({ length: 10 }, (_, index) => batchOf(index.toString(), 3).map(({ id }) => id)).flat();
     t.same(await ids(log), expected, 'a read of the whole log');
     cuts = 0;
     const subscription = deliver(log, { after: logStart });
-    t.same((await take(subscription.next, 30)).map(({ id }) => id), expected, 'a subscription');
+    t.same(
+      (await take(subscription.next, 30)).map(({ id }) => id),
+      expected,
+      'a subscription',
+    );
     t.ok(cuts > 2);
     await subscription.end();
   });
@@ -255,7 +337,7 @@ for (const refusal of [undefined, unavailable, { code: 2, details: 'it failed' }
 
 void test('an event that comes twice is delivered once', async (t) => {
   const { store, log } = await staged(t);
-  store.faults.read = ({ subscription }) => subscription ? { kind: 'twice' } : undefined;
+  store.faults.read = ({ subscription }) => (subscription ? { kind: 'twice' } : undefined);
   const batch = batchOf('a', 3);
   await insist(log, stream, batch, 'absent');
   await insist(log, stream, [proposed('b')], streamRevision(2));
@@ -265,7 +347,8 @@ void test('an event that comes twice is delivered once', async (t) => {
 void test('events of others are passed over, in whatever number they come', async (t) => {
   const { store, log } = await staged(t);
   const foreign = async (count: number): Promise<void> => {
-    for (let index = 0; index < count; index += 1) await store.foreignAppend({ stream: `other-${index.toString()}`, json: { index } });
+    for (let index = 0; index < count; index += 1)
+      await store.foreignAppend({ stream: `other-${index.toString()}`, json: { index } });
   };
   await foreign(100);
   t.equal(await log.head(), logStart);
@@ -278,12 +361,15 @@ void test('events of others are passed over, in whatever number they come', asyn
   t.equal(await log.head(), position);
   t.same(await ids(log), [idOf('a')]);
   t.equal((await log.readLast(stream))?.id, idOf('a'));
-  t.equal(await log.readAt(logPosition(1n)), undefined, 'an event of the server\'s is none of ours');
+  t.equal(await log.readAt(logPosition(1n)), undefined, "an event of the server's is none of ours");
   const subscription = deliver(log, { after: position });
   const next = subscription.next();
   await foreign(10);
   await insist(log, stream, [proposed('b')], streamRevision(0));
-  t.same((await next).map(({ id }) => id), [idOf('b')]);
+  t.same(
+    (await next).map(({ id }) => id),
+    [idOf('b')],
+  );
   await subscription.end();
 });
 
@@ -332,12 +418,20 @@ void test('of a lease only the last events count, and a reader may have been at 
   const { store, log, resubscribed } = await staged(t);
   const lease = streamName('lease:reconcilers');
   const renew = async (index: number): Promise<void> => {
-    appended(await insist(log, lease, [proposed(`lease/${index.toString()}`)], index === 0 ? 'absent' : streamRevision(index - 1)));
+    appended(
+      await insist(
+        log,
+        lease,
+        [proposed(`lease/${index.toString()}`)],
+        index === 0 ? 'absent' : streamRevision(index - 1),
+      ),
+    );
   };
   await insist(log, stream, [proposed('object')], 'absent');
   for (let index = 0; index < 30; index += 1) await renew(index);
   // That the others may go is said beside the appends.
-  while ((await log.readStream(lease, { from: streamRevision(0), limit: 100 })).length > leaseEventsMax) await nextTurn();
+  while ((await log.readStream(lease, { from: streamRevision(0), limit: 100 })).length > leaseEventsMax)
+    await nextTurn();
   const subscription = deliver(log, { after: logStart });
   const seen = await take(subscription.next, 31);
   store.faults.stalled = true;
@@ -348,7 +442,10 @@ void test('of a lease only the last events count, and a reader may have been at 
   store.faults.stalled = false;
   store.endReaders(unavailable);
   const rest = await take(subscription.next, leaseEventsMax);
-  t.same(rest.map(({ id }) => id), Array.from({ length: leaseEventsMax }, (_, index) => idOf(`lease/${(60 - leaseEventsMax + index).toString()}`)));
+  t.same(
+    rest.map(({ id }) => id),
+    Array.from({ length: leaseEventsMax }, (_, index) => idOf(`lease/${(60 - leaseEventsMax + index).toString()}`)),
+  );
   t.equal(resubscribed(), 1);
   const again = deliver(log, { after: at });
   t.same((await take(again.next, leaseEventsMax)).length, leaseEventsMax, 'begun at an event that is gone');
@@ -401,7 +498,10 @@ async function assertRefused(t: Test, url: string, reason: RegExp): Promise<void
     () => log.append(stream, [proposed('a')], 'absent'),
   ];
   for (const ask of asked) {
-    const error = await ask().then((answer) => t.fail('it was let in', { answer }), (refused: unknown) => refused);
+    const error = await ask().then(
+      (answer) => t.fail('it was let in', { answer }),
+      (refused: unknown) => refused,
+    );
     t.ok(error instanceof LogRefusedError);
     t.match((error as Error).message, reason);
     t.notMatch((error as Error).message, /secret/u);
@@ -411,13 +511,19 @@ async function assertRefused(t: Test, url: string, reason: RegExp): Promise<void
 void test('over TLS and with the right password it is a log like any other', async (t) => {
   const tls = selfSignedCertificate();
   const store = await startEventStore({ tls, credentials: 'admin:secret' });
-  const log = openEventStoreLog({ url: `${store.url}&tlsCAFile=${await caFile(t, tls.certificate)}`, clock: quickClock() });
+  const log = openEventStoreLog({
+    url: `${store.url}&tlsCAFile=${await caFile(t, tls.certificate)}`,
+    clock: quickClock(),
+  });
   t.teardown(async () => {
     await log.close();
     await store.stop();
   });
   await insist(log, stream, batchOf('a', 3), 'absent');
-  t.same(await ids(log), batchOf('a', 3).map(({ id }) => id));
+  t.same(
+    await ids(log),
+    batchOf('a', 3).map(({ id }) => id),
+  );
   const subscription = deliver(log, { after: logStart });
   t.equal((await take(subscription.next, 3)).length, 3);
   await subscription.end();
@@ -427,26 +533,42 @@ void test('a wrong password is refused', async (t) => {
   const tls = selfSignedCertificate();
   const store = await startEventStore({ tls, credentials: 'admin:right' });
   t.teardown(() => store.stop());
-  await assertRefused(t, `${store.url.replace('right', 'secret')}&tlsCAFile=${await caFile(t, tls.certificate)}`, /credentials|access/u);
+  await assertRefused(
+    t,
+    `${store.url.replace('right', 'secret')}&tlsCAFile=${await caFile(t, tls.certificate)}`,
+    /credentials|access/u,
+  );
 });
 
 void test('no password at all is refused', async (t) => {
   const tls = selfSignedCertificate();
   const store = await startEventStore({ tls, credentials: 'admin:secret' });
   t.teardown(() => store.stop());
-  await assertRefused(t, `${store.url.replace('admin:secret@', '')}&tlsCAFile=${await caFile(t, tls.certificate)}`, /credentials|access/u);
+  await assertRefused(
+    t,
+    `${store.url.replace('admin:secret@', '')}&tlsCAFile=${await caFile(t, tls.certificate)}`,
+    /credentials|access/u,
+  );
 });
 
 void test('a certificate of an unknown authority is refused', async (t) => {
   const store = await startEventStore({ tls: selfSignedCertificate() });
   t.teardown(() => store.stop());
-  await assertRefused(t, `${store.url}&tlsCAFile=${await caFile(t, selfSignedCertificate().certificate)}`, /certificate|encrypted/u);
+  await assertRefused(
+    t,
+    `${store.url}&tlsCAFile=${await caFile(t, selfSignedCertificate().certificate)}`,
+    /certificate|encrypted/u,
+  );
 });
 
 void test('TLS against a server without it is refused', async (t) => {
   const store = await startEventStore();
   t.teardown(() => store.stop());
-  await assertRefused(t, store.url.replace('tls=false', 'tls=true').replace('esdb://', 'esdb://admin:secret@'), /encrypted|SSL/u);
+  await assertRefused(
+    t,
+    store.url.replace('tls=false', 'tls=true').replace('esdb://', 'esdb://admin:secret@'),
+    /encrypted|SSL/u,
+  );
 });
 
 void test('no TLS against a server that wants it is refused', async (t) => {
@@ -464,6 +586,9 @@ void test('a server that is not there is asked again and again, and is no refusa
   const next = subscription.next();
   await store.restart();
   await insist(log, stream, [proposed('a')], 'absent');
-  t.same((await next).map(({ id }) => id), [idOf('a')]);
+  t.same(
+    (await next).map(({ id }) => id),
+    [idOf('a')],
+  );
   await subscription.end();
 });

@@ -25,19 +25,24 @@ async function given(t: Test): Promise<Given> {
 /** Begins to count what is sent, once the log's own look-ups for its end are over. */
 async function counted<T>({ store, sent }: Given, work: () => Promise<T>): Promise<T> {
   sent.length = 0;
-  store.faults.sent = (stream) => { sent.push(stream.replace('ledgerplane-', '').replace(/:.*/u, '')); };
+  store.faults.sent = (stream) => {
+    sent.push(stream.replace('ledgerplane-', '').replace(/:.*/u, ''));
+  };
   return work();
 }
 
 const add = async ({ log }: Given, category: string, count = 1): Promise<LogPosition> => {
   let last = logStart;
   for (let one = 0; one < count; one += 1) {
-    last = appended(await log.append(streamName(`${category}:${randomUUID()}`), [proposed(randomUUID())], 'absent')).position;
+    last = appended(
+      await log.append(streamName(`${category}:${randomUUID()}`), [proposed(randomUUID())], 'absent'),
+    ).position;
   }
   return last;
 };
 
-const tally = (sent: readonly string[]) => Object.fromEntries([...new Set(sent)].sort().map((one) => [one, sent.filter((other) => other === one).length]));
+const tally = (sent: readonly string[]) =>
+  Object.fromEntries([...new Set(sent)].sort().map((one) => [one, sent.filter((other) => other === one).length]));
 
 test('a subscription of some categories is sent those and no others', async (t) => {
   const all = await given(t);
@@ -65,7 +70,8 @@ test('a read of some categories ends, whatever the log ends with', async (t) => 
   for (const last of ['object', 'lease', 'claim']) {
     await add(all, last, 3);
     const head = await log.head();
-    const read = async (options: Parameters<EventLog['readAll']>[0]) => (await collect(log.readAll(options))).map(({ stream }) => stream.replace(/:.*/u, ''));
+    const read = async (options: Parameters<EventLog['readAll']>[0]) =>
+      (await collect(log.readAll(options))).map(({ stream }) => stream.replace(/:.*/u, ''));
     t.same(tally(await read({ after: logStart, categories: ['claim'] })), { claim: last === 'claim' ? 5 : 2 });
     t.same(await read({ after: head, categories: ['claim'] }), [], 'from the end');
     t.same(await read({ after: claims, until: claims, categories: ['claim'] }), []);
@@ -87,13 +93,16 @@ test('a read of claims is sent no objects but the one that ends it', async (t) =
   t.ok((tally(sent)['object'] ?? 0) < 20, JSON.stringify(tally(sent)));
 });
 
-test('subscribers of other categories keep nothing of each other\'s in memory, and get their own instances', async (t) => {
+test("subscribers of other categories keep nothing of each other's in memory, and get their own instances", async (t) => {
   const all = await given(t);
   const { log } = all;
   const objects = deliver(log, { after: logStart, categories: ['object'] });
   const claims = deliver(log, { after: logStart, categories: ['claim'] });
   const next = [objects.next(), claims.next()];
-  for (const [category, batch] of [['object', next[0]], ['claim', next[1]]] as const) {
+  for (const [category, batch] of [
+    ['object', next[0]],
+    ['claim', next[1]],
+  ] as const) {
     const event = proposed(`first ${category}`);
     await log.append(streamName(`${category}:x`), [event], 'absent');
     t.equal((await batch)?.[0]?.data, event.data, 'the very instance');

@@ -32,19 +32,35 @@ test('each log holds what was appended to it, and nothing else', async (t) => {
   const live = logs.map((log) => deliver(log, { after: logStart }));
   const first = live.map(async ({ next }) => next());
   const positions = [];
-  for (const [index, log] of logs.entries()) positions.push(appended(await log.append(stream, [proposed(`first ${index.toString()}`)], 'absent')).position);
+  for (const [index, log] of logs.entries())
+    positions.push(appended(await log.append(stream, [proposed(`first ${index.toString()}`)], 'absent')).position);
   for (const [index, log] of logs.entries()) {
     const id = idOf(`first ${index.toString()}`);
     t.equal(await log.head(), positions[index]);
-    t.strictSame((await collect(log.readAll({ after: logStart }))).map((event) => event.id), [id]);
-    t.strictSame((await collect(log.readAll({ after: logStart, categories: ['object'] }))).map((event) => event.id), [id]);
-    t.strictSame((await log.readStream(stream, { from: streamRevision(0), limit: 10 })).map((event) => event.id), [id]);
+    t.strictSame(
+      (await collect(log.readAll({ after: logStart }))).map((event) => event.id),
+      [id],
+    );
+    t.strictSame(
+      (await collect(log.readAll({ after: logStart, categories: ['object'] }))).map((event) => event.id),
+      [id],
+    );
+    t.strictSame(
+      (await log.readStream(stream, { from: streamRevision(0), limit: 10 })).map((event) => event.id),
+      [id],
+    );
     t.equal((await log.readLast(stream))?.stream, stream);
-    for (const [other, position] of positions.entries()) t.equal((await log.readAt(position))?.id, other === index ? id : undefined);
-    t.strictSame((await first[index])?.map((event) => event.id), [id]);
+    for (const [other, position] of positions.entries())
+      t.equal((await log.readAt(position))?.id, other === index ? id : undefined);
+    t.strictSame(
+      (await first[index])?.map((event) => event.id),
+      [id],
+    );
   }
   await Promise.all(live.map(async ({ end }) => end()));
-  store.faults.sent = (name) => { sent.push(name); };
+  store.faults.sent = (name) => {
+    sent.push(name);
+  };
   const [log] = logs;
   const subscription = deliver(log!, { after: logStart, categories: ['object'] });
   await subscription.next();
@@ -54,26 +70,58 @@ test('each log holds what was appended to it, and nothing else', async (t) => {
 
 test('each log is founded by itself', async (t) => {
   const { logs } = await given(t);
-  const founded = await Promise.all(logs.map(async (log, index) => (
-    new FoundedLog(log).found({ domain: `platform-${index.toString()}.example`, now: Date.now(), uuid: () => idOf(`platform ${index.toString()}`) }))));
-  t.strictSame(founded.map(({ logId }) => logId), prefixes.map((_, index) => idOf(`platform ${index.toString()}`)));
+  const founded = await Promise.all(
+    logs.map(async (log, index) =>
+      new FoundedLog(log).found({
+        domain: `platform-${index.toString()}.example`,
+        now: Date.now(),
+        uuid: () => idOf(`platform ${index.toString()}`),
+      }),
+    ),
+  );
+  t.strictSame(
+    founded.map(({ logId }) => logId),
+    prefixes.map((_, index) => idOf(`platform ${index.toString()}`)),
+  );
 });
 
 test('a lease is cut in its own log only', async (t) => {
-  const { store, logs: [one, other] } = await given(t);
+  const {
+    store,
+    logs: [one, other],
+  } = await given(t);
   const lease = streamName('lease:reconcilers');
-  for (let index = 0; index < 20; index += 1) await one!.append(lease, [proposed(`one ${index.toString()}`)], index === 0 ? 'absent' : streamRevision(index - 1));
-  await other!.append(lease, Array.from({ length: 20 }, (_, index) => proposed(`other ${index.toString()}`)), 'absent');
+  for (let index = 0; index < 20; index += 1)
+    await one!.append(lease, [proposed(`one ${index.toString()}`)], index === 0 ? 'absent' : streamRevision(index - 1));
+  await other!.append(
+    lease,
+    Array.from({ length: 20 }, (_, index) => proposed(`other ${index.toString()}`)),
+    'absent',
+  );
   while (store.log().readable('$$a-b-lease:reconcilers') === undefined) await other!.readLast(lease);
-  t.strictSame(['a-', 'a-b-', 'a-object-'].map((prefix) => store.log().readable(`$$${prefix}lease:reconcilers`) !== undefined), [true, true, false]);
+  t.strictSame(
+    ['a-', 'a-b-', 'a-object-'].map((prefix) => store.log().readable(`$$${prefix}lease:reconcilers`) !== undefined),
+    [true, true, false],
+  );
   t.equal((await other!.readLast(lease))?.revision, 19);
 });
 
-test('the end of a log is found behind any number of another\'s events, which are looked at once', async (t) => {
-  const { store, logs: [one, other], sent } = await given(t);
+test("the end of a log is found behind any number of another's events, which are looked at once", async (t) => {
+  const {
+    store,
+    logs: [one, other],
+    sent,
+  } = await given(t);
   const { position } = appended(await one!.append(stream, [proposed('one')], 'absent'));
-  for (let index = 0; index < 40; index += 1) await other!.append(streamName(`object:${index.toString()}`), Array.from({ length: 50 }, (_, part) => proposed(`${index.toString()}/${part.toString()}`)), 'absent');
-  store.faults.sent = (name) => { sent.push(name); };
+  for (let index = 0; index < 40; index += 1)
+    await other!.append(
+      streamName(`object:${index.toString()}`),
+      Array.from({ length: 50 }, (_, part) => proposed(`${index.toString()}/${part.toString()}`)),
+      'absent',
+    );
+  store.faults.sent = (name) => {
+    sent.push(name);
+  };
   t.equal(await one!.head(), position);
   t.ok(sent.length >= 2_000, 'passed by');
   sent.length = 0;

@@ -41,10 +41,12 @@ async function given(t: Test): Promise<Given> {
     let last = logStart;
     for (let one = 0; one < leaseEventsMax; one += 1) last = await renew();
     // That the others may go is said beside the appends.
-    while ((await other.readStream(lease, { from: streamRevision(0), limit: 1_000 })).length > leaseEventsMax) await nextTurn();
+    while ((await other.readStream(lease, { from: streamRevision(0), limit: 1_000 })).length > leaseEventsMax)
+      await nextTurn();
     return last;
   };
-  const add = async (name: string): Promise<LogPosition> => appended(await other.append(streamName(`object:${name}`), [proposed(name)], 'absent')).position;
+  const add = async (name: string): Promise<LogPosition> =>
+    appended(await other.append(streamName(`object:${name}`), [proposed(name)], 'absent')).position;
   return { store, log, add, renew, renewAll };
 }
 
@@ -67,7 +69,11 @@ test('a subscription and a read from a position that was scavenged lack nothing'
   await add('c');
   await renewAll();
   await store.scavenge();
-  for (const [after, names] of [[first, ['a', 'b', 'c']], [second, ['b', 'c']], [third, ['b', 'c']]] as const) {
+  for (const [after, names] of [
+    [first, ['a', 'b', 'c']],
+    [second, ['b', 'c']],
+    [third, ['b', 'c']],
+  ] as const) {
     t.equal(await log.readAt(after), undefined, 'it is gone');
     const streams = names.map((name) => `object:${name}`);
     for (const categories of [['object'], undefined] as const) {
@@ -75,7 +81,11 @@ test('a subscription and a read from a position that was scavenged lack nothing'
       const read = await collect(log.readAll({ after, categories }));
       t.same(objects(read.map(({ stream }) => stream)), streams, 'read');
       const subscription = deliver(log, { after, categories });
-      t.same(objects(await taken(subscription, categories === undefined ? streams.length + leaseEventsMax : streams.length)), streams, 'subscribed');
+      t.same(
+        objects(await taken(subscription, categories === undefined ? streams.length + leaseEventsMax : streams.length)),
+        streams,
+        'subscribed',
+      );
       await subscription.end();
     }
   }
@@ -94,7 +104,10 @@ test('a subscriber that was cut off while its last event was scavenged lacks not
   await store.scavenge();
   store.faults.stalled = false;
   store.endReaders(unavailable);
-  t.same((await taken(subscription, 2 + leaseEventsMax)).filter((stream) => stream !== lease), ['object:a', 'object:b']);
+  t.same(
+    (await taken(subscription, 2 + leaseEventsMax)).filter((stream) => stream !== lease),
+    ['object:a', 'object:b'],
+  );
   await subscription.end();
 });
 
@@ -139,7 +152,7 @@ test('that a start stands is believed only of the server that the subscription i
   await subscription.end();
 });
 
-test('a subscriber that begins at a lease\'s event goes on when that one is scavenged', async (t) => {
+test("a subscriber that begins at a lease's event goes on when that one is scavenged", async (t) => {
   const { store, log, add, renew, renewAll } = await given(t);
   const after = await renew();
   const subscription = deliver(log, { after });
@@ -160,7 +173,10 @@ test('a subscriber that begins at a lease\'s event goes on when that one is scav
   await store.scavenge();
   store.faults.stalled = false;
   store.endReaders(unavailable);
-  t.same((await taken(subscription, 1 + leaseEventsMax)).filter((stream) => stream !== lease), ['object:b']);
+  t.same(
+    (await taken(subscription, 1 + leaseEventsMax)).filter((stream) => stream !== lease),
+    ['object:b'],
+  );
   t.equal((await first)[0]?.stream, 'object:b');
   await another.end();
   await subscription.end();

@@ -18,23 +18,50 @@ import type { AppendFault, ReadFault, Refusal } from '../../support/eventstore/f
 import { batchOf, collect } from '../../support/memory/log-events.ts';
 import { quickClock } from '../../support/clocks/quick-clock.ts';
 
-const refusals: fc.Arbitrary<Refusal> = fc.constantFrom(unavailable, notReady, { code: 2, details: 'it failed' }, { code: 1, details: 'cancelled' });
+const refusals: fc.Arbitrary<Refusal> = fc.constantFrom(
+  unavailable,
+  notReady,
+  { code: 2, details: 'it failed' },
+  { code: 1, details: 'cancelled' },
+);
 const appendFaults: fc.Arbitrary<AppendFault | undefined> = fc.oneof(
   { weight: 14, arbitrary: fc.constant(undefined) },
-  { weight: 1, arbitrary: fc.constantFrom<AppendFault[]>({ kind: 'drop-before' }, { kind: 'drop-after' }, { kind: 'twice' }, { kind: 'unready' }) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<AppendFault[]>(
+      { kind: 'drop-before' },
+      { kind: 'drop-after' },
+      { kind: 'twice' },
+      { kind: 'unready' },
+    ),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('no-answer' as const), written: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('late-answer' as const, 'late-write' as const), ms: fc.integer({ min: 1, max: 700 }) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('refuse' as const), refusal: refusals, written: fc.boolean() }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('late-answer' as const, 'late-write' as const),
+      ms: fc.integer({ min: 1, max: 700 }),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('refuse' as const), refusal: refusals, written: fc.boolean() }),
+  },
 );
 const readFaults: fc.Arbitrary<ReadFault | undefined> = fc.oneof(
   { weight: 8, arbitrary: fc.constant(undefined) },
   { weight: 1, arbitrary: fc.constant({ kind: 'twice' } as const) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('refuse' as const), refusal: refusals }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('cut' as const), afterEvents: fc.nat(20), refusal: refusals }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('cut' as const), afterEvents: fc.nat(20), refusal: refusals }),
+  },
 );
 /** What happens to the whole server, and how many appends after the last thing that did. */
 const disasters = fc.record({
-  kind: fc.constantFrom('restart', 'drop', 'reject', 'end-readers', 'pause'), appends: fc.integer({ min: 1, max: 60 }), refusal: refusals,
+  kind: fc.constantFrom('restart', 'drop', 'reject', 'end-readers', 'pause'),
+  appends: fc.integer({ min: 1, max: 60 }),
+  refusal: refusals,
 });
 type Disaster = { readonly kind: string; readonly appends: number; readonly refusal: Refusal };
 
@@ -69,7 +96,9 @@ function release(store: EventStore, { appends, reads, disasters: coming, earlyCo
     if (disaster !== undefined && since >= disaster.appends) {
       left.disasters.shift();
       since = 0;
-      setImmediate(() => { void strike(store, disaster); });
+      setImmediate(() => {
+        void strike(store, disaster);
+      });
     }
     return left.appends.shift();
   };
@@ -83,11 +112,17 @@ async function strike(store: EventStore, { kind, appends, refusal }: Disaster): 
   else if (kind === 'end-readers') store.endReaders(refusal);
   else if (kind === 'pause') {
     store.pause();
-    setTimeout(() => { store.resume(); }, appends * 15);
+    setTimeout(() => {
+      store.resume();
+    }, appends * 15);
   }
 }
 
-type Written = { readonly ids: readonly string[]; readonly stream: StreamName; readonly outcome: AppendOutcome & { readonly ok: true } };
+type Written = {
+  readonly ids: readonly string[];
+  readonly stream: StreamName;
+  readonly outcome: AppendOutcome & { readonly ok: true };
+};
 
 /** Writes until each turn is won, as every command does: what is unknown is asked again as it was, a conflict is decided anew. */
 async function write(log: EventLog, storm: Storm, writer: number): Promise<Written[]> {
@@ -95,7 +130,7 @@ async function write(log: EventLog, storm: Storm, writer: number): Promise<Writt
   const written: Written[] = [];
   let expected: ExpectedRevision = 'absent';
   for (let turn = 0; turn < storm.turns; turn += 1) {
-    const batch = batchOf(`${writer.toString()}/${turn.toString()}`, 1 + turn % 3);
+    const batch = batchOf(`${writer.toString()}/${turn.toString()}`, 1 + (turn % 3));
     const outcome: AppendOutcome = await settled(log, own, batch, expected);
     if (!outcome.ok) throw new Error(`nobody else writes to ${own}: ${JSON.stringify(outcome, bigints)}`);
     expected = outcome.revision;
@@ -105,7 +140,12 @@ async function write(log: EventLog, storm: Storm, writer: number): Promise<Writt
   return written;
 }
 
-async function settled(log: EventLog, stream: StreamName, batch: ReturnType<typeof batchOf>, expected: ExpectedRevision): Promise<AppendOutcome> {
+async function settled(
+  log: EventLog,
+  stream: StreamName,
+  batch: ReturnType<typeof batchOf>,
+  expected: ExpectedRevision,
+): Promise<AppendOutcome> {
   for (;;) {
     const outcome = await log.append(stream, batch, expected);
     if (outcome.ok || outcome.reason === 'conflict') return outcome;
@@ -145,14 +185,23 @@ async function run(storm: Storm): Promise<number> {
     const followed = (async () => {
       for await (const batch of log.subscribe({ after: logStart, signal: reading.signal })) seen.push(...batch);
     })();
-    const written = (await Promise.all(Array.from({ length: storm.writers }, (_, writer) => write(log, storm, writer)))).flat();
+    const written = (
+      await Promise.all(Array.from({ length: storm.writers }, (_, writer) => write(log, storm, writer)))
+    ).flat();
     store.faults.append = undefined;
     store.faults.read = undefined;
     const last = await insist(() => log.append(streamName('object:last/one'), batchOf('last', 1), 'absent'));
     const all = await insist(() => collect(log.readAll({ after: logStart })));
-    while (seen.length < all.length) await Promise.race([nextTurn(), followed.then(() => { throw new Error('the subscription ended'); })]);
+    while (seen.length < all.length)
+      await Promise.race([
+        nextTurn(),
+        followed.then(() => {
+          throw new Error('the subscription ended');
+        }),
+      ]);
     check(all, written);
-    if (seen.some(({ id, position }, index) => all[index]?.id !== id || all[index].position !== position)) throw new Error('the subscriber saw something else');
+    if (seen.some(({ id, position }, index) => all[index]?.id !== id || all[index].position !== position))
+      throw new Error('the subscriber saw something else');
     if (!last.ok && last.reason !== 'unknown') throw new Error('the sky did not clear');
     return all.length;
   } finally {
@@ -177,7 +226,8 @@ function check(all: readonly RecordedEvent[], written: readonly Written[]): void
     const events = ids.map((id) => byId.get(id));
     if (events.some((event) => event?.stream !== stream)) throw new Error(`lost: ${ids.join(', ')} of ${stream}`);
     const last = events.at(-1);
-    if (last?.revision !== outcome.revision || last.position !== outcome.position) throw new Error(`${String(last?.id)} is not where it was said to be`);
+    if (last?.revision !== outcome.revision || last.position !== outcome.position)
+      throw new Error(`${String(last?.id)} is not where it was said to be`);
   }
 }
 
@@ -188,11 +238,19 @@ function bigints(_: string, value: unknown): unknown {
 const [, , seed = '1', runs = '20'] = process.argv;
 let events = 0;
 let done = 0;
-await fc.assert(fc.asyncProperty(storms, async (storm) => {
-  const before = strays;
-  events += await run(storm);
-  done += 1;
-  if (process.env['STORM_SHOWN'] !== undefined) process.stderr.write(`${done.toString()}: ${(strays - before).toString()} strays, ${storm.writers.toString()} writers\n`);
-}), { seed: Number(seed), numRuns: Number(runs), endOnFailure: true });
-process.stdout.write(`${done.toString()} storms, ${events.toString()} events, ${strays.toString()} stray errors outlived\n`);
+await fc.assert(
+  fc.asyncProperty(storms, async (storm) => {
+    const before = strays;
+    events += await run(storm);
+    done += 1;
+    if (process.env['STORM_SHOWN'] !== undefined)
+      process.stderr.write(
+        `${done.toString()}: ${(strays - before).toString()} strays, ${storm.writers.toString()} writers\n`,
+      );
+  }),
+  { seed: Number(seed), numRuns: Number(runs), endOnFailure: true },
+);
+process.stdout.write(
+  `${done.toString()} storms, ${events.toString()} events, ${strays.toString()} stray errors outlived\n`,
+);
 process.exit(0);

@@ -12,18 +12,29 @@ import { test } from 'tap';
 const seed = process.env['STORM_SEED'] ?? '20260405';
 const runs = process.env['STORM_RUNS'] ?? '15';
 
-async function outputOf(program: string, ...args: readonly string[]): Promise<{ readonly out: string; readonly err: string; readonly code: unknown }> {
+async function outputOf(
+  program: string,
+  ...args: readonly string[]
+): Promise<{ readonly out: string; readonly err: string; readonly code: unknown }> {
   const path = fileURLToPath(new URL(program, import.meta.url));
-  const child = spawn(process.execPath, [path, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] } });
+  const child = spawn(process.execPath, [path, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH: process.env['PATH'] },
+  });
   const exited = once(child, 'exit');
   const [out, err, [code]] = await Promise.all([text(child.stdout), text(child.stderr), exited]);
   return { out, err, code };
 }
 
-void test('replies that find nobody and another client\'s failure end neither the process nor an append', async (t) => {
+void test("replies that find nobody and another client's failure end neither the process nor an append", async (t) => {
   const { out, err, code } = await outputOf('eventstore-stray-child.js');
   t.equal(code, 0, err);
-  const told = new Map(out.trim().split('\n').map((line) => [line.split(' ')[0], Number(line.split(' ')[1])]));
+  const told = new Map(
+    out
+      .trim()
+      .split('\n')
+      .map((line) => [line.split(' ')[0], Number(line.split(' ')[1])]),
+  );
   t.ok((told.get('strays') ?? 0) > 0, 'there were stray errors');
   t.equal(told.get('others'), 0, 'and no others');
   t.equal(told.get('events'), 61);

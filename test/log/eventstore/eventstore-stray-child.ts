@@ -38,17 +38,21 @@ const client = EventStoreDBClient.connectionString(neighbour.url);
 await insist('first');
 await client.appendToStream('other', binaryEvent({ type: 'X', data: new Uint8Array() }));
 
-store.faults.append = ({ number }) => number % 10 === 0 ? { kind: 'twice' } : undefined;
+store.faults.append = ({ number }) => (number % 10 === 0 ? { kind: 'twice' } : undefined);
 const writers = Array.from({ length: 60 }, (_, index) => insist(index.toString()));
 // What the other client has in flight is rejected, and so is what the adapter has: the table is one.
 neighbour.faults.append = () => ({ kind: 'no-answer', written: false });
-const rejected = client.appendToStream('other', binaryEvent({ type: 'X', data: new Uint8Array() })).catch(() => undefined);
+const rejected = client
+  .appendToStream('other', binaryEvent({ type: 'X', data: new Uint8Array() }))
+  .catch(() => undefined);
 neighbour.rejectInFlight(unavailable);
 await rejected;
 await client.dispose();
 await Promise.all(writers);
 const all = await collect(log.readAll({ after: logStart }));
-process.stdout.write(`strays ${strays.toString()}\nothers ${others.toString()}\nevents ${all.length.toString()}\nids ${new Set(all.map(({ id }) => id)).size.toString()}\n`);
+process.stdout.write(
+  `strays ${strays.toString()}\nothers ${others.toString()}\nevents ${all.length.toString()}\nids ${new Set(all.map(({ id }) => id)).size.toString()}\n`,
+);
 await log.close();
 await store.stop();
 await neighbour.stop();

@@ -12,8 +12,16 @@ const numRuns = Number(process.env['PBT_RUNS'] ?? 200);
 
 const uint64 = fc.bigInt({ min: 0n, max: 0x7fff_ffff_ffff_ffffn });
 const someEvent = fc.record({
-  id: fc.uuid(), structured: fc.boolean(), stream: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 300 }), revision: fc.nat(2 ** 31 - 1), commit: uint64, prepare: uint64,
-  type: fc.string({ unit: 'grapheme', maxLength: 40 }), isBytes: fc.boolean(), data: fc.uint8Array({ maxLength: 2_000 }), metadata: fc.uint8Array({ maxLength: 300 }),
+  id: fc.uuid(),
+  structured: fc.boolean(),
+  stream: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 300 }),
+  revision: fc.nat(2 ** 31 - 1),
+  commit: uint64,
+  prepare: uint64,
+  type: fc.string({ unit: 'grapheme', maxLength: 40 }),
+  isBytes: fc.boolean(),
+  data: fc.uint8Array({ maxLength: 2_000 }),
+  metadata: fc.uint8Array({ maxLength: 300 }),
 });
 type SomeEvent = typeof someEvent extends fc.Arbitrary<infer Event> ? Event : never;
 
@@ -54,26 +62,41 @@ function messageOf(event: SomeEvent): Buffer {
 }
 
 void test('an event is what the driver would have made of it', async (t) => {
-  fc.assert(fc.property(someEvent, (event) => {
-    const answer = decodeAnswer(messageOf(event));
-    if (typeof answer === 'string') throw new Error(answer);
-    const { data, metadata, ...rest } = answer;
-    t.same(rest, { streamId: Buffer.from(event.stream).toString(), id: event.id, revision: event.revision, type: Buffer.from(event.type).toString(), isBytes: event.isBytes, commit: event.commit, prepare: event.prepare, createdMs: 1_700_000_000_000 });
-    t.ok(Buffer.from(data).equals(event.data) && Buffer.from(metadata).equals(event.metadata));
-  }), { seed, numRuns });
+  fc.assert(
+    fc.property(someEvent, (event) => {
+      const answer = decodeAnswer(messageOf(event));
+      if (typeof answer === 'string') throw new Error(answer);
+      const { data, metadata, ...rest } = answer;
+      t.same(rest, {
+        streamId: Buffer.from(event.stream).toString(),
+        id: event.id,
+        revision: event.revision,
+        type: Buffer.from(event.type).toString(),
+        isBytes: event.isBytes,
+        commit: event.commit,
+        prepare: event.prepare,
+        createdMs: 1_700_000_000_000,
+      });
+      t.ok(Buffer.from(data).equals(event.data) && Buffer.from(metadata).equals(event.metadata));
+    }),
+    { seed, numRuns },
+  );
 });
 
 void test('bytes that are cut short or made up throw a RangeError, or are some other message', async (t) => {
-  fc.assert(fc.property(someEvent, fc.nat(), fc.uint8Array({ maxLength: 60 }), (event, at, noise) => {
-    const whole = messageOf(event);
-    for (const bytes of [whole.subarray(0, at % whole.length), Buffer.from(noise)]) {
-      try {
-        decodeAnswer(bytes);
-      } catch (error) {
-        if (!(error instanceof RangeError)) throw error;
+  fc.assert(
+    fc.property(someEvent, fc.nat(), fc.uint8Array({ maxLength: 60 }), (event, at, noise) => {
+      const whole = messageOf(event);
+      for (const bytes of [whole.subarray(0, at % whole.length), Buffer.from(noise)]) {
+        try {
+          decodeAnswer(bytes);
+        } catch (error) {
+          if (!(error instanceof RangeError)) throw error;
+        }
       }
-    }
-  }), { seed, numRuns });
+    }),
+    { seed, numRuns },
+  );
   t.pass();
 });
 
@@ -96,12 +119,43 @@ void test('a stray reply is known by who threw it, and by nothing else', async (
     return error;
   };
   const thrown = new TypeError('promiseBank.get is not a function or its return value is not iterable');
-  t.ok(isStrayAppendReply(withStack(thrown, `ClientDuplexStreamImpl.<anonymous> (${listener})`, 'emit (node:events:518:28)')));
-  t.ok(isStrayAppendReply(withStack(new TypeError('on Windows'), 'x (C:\\app\\node_modules\\@eventstore\\db-client\\dist\\streams\\appendToStream\\batchAppend.js:20:35)')));
-  t.notOk(isStrayAppendReply(withStack(new TypeError('ours'), 'fold (/app/dist/src/follow-log.js:1:1)', `x (${listener})`)), 'thrown by somebody it called');
+  t.ok(
+    isStrayAppendReply(
+      withStack(thrown, `ClientDuplexStreamImpl.<anonymous> (${listener})`, 'emit (node:events:518:28)'),
+    ),
+  );
+  t.ok(
+    isStrayAppendReply(
+      withStack(
+        new TypeError('on Windows'),
+        'x (C:\\app\\node_modules\\@eventstore\\db-client\\dist\\streams\\appendToStream\\batchAppend.js:20:35)',
+      ),
+    ),
+  );
+  t.notOk(
+    isStrayAppendReply(withStack(new TypeError('ours'), 'fold (/app/dist/src/follow-log.js:1:1)', `x (${listener})`)),
+    'thrown by somebody it called',
+  );
   t.notOk(isStrayAppendReply(withStack(new RangeError('another'), `x (${listener})`)));
-  const status = Object.assign(new Error('14 UNAVAILABLE: Connection dropped'), { code: 14, details: 'Connection dropped' });
-  t.ok(isStrayAppendReply(withStack(status, 'callErrorFromStatus (/app/node_modules/@grpc/grpc-js/build/src/call.js:32:19)', `batchAppend (${listener})`)));
-  t.notOk(isStrayAppendReply(withStack(status, 'callErrorFromStatus (/app/node_modules/@grpc/grpc-js/build/src/call.js:32:19)')), 'of another call');
-  for (const other of [undefined, null, 'promiseBank', { stack: listener }, new Error('plain')]) t.notOk(isStrayAppendReply(other));
+  const status = Object.assign(new Error('14 UNAVAILABLE: Connection dropped'), {
+    code: 14,
+    details: 'Connection dropped',
+  });
+  t.ok(
+    isStrayAppendReply(
+      withStack(
+        status,
+        'callErrorFromStatus (/app/node_modules/@grpc/grpc-js/build/src/call.js:32:19)',
+        `batchAppend (${listener})`,
+      ),
+    ),
+  );
+  t.notOk(
+    isStrayAppendReply(
+      withStack(status, 'callErrorFromStatus (/app/node_modules/@grpc/grpc-js/build/src/call.js:32:19)'),
+    ),
+    'of another call',
+  );
+  for (const other of [undefined, null, 'promiseBank', { stack: listener }, new Error('plain')])
+    t.notOk(isStrayAppendReply(other));
 });

@@ -39,16 +39,29 @@ export class AlternatingClient {
   }
 
   /** One request, to the next node or to a given one. */
-  async send({ method = 'GET', path, headers = {}, body, credentialIsNew = false }: Request, node: NodeProcess = this.next()): Promise<Reply> {
+  async send(
+    { method = 'GET', path, headers = {}, body, credentialIsNew = false }: Request,
+    node: NodeProcess = this.next(),
+  ): Promise<Reply> {
     const before = this.#outages.state;
     const asked: Asked = {
-      method, headers: { ...(body === undefined ? {} : { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }), ...headers },
+      method,
+      headers: {
+        ...(body === undefined
+          ? {}
+          : { 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json' }),
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     };
     const answered = await node.ask(path, asked);
     const key = `${method} ${answered.status.toString()}`;
     this.statuses.set(key, (this.statuses.get(key) ?? 0) + 1);
-    const reply: Reply = { ...answered, node, json: answered.text.startsWith('{') ? JSON.parse(answered.text) : undefined };
+    const reply: Reply = {
+      ...answered,
+      node,
+      json: answered.text.startsWith('{') ? JSON.parse(answered.text) : undefined,
+    };
     this.#judge(reply, { method, path, credentialIsNew, isWell: before === 'well' && this.#outages.state === 'well' });
     return reply;
   }
@@ -78,10 +91,20 @@ export class AlternatingClient {
       this.#refusals = 0;
       await this.#outages.end();
     }
-    await new Promise((resolve) => { setTimeout(resolve, 50); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
   }
 
-  #judge({ status, headers, text, node }: Reply, { method, path, isWell, credentialIsNew }: { readonly method: string; readonly path: string; readonly isWell: boolean; readonly credentialIsNew: boolean }): void {
+  #judge(
+    { status, headers, text, node }: Reply,
+    {
+      method,
+      path,
+      isWell,
+      credentialIsNew,
+    }: { readonly method: string; readonly path: string; readonly isWell: boolean; readonly credentialIsNew: boolean },
+  ): void {
     if (status < 500) return;
     const what = `${node.name} answered ${method} ${path} with ${status.toString()} ${text}`;
     const mayBe = method === 'GET' && !credentialIsNew ? 504 : 503;

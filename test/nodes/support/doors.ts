@@ -21,7 +21,13 @@ import { MemoryLog } from '../../support/memory/memory-log.ts';
 import { settled, type Shown } from '../../support/writing.ts';
 
 const types: readonly ResourceType[] = [...compilePlatformTypes(domain), widgets];
-const platform: WriteContext = { cause: { actor: 'test', verb: 'write', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: { kind: 'platform', part: 'test' } };
+const platform: WriteContext = {
+  cause: { actor: 'test', verb: 'write', requestId: 'r' },
+  dryRun: false,
+  fieldValidation: undefined,
+  origin: 'client',
+  subject: { kind: 'platform', part: 'test' },
+};
 /** Judged like everybody's writes, but for what they hold: what is kept for all alike is kept for it, too. */
 export const anybody: Partial<WriteContext> = { subject: { kind: 'plugin', name: 'p' } };
 
@@ -42,24 +48,61 @@ export class Door {
   #wanted: LogPosition = logStart;
   #wake: () => void = () => undefined;
 
-  constructor(place: number, { log, clock, tables, through }: { readonly log: MemoryLog; readonly clock: FakeClock; readonly tables: LmdbTables; readonly through?: Through | undefined }) {
+  constructor(
+    place: number,
+    {
+      log,
+      clock,
+      tables,
+      through,
+    }: {
+      readonly log: MemoryLog;
+      readonly clock: FakeClock;
+      readonly tables: LmdbTables;
+      readonly through?: Through | undefined;
+    },
+  ) {
     this.#clock = clock;
-    const models = new ObjectModels({ tables, identity: () => ({ logId: 'the only one', epoch: 0 }), types: (key) => types.find((type) => type.key === key), clock });
+    const models = new ObjectModels({
+      tables,
+      identity: () => ({ logId: 'the only one', epoch: 0 }),
+      types: (key) => types.find((type) => type.key === key),
+      clock,
+    });
     this.models = models;
     this.permissions = new PermissionTables({ reader: models, feed: models, domain });
     let ids = 0;
     this.unsettled = new Unsettled({ reader: models, declarations: models.declarations });
     this.execute = createWriteDoor({
-      log: through?.(log) ?? log, clock, domain, unsettled: this.unsettled, declarations: models.declarations, lastEventTime: () => models.lastTime(), suffix: () => 'aaaaa',
-      uuid: () => { ids += 1; return idOf(`node ${String(place)} ${String(ids)}`); },
+      log: through?.(log) ?? log,
+      clock,
+      domain,
+      unsettled: this.unsettled,
+      declarations: models.declarations,
+      lastEventTime: () => models.lastTime(),
+      suffix: () => 'aaaaa',
+      uuid: () => {
+        ids += 1;
+        return idOf(`node ${String(place)} ${String(ids)}`);
+      },
       rules: createGrantRules({
-        permissions: this.permissions, domain, typeOfKind: (group, kind) => types.find((type) => type.group === group && type.kind === kind),
+        permissions: this.permissions,
+        domain,
+        typeOfKind: (group, kind) => types.find((type) => type.group === group && type.kind === kind),
       }),
-      secrets: { keep: async (_withheld, { uid }) => Promise.resolve({ ok: true, kept: { revision: uid.length - uid.length } }) },
+      secrets: {
+        keep: async (_withheld, { uid }) => Promise.resolve({ ok: true, kept: { revision: uid.length - uid.length } }),
+      },
       reader: {
         snapshots: models.snapshots,
-        position: () => models.position(), isKnown: (position) => models.isKnown(position), get: (...call) => models.get(...call), head: (...call) => models.head(...call),
-        list: (...call) => models.list(...call), names: (...call) => models.names(...call), objects: (...call) => models.objects(...call), holderOf: (...call) => models.holderOf(...call),
+        position: () => models.position(),
+        isKnown: (position) => models.isKnown(position),
+        get: (...call) => models.get(...call),
+        head: (...call) => models.head(...call),
+        list: (...call) => models.list(...call),
+        names: (...call) => models.names(...call),
+        objects: (...call) => models.objects(...call),
+        holderOf: (...call) => models.holderOf(...call),
         pages: (...call) => models.pages(...call),
         reached: async (position, options) => {
           this.letTo(position);
@@ -81,10 +124,15 @@ export class Door {
   }
 
   async follow(log: MemoryLog, signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => { this.#wake(); });
+    signal.addEventListener('abort', () => {
+      this.#wake();
+    });
     for await (const batch of log.subscribe({ after: logStart, categories: foldedCategories, signal })) {
       for (const event of batch) {
-        while (this.pace === 'lazy' && event.position > this.#wanted && !signal.aborted) await new Promise<void>((go) => { this.#wake = go; });
+        while (this.pace === 'lazy' && event.position > this.#wanted && !signal.aborted)
+          await new Promise<void>((go) => {
+            this.#wake = go;
+          });
         if (signal.aborted) return;
         this.models.apply([event]);
       }
@@ -92,21 +140,34 @@ export class Door {
   }
 
   /** Without letting time pass: for several at once. */
-  async begin(command: Command, changes: Partial<WriteContext> = {}, type: ResourceType = widgets): Promise<WriteOutcome> {
+  async begin(
+    command: Command,
+    changes: Partial<WriteContext> = {},
+    type: ResourceType = widgets,
+  ): Promise<WriteOutcome> {
     return this.execute(type, command, { ...platform, ...changes });
   }
 
-  async write(command: Command, changes: Partial<WriteContext> = {}, type: ResourceType = widgets): Promise<WriteOutcome> {
+  async write(
+    command: Command,
+    changes: Partial<WriteContext> = {},
+    type: ResourceType = widgets,
+  ): Promise<WriteOutcome> {
     return settled(this.begin(command, changes, type), this.#clock);
   }
 
   object(name = 'w1', type: ResourceType = widgets): Shown | undefined {
     const stored = this.models.get(type.key, name);
-    return stored === undefined ? undefined : JSON.parse(Buffer.from(stored.bytes).toString('utf8')) as Shown;
+    return stored === undefined ? undefined : (JSON.parse(Buffer.from(stored.bytes).toString('utf8')) as Shown);
   }
 }
 
-export type Doors = { readonly doors: readonly Door[]; readonly log: MemoryLog; readonly clock: FakeClock; readonly settle: <T>(promise: Promise<T>) => Promise<T> };
+export type Doors = {
+  readonly doors: readonly Door[];
+  readonly log: MemoryLog;
+  readonly clock: FakeClock;
+  readonly settle: <T>(promise: Promise<T>) => Promise<T>;
+};
 
 /** Nodes over one log, each with its own door and read models. */
 export async function openDoors(t: Test, count = 2, through: readonly Through[] = []): Promise<Doors> {
@@ -114,12 +175,14 @@ export async function openDoors(t: Test, count = 2, through: readonly Through[] 
   const clock = new FakeClock();
   const log = new MemoryLog();
   const stop = new AbortController();
-  const opened = await Promise.all(Array.from({ length: count }, async (_, place) => {
-    const tables = new LmdbTables(join(dir, String(place)));
-    const door = new Door(place, { log, clock, tables, through: through[place] });
-    await door.open();
-    return { door, tables, following: door.follow(log, stop.signal) };
-  }));
+  const opened = await Promise.all(
+    Array.from({ length: count }, async (_, place) => {
+      const tables = new LmdbTables(join(dir, String(place)));
+      const door = new Door(place, { log, clock, tables, through: through[place] });
+      await door.open();
+      return { door, tables, following: door.follow(log, stop.signal) };
+    }),
+  );
   t.teardown(async () => {
     stop.abort();
     await log.close();

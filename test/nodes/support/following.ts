@@ -2,9 +2,18 @@ import { adminAuthorization } from '../../support/server/start-server.ts';
 import { Watching, type Transport, type WatchedEvent } from '../../support/watching.ts';
 import type { NodeProcess } from './node-process.ts';
 
-export type Change = { readonly type: string; readonly name: string; readonly version: number; readonly resourceVersion: string; readonly title: string };
+export type Change = {
+  readonly type: string;
+  readonly name: string;
+  readonly version: number;
+  readonly resourceVersion: string;
+  readonly title: string;
+};
 
-type Shown = { readonly metadata: { readonly name: string; readonly version: number; readonly resourceVersion: string }; readonly spec?: { readonly title?: string } };
+type Shown = {
+  readonly metadata: { readonly name: string; readonly version: number; readonly resourceVersion: string };
+  readonly spec?: { readonly title?: string };
+};
 
 const kept = new Set(['ADDED', 'MODIFIED', 'DELETED']);
 
@@ -61,10 +70,16 @@ export class Following {
     const deadline = performance.now() + seconds * 1_000;
     while (BigInt(this.#position) < BigInt(position)) {
       const left = deadline - performance.now();
-      if (left <= 0) throw new Error(`a watch stays at ${this.#position}, before ${position}; it was ended by: ${this.endings.join(', ')}`);
+      if (left <= 0)
+        throw new Error(
+          `a watch stays at ${this.#position}, before ${position}; it was ended by: ${this.endings.join(', ')}`,
+        );
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, left);
-        this.#woken.push(() => { clearTimeout(timer); resolve(); });
+        this.#woken.push(() => {
+          clearTimeout(timer);
+          resolve();
+        });
       });
     }
   }
@@ -79,7 +94,10 @@ export class Following {
   async #watchOnce(): Promise<void> {
     const node = this.#nodes[this.#at]!;
     try {
-      const watching = await Watching.open(node.url, `${this.#path}?resourceVersion=${this.#position}`, { transport: this.#transport, headers: { authorization: adminAuthorization } });
+      const watching = await Watching.open(node.url, `${this.#path}?resourceVersion=${this.#position}`, {
+        transport: this.#transport,
+        headers: { authorization: adminAuthorization },
+      });
       this.#watching = watching;
       this.#read = 0;
       if (this.#stopped) watching.leave();
@@ -90,7 +108,9 @@ export class Following {
     } catch (error) {
       // Refused, or nobody there: whoever watches comes back a little later.
       this.endings.push(`${node.name} ${error instanceof Error ? error.message : String(error)}`);
-      await new Promise((resolve) => { setTimeout(resolve, 50); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 50);
+      });
     }
   }
 
@@ -105,8 +125,19 @@ export class Following {
 
   #note(type: string, { metadata, spec }: Shown): void {
     this.#position = metadata.resourceVersion;
-    this.changes.push({ type, name: metadata.name, version: metadata.version, resourceVersion: metadata.resourceVersion, title: spec?.title ?? '' });
+    this.changes.push({
+      type,
+      name: metadata.name,
+      version: metadata.version,
+      resourceVersion: metadata.resourceVersion,
+      title: spec?.title ?? '',
+    });
   }
 }
 
-export type FollowingOptions = { readonly path: string; readonly transport: Transport; readonly at: number; readonly after: string };
+export type FollowingOptions = {
+  readonly path: string;
+  readonly transport: Transport;
+  readonly at: number;
+  readonly after: string;
+};

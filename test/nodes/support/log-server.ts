@@ -22,7 +22,11 @@ export const realServer = process.env['TEST_EVENTSTORE_URL'];
 
 /** Said by each run, so that nobody takes the test server for the real one. */
 export function tellWhichServer(t: Test): void {
-  t.comment(realServer === undefined ? 'over the test server: TEST_EVENTSTORE_URL is not set, so no real EventStoreDB was asked' : 'over the server that TEST_EVENTSTORE_URL names, whose connections are cut where the test server would be killed');
+  t.comment(
+    realServer === undefined
+      ? 'over the test server: TEST_EVENTSTORE_URL is not set, so no real EventStoreDB was asked'
+      : 'over the server that TEST_EVENTSTORE_URL names, whose connections are cut where the test server would be killed',
+  );
 }
 
 /** An empty log: the test server as a process that is killed; or a part of a real one, cut off as if it were. */
@@ -56,26 +60,43 @@ async function startCutOff(url: string): Promise<LogServer> {
   const open = async (at: number): Promise<Server> => {
     const server = createServer((near) => {
       const far = connect(Number(port), name);
-      for (const [from, to] of [[near, far], [far, near]] as const) {
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const) {
         sockets.add(from);
         from.pipe(to);
-        from.on('error', () => undefined).on('close', () => {
-          sockets.delete(from);
-          to.destroy();
-        });
+        from
+          .on('error', () => undefined)
+          .on('close', () => {
+            sockets.delete(from);
+            to.destroy();
+          });
       }
     });
-    await new Promise<void>((resolve) => { server.listen(at, '127.0.0.1', resolve); });
+    await new Promise<void>((resolve) => {
+      server.listen(at, '127.0.0.1', resolve);
+    });
     return server;
   };
   let door = await open(0);
   const address = door.address();
   const at = typeof address === 'object' && address !== null ? address.port : 0;
   const shut = async (): Promise<void> => {
-    const closed = new Promise((resolve) => { door.close(resolve); });
+    const closed = new Promise((resolve) => {
+      door.close(resolve);
+    });
     for (const socket of sockets) socket.destroy();
     await closed;
   };
   const prefix = `test-${randomUUID()}-`;
-  return { prefix, url: `esdb://${user}127.0.0.1:${at.toString()}${query}`, kill: shut, restart: async () => { door = await open(at); }, stop: shut };
+  return {
+    prefix,
+    url: `esdb://${user}127.0.0.1:${at.toString()}${query}`,
+    kill: shut,
+    restart: async () => {
+      door = await open(at);
+    },
+    stop: shut,
+  };
 }

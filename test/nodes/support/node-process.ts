@@ -31,11 +31,21 @@ export class NodeProcess {
     this.#options = options;
     mkdirSync(options.folder, { recursive: true });
     this.#run = runCommandLine(['serve'], {
-      cwd: options.folder, nodeArgs: options.nodeArgs ?? [],
-      env: { PORT: port.toString(), DATA_DIR: this.dataDir, ADMIN_PASSWORD: testPassword, ...logSettings(options.eventLog), LOG_LEVEL: 'info', ...options.env },
+      cwd: options.folder,
+      nodeArgs: options.nodeArgs ?? [],
+      env: {
+        PORT: port.toString(),
+        DATA_DIR: this.dataDir,
+        ADMIN_PASSWORD: testPassword,
+        ...logSettings(options.eventLog),
+        LOG_LEVEL: 'info',
+        ...options.env,
+      },
     });
     this.exited = this.#run.exited();
-    void this.exited.then((ended) => { this.ended = ended; });
+    void this.exited.then((ended) => {
+      this.ended = ended;
+    });
   }
 
   readonly exited: Promise<number | NodeJS.Signals | null>;
@@ -72,20 +82,32 @@ export class NodeProcess {
   /** As the super administrator, unless the headers say otherwise: an empty one is not sent. */
   async ask(path: string, asked: Asked = {}): Promise<Answered> {
     const headers = { authorization: adminAuthorization, ...asked.headers };
-    return ask(this.url, path, { ...asked, headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== '')) });
+    return ask(this.url, path, {
+      ...asked,
+      headers: Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== '')),
+    });
   }
 
   /** Asks again and again, as whoever waits for a server does, until `holds`; before it listens nothing answers. */
-  async until(path: string, holds: (answered: Answered) => boolean, { seconds = 60, asked = {} }: { readonly seconds?: number; readonly asked?: Asked } = {}): Promise<Answered> {
+  async until(
+    path: string,
+    holds: (answered: Answered) => boolean,
+    { seconds = 60, asked = {} }: { readonly seconds?: number; readonly asked?: Asked } = {},
+  ): Promise<Answered> {
     const deadline = performance.now() + seconds * 1_000;
     let last: Answered | undefined;
     while (performance.now() < deadline) {
-      if (this.ended !== undefined) throw new Error(`${this.name} has ended with ${String(this.ended)}: ${this.stderr()}`);
+      if (this.ended !== undefined)
+        throw new Error(`${this.name} has ended with ${String(this.ended)}: ${this.stderr()}`);
       last = await this.ask(path, asked).catch(() => undefined);
       if (last !== undefined && holds(last)) return last;
-      await new Promise((resolve) => { setTimeout(resolve, 20); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
     }
-    throw new Error(`${this.name}: ${path} did not come to hold within ${seconds.toString()} s: ${last === undefined ? 'no answer' : `${last.status.toString()} ${last.text}`}`);
+    throw new Error(
+      `${this.name}: ${path} did not come to hold within ${seconds.toString()} s: ${last === undefined ? 'no answer' : `${last.status.toString()} ${last.text}`}`,
+    );
   }
 
   /** In order, as SIGTERM asks. */
@@ -109,9 +131,13 @@ export class NodeProcess {
 
 export async function freePort(): Promise<number> {
   const server = createServer();
-  await new Promise<void>((resolve) => { server.listen(0, '127.0.0.1', resolve); });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
   const address = server.address();
-  await new Promise((resolve) => { server.close(resolve); });
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
   if (typeof address !== 'object' || address === null) throw new Error('no port');
   return address.port;
 }

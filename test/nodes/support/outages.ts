@@ -29,10 +29,12 @@ export class Outages {
     await this.#log.restart();
     this.state = 'healing';
     const began = performance.now();
-    this.#healing = Promise.all(this.#nodes.map((node) => node.until('/readyz', ({ status }) => status === 200))).then(() => {
-      this.state = 'well';
-      this.healed.push(Math.round(performance.now() - began));
-    });
+    this.#healing = Promise.all(this.#nodes.map((node) => node.until('/readyz', ({ status }) => status === 200))).then(
+      () => {
+        this.state = 'well';
+        this.healed.push(Math.round(performance.now() - began));
+      },
+    );
     // Awaited by whoever asks next.
     this.#healing.catch(() => undefined);
   }

@@ -29,9 +29,22 @@ export class PersonModel {
     this.#client = client;
     this.#name = name;
     this.#steps = [
-      () => this.#bind(), () => this.#expectRead(200), () => this.#logIn(), () => this.#useSession(200), () => this.#makeToken(), () => this.#useToken(200),
-      () => this.#changePassword(), () => this.#useSession(401), () => this.#logIn(), () => this.#logOut(),
-      () => this.#disable(true), () => this.#useToken(401), () => this.#disable(false), () => this.#expectRead(200), () => this.#unbind(), () => this.#expectRead(403),
+      () => this.#bind(),
+      () => this.#expectRead(200),
+      () => this.#logIn(),
+      () => this.#useSession(200),
+      () => this.#makeToken(),
+      () => this.#useToken(200),
+      () => this.#changePassword(),
+      () => this.#useSession(401),
+      () => this.#logIn(),
+      () => this.#logOut(),
+      () => this.#disable(true),
+      () => this.#useToken(401),
+      () => this.#disable(false),
+      () => this.#expectRead(200),
+      () => this.#unbind(),
+      () => this.#expectRead(403),
     ];
   }
 
@@ -43,7 +56,14 @@ export class PersonModel {
   async step(): Promise<void> {
     if (this.#passwords === 0) {
       this.#drawPassword();
-      await this.#write({ method: 'POST', path: core('users'), body: { metadata: { name: this.#name }, spec: { password: this.#password } } }, [201]);
+      await this.#write(
+        {
+          method: 'POST',
+          path: core('users'),
+          body: { metadata: { name: this.#name }, spec: { password: this.#password } },
+        },
+        [201],
+      );
       return;
     }
     await this.#steps[this.#step % this.#steps.length]!();
@@ -52,7 +72,18 @@ export class PersonModel {
 
   async #bind(): Promise<void> {
     this.#bindings += 1;
-    await this.#write({ method: 'POST', path: core('rolebindings'), body: { metadata: { name: this.#binding }, roleRef: { kind: 'Role', name: 'widget-reader' }, subjects: [{ kind: 'User', name: this.#name }] } }, [201]);
+    await this.#write(
+      {
+        method: 'POST',
+        path: core('rolebindings'),
+        body: {
+          metadata: { name: this.#binding },
+          roleRef: { kind: 'Role', name: 'widget-reader' },
+          subjects: [{ kind: 'User', name: this.#name }],
+        },
+      },
+      [201],
+    );
   }
 
   async #unbind(): Promise<void> {
@@ -62,7 +93,10 @@ export class PersonModel {
   async #changePassword(): Promise<void> {
     const before = this.#password;
     this.#drawPassword();
-    await this.#write({ method: 'PATCH', path: core('users', this.#name), body: { spec: { password: this.#password } } }, [200]);
+    await this.#write(
+      { method: 'PATCH', path: core('users', this.#name), body: { spec: { password: this.#password } } },
+      [200],
+    );
     const node = await this.#informed();
     await this.#expect(node, 401, this.#basic(before));
     await this.#expect(node, 200, this.#basic());
@@ -83,9 +117,20 @@ export class PersonModel {
   async #logIn(): Promise<void> {
     const node = await this.#informed();
     for (;;) {
-      const reply = await this.#client.send({ method: 'POST', path: '/login', headers: { authorization: '' }, body: { username: this.#name, password: this.#password } }, node);
+      const reply = await this.#client.send(
+        {
+          method: 'POST',
+          path: '/login',
+          headers: { authorization: '' },
+          body: { username: this.#name, password: this.#password },
+        },
+        node,
+      );
       if (reply.status === 200) {
-        this.#session = { cookie: reply.headers['set-cookie']?.[0]?.split(';', 1)[0] ?? '', csrf: reply.json.csrfToken };
+        this.#session = {
+          cookie: reply.headers['set-cookie']?.[0]?.split(';', 1)[0] ?? '',
+          csrf: reply.json.csrfToken,
+        };
         return;
       }
       if (reply.status !== 503) throw wrong(reply, `${this.#name} logs in with the password`);
@@ -100,15 +145,28 @@ export class PersonModel {
 
   async #logOut(): Promise<void> {
     const { cookie, csrf } = this.#session;
-    const reply = await this.#client.write({ method: 'POST', path: '/logout', headers: { authorization: '', cookie, 'x-csrf-token': csrf } });
-    if (reply.status !== 204 && !(reply.status === 401 && reply.isRepeated)) throw wrong(reply, `${this.#name} logs out`);
+    const reply = await this.#client.write({
+      method: 'POST',
+      path: '/logout',
+      headers: { authorization: '', cookie, 'x-csrf-token': csrf },
+    });
+    if (reply.status !== 204 && !(reply.status === 401 && reply.isRepeated))
+      throw wrong(reply, `${this.#name} logs out`);
     // Its end is an event like any other, of which no position was told.
     for (const node of this.#client.nodes) await this.#until(node, 401, { cookie });
   }
 
   async #makeToken(): Promise<void> {
     const { cookie, csrf } = this.#session;
-    const reply = await this.#client.write({ method: 'POST', path: `${own}/personalaccesstokens`, headers: { authorization: '', cookie, 'x-csrf-token': csrf }, body: { metadata: { generateName: `${this.#name}-` }, spec: { description: 'of the test', roles: ['widget-reader'], expiresAt: '2099-01-01T00:00:00Z' } } });
+    const reply = await this.#client.write({
+      method: 'POST',
+      path: `${own}/personalaccesstokens`,
+      headers: { authorization: '', cookie, 'x-csrf-token': csrf },
+      body: {
+        metadata: { generateName: `${this.#name}-` },
+        spec: { description: 'of the test', roles: ['widget-reader'], expiresAt: '2099-01-01T00:00:00Z' },
+      },
+    });
     if (reply.status !== 201) throw wrong(reply, `${this.#name} makes a token`);
     this.#token = reply.json.status.token;
   }
@@ -122,12 +180,21 @@ export class PersonModel {
   async #write(request: Request, statuses: readonly number[]): Promise<void> {
     const reply = await this.#client.write(request);
     if (reply.status === 409 && request.method === 'POST' && reply.isRepeated) {
-      const there = await this.#client.send({ path: core(request.path.split('/').at(-1)!, (request.body as { readonly metadata: { readonly name: string } }).metadata.name) }, reply.node);
+      const there = await this.#client.send(
+        {
+          path: core(
+            request.path.split('/').at(-1)!,
+            (request.body as { readonly metadata: { readonly name: string } }).metadata.name,
+          ),
+        },
+        reply.node,
+      );
       this.#noted(there);
       return;
     }
     if (reply.status === 404 && request.method === 'DELETE' && reply.isRepeated) return;
-    if (!statuses.includes(reply.status)) throw wrong(reply, `${request.method ?? ''} ${request.path} for ${this.#name}`);
+    if (!statuses.includes(reply.status))
+      throw wrong(reply, `${request.method ?? ''} ${request.path} for ${this.#name}`);
     this.#noted(reply);
   }
 
@@ -144,21 +211,30 @@ export class PersonModel {
 
   /** Before it refuses a node asks the log whether it missed something; without a log it cannot refuse. */
   async #expect(node: NodeProcess, status: number, headers: Readonly<Record<string, string>>): Promise<void> {
-    const reply = status === 200 ? await this.#client.send(this.#asking(headers), node) : await this.#client.read({ ...this.#asking(headers), credentialIsNew: true }, node);
-    if (reply.status !== status) throw wrong(reply, `${this.#name} must be answered ${status.toString()} with ${Object.keys(headers).join()}`);
+    const reply =
+      status === 200
+        ? await this.#client.send(this.#asking(headers), node)
+        : await this.#client.read({ ...this.#asking(headers), credentialIsNew: true }, node);
+    if (reply.status !== status)
+      throw wrong(reply, `${this.#name} must be answered ${status.toString()} with ${Object.keys(headers).join()}`);
   }
 
   /** Made on one node and shown to another, with nothing between. */
   async #expectAtOnce(node: NodeProcess, status: number, headers: Readonly<Record<string, string>>): Promise<void> {
     const reply = await this.#client.read({ ...this.#asking(headers), credentialIsNew: true }, node);
-    if (reply.status !== status) throw wrong(reply, `${this.#name} must be answered ${status.toString()} at once with ${Object.keys(headers).join()}`);
+    if (reply.status !== status)
+      throw wrong(
+        reply,
+        `${this.#name} must be answered ${status.toString()} at once with ${Object.keys(headers).join()}`,
+      );
   }
 
   async #until(node: NodeProcess, status: number, headers: Readonly<Record<string, string>>): Promise<void> {
     for (;;) {
       const reply = await this.#client.send({ ...this.#asking(headers), credentialIsNew: true }, node);
       if (reply.status === status) return;
-      if (reply.status !== 200 && reply.status !== 503) throw wrong(reply, `${this.#name} comes to be answered ${status.toString()}`);
+      if (reply.status !== 200 && reply.status !== 503)
+        throw wrong(reply, `${this.#name} comes to be answered ${status.toString()}`);
       await this.#client.refused();
     }
   }

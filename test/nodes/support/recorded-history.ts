@@ -11,10 +11,19 @@ export type History = {
   readonly titles: readonly string[];
 };
 
-const types: Readonly<Record<string, string>> = { ObjectCreated: 'ADDED', ObjectUpdated: 'MODIFIED', ObjectDeletionRequested: 'MODIFIED', NameFenced: 'MODIFIED', ObjectDeleted: 'DELETED' };
+const types: Readonly<Record<string, string>> = {
+  ObjectCreated: 'ADDED',
+  ObjectUpdated: 'MODIFIED',
+  ObjectDeletionRequested: 'MODIFIED',
+  NameFenced: 'MODIFIED',
+  ObjectDeleted: 'DELETED',
+};
 
 /** Throws where the revisions of a stream have a hole or an event decides on another state than the one before it left. */
-export async function historyOf(at: LogAt, { group, after }: { readonly group: string; readonly after: string }): Promise<History> {
+export async function historyOf(
+  at: LogAt,
+  { group, after }: { readonly group: string; readonly after: string },
+): Promise<History> {
   const changes: Change[] = [];
   const titles: string[] = [];
   const last = new Map<string, number>();
@@ -24,12 +33,22 @@ export async function historyOf(at: LogAt, { group, after }: { readonly group: s
     if (!isObjectEvent(event) || event.object === undefined) continue;
     const { metadata } = event.object;
     const before = last.get(recorded.stream) ?? -1;
-    if (recorded.revision !== before + 1) throw new Error(`${recorded.stream} goes from revision ${before.toString()} to ${recorded.revision.toString()}`);
-    if (metadata.version !== recorded.revision) throw new Error(`${recorded.stream}: version ${metadata.version.toString()} stands at revision ${recorded.revision.toString()}`);
+    if (recorded.revision !== before + 1)
+      throw new Error(`${recorded.stream} goes from revision ${before.toString()} to ${recorded.revision.toString()}`);
+    if (metadata.version !== recorded.revision)
+      throw new Error(
+        `${recorded.stream}: version ${metadata.version.toString()} stands at revision ${recorded.revision.toString()}`,
+      );
     last.set(recorded.stream, recorded.revision);
     if (recorded.position <= logPosition(BigInt(after))) continue;
     const title = (event.object['spec'] as { readonly title: string }).title;
-    changes.push({ type: types[event.type] ?? event.type, name: metadata.name, version: metadata.version, resourceVersion: recorded.position.toString(), title });
+    changes.push({
+      type: types[event.type] ?? event.type,
+      name: metadata.name,
+      version: metadata.version,
+      resourceVersion: recorded.position.toString(),
+      title,
+    });
     if (event.type === 'ObjectCreated' || event.type === 'ObjectUpdated') titles.push(title);
   }
   return { changes, titles };

@@ -3,20 +3,31 @@ import type { AlternatingClient, Reply } from './alternating-client.ts';
 export const widgetsPath = '/apis/example.com/v1alpha1/widgets';
 
 /** What one service would have stored. */
-type Known = { readonly version: number; readonly resourceVersion: string; readonly uid: string; readonly title: string; readonly size: number; readonly serial: string | undefined };
+type Known = {
+  readonly version: number;
+  readonly resourceVersion: string;
+  readonly uid: string;
+  readonly title: string;
+  readonly size: number;
+  readonly serial: string | undefined;
+};
 
 type Item = {
-  readonly metadata: { readonly name: string; readonly version: number; readonly uid: string; readonly resourceVersion: string; readonly deletionTimestamp?: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly version: number;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly deletionTimestamp?: string;
+  };
   readonly spec: { readonly title: string; readonly serial?: string };
 };
 
 type Slot =
   /** `last` is the stream's last revision; -1 where there never was one. */
-  | { readonly state: 'absent'; readonly last: number }
-  | { readonly state: 'live'; readonly known: Known };
+  { readonly state: 'absent'; readonly last: number } | { readonly state: 'live'; readonly known: Known };
 
 type Written = { readonly title: string; readonly size: number; readonly serial: string | undefined };
-
 
 /**
  * Widgets as one service would keep them, and each operation with the answer it would give. Every write has a title of its
@@ -69,7 +80,11 @@ export class WidgetModel {
     const written = this.#draw(name, known === undefined ? 0 : known.size + 1, serial);
     const version = precondition === 'none' ? undefined : (known?.version ?? 0) - (precondition === 'stale' ? 1 : 0);
     if (version !== undefined && version < 0) return;
-    const reply = await this.#client.write({ method: 'PUT', path: `${widgetsPath}/${name}`, body: bodyOf(name, written, version) });
+    const reply = await this.#client.write({
+      method: 'PUT',
+      path: `${widgetsPath}/${name}`,
+      body: bodyOf(name, written, version),
+    });
     await this.#judgeUpdate(reply, { name, written, precondition });
   }
 
@@ -77,11 +92,25 @@ export class WidgetModel {
   async patch(name: string, kind: 'merge' | 'json', serial: string | undefined): Promise<void> {
     const slot = this.#slot(name);
     const known = slot.state === 'absent' ? undefined : slot.known;
-    const written = this.#draw(name, known === undefined ? 0 : known.size + 1, kind === 'merge' ? serial : known?.serial);
-    const body = kind === 'merge'
-      ? { spec: { title: written.title, size: written.size, serial: written.serial ?? null } }
-      : [{ op: 'test', path: '/spec/title', value: known?.title ?? '' }, { op: 'replace', path: '/spec/title', value: written.title }, { op: 'add', path: '/spec/size', value: written.size }];
-    const reply = await this.#client.write({ method: 'PATCH', path: `${widgetsPath}/${name}`, body, headers: { 'content-type': `application/${kind === 'merge' ? 'merge-patch' : 'json-patch'}+json` } });
+    const written = this.#draw(
+      name,
+      known === undefined ? 0 : known.size + 1,
+      kind === 'merge' ? serial : known?.serial,
+    );
+    const body =
+      kind === 'merge'
+        ? { spec: { title: written.title, size: written.size, serial: written.serial ?? null } }
+        : [
+            { op: 'test', path: '/spec/title', value: known?.title ?? '' },
+            { op: 'replace', path: '/spec/title', value: written.title },
+            { op: 'add', path: '/spec/size', value: written.size },
+          ];
+    const reply = await this.#client.write({
+      method: 'PATCH',
+      path: `${widgetsPath}/${name}`,
+      body,
+      headers: { 'content-type': `application/${kind === 'merge' ? 'merge-patch' : 'json-patch'}+json` },
+    });
     await this.#judgeUpdate(reply, { name, written, precondition: kind === 'merge' ? 'none' : 'tested' });
   }
 
@@ -94,7 +123,8 @@ export class WidgetModel {
       if (slot.state === 'live') this.#removed(name, slot.known);
       return;
     }
-    if (reply.status !== 200 || slot.state === 'absent' || reply.json.metadata.deletionTimestamp === undefined) throw wrong(reply, `${name} was ${slot.state}`);
+    if (reply.status !== 200 || slot.state === 'absent' || reply.json.metadata.deletionTimestamp === undefined)
+      throw wrong(reply, `${name} was ${slot.state}`);
     // The mark and the removal are one append.
     const version = slot.known.version + 2;
     if (reply.json.metadata.version !== version) throw wrong(reply, `its version must be ${version.toString()}`);
@@ -114,7 +144,8 @@ export class WidgetModel {
   async glance(name: string): Promise<void> {
     const reply = await this.#client.send({ path: `${widgetsPath}/${name}` });
     if (reply.status === 404) return;
-    if (reply.status !== 200 || this.#titles.get(name)?.has(reply.json.spec.title) !== true) throw wrong(reply, `${name} never was so`);
+    if (reply.status !== 200 || this.#titles.get(name)?.has(reply.json.spec.title) !== true)
+      throw wrong(reply, `${name} never was so`);
   }
 
   async list(): Promise<void> {
@@ -132,11 +163,24 @@ export class WidgetModel {
   }
 
   #isTaken(serial: string | undefined, except: string): boolean {
-    return serial !== undefined
-      && [...this.#slots].some(([name, slot]) => name !== except && slot.state === 'live' && slot.known.serial === serial);
+    return (
+      serial !== undefined &&
+      [...this.#slots].some(([name, slot]) => name !== except && slot.state === 'live' && slot.known.serial === serial)
+    );
   }
 
-  async #judgeUpdate(reply: Reply & { readonly isRepeated: boolean }, { name, written, precondition }: { readonly name: string; readonly written: Written; readonly precondition: 'current' | 'stale' | 'none' | 'tested' }): Promise<void> {
+  async #judgeUpdate(
+    reply: Reply & { readonly isRepeated: boolean },
+    {
+      name,
+      written,
+      precondition,
+    }: {
+      readonly name: string;
+      readonly written: Written;
+      readonly precondition: 'current' | 'stale' | 'none' | 'tested';
+    },
+  ): Promise<void> {
     const slot = this.#slot(name);
     const isTaken = this.#isTaken(written.serial, name);
     if (reply.status === 200) {
@@ -149,7 +193,11 @@ export class WidgetModel {
     if (reply.status === 404 && slot.state !== 'live') return;
     const isRefusedAsTaken = reply.json?.reason === 'UniqueValueTaken' && isTaken;
     if (reply.status === 409 && (isRefusedAsTaken || precondition === 'stale')) return;
-    if (reply.isRepeated && slot.state === 'live' && (precondition === 'current' ? reply.status === 409 : precondition === 'tested' && reply.status === 422)) {
+    if (
+      reply.isRepeated &&
+      slot.state === 'live' &&
+      (precondition === 'current' ? reply.status === 409 : precondition === 'tested' && reply.status === 422)
+    ) {
       await this.#landed(reply, name, written);
       return;
     }
@@ -161,7 +209,8 @@ export class WidgetModel {
     const slot = this.#slot(name);
     if (!refused.isRepeated) throw wrong(refused, `${name} was ${slot.state}`);
     const reply = await this.#client.send({ path: `${widgetsPath}/${name}` }, refused.node);
-    if (reply.status !== 200 || reply.json.spec.title !== written.title) throw wrong(refused, `but it shows ${reply.text}`);
+    if (reply.status !== 200 || reply.json.spec.title !== written.title)
+      throw wrong(refused, `but it shows ${reply.text}`);
     if (slot.state === 'absent') this.#created(name, reply, written);
     else this.#updated(name, reply, { slot, written });
   }
@@ -173,7 +222,11 @@ export class WidgetModel {
     this.#slots.set(name, { state: 'live', known });
   }
 
-  #updated(name: string, reply: Reply, { slot, written }: { readonly slot: Exclude<Slot, { state: 'absent' }>; readonly written: Written }): void {
+  #updated(
+    name: string,
+    reply: Reply,
+    { slot, written }: { readonly slot: Exclude<Slot, { state: 'absent' }>; readonly written: Written },
+  ): void {
     const known = this.#take(reply, written, slot.known.version + 1);
     if (known.uid !== slot.known.uid) throw wrong(reply, 'its uid has changed');
     this.#slots.set(name, { ...slot, known });
@@ -182,7 +235,8 @@ export class WidgetModel {
   #take(reply: Reply, written: Written, version: number): Known {
     const { metadata, spec } = reply.json;
     if (metadata.version !== version) throw wrong(reply, `its version must be ${version.toString()}`);
-    if (spec.title !== written.title || spec.size !== written.size || spec.serial !== written.serial) throw wrong(reply, `what was written is ${JSON.stringify(written)}`);
+    if (spec.title !== written.title || spec.size !== written.size || spec.serial !== written.serial)
+      throw wrong(reply, `what was written is ${JSON.stringify(written)}`);
     this.acknowledged.add(written.title);
     this.#noted(reply);
     return { ...written, version, resourceVersion: metadata.resourceVersion, uid: metadata.uid };
@@ -190,8 +244,15 @@ export class WidgetModel {
 
   #same(reply: Reply, item: Item, known: Known): void {
     const { metadata, spec } = item;
-    if (metadata.version !== known.version || metadata.uid !== known.uid || spec.title !== known.title || spec.serial !== known.serial) throw wrong(reply, `it is ${JSON.stringify(known)}`);
-    if (metadata.resourceVersion !== known.resourceVersion) throw wrong(reply, `its resourceVersion is ${known.resourceVersion}`);
+    if (
+      metadata.version !== known.version ||
+      metadata.uid !== known.uid ||
+      spec.title !== known.title ||
+      spec.serial !== known.serial
+    )
+      throw wrong(reply, `it is ${JSON.stringify(known)}`);
+    if (metadata.resourceVersion !== known.resourceVersion)
+      throw wrong(reply, `its resourceVersion is ${known.resourceVersion}`);
     if (metadata.deletionTimestamp !== undefined) throw wrong(reply, 'nobody deletes it');
   }
 
@@ -225,8 +286,9 @@ export function wrong({ node, status, text }: Reply, why: string): Error {
 
 function bodyOf(name: string, { title, size, serial }: Written, version?: number): unknown {
   return {
-    apiVersion: 'example.com/v1alpha1', kind: 'Widget', metadata: { name, ...(version === undefined ? {} : { version }) },
+    apiVersion: 'example.com/v1alpha1',
+    kind: 'Widget',
+    metadata: { name, ...(version === undefined ? {} : { version }) },
     spec: { title, size, ...(serial === undefined ? {} : { serial }) },
   };
 }
-

@@ -41,14 +41,19 @@ export class Writer {
         // What it sent before has landed after all: nobody else writes this widget.
         const stored = await node.ask(`${widgetsPath}/${this.name}`);
         if (stored.status === 200 && (JSON.parse(stored.text) as Stored).spec.size === size) this.#took(size, stored);
-        else this.offences.push(`size ${size.toString()}: ${answered.text} but ${stored.status.toString()} ${stored.text}`);
+        else
+          this.offences.push(
+            `size ${size.toString()}: ${answered.text} but ${stored.status.toString()} ${stored.text}`,
+          );
         return;
       }
       if (answered.status !== 503 || answered.headers['retry-after'] === undefined) {
         this.offences.push(`${answered.status.toString()} ${answered.text}`);
         return;
       }
-      await new Promise((resolve) => { setTimeout(resolve, Number(answered.headers['retry-after']) * 200); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, Number(answered.headers['retry-after']) * 200);
+      });
     }
   }
 
@@ -56,8 +61,17 @@ export class Writer {
     const node = this.#nodes[this.#at]!;
     this.#at = (this.#at + 1) % this.#nodes.length;
     const metadata = { name: this.name, ...(size === 0 ? {} : { version: this.#version }) };
-    const body = JSON.stringify({ apiVersion: 'example.com/v1alpha1', kind: 'Widget', metadata, spec: { title: `${this.name} ${size.toString()}`, size } });
-    const answered = await node.ask(size === 0 ? widgetsPath : `${widgetsPath}/${this.name}`, { method: size === 0 ? 'POST' : 'PUT', headers: { 'content-type': 'application/json' }, body });
+    const body = JSON.stringify({
+      apiVersion: 'example.com/v1alpha1',
+      kind: 'Widget',
+      metadata,
+      spec: { title: `${this.name} ${size.toString()}`, size },
+    });
+    const answered = await node.ask(size === 0 ? widgetsPath : `${widgetsPath}/${this.name}`, {
+      method: size === 0 ? 'POST' : 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
     return { answered, node };
   }
 

@@ -4,12 +4,26 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { domain, manifestYaml, mergePatch, moduleText, openStage, temporaryFolder, told, writePlugins, type PluginFiles, type Stage } from './host-stage.ts';
+import {
+  domain,
+  manifestYaml,
+  mergePatch,
+  moduleText,
+  openStage,
+  temporaryFolder,
+  told,
+  writePlugins,
+  type PluginFiles,
+  type Stage,
+} from './host-stage.ts';
 
 const plugins = `plugins.plugin.${domain}`;
 const goods = 'goods.goods.example';
 const good = { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }), 'main.mjs': moduleText('goods') };
-const goodsYaml = (...names: readonly string[]): string => names.map((name) => `---\napiVersion: goods.example/v1\nkind: Goods\nmetadata: {name: ${name}}\nspec: {color: red}\n`).join('');
+const goodsYaml = (...names: readonly string[]): string =>
+  names
+    .map((name) => `---\napiVersion: goods.example/v1\nkind: Goods\nmetadata: {name: ${name}}\nspec: {color: red}\n`)
+    .join('');
 
 type Place = { readonly root: string; readonly dataDir: string };
 
@@ -20,36 +34,64 @@ async function placed(t: Test, files: PluginFiles): Promise<Place> {
 }
 
 async function open(t: Test, { root, dataDir }: Place, isLeader = true): Promise<Stage> {
-  return openStage(t, { dataDir, extra: [root], leadership: { isLeader: () => isLeader, subscribe: () => () => undefined } });
+  return openStage(t, {
+    dataDir,
+    extra: [root],
+    leadership: { isLeader: () => isLeader, subscribe: () => () => undefined },
+  });
 }
 
-t.test('files that change start a plugin anew; a half-written one fails with why and comes back once mended', async (t) => {
-  const place = await placed(t, { good: { ...good, 'helper.mjs': 'export const plural = "goods";', 'main.mjs': `import { plural } from './helper.mjs';\n${moduleText('goods').replace("plural: 'goods'", 'plural')}` } });
-  const stage = await open(t, place);
-  t.equal(stage.phase('good'), 'started', stage.ready('good'));
-  await writeFile(join(place.root, 'good', 'helper.mjs'), 'export const plural = ');
-  await told(stage, 'good', (ready) => ready.startsWith('ModuleFailed'));
-  t.same(stage.closedWatches, [goods], 'its watches have ended');
-  await writeFile(join(place.root, 'good', 'helper.mjs'), 'export const plural = "wares";');
-  await told(stage, 'good', (_ready, phase) => phase === 'started');
-  t.ok(stage.registry.all().some(({ type, serving }) => type.key === 'wares.goods.example' && serving), 'a helper that was edited is loaded anew');
-  await writePlugins(place.root, { good: { 'plugin.yaml': '[' } });
-  await told(stage, 'good', (ready) => ready.startsWith('ManifestUnreadable'));
-  await rm(join(place.root, 'good'), { recursive: true });
-  await told(stage, 'good', (ready) => ready.startsWith('FolderMissing'));
-  await writePlugins(place.root, { good });
-  await told(stage, 'good', (_ready, phase) => phase === 'started');
-  t.ok(stage.registry.all().some(({ type, serving }) => type.key === goods && serving));
-  await stage.close();
-});
+t.test(
+  'files that change start a plugin anew; a half-written one fails with why and comes back once mended',
+  async (t) => {
+    const place = await placed(t, {
+      good: {
+        ...good,
+        'helper.mjs': 'export const plural = "goods";',
+        'main.mjs': `import { plural } from './helper.mjs';\n${moduleText('goods').replace("plural: 'goods'", 'plural')}`,
+      },
+    });
+    const stage = await open(t, place);
+    t.equal(stage.phase('good'), 'started', stage.ready('good'));
+    await writeFile(join(place.root, 'good', 'helper.mjs'), 'export const plural = ');
+    await told(stage, 'good', (ready) => ready.startsWith('ModuleFailed'));
+    t.same(stage.closedWatches, [goods], 'its watches have ended');
+    await writeFile(join(place.root, 'good', 'helper.mjs'), 'export const plural = "wares";');
+    await told(stage, 'good', (_ready, phase) => phase === 'started');
+    t.ok(
+      stage.registry.all().some(({ type, serving }) => type.key === 'wares.goods.example' && serving),
+      'a helper that was edited is loaded anew',
+    );
+    await writePlugins(place.root, { good: { 'plugin.yaml': '[' } });
+    await told(stage, 'good', (ready) => ready.startsWith('ManifestUnreadable'));
+    await rm(join(place.root, 'good'), { recursive: true });
+    await told(stage, 'good', (ready) => ready.startsWith('FolderMissing'));
+    await writePlugins(place.root, { good });
+    await told(stage, 'good', (_ready, phase) => phase === 'started');
+    t.ok(stage.registry.all().some(({ type, serving }) => type.key === goods && serving));
+    await stage.close();
+  },
+);
 
 t.test('a chain of three follows its beginning, and a version out of range is named', async (t) => {
-  const needs = (name: string, dependency: string, range: string): Record<string, string> => ({ 'plugin.yaml': manifestYaml(name, { pluginDependencies: { [dependency]: range } }) });
-  const place = await placed(t, { a: needs('a', 'b', '*'), b: needs('b', 'good', '^1.0.0'), good, lost: needs('lost', 'nowhere', '*') });
+  const needs = (name: string, dependency: string, range: string): Record<string, string> => ({
+    'plugin.yaml': manifestYaml(name, { pluginDependencies: { [dependency]: range } }),
+  });
+  const place = await placed(t, {
+    a: needs('a', 'b', '*'),
+    b: needs('b', 'good', '^1.0.0'),
+    good,
+    lost: needs('lost', 'nowhere', '*'),
+  });
   const stage = await open(t, place);
-  t.same(['a', 'b', 'good'].map((name) => stage.phase(name)), ['started', 'started', 'started']);
+  t.same(
+    ['a', 'b', 'good'].map((name) => stage.phase(name)),
+    ['started', 'started', 'started'],
+  );
   t.match(stage.ready('lost'), /^DependencyMissing: it needs the plugin nowhere/);
-  await writePlugins(place.root, { good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs', version: '2.0.0' }) } });
+  await writePlugins(place.root, {
+    good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs', version: '2.0.0' }) },
+  });
   await told(stage, 'a', (ready) => ready.startsWith('DependencyNotStarted'));
   t.match(stage.ready('b'), /^DependencyVersion: it needs version \^1.0.0 of the plugin good, which is 2.0.0/);
   await writePlugins(place.root, { good: { 'plugin.yaml': good['plugin.yaml'] } });
@@ -58,24 +100,37 @@ t.test('a chain of three follows its beginning, and a version out of range is na
 });
 
 t.test('plugins that need each other are named, and start once one of them lets go', async (t) => {
-  const needs = (name: string, dependency: string): Record<string, string> => ({ 'plugin.yaml': manifestYaml(name, { pluginDependencies: { [dependency]: '*' } }) });
+  const needs = (name: string, dependency: string): Record<string, string> => ({
+    'plugin.yaml': manifestYaml(name, { pluginDependencies: { [dependency]: '*' } }),
+  });
   const place = await placed(t, { a: needs('a', 'b'), b: needs('b', 'c'), c: needs('c', 'a'), good });
   const stage = await open(t, place);
-  for (const name of ['a', 'b', 'c']) t.match(stage.ready(name), /^DependencyCycle: plugins depend on each other: (?:a → b → c|b → c → a|c → a → b)/);
+  for (const name of ['a', 'b', 'c'])
+    t.match(stage.ready(name), /^DependencyCycle: plugins depend on each other: (?:a → b → c|b → c → a|c → a → b)/);
   t.equal(stage.phase('good'), 'started');
   await writePlugins(place.root, { c: { 'plugin.yaml': manifestYaml('c') } });
   await told(stage, 'a', (_ready, phase) => phase === 'started');
-  t.same(['b', 'c'].map((name) => stage.phase(name)), ['started', 'started']);
+  t.same(
+    ['b', 'c'].map((name) => stage.phase(name)),
+    ['started', 'started'],
+  );
   await writePlugins(place.root, { c: needs('c', 'a') });
   for (const name of ['a', 'b', 'c']) await told(stage, name, (ready) => ready.startsWith('DependencyCycle'));
   await stage.close();
 });
 
 t.test('a storm of enabling and disabling ends as the last word says', async (t) => {
-  const stage = await open(t, await placed(t, { good, after: { 'plugin.yaml': manifestYaml('after', { pluginDependencies: { good: '*' } }) } }));
-  for (let turn = 0; turn < 50; turn += 1) await stage.write(plugins, mergePatch('good', { spec: { enabled: turn % 2 === 1 } }));
+  const stage = await open(
+    t,
+    await placed(t, { good, after: { 'plugin.yaml': manifestYaml('after', { pluginDependencies: { good: '*' } }) } }),
+  );
+  for (let turn = 0; turn < 50; turn += 1)
+    await stage.write(plugins, mergePatch('good', { spec: { enabled: turn % 2 === 1 } }));
   await stage.host.settled();
-  t.same(['good', 'after'].map((name) => stage.phase(name)), ['started', 'started']);
+  t.same(
+    ['good', 'after'].map((name) => stage.phase(name)),
+    ['started', 'started'],
+  );
   t.equal(stage.registry.all().filter(({ type }) => type.key === goods).length, 1);
   await stage.close();
 });
@@ -89,14 +144,20 @@ t.test('what a newer version declares no more is removed, unless people changed 
   const second = await open(t, place);
   t.equal(second.object(goods, 'one'), undefined);
   t.notMatch(second.object(goods, 'two'), { metadata: { deletionTimestamp: String } });
-  t.match(second.conditions('good').find(({ type }) => type === 'ChangesKept')?.message, /Goods two: no longer declared; kept because users have changed it/);
+  t.match(
+    second.conditions('good').find(({ type }) => type === 'ChangesKept')?.message,
+    /Goods two: no longer declared; kept because users have changed it/,
+  );
   await second.close();
 });
 
 t.test('an uninstall removes what was declared, with deleteData all there is, and goes on after a crash', async (t) => {
   const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodsYaml('one') } });
   const first = await open(t, place);
-  await first.write(goods, { type: 'create', object: { metadata: { name: 'own', finalizers: ['goods.example/held'] }, spec: { color: 'blue' } } });
+  await first.write(goods, {
+    type: 'create',
+    object: { metadata: { name: 'own', finalizers: ['goods.example/held'] }, spec: { color: 'blue' } },
+  });
   await first.close();
   // Of a node that does not lead nothing is removed: as after a crash before the first step.
   const follower = await open(t, place, false);
@@ -104,7 +165,10 @@ t.test('an uninstall removes what was declared, with deleteData all there is, an
   await follower.write(plugins, { type: 'delete', name: 'good', preconditions: {} });
   await follower.host.settled();
   t.ok(follower.object(goods, 'one'));
-  t.notOk(follower.registry.all().some(({ type }) => type.key === goods), 'it is stopped on every node');
+  t.notOk(
+    follower.registry.all().some(({ type }) => type.key === goods),
+    'it is stopped on every node',
+  );
   await follower.close();
   await rm(join(place.root, 'good'), { recursive: true });
   const leader = await open(t, place);
@@ -116,12 +180,20 @@ t.test('an uninstall removes what was declared, with deleteData all there is, an
 
 t.test('a stop and a load that take long are told while they last', async (t) => {
   const held = new Map<string, () => void>();
-  Object.assign(globalThis, { holdStep: async (step: string) => new Promise<void>((resolve) => { held.set(step, resolve); }) });
+  Object.assign(globalThis, {
+    holdStep: async (step: string) =>
+      new Promise<void>((resolve) => {
+        held.set(step, resolve);
+      }),
+  });
   t.teardown(() => Reflect.deleteProperty(globalThis, 'holdStep'));
   const text = moduleText('goods', { more: 'stop: () => globalThis.holdStep("stop")' });
   const place = await placed(t, { good: { ...good, 'main.mjs': text } });
   const stage = await open(t, place);
-  await writeFile(join(place.root, 'good', 'main.mjs'), `${text.replace('export default', 'const definition =')}export default async () => { await globalThis.holdStep("load"); return definition; };`);
+  await writeFile(
+    join(place.root, 'good', 'main.mjs'),
+    `${text.replace('export default', 'const definition =')}export default async () => { await globalThis.holdStep("load"); return definition; };`,
+  );
   await told(stage, 'good', (ready, phase) => phase === 'stopping' && ready.startsWith('Stopping: '));
   held.get('stop')?.();
   await told(stage, 'good', (ready, phase) => phase === 'not-started' && ready === 'Loading: loading its module');

@@ -53,17 +53,31 @@ export async function writePlugins(root: string, plugins: PluginFiles): Promise<
 }
 
 export function manifestYaml(name: string, spec: Readonly<Record<string, unknown>> = {}): string {
-  return JSON.stringify({ apiVersion: 'plugin.${domain}/v1alpha1', kind: 'Plugin', metadata: { name }, spec: { version: '1.0.0', ...spec } });
+  return JSON.stringify({
+    apiVersion: 'plugin.${domain}/v1alpha1',
+    kind: 'Plugin',
+    metadata: { name },
+    spec: { version: '1.0.0', ...spec },
+  });
 }
 
 /** A module with one type, `<plural>.<group>`, and what else `more` says. */
-export function moduleText(plural: string, { group = `${plural}.example`, more = '' }: { readonly group?: string; readonly more?: string } = {}): string {
+export function moduleText(
+  plural: string,
+  { group = `${plural}.example`, more = '' }: { readonly group?: string; readonly more?: string } = {},
+): string {
   const kind = plural.charAt(0).toUpperCase() + plural.slice(1);
   return `export default { types: [{ group: '${group}', version: 'v1', kind: '${kind}', singular: '${plural}', plural: '${plural}',
     schema: { type: 'object', properties: { spec: { type: 'object' }, status: {} } }, indexes: [{ name: 'spec.color' }] }], ${more} };\n`;
 }
 
-export type Condition = { readonly type: string; readonly status: string; readonly reason: string; readonly message: string; readonly lastTransitionTime: string };
+export type Condition = {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly lastTransitionTime: string;
+};
 
 /** A host on the real log, read models and write door, in folders of its own. */
 export type Stage = {
@@ -107,18 +121,44 @@ export type StageOptions = {
 };
 
 export async function openStage(t: Test, options: StageOptions): Promise<Stage> {
-  const { dataDir, clock = systemClock, leadership = { isLeader: () => true, subscribe: () => () => undefined } } = options;
+  const {
+    dataDir,
+    clock = systemClock,
+    leadership = { isLeader: () => true, subscribe: () => () => undefined },
+  } = options;
   const registry = new TypeRegistry();
-  const log = options.log ?? await openLmdbLog({ dir: join(dataDir, 'log'), onFatal: (error) => { t.fail('the log failed', { error }); } });
+  const log =
+    options.log ??
+    (await openLmdbLog({
+      dir: join(dataDir, 'log'),
+      onFatal: (error) => {
+        t.fail('the log failed', { error });
+      },
+    }));
   const tables = new LmdbTables(join(dataDir, 'read-models'));
-  const models = new ObjectModels({ tables, identity: () => ({ logId: 'the only one', epoch: 0 }), types: (key) => registry.byKey(key)?.type, clock });
+  const models = new ObjectModels({
+    tables,
+    identity: () => ({ logId: 'the only one', epoch: 0 }),
+    types: (key) => registry.byKey(key)?.type,
+    clock,
+  });
   for (const declaration of [pluginTypeDeclaration(domain), roleType]) {
     const compiled = compileType(declaration, { plugin: 'platform', bundled: true, domain });
     if (!compiled.ok) throw new Error(compiled.problems.join('; '));
     registry.register(compiled.type);
   }
   const platformTypes = registry.all().map(({ type }) => type);
-  const execute = createWriteDoor({ log, reader: models, clock, domain, uuid: randomUUID, suffix: () => 'aaaaa', lastEventTime: () => 0, rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) } });
+  const execute = createWriteDoor({
+    log,
+    reader: models,
+    clock,
+    domain,
+    uuid: randomUUID,
+    suffix: () => 'aaaaa',
+    lastEventTime: () => 0,
+    rules: noRules,
+    secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
+  });
   const routes = new Map<string, Endpoints & { serving: boolean }>();
   const reconcilers = new Map<string, readonly MountedReconciler[]>();
   const closedWatches: string[] = [];
@@ -126,28 +166,54 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
   const suspects = new Suspects();
   const host = new PluginHost({
     loadMarks: new LoadMarks(join(dataDir, 'plugin-loads'), randomUUID(), recorder(logLines)),
-    suspects, registry, execute: options.guard?.(execute) ?? execute, reader: models, changes: models, leadership, clock, domain, namesOf: (type, page) => models.namesOf(type, page), platformVersion: '1.2.0', uuid: randomUUID,
+    suspects,
+    registry,
+    execute: options.guard?.(execute) ?? execute,
+    reader: models,
+    changes: models,
+    leadership,
+    clock,
+    domain,
+    namesOf: (type, page) => models.namesOf(type, page),
+    platformVersion: '1.2.0',
+    uuid: randomUUID,
     ...(options.packages === undefined ? {} : { packages: options.packages }),
-    keptOff: new Set(options.keptOff), folders: { bundled: options.bundled ?? [], extra: options.extra ?? [] },
-    log: recorder(logLines), loggerOf: () => recorder(logLines),
+    keptOff: new Set(options.keptOff),
+    folders: { bundled: options.bundled ?? [], extra: options.extra ?? [] },
+    log: recorder(logLines),
+    loggerOf: () => recorder(logLines),
     routes: {
-      announce: (plugin, declared) => { routes.set(plugin, { ...declared, serving: false }); },
-      mount: (plugin, declared) => { routes.set(plugin, { ...declared, serving: true }); },
-      unmount: (plugin) => { routes.delete(plugin); },
+      announce: (plugin, declared) => {
+        routes.set(plugin, { ...declared, serving: false });
+      },
+      mount: (plugin, declared) => {
+        routes.set(plugin, { ...declared, serving: true });
+      },
+      unmount: (plugin) => {
+        routes.delete(plugin);
+      },
     },
     reconcilers: {
-      mount: (plugin, declared) => { reconcilers.set(plugin, declared); },
-      unmount: async (plugin) => { reconcilers.delete(plugin); },
+      mount: (plugin, declared) => {
+        reconcilers.set(plugin, declared);
+      },
+      unmount: async (plugin) => {
+        reconcilers.delete(plugin);
+      },
       health: () => [],
       subscribe: () => () => undefined,
     },
     buildIndexes: async (type) => {
       let unindexed: Unindexed = { count: 0 };
-      const build = async (): Promise<void> => { unindexed = await models.buildIndexes(type); };
+      const build = async (): Promise<void> => {
+        unindexed = await models.buildIndexes(type);
+      };
       await (options.buildIndexes?.(type, build) ?? build());
       return unindexed;
     },
-    closeWatches: (key) => { closedWatches.push(key); },
+    closeWatches: (key) => {
+      closedWatches.push(key);
+    },
   });
   await host.loadTypes();
   const stopping = new AbortController();
@@ -157,26 +223,32 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
     await models.buildIndexes(type);
     registry.serve(type.key);
   }
-  const stage = stageOf({ host, suspects, registry, execute, routes, closedWatches, logLines, reader: models, log }, {
-    events: async () => {
-      let count = 0;
-      for await (const batch of log.readAll({ after: logStart, categories: ['object'] })) count += batch.length;
-      return count;
+  const stage = stageOf(
+    { host, suspects, registry, execute, routes, closedWatches, logLines, reader: models, log },
+    {
+      events: async () => {
+        let count = 0;
+        for await (const batch of log.readAll({ after: logStart, categories: ['object'] })) count += batch.length;
+        return count;
+      },
+      close: async () => {
+        await host.stop();
+        stopping.abort();
+        await following;
+        if (options.log === undefined) await log.close();
+        await tables.close();
+      },
     },
-    close: async () => {
-      await host.stop();
-      stopping.abort();
-      await following;
-      if (options.log === undefined) await log.close();
-      await tables.close();
-    },
-  });
+  );
   if (options.onLoaded === undefined) await host.start();
   else await options.onLoaded(stage);
   return stage;
 }
 
-type Parts = Pick<Stage, 'host' | 'suspects' | 'registry' | 'execute' | 'routes' | 'closedWatches' | 'logLines' | 'reader' | 'log'>;
+type Parts = Pick<
+  Stage,
+  'host' | 'suspects' | 'registry' | 'execute' | 'routes' | 'closedWatches' | 'logLines' | 'reader' | 'log'
+>;
 
 function stageOf(parts: Parts, ends: Pick<Stage, 'close' | 'events'>): Stage {
   const typeOf = (key: string): ResourceType => {
@@ -186,16 +258,25 @@ function stageOf(parts: Parts, ends: Pick<Stage, 'close' | 'events'>): Stage {
   };
   const object = (type: string, name: string): JsonObject | undefined => {
     const stored = parts.reader.get(type as never, name);
-    return stored === undefined ? undefined : JSON.parse(Buffer.from(stored.bytes).toString()) as JsonObject;
+    return stored === undefined ? undefined : (JSON.parse(Buffer.from(stored.bytes).toString()) as JsonObject);
   };
   const status = (plugin: string): { phase?: string; conditions?: Condition[] } =>
     (object(`plugins.plugin.${domain}`, plugin)?.['status'] ?? {}) as { phase?: string; conditions?: Condition[] };
   const write = async (type: string, command: Command): Promise<void> => {
-    const outcome = await parts.execute(typeOf(type), command, { cause: { actor: 'someone', verb: command.type, requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: { kind: 'platform', part: 'test' } });
+    const outcome = await parts.execute(typeOf(type), command, {
+      cause: { actor: 'someone', verb: command.type, requestId: 'r' },
+      dryRun: false,
+      fieldValidation: undefined,
+      origin: 'client',
+      subject: { kind: 'platform', part: 'test' },
+    });
     if (!outcome.ok) throw new Error(JSON.stringify(outcome.rejection));
   };
   return {
-    ...parts, ...ends, object, write,
+    ...parts,
+    ...ends,
+    object,
+    write,
     phase: (plugin) => status(plugin).phase,
     conditions: (plugin) => status(plugin).conditions ?? [],
     ready: (plugin) => {
@@ -210,7 +291,11 @@ function stageOf(parts: Parts, ends: Pick<Stage, 'close' | 'events'>): Stage {
 }
 
 /** Resolves once the plugin's object says so: each change of the read models is looked at. */
-export async function told(stage: Stage, plugin: string, holds: (ready: string, phase: string | undefined) => boolean): Promise<void> {
+export async function told(
+  stage: Stage,
+  plugin: string,
+  holds: (ready: string, phase: string | undefined) => boolean,
+): Promise<void> {
   await new Promise<void>((resolve) => {
     // The host's own timers and watchers keep no process alive.
     const { port1, port2 } = new MessageChannel();
@@ -231,6 +316,10 @@ export function mergePatch(name: string, document: JsonValue): Command {
 }
 
 function recorder(lines: { level: string; message: string; fields: unknown }[]): PluginLogger {
-  const at = (level: string) => (message: string, fields?: unknown): void => { lines.push({ level, message, fields }); };
+  const at =
+    (level: string) =>
+    (message: string, fields?: unknown): void => {
+      lines.push({ level, message, fields });
+    };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }

@@ -6,11 +6,26 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { lastAppliedKey } from '../../../src/plugin/objects/apply-object.ts';
-import { domain, manifestYaml, mergePatch, moduleText, openStage, temporaryFolder, writePlugins, type PluginFiles, type Stage } from './host-stage.ts';
+import {
+  domain,
+  manifestYaml,
+  mergePatch,
+  moduleText,
+  openStage,
+  temporaryFolder,
+  writePlugins,
+  type PluginFiles,
+  type Stage,
+} from './host-stage.ts';
 
 const plugins = `plugins.plugin.${domain}`;
 const goods = 'goods.goods.example';
-const good = { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs', displayName: 'Good' }), 'main.mjs': moduleText('goods', { more: 'routes: [{ method: "GET", path: "/apis/api.goods.example/v1/sum", handler() {} }]' }) };
+const good = {
+  'plugin.yaml': manifestYaml('good', { main: 'main.mjs', displayName: 'Good' }),
+  'main.mjs': moduleText('goods', {
+    more: 'routes: [{ method: "GET", path: "/apis/api.goods.example/v1/sum", handler() {} }]',
+  }),
+};
 
 type Place = { readonly root: string; readonly dataDir: string };
 
@@ -31,16 +46,30 @@ function goodYaml(color: string, more = ''): string {
 t.test('types are registered by loadTypes and served only once the plugin is started', async (t) => {
   const place = await placed(t, { good });
   const stage = await openStage(t, {
-    dataDir: place.dataDir, extra: [place.root],
+    dataDir: place.dataDir,
+    extra: [place.root],
     onLoaded: async (loaded) => {
-      t.same(loaded.registry.all().map(({ type, serving }) => [type.key, serving]), [[plugins, true], ['roles', true], [goods, false]]);
+      t.same(
+        loaded.registry.all().map(({ type, serving }) => [type.key, serving]),
+        [
+          [plugins, true],
+          ['roles', true],
+          [goods, false],
+        ],
+      );
       t.equal(loaded.routes.get('good')?.serving, false);
       await loaded.host.start();
     },
   });
-  t.same(stage.registry.all().map(({ serving }) => serving), [true, true, true]);
+  t.same(
+    stage.registry.all().map(({ serving }) => serving),
+    [true, true, true],
+  );
   t.equal(stage.routes.get('good')?.serving, true);
-  t.match(stage.object(plugins, 'good'), { spec: { displayName: 'Good', version: '1.0.0', main: 'main.mjs' }, status: { phase: 'started' } });
+  t.match(stage.object(plugins, 'good'), {
+    spec: { displayName: 'Good', version: '1.0.0', main: 'main.mjs' },
+    status: { phase: 'started' },
+  });
   await stage.close();
 });
 
@@ -49,7 +78,8 @@ t.test('while indexes are built the plugin is not-started', async (t) => {
   const seen: (string | undefined)[] = [];
   let opened: Stage | undefined;
   const stage = await openStage(t, {
-    dataDir: place.dataDir, extra: [place.root],
+    dataDir: place.dataDir,
+    extra: [place.root],
     onLoaded: async (loaded) => {
       opened = loaded;
       await loaded.host.start();
@@ -79,44 +109,69 @@ t.test('objects of several files and documents are created with the domain fille
     good: {
       ...good,
       'src/main/resources/extensions/a.yaml': `${goodYaml('red')}---\napiVersion: goods.example/v1\nkind: Goods\nmetadata: {name: second}\nspec: {color: "\${domain}"}\n`,
-      'extensions/roles.yml': 'apiVersion: v1alpha1\nkind: Role\nmetadata:\n  name: good-view\n  labels: {"${domain}/role-template": "true"}\nrules: []\n',
+      'extensions/roles.yml':
+        'apiVersion: v1alpha1\nkind: Role\nmetadata:\n  name: good-view\n  labels: {"${domain}/role-template": "true"}\nrules: []\n',
     },
   });
   const stage = await open(t, place);
   t.equal(stage.phase('good'), 'started', stage.ready('good'));
-  t.match(stage.object(goods, 'first'), { metadata: { labels: { 'example.com/set': 'one' } }, spec: { color: 'red', size: 1 } });
+  t.match(stage.object(goods, 'first'), {
+    metadata: { labels: { 'example.com/set': 'one' } },
+    spec: { color: 'red', size: 1 },
+  });
   t.match(stage.object(goods, 'second'), { spec: { color: domain } });
   t.match(stage.object('roles', 'good-view'), { metadata: { labels: { [`${domain}/role-template`]: 'true' } } });
   await stage.close();
 });
 
 t.test('a plugin ships objects of a type of another plugin that comes later by name', async (t) => {
-  const place = await placed(t, { good, 'a-first': { 'plugin.yaml': manifestYaml('a-first'), 'extensions/goods.yaml': goodYaml('red') } });
+  const place = await placed(t, {
+    good,
+    'a-first': { 'plugin.yaml': manifestYaml('a-first'), 'extensions/goods.yaml': goodYaml('red') },
+  });
   const stage = await open(t, place);
   t.equal(stage.phase('a-first'), 'started', stage.ready('a-first'));
   t.match(stage.object(goods, 'first'), { spec: { color: 'red' } });
   await stage.close();
 });
 
-t.test('a later start keeps what people changed, takes what only the plugin changed, and tells where both did', async (t) => {
-  const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodYaml('red', '  shape: round\n  gone: 1\n') } });
-  const first = await open(t, place);
-  await first.write(goods, mergePatch('first', { metadata: { labels: { mine: 'yes' } }, spec: { color: 'green', own: true, shape: null } }));
-  await first.close();
-  await writePlugins(place.root, { good: { 'extensions/goods.yaml': goodYaml('blue', '  shape: round\n  weight: 5\n').replace('size: 1', 'size: 2') } });
-  const second = await open(t, place);
-  t.match(second.object(goods, 'first'), { metadata: { labels: { 'mine': 'yes', 'example.com/set': 'one' } } });
-  t.same(second.object(goods, 'first')?.['spec'], { color: 'green', own: true, size: 2, weight: 5 });
-  t.match(second.conditions('good').find(({ type }) => type === 'ChangesKept')?.message, /Goods first: \/spec\/color$/);
-  t.equal(second.phase('good'), 'started');
-  const events = await second.events();
-  await second.close();
-  const third = await open(t, place);
-  t.same(third.object(goods, 'first')?.['spec'], { color: 'green', own: true, size: 2, weight: 5 });
-  t.notOk(third.conditions('good').some(({ type }) => type === 'ChangesKept'), 'told once');
-  t.equal(await third.events(), events + 1, 'the status alone');
-  await third.close();
-});
+t.test(
+  'a later start keeps what people changed, takes what only the plugin changed, and tells where both did',
+  async (t) => {
+    const place = await placed(t, {
+      good: { ...good, 'extensions/goods.yaml': goodYaml('red', '  shape: round\n  gone: 1\n') },
+    });
+    const first = await open(t, place);
+    await first.write(
+      goods,
+      mergePatch('first', { metadata: { labels: { mine: 'yes' } }, spec: { color: 'green', own: true, shape: null } }),
+    );
+    await first.close();
+    await writePlugins(place.root, {
+      good: {
+        'extensions/goods.yaml': goodYaml('blue', '  shape: round\n  weight: 5\n').replace('size: 1', 'size: 2'),
+      },
+    });
+    const second = await open(t, place);
+    t.match(second.object(goods, 'first'), { metadata: { labels: { mine: 'yes', 'example.com/set': 'one' } } });
+    t.same(second.object(goods, 'first')?.['spec'], { color: 'green', own: true, size: 2, weight: 5 });
+    t.match(
+      second.conditions('good').find(({ type }) => type === 'ChangesKept')?.message,
+      /Goods first: \/spec\/color$/,
+    );
+    t.equal(second.phase('good'), 'started');
+    const events = await second.events();
+    await second.close();
+    const third = await open(t, place);
+    t.same(third.object(goods, 'first')?.['spec'], { color: 'green', own: true, size: 2, weight: 5 });
+    t.notOk(
+      third.conditions('good').some(({ type }) => type === 'ChangesKept'),
+      'told once',
+    );
+    t.equal(await third.events(), events + 1, 'the status alone');
+    await third.close();
+  },
+);
 
 t.test('an object people made before the plugin shipped it stays theirs, missing members aside', async (t) => {
   const place = await placed(t, { good });
@@ -147,14 +202,18 @@ t.test('a shipped object that is gone is made again; one that is going is left t
 });
 
 t.test('what was last applied is remembered in an annotation that stays small', async (t) => {
-  const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodYaml('red', `  text: ${'x'.repeat(500_000)}\n`) } });
+  const place = await placed(t, {
+    good: { ...good, 'extensions/goods.yaml': goodYaml('red', `  text: ${'x'.repeat(500_000)}\n`) },
+  });
   const stage = await open(t, place);
-  const { annotations } = stage.object(goods, 'first')?.['metadata'] as unknown as { annotations: Record<string, string> };
+  const { annotations } = stage.object(goods, 'first')?.['metadata'] as unknown as {
+    annotations: Record<string, string>;
+  };
   t.ok((annotations[lastAppliedKey(domain)] ?? '').length < 500);
   await stage.close();
 });
 
-t.test('spec.enabled stops and starts a plugin, and a restart keeps people\'s choice', async (t) => {
+t.test("spec.enabled stops and starts a plugin, and a restart keeps people's choice", async (t) => {
   const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodYaml('red') } });
   const first = await open(t, place);
   await first.setEnabled('good', false);
@@ -175,7 +234,12 @@ t.test('spec.enabled stops and starts a plugin, and a restart keeps people\'s ch
 });
 
 t.test('a plugin that is switched off is not even run', async (t) => {
-  const place = await placed(t, { off: { 'plugin.yaml': manifestYaml('off', { enabled: false, main: 'main.mjs' }), 'main.mjs': 'globalThis.offRan = true; export default {};' } });
+  const place = await placed(t, {
+    off: {
+      'plugin.yaml': manifestYaml('off', { enabled: false, main: 'main.mjs' }),
+      'main.mjs': 'globalThis.offRan = true; export default {};',
+    },
+  });
   const stage = await open(t, place);
   t.equal(stage.phase('off'), 'stopped');
   t.notOk((globalThis as { offRan?: boolean }).offRan);
@@ -183,11 +247,18 @@ t.test('a plugin that is switched off is not even run', async (t) => {
 });
 
 t.test('stored objects that an index function fails on are told at every start, until it takes them', async (t) => {
-  const indexing = (text: string): string => `export default { types: [{ group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'good', plural: 'goods', schema: { type: 'object', properties: { spec: {} } }, indexes: [{ name: 'made', indexFunc: (good) => ${text} }] }] };`;
+  const indexing = (text: string): string =>
+    `export default { types: [{ group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'good', plural: 'goods', schema: { type: 'object', properties: { spec: {} } }, indexes: [{ name: 'made', indexFunc: (good) => ${text} }] }] };`;
   const place = await placed(t, { good: { ...good, 'main.mjs': indexing('good.spec.color') } });
-  const failing = (stage: Stage): string | undefined => stage.conditions('good').find(({ type }) => type === 'IndexFunctionFailing')?.message;
+  const failing = (stage: Stage): string | undefined =>
+    stage.conditions('good').find(({ type }) => type === 'IndexFunctionFailing')?.message;
   const first = await open(t, place);
-  for (const [name, color] of [['a', 'red'], ['b', 7], ['c', 8]] as const) await first.write(goods, { type: 'create', object: { metadata: { name }, spec: { color: String(color) } } });
+  for (const [name, color] of [
+    ['a', 'red'],
+    ['b', 7],
+    ['c', 8],
+  ] as const)
+    await first.write(goods, { type: 'create', object: { metadata: { name }, spec: { color: String(color) } } });
   t.equal(failing(first), undefined);
   await first.close();
   await writePlugins(place.root, { good: { 'main.mjs': indexing('good.spec.color > 6 ? {} : good.spec.color') } });
@@ -210,24 +281,51 @@ t.test('stored objects that an index function fails on are told at every start, 
 });
 
 t.test('a version that package.json has otherwise is told, as long as it has', async (t) => {
-  const place = await placed(t, { good: { ...good, 'package.json': '{"version": "1.1.0"}' }, same: { 'plugin.yaml': manifestYaml('same'), 'package.json': '{"version": "1.0.0"}' }, odd: { 'plugin.yaml': manifestYaml('odd'), 'package.json': '{' } });
+  const place = await placed(t, {
+    good: { ...good, 'package.json': '{"version": "1.1.0"}' },
+    same: { 'plugin.yaml': manifestYaml('same'), 'package.json': '{"version": "1.0.0"}' },
+    odd: { 'plugin.yaml': manifestYaml('odd'), 'package.json': '{' },
+  });
   const stage = await open(t, place);
-  t.same(['good', 'same', 'odd'].map((name) => stage.conditions(name).map(({ type }) => type)), [['Ready', 'VersionsDiffer'], ['Ready'], ['Ready']]);
-  t.equal(stage.conditions('good')[1]?.message, 'plugin.yaml has the version 1.0.0, which is used, but package.json has "1.1.0"');
-  t.ok(stage.logLines.some(({ level, fields }) => level === 'warn' && JSON.stringify(fields).includes('VersionsDiffer')));
+  t.same(
+    ['good', 'same', 'odd'].map((name) => stage.conditions(name).map(({ type }) => type)),
+    [['Ready', 'VersionsDiffer'], ['Ready'], ['Ready']],
+  );
+  t.equal(
+    stage.conditions('good')[1]?.message,
+    'plugin.yaml has the version 1.0.0, which is used, but package.json has "1.1.0"',
+  );
+  t.ok(
+    stage.logLines.some(({ level, fields }) => level === 'warn' && JSON.stringify(fields).includes('VersionsDiffer')),
+  );
   await stage.close();
 });
 
 t.test('listeners on process that a plugin leaves behind are told when it stops, by its name', async (t) => {
   const listening = (name: string, stop: string): Record<string, string> => ({
-    'plugin.yaml': manifestYaml(name, { main: 'main.mjs' }), 'helper.mjs': 'export const listen = (event) => { const heard = () => {}; process.on(event, heard); return () => process.off(event, heard); };',
+    'plugin.yaml': manifestYaml(name, { main: 'main.mjs' }),
+    'helper.mjs':
+      'export const listen = (event) => { const heard = () => {}; process.on(event, heard); return () => process.off(event, heard); };',
     'main.mjs': `import { listen } from './helper.mjs';\nprocess.once('left-once', () => {});\nconst end = listen('${name}');\nsetImmediate(() => listen('${name}-later'));\nexport default { stop() { ${stop} } };`,
   });
-  const place = await placed(t, { good, messy: listening('messy', ''), tidy: listening('tidy', 'end(); process.removeAllListeners("tidy-later");'), broken: { 'plugin.yaml': manifestYaml('broken', { main: 'main.mjs' }), 'main.mjs': 'process.on("broken", () => {}); throw new Error("boom");' } });
-  t.teardown(() => { for (const event of ['messy', 'messy-later', 'left-once', 'broken']) process.removeAllListeners(event); });
+  const place = await placed(t, {
+    good,
+    messy: listening('messy', ''),
+    tidy: listening('tidy', 'end(); process.removeAllListeners("tidy-later");'),
+    broken: {
+      'plugin.yaml': manifestYaml('broken', { main: 'main.mjs' }),
+      'main.mjs': 'process.on("broken", () => {}); throw new Error("boom");',
+    },
+  });
+  t.teardown(() => {
+    for (const event of ['messy', 'messy-later', 'left-once', 'broken']) process.removeAllListeners(event);
+  });
   const before = process.listenerCount('newListener');
   const stage = await open(t, place);
-  const told = (): readonly unknown[] => stage.logLines.filter(({ message }) => message === 'a plugin left listeners on process').map(({ fields }) => fields);
+  const told = (): readonly unknown[] =>
+    stage.logLines
+      .filter(({ message }) => message === 'a plugin left listeners on process')
+      .map(({ fields }) => fields);
   t.same(told(), [{ plugin: 'broken', events: ['broken'] }]);
   process.emit('left-once' as 'exit', 0);
   for (const name of ['messy', 'tidy', 'good']) await stage.setEnabled(name, false);
@@ -240,14 +338,27 @@ t.test('listeners on process that a plugin leaves behind are told when it stops,
 });
 
 t.test('one that the operator keeps off is not run, says so, and can be uninstalled', async (t) => {
-  const looping = { 'plugin.yaml': manifestYaml('looping', { main: 'main.mjs' }), 'main.mjs': 'globalThis.wasRun = true; throw new Error("as good as an endless loop");' };
-  const place = await placed(t, { good, looping, needy: { 'plugin.yaml': manifestYaml('needy', { pluginDependencies: { looping: '*' } }) } });
+  const looping = {
+    'plugin.yaml': manifestYaml('looping', { main: 'main.mjs' }),
+    'main.mjs': 'globalThis.wasRun = true; throw new Error("as good as an endless loop");',
+  };
+  const place = await placed(t, {
+    good,
+    looping,
+    needy: { 'plugin.yaml': manifestYaml('needy', { pluginDependencies: { looping: '*' } }) },
+  });
   const stage = await openStage(t, { dataDir: place.dataDir, extra: [place.root], keptOff: ['looping', 'nobody'] });
   t.equal((globalThis as { wasRun?: boolean }).wasRun, undefined);
-  t.same(['good', 'looping', 'needy'].map((name) => stage.phase(name)), ['started', 'stopped', 'failed']);
+  t.same(
+    ['good', 'looping', 'needy'].map((name) => stage.phase(name)),
+    ['started', 'stopped', 'failed'],
+  );
   t.equal(stage.ready('looping'), 'KeptOff: this server does not load it: PLUGINS_DISABLED contains its name');
   t.match(stage.ready('needy'), /^DependencyNotStarted: /);
-  t.same(stage.logLines.filter(({ message }) => message.startsWith('PLUGINS_DISABLED')).map(({ fields }) => fields), [{ name: 'nobody' }]);
+  t.same(
+    stage.logLines.filter(({ message }) => message.startsWith('PLUGINS_DISABLED')).map(({ fields }) => fields),
+    [{ name: 'nobody' }],
+  );
   await stage.write(plugins, mergePatch('looping', { spec: { displayName: 'Touched' } }));
   await stage.host.settled();
   t.equal((globalThis as { wasRun?: boolean }).wasRun, undefined);
@@ -270,14 +381,24 @@ t.test('a failed plugin is tried again when its object changes', async (t) => {
 });
 
 t.test('dependants follow what they depend on', async (t) => {
-  const place = await placed(t, { good, a: { 'plugin.yaml': manifestYaml('a', { pluginDependencies: { b: '^1.0.0' } }) }, b: { 'plugin.yaml': manifestYaml('b', { pluginDependencies: { good: '*' } }) } });
+  const place = await placed(t, {
+    good,
+    a: { 'plugin.yaml': manifestYaml('a', { pluginDependencies: { b: '^1.0.0' } }) },
+    b: { 'plugin.yaml': manifestYaml('b', { pluginDependencies: { good: '*' } }) },
+  });
   const stage = await open(t, place);
-  t.same(['a', 'b', 'good'].map((name) => stage.phase(name)), ['started', 'started', 'started']);
+  t.same(
+    ['a', 'b', 'good'].map((name) => stage.phase(name)),
+    ['started', 'started', 'started'],
+  );
   await stage.setEnabled('good', false);
   t.match(stage.ready('b'), /^DependencyNotStarted: it needs the plugin good, which is stopped/);
   t.match(stage.ready('a'), /^DependencyNotStarted: it needs the plugin b, which is failed/);
   await stage.setEnabled('good', true);
-  t.same(['a', 'b', 'good'].map((name) => stage.phase(name)), ['started', 'started', 'started']);
+  t.same(
+    ['a', 'b', 'good'].map((name) => stage.phase(name)),
+    ['started', 'started', 'started'],
+  );
   await stage.close();
 });
 
@@ -318,18 +439,42 @@ t.test('ledgerplane/plugin resolves from a folder that has no dependency on the 
   const place = await placed(t, { good: { ...good, 'main.mjs': module } });
   const stage = await open(t, place);
   t.equal(stage.phase('good'), 'started', stage.ready('good'));
-  t.ok(stage.logLines.some(({ message, fields }) => message === 'defined' && JSON.stringify(fields) === `{"domain":"${domain}","name":"good"}`));
+  t.ok(
+    stage.logLines.some(
+      ({ message, fields }) =>
+        message === 'defined' && JSON.stringify(fields) === `{"domain":"${domain}","name":"good"}`,
+    ),
+  );
   await stage.close();
 });
 
 t.test('bundled plugins may use reserved groups; both shipped ones start', async (t) => {
   const root = await temporaryFolder(t);
   const shipped = fileURLToPath(new URL('../../../plugins', import.meta.url));
-  const yaml = (name: string): Record<string, string> => ({ 'plugin.yaml': manifestYaml(name, { main: 'main.mjs' }), 'main.mjs': `export { default } from ${JSON.stringify(join(shipped, name, 'main.js'))};` });
+  const yaml = (name: string): Record<string, string> => ({
+    'plugin.yaml': manifestYaml(name, { main: 'main.mjs' }),
+    'main.mjs': `export { default } from ${JSON.stringify(join(shipped, name, 'main.js'))};`,
+  });
   await writePlugins(root, { example: yaml('example'), content: yaml('content') });
   const stage = await openStage(t, { dataDir: await temporaryFolder(t), bundled: [root] });
-  t.same(['example', 'content'].map((name) => stage.ready(name).split(':')[0]), ['Started', 'Started']);
-  t.same(stage.registry.all().map(({ type }) => type.key).sort(), ['comments.content.svc.run', plugins, 'posts.content.svc.run', 'roles', 'widgets.example.com']);
-  t.match(stage.routes.get('content')?.routes.map(({ path }) => path), ['/apis/api.content.svc.run/v1alpha1/posts', '/apis/api.content.svc.run/v1alpha1/posts/{name}', '/apis/api.content.svc.run/v1alpha1/tags']);
+  t.same(
+    ['example', 'content'].map((name) => stage.ready(name).split(':')[0]),
+    ['Started', 'Started'],
+  );
+  t.same(
+    stage.registry
+      .all()
+      .map(({ type }) => type.key)
+      .sort(),
+    ['comments.content.svc.run', plugins, 'posts.content.svc.run', 'roles', 'widgets.example.com'],
+  );
+  t.match(
+    stage.routes.get('content')?.routes.map(({ path }) => path),
+    [
+      '/apis/api.content.svc.run/v1alpha1/posts',
+      '/apis/api.content.svc.run/v1alpha1/posts/{name}',
+      '/apis/api.content.svc.run/v1alpha1/tags',
+    ],
+  );
   await stage.close();
 });

@@ -1,38 +1,90 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { eventFor, holding, life, lifeEvents, lifeStates, type Desire, type LifeAct, type LifeEvent, type LifeState, type Transition } from '../../../src/plugin/lifecycle/life.ts';
-
+import {
+  eventFor,
+  holding,
+  life,
+  lifeEvents,
+  lifeStates,
+  type Desire,
+  type LifeAct,
+  type LifeEvent,
+  type LifeState,
+  type Transition,
+} from '../../../src/plugin/lifecycle/life.ts';
 
 /** Every cell, named: state, event → state, act. */
 const cells: Readonly<Record<LifeState, Readonly<Record<LifeEvent, readonly [LifeState, LifeAct]>>>> = {
-  'discovered': {
-    wanted: ['not-started', 'load'], unwanted: ['stopped', 'none'], changed: ['discovered', 'none'], failed: ['failed', 'none'],
-    served: ['discovered', 'none'], released: ['discovered', 'none'], deleted: ['uninstalling', 'erase'], forgotten: ['discovered', 'forget'],
+  discovered: {
+    wanted: ['not-started', 'load'],
+    unwanted: ['stopped', 'none'],
+    changed: ['discovered', 'none'],
+    failed: ['failed', 'none'],
+    served: ['discovered', 'none'],
+    released: ['discovered', 'none'],
+    deleted: ['uninstalling', 'erase'],
+    forgotten: ['discovered', 'forget'],
   },
   'not-started': {
-    wanted: ['not-started', 'none'], unwanted: ['stopping', 'release'], changed: ['stopping', 'release'], failed: ['stopping', 'release'],
-    served: ['started', 'none'], released: ['discovered', 'none'], deleted: ['stopping', 'release'], forgotten: ['stopping', 'release'],
+    wanted: ['not-started', 'none'],
+    unwanted: ['stopping', 'release'],
+    changed: ['stopping', 'release'],
+    failed: ['stopping', 'release'],
+    served: ['started', 'none'],
+    released: ['discovered', 'none'],
+    deleted: ['stopping', 'release'],
+    forgotten: ['stopping', 'release'],
   },
-  'started': {
-    wanted: ['started', 'none'], unwanted: ['stopping', 'release'], changed: ['stopping', 'release'], failed: ['stopping', 'release'],
-    served: ['started', 'none'], released: ['discovered', 'none'], deleted: ['stopping', 'release'], forgotten: ['stopping', 'release'],
+  started: {
+    wanted: ['started', 'none'],
+    unwanted: ['stopping', 'release'],
+    changed: ['stopping', 'release'],
+    failed: ['stopping', 'release'],
+    served: ['started', 'none'],
+    released: ['discovered', 'none'],
+    deleted: ['stopping', 'release'],
+    forgotten: ['stopping', 'release'],
   },
-  'stopping': {
-    wanted: ['stopping', 'none'], unwanted: ['stopping', 'none'], changed: ['stopping', 'none'], failed: ['stopping', 'none'],
-    served: ['stopping', 'none'], released: ['discovered', 'none'], deleted: ['stopping', 'none'], forgotten: ['stopping', 'none'],
+  stopping: {
+    wanted: ['stopping', 'none'],
+    unwanted: ['stopping', 'none'],
+    changed: ['stopping', 'none'],
+    failed: ['stopping', 'none'],
+    served: ['stopping', 'none'],
+    released: ['discovered', 'none'],
+    deleted: ['stopping', 'none'],
+    forgotten: ['stopping', 'none'],
   },
-  'stopped': {
-    wanted: ['not-started', 'load'], unwanted: ['stopped', 'none'], changed: ['discovered', 'none'], failed: ['failed', 'none'],
-    served: ['stopped', 'none'], released: ['stopped', 'none'], deleted: ['uninstalling', 'erase'], forgotten: ['discovered', 'forget'],
+  stopped: {
+    wanted: ['not-started', 'load'],
+    unwanted: ['stopped', 'none'],
+    changed: ['discovered', 'none'],
+    failed: ['failed', 'none'],
+    served: ['stopped', 'none'],
+    released: ['stopped', 'none'],
+    deleted: ['uninstalling', 'erase'],
+    forgotten: ['discovered', 'forget'],
   },
-  'failed': {
-    wanted: ['not-started', 'load'], unwanted: ['stopped', 'none'], changed: ['discovered', 'none'], failed: ['failed', 'none'],
-    served: ['failed', 'none'], released: ['failed', 'none'], deleted: ['uninstalling', 'erase'], forgotten: ['discovered', 'forget'],
+  failed: {
+    wanted: ['not-started', 'load'],
+    unwanted: ['stopped', 'none'],
+    changed: ['discovered', 'none'],
+    failed: ['failed', 'none'],
+    served: ['failed', 'none'],
+    released: ['failed', 'none'],
+    deleted: ['uninstalling', 'erase'],
+    forgotten: ['discovered', 'forget'],
   },
-  'uninstalling': {
-    wanted: ['uninstalling', 'none'], unwanted: ['uninstalling', 'none'], changed: ['uninstalling', 'none'], failed: ['uninstalling', 'none'],
-    served: ['uninstalling', 'none'], released: ['uninstalling', 'none'], deleted: ['uninstalling', 'erase'], forgotten: ['discovered', 'forget'],
+  uninstalling: {
+    wanted: ['uninstalling', 'none'],
+    unwanted: ['uninstalling', 'none'],
+    changed: ['uninstalling', 'none'],
+    failed: ['uninstalling', 'none'],
+    served: ['uninstalling', 'none'],
+    released: ['uninstalling', 'none'],
+    deleted: ['uninstalling', 'erase'],
+    forgotten: ['discovered', 'forget'],
   },
 };
 
@@ -43,27 +95,36 @@ for (const state of lifeStates) {
   }
 }
 
-t.test('whatever happens in whatever order, what is registered is taken back before a state that must hold nothing', (t) => {
-  fc.assert(fc.property(fc.array(fc.constantFrom(...lifeEvents), { maxLength: 60 }), (events) => {
-    let state: LifeState = 'discovered';
-    let isRegistered = false;
-    for (const event of events) {
-      // The host tells `released` only after an act of release, and `served` only of what is registered.
-      if (event === 'released' && state !== 'stopping') continue;
-      if (event === 'served' && !isRegistered) continue;
-      if (event === 'released') isRegistered = false;
-      const { to, act }: Transition = life[state][event];
-      if (act === 'load') isRegistered = true;
-      if (isRegistered && !holding[to]) return false;
-      if (act === 'forget' && isRegistered) return false;
-      if (act === 'release' && to !== 'stopping') return false;
-      state = to;
-      if (!lifeStates.includes(state)) return false;
-    }
-    return true;
-  }), { numRuns: Number(process.env['PBT_RUNS'] ?? 1_000), ...(process.env['PBT_SEED'] === undefined ? {} : { seed: Number(process.env['PBT_SEED']) }) });
-  t.end();
-});
+t.test(
+  'whatever happens in whatever order, what is registered is taken back before a state that must hold nothing',
+  (t) => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...lifeEvents), { maxLength: 60 }), (events) => {
+        let state: LifeState = 'discovered';
+        let isRegistered = false;
+        for (const event of events) {
+          // The host tells `released` only after an act of release, and `served` only of what is registered.
+          if (event === 'released' && state !== 'stopping') continue;
+          if (event === 'served' && !isRegistered) continue;
+          if (event === 'released') isRegistered = false;
+          const { to, act }: Transition = life[state][event];
+          if (act === 'load') isRegistered = true;
+          if (isRegistered && !holding[to]) return false;
+          if (act === 'forget' && isRegistered) return false;
+          if (act === 'release' && to !== 'stopping') return false;
+          state = to;
+          if (!lifeStates.includes(state)) return false;
+        }
+        return true;
+      }),
+      {
+        numRuns: Number(process.env['PBT_RUNS'] ?? 1_000),
+        ...(process.env['PBT_SEED'] === undefined ? {} : { seed: Number(process.env['PBT_SEED']) }),
+      },
+    );
+    t.end();
+  },
+);
 
 /** Where it comes to, with acts that all succeed. */
 function restOf(start: LifeState, desire: Desire['kind']): LifeState {
@@ -79,7 +140,13 @@ function restOf(start: LifeState, desire: Desire['kind']): LifeState {
 }
 
 t.test('from every state every desire is reached by its own events alone, and then rests', (t) => {
-  const rest: Readonly<Record<Desire['kind'], LifeState>> = { run: 'started', off: 'stopped', fail: 'failed', uninstall: 'uninstalling', gone: 'discovered' };
+  const rest: Readonly<Record<Desire['kind'], LifeState>> = {
+    run: 'started',
+    off: 'stopped',
+    fail: 'failed',
+    uninstall: 'uninstalling',
+    gone: 'discovered',
+  };
   for (const start of lifeStates) {
     for (const desire of ['run', 'off', 'fail', 'uninstall', 'gone'] as const) {
       // One whose object has a deletion timestamp has it until it is gone.

@@ -15,7 +15,8 @@ const plugins = '/apis/plugin.svc.run/v1alpha1/plugins';
 const goods = '/apis/goods.example/v1/goods';
 const others = '/apis/others.example/v1/others';
 const hello = '/apis/api.goods.example/v1/hello';
-const route = '{ method: "GET", path: "/apis/api.goods.example/v1/hello", handler: () => ({ body: { word: word(), from } }) }';
+const route =
+  '{ method: "GET", path: "/apis/api.goods.example/v1/hello", handler: () => ({ body: { word: word(), from } }) }';
 
 function mainText(from: string): string {
   return `import { word } from './lib/helper.mjs';\nconst from = '${from}';\n${moduleText('goods', { more: `routes: [${route}]` })}`;
@@ -29,7 +30,18 @@ const good = {
 };
 const other = { 'plugin.yaml': manifestYaml('other', { main: 'main.mjs' }), 'main.mjs': moduleText('others') };
 
-type Plugin = { readonly status: { readonly phase: string; readonly version?: string; readonly conditions: readonly { readonly type: string; readonly status: string; readonly reason: string; readonly message: string }[] } };
+type Plugin = {
+  readonly status: {
+    readonly phase: string;
+    readonly version?: string;
+    readonly conditions: readonly {
+      readonly type: string;
+      readonly status: string;
+      readonly reason: string;
+      readonly message: string;
+    }[];
+  };
+};
 type Given = { readonly server: TestServer; readonly folder: string };
 
 async function given(t: Test): Promise<Given> {
@@ -42,7 +54,7 @@ async function given(t: Test): Promise<Given> {
 
 async function until(server: TestServer, holds: (ready: string, phase: string) => boolean): Promise<Plugin> {
   for (;;) {
-    const plugin = await (await server.call(`${plugins}/good`)).json() as Plugin;
+    const plugin = (await (await server.call(`${plugins}/good`)).json()) as Plugin;
     const ready = plugin.status.conditions.find(({ type }) => type === 'Ready');
     if (holds(`${ready?.reason ?? ''}: ${ready?.message ?? ''}`, plugin.status.phase)) return plugin;
     await passes(10);
@@ -67,13 +79,23 @@ t.test('watches end with 1012, and new code serves, of helpers too', async (t) =
   const { server, folder } = await given(t);
   await answersWith(server, 'first', 'one');
   const headers = { authorization: adminAuthorization };
-  const watches = await Promise.all(transports.map(async (transport) => Watching.open(server.url, transport === 'json' ? goods : `${goods}?watch=true`, { transport, headers })));
+  const watches = await Promise.all(
+    transports.map(async (transport) =>
+      Watching.open(server.url, transport === 'json' ? goods : `${goods}?watch=true`, { transport, headers }),
+    ),
+  );
   const elsewhere = await Watching.open(server.url, `${others}?watch=true`, { transport: 'websocket', headers });
   await writeFile(join(folder, 'lib', 'helper.mjs'), 'export const word = () => "second";\n');
   await answersWith(server, 'second', 'one');
-  t.strictSame(await Promise.all(watches.map(ended)), transports.map((transport) => (transport === 'websocket' ? 1012 : 0)));
-  t.strictSame(watches.map(({ story }) => story.at(-1)), transports.map(() => 'ERROR Status 503'));
-  t.equal(elsewhere.closed, undefined, 'another plugin\'s go on');
+  t.strictSame(
+    await Promise.all(watches.map(ended)),
+    transports.map((transport) => (transport === 'websocket' ? 1012 : 0)),
+  );
+  t.strictSame(
+    watches.map(({ story }) => story.at(-1)),
+    transports.map(() => 'ERROR Status 503'),
+  );
+  t.equal(elsewhere.closed, undefined, "another plugin's go on");
   await until(server, (_ready, phase) => phase === 'started');
   t.match(await (await server.call(`${goods}/shipped`)).json(), { spec: { color: 'red' } });
   const again = await Watching.open(server.url, `${goods}?watch=true`, { transport: 'websocket', headers });
@@ -92,7 +114,10 @@ t.test('while it is loaded anew nothing of it is told to be gone', async (t) => 
   const { server, folder } = await given(t);
   await answersWith(server, 'first', 'one');
   const met = new Set<number>();
-  await writeFile(join(folder, 'main.mjs'), `await new Promise((resolve) => { setTimeout(resolve, 700); });\n${mainText('two')}`);
+  await writeFile(
+    join(folder, 'main.mjs'),
+    `await new Promise((resolve) => { setTimeout(resolve, 700); });\n${mainText('two')}`,
+  );
   for (let isBack = false; !isBack;) {
     const answers = await Promise.all([`${goods}/shipped`, goods, hello].map(async (path) => server.call(path)));
     for (const { status } of answers) met.add(status);
@@ -100,7 +125,11 @@ t.test('while it is loaded anew nothing of it is told to be gone', async (t) => 
   }
   t.strictSame([...met].sort(), [200, 503]);
   t.equal((await server.call('/apis/api.goods.example/v1/nothing')).status, 404, 'once it is back');
-  await server.call(`${plugins}/good`, { method: 'PATCH', headers: { 'content-type': 'application/merge-patch+json' }, body: { spec: { enabled: false } } });
+  await server.call(`${plugins}/good`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/merge-patch+json' },
+    body: { spec: { enabled: false } },
+  });
   await until(server, (_ready, phase) => phase === 'stopped');
   t.equal((await server.call(goods)).status, 404, 'nor is one expected that was switched off');
 });

@@ -12,20 +12,35 @@ function raise(thrown: unknown): never {
 }
 
 const failing: Readonly<Record<string, () => unknown>> = {
-  'throws': () => raise(new Error('boom')),
+  throws: () => raise(new Error('boom')),
   'throws nothing': () => raise(undefined),
   'throws what has no text': () => raise(Object.create(null)),
-  'rejects': async () => Promise.reject(Object.create(null) as Error),
-  'answers a thenable that throws': () => ({ get then() { return raise(Object.create(null)); } }),
-  'throws a hostile error': () => raise(new Proxy(new Error(), { get: () => raise(1), getPrototypeOf: () => raise(1) })),
+  rejects: async () => Promise.reject(Object.create(null) as Error),
+  'answers a thenable that throws': () => ({
+    get then() {
+      return raise(Object.create(null));
+    },
+  }),
+  'throws a hostile error': () =>
+    raise(new Proxy(new Error(), { get: () => raise(1), getPrototypeOf: () => raise(1) })),
 };
 
-function stopping(stop: () => unknown): { readonly clock: FakeClock; readonly lines: string[]; readonly ended: Promise<void> } {
+function stopping(stop: () => unknown): {
+  readonly clock: FakeClock;
+  readonly lines: string[];
+  readonly ended: Promise<void>;
+} {
   const clock = new FakeClock();
   const lines: string[] = [];
-  const note = (message: string): void => { lines.push(message); };
+  const note = (message: string): void => {
+    lines.push(message);
+  };
   const is = { plugin: 'bad', loaded: { definition: { stop } } } as unknown as Loaded;
-  const incarnation = new Incarnation(is, { clock, tellLeftListeners: () => undefined, log: { debug: note, info: note, warn: note, error: note } } as unknown as IncarnationDependencies);
+  const incarnation = new Incarnation(is, {
+    clock,
+    tellLeftListeners: () => undefined,
+    log: { debug: note, info: note, warn: note, error: note },
+  } as unknown as IncarnationDependencies);
   return { clock, lines, ended: incarnation.end() };
 }
 
@@ -44,7 +59,9 @@ t.test('what a stop throws is told, and changes nothing', async (t) => {
 t.test('a stop that never ends is given up at the limit, and not before', async (t) => {
   const { clock, lines, ended } = stopping(() => new Promise(() => undefined));
   let isEnded = false;
-  void ended.then(() => { isEnded = true; });
+  void ended.then(() => {
+    isEnded = true;
+  });
   clock.advance(pluginStopMs - 1);
   await nextTurn();
   t.notOk(isEnded);

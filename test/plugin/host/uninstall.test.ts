@@ -13,14 +13,29 @@ import { roleKey } from '../../../src/auth/types/platform-types.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import type { Execute } from '../../../src/write/execute.ts';
 import { Lead } from '../../reconcilers/controller-stage.ts';
-import { domain, manifestYaml, mergePatch, moduleText, openStage, temporaryFolder, told, writePlugins, type PluginFiles, type Stage, type StageOptions } from './host-stage.ts';
+import {
+  domain,
+  manifestYaml,
+  mergePatch,
+  moduleText,
+  openStage,
+  temporaryFolder,
+  told,
+  writePlugins,
+  type PluginFiles,
+  type Stage,
+  type StageOptions,
+} from './host-stage.ts';
 
 t.setTimeout(240_000);
 const plugins = `plugins.plugin.${domain}`;
 const goods = 'goods.goods.example';
 const good = {
-  'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }), 'main.mjs': moduleText('goods'),
-  'extensions/goods.yaml': ['one', 'two'].map((name) => `---\napiVersion: goods.example/v1\nkind: Goods\nmetadata: {name: ${name}}\nspec: {color: red}\n`).join(''),
+  'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }),
+  'main.mjs': moduleText('goods'),
+  'extensions/goods.yaml': ['one', 'two']
+    .map((name) => `---\napiVersion: goods.example/v1\nkind: Goods\nmetadata: {name: ${name}}\nspec: {color: red}\n`)
+    .join(''),
 };
 
 /** A node with a collector, which dies at a given write: of it and all later ones nothing comes. */
@@ -32,10 +47,26 @@ class UninstallStage {
     this.stage = stage;
     const { reader, registry, execute } = stage;
     this.#collector = new Collector({
-      changes: reader, reader, execute, bound: new ReconcileBound(systemClock), leadership: lead, clock: systemClock, uuid: randomUUID, onError: (error) => { throw error; },
-      types: (key) => registry.byKey(key)?.type, serving: () => registry.all().filter(({ serving }) => serving).map(({ type }) => type),
+      changes: reader,
+      reader,
+      execute,
+      bound: new ReconcileBound(systemClock),
+      leadership: lead,
+      clock: systemClock,
+      uuid: randomUUID,
+      onError: (error) => {
+        throw error;
+      },
+      types: (key) => registry.byKey(key)?.type,
+      serving: () =>
+        registry
+          .all()
+          .filter(({ serving }) => serving)
+          .map(({ type }) => type),
     });
-    registry.subscribe(({ type }, change) => { if (change === 'serving') this.#collector.enqueueAll(type); });
+    registry.subscribe(({ type }, change) => {
+      if (change === 'serving') this.#collector.enqueueAll(type);
+    });
     this.#collector.open();
   }
 
@@ -90,33 +121,46 @@ function left(stage: Stage, type: string): readonly string[] {
   return stage.reader.namesOf(type as never, { after: undefined, limit: 100 });
 }
 
-for (const [deleteData, isFolderGone] of [[false, true], [true, false]] as const) {
-  t.test(`broken off at each write, deleteData ${String(deleteData)}, folder ${isFolderGone ? 'gone' : 'there'}`, async (t) => {
-    let isDone = false;
-    for (let writes = 0; !isDone; writes += 1) {
-      const { root, dataDir } = await given(t);
-      const first = await openStage(t, { dataDir, extra: [root] });
-      await first.write(goods, { type: 'create', object: { metadata: { name: 'own', finalizers: ['goods.example/held'] }, spec: { color: 'blue' } } });
-      await first.write(goods, mergePatch('two', { metadata: { finalizers: ['goods.example/held'] } }));
-      await first.close();
-      if (isFolderGone) await rm(join(root, 'good'), { recursive: true });
-      const state = { writes: Infinity, isDead: false };
-      const dying = await UninstallStage.open(t, { dataDir, extra: [root], guard: dyingAfter(state) });
-      state.writes = writes;
-      await deleted(dying.stage, deleteData);
-      await dying.settle();
-      isDone = !state.isDead;
-      await dying.close();
-      if (isFolderGone) await rm(join(root, 'good'), { recursive: true, force: true });
-      // What lies in a folder is discovered anew once it is gone: the next node finds no folder.
-      const next = await UninstallStage.open(t, { dataDir });
-      await next.settle();
-      t.strictSame(left(next.stage, plugins), [], `after ${String(writes)} writes the name is free`);
-      t.strictSame(left(next.stage, goods), deleteData ? [] : ['own'], `after ${String(writes)} writes nothing declared is left`);
-      t.strictSame(next.stage.host.plugins(), []);
-      await next.close();
-    }
-  });
+for (const [deleteData, isFolderGone] of [
+  [false, true],
+  [true, false],
+] as const) {
+  t.test(
+    `broken off at each write, deleteData ${String(deleteData)}, folder ${isFolderGone ? 'gone' : 'there'}`,
+    async (t) => {
+      let isDone = false;
+      for (let writes = 0; !isDone; writes += 1) {
+        const { root, dataDir } = await given(t);
+        const first = await openStage(t, { dataDir, extra: [root] });
+        await first.write(goods, {
+          type: 'create',
+          object: { metadata: { name: 'own', finalizers: ['goods.example/held'] }, spec: { color: 'blue' } },
+        });
+        await first.write(goods, mergePatch('two', { metadata: { finalizers: ['goods.example/held'] } }));
+        await first.close();
+        if (isFolderGone) await rm(join(root, 'good'), { recursive: true });
+        const state = { writes: Infinity, isDead: false };
+        const dying = await UninstallStage.open(t, { dataDir, extra: [root], guard: dyingAfter(state) });
+        state.writes = writes;
+        await deleted(dying.stage, deleteData);
+        await dying.settle();
+        isDone = !state.isDead;
+        await dying.close();
+        if (isFolderGone) await rm(join(root, 'good'), { recursive: true, force: true });
+        // What lies in a folder is discovered anew once it is gone: the next node finds no folder.
+        const next = await UninstallStage.open(t, { dataDir });
+        await next.settle();
+        t.strictSame(left(next.stage, plugins), [], `after ${String(writes)} writes the name is free`);
+        t.strictSame(
+          left(next.stage, goods),
+          deleteData ? [] : ['own'],
+          `after ${String(writes)} writes nothing declared is left`,
+        );
+        t.strictSame(next.stage.host.plugins(), []);
+        await next.close();
+      }
+    },
+  );
 }
 
 t.test('one that failed, with objects of an earlier version, goes as well', async (t) => {
@@ -131,9 +175,12 @@ t.test('one that failed, with objects of an earlier version, goes as well', asyn
   await node.close();
 });
 
-t.test('what it declared of another\'s type goes, too, and a finalizer somebody else holds is theirs', async (t) => {
-  const role = (name: string, more = ''): string => `---\napiVersion: v1alpha1\nkind: Role\nmetadata: {name: ${name}${more}}\nrules: []\n`;
-  const { root, dataDir } = await given(t, { good: { ...good, 'extensions/roles.yaml': role('free') + role('held', ', finalizers: [somebody.example/held]') } });
+t.test("what it declared of another's type goes, too, and a finalizer somebody else holds is theirs", async (t) => {
+  const role = (name: string, more = ''): string =>
+    `---\napiVersion: v1alpha1\nkind: Role\nmetadata: {name: ${name}${more}}\nrules: []\n`;
+  const { root, dataDir } = await given(t, {
+    good: { ...good, 'extensions/roles.yaml': role('free') + role('held', ', finalizers: [somebody.example/held]') },
+  });
   const node = await UninstallStage.open(t, { dataDir, extra: [root] });
   t.equal(node.stage.phase('good'), 'started', node.stage.ready('good'));
   await deleted(node.stage, false);
@@ -149,7 +196,9 @@ t.test('what somebody writes between is kept, and the uninstall ends at once', a
   let isHeld = false;
   const stages: Stage[] = [];
   const node = await UninstallStage.open(t, {
-    dataDir, extra: [root], onLoaded: async (stage) => {
+    dataDir,
+    extra: [root],
+    onLoaded: async (stage) => {
       stages.push(stage);
       await stage.host.start();
     },
@@ -167,7 +216,10 @@ t.test('what somebody writes between is kept, and the uninstall ends at once', a
   await node.settle();
   t.ok(isHeld);
   t.strictSame([left(node.stage, plugins), left(node.stage, goods)], [[], []]);
-  t.strictSame(node.stage.logLines.filter(({ level }) => level === 'error'), []);
+  t.strictSame(
+    node.stage.logLines.filter(({ level }) => level === 'error'),
+    [],
+  );
   await node.close();
 });
 
@@ -239,7 +291,12 @@ t.test('deleted at each write of its start', async (t) => {
     let count = 0;
     state.isDone = true;
     const node = await UninstallStage.open(t, {
-      dataDir, extra: [root], onLoaded: async (loaded) => { stage = loaded; await loaded.host.start(); },
+      dataDir,
+      extra: [root],
+      onLoaded: async (loaded) => {
+        stage = loaded;
+        await loaded.host.start();
+      },
       guard: (execute) => async (type, command, context) => {
         const outcome = await execute(type, command, context);
         count += 1;
@@ -253,7 +310,11 @@ t.test('deleted at each write of its start', async (t) => {
     });
     if (!isDone()) {
       await node.settle();
-      t.strictSame([left(node.stage, plugins), left(node.stage, goods)], [[], []], `after ${String(writes)} writes of its start`);
+      t.strictSame(
+        [left(node.stage, plugins), left(node.stage, goods)],
+        [[], []],
+        `after ${String(writes)} writes of its start`,
+      );
       t.notOk(node.stage.registry.all().some(({ type }) => type.key === goods));
       t.strictSame(node.stage.host.plugins(), []);
     }
@@ -268,31 +329,50 @@ t.test('two nodes: the lead changes hands at each write', async (t) => {
     const leads = [new Lead(), new Lead(false)] as const;
     const budget = { writes: Infinity };
     state.isDone = true;
-    const first = await UninstallStage.open(t, {
-      dataDir, extra: [root],
-      guard: (execute) => async (type, command, context) => {
-        if (budget.writes <= 0 && leads[0].isLeader()) {
-          state.isDone = false;
-          leads[0].give(false);
-          leads[1].give(true);
-        }
-        budget.writes -= 1;
-        return execute(type, command, context);
+    const first = await UninstallStage.open(
+      t,
+      {
+        dataDir,
+        extra: [root],
+        guard: (execute) => async (type, command, context) => {
+          if (budget.writes <= 0 && leads[0].isLeader()) {
+            state.isDone = false;
+            leads[0].give(false);
+            leads[1].give(true);
+          }
+          budget.writes -= 1;
+          return execute(type, command, context);
+        },
       },
-    }, leads[0]);
-    const second = await UninstallStage.open(t, { dataDir: await temporaryFolder(t), extra: [root], log: first.stage.log }, leads[1]);
-    await first.stage.write(goods, { type: 'create', object: { metadata: { name: 'own', finalizers: ['goods.example/held'] }, spec: { color: 'blue' } } });
+      leads[0],
+    );
+    const second = await UninstallStage.open(
+      t,
+      { dataDir: await temporaryFolder(t), extra: [root], log: first.stage.log },
+      leads[1],
+    );
+    await first.stage.write(goods, {
+      type: 'create',
+      object: { metadata: { name: 'own', finalizers: ['goods.example/held'] }, spec: { color: 'blue' } },
+    });
     budget.writes = writes;
     await deleted(first.stage, true);
     const both = async (): Promise<void> => {
-      for (let position = -1n; position !== first.stage.reader.position() || position !== second.stage.reader.position();) {
+      for (
+        let position = -1n;
+        position !== first.stage.reader.position() || position !== second.stage.reader.position();
+      ) {
         position = first.stage.reader.position();
         await Promise.all([first.settle(), second.settle()]);
       }
     };
     await both();
     for (const { stage } of [first, second]) {
-      t.strictSame([left(stage, plugins), left(stage, goods)], [[], []], `the lead went after ${String(writes)} writes`);
+      t.strictSame(
+        [left(stage, plugins), left(stage, goods)],
+        [[], []],
+        `the lead went after ${String(writes)} writes`,
+      );
       t.strictSame(stage.host.plugins(), []);
       t.notOk(stage.registry.all().some(({ type }) => type.key === goods));
     }
@@ -305,8 +385,12 @@ t.test('two nodes: the lead changes hands at each write', async (t) => {
 class Door {
   #arrive = (): void => undefined;
   #open = (): void => undefined;
-  readonly arrival = new Promise<void>((resolve) => { this.#arrive = resolve; });
-  readonly #opening = new Promise<void>((resolve) => { this.#open = resolve; });
+  readonly arrival = new Promise<void>((resolve) => {
+    this.#arrive = resolve;
+  });
+  readonly #opening = new Promise<void>((resolve) => {
+    this.#open = resolve;
+  });
 
   async wait(): Promise<void> {
     this.#arrive();
@@ -328,12 +412,21 @@ async function settled(...nodes: readonly UninstallStage[]): Promise<void> {
 
 function isWhole(t: Test, { stage }: UninstallStage, when: string): void {
   t.strictSame(left(stage, goods), ['one', 'own', 'two'], when);
-  for (const name of ['one', 'own', 'two']) t.notMatch(stage.object(goods, name), { metadata: { deletionTimestamp: String } }, `${name}, ${when}`);
-  t.match(stage.object(plugins, 'good'), { metadata: { finalizers: [`plugin.${domain}/uninstall`] }, status: { phase: 'started' } }, when);
+  for (const name of ['one', 'own', 'two'])
+    t.notMatch(stage.object(goods, name), { metadata: { deletionTimestamp: String } }, `${name}, ${when}`);
+  t.match(
+    stage.object(plugins, 'good'),
+    { metadata: { finalizers: [`plugin.${domain}/uninstall`] }, status: { phase: 'started' } },
+    when,
+  );
   t.strictSame(stage.host.plugins(), [{ name: 'good', phase: 'started', failure: undefined }], when);
 }
 
-const own = async (stage: Stage): Promise<void> => stage.write(goods, { type: 'create', object: { metadata: { name: 'own', finalizers: ['goods.example/held'] }, spec: { color: 'blue' } } });
+const own = async (stage: Stage): Promise<void> =>
+  stage.write(goods, {
+    type: 'create',
+    object: { metadata: { name: 'own', finalizers: ['goods.example/held'] }, spec: { color: 'blue' } },
+  });
 
 t.test('two nodes: what is there anew while the one that led still removes is left alone', async (t) => {
   let isDone = false;
@@ -342,15 +435,24 @@ t.test('two nodes: what is there anew while the one that led still removes is le
     const leads = [new Lead(), new Lead(false)] as const;
     const budget = { writes: Infinity };
     const door = new Door();
-    const first = await UninstallStage.open(t, {
-      dataDir, extra: [root],
-      guard: (execute) => async (type, command, context) => {
-        if (budget.writes === 0) await door.wait();
-        budget.writes -= 1;
-        return execute(type, command, context);
+    const first = await UninstallStage.open(
+      t,
+      {
+        dataDir,
+        extra: [root],
+        guard: (execute) => async (type, command, context) => {
+          if (budget.writes === 0) await door.wait();
+          budget.writes -= 1;
+          return execute(type, command, context);
+        },
       },
-    }, leads[0]);
-    const second = await UninstallStage.open(t, { dataDir: await temporaryFolder(t), extra: [root], log: first.stage.log }, leads[1]);
+      leads[0],
+    );
+    const second = await UninstallStage.open(
+      t,
+      { dataDir: await temporaryFolder(t), extra: [root], log: first.stage.log },
+      leads[1],
+    );
     await own(first.stage);
     budget.writes = writes;
     await deleted(first.stage, true);

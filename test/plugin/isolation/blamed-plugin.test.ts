@@ -7,12 +7,13 @@ import { Suspects, suspectsMax } from '../../../src/plugin/errors/error-attribut
 import { ClientError } from '../../../src/plugin/api/plugin.ts';
 import { manifestYaml, openStage, temporaryFolder, writePlugins } from '../host/host-stage.ts';
 
-t.test('a stray error is told from the platform\'s own', async (t) => {
+t.test("a stray error is told from the platform's own", async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     stray: {
       'plugin.yaml': manifestYaml('stray', { main: 'main.mjs' }),
-      'main.mjs': 'import { make } from "./lib/make.mjs"; globalThis.strayErrors = [new Error("a"), make(), Object.defineProperty(new Error("c"), "stack", { get() { throw 1; } })]; export default {};',
+      'main.mjs':
+        'import { make } from "./lib/make.mjs"; globalThis.strayErrors = [new Error("a"), make(), Object.defineProperty(new Error("c"), "stack", { get() { throw 1; } })]; export default {};',
       'lib/make.mjs': 'export const make = () => new TypeError("b");',
     },
   });
@@ -35,46 +36,68 @@ async function awaitFailure(): Promise<unknown> {
   }
 }
 
-t.test('an error of the runtime\'s own is laid at others\' plugins where there are any', async (t) => {
+t.test("an error of the runtime's own is laid at others' plugins where there are any", async (t) => {
   const awaited = await awaitFailure();
-  const raised = await new Promise((resolve) => { readFile('/nowhere/to/be/found').catch(resolve); });
+  const raised = await new Promise((resolve) => {
+    readFile('/nowhere/to/be/found').catch(resolve);
+  });
   const ours = await openStage(t, { dataDir: await temporaryFolder(t) });
   t.equal(ours.suspects.blame(raised), undefined);
   await ours.close();
   const root = await temporaryFolder(t);
-  await writePlugins(root, { other: { 'plugin.yaml': manifestYaml('other', { main: 'main.mjs' }), 'main.mjs': 'export default {};' } });
+  await writePlugins(root, {
+    other: { 'plugin.yaml': manifestYaml('other', { main: 'main.mjs' }), 'main.mjs': 'export default {};' },
+  });
   const theirs = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
   t.equal(theirs.suspects.blame(raised), 'unknown');
   // Node 26 adds no frame for whoever awaits an error of its own.
   const hasFrame = awaited instanceof Error && awaited.stack?.includes('blamed-plugin.test') === true;
-  t.equal(theirs.suspects.blame(awaited), hasFrame ? undefined : 'unknown', 'whoever awaits an error has a frame in it');
+  t.equal(
+    theirs.suspects.blame(awaited),
+    hasFrame ? undefined : 'unknown',
+    'whoever awaits an error has a frame in it',
+  );
   await theirs.close();
 });
 
 t.test('a folder that is a link is known by what it leads to', async (t) => {
   const [root, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
-  await writePlugins(elsewhere, { linked: { 'plugin.yaml': manifestYaml('linked', { main: 'main.mjs' }), 'main.mjs': 'globalThis.linkedError = new Error("l"); export default {};' } });
+  await writePlugins(elsewhere, {
+    linked: {
+      'plugin.yaml': manifestYaml('linked', { main: 'main.mjs' }),
+      'main.mjs': 'globalThis.linkedError = new Error("l"); export default {};',
+    },
+  });
   await symlink(join(elsewhere, 'linked'), join(root, 'linked'));
   const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
   t.equal(stage.suspects.blame((globalThis as unknown as { linkedError: Error }).linkedError), 'linked');
   await stage.close();
 });
 
-t.test('what a stopped or upgraded plugin left behind is still laid at it, and the oldest folders are forgotten', async (t) => {
-  const suspects = new Suspects();
-  const heard: number[] = [];
-  suspects.follow((all) => { heard.push(all.length); });
-  const from = (folder: string): Error => Object.assign(new Error('late'), { stack: `Error: late\n    at Timeout.spin [as _onTimeout] (file://${folder}/main.mjs?attempt=3:1:1)` });
-  suspects.add({ name: 'blog', folder: '/data/packages/aaaa', bundled: false });
-  suspects.add({ name: 'blog', folder: '/data/packages/bbbb', bundled: false });
-  suspects.add({ name: 'inner', folder: '/data/packages/bbbb/node_modules/inner', bundled: false });
-  t.equal(suspects.blame(from('/data/packages/aaaa')), 'blog');
-  t.equal(suspects.blame(from('/data/packages/bbbb')), 'blog');
-  t.equal(suspects.blame(from('/data/packages/bbbb/node_modules/inner')), 'inner', 'the innermost folder');
-  t.equal(suspects.blame(from('/data/packages/bbbbb')), undefined, 'no other folder that begins alike');
-  t.same(heard, [0, 1, 2, 3]);
-  for (let count = 0; count < suspectsMax - 2; count += 1) suspects.add({ name: `p${String(count)}`, folder: `/p/${String(count)}`, bundled: false });
-  t.equal(suspects.all().length, suspectsMax);
-  t.equal(suspects.blame(from('/data/packages/aaaa')), undefined);
-  t.equal(suspects.blame(from('/data/packages/bbbb')), 'blog');
-});
+t.test(
+  'what a stopped or upgraded plugin left behind is still laid at it, and the oldest folders are forgotten',
+  async (t) => {
+    const suspects = new Suspects();
+    const heard: number[] = [];
+    suspects.follow((all) => {
+      heard.push(all.length);
+    });
+    const from = (folder: string): Error =>
+      Object.assign(new Error('late'), {
+        stack: `Error: late\n    at Timeout.spin [as _onTimeout] (file://${folder}/main.mjs?attempt=3:1:1)`,
+      });
+    suspects.add({ name: 'blog', folder: '/data/packages/aaaa', bundled: false });
+    suspects.add({ name: 'blog', folder: '/data/packages/bbbb', bundled: false });
+    suspects.add({ name: 'inner', folder: '/data/packages/bbbb/node_modules/inner', bundled: false });
+    t.equal(suspects.blame(from('/data/packages/aaaa')), 'blog');
+    t.equal(suspects.blame(from('/data/packages/bbbb')), 'blog');
+    t.equal(suspects.blame(from('/data/packages/bbbb/node_modules/inner')), 'inner', 'the innermost folder');
+    t.equal(suspects.blame(from('/data/packages/bbbbb')), undefined, 'no other folder that begins alike');
+    t.same(heard, [0, 1, 2, 3]);
+    for (let count = 0; count < suspectsMax - 2; count += 1)
+      suspects.add({ name: `p${String(count)}`, folder: `/p/${String(count)}`, bundled: false });
+    t.equal(suspects.all().length, suspectsMax);
+    t.equal(suspects.blame(from('/data/packages/aaaa')), undefined);
+    t.equal(suspects.blame(from('/data/packages/bbbb')), 'blog');
+  },
+);

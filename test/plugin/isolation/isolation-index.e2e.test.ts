@@ -9,7 +9,8 @@ const acts = {
   throws: 'throw new Error("boom");',
   'throws nothing': 'throw undefined;',
   'throws what throws': 'throw { get message() { throw 1; }, toString() { throw 2; } };',
-  'throws a hostile error': 'throw new Proxy(new Error(), { get() { throw new Error("looked"); }, getPrototypeOf() { throw new Error("peeked"); } });',
+  'throws a hostile error':
+    'throw new Proxy(new Error(), { get() { throw new Error("looked"); }, getPrototypeOf() { throw new Error("peeked"); } });',
   rejects: 'return Promise.reject(new Error("later"));',
   'never settles': 'return new Promise(() => {});',
   'a thenable that calls back twice': 'return { then(done) { done(1); done(2); } };',
@@ -21,14 +22,17 @@ const acts = {
   'a cycle': 'const a = []; a.push(a); return a;',
   'an array where one value is due': 'return ["a", "b"];',
   'a revoked proxy': 'const { proxy, revoke } = Proxy.revocable([], {}); revoke(); return proxy;',
-  'a hostile proxy': 'return new Proxy({}, { get() { throw new Error("looked"); }, getPrototypeOf() { throw new Error("peeked"); } });',
+  'a hostile proxy':
+    'return new Proxy({}, { get() { throw new Error("looked"); }, getPrototypeOf() { throw new Error("peeked"); } });',
   'a text far too long': 'return "x".repeat(1e6);',
   'changes the object': 'object.spec.act = "else"; return "a";',
   recurses: 'return (function deeper() { return deeper() + 1; })();',
 };
 /** A module that is `tame` has no quarrel with any object. */
 const module = (isTame: boolean): string => `
-  const acts = { ${Object.entries(acts).map(([name, text]) => `${JSON.stringify(name)}(object) { ${text} }`).join(',\n')} };
+  const acts = { ${Object.entries(acts)
+    .map(([name, text]) => `${JSON.stringify(name)}(object) { ${text} }`)
+    .join(',\n')} };
   export default {
     types: [{ group: 'odd.example', version: 'v1', kind: 'Odd', singular: 'odd', plural: 'odds', schema: { type: 'object', properties: { spec: { type: 'object' } } },
       indexes: [{ name: 'odd', indexFunc: ${isTame ? '() => null' : '(object) => acts[object.spec?.act]?.(object)'} }] }],
@@ -37,9 +41,22 @@ const module = (isTame: boolean): string => `
 const odds = '/apis/odd.example/v1/odds';
 
 async function serving(root: string, main: string): Promise<{ readonly server: TestServer; readonly lines: string[] }> {
-  await writePlugins(root, { odd: { 'plugin.yaml': manifestYaml('odd', { main }), 'wild.mjs': module(false), 'tame.mjs': module(true) }, good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }), 'main.mjs': moduleText('goods') } });
+  await writePlugins(root, {
+    odd: { 'plugin.yaml': manifestYaml('odd', { main }), 'wild.mjs': module(false), 'tame.mjs': module(true) },
+    good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }), 'main.mjs': moduleText('goods') },
+  });
   const lines: string[] = [];
-  return { server: await startTestServer({ environment: { PLUGINS_DIRS: root }, logLines: { write: (line) => { lines.push(line); } } }), lines };
+  return {
+    server: await startTestServer({
+      environment: { PLUGINS_DIRS: root },
+      logLines: {
+        write: (line) => {
+          lines.push(line);
+        },
+      },
+    }),
+    lines,
+  };
 }
 
 async function isWell(t: Test, server: TestServer, odd: string): Promise<void> {
@@ -53,7 +70,7 @@ t.test('an object of which an index function makes rubbish is refused, and nothi
   t.teardown(() => server.remove());
   for (const act of Object.keys(acts)) {
     const answer = await server.call(odds, { method: 'POST', body: { metadata: { name: 'refused' }, spec: { act } } });
-    const body = await answer.json() as { detail: string; reason: string };
+    const body = (await answer.json()) as { detail: string; reason: string };
     t.equal(answer.status, 422, act);
     t.match(body.detail, /index "odd": .*\(the plugin odd\)$/u, act);
     t.equal((await server.call(`${odds}/refused`)).status, 404, act);
@@ -62,23 +79,52 @@ t.test('an object of which an index function makes rubbish is refused, and nothi
   t.equal((await server.call(odds, { method: 'POST', body: { metadata: { name: 'fine' }, spec: {} } })).status, 201);
 });
 
-t.test('objects on which a new index function throws stay, without a value in that index, and the log names plugin and objects', async (t) => {
-  const root = await temporaryFolder(t);
-  const { server, lines } = await serving(root, 'tame.mjs');
-  for (const [place, act] of Object.keys(acts).entries()) t.equal((await server.call(odds, { method: 'POST', body: { metadata: { name: `odd-${String(place)}` }, spec: { act } } })).status, 201, act);
-  await writePlugins(root, { odd: { 'plugin.yaml': manifestYaml('odd', { main: 'wild.mjs' }) } });
-  const again = await server.restart();
-  t.teardown(() => again.remove());
-  await isWell(t, again, 'after a restart');
-  const list = await (await again.call(odds)).json() as { items: unknown[] };
-  t.equal(list.items.length, Object.keys(acts).length);
-  const told = lines.filter((line) => line.includes('an index function fails')).map((line) => JSON.parse(line) as unknown);
-  t.match(told, [{ level: 40, plugin: 'odd', type: 'odds.odd.example', count: Object.keys(acts).length, first: 'odd-0', problem: /its function threw: boom/u }]);
-  const failing = async (on: TestServer): Promise<string | undefined> => {
-    const plugin = await (await on.call('/apis/plugin.svc.run/v1alpha1/plugins/odd')).json() as { status: { conditions: readonly { type: string; message: string }[] } };
-    return plugin.status.conditions.find(({ type }) => type === 'IndexFunctionFailing')?.message;
-  };
-  t.equal(await failing(again), `odds.odd.example: ${String(Object.keys(acts).length)} values are missing, the first of "odd-0": index "odd": its function threw: boom (at wild.mjs:2)`);
-  t.equal((await again.call(`${odds}?fieldSelector=odd=a`)).status, 200);
-  t.equal((await again.call(`${odds}/odd-0`, { method: 'DELETE' })).status, 200, 'such an object can go');
-});
+t.test(
+  'objects on which a new index function throws stay, without a value in that index, and the log names plugin and objects',
+  async (t) => {
+    const root = await temporaryFolder(t);
+    const { server, lines } = await serving(root, 'tame.mjs');
+    for (const [place, act] of Object.keys(acts).entries())
+      t.equal(
+        (
+          await server.call(odds, {
+            method: 'POST',
+            body: { metadata: { name: `odd-${String(place)}` }, spec: { act } },
+          })
+        ).status,
+        201,
+        act,
+      );
+    await writePlugins(root, { odd: { 'plugin.yaml': manifestYaml('odd', { main: 'wild.mjs' }) } });
+    const again = await server.restart();
+    t.teardown(() => again.remove());
+    await isWell(t, again, 'after a restart');
+    const list = (await (await again.call(odds)).json()) as { items: unknown[] };
+    t.equal(list.items.length, Object.keys(acts).length);
+    const told = lines
+      .filter((line) => line.includes('an index function fails'))
+      .map((line) => JSON.parse(line) as unknown);
+    t.match(told, [
+      {
+        level: 40,
+        plugin: 'odd',
+        type: 'odds.odd.example',
+        count: Object.keys(acts).length,
+        first: 'odd-0',
+        problem: /its function threw: boom/u,
+      },
+    ]);
+    const failing = async (on: TestServer): Promise<string | undefined> => {
+      const plugin = (await (await on.call('/apis/plugin.svc.run/v1alpha1/plugins/odd')).json()) as {
+        status: { conditions: readonly { type: string; message: string }[] };
+      };
+      return plugin.status.conditions.find(({ type }) => type === 'IndexFunctionFailing')?.message;
+    };
+    t.equal(
+      await failing(again),
+      `odds.odd.example: ${String(Object.keys(acts).length)} values are missing, the first of "odd-0": index "odd": its function threw: boom (at wild.mjs:2)`,
+    );
+    t.equal((await again.call(`${odds}?fieldSelector=odd=a`)).status, 200);
+    t.equal((await again.call(`${odds}/odd-0`, { method: 'DELETE' })).status, 200, 'such an object can go');
+  },
+);

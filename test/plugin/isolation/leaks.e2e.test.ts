@@ -25,23 +25,38 @@ const moduleText = (round = 0): string => `
     reconcilers: [{ type, reconcile: () => ({ type: 'again', afterMs: 60_000 }) }],
   };
 `;
-const extensions = ['red', 'green', 'blue'].map((color) => `apiVersion: goods.example/v1\nkind: Goods\nmetadata: {name: ${color}}\nspec: {color: ${color}}\n`).join('---\n');
+const extensions = ['red', 'green', 'blue']
+  .map((color) => `apiVersion: goods.example/v1\nkind: Goods\nmetadata: {name: ${color}}\nspec: {color: ${color}}\n`)
+  .join('---\n');
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-type Counts = { readonly listeners: Readonly<Record<string, number>>; readonly resources: Readonly<Record<string, number>>; readonly series: number; readonly living: readonly number[] };
+type Counts = {
+  readonly listeners: Readonly<Record<string, number>>;
+  readonly resources: Readonly<Record<string, number>>;
+  readonly series: number;
+  readonly living: readonly number[];
+};
 
 /** Of what a process holds beside memory. Connections are the test's own, and come and go. */
 async function counted(server: TestServer): Promise<Counts> {
   const metrics = await (await server.call('/metrics')).text();
   const resources: Record<string, number> = {};
-  for (const name of process.getActiveResourcesInfo()) if (!/TCP|Immediate|FSReq|CloseReq|Shutdown|Write/u.test(name)) resources[name] = (resources[name] ?? 0) + 1;
+  for (const name of process.getActiveResourcesInfo())
+    if (!/TCP|Immediate|FSReq|CloseReq|Shutdown|Write/u.test(name)) resources[name] = (resources[name] ?? 0) + 1;
   return {
-    listeners: Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)])), resources,
+    listeners: Object.fromEntries(process.eventNames().map((name) => [String(name), process.listenerCount(name)])),
+    resources,
     // A collection comes before it counts.
-    living: [Controller, PluginReconciler, Incarnation, FolderWatch].map((each) => queryObjects(each, { format: 'count' })),
-    series: metrics.split('\n').filter((line) => line.startsWith('ledgerplane_') && !line.includes('_http_') && !line.includes('_reconcile_total')).length,
+    living: [Controller, PluginReconciler, Incarnation, FolderWatch].map((each) =>
+      queryObjects(each, { format: 'count' }),
+    ),
+    series: metrics
+      .split('\n')
+      .filter(
+        (line) => line.startsWith('ledgerplane_') && !line.includes('_http_') && !line.includes('_reconcile_total'),
+      ).length,
   };
 }
 
@@ -77,15 +92,25 @@ async function heapBytes(): Promise<number> {
 
 t.test('a plugin that is stopped and started fifty times leaves nothing behind but its modules', async (t) => {
   const root = await temporaryFolder(t);
-  await writePlugins(root, { good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }), 'main.mjs': moduleText(), 'extensions/a.yaml': extensions } });
+  await writePlugins(root, {
+    good: {
+      'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }),
+      'main.mjs': moduleText(),
+      'extensions/a.yaml': extensions,
+    },
+  });
   const server = await startTestServer({ environment: { PLUGINS_DIRS: root } });
   t.teardown(() => server.remove());
   const plugin = '/apis/plugin.svc.run/v1alpha1/plugins/good';
   const turn = async (enabled: boolean, phase: string): Promise<void> => {
-    const answer = await server.call(plugin, { method: 'PATCH', body: JSON.stringify({ spec: { enabled } }), headers: { 'content-type': 'application/merge-patch+json' } });
+    const answer = await server.call(plugin, {
+      method: 'PATCH',
+      body: JSON.stringify({ spec: { enabled } }),
+      headers: { 'content-type': 'application/merge-patch+json' },
+    });
     if (answer.status !== 200) throw new Error(await answer.text());
     for (;;) {
-      const { status } = await (await server.call(plugin)).json() as { status: { phase: string } };
+      const { status } = (await (await server.call(plugin)).json()) as { status: { phase: string } };
       if (status.phase === phase) return;
       await passes(2);
     }
@@ -109,7 +134,13 @@ t.test('a plugin that is stopped and started fifty times leaves nothing behind b
 
 t.test('a plugin whose files change twenty times leaves nothing behind but its modules', async (t) => {
   const root = await temporaryFolder(t);
-  await writePlugins(root, { good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }), 'main.mjs': moduleText(), 'extensions/a.yaml': extensions } });
+  await writePlugins(root, {
+    good: {
+      'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }),
+      'main.mjs': moduleText(),
+      'extensions/a.yaml': extensions,
+    },
+  });
   const server = await startTestServer({ environment: { PLUGINS_DIRS: root } });
   t.teardown(() => server.remove());
   const reload = async (round: number): Promise<void> => {
@@ -118,7 +149,7 @@ t.test('a plugin whose files change twenty times leaves nothing behind but its m
     await watch.text();
     for (;;) {
       const answer = await server.call('/apis/api.goods.example/v1/sum');
-      const body = await answer.json() as { readonly round?: number };
+      const body = (await answer.json()) as { readonly round?: number };
       if (answer.status === 200 && body.round === round) return;
       await passes(5);
     }

@@ -10,9 +10,16 @@ const files = { plugin: 'p', digest: 'a', generation: 1 };
 function processes(t: Test): { readonly dir: string; readonly warnings: string[]; readonly next: () => LoadMarks } {
   const dir = join(t.testdir(), 'marks');
   const warnings: string[] = [];
-  const log = { debug: () => undefined, info: () => undefined, warn: (message: string) => { warnings.push(message); }, error: () => undefined };
+  const log = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: (message: string) => {
+      warnings.push(message);
+    },
+    error: () => undefined,
+  };
   let boots = 0;
-  return { dir, warnings, next: () => new LoadMarks(dir, `boot ${String(boots += 1)}`, log) };
+  return { dir, warnings, next: () => new LoadMarks(dir, `boot ${String((boots += 1))}`, log) };
 }
 
 t.test('files whose load two processes did not survive are not loaded by the third', async (t) => {
@@ -66,16 +73,28 @@ t.test('an object that is not known yet is taken for the one that was', async (t
   t.equal(next().begin({ ...files, generation: 2 }), undefined);
 });
 
-t.test('a mark that cannot be read counts as none, and one that cannot be written keeps nothing from loading', async (t) => {
-  const { dir, next, warnings } = processes(t);
-  mkdirSync(dir);
-  for (const text of ['', '{', '[]', '{"digest":1}', '{"digest":"a","boots":[1]}', '\u0000']) {
-    writeFileSync(join(dir, 'p'), text);
-    t.equal(next().begin(files), undefined, JSON.stringify(text));
-  }
-  t.same(warnings, []);
-  const blocked = new LoadMarks(join(dir, 'p', 'inside a file'), 'boot', { debug: () => undefined, info: () => undefined, warn: (message) => { warnings.push(message); }, error: () => undefined });
-  t.equal(blocked.begin(files), undefined);
-  t.match(warnings, [/cannot write the mark/u]);
-  t.doesNotThrow(() => { blocked.end('p'); });
-});
+t.test(
+  'a mark that cannot be read counts as none, and one that cannot be written keeps nothing from loading',
+  async (t) => {
+    const { dir, next, warnings } = processes(t);
+    mkdirSync(dir);
+    for (const text of ['', '{', '[]', '{"digest":1}', '{"digest":"a","boots":[1]}', '\u0000']) {
+      writeFileSync(join(dir, 'p'), text);
+      t.equal(next().begin(files), undefined, JSON.stringify(text));
+    }
+    t.same(warnings, []);
+    const blocked = new LoadMarks(join(dir, 'p', 'inside a file'), 'boot', {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: (message) => {
+        warnings.push(message);
+      },
+      error: () => undefined,
+    });
+    t.equal(blocked.begin(files), undefined);
+    t.match(warnings, [/cannot write the mark/u]);
+    t.doesNotThrow(() => {
+      blocked.end('p');
+    });
+  },
+);

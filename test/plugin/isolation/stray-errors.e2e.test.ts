@@ -14,11 +14,15 @@ const strays = {
   connection: 'connect(1, "127.0.0.1");',
   text: 'Promise.reject("stray text");',
   nothing: 'Promise.reject(Object.create(null));',
-  hostile: 'Promise.reject(Object.defineProperty(new Error(), "stack", { get() { throw new Error("stray getter"); } }));',
+  hostile:
+    'Promise.reject(Object.defineProperty(new Error(), "stack", { get() { throw new Error("stray getter"); } }));',
   refused: 'client.get({ group: "nobody.example", version: "v1", plural: "things" }, "x");',
 };
 
-const routes = Object.entries(strays).map(([name, statement]) => `{ method: 'POST', path: '/apis/api.stray.example/v1/${name}', handler: ({ client }) => { ${statement} return { body: '${name}' }; } }`);
+const routes = Object.entries(strays).map(
+  ([name, statement]) =>
+    `{ method: 'POST', path: '/apis/api.stray.example/v1/${name}', handler: ({ client }) => { ${statement} return { body: '${name}' }; } }`,
+);
 const moduleText = `
   import { readFile } from 'node:fs/promises';
   import { connect } from 'node:net';
@@ -29,21 +33,36 @@ const moduleText = `
 
 t.test('what a plugin leaves to nobody is logged by its name and survived, also during the start', async (t) => {
   const root = await temporaryFolder(t);
-  await writePlugins(root, { stray: { 'plugin.yaml': manifestYaml('stray', { main: 'main.mjs' }), 'main.mjs': moduleText } });
-  const run = runCommandLine(['serve'], { cwd: t.testdir(), env: { PORT: '0', ADMIN_PASSWORD: testPassword, PLUGINS_DIRS: root } });
+  await writePlugins(root, {
+    stray: { 'plugin.yaml': manifestYaml('stray', { main: 'main.mjs' }), 'main.mjs': moduleText },
+  });
+  const run = runCommandLine(['serve'], {
+    cwd: t.testdir(),
+    env: { PORT: '0', ADMIN_PASSWORD: testPassword, PLUGINS_DIRS: root },
+  });
   t.teardown(() => run.child.kill('SIGKILL'));
   const url = /http:\/\/\S+/u.exec(await run.ready())?.[0] ?? '';
   const told = async (count: number): Promise<readonly { plugin: string; error: string }[]> => {
     for (;;) {
-      const lines = run.stderr().split('\n').filter((line) => line.includes(' of a plugin"')).map((line) => JSON.parse(line) as { plugin: string; error: string });
+      const lines = run
+        .stderr()
+        .split('\n')
+        .filter((line) => line.includes(' of a plugin"'))
+        .map((line) => JSON.parse(line) as { plugin: string; error: string });
       if (lines.length >= count) return lines;
       await passes(5);
     }
   };
-  t.match(await told(2), [{ plugin: 'stray', error: /stray at/u }, { plugin: 'stray', error: /stray at/u }]);
+  t.match(await told(2), [
+    { plugin: 'stray', error: /stray at/u },
+    { plugin: 'stray', error: /stray at/u },
+  ]);
   let count = 2;
   for (const name of Object.keys(strays)) {
-    const answer = await fetch(`${url}/apis/api.stray.example/v1/${name}`, { method: 'POST', headers: { authorization: adminAuthorization } });
+    const answer = await fetch(`${url}/apis/api.stray.example/v1/${name}`, {
+      method: 'POST',
+      headers: { authorization: adminAuthorization },
+    });
     t.equal(answer.status, 200, name);
     count += 1;
     const last = (await told(count)).at(-1);
@@ -57,9 +76,15 @@ t.test('what a plugin leaves to nobody is logged by its name and survived, also 
 t.test('a start that waits for nothing but a plugin goes on waiting', async (t) => {
   const root = await temporaryFolder(t);
   // Neither a listener of signals nor a time limit keeps a process alive.
-  const module = 'process.stderr.write("waiting\\n"); await new Promise((resolve) => { process.once("SIGUSR2", resolve); }); export default {};';
-  await writePlugins(root, { waits: { 'plugin.yaml': manifestYaml('waits', { main: 'main.mjs' }), 'main.mjs': module } });
-  const run = runCommandLine(['serve'], { cwd: t.testdir(), env: { PORT: '0', ADMIN_PASSWORD: testPassword, PLUGINS_DIRS: root } });
+  const module =
+    'process.stderr.write("waiting\\n"); await new Promise((resolve) => { process.once("SIGUSR2", resolve); }); export default {};';
+  await writePlugins(root, {
+    waits: { 'plugin.yaml': manifestYaml('waits', { main: 'main.mjs' }), 'main.mjs': module },
+  });
+  const run = runCommandLine(['serve'], {
+    cwd: t.testdir(),
+    env: { PORT: '0', ADMIN_PASSWORD: testPassword, PLUGINS_DIRS: root },
+  });
   t.teardown(() => run.child.kill('SIGKILL'));
   const ready = run.ready();
   while (!run.stderr().includes('waiting\n')) await Promise.race([passes(5), ready]);

@@ -26,7 +26,9 @@ type Place = { readonly cwd: string; readonly act: string; readonly env: Readonl
 
 async function place(t: Test, act: 'loop' | 'exit'): Promise<Place> {
   const root = await temporaryFolder(t);
-  await writePlugins(root, { odd: { 'plugin.yaml': manifestYaml('odd', { main: 'main.mjs' }), 'main.mjs': module(act), act: '' } });
+  await writePlugins(root, {
+    odd: { 'plugin.yaml': manifestYaml('odd', { main: 'main.mjs' }), 'main.mjs': module(act), act: '' },
+  });
   const cwd = await temporaryFolder(t);
   return { cwd, act: join(root, 'odd', 'act'), env: { PORT: '0', PLUGINS_DIRS: root } };
 }
@@ -42,11 +44,16 @@ async function endWhileLoading(t: Test, at: Place): Promise<number | NodeJS.Sign
   const server = serve(t, at);
   const exited = server.exited();
   const { stderr } = server.child;
-  stderr?.on('data', () => { if (server.stderr().includes('the module acts: loop')) server.child.kill('SIGKILL'); });
+  stderr?.on('data', () => {
+    if (server.stderr().includes('the module acts: loop')) server.child.kill('SIGKILL');
+  });
   return exited;
 }
 
-async function command(args: readonly string[], { cwd, url }: { readonly cwd: string; readonly url: string }): Promise<{ readonly code: unknown; readonly text: string }> {
+async function command(
+  args: readonly string[],
+  { cwd, url }: { readonly cwd: string; readonly url: string },
+): Promise<{ readonly code: unknown; readonly text: string }> {
   const run = runCommandLine(['plugin', ...args], { cwd, env: { LEDGERPLANE_SERVER: url } });
   const code = await run.exited();
   return { code, text: run.stdout() + run.stderr() };
@@ -76,10 +83,18 @@ for (const [what, act] of Object.entries(acts)) {
 
     server = serve(t, at);
     url = ready.exec(await server.ready())?.[0] ?? '';
-    t.match((await command(['list'], { cwd: at.cwd, url })).text, /^odd\s.*failed\s+LoadUnfinished/mu, 'nor a fourth time');
+    t.match(
+      (await command(['list'], { cwd: at.cwd, url })).text,
+      /^odd\s.*failed\s+LoadUnfinished/mu,
+      'nor a fourth time',
+    );
     await rm(at.act);
     t.match(await command(['enable', 'odd'], { cwd: at.cwd, url }), { code: 0, text: /odd/u });
-    t.match((await command(['list'], { cwd: at.cwd, url })).text, /^odd\s.*started/mu, 'enabled, it is loaded once more');
+    t.match(
+      (await command(['list'], { cwd: at.cwd, url })).text,
+      /^odd\s.*started/mu,
+      'enabled, it is loaded once more',
+    );
     t.notOk(existsSync(join(at.cwd, 'data', 'plugin-loads', 'odd')));
     server.child.kill('SIGTERM');
     t.equal(await server.exited(), 0);

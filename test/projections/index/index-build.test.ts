@@ -23,8 +23,14 @@ type Costly = { readonly writing: Writing; readonly slow: ResourceType; onCall: 
 /** Objects stored under a plain declaration, and another one whose index function takes a millisecond for each. */
 async function given(t: Test): Promise<Costly> {
   const writing = await Writing.open(t, { type: widgetType({ indexes: [{ name: 'spec.title' }] }) });
-  await writing.race(Array.from({ length: objects }, (_, place) => create(body(`w${String(place).padStart(4, '0')}`, 's'))));
-  const costly: Costly = { writing, slow: widgetType({ indexes: [{ name: 'spec.serial', indexFunc }] }), onCall: () => undefined };
+  await writing.race(
+    Array.from({ length: objects }, (_, place) => create(body(`w${String(place).padStart(4, '0')}`, 's'))),
+  );
+  const costly: Costly = {
+    writing,
+    slow: widgetType({ indexes: [{ name: 'spec.serial', indexFunc }] }),
+    onCall: () => undefined,
+  };
   function indexFunc(object: ResourceObject): unknown {
     writing.clock.advance(costMs);
     costly.onCall(object.metadata.name);
@@ -45,7 +51,7 @@ test('a build gives way by time, however few objects that is', async (t) => {
   const { writing, slow } = await given(t);
   const { turns, longestMs } = await turnsOf(writing.clock, writing.declare(slow));
   t.ok(longestMs <= 2 * sliceMs, `${String(longestMs)} ms in one turn`);
-  t.ok(turns >= objects * costMs / (2 * sliceMs), `${String(turns)} turns`);
+  t.ok(turns >= (objects * costMs) / (2 * sliceMs), `${String(turns)} turns`);
   t.equal([...writing.models.pages(slow.key, bySerial(slow))].flat().length, objects);
 });
 
@@ -58,9 +64,14 @@ test('what is written while indexes are built is in them afterwards', async (t) 
     if (isWritten || name < 'w0200') return;
     isWritten = true;
     const cheap = widgetType({ indexes: [{ name: 'spec.title' }] });
-    const write = async (command: Parameters<Writing['write']>[0]): Promise<unknown> => writing.execute(cheap, command, context);
-    written.push(write(merge({ spec: { serial: 'behind' } }, { name: 'w0000' })), write(merge({ spec: { serial: 'ahead' } }, { name: 'w0399' })),
-      write(create(body('w0000a', 'new'))), write(remove({}, 'w0001')));
+    const write = async (command: Parameters<Writing['write']>[0]): Promise<unknown> =>
+      writing.execute(cheap, command, context);
+    written.push(
+      write(merge({ spec: { serial: 'behind' } }, { name: 'w0000' })),
+      write(merge({ spec: { serial: 'ahead' } }, { name: 'w0399' })),
+      write(create(body('w0000a', 'new'))),
+      write(remove({}, 'w0001')),
+    );
   };
   await writing.declare(slow);
   for (const outcome of await Promise.all(written)) t.match(outcome, { ok: true });
@@ -87,7 +98,9 @@ test('of two builds at once the later one counts, and the earlier one stops', as
   const costly = await given(t);
   const { writing, slow } = costly;
   let calls = 0;
-  costly.onCall = () => { calls += 1; };
+  costly.onCall = () => {
+    calls += 1;
+  };
   const first = writing.declare(slow);
   await nextTurn();
   const second = writing.declare(slow);
@@ -96,4 +109,10 @@ test('of two builds at once the later one counts, and the earlier one stops', as
   t.equal([...writing.models.pages(slow.key, bySerial(slow))].flat().length, objects);
 });
 
-const context = { cause: { actor: 'test', verb: 'write', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: { kind: 'platform', part: 'test' } } as const;
+const context = {
+  cause: { actor: 'test', verb: 'write', requestId: 'r' },
+  dryRun: false,
+  fieldValidation: undefined,
+  origin: 'client',
+  subject: { kind: 'platform', part: 'test' },
+} as const;

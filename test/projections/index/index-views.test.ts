@@ -44,45 +44,62 @@ class Written {
 
 const namesOf = ({ names }: QueryResult): string => names.join();
 
-test('a query of several turns answers the state in which it began, whatever is written between them', { timeout: 240_000 }, async (t) => {
-  let steps = 0;
-  await fc.assert(fc.asyncProperty(fc.integer(), fc.array(queryOf(fields), { minLength: 8, maxLength: 8 }), async (seed, queries) => {
-    const below = random(seed);
-    const first = Array.from({ length: 2_500 }, (_, number) => drawn(below, number));
-    const index = await buildTypeIndex(definitions, [first.map((object) => entryOf(definitions, object))], stepByStep);
-    const written = new Written(index, first, below);
-    const open = new Set<Open>();
-    const advance = (each: Open, isOver: boolean): void => {
-      steps += 1;
-      const result = each.choice.advance({ isOver: () => isOver });
-      if (result === undefined) return;
-      open.delete(each);
-      if (namesOf(result) !== each.expected || result.total !== result.names.length) throw new Error(`${namesOf(result)} is not ${each.expected}`);
-    };
-    for (const query of queries) {
-      const choice = index.begin({ ...boundQuery(query, definitions), window: { kind: 'all' } });
-      open.add({ choice, expected: naiveNames(written.objects.values(), query).join() });
-      for (const each of open) {
-        advance(each, true);
-        written.change(below(40));
-      }
-      // One that nobody waits for any more.
-      if (below(4) === 0) index.begin({ ...boundQuery(query, definitions), window: { kind: 'all' } }).close();
-    }
-    while (open.size > 0) {
-      for (const each of open) {
-        advance(each, true);
-        written.change(below(10));
-      }
-    }
-    for (const query of queries) {
-      const now = index.query({ ...boundQuery(query, definitions), window: { kind: 'all' } });
-      if (namesOf(now) !== naiveNames(written.objects.values(), query).join()) throw new Error('what is written beside queries is not what is there');
-    }
-    if (index.size !== written.objects.size) throw new Error('size');
-  }), { numRuns });
-  t.ok(steps > numRuns * 8 * 2, `${String(steps)} steps`);
-});
+test(
+  'a query of several turns answers the state in which it began, whatever is written between them',
+  { timeout: 240_000 },
+  async (t) => {
+    let steps = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer(),
+        fc.array(queryOf(fields), { minLength: 8, maxLength: 8 }),
+        async (seed, queries) => {
+          const below = random(seed);
+          const first = Array.from({ length: 2_500 }, (_, number) => drawn(below, number));
+          const index = await buildTypeIndex(
+            definitions,
+            [first.map((object) => entryOf(definitions, object))],
+            stepByStep,
+          );
+          const written = new Written(index, first, below);
+          const open = new Set<Open>();
+          const advance = (each: Open, isOver: boolean): void => {
+            steps += 1;
+            const result = each.choice.advance({ isOver: () => isOver });
+            if (result === undefined) return;
+            open.delete(each);
+            if (namesOf(result) !== each.expected || result.total !== result.names.length)
+              throw new Error(`${namesOf(result)} is not ${each.expected}`);
+          };
+          for (const query of queries) {
+            const choice = index.begin({ ...boundQuery(query, definitions), window: { kind: 'all' } });
+            open.add({ choice, expected: naiveNames(written.objects.values(), query).join() });
+            for (const each of open) {
+              advance(each, true);
+              written.change(below(40));
+            }
+            // One that nobody waits for any more.
+            if (below(4) === 0) index.begin({ ...boundQuery(query, definitions), window: { kind: 'all' } }).close();
+          }
+          while (open.size > 0) {
+            for (const each of open) {
+              advance(each, true);
+              written.change(below(10));
+            }
+          }
+          for (const query of queries) {
+            const now = index.query({ ...boundQuery(query, definitions), window: { kind: 'all' } });
+            if (namesOf(now) !== naiveNames(written.objects.values(), query).join())
+              throw new Error('what is written beside queries is not what is there');
+          }
+          if (index.size !== written.objects.size) throw new Error('size');
+        },
+      ),
+      { numRuns },
+    );
+    t.ok(steps > numRuns * 8 * 2, `${String(steps)} steps`);
+  },
+);
 
 test('what is asked for of many objects pauses all along, whatever its order', async (t) => {
   const below = random(3);
@@ -106,13 +123,15 @@ test('what is asked for of many objects pauses all along, whatever its order', a
     while ((result = choice.advance({ isOver: () => true })) === undefined) pauses += 1;
     t.ok(result.names.length > count / 4, told);
     // Its postings are met, and its names made, in strides.
-    t.ok(pauses >= 2 * result.names.length / 4_096 - 2, `${told}: ${String(pauses)} pauses`);
+    t.ok(pauses >= (2 * result.names.length) / 4_096 - 2, `${told}: ${String(pauses)} pauses`);
   }
 });
 
 test('a retired row is free once all are closed that may read it', (t) => {
   const freed: number[] = [];
-  const views = new IndexViews((ordinal) => { freed.push(ordinal); });
+  const views = new IndexViews((ordinal) => {
+    freed.push(ordinal);
+  });
   views.retire(1);
   t.same(freed, [1], 'nobody reads');
   const [first, second] = [views.open(), views.open()];

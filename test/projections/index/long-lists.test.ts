@@ -23,18 +23,26 @@ function place(name: string): number {
 
 /** Two keys, the first of them equal in all. */
 const sorted: ListQuery = {
-  selection: everything, window: { kind: 'all' },
-  sort: [{ index: place('spec.title'), direction: 'desc' }, { index: place('spec.serial'), direction: 'desc' }],
+  selection: everything,
+  window: { kind: 'all' },
+  sort: [
+    { index: place('spec.title'), direction: 'desc' },
+    { index: place('spec.serial'), direction: 'desc' },
+  ],
 };
 
 type Item = { readonly metadata: { readonly name: string }; readonly spec: { readonly serial: string } };
 
 async function given(t: Test): Promise<Writing> {
   const writing = await Writing.open(t, { type: widget });
-  await writing.race(Array.from({ length: objects }, (_, number) => create({ metadata: { name: nameOf(number) }, spec: { title: 'T', serial: nameOf(number) } })));
+  await writing.race(
+    Array.from({ length: objects }, (_, number) =>
+      create({ metadata: { name: nameOf(number) }, spec: { title: 'T', serial: nameOf(number) } }),
+    ),
+  );
   // Every slice of time is over as soon as it is asked.
   let now = 0;
-  writing.clock.monotonic = () => now += 100;
+  writing.clock.monotonic = () => (now += 100);
   return writing;
 }
 
@@ -45,14 +53,18 @@ function longOf(listed: ListPage | LongList): LongList {
 
 async function change(writing: Writing): Promise<void> {
   for (const command of [
-    merge({ spec: { serial: 'a' } }, { name: nameOf(0) }), merge({ spec: { serial: 'z' } }, { name: nameOf(2) }),
-    remove({}, nameOf(1)), create({ metadata: { name: 'new' }, spec: { title: 'T', serial: 'm' } }),
-  ]) await writing.write(command);
+    merge({ spec: { serial: 'a' } }, { name: nameOf(0) }),
+    merge({ spec: { serial: 'z' } }, { name: nameOf(2) }),
+    remove({}, nameOf(1)),
+    create({ metadata: { name: 'new' }, spec: { title: 'T', serial: 'm' } }),
+  ])
+    await writing.write(command);
 }
 
 async function itemsOf({ items }: ListPage): Promise<readonly Item[]> {
   const slices: string[] = [];
-  for await (const slice of items instanceof Uint8Array ? [items] : items()) slices.push(Buffer.from(slice).toString('utf8'));
+  for await (const slice of items instanceof Uint8Array ? [items] : items())
+    slices.push(Buffer.from(slice).toString('utf8'));
   return JSON.parse(`[${slices.join()}]`) as readonly Item[];
 }
 
@@ -67,17 +79,30 @@ test('a list that takes several turns has order, objects and position of the tur
   const short = longOf(models.list(widget.key, { ...sorted, window }));
   const [wholeRest, shortRest] = [whole.rest(), short.rest()];
   await change(writing);
-  for (const [page, names] of [[await wholeRest, before], [await shortRest, before.slice(20, 40)]] as const) {
+  for (const [page, names] of [
+    [await wholeRest, before],
+    [await shortRest, before.slice(20, 40)],
+  ] as const) {
     t.equal(page.position, position);
     t.equal(page.total, objects);
     const items = await itemsOf(page);
-    t.strictSame(items.map(({ metadata }) => metadata.name), names);
-    t.strictSame(items.map(({ spec }) => spec.serial), names, 'in the state they had');
+    t.strictSame(
+      items.map(({ metadata }) => metadata.name),
+      names,
+    );
+    t.strictSame(
+      items.map(({ spec }) => spec.serial),
+      names,
+      'in the state they had',
+    );
   }
   const now = await longOf(models.list(widget.key, sorted)).rest();
   t.equal(now.position, models.position());
   const items = await itemsOf(now);
-  t.strictSame([items[0]?.metadata.name, items.at(-2)?.metadata.name, items.at(-1)?.metadata.name], [nameOf(2), 'new', nameOf(0)]);
+  t.strictSame(
+    [items[0]?.metadata.name, items.at(-2)?.metadata.name, items.at(-1)?.metadata.name],
+    [nameOf(2), 'new', nameOf(0)],
+  );
 });
 
 test('the initial state of a watch, and what a deletion of a collection chooses, are of the turn they begin in', async (t) => {
@@ -89,9 +114,10 @@ test('the initial state of a watch, and what a deletion of a collection chooses,
   const { batches, ...listed } = await state;
   t.strictSame(listed, { position, total: objects });
   const serials: string[] = [];
-  for await (const batch of batches) serials.push(...batch.map((bytes) => (JSON.parse(Buffer.from(bytes).toString('utf8')) as Item).spec.serial));
+  for await (const batch of batches)
+    serials.push(...batch.map((bytes) => (JSON.parse(Buffer.from(bytes).toString('utf8')) as Item).spec.serial));
   t.strictSame(serials, before);
-  t.strictSame([...await names].sort(), before.toReversed());
+  t.strictSame([...(await names)].sort(), before.toReversed());
 });
 
 test('a list that is left, or given up, holds nothing', async (t) => {
@@ -114,12 +140,16 @@ test('an initial state, or a choice of names, that nobody waits for any more end
   const { models } = writing;
   const left = new AbortController();
   const looks = (): number => writing.clock.monotonic() / 100;
-  const chosen: Promise<unknown>[] = [models.objects(widget.key, sorted, left.signal), models.names(widget.key, everything, left.signal)];
+  const chosen: Promise<unknown>[] = [
+    models.objects(widget.key, sorted, left.signal),
+    models.names(widget.key, everything, left.signal),
+  ];
   const before = looks();
   left.abort();
   for (const choice of chosen) await t.rejects(choice, { name: 'AbortError' });
   t.ok(looks() - before < 10, 'it is not gone on with');
-  for (let state = 0; state < snapshotsMax; state += 1) await t.rejects(models.objects(widget.key, sorted, left.signal), { name: 'AbortError' });
+  for (let state = 0; state < snapshotsMax; state += 1)
+    await t.rejects(models.objects(widget.key, sorted, left.signal), { name: 'AbortError' });
   const { batches } = await models.objects(widget.key, sorted);
   let length = 0;
   for await (const batch of batches) length += batch.length;
@@ -129,14 +159,33 @@ test('an initial state, or a choice of names, that nobody waits for any more end
 test('the choice of a watch that has left ends at its next turn', async (t) => {
   const writing = await given(t);
   const { models, log, clock } = writing;
-  const hub = new WatchHub({ feed: models, reader: models, log, clock, report: (error) => { t.fail(String(error)); } });
-  t.teardown(() => { hub.closeAll(); });
+  const hub = new WatchHub({
+    feed: models,
+    reader: models,
+    log,
+    clock,
+    report: (error) => {
+      t.fail(String(error));
+    },
+  });
+  t.teardown(() => {
+    hub.closeAll();
+  });
   const labels = Array.from({ length: 64 }, () => ({ key: 'none', operator: 'absent' }) as const);
   const sink = new RecordingSink();
-  const watcher = hub.open({
-    type: widget, name: undefined, subject: visitor, client: clientOf(visitor, '127.0.0.1'), selection: { labels, fields: [] },
-    start: { kind: 'state', notBefore: undefined, marksEnd: false }, bookmarks: false, timeoutMs: undefined,
-  }, sink);
+  const watcher = hub.open(
+    {
+      type: widget,
+      name: undefined,
+      subject: visitor,
+      client: clientOf(visitor, '127.0.0.1'),
+      selection: { labels, fields: [] },
+      start: { kind: 'state', notBefore: undefined, marksEnd: false },
+      bookmarks: false,
+      timeoutMs: undefined,
+    },
+    sink,
+  );
   while (models.snapshots.held === 0) await nextTurn();
   for (let turn = 0; turn < 4; turn += 1) await nextTurn();
   t.equal(models.snapshots.held, 1, 'it takes many turns to choose');

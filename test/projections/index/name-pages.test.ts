@@ -16,7 +16,10 @@ test('pages of names hold each object that stays once, whatever is written betwe
   const stage = await PermissionStage.open(t);
   const names = Array.from({ length: count }, (_, place) => nameOf(place));
   await Promise.all(names.map(async (name) => stage.create('roles', name, {})));
-  t.same([...stage.models.pages(roles.key, everything)].map(({ length }) => length), [namePageObjectsMax, namePageObjectsMax, 1]);
+  t.same(
+    [...stage.models.pages(roles.key, everything)].map(({ length }) => length),
+    [namePageObjectsMax, namePageObjectsMax, 1],
+  );
   t.same([...namesOf(stage.models, roles)].sort(), names);
   t.same([...namesOf(stage.models, coreTypes[1]!)], [], 'a type without objects has none');
 
@@ -29,7 +32,10 @@ test('pages of names hold each object that stays once, whatever is written betwe
   const rest: string[] = [];
   for (let page = pages.next(); page.done !== true; page = pages.next()) rest.push(...page.value);
   t.equal(new Set([...first, ...rest]).size, first.length + rest.length, 'none comes twice');
-  t.same(rest.filter((name) => name !== 'late').sort(), ahead.filter((name) => name !== gone));
+  t.same(
+    rest.filter((name) => name !== 'late').sort(),
+    ahead.filter((name) => name !== gone),
+  );
 });
 
 test('names of marked objects come in pages of one order', async (t) => {

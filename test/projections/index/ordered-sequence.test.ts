@@ -13,7 +13,14 @@ function rowsWith(sizes: readonly number[]): { readonly rows: IndexRows; readonl
   const defined = defineIndexes([{ name: 'spec.size', type: 'number' }]);
   if (!defined.ok) throw new Error('these are right');
   const rows = new IndexRows(defined.indexes);
-  sizes.forEach((size, place) => { rows.add({ name: `n${String(place).padStart(5, '0')}`, created: place % 3, labels: {}, keys: [[], [], [], [size]] }); });
+  sizes.forEach((size, place) => {
+    rows.add({
+      name: `n${String(place).padStart(5, '0')}`,
+      created: place % 3,
+      labels: {},
+      keys: [[], [], [], [size]],
+    });
+  });
   const column = rows.columns[3];
   if (column === undefined) throw new Error('it is there');
   return { rows, sequence: new OrderedSequence(rows, { kind: 'column', column }) };
@@ -21,7 +28,9 @@ function rowsWith(sizes: readonly number[]): { readonly rows: IndexRows; readonl
 
 function contents(sequence: OrderedSequence, direction: 'forward' | 'backward' = 'forward'): readonly number[] {
   const found: number[] = [];
-  for (const { chunk, from, to } of direction === 'forward' ? sequence.view.spans(0, sequence.view.size) : sequence.view.spansBackward(0, sequence.view.size)) {
+  for (const { chunk, from, to } of direction === 'forward'
+    ? sequence.view.spans(0, sequence.view.size)
+    : sequence.view.spansBackward(0, sequence.view.size)) {
     const part = Array.from(chunk.ordinals.subarray(from, to));
     found.push(...(direction === 'forward' ? part : part.reverse()));
   }
@@ -30,25 +39,54 @@ function contents(sequence: OrderedSequence, direction: 'forward' | 'backward' =
 
 test('after any insertions and removals the postings are in order, by every way to read them', (t) => {
   const size = fc.integer({ min: 0, max: 40 });
-  fc.assert(fc.property(fc.array(size, { minLength: 1, maxLength: 3 * chunkPostingsMax, size: 'max' }), fc.integer({ min: 2, max: 9 }), (sizes, removedOf) => {
-    const { rows, sequence } = rowsWith(sizes);
-    const inOrder = (a: number, b: number): number => sizes[a]! - sizes[b]! || rows.compareTie(a, rows.tie(b));
-    sizes.forEach((key, ordinal) => { sequence.insert(ordinal, key); });
-    const ordinals = sizes.map((_, ordinal) => ordinal).sort(inOrder);
-    t.same(contents(sequence), ordinals);
-    const kept = ordinals.filter((ordinal) => ordinal % removedOf === 0);
-    for (const ordinal of ordinals) if (ordinal % removedOf !== 0) sequence.remove(ordinal, sizes[ordinal]!);
-    t.same(contents(sequence), kept);
-    t.same(contents(sequence, 'backward').toReversed(), kept);
-    for (const key of [-1, 0, 7, 20, 40, 41]) {
-      t.equal(sequence.view.lower(key), kept.filter((ordinal) => sizes[ordinal]! < key).length, `lower ${String(key)}`);
-      t.equal(sequence.view.upper(key), kept.filter((ordinal) => sizes[ordinal]! <= key).length, `upper ${String(key)}`);
-      t.equal(sequence.view.first(key), kept.find((ordinal) => sizes[ordinal] === key), `first ${String(key)}`);
-      const tie = { created: 1, name: 'n00500' };
-      t.equal(sequence.view.after(key, tie), kept.filter((ordinal) => sizes[ordinal]! < key || (sizes[ordinal] === key && rows.compareTie(ordinal, tie) <= 0)).length, `after ${String(key)}`);
-    }
-    t.throws(() => { sequence.remove(ordinals.length, 5); }, 'what it does not hold cannot be removed');
-  }), { numRuns });
+  fc.assert(
+    fc.property(
+      fc.array(size, { minLength: 1, maxLength: 3 * chunkPostingsMax, size: 'max' }),
+      fc.integer({ min: 2, max: 9 }),
+      (sizes, removedOf) => {
+        const { rows, sequence } = rowsWith(sizes);
+        const inOrder = (a: number, b: number): number => sizes[a]! - sizes[b]! || rows.compareTie(a, rows.tie(b));
+        sizes.forEach((key, ordinal) => {
+          sequence.insert(ordinal, key);
+        });
+        const ordinals = sizes.map((_, ordinal) => ordinal).sort(inOrder);
+        t.same(contents(sequence), ordinals);
+        const kept = ordinals.filter((ordinal) => ordinal % removedOf === 0);
+        for (const ordinal of ordinals) if (ordinal % removedOf !== 0) sequence.remove(ordinal, sizes[ordinal]!);
+        t.same(contents(sequence), kept);
+        t.same(contents(sequence, 'backward').toReversed(), kept);
+        for (const key of [-1, 0, 7, 20, 40, 41]) {
+          t.equal(
+            sequence.view.lower(key),
+            kept.filter((ordinal) => sizes[ordinal]! < key).length,
+            `lower ${String(key)}`,
+          );
+          t.equal(
+            sequence.view.upper(key),
+            kept.filter((ordinal) => sizes[ordinal]! <= key).length,
+            `upper ${String(key)}`,
+          );
+          t.equal(
+            sequence.view.first(key),
+            kept.find((ordinal) => sizes[ordinal] === key),
+            `first ${String(key)}`,
+          );
+          const tie = { created: 1, name: 'n00500' };
+          t.equal(
+            sequence.view.after(key, tie),
+            kept.filter(
+              (ordinal) => sizes[ordinal]! < key || (sizes[ordinal] === key && rows.compareTie(ordinal, tie) <= 0),
+            ).length,
+            `after ${String(key)}`,
+          );
+        }
+        t.throws(() => {
+          sequence.remove(ordinals.length, 5);
+        }, 'what it does not hold cannot be removed');
+      },
+    ),
+    { numRuns },
+  );
   t.end();
 });
 
@@ -56,9 +94,20 @@ test('any part of an order is read chunk by chunk, in both directions', (t) => {
   const sizes = Array.from({ length: 2_000 }, (_, place) => place);
   const { sequence } = rowsWith(sizes);
   atOnce(sequence.load(Uint32Array.from(sizes), () => 0));
-  for (const [low, high] of [[0, 0], [0, 1], [447, 449], [10, 1_990], [1_999, 2_000], [5, 3]] as const) {
-    const forward = [...sequence.view.spans(low, high)].flatMap(({ chunk, from, to }) => [...chunk.ordinals.subarray(from, to)]);
-    const backward = [...sequence.view.spansBackward(low, high)].flatMap(({ chunk, from, to }) => [...chunk.ordinals.subarray(from, to)].reverse());
+  for (const [low, high] of [
+    [0, 0],
+    [0, 1],
+    [447, 449],
+    [10, 1_990],
+    [1_999, 2_000],
+    [5, 3],
+  ] as const) {
+    const forward = [...sequence.view.spans(low, high)].flatMap(({ chunk, from, to }) => [
+      ...chunk.ordinals.subarray(from, to),
+    ]);
+    const backward = [...sequence.view.spansBackward(low, high)].flatMap(({ chunk, from, to }) =>
+      [...chunk.ordinals.subarray(from, to)].reverse(),
+    );
     const expected = sizes.slice(low, Math.max(low, high));
     t.same(forward, expected);
     t.same(backward.toReversed(), expected);
@@ -70,32 +119,50 @@ test('any part of an order is read chunk by chunk, in both directions', (t) => {
 });
 
 test('texts are sorted in UTF-16 order, equal ones by rank', (t) => {
-  const parts = fc.array(fc.constantFrom(...texts, '\0', 'aaaaaaaa', 'b\0\0'), { maxLength: 4 }).map((words) => words.join(''));
-  fc.assert(fc.property(fc.array(parts, { minLength: 1, maxLength: 900, size: 'max' }), fc.constantFrom('', 'a long beginning that all share ', '\u{1f600}\u{1f600}\u{1f600}'), fc.integer({ min: 1, max: 997 }), (words, prefix, step) => {
-    const all = words.map((word) => prefix + word);
-    const rankOf = Uint32Array.from(all, (_, place) => place * step % 997 * 1_000 + place);
-    const asGiven = Uint32Array.from(all, (_, place) => place);
-    const sorted = atOnce(sortedByText(asGiven, { textOf: (ordinal) => all[ordinal]!, rankOf }));
-    const expected = all.map((_, place) => place).sort((a, b) => (all[a]! < all[b]! ? -1 : all[a]! > all[b]! ? 1 : rankOf[a]! - rankOf[b]!));
-    t.same([...sorted], expected);
-  }), { numRuns: numRuns * 3 });
+  const parts = fc
+    .array(fc.constantFrom(...texts, '\0', 'aaaaaaaa', 'b\0\0'), { maxLength: 4 })
+    .map((words) => words.join(''));
+  fc.assert(
+    fc.property(
+      fc.array(parts, { minLength: 1, maxLength: 900, size: 'max' }),
+      fc.constantFrom('', 'a long beginning that all share ', '\u{1f600}\u{1f600}\u{1f600}'),
+      fc.integer({ min: 1, max: 997 }),
+      (words, prefix, step) => {
+        const all = words.map((word) => prefix + word);
+        const rankOf = Uint32Array.from(all, (_, place) => ((place * step) % 997) * 1_000 + place);
+        const asGiven = Uint32Array.from(all, (_, place) => place);
+        const sorted = atOnce(sortedByText(asGiven, { textOf: (ordinal) => all[ordinal]!, rankOf }));
+        const expected = all
+          .map((_, place) => place)
+          .sort((a, b) => (all[a]! < all[b]! ? -1 : all[a]! > all[b]! ? 1 : rankOf[a]! - rankOf[b]!));
+        t.same([...sorted], expected);
+      },
+    ),
+    { numRuns: numRuns * 3 },
+  );
   t.end();
 });
 
 test('no step of a sort reads more than a few strides of keys, whatever the texts share', (t) => {
   const count = 20 * strideMax;
   const texts: Readonly<Record<string, (place: number) => string>> = {
-    distinct: (place) => `x${String(place * 7919 % count)}`,
-    'equal beginnings': (place) => `${'a long beginning that all share '.repeat(3)}${String(place * 7919 % count)}`,
+    distinct: (place) => `x${String((place * 7919) % count)}`,
+    'equal beginnings': (place) => `${'a long beginning that all share '.repeat(3)}${String((place * 7919) % count)}`,
     equal: () => 'the same',
     'equal but for one': (place) => (place === count - 1 ? 'the samf' : 'the same'),
     'ended, or going on with NULs': (place) => `a${'\0'.repeat(place % 30)}`,
-    wide: (place) => `\u{1f600}${String(place * 7919 % count)}`,
+    wide: (place) => `\u{1f600}${String((place * 7919) % count)}`,
   };
   for (const [shape, textOf] of Object.entries(texts)) {
     const all = Uint32Array.from({ length: count }, (_, place) => place);
     let reads = 0;
-    const steps = sortedByText(all, { textOf: (place) => { reads += 1; return textOf(place); }, rankOf: all });
+    const steps = sortedByText(all, {
+      textOf: (place) => {
+        reads += 1;
+        return textOf(place);
+      },
+      rankOf: all,
+    });
     const perStep: number[] = [];
     for (let step = steps.next(); ; step = steps.next()) {
       perStep.push(reads);
@@ -111,12 +178,21 @@ test('no step of a sort reads more than a few strides of keys, whatever the text
 });
 
 test('numbers are sorted as numbers, equal ones as they came', (t) => {
-  const number = fc.oneof(fc.double({ noNaN: true }), fc.integer({ min: -3, max: 3 }), fc.constantFrom(0, -0, Infinity, Number.MAX_VALUE, Number.MIN_VALUE, -Number.MIN_VALUE));
-  fc.assert(fc.property(fc.array(number, { minLength: 1, maxLength: 600, size: 'max' }), (numbers) => {
-    const asGiven = Uint32Array.from(numbers, (_, place) => place);
-    const sorted = atOnce(sortedByNumber(asGiven, (ordinal) => numbers[ordinal]!));
-    const expected = numbers.map((_, place) => place).sort((a, b) => (numbers[a]! < numbers[b]! ? -1 : numbers[a]! > numbers[b]! ? 1 : a - b));
-    t.same([...sorted], expected);
-  }), { numRuns: numRuns * 3 });
+  const number = fc.oneof(
+    fc.double({ noNaN: true }),
+    fc.integer({ min: -3, max: 3 }),
+    fc.constantFrom(0, -0, Infinity, Number.MAX_VALUE, Number.MIN_VALUE, -Number.MIN_VALUE),
+  );
+  fc.assert(
+    fc.property(fc.array(number, { minLength: 1, maxLength: 600, size: 'max' }), (numbers) => {
+      const asGiven = Uint32Array.from(numbers, (_, place) => place);
+      const sorted = atOnce(sortedByNumber(asGiven, (ordinal) => numbers[ordinal]!));
+      const expected = numbers
+        .map((_, place) => place)
+        .sort((a, b) => (numbers[a]! < numbers[b]! ? -1 : numbers[a]! > numbers[b]! ? 1 : a - b));
+      t.same([...sorted], expected);
+    }),
+    { numRuns: numRuns * 3 },
+  );
   t.end();
 });

@@ -32,59 +32,118 @@ export function definitionsOf(declared: readonly Field[]): readonly IndexDefinit
   return defined.indexes;
 }
 
-export const texts = ['', 'a', 'ab', 'abc', 'b', 'z', '\u00e9', '\ud7ff', '\ue000', '\uffff', '\u{1f600}', '\u{1f600}a', '\u{10ffff}', 'a\u{1f600}', 'a\ufffe', 'comma, (paren) = \\'];
-const days = ['2024-01-01T00:00:00Z', '2024-01-01T00:00:00.001Z', '2024-01-01T01:00:00+01:00', '2025-06-30T23:59:59Z', '1999-12-31T00:00:00Z'];
+export const texts = [
+  '',
+  'a',
+  'ab',
+  'abc',
+  'b',
+  'z',
+  '\u00e9',
+  '\ud7ff',
+  '\ue000',
+  '\uffff',
+  '\u{1f600}',
+  '\u{1f600}a',
+  '\u{10ffff}',
+  'a\u{1f600}',
+  'a\ufffe',
+  'comma, (paren) = \\',
+];
+const days = [
+  '2024-01-01T00:00:00Z',
+  '2024-01-01T00:00:00.001Z',
+  '2024-01-01T01:00:00+01:00',
+  '2025-06-30T23:59:59Z',
+  '1999-12-31T00:00:00Z',
+];
 
 export function valueOf(kind: FieldKind): fc.Arbitrary<Value> {
   switch (kind) {
-    case 'string': return fc.constantFrom(...texts);
-    case 'number': return fc.constantFrom(-1e300, -5, -0.5, 0, 1, 2, 10, 1e21);
-    case 'boolean': return fc.boolean();
-    case 'timestamp': return fc.constantFrom(...days);
+    case 'string':
+      return fc.constantFrom(...texts);
+    case 'number':
+      return fc.constantFrom(-1e300, -5, -0.5, 0, 1, 2, 10, 1e21);
+    case 'boolean':
+      return fc.boolean();
+    case 'timestamp':
+      return fc.constantFrom(...days);
   }
 }
 
 export const labelKeys = ['app', 'tier', 'example.org/app', 'constructor'];
 const labelValues = ['', 'a', 'b', 'a b', '\u{1f600}', '\uffff'];
 
-export const objectOf = (declared: readonly Field[], name: fc.Arbitrary<string>): fc.Arbitrary<ResourceObject> => fc.record({
-  name,
-  created: fc.integer({ min: 0, max: 5 }),
-  deleted: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined, freq: 3 }),
-  labels: fc.dictionary(fc.constantFrom(...labelKeys), fc.constantFrom(...labelValues), { maxKeys: 4, noNullPrototype: true }),
-  spec: fc.tuple(...declared.map(({ kind, multi }) => (multi ? fc.array(valueOf(kind), { maxLength: 4 }) : fc.option(valueOf(kind), { nil: undefined, freq: 4 })))),
-}).map(({ name: objectName, created, deleted, labels, spec }) => ({
-  apiVersion: 'example.org/v1', kind: 'Thing',
-  metadata: {
-    name: objectName, uid: 'u', version: 0, generation: 1, labels,
-    creationTimestamp: new Date(1_700_000_000_000 + created).toISOString(),
-    ...(deleted === undefined ? {} : { deletionTimestamp: new Date(1_800_000_000_000 + deleted).toISOString() }),
-  },
-  spec: Object.fromEntries(declared.map((field, place) => [field.name.slice('spec.'.length), spec[place]])),
-}));
+export const objectOf = (declared: readonly Field[], name: fc.Arbitrary<string>): fc.Arbitrary<ResourceObject> =>
+  fc
+    .record({
+      name,
+      created: fc.integer({ min: 0, max: 5 }),
+      deleted: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined, freq: 3 }),
+      labels: fc.dictionary(fc.constantFrom(...labelKeys), fc.constantFrom(...labelValues), {
+        maxKeys: 4,
+        noNullPrototype: true,
+      }),
+      spec: fc.tuple(
+        ...declared.map(({ kind, multi }) =>
+          multi ? fc.array(valueOf(kind), { maxLength: 4 }) : fc.option(valueOf(kind), { nil: undefined, freq: 4 }),
+        ),
+      ),
+    })
+    .map(({ name: objectName, created, deleted, labels, spec }) => ({
+      apiVersion: 'example.org/v1',
+      kind: 'Thing',
+      metadata: {
+        name: objectName,
+        uid: 'u',
+        version: 0,
+        generation: 1,
+        labels,
+        creationTimestamp: new Date(1_700_000_000_000 + created).toISOString(),
+        ...(deleted === undefined ? {} : { deletionTimestamp: new Date(1_800_000_000_000 + deleted).toISOString() }),
+      },
+      spec: Object.fromEntries(declared.map((field, place) => [field.name.slice('spec.'.length), spec[place]])),
+    }));
 
 export type NaiveSort = {
   readonly field: Field;
   readonly direction: 'asc' | 'desc';
   readonly nulls: 'first' | 'last' | undefined;
 };
-export type NaiveQuery = { readonly labels: readonly LabelRequirement[]; readonly fields: readonly FieldRequirement[]; readonly sort: readonly NaiveSort[] };
+export type NaiveQuery = {
+  readonly labels: readonly LabelRequirement[];
+  readonly fields: readonly FieldRequirement[];
+  readonly sort: readonly NaiveSort[];
+};
 
 const operators = ['<', '<=', '>', '>='] as const;
 
 function fieldRequirementOf(field: Field): fc.Arbitrary<FieldRequirement> {
   const operand = valueOf(field.kind).map(String);
-  const odd = fc.oneof({ arbitrary: operand, weight: 9 }, { arbitrary: fc.constant('no value of any kind'), weight: 1 });
+  const odd = fc.oneof(
+    { arbitrary: operand, weight: 9 },
+    { arbitrary: fc.constant('no value of any kind'), weight: 1 },
+  );
   return fc.oneof(
-    fc.record({ field: fc.constant(field.name), operator: fc.constantFrom('in' as const, 'notIn' as const), values: fc.array(odd, { minLength: 1, maxLength: 3 }) }),
+    fc.record({
+      field: fc.constant(field.name),
+      operator: fc.constantFrom('in' as const, 'notIn' as const),
+      values: fc.array(odd, { minLength: 1, maxLength: 3 }),
+    }),
     fc.record({ field: fc.constant(field.name), operator: fc.constantFrom('exists' as const, 'absent' as const) }),
     fc.record({ field: fc.constant(field.name), operator: fc.constantFrom(...operators), value: odd }),
-    ...(field.kind === 'string' ? [fc.record({ field: fc.constant(field.name), operator: fc.constant('^=' as const), value: operand })] : []),
+    ...(field.kind === 'string'
+      ? [fc.record({ field: fc.constant(field.name), operator: fc.constant('^=' as const), value: operand })]
+      : []),
   );
 }
 
 const labelRequirement: fc.Arbitrary<LabelRequirement> = fc.oneof(
-  fc.record({ key: fc.constantFrom(...labelKeys), operator: fc.constantFrom('in' as const, 'notIn' as const), values: fc.uniqueArray(fc.constantFrom(...labelValues), { minLength: 1, maxLength: 3 }) }),
+  fc.record({
+    key: fc.constantFrom(...labelKeys),
+    operator: fc.constantFrom('in' as const, 'notIn' as const),
+    values: fc.uniqueArray(fc.constantFrom(...labelValues), { minLength: 1, maxLength: 3 }),
+  }),
   fc.record({ key: fc.constantFrom(...labelKeys), operator: fc.constantFrom('exists' as const, 'absent' as const) }),
 );
 
@@ -93,19 +152,33 @@ export function queryOf(declared: readonly Field[]): fc.Arbitrary<NaiveQuery> {
   return fc.record({
     labels: fc.array(labelRequirement, { maxLength: 2 }),
     fields: fc.array(field.chain(fieldRequirementOf), { maxLength: 2 }),
-    sort: fc.array(fc.record({
-      field, direction: fc.constantFrom('asc' as const, 'desc' as const),
-      nulls: fc.constantFrom(undefined, 'first' as const, 'last' as const),
-    }), { maxLength: 3 }),
+    sort: fc.array(
+      fc.record({
+        field,
+        direction: fc.constantFrom('asc' as const, 'desc' as const),
+        nulls: fc.constantFrom(undefined, 'first' as const, 'last' as const),
+      }),
+      { maxLength: 3 },
+    ),
   });
 }
 
 /** The same question to the index. */
-export function boundQuery(query: NaiveQuery, definitions: readonly IndexDefinition[]): { readonly selection: { readonly labels: readonly LabelRequirement[]; readonly fields: Extract<ReturnType<typeof bindFields>, { ok: true }>['requirements'] }; readonly sort: readonly SortKey[] } {
+export function boundQuery(
+  query: NaiveQuery,
+  definitions: readonly IndexDefinition[],
+): {
+  readonly selection: {
+    readonly labels: readonly LabelRequirement[];
+    readonly fields: Extract<ReturnType<typeof bindFields>, { ok: true }>['requirements'];
+  };
+  readonly sort: readonly SortKey[];
+} {
   const bound = bindFields(query.fields, definitions);
   if (!bound.ok) throw new Error(bound.problem);
-  const texts = query.sort.map(({ field, direction, nulls }) =>
-    `${field.name},${direction}${nulls === undefined ? '' : `,nulls=${nulls}`}`);
+  const texts = query.sort.map(
+    ({ field, direction, nulls }) => `${field.name},${direction}${nulls === undefined ? '' : `,nulls=${nulls}`}`,
+  );
   const sorted = parseSort(texts, definitions);
   if (!sorted.ok) throw new Error(sorted.problem);
   return { selection: { labels: query.labels, fields: bound.requirements }, sort: sorted.sort };
@@ -113,7 +186,11 @@ export function boundQuery(query: NaiveQuery, definitions: readonly IndexDefinit
 
 /** All names selected, in order. */
 export function naiveNames(objects: Iterable<ResourceObject>, query: NaiveQuery): readonly string[] {
-  const selected = [...objects].filter((object) => query.labels.every((requirement) => labelHolds(object, requirement)) && query.fields.every((requirement) => fieldHolds(object, requirement)));
+  const selected = [...objects].filter(
+    (object) =>
+      query.labels.every((requirement) => labelHolds(object, requirement)) &&
+      query.fields.every((requirement) => fieldHolds(object, requirement)),
+  );
   return selected.sort((a, b) => compareBy(a, b, query.sort)).map(({ metadata }) => metadata.name);
 }
 
@@ -128,14 +205,27 @@ function labelHolds({ metadata: { labels = {} } }: ResourceObject, requirement: 
 function fieldHolds(object: ResourceObject, requirement: FieldRequirement): boolean {
   const field = [...defaultFields, ...fields].find(({ name }) => name === requirement.field)!;
   const values = valuesOf(object, field);
-  const isValue = (value: Value, text: string): boolean => isOfKind(field.kind, text) && compareValues(field.kind, value, text) === 0;
+  const isValue = (value: Value, text: string): boolean =>
+    isOfKind(field.kind, text) && compareValues(field.kind, value, text) === 0;
   switch (requirement.operator) {
-    case 'exists': return values.length > 0;
-    case 'absent': return values.length === 0;
-    case 'in': return values.some((value) => requirement.values.some((text) => isValue(value, text)));
-    case 'notIn': return !values.some((value) => requirement.values.some((text) => isValue(value, text)));
-    case '^=': return values.some((value) => Array.from(String(value)).slice(0, Array.from(requirement.value).length).join('') === requirement.value);
-    default: return isOfKind(field.kind, requirement.value) && values.some((value) => holdsBetween(compareValues(field.kind, value, requirement.value), requirement.operator));
+    case 'exists':
+      return values.length > 0;
+    case 'absent':
+      return values.length === 0;
+    case 'in':
+      return values.some((value) => requirement.values.some((text) => isValue(value, text)));
+    case 'notIn':
+      return !values.some((value) => requirement.values.some((text) => isValue(value, text)));
+    case '^=':
+      return values.some(
+        (value) =>
+          Array.from(String(value)).slice(0, Array.from(requirement.value).length).join('') === requirement.value,
+      );
+    default:
+      return (
+        isOfKind(field.kind, requirement.value) &&
+        values.some((value) => holdsBetween(compareValues(field.kind, value, requirement.value), requirement.operator))
+      );
   }
 }
 
@@ -151,7 +241,8 @@ function isOfKind(kind: FieldKind, text: string): boolean {
 
 function numberOf(kind: FieldKind, value: Value): number {
   if (kind === 'timestamp') return Date.parse(String(value));
-  if (kind === 'boolean') return ['false', 'true'].indexOf(String(value)) === -1 ? Number.NaN : ['false', 'true'].indexOf(String(value));
+  if (kind === 'boolean')
+    return ['false', 'true'].indexOf(String(value)) === -1 ? Number.NaN : ['false', 'true'].indexOf(String(value));
   return value === '' ? Number.NaN : Number(value);
 }
 
@@ -171,14 +262,18 @@ export function compareCodePoints(a: string, b: string): number {
 
 function valuesOf({ metadata, spec }: ResourceObject, field: Field): readonly Value[] {
   const [section, member] = field.name.split('.') as [string, string];
-  const value = ((section === 'metadata' ? metadata : spec) as Record<string, unknown>)[member] as Value | readonly Value[] | undefined;
-  const values = value === undefined ? [] : Array.isArray(value) ? value as Value[] : [value as Value];
+  const value = ((section === 'metadata' ? metadata : spec) as Record<string, unknown>)[member] as
+    Value | readonly Value[] | undefined;
+  const values = value === undefined ? [] : Array.isArray(value) ? (value as Value[]) : [value as Value];
   return [...values].sort((a, b) => compareValues(field.kind, a, b));
 }
 
 function compareBy(a: ResourceObject, b: ResourceObject, sort: readonly NaiveSort[]): number {
   for (const { field, direction, nulls = direction === 'asc' ? 'last' : 'first' } of sort) {
-    const [first, second] = [valuesOf(a, field).at(direction === 'asc' ? 0 : -1), valuesOf(b, field).at(direction === 'asc' ? 0 : -1)];
+    const [first, second] = [
+      valuesOf(a, field).at(direction === 'asc' ? 0 : -1),
+      valuesOf(b, field).at(direction === 'asc' ? 0 : -1),
+    ];
     if (first === undefined || second === undefined) {
       if (first === second) continue;
       return (first === undefined) === (nulls === 'first') ? -1 : 1;

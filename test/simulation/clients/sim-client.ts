@@ -39,7 +39,8 @@ export class SimClient {
     for (let done = 0; done < operations; done += 1) {
       await timeline.delay(random.chance(0.7) ? random.below(30) : random.below(600), 'a client thinks');
       if (random.chance(0.5)) this.#node = random.pick(this.#nodes);
-      for (; this.#node.serving === undefined; this.#node = random.pick(this.#nodes)) await timeline.delay(random.between(20, 150), 'a client waits');
+      for (; this.#node.serving === undefined; this.#node = random.pick(this.#nodes))
+        await timeline.delay(random.between(20, 150), 'a client waits');
       await this.#operate();
     }
   }
@@ -51,7 +52,7 @@ export class SimClient {
     if (kind === 'read') return this.#read(name);
     if (kind === 'list') return this.#list();
     const known = random.chance(0.4) ? this.#known.get(name) : undefined;
-    const current = known ?? await this.#look(name);
+    const current = known ?? (await this.#look(name));
     // What is not there can mostly be created only.
     const fitting = current === undefined && kind !== 'generate' && random.chance(0.6) ? 'create' : kind;
     return this.write(this.#commandOf(fitting, name, current));
@@ -64,12 +65,35 @@ export class SimClient {
       case 'create':
         return { type: 'create', object: body({ metadata: { name, ...this.#finalizers() }, spec: this.#spec(mark) }) };
       case 'generate':
-        return { type: 'create', object: { apiVersion: type.apiVersion, kind: type.kind, metadata: { generateName: 'g-' }, spec: this.#spec(mark) } };
+        return {
+          type: 'create',
+          object: {
+            apiVersion: type.apiVersion,
+            kind: type.kind,
+            metadata: { generateName: 'g-' },
+            spec: this.#spec(mark),
+          },
+        };
       case 'put':
-        return { type: 'replace', name, object: this.#replacement(name, mark, current), part: 'main', preconditions: this.#preconditions(current) };
+        return {
+          type: 'replace',
+          name,
+          object: this.#replacement(name, mark, current),
+          part: 'main',
+          preconditions: this.#preconditions(current),
+        };
       case 'merge': {
-        const document: JsonObject = { spec: { size: random.below(10), free: { [`f${String(random.below(3))}`]: mark } }, ...(random.chance(0.3) ? { metadata: { labels: { app: random.pick(['x', 'y']) } } } : {}) };
-        return { type: 'patch', name, patch: { kind: 'merge', document }, part: 'main', preconditions: this.#preconditions(current) };
+        const document: JsonObject = {
+          spec: { size: random.below(10), free: { [`f${String(random.below(3))}`]: mark } },
+          ...(random.chance(0.3) ? { metadata: { labels: { app: random.pick(['x', 'y']) } } } : {}),
+        };
+        return {
+          type: 'patch',
+          name,
+          patch: { kind: 'merge', document },
+          part: 'main',
+          preconditions: this.#preconditions(current),
+        };
       }
       case 'move': {
         const document: JsonObject = { spec: this.#moved() };
@@ -78,7 +102,13 @@ export class SimClient {
       }
       case 'finalizer': {
         const held = random.chance(0.65) || current?.metadata.finalizers !== undefined ? null : [hold];
-        return { type: 'patch', name, patch: { kind: 'merge', document: { metadata: { finalizers: held } } }, part: 'main', preconditions: this.#preconditions(current) };
+        return {
+          type: 'patch',
+          name,
+          patch: { kind: 'merge', document: { metadata: { finalizers: held } } },
+          part: 'main',
+          preconditions: this.#preconditions(current),
+        };
       }
       case 'remove':
         return { type: 'delete', name, preconditions: this.#preconditions(current) };
@@ -117,15 +147,33 @@ export class SimClient {
     const { random } = this.#world;
     if (current === undefined) return body({ metadata: { name }, spec: this.#spec(mark) });
     const { finalizers, labels, version, uid } = current.metadata;
-    const metadata = { name, ...(finalizers === undefined ? {} : { finalizers }), ...(labels === undefined ? {} : { labels }), ...(random.chance(0.5) ? { version } : {}), ...(random.chance(0.2) ? { uid } : {}) };
-    return body({ metadata: metadata as unknown as JsonValue, spec: { ...(current['spec'] as JsonObject), title: mark, ...(random.chance(0.4) ? { serial: this.#serial() } : {}) } });
+    const metadata = {
+      name,
+      ...(finalizers === undefined ? {} : { finalizers }),
+      ...(labels === undefined ? {} : { labels }),
+      ...(random.chance(0.5) ? { version } : {}),
+      ...(random.chance(0.2) ? { uid } : {}),
+    };
+    return body({
+      metadata: metadata as unknown as JsonValue,
+      spec: {
+        ...(current['spec'] as JsonObject),
+        title: mark,
+        ...(random.chance(0.4) ? { serial: this.#serial() } : {}),
+      },
+    });
   }
 
   #preconditions(current: Shown | undefined): Preconditions {
     const { random } = this.#world;
     if (current === undefined || random.chance(0.6)) return {};
     const { uid, version, resourceVersion } = current.metadata;
-    return random.pick<Preconditions>([{ ifMatch: [version] }, { ifMatch: 'any' }, { uid }, resourceVersion === undefined ? {} : { resourceVersion }]);
+    return random.pick<Preconditions>([
+      { ifMatch: [version] },
+      { ifMatch: 'any' },
+      { uid },
+      resourceVersion === undefined ? {} : { resourceVersion },
+    ]);
   }
 
   /** On the node it is at, or on a given one. */
@@ -133,7 +181,15 @@ export class SimClient {
     const { timeline, invocations, coverage } = this.#world;
     this.#writes += 1;
     const id = `${this.#name}/${String(this.#writes)}`;
-    const invocation: Invocation = { id, command, node: node.name, invoked: timeline.now, knewTime: false, answered: Infinity, outcome: undefined };
+    const invocation: Invocation = {
+      id,
+      command,
+      node: node.name,
+      invoked: timeline.now,
+      knewTime: false,
+      answered: Infinity,
+      outcome: undefined,
+    };
     invocations.push(invocation);
     timeline.tell(() => `${id} → ${node.name}: ${JSON.stringify(command)}`);
     const answered = await node.ask(async (serving) => {
@@ -159,7 +215,11 @@ export class SimClient {
     const head = models.head(type.key, outcome.name);
     const revision = head.kind === 'absent' ? -1 : head.kind === 'gone' ? head.revision : head.stored.revision;
     if (models.position() < position || revision < outcome.version) {
-      this.#world.fail(new Error(`${id} was answered with version ${String(outcome.version)} at ${position.toString()}; its node shows ${String(revision)} at ${models.position().toString()}`));
+      this.#world.fail(
+        new Error(
+          `${id} was answered with version ${String(outcome.version)} at ${position.toString()}; its node shows ${String(revision)} at ${models.position().toString()}`,
+        ),
+      );
     }
   }
 
@@ -172,7 +232,7 @@ export class SimClient {
     const { random } = this.#world;
     const notBefore = random.chance(0.4) ? this.#seen : undefined;
     const asked = await this.#node.ask(async ({ models }) => {
-      if (notBefore !== undefined && await this.#isLate(models, notBefore)) return undefined;
+      if (notBefore !== undefined && (await this.#isLate(models, notBefore))) return undefined;
       this.#checkRow(models, name);
       const stored = models.get(type.key, name);
       return { position: models.position(), object: stored === undefined ? undefined : shownOf(stored.bytes) };
@@ -186,7 +246,8 @@ export class SimClient {
   async #isLate(models: Serving['models'], notBefore: LogPosition): Promise<boolean> {
     const reached = await models.reached(notBefore, { timeoutMs: freshnessWaitMs });
     this.#world.coverage.note(`a read that waits: ${reached}`);
-    if (reached === 'reached' && models.position() < notBefore) this.#world.fail(new Error(`reached ${notBefore.toString()} at ${models.position().toString()}`));
+    if (reached === 'reached' && models.position() < notBefore)
+      this.#world.fail(new Error(`reached ${notBefore.toString()} at ${models.position().toString()}`));
     return reached !== 'reached';
   }
 
@@ -209,15 +270,24 @@ export class SimClient {
 }
 
 /** Invariants 7 to 9: at its position a node shows exactly what the log says, byte for byte. */
-export function checkRow({ history, fail }: World, { node, models, name }: { readonly node: string; readonly models: Serving['models']; readonly name: string }): void {
+export function checkRow(
+  { history, fail }: World,
+  { node, models, name }: { readonly node: string; readonly models: Serving['models']; readonly name: string },
+): void {
   const step = history.at(streamOf(name), models.position());
   const head = models.head(type.key, name);
   const after = step?.after.kind ?? 'absent';
-  const wrong = (detail: string): void => { fail(new Error(`${node} at ${models.position().toString()} shows ${name} ${head.kind} where it is ${after}${detail}`)); };
+  const wrong = (detail: string): void => {
+    fail(
+      new Error(`${node} at ${models.position().toString()} shows ${name} ${head.kind} where it is ${after}${detail}`),
+    );
+  };
   if (head.kind !== after) wrong('');
   else if (step?.recorded.endsAppend === false) wrong(' within an append');
-  else if (head.kind === 'gone' && step?.after.kind === 'gone' && head.revision !== step.after.revision) wrong(`: revision ${String(head.revision)}, not ${String(step.after.revision)}`);
-  else if (head.kind === 'live' && step?.bytes?.equals(head.stored.bytes) !== true) wrong(`\n${Buffer.from(head.stored.bytes).toString()}\n${step?.bytes?.toString() ?? ''}`);
+  else if (head.kind === 'gone' && step?.after.kind === 'gone' && head.revision !== step.after.revision)
+    wrong(`: revision ${String(head.revision)}, not ${String(step.after.revision)}`);
+  else if (head.kind === 'live' && step?.bytes?.equals(head.stored.bytes) !== true)
+    wrong(`\n${Buffer.from(head.stored.bytes).toString()}\n${step?.bytes?.toString() ?? ''}`);
 }
 
 export function checkRows(world: World, node: string, models: Serving['models']): void {
@@ -228,11 +298,18 @@ export function checkRows(world: World, node: string, models: Serving['models'])
     checkRow(world, { node, models, name });
     if (models.get(type.key, name) !== undefined) live.push(name);
   }
-  if ([...listed].sort().join() !== live.sort().join()) world.fail(new Error(`${node} lists ${listed.join()} where ${live.join()} live`));
+  if ([...listed].sort().join() !== live.sort().join())
+    world.fail(new Error(`${node} lists ${listed.join()} where ${live.join()} live`));
 }
 
 function contextOf(requestId: string, verb: string): WriteContext {
-  return { cause: { actor: 'client', verb, requestId }, dryRun: false, fieldValidation: undefined, origin: 'client', subject: { kind: 'platform', part: 'test' } };
+  return {
+    cause: { actor: 'client', verb, requestId },
+    dryRun: false,
+    fieldValidation: undefined,
+    origin: 'client',
+    subject: { kind: 'platform', part: 'test' },
+  };
 }
 
 export function shownOf(bytes: Uint8Array): Shown {

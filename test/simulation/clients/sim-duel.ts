@@ -37,7 +37,8 @@ export class SimDuel {
     const [one, other] = this.#two(names);
     if (ahead === undefined || behind === undefined || one === undefined || other === undefined) return;
     coverage.note('duel');
-    for (const name of [one, other]) await this.#client.write({ type: 'create', object: body({ metadata: { name }, spec: { title: 'x' } }) }, ahead);
+    for (const name of [one, other])
+      await this.#client.write({ type: 'create', object: body({ metadata: { name }, spec: { title: 'x' } }) }, ahead);
     await timeline.delay(random.between(20, 300), 'both nodes come to know them');
     behind.link.stalledUntil = timeline.now + behindMs;
     await this.#client.write(changed(one, { size: random.below(10) }), ahead);

@@ -9,7 +9,10 @@ import type { SimNode } from '../node/sim-node.ts';
 import { nameOfStream } from '../history.ts';
 import { type, type World } from '../world.ts';
 
-type Page = { readonly metadata: { readonly resourceVersion: string; readonly continue?: string }; readonly items: readonly Shown[] };
+type Page = {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items: readonly Shown[];
+};
 /** An object as it was seen last, and where in the log. */
 type Known = { readonly at: LogPosition; readonly text: string };
 
@@ -58,10 +61,18 @@ export class SimLister {
     for (let query = `limit=${String(limit)}`; ;) {
       const page = await this.#page(query);
       if (page === undefined) return undefined;
-      const { metadata: { resourceVersion, continue: token }, items } = page;
+      const {
+        metadata: { resourceVersion, continue: token },
+        items,
+      } = page;
       from ??= resourceVersion;
-      if (resourceVersion !== from) this.#world.fail(new Error(`${this.#name}: a list from ${from} goes on from ${resourceVersion}`));
-      for (const { metadata, ...object } of items) known.set(metadata.name, { at: positionOf(metadata.resourceVersion), text: textOf(metadata.labels, object['spec']) });
+      if (resourceVersion !== from)
+        this.#world.fail(new Error(`${this.#name}: a list from ${from} goes on from ${resourceVersion}`));
+      for (const { metadata, ...object } of items)
+        known.set(metadata.name, {
+          at: positionOf(metadata.resourceVersion),
+          text: textOf(metadata.labels, object['spec']),
+        });
       if (token === undefined) return { from: positionOf(from), known };
       this.#world.coverage.note('a list goes on');
       query = `limit=${String(limit)}&continue=${token}`;
@@ -73,7 +84,10 @@ export class SimLister {
     const { random, timeline } = this.#world;
     for (let tried = 0; tried < triesMax && !this.#isOver(); tried += 1) {
       const node = random.pick(this.#nodes);
-      const asked = await node.ask(async ({ collections, models }) => ({ page: await collections.list(exchangeOf(query), type), position: models.position() }));
+      const asked = await node.ask(async ({ collections, models }) => ({
+        page: await collections.list(exchangeOf(query), type),
+        position: models.position(),
+      }));
       const page = asked?.answer.page;
       timeline.tell(() => `${this.#name} lists ${query.slice(0, 20)} on ${node.name}: ${page?.kind ?? 'nothing'}`);
       if (asked !== undefined && page?.kind === 'bytes') {
@@ -90,15 +104,34 @@ export class SimLister {
   /** Watches until it has seen all that any page may have left out. */
   async #follow({ from, known }: { readonly from: LogPosition; readonly known: Map<string, Known> }): Promise<void> {
     const { random, timeline } = this.#world;
-    const plan = { type, name: undefined, subject: visitor, client: clientOf(visitor, ''), selection: { labels: [], fields: [] }, start: { kind: 'after', position: from }, bookmarks: true, timeoutMs: undefined } as const;
+    const plan = {
+      type,
+      name: undefined,
+      subject: visitor,
+      client: clientOf(visitor, ''),
+      selection: { labels: [], fields: [] },
+      start: { kind: 'after', position: from },
+      bookmarks: true,
+      timeoutMs: undefined,
+    } as const;
     for (let tried = 0; tried < triesMax && !this.#isOver(); tried += 1) {
       const node = random.pick(this.#nodes);
       const sink = new RecordingSink();
       const watcher = (await node.ask((serving) => node.watch(serving, plan, sink)))?.answer;
-      for (let looked = 0; watcher !== undefined && watcher.state !== 'closed' && looked < triesMax && !this.#isOver(); looked += 1) {
+      for (
+        let looked = 0;
+        watcher !== undefined && watcher.state !== 'closed' && looked < triesMax && !this.#isOver();
+        looked += 1
+      ) {
         await timeline.delay(random.between(10, 200), 'a lister watches');
         const position = node.serving?.models.position();
-        if (watcher.state !== 'live' || watcher.outbox.unreadBytes > 0 || position === undefined || position < this.#furthest) continue;
+        if (
+          watcher.state !== 'live' ||
+          watcher.outbox.unreadBytes > 0 ||
+          position === undefined ||
+          position < this.#furthest
+        )
+          continue;
         watcher.gone();
         this.#check(merged(known, sink.seen), { from, position, node: node.name });
         return;
@@ -109,19 +142,28 @@ export class SimLister {
   }
 
   /** 7: pages and watch together are the state. */
-  #check(known: ReadonlyMap<string, Known>, { from, position, node }: { readonly from: LogPosition; readonly position: LogPosition; readonly node: string }): void {
+  #check(
+    known: ReadonlyMap<string, Known>,
+    { from, position, node }: { readonly from: LogPosition; readonly position: LogPosition; readonly node: string },
+  ): void {
     const { history, coverage, fail } = this.#world;
     const expected: string[] = [];
     for (const stream of history.streams.keys()) {
       const step = history.at(stream, position);
       if (step?.after.kind !== 'live') continue;
       const { metadata, ...object } = step.after.object;
-      expected.push(`${nameOfStream(stream)}@${step.recorded.position.toString()} ${textOf(metadata.labels, object['spec'])}`);
+      expected.push(
+        `${nameOfStream(stream)}@${step.recorded.position.toString()} ${textOf(metadata.labels, object['spec'])}`,
+      );
     }
     const has = [...known].map(([name, { at, text }]) => `${name}@${at.toString()} ${text}`);
     coverage.note('a list and a watch are the state');
     if (has.sort().join('\n') === expected.sort().join('\n')) return;
-    fail(new Error(`${this.#name} listed from ${from.toString()} and watched on ${node} up to ${position.toString()}\nhas:\n${has.join('\n')}\nexpected:\n${expected.join('\n')}`));
+    fail(
+      new Error(
+        `${this.#name} listed from ${from.toString()} and watched on ${node} up to ${position.toString()}\nhas:\n${has.join('\n')}\nexpected:\n${expected.join('\n')}`,
+      ),
+    );
   }
 }
 
@@ -152,5 +194,11 @@ function textOf(labels: unknown, spec: unknown): string {
 /** What a list is asked with, as nobody waits who goes away. */
 function exchangeOf(rawQuery: string): Exchange {
   const res = { closed: false, once: () => undefined };
-  return { rawQuery, query: new URLSearchParams(rawQuery), subject: visitor, sender: { address: '', isSecure: false }, res } as unknown as Exchange;
+  return {
+    rawQuery,
+    query: new URLSearchParams(rawQuery),
+    subject: visitor,
+    sender: { address: '', isSecure: false },
+    res,
+  } as unknown as Exchange;
 }

@@ -12,15 +12,28 @@ import { nameOfStream, type History, type Step } from '../history.ts';
 import type { SimNode } from '../node/sim-node.ts';
 import { type, type World } from '../world.ts';
 
-type Selecting = { readonly label: string; readonly name?: string; readonly selection: Selection; readonly selects: (object: ResourceObject) => boolean };
+type Selecting = {
+  readonly label: string;
+  readonly name?: string;
+  readonly selection: Selection;
+  readonly selects: (object: ResourceObject) => boolean;
+};
 
 const nothing: Selection = { labels: [], fields: [] };
 const size = must(indexOf(type.indexes, 'spec.size'), 'spec.size is indexed');
 
 const selectings: readonly Selecting[] = [
   { label: 'everything', selection: nothing, selects: () => true },
-  { label: 'app=x', selection: { labels: [{ key: 'app', operator: 'in', values: ['x'] }], fields: [] }, selects: ({ metadata: { labels } }) => labels?.['app'] === 'x' },
-  { label: 'size>=5', selection: { labels: [], fields: [{ index: size, operator: '>=', key: 5 }] }, selects: (object) => ((object['spec'] as { readonly size?: number }).size ?? -1) >= 5 },
+  {
+    label: 'app=x',
+    selection: { labels: [{ key: 'app', operator: 'in', values: ['x'] }], fields: [] },
+    selects: ({ metadata: { labels } }) => labels?.['app'] === 'x',
+  },
+  {
+    label: 'size>=5',
+    selection: { labels: [], fields: [{ index: size, operator: '>=', key: 5 }] },
+    selects: (object) => ((object['spec'] as { readonly size?: number }).size ?? -1) >= 5,
+  },
   { label: 'the one b', name: 'b', selection: nothing, selects: ({ metadata: { name } }) => name === 'b' },
 ];
 
@@ -81,13 +94,32 @@ export class SimWatcher {
   async #connect(node: SimNode): Promise<Connection | undefined> {
     const { coverage, timeline } = this.#world;
     const from = placeReached(this.#story);
-    const start: WatchStart = from === undefined ? { kind: 'state', notBefore: undefined, marksEnd: true } : { kind: 'after', position: from };
+    const start: WatchStart =
+      from === undefined ? { kind: 'state', notBefore: undefined, marksEnd: true } : { kind: 'after', position: from };
     if (from === undefined) this.#story.seen.length = 0;
     else if (this.#story.seen.length > 0) coverage.note('a watch resumed');
     const sink = new RecordingSink();
     const { name, selection } = this.#selecting;
-    const opened = await node.ask((serving) => node.watch(serving, { type, name, subject: visitor, client: clientOf(visitor, ''), selection, start, bookmarks: true, timeoutMs: undefined }, sink));
-    timeline.tell(() => `${this.#name} watches ${this.#selecting.label} on ${node.name} after ${from?.toString() ?? 'a list'}: ${opened === undefined ? 'refused' : 'taken'}`);
+    const opened = await node.ask((serving) =>
+      node.watch(
+        serving,
+        {
+          type,
+          name,
+          subject: visitor,
+          client: clientOf(visitor, ''),
+          selection,
+          start,
+          bookmarks: true,
+          timeoutMs: undefined,
+        },
+        sink,
+      ),
+    );
+    timeline.tell(
+      () =>
+        `${this.#name} watches ${this.#selecting.label} on ${node.name} after ${from?.toString() ?? 'a list'}: ${opened === undefined ? 'refused' : 'taken'}`,
+    );
     return opened === undefined ? undefined : { node, sink, watcher: opened.answer };
   }
 
@@ -103,11 +135,19 @@ export class SimWatcher {
     const ending = sink.ending?.reason ?? 'left';
     coverage.note(`a watch ended: ${ending}`);
     // A log that is away for a while costs nobody their watch, and every position was one that some node gave.
-    if (ending === 'expired' || ending === 'failed') fail(new Error(`${this.#name} was told that its watch of ${this.#selecting.label} ${ending}: ${sink.ending?.detail ?? ''}`));
+    if (ending === 'expired' || ending === 'failed')
+      fail(
+        new Error(
+          `${this.#name} was told that its watch of ${this.#selecting.label} ${ending}: ${sink.ending?.detail ?? ''}`,
+        ),
+      );
     const { seen } = sink;
     const read = this.#stopped ? seen : seen.slice(0, seen.length - (random.chance(0.3) ? random.below(3) : 0));
     this.#story.seen.push(...read);
-    timeline.tell(() => `${this.#name} left ${node.name} (${ending}) having seen ${read.map(({ type: kind, name, resourceVersion }) => `${kind} ${name}@${resourceVersion}`).join(', ')}`);
+    timeline.tell(
+      () =>
+        `${this.#name} left ${node.name} (${ending}) having seen ${read.map(({ type: kind, name, resourceVersion }) => `${kind} ${name}@${resourceVersion}`).join(', ')}`,
+    );
   }
 
   /** Invariant 7: list and watch together are the history of what is selected, with neither gap nor repeat. */
@@ -119,8 +159,17 @@ export class SimWatcher {
     const from = start === 'state' ? logPosition(BigInt(seen[end]?.resourceVersion ?? '0')) : start;
     const listed = seen.slice(0, Math.max(0, end)).filter(({ type: kind }) => kind !== 'BOOKMARK');
     const followed = seen.slice(end + 1).filter(({ type: kind }) => kind !== 'BOOKMARK');
-    if (start === 'state') same(listed.map(seenText).sort(), expectedState(history, from, this.#selecting), `${this.#name}: ${this.#selecting.label} at ${from.toString()}`);
-    same(followed.map(seenText), expectedAfter(history, { after: from, until }, this.#selecting), `${this.#name}: ${this.#selecting.label} after ${from.toString()}`);
+    if (start === 'state')
+      same(
+        listed.map(seenText).sort(),
+        expectedState(history, from, this.#selecting),
+        `${this.#name}: ${this.#selecting.label} at ${from.toString()}`,
+      );
+    same(
+      followed.map(seenText),
+      expectedAfter(history, { after: from, until }, this.#selecting),
+      `${this.#name}: ${this.#selecting.label} after ${from.toString()}`,
+    );
     coverage.note('events watched', followed.length);
   }
 }
@@ -133,8 +182,14 @@ function placeReached({ start, seen }: Story): LogPosition | undefined {
   return start === 'state' ? undefined : start;
 }
 
-function expectedAfter(history: History, { after, until }: { readonly after: LogPosition; readonly until: LogPosition }, selecting: Selecting): readonly string[] {
-  const steps = [...history.streams.values()].flat().filter(({ recorded: { position } }) => position > after && position <= until);
+function expectedAfter(
+  history: History,
+  { after, until }: { readonly after: LogPosition; readonly until: LogPosition },
+  selecting: Selecting,
+): readonly string[] {
+  const steps = [...history.streams.values()]
+    .flat()
+    .filter(({ recorded: { position } }) => position > after && position <= until);
   steps.sort((one, other) => (one.recorded.position < other.recorded.position ? -1 : 1));
   return steps.map((step) => shownText(step, selecting)).filter((text) => text !== undefined);
 }
@@ -146,7 +201,13 @@ function shownText(step: Step, { selects }: Selecting): string | undefined {
   if (!was && !is) return undefined;
   const kind = is ? (was ? 'MODIFIED' : 'ADDED') : 'DELETED';
   // What ceases to be selected is shown as it was; what is deleted, as its deletion says.
-  const object = is ? after.object : event.type === 'ObjectDeleted' ? event.object : before.kind === 'live' ? before.object : undefined;
+  const object = is
+    ? after.object
+    : event.type === 'ObjectDeleted'
+      ? event.object
+      : before.kind === 'live'
+        ? before.object
+        : undefined;
   return lineOf(kind, recorded.position, must(object, 'it is or was selected'));
 }
 
@@ -154,7 +215,12 @@ function expectedState(history: History, at: LogPosition, { selects }: Selecting
   const lines: string[] = [];
   for (const stream of history.streams.keys()) {
     const step = history.at(stream, at);
-    if (step?.after.kind === 'live' && step.after.object.metadata.name === nameOfStream(stream) && selects(step.after.object)) lines.push(lineOf('ADDED', step.recorded.position, step.after.object));
+    if (
+      step?.after.kind === 'live' &&
+      step.after.object.metadata.name === nameOfStream(stream) &&
+      selects(step.after.object)
+    )
+      lines.push(lineOf('ADDED', step.recorded.position, step.after.object));
   }
   return lines.sort();
 }
@@ -168,5 +234,6 @@ function seenText({ type: kind, name, resourceVersion, labels, spec }: Seen): st
 }
 
 function same(actual: readonly string[], expected: readonly string[], what: string): void {
-  if (actual.join('\n') !== expected.join('\n')) throw new Error(`${what}\nsaw:\n${actual.join('\n')}\nexpected:\n${expected.join('\n')}`);
+  if (actual.join('\n') !== expected.join('\n'))
+    throw new Error(`${what}\nsaw:\n${actual.join('\n')}\nexpected:\n${expected.join('\n')}`);
 }

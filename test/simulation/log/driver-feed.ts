@@ -38,7 +38,11 @@ export class DriverFeed {
     this.#world = world;
     this.#passage = passage;
     this.#wanted = wanted;
-    this.call = Object.assign(this.#stream, { cancel: () => { this.#finish(); } });
+    this.call = Object.assign(this.#stream, {
+      cancel: () => {
+        this.#finish();
+      },
+    });
   }
 
   onEnd(listener: () => void): void {
@@ -47,7 +51,9 @@ export class DriverFeed {
 
   begin(): void {
     const { cluster, member, after } = this.#wanted;
-    cluster.onDeposed((deposed) => { if (deposed === member && this.#world.random.chance(0.7)) this.end(notLeader()); });
+    cluster.onDeposed((deposed) => {
+      if (deposed === member && this.#world.random.chance(0.7)) this.end(notLeader());
+    });
     this.#passage.life.later(this.#passage.callMs(), 'a subscription', () => {
       if (this.#passage.isDown) {
         this.end(dropped());
@@ -81,16 +87,22 @@ export class DriverFeed {
     const { shared } = this.#world;
     if (this.#ended) return;
     if (shared.events.length <= this.#next) {
-      shared.onLanded(() => { this.#leave(); });
+      shared.onLanded(() => {
+        this.#leave();
+      });
     } else if (this.#wanted.cluster.has(this.#wanted.member) > this.#next) {
       this.#leave();
     } else {
-      this.#passage.life.later(behindMs, 'a member catches up', () => { this.#wait(); });
+      this.#passage.life.later(behindMs, 'a member catches up', () => {
+        this.#wait();
+      });
     }
   }
 
   #leave(): void {
-    this.#passage.life.later(this.#passage.feedMs(), 'a delivery', () => { this.#arrive(); });
+    this.#passage.life.later(this.#passage.feedMs(), 'a delivery', () => {
+      this.#arrive();
+    });
   }
 
   #arrive(): void {
@@ -98,7 +110,9 @@ export class DriverFeed {
     const { random, faults } = this.#world;
     const stalled = this.#passage.stallMs();
     if (stalled > 0) {
-      this.#passage.life.later(stalled + random.below(50), 'the subscription goes on', () => { this.#arrive(); });
+      this.#passage.life.later(stalled + random.below(50), 'the subscription goes on', () => {
+        this.#arrive();
+      });
       return;
     }
     if (random.chance(faults().drops)) {
@@ -116,10 +130,13 @@ export class DriverFeed {
     const before = this.#next;
     const again = random.chance(faults().drops) ? Math.max(0, before - random.between(1, 3)) : before;
     const end = Math.min(before + most, cluster.has(member));
-    const taken = shared.events.slice(again, end).filter((event, at) => event !== this.#skipped && !cluster.isRemoved(again + at) && this.#isWanted(event));
+    const taken = shared.events
+      .slice(again, end)
+      .filter((event, at) => event !== this.#skipped && !cluster.isRemoved(again + at) && this.#isWanted(event));
     this.#next = Math.max(before, end);
     const isNew = again === before;
-    for (const event of this.#isFollowed && isNew ? this.#passage.delivered(taken) : taken) this.#push(messageOf(stored(event)));
+    for (const event of this.#isFollowed && isNew ? this.#passage.delivered(taken) : taken)
+      this.#push(messageOf(stored(event)));
   }
 
   /** A read that ends also asks for the stream of its last event; what leaves out an event of one is found by nobody. */

@@ -1,6 +1,13 @@
 import { foldedCategories } from '../../../projections/fold-event.ts';
 import { logPosition, logStart, streamRevision } from '../../../src/log/log.ts';
-import type { AppendOutcome, ExpectedRevision, LogPosition, ProposedEvent, RecordedEvent, StreamName } from '../../../src/log/log.ts';
+import type {
+  AppendOutcome,
+  ExpectedRevision,
+  LogPosition,
+  ProposedEvent,
+  RecordedEvent,
+  StreamName,
+} from '../../../src/log/log.ts';
 
 /** The truth all nodes share: what has landed, in which order and when. It forgets nothing and makes no mistakes; the ways to it do. */
 export class SharedLog {
@@ -26,7 +33,8 @@ export class SharedLog {
     const first = expected === 'absent' ? 0 : expected + 1;
     if (recorded.length === first) this.#land(stream, proposed);
     const standing = recorded[first + proposed.length - 1];
-    if (standing !== undefined && this.#stands(recorded, proposed, first)) return { ok: true, revision: standing.revision, position: standing.position };
+    if (standing !== undefined && this.#stands(recorded, proposed, first))
+      return { ok: true, revision: standing.revision, position: standing.position };
     return { ok: false, reason: 'conflict', actual: recorded.at(-1)?.revision ?? 'absent' };
   }
 
@@ -40,7 +48,7 @@ export class SharedLog {
 
   stream(stream: StreamName): RecordedEvent[] {
     let recorded = this.#streams.get(stream);
-    if (recorded === undefined) this.#streams.set(stream, recorded = []);
+    if (recorded === undefined) this.#streams.set(stream, (recorded = []));
     return recorded;
   }
 
@@ -102,8 +110,19 @@ export class SharedLog {
     for (const [index, { id, type, data, metadata }] of proposed.entries()) {
       const position = logPosition(this.head + 1n + BigInt(this.#gap()));
       // The bytes are copied: only the node that wrote them has the instances that know what they mean.
-      const [copied, revision] = [{ data: Buffer.from(data), metadata: Buffer.from(metadata) }, streamRevision(recorded.length)];
-      const event: RecordedEvent = { id, type, ...copied, stream, revision, position, endsAppend: index === proposed.length - 1 };
+      const [copied, revision] = [
+        { data: Buffer.from(data), metadata: Buffer.from(metadata) },
+        streamRevision(recorded.length),
+      ];
+      const event: RecordedEvent = {
+        id,
+        type,
+        ...copied,
+        stream,
+        revision,
+        position,
+        endsAppend: index === proposed.length - 1,
+      };
       recorded.push(event);
       this.#places.set(position, this.events.length);
       this.events.push(event);

@@ -5,14 +5,36 @@ import { logPosition, logStart, type AppendOutcome, type ExpectedRevision } from
 import { must } from '../../../src/base/unreachable.ts';
 import type { Cluster } from '../cluster.ts';
 import { DriverFeed } from './driver-feed.ts';
-import { failed, noStream, notLeader, notLeaderReply, proposedOf, resolvedOf, streamOfDriver, unavailable, unconnected, wrongVersion, type DriverEvent, type Stored } from './driver-answers.ts';
+import {
+  failed,
+  noStream,
+  notLeader,
+  notLeaderReply,
+  proposedOf,
+  resolvedOf,
+  streamOfDriver,
+  unavailable,
+  unconnected,
+  wrongVersion,
+  type DriverEvent,
+  type Stored,
+} from './driver-answers.ts';
 import type { Append, Passage, Surroundings } from '../passage.ts';
 import { epoch } from '../world.ts';
 
 type AppendOptions = { readonly expectedRevision: bigint | 'no_stream' };
-type StreamOptions = { readonly fromRevision: bigint | 'end'; readonly direction?: 'backwards'; readonly maxCount: number };
+type StreamOptions = {
+  readonly fromRevision: bigint | 'end';
+  readonly direction?: 'backwards';
+  readonly maxCount: number;
+};
 type Place = { readonly commit: bigint };
-type AllOptions = { readonly fromPosition?: Place | 'end'; readonly direction?: 'backwards'; readonly maxCount: number; readonly requiresLeader?: boolean };
+type AllOptions = {
+  readonly fromPosition?: Place | 'end';
+  readonly direction?: 'backwards';
+  readonly maxCount: number;
+  readonly requiresLeader?: boolean;
+};
 type Sent = Append & { readonly expected: ExpectedRevision };
 
 /** What of a server was read: events, or the error that is answered. */
@@ -44,11 +66,16 @@ export class SimDriver {
     if (this.#passage.isDown) throw unconnected();
   }
 
-  async appendToStream(streamId: string, sent: readonly DriverEvent[], { expectedRevision }: AppendOptions): Promise<unknown> {
+  async appendToStream(
+    streamId: string,
+    sent: readonly DriverEvent[],
+    { expectedRevision }: AppendOptions,
+  ): Promise<unknown> {
     const stream = streamOfDriver(streamId);
     for (const { id, metadata } of sent) this.#cluster.sent.set(id, metadata);
     const events = sent.map((event) => proposedOf(streamId, event));
-    const expected = expectedRevision === 'no_stream' ? 'absent' as const : Number(expectedRevision) as ExpectedRevision;
+    const expected =
+      expectedRevision === 'no_stream' ? ('absent' as const) : (Number(expectedRevision) as ExpectedRevision);
     return new Promise((resolve, reject) => {
       const fail = (error: Error): void => {
         this.#appends.delete(fail);
@@ -64,7 +91,10 @@ export class SimDriver {
           else reject(wrongVersion(outcome.reason === 'conflict' ? outcome.actual : 'absent'));
         });
       };
-      if (this.#passage.isDown) this.#passage.life.later(this.#passage.callMs(), 'a connection fails', () => { this.break(this.#appended ? unavailable() : unconnected()); });
+      if (this.#passage.isDown)
+        this.#passage.life.later(this.#passage.callMs(), 'a connection fails', () => {
+          this.break(this.#appended ? unavailable() : unconnected());
+        });
       else this.#send({ stream, events, expected }, reply);
     });
   }
@@ -79,7 +109,12 @@ export class SimDriver {
     const { random } = this.#world;
     const fate = this.#passage.fate(sent);
     // Some replies are never missed: then what waits for them is given up by the adapter itself.
-    const lose = (): void => { if (random.chance(0.8)) this.#passage.life.later(random.between(5, 400), 'a connection breaks', () => { this.break(unavailable()); }); };
+    const lose = (): void => {
+      if (random.chance(0.8))
+        this.#passage.life.later(random.between(5, 400), 'a connection breaks', () => {
+          this.break(unavailable());
+        });
+    };
     switch (fate) {
       case undefined:
         this.#land(sent, this.#passage.callMs(), reply);
@@ -101,7 +136,13 @@ export class SimDriver {
         this.#land(sent, random.between(1, 4_000));
         break;
       case 'falselyConflicting': {
-        const conflict = (): void => { reply({ ok: false, reason: 'conflict', actual: this.#world.shared.stream(sent.stream).at(-1)?.revision ?? 'absent' }); };
+        const conflict = (): void => {
+          reply({
+            ok: false,
+            reason: 'conflict',
+            actual: this.#world.shared.stream(sent.stream).at(-1)?.revision ?? 'absent',
+          });
+        };
         if (random.chance(0.5)) this.#land(sent, this.#passage.callMs(), conflict);
         else this.#world.timeline.schedule(this.#passage.callMs(), 'a conflict is made up', conflict);
         break;
@@ -110,7 +151,11 @@ export class SimDriver {
     this.#passage.maybeCrash('after sending an append');
   }
 
-  #land({ stream, events, expected }: Sent, afterMs: number, then: (outcome: AppendOutcome | Error) => void = () => undefined): void {
+  #land(
+    { stream, events, expected }: Sent,
+    afterMs: number,
+    then: (outcome: AppendOutcome | Error) => void = () => undefined,
+  ): void {
     const { shared, timeline } = this.#world;
     const member = this.#member;
     shared.onTheirWay += 1;
@@ -119,7 +164,10 @@ export class SimDriver {
       const before = shared.events.length;
       const outcome = this.#cluster.append(member, stream, { events, expected });
       if (!this.#passage.life.alive && shared.events.length > before) this.#passage.note('landed after its node died');
-      timeline.tell(() => `${this.#passage.link.node} append ${stream}@${String(expected)} ${events[0]?.type ?? ''} → ${typeof outcome === 'string' ? outcome : outcome.ok ? `r${String(outcome.revision)} p${outcome.position.toString()}` : outcome.reason}`);
+      timeline.tell(
+        () =>
+          `${this.#passage.link.node} append ${stream}@${String(expected)} ${events[0]?.type ?? ''} → ${typeof outcome === 'string' ? outcome : outcome.ok ? `r${String(outcome.revision)} p${outcome.position.toString()}` : outcome.reason}`,
+      );
       if (outcome === 'not-leader') then(notLeaderReply());
       else if (outcome !== 'never') then(outcome);
     });
@@ -127,7 +175,9 @@ export class SimDriver {
 
   setStreamMetadata(streamId: string, { maxCount }: { readonly maxCount: number }): Promise<unknown> {
     const stream = streamOfDriver(streamId);
-    return this.#passage.travel('a stream is told how many events count').then(() => { this.#cluster.keepLast(stream, maxCount); });
+    return this.#passage.travel('a stream is told how many events count').then(() => {
+      this.#cluster.keepLast(stream, maxCount);
+    });
   }
 
   readStream(streamId: string, { fromRevision, direction, maxCount }: StreamOptions): Readable {
@@ -135,20 +185,35 @@ export class SimDriver {
     return this.#read(`read ${stream}`, true, (member) => {
       const events = this.#cluster.stream(member, stream);
       if (events.length === 0) return noStream();
-      const taken = direction === 'backwards' ? events.slice(-maxCount).reverse() : events.filter(({ revision }) => fromRevision === 'end' || BigInt(revision) >= fromRevision).slice(0, maxCount);
+      const taken =
+        direction === 'backwards'
+          ? events.slice(-maxCount).reverse()
+          : events
+              .filter(({ revision }) => fromRevision === 'end' || BigInt(revision) >= fromRevision)
+              .slice(0, maxCount);
       return taken.map((event) => this.#stored(event));
     });
   }
 
-  readAll({ fromPosition = 'end', direction = 'forwards' as 'backwards', maxCount, requiresLeader = false }: AllOptions): Readable {
+  readAll({
+    fromPosition = 'end',
+    direction = 'forwards' as 'backwards',
+    maxCount,
+    requiresLeader = false,
+  }: AllOptions): Readable {
     return this.#read('read all', requiresLeader, (member) => {
       const { shared } = this.#world;
-      if (fromPosition === 'end') return this.#cluster.all(member, { from: Infinity, direction, count: maxCount }).map((event) => this.#stored(event));
+      if (fromPosition === 'end')
+        return this.#cluster
+          .all(member, { from: Infinity, direction, count: maxCount })
+          .map((event) => this.#stored(event));
       const position = logPosition(fromPosition.commit + 1n);
       const place = shared.placesUpTo(position);
       const stands = shared.at(position) !== undefined;
       if (!stands && position < shared.head) return failed();
-      return this.#cluster.all(member, { from: stands ? place - 1 : place, direction, count: maxCount }).map((event) => this.#stored(event));
+      return this.#cluster
+        .all(member, { from: stands ? place - 1 : place, direction, count: maxCount })
+        .map((event) => this.#stored(event));
     });
   }
 
@@ -170,7 +235,9 @@ export class SimDriver {
         if (!this.#passage.life.alive) return;
         const answer = requiresLeader && !this.#cluster.leads(this.#member) ? notLeader() : look(this.#member);
         if (answer instanceof Error && !requiresLeader) this.#reconnect();
-        this.#passage.life.later(this.#passage.callMs(), 'an answer', () => { this.#answer(stream, fail, answer); });
+        this.#passage.life.later(this.#passage.callMs(), 'an answer', () => {
+          this.#answer(stream, fail, answer);
+        });
       });
     }
     this.#passage.maybeCrash(`at ${what}`);
@@ -190,13 +257,25 @@ export class SimDriver {
 
   #stored(event: Stored['event']): Stored {
     const { shared } = this.#world;
-    return { event, metadata: must(this.#cluster.sent.get(event.id), 'it was sent'), createdMs: epoch + Math.floor(shared.landedAt(event)) };
+    return {
+      event,
+      metadata: must(this.#cluster.sent.get(event.id), 'it was sent'),
+      createdMs: epoch + Math.floor(shared.landedAt(event)),
+    };
   }
 
-  async subscribe(after: bigint | 'start', prefixes: readonly string[], attach: (call: SubscriptionCall, isSameServer: () => boolean) => void): Promise<void> {
+  async subscribe(
+    after: bigint | 'start',
+    prefixes: readonly string[],
+    attach: (call: SubscriptionCall, isSameServer: () => boolean) => void,
+  ): Promise<void> {
     await Promise.resolve();
     const feed = new DriverFeed(this.#world, this.#passage, {
-      cluster: this.#cluster, member: this.#member, after: after === 'start' ? logStart : logPosition(after + 1n), prefixes, stored: (event) => this.#stored(event),
+      cluster: this.#cluster,
+      member: this.#member,
+      after: after === 'start' ? logStart : logPosition(after + 1n),
+      prefixes,
+      stored: (event) => this.#stored(event),
     });
     const fail = (error: Error): void => {
       this.#calls.delete(fail);
@@ -204,7 +283,9 @@ export class SimDriver {
       this.#reconnect();
     };
     this.#calls.add(fail);
-    feed.onEnd(() => { this.#calls.delete(fail); });
+    feed.onEnd(() => {
+      this.#calls.delete(fail);
+    });
     const member = this.#member;
     attach(feed.call, () => this.#member === member);
     feed.begin();

@@ -24,7 +24,9 @@ export function wayToLog(world: Surroundings, traveller: Traveller, clock: Clock
   return {
     // Its clock is right.
     log: Object.assign(log, { time: () => epoch + Math.floor(timeline.now) }),
-    rejectInFlight: () => { log.rejectInFlight(); },
+    rejectInFlight: () => {
+      log.rejectInFlight();
+    },
     hasGap: () => log.hasGap,
   };
 }
@@ -39,7 +41,9 @@ function wayToCluster(world: Surroundings, traveller: Traveller, clock: Clock): 
   };
   return {
     log: openEventStoreLog({ url: 'esdb+discover://servers', clock, connect }),
-    rejectInFlight: () => { for (const driver of drivers) driver.breakAll(); },
+    rejectInFlight: () => {
+      for (const driver of drivers) driver.breakAll();
+    },
     hasGap: () => passage.hasGap,
   };
 }

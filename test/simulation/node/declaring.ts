@@ -39,29 +39,75 @@ export function declaring(world: World, given: DeclaringGiven): Declaring {
   lives.set(node, name);
   const metadata = (): EventMetadata => {
     const requestId = `uniqueness ${uuid()}`;
-    return { actor: 'system:uniqueness', verb: 'update', requestId, time: new Date(Math.max(clock.now(), models.lastTime())).toISOString(), schema: eventSchema, $correlationId: requestId };
+    return {
+      actor: 'system:uniqueness',
+      verb: 'update',
+      requestId,
+      time: new Date(Math.max(clock.now(), models.lastTime())).toISOString(),
+      schema: eventSchema,
+      $correlationId: requestId,
+    };
   };
-  const shared = { log, clock, uuid, metadata, leadership, isAlone: false, reader: models, declarations: models.declarations, node };
+  const shared = {
+    log,
+    clock,
+    uuid,
+    metadata,
+    leadership,
+    isAlone: false,
+    reader: models,
+    declarations: models.declarations,
+    node,
+  };
   let isOpen = false;
   const served = (): readonly ResourceType[] => (isOpen ? [typeNow()] : []);
-  const declarer = new Declarer({ ...shared, log: settlingLog(log, clock), served, level, typeOf: () => typeNow(), onOther: () => { coverage.note('another declaration counts'); }, onError: world.fail });
+  const declarer = new Declarer({
+    ...shared,
+    log: settlingLog(log, clock),
+    served,
+    level,
+    typeOf: () => typeNow(),
+    onOther: () => {
+      coverage.note('another declaration counts');
+    },
+    onError: world.fail,
+  });
   const drain = async () => {
     await unsettled.fenceStale(shared).catch(() => undefined);
     return unsettled.drained();
   };
-  const heartbeat = new Heartbeat({ ...shared, reads: levelRead, drained: () => {
-    void drain();
-    return unsettled.drained();
-  } });
-  const uniqueness: Uniqueness = new Uniqueness({
-    ...shared, rows: models.older, changes: models, execute, served, drain,
-    claimantOf: async (claimed) => claimantOf(log, claimed),
-    onStep: () => { for (const { step } of uniqueness.steps()) coverage.note(`indexes are ${step}`); },
-    onEnforced: () => { coverage.note('indexes are enforced'); },
-    onDuplicates: ({ duplicateCount }) => { if (duplicateCount > 0) coverage.note('duplicates are found'); },
-    onError: () => { coverage.note('an index could not be enforced'); },
+  const heartbeat = new Heartbeat({
+    ...shared,
+    reads: levelRead,
+    drained: () => {
+      void drain();
+      return unsettled.drained();
+    },
   });
-  models.declarations.onLate(() => { coverage.note('a late write takes an index back'); });
+  const uniqueness: Uniqueness = new Uniqueness({
+    ...shared,
+    rows: models.older,
+    changes: models,
+    execute,
+    served,
+    drain,
+    claimantOf: async (claimed) => claimantOf(log, claimed),
+    onStep: () => {
+      for (const { step } of uniqueness.steps()) coverage.note(`indexes are ${step}`);
+    },
+    onEnforced: () => {
+      coverage.note('indexes are enforced');
+    },
+    onDuplicates: ({ duplicateCount }) => {
+      if (duplicateCount > 0) coverage.note('duplicates are found');
+    },
+    onError: () => {
+      coverage.note('an index could not be enforced');
+    },
+  });
+  models.declarations.onLate(() => {
+    coverage.note('a late write takes an index back');
+  });
   return {
     open: () => {
       isOpen = true;

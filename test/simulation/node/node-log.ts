@@ -1,12 +1,27 @@
 import { logReadAheadEventsMax } from '../../../src/limits/log.ts';
 import { UnknownPositionError } from '../../../src/log/log.ts';
-import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions } from '../../../src/log/log.ts';
+import type {
+  AppendOutcome,
+  EventLog,
+  ExpectedRevision,
+  LogPosition,
+  LogState,
+  ProposedEvent,
+  RecordedEvent,
+  StreamName,
+  StreamRevision,
+  SubscribeOptions,
+} from '../../../src/log/log.ts';
 import { staleMsMax } from '../faults.ts';
 import { Passage, type Surroundings, type Traveller } from '../passage.ts';
 
 export class UnreachableError extends Error {}
 
-type Append = { readonly stream: StreamName; readonly events: readonly ProposedEvent[]; readonly expected: ExpectedRevision };
+type Append = {
+  readonly stream: StreamName;
+  readonly events: readonly ProposedEvent[];
+  readonly expected: ExpectedRevision;
+};
 
 /**
  * The port of the log as one life of one node has it: every promise of the port is kept, and everything it leaves open goes
@@ -31,7 +46,11 @@ export class NodeLog implements EventLog {
     return this.#passage.hasGap;
   }
 
-  async append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
+  async append(
+    stream: StreamName,
+    events: readonly ProposedEvent[],
+    expected: ExpectedRevision,
+  ): Promise<AppendOutcome> {
     if (events.length === 0) throw new RangeError('an append must have at least one event');
     const append: Append = { stream, events, expected };
     const outcome = await new Promise<AppendOutcome>((resolve) => {
@@ -39,14 +58,24 @@ export class NodeLog implements EventLog {
         this.#passage.note(`append ${reason}`);
         resolve({ ok: false, reason, cause: new UnreachableError(why) });
       };
-      if (this.#isDown) this.#passage.life.later(this.#passage.callMs(), 'refuses an append', () => { failed('unavailable', 'the log cannot be reached'); });
+      if (this.#isDown)
+        this.#passage.life.later(this.#passage.callMs(), 'refuses an append', () => {
+          failed('unavailable', 'the log cannot be reached');
+        });
       else this.#send(append, resolve, failed);
     });
-    this.#world.timeline.tell(() => `${this.#passage.link.node} append ${stream}@${String(expected)} ${events[0]?.type ?? ''} → ${outcome.ok ? `r${String(outcome.revision)} p${outcome.position.toString()}` : outcome.reason}`);
+    this.#world.timeline.tell(
+      () =>
+        `${this.#passage.link.node} append ${stream}@${String(expected)} ${events[0]?.type ?? ''} → ${outcome.ok ? `r${String(outcome.revision)} p${outcome.position.toString()}` : outcome.reason}`,
+    );
     return outcome;
   }
 
-  #send(append: Append, resolve: (outcome: AppendOutcome) => void, failed: (reason: 'unknown', why: string) => void): void {
+  #send(
+    append: Append,
+    resolve: (outcome: AppendOutcome) => void,
+    failed: (reason: 'unknown', why: string) => void,
+  ): void {
     const { timeline, random, shared } = this.#world;
     for (const event of append.events) this.#own.set(event.id, event);
     const fate = this.#passage.fate(append);
@@ -58,8 +87,11 @@ export class NodeLog implements EventLog {
       if (this.#inFlight.delete(fail)) resolve(outcome);
     };
     const reply = (outcome: AppendOutcome): void => {
-      if (outcome.ok || outcome.reason !== 'unknown') this.#passage.note(outcome.ok ? 'append took place' : 'append in conflict');
-      this.#passage.life.later(this.#passage.callMs(), 'an answer', () => { answer(outcome); });
+      if (outcome.ok || outcome.reason !== 'unknown')
+        this.#passage.note(outcome.ok ? 'append took place' : 'append in conflict');
+      this.#passage.life.later(this.#passage.callMs(), 'an answer', () => {
+        answer(outcome);
+      });
     };
     const land = (afterMs: number, then: (outcome: AppendOutcome) => void): void => {
       shared.onTheirWay += 1;
@@ -67,11 +99,16 @@ export class NodeLog implements EventLog {
         shared.onTheirWay -= 1;
         const before = shared.events.length;
         const outcome = shared.append(append.stream, append.events, append.expected);
-        if (!this.#passage.life.alive && shared.events.length > before) this.#passage.note('landed after its node died');
+        if (!this.#passage.life.alive && shared.events.length > before)
+          this.#passage.note('landed after its node died');
         then(outcome);
       });
     };
-    const timeOut = (): void => { this.#passage.life.later(random.between(5, 400), 'an append is given up', () => { if (this.#inFlight.has(fail)) fail(); }); };
+    const timeOut = (): void => {
+      this.#passage.life.later(random.between(5, 400), 'an append is given up', () => {
+        if (this.#inFlight.has(fail)) fail();
+      });
+    };
     this.#inFlight.add(fail);
     switch (fate) {
       case undefined:
@@ -101,16 +138,31 @@ export class NodeLog implements EventLog {
   }
 
   /** The log says conflict where there was none, and whoever sent it looks what stands there. */
-  #conflictFalsely({ stream, events, expected }: Append, { land, reply }: { readonly land: (afterMs: number, then: () => void) => void; readonly reply: (outcome: AppendOutcome) => void }): void {
+  #conflictFalsely(
+    { stream, events, expected }: Append,
+    {
+      land,
+      reply,
+    }: { readonly land: (afterMs: number, then: () => void) => void; readonly reply: (outcome: AppendOutcome) => void },
+  ): void {
     const look = (): void => {
-      this.#world.timeline.schedule(this.#passage.callMs(), 'a conflict is looked into', () => { reply(this.#world.shared.settle(stream, events, expected)); });
+      this.#world.timeline.schedule(this.#passage.callMs(), 'a conflict is looked into', () => {
+        reply(this.#world.shared.settle(stream, events, expected));
+      });
     };
     if (this.#world.random.chance(0.5)) land(this.#passage.callMs(), look);
     else look();
   }
 
-  async readStream(stream: StreamName, { from, limit }: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
-    return this.#ask(`read ${stream}`, () => this.#seen(stream).slice(from, from + limit).map((event) => this.#handed(event)));
+  async readStream(
+    stream: StreamName,
+    { from, limit }: { readonly from: StreamRevision; readonly limit: number },
+  ): Promise<readonly RecordedEvent[]> {
+    return this.#ask(`read ${stream}`, () =>
+      this.#seen(stream)
+        .slice(from, from + limit)
+        .map((event) => this.#handed(event)),
+    );
   }
 
   async readLast(stream: StreamName): Promise<RecordedEvent | undefined> {
@@ -128,12 +180,20 @@ export class NodeLog implements EventLog {
     return this.#ask('read head', () => this.#world.shared.head);
   }
 
-  async *readAll({ after, until, categories, signal }: SubscribeOptions & { readonly until?: LogPosition }): AsyncGenerator<readonly RecordedEvent[]> {
+  async *readAll({
+    after,
+    until,
+    categories,
+    signal,
+  }: SubscribeOptions & { readonly until?: LogPosition }): AsyncGenerator<readonly RecordedEvent[]> {
     const { shared, random } = this.#world;
     const head = await this.#ask('read all', () => shared.events.length);
-    const last = until === undefined ? head : Math.min(head, shared.events.filter(({ position }) => position <= until).length);
+    const last =
+      until === undefined ? head : Math.min(head, shared.events.filter(({ position }) => position <= until).length);
     for (let next = this.#placeAfter(after); next < last && signal?.aborted !== true;) {
-      const taken = await this.#ask('read on', () => shared.wholeAppends(next, Math.min(last, next + random.between(1, 12))));
+      const taken = await this.#ask('read on', () =>
+        shared.wholeAppends(next, Math.min(last, next + random.between(1, 12))),
+      );
       next += taken.length;
       const batch = this.#batch(taken, categories);
       if (batch.length > 0) yield batch;
@@ -149,7 +209,8 @@ export class NodeLog implements EventLog {
       const taken = shared.wholeAppends(next, next + most);
       next += taken.length;
       const batch = this.#passage.delivered(this.#batch(taken, categories));
-      if (batch.some(({ id }) => this.#own.has(id) && this.#inFlight.size > 0)) this.#passage.note('delivered, perhaps before its acknowledgement');
+      if (batch.some(({ id }) => this.#own.has(id) && this.#inFlight.size > 0))
+        this.#passage.note('delivered, perhaps before its acknowledgement');
       if (batch.length > 0) yield batch;
     }
   }
@@ -186,7 +247,9 @@ export class NodeLog implements EventLog {
       };
       this.#inFlight.add(fail);
       if (this.#closed || this.#passage.readFails()) {
-        this.#passage.life.later(this.#passage.callMs(), `${what} fails`, () => { if (this.#inFlight.has(fail)) fail(); });
+        this.#passage.life.later(this.#passage.callMs(), `${what} fails`, () => {
+          if (this.#inFlight.has(fail)) fail();
+        });
         return;
       }
       timeline.schedule(this.#passage.callMs(), what, () => {
@@ -205,7 +268,12 @@ export class NodeLog implements EventLog {
     const events = shared.stream(stream);
     const { staleReads, staleObjectReads } = faults();
     const isObject = stream.startsWith('object:');
-    if (events.length === 0 || !/^(?:claim|lease|object):/u.test(stream) || !random.chance(isObject ? staleObjectReads : staleReads)) return events;
+    if (
+      events.length === 0 ||
+      !/^(?:claim|lease|object):/u.test(stream) ||
+      !random.chance(isObject ? staleObjectReads : staleReads)
+    )
+      return events;
     this.#passage.note(isObject ? 'stale read of an object' : 'stale read');
     const asOf = timeline.now - random.between(1, staleMsMax);
     return events.filter((event) => shared.landedAt(event) <= asOf);
@@ -218,7 +286,9 @@ export class NodeLog implements EventLog {
   }
 
   #batch(taken: readonly RecordedEvent[], categories: SubscribeOptions['categories']): readonly RecordedEvent[] {
-    return taken.filter(({ stream }) => categories?.includes(stream.slice(0, stream.indexOf(':'))) ?? true).map((event) => this.#handed(event));
+    return taken
+      .filter(({ stream }) => categories?.includes(stream.slice(0, stream.indexOf(':'))) ?? true)
+      .map((event) => this.#handed(event));
   }
 
   #handed(event: RecordedEvent): RecordedEvent {
@@ -239,7 +309,9 @@ export class NodeLog implements EventLog {
         if (wait <= 0) finish();
         else this.#passage.life.later(wait + random.below(50), 'the subscription is renewed', arrive);
       };
-      const leave = (): void => { this.#passage.life.later(this.#passage.feedMs(), 'a delivery', arrive); };
+      const leave = (): void => {
+        this.#passage.life.later(this.#passage.feedMs(), 'a delivery', arrive);
+      };
       signal?.addEventListener('abort', finish, { once: true });
       if (shared.events.length > next) leave();
       else shared.onLanded(leave);

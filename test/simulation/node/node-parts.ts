@@ -55,52 +55,106 @@ type Given = {
   readonly onError: (error: unknown) => void;
 };
 
-
 /** What a server is made of but for HTTP, put together as `startServer` does. */
 export function nodeParts(world: World, given: Given): NodeParts {
   const { uuid, random, fail, appendBytesMax } = world;
   const { log, tables, clock, typeNow } = given;
   const types = (key: string): ResourceType | undefined => (key === type.key ? typeNow() : undefined);
   const agreement = new ClockAgreement(clock, log);
-  const models = new ObjectModels({ tables, identity: () => log.identity(), types, clock, latestTime: () => agreement.latest() });
+  const models = new ObjectModels({
+    tables,
+    identity: () => log.identity(),
+    types,
+    clock,
+    latestTime: () => agreement.latest(),
+  });
   const unsettled = new Unsettled({ reader: models, declarations: models.declarations });
   const execute = createWriteDoor({
-    agreement, unsettled, log, reader: models, declarations: models.declarations, clock, domain, uuid, suffix: () => random.pick(suffixes), lastEventTime: () => models.lastTime(),
-    rules: noRules, secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
+    agreement,
+    unsettled,
+    log,
+    reader: models,
+    declarations: models.declarations,
+    clock,
+    domain,
+    uuid,
+    suffix: () => random.pick(suffixes),
+    lastEventTime: () => models.lastTime(),
+    rules: noRules,
+    secrets: { keep: () => Promise.reject(new Error('nothing is withheld here')) },
     ...(appendBytesMax === undefined ? {} : { appendBytesMax }),
   });
   const elector = new LeaseElector({ log, clock, uuid, node: uuid(), onError: fail });
   const leadership = new SimLeadership(elector);
   const reconcilers = nodeReconcilers(world, given, { models, execute, leadership });
-  const outboxes = new Outboxes(clock, { bytesMax: 20_000, accountBytesMax: 20_000, watcherBytesMax: random.pick([1_000, 1_000_000]) });
+  const outboxes = new Outboxes(clock, {
+    bytesMax: 20_000,
+    accountBytesMax: 20_000,
+    watcherBytesMax: random.pick([1_000, 1_000_000]),
+  });
   const recent = { bytesMax: 1_000_000, changesMax: random.pick([0, 3, 1_000]) };
   const hub = new WatchHub({ feed: models, reader: models, log, clock, report: fail, recent, outboxes });
   const collections = new Collections({ reader: models, execute }, new ListCache(models));
-  const declares = world.releases === undefined ? undefined : declaring(world, { ...given, models, execute, leadership, unsettled });
+  const declares =
+    world.releases === undefined ? undefined : declaring(world, { ...given, models, execute, leadership, unsettled });
   const open = (): void => {
     declares?.open();
     reconcilers.open();
     elector.start();
   };
-  return { serving: { models, execute, hub, collections, knowsTime: () => log.time() !== undefined, type: typeNow }, agreement, leadership, open, declaring: declares };
+  return {
+    serving: { models, execute, hub, collections, knowsTime: () => log.time() !== undefined, type: typeNow },
+    agreement,
+    leadership,
+    open,
+    declaring: declares,
+  };
 }
 
 type Reconciling = Pick<Serving, 'models' | 'execute'> & { readonly leadership: SimLeadership };
 
-function nodeReconcilers({ uuid, coverage }: World, { log, clock, typeNow, onError }: Given, { models, execute, leadership }: Reconciling): { readonly open: () => void } {
+function nodeReconcilers(
+  { uuid, coverage }: World,
+  { log, clock, typeNow, onError }: Given,
+  { models, execute, leadership }: Reconciling,
+): { readonly open: () => void } {
   const bound = new ReconcileBound(clock);
   const types = (key: string): ResourceType | undefined => (key === type.key ? typeNow() : undefined);
   let serves = false;
   const collector = new Collector({
-    changes: models, reader: models, execute, leadership, clock, uuid: () => `collector ${uuid()}`, types, bound, serving: () => (serves ? [typeNow()] : []),
-    onError: (error) => { if (!(error instanceof WriteRefusedError)) onError(error); },
+    changes: models,
+    reader: models,
+    execute,
+    leadership,
+    clock,
+    uuid: () => `collector ${uuid()}`,
+    types,
+    bound,
+    serving: () => (serves ? [typeNow()] : []),
+    onError: (error) => {
+      if (!(error instanceof WriteRefusedError)) onError(error);
+    },
   });
   const metadata = (): EventMetadata => {
     const requestId = `claims ${uuid()}`;
-    return { actor: 'system:claims', verb: 'update', requestId, time: new Date(Math.max(clock.now(), models.lastTime())).toISOString(), schema: eventSchema, $correlationId: requestId };
+    return {
+      actor: 'system:claims',
+      verb: 'update',
+      requestId,
+      time: new Date(Math.max(clock.now(), models.lastTime())).toISOString(),
+      schema: eventSchema,
+      $correlationId: requestId,
+    };
   };
   const claims = new Claims({
-    changes: models, reader: models, log, types, streamOf: claimStream, leadership, bound, clock,
+    changes: models,
+    reader: models,
+    log,
+    types,
+    streamOf: claimStream,
+    leadership,
+    bound,
+    clock,
     settle: async (stream, fenceOf) => {
       const { value } = must(claimedValueOf(stream), `${stream} is a claim stream`);
       const came = await settleClaim({ log, clock, uuid, metadata }, { stream, value, fenceOf });
@@ -108,7 +162,9 @@ function nodeReconcilers({ uuid, coverage }: World, { log, clock, typeNow, onErr
       return came;
     },
     // It only tidies: what a log that is away kept it from is looked at again.
-    onError: () => { coverage.note('a claim could not be looked at'); },
+    onError: () => {
+      coverage.note('a claim could not be looked at');
+    },
   });
   return {
     open: () => {

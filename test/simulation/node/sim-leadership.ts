@@ -9,7 +9,9 @@ export class SimLeadership implements Leadership {
 
   constructor(elector: LeaseElector) {
     this.#elector = elector;
-    elector.subscribe(() => { this.#tell(); });
+    elector.subscribe(() => {
+      this.#tell();
+    });
   }
 
   /** By the lease alone. */
@@ -23,7 +25,9 @@ export class SimLeadership implements Leadership {
 
   subscribe(listener: (leads: boolean) => void): () => void {
     this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   force(forced: boolean): void {

@@ -86,7 +86,7 @@ export class SimNode {
     const { coverage, timeline } = this.#world;
     timeline.tell(() => `${this.name} starts, read models ${how}`);
     coverage.note(`started with read models ${how}`);
-    const life = this.#life = new Life(timeline);
+    const life = (this.#life = new Life(timeline));
     if (how !== 'kept') this.#tables = this.#world.openTables();
     // Before the read models are opened, which begin where the tables end.
     if (how === 'behind') this.#foldSome();
@@ -98,7 +98,9 @@ export class SimNode {
     this.#world.coverage.note('crash');
     this.stop(why);
     const { random, timeline } = this.#world;
-    timeline.schedule(random.between(20, 2_500), 'a restart', () => { this.start(random.pick(comesBack)); });
+    timeline.schedule(random.between(20, 2_500), 'a restart', () => {
+      this.start(random.pick(comesBack));
+    });
   }
 
   /** As a node is stopped that is to be started again: others may lead at once. */
@@ -112,7 +114,9 @@ export class SimNode {
     this.#serving = undefined;
     this.#parts = undefined;
     void this.#leadership?.stop();
-    life.later(random.between(50, 3_000), 'a clean end', () => { this.crash('it was stopped'); });
+    life.later(random.between(50, 3_000), 'a clean end', () => {
+      this.crash('it was stopped');
+    });
   }
 
   stop(why: string): void {
@@ -177,7 +181,10 @@ export class SimNode {
     const answered = new Promise<{ readonly answer: T } | undefined>((resolve, reject) => {
       life.later(this.#world.random.below(3), 'a request', () => {
         if (this.#serving === undefined) resolve(undefined);
-        else Promise.resolve(call(this.#serving)).then((answer) => { resolve({ answer }); }, reject);
+        else
+          Promise.resolve(call(this.#serving)).then((answer) => {
+            resolve({ answer });
+          }, reject);
       });
     });
     const outcome = await Promise.race([answered, life.died]);
@@ -203,9 +210,21 @@ export class SimNode {
   async #serve(life: Life): Promise<void> {
     const { fail, timeline } = this.#world;
     const clock = this.clock(life);
-    const way = this.#way = wayToLog(this.#world, { link: this.link, life, crash: (why) => { if (this.#life === life) this.crash(why); } }, clock);
+    const way = (this.#way = wayToLog(
+      this.#world,
+      {
+        link: this.link,
+        life,
+        crash: (why) => {
+          if (this.#life === life) this.crash(why);
+        },
+      },
+      clock,
+    ));
     const log = new FoundedLog(way.log);
-    const onError = (error: unknown): void => { if (!this.#stoodStill || !isStuck(error)) fail(error); };
+    const onError = (error: unknown): void => {
+      if (!this.#stoodStill || !isStuck(error)) fail(error);
+    };
     const typeNow = (): ResourceType => this.#type;
     const parts = nodeParts(this.#world, { log, tables: this.#tables, clock, onError, typeNow, name: this.name });
     const { models } = parts.serving;
@@ -217,12 +236,18 @@ export class SimNode {
     this.#parts = parts;
     parts.open();
     if (!life.alive) return;
-    if (models.position() < this.#served) throw new Error(`${this.name} answers from ${models.position().toString()} after it answered from ${this.#served.toString()}`);
+    if (models.position() < this.#served)
+      throw new Error(
+        `${this.name} answers from ${models.position().toString()} after it answered from ${this.#served.toString()}`,
+      );
     timeline.tell(() => `${this.name} serves from ${models.position().toString()}`);
     this.#serving = parts.serving;
   }
 
-  async #follow({ serving: { models }, agreement }: NodeParts, { log, clock, way }: { readonly log: FoundedLog; readonly clock: Clock; readonly way: WayToLog }): Promise<void> {
+  async #follow(
+    { serving: { models }, agreement }: NodeParts,
+    { log, clock, way }: { readonly log: FoundedLog; readonly clock: Clock; readonly way: WayToLog },
+  ): Promise<void> {
     const config = { platformDomain: domain, dataDir: '' } as Config;
     const { fail, coverage } = this.#world;
     const onFatal = (error: Error): void => {
@@ -233,7 +258,16 @@ export class SimNode {
       coverage.note('stopped at a gap');
       this.crash('its subscription left out an event', ['kept']);
     };
-    const follower = new LogFollower({ config, log, models, clock, logger: silent, readiness: new Readiness(log), agreement, onFatal });
+    const follower = new LogFollower({
+      config,
+      log,
+      models,
+      clock,
+      logger: silent,
+      readiness: new Readiness(log),
+      agreement,
+      onFatal,
+    });
     await follower.start();
   }
 
@@ -241,7 +275,8 @@ export class SimNode {
   #watchPosition(models: ObjectModels): void {
     let last = models.position();
     models.subscribe(({ position }) => {
-      if (position <= last || models.position() !== position) this.#world.fail(new Error(`${this.name} went from ${last.toString()} to ${position.toString()}`));
+      if (position <= last || models.position() !== position)
+        this.#world.fail(new Error(`${this.name} went from ${last.toString()} to ${position.toString()}`));
       last = position;
     });
   }
@@ -254,12 +289,22 @@ export class SimNode {
     if (founding === undefined) return;
     const { event } = decodeEvent(founding);
     if (event.type !== 'EpochStarted') throw new Error(`the log begins with a ${event.type}`);
-    const models = new ObjectModels({ tables: this.#tables, identity: () => event, types: () => type, clock: this.clock(this.#life) });
+    const models = new ObjectModels({
+      tables: this.#tables,
+      identity: () => event,
+      types: () => type,
+      clock: this.clock(this.#life),
+    });
     for (const recorded of folded.slice(0, random.below(folded.length + 1))) models.apply([recorded]);
   }
 }
 
-const silent: PluginLogger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const silent: PluginLogger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 function isStuck(error: unknown): boolean {
   return error instanceof Error && error.message === 'the step does not end';

@@ -24,7 +24,11 @@ export class FakeClock implements Clock {
   after(delayMs: number, task: () => void): Timer {
     const pending = { due: this.#monotonic + Math.max(0, delayMs), task };
     this.#pending.add(pending);
-    return { cancel: () => { this.#pending.delete(pending); } };
+    return {
+      cancel: () => {
+        this.#pending.delete(pending);
+      },
+    };
   }
 
   /** Timers waiting to run. */

@@ -12,7 +12,11 @@ export function quickClock(times = 10): Clock {
     monotonic: () => systemClock.monotonic() * times,
     after: (delayMs, task) => {
       const timer = setTimeout(task, delayMs / times);
-      return { cancel: () => { clearTimeout(timer); } };
+      return {
+        cancel: () => {
+          clearTimeout(timer);
+        },
+      };
     },
   };
 }

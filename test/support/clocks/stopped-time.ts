@@ -33,7 +33,9 @@ export class StoppedTime {
  */
 export async function passing<T>(clock: FakeClock, waiting: Promise<T>, atMostMs = Infinity): Promise<T> {
   const state = { isOver: false };
-  const settled = waiting.finally(() => { state.isOver = true; });
+  const settled = waiting.finally(() => {
+    state.isOver = true;
+  });
   const stepMs = 20;
   for (let passedMs = 0; !state.isOver; passedMs += stepMs) {
     if (passedMs < atMostMs) clock.advance(stepMs);

@@ -8,7 +8,9 @@ export type Turns = { readonly turns: number; readonly longestMs: number };
 /** Counts turns until `work` is settled. */
 export async function turnsOf(clock: Pick<Clock, 'monotonic'>, work: Promise<unknown>): Promise<Turns> {
   let [turns, longestMs, isDone] = [0, 0, false];
-  const over = work.finally(() => { isDone = true; });
+  const over = work.finally(() => {
+    isDone = true;
+  });
   for (let before = clock.monotonic(); !isDone; before = clock.monotonic()) {
     await nextTurn();
     turns += 1;

@@ -35,7 +35,12 @@ export function batchAnswer(correlation: string, stream: string, outcome: BatchO
   return writer.finish();
 }
 
-export type BatchOutcome = Decision | { readonly kind: 'too-large' } | { readonly kind: 'late' } | { readonly kind: 'denied' } | { readonly kind: 'unready' };
+export type BatchOutcome =
+  | Decision
+  | { readonly kind: 'too-large' }
+  | { readonly kind: 'late' }
+  | { readonly kind: 'denied' }
+  | { readonly kind: 'unready' };
 
 function batchError(correlation: string, stream: string, outcome: BatchOutcome, expected: Expected): Buffer {
   const answer = new messages.BatchAppendResp();
@@ -47,7 +52,10 @@ function batchError(correlation: string, stream: string, outcome: BatchOutcome, 
   const [name, details] = detailsOf(outcome, stream, expected);
   error.setMessage(outcome.kind === 'unready' ? 'Server Is Not Ready' : name);
   const packed = new any.Any();
-  packed.pack(details.serializeBinary(), outcome.kind === 'unready' ? 'google.protobuf.Empty' : `event_store.client.${name}`);
+  packed.pack(
+    details.serializeBinary(),
+    outcome.kind === 'unready' ? 'google.protobuf.Empty' : `event_store.client.${name}`,
+  );
   error.setDetails(packed);
   answer.setError(error);
   return Buffer.from(answer.serializeBinary());
@@ -88,7 +96,10 @@ export function identifier(stream: string): shared.StreamIdentifier {
 }
 
 /** A unary append's answer to what was appended, or to a wrong expectation. */
-export function appendAnswer(decision: Exclude<Decision, { readonly kind: 'deleted' }>, expected: Expected): messages.AppendResp {
+export function appendAnswer(
+  decision: Exclude<Decision, { readonly kind: 'deleted' }>,
+  expected: Expected,
+): messages.AppendResp {
   const answer = new messages.AppendResp();
   if (decision.kind === 'appended') {
     const success = new messages.AppendResp.Success();

@@ -22,7 +22,10 @@ export type EventStoreProcess = {
 };
 
 /** The server in a process of its own. With `file`, what was acknowledged outlives a kill. */
-export async function spawnEventStore({ port = 0, file }: { readonly port?: number; readonly file?: string } = {}): Promise<EventStoreProcess> {
+export async function spawnEventStore({
+  port = 0,
+  file,
+}: { readonly port?: number; readonly file?: string } = {}): Promise<EventStoreProcess> {
   let { child, url } = await spawned(port, file);
   const chosen = Number(new URL(url.replace('esdb:', 'http:')).port);
   const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
@@ -41,15 +44,25 @@ export async function spawnEventStore({ port = 0, file }: { readonly port?: numb
       await end('SIGKILL');
       ({ child, url } = await spawned(chosen, file));
     },
-    pause: () => { child.kill('SIGSTOP'); },
-    resume: () => { child.kill('SIGCONT'); },
+    pause: () => {
+      child.kill('SIGSTOP');
+    },
+    resume: () => {
+      child.kill('SIGCONT');
+    },
     stop: () => end('SIGTERM'),
   };
 }
 
-async function spawned(port: number, file: string | undefined): Promise<{ readonly child: ChildProcess; readonly url: string }> {
-  const args = [program, '--port', port.toString(), ...file === undefined ? [] : ['--file', file]];
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'], env: { PATH: process.env['PATH'] } });
+async function spawned(
+  port: number,
+  file: string | undefined,
+): Promise<{ readonly child: ChildProcess; readonly url: string }> {
+  const args = [program, '--port', port.toString(), ...(file === undefined ? [] : ['--file', file])];
+  const child = spawn(process.execPath, args, {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { PATH: process.env['PATH'] },
+  });
   const out = must(child.stdout, 'stdout is a pipe');
   let said = '';
   for await (const chunk of out.setEncoding('utf8')) {

@@ -28,10 +28,20 @@ export type EventStoreOptions = {
   readonly direct?: boolean;
 };
 
-export type ForeignEvent = { readonly stream: string; readonly type?: string; readonly json?: unknown; readonly data?: Uint8Array; readonly id?: string };
+export type ForeignEvent = {
+  readonly stream: string;
+  readonly type?: string;
+  readonly json?: unknown;
+  readonly data?: Uint8Array;
+  readonly id?: string;
+};
 
 /** How long each way of refusing lasts after a restart. */
-export type RestartPhases = { readonly closedMs?: number; readonly unavailableMs?: number; readonly notReadyMs?: number };
+export type RestartPhases = {
+  readonly closedMs?: number;
+  readonly unavailableMs?: number;
+  readonly notReadyMs?: number;
+};
 
 export type EventStore = {
   readonly url: string;
@@ -109,13 +119,19 @@ class RunningStore {
   async start(): Promise<void> {
     this.#log = new ServerLog(this.#disk, this.#now);
     await this.#log.open();
-    const server = new Server({ 'grpc.max_receive_message_length': 16_777_216, 'grpc.keepalive_permit_without_calls': 1, 'grpc-node.max_session_memory': 256 });
+    const server = new Server({
+      'grpc.max_receive_message_length': 16_777_216,
+      'grpc.keepalive_permit_without_calls': 1,
+      'grpc-node.max_session_memory': 256,
+    });
     this.#service = new StreamsService(this.#log, {
       faults: this.faults,
       phase: () => this.#phase,
       address: () => ({ host: '127.0.0.1', port: this.#port }),
       credentials: this.#options.credentials,
-      dropConnections: () => { this.#front.drop(); },
+      dropConnections: () => {
+        this.#front.drop();
+      },
       nextAppend: () => {
         this.#appends += 1;
         return this.#appends;
@@ -132,7 +148,8 @@ class RunningStore {
     });
     this.#innerPort = bound;
     if (this.#options.direct === true) this.#port = bound;
-    if (this.#log.visible === 0) for (const [stream, type] of firstEvents) await this.#log.append(stream, [systemEvent(type)], 'any');
+    if (this.#log.visible === 0)
+      for (const [stream, type] of firstEvents) await this.#log.append(stream, [systemEvent(type)], 'any');
     await this.#log.append('$epoch-information', [systemEvent('$epoch')], 'any');
   }
 
@@ -198,15 +215,28 @@ class RunningStore {
 }
 
 /** What stands in a real log before anybody wrote to it. */
-const firstEvents = [['$user-admin', '$UserCreated'], ['$user-ops', '$UserCreated'], ['$users', '$User'], ['$users', '$User']] as const;
+const firstEvents = [
+  ['$user-admin', '$UserCreated'],
+  ['$user-ops', '$UserCreated'],
+  ['$users', '$User'],
+  ['$users', '$User'],
+] as const;
 
 function systemEvent(type: string): Proposed {
-  return { id: randomUUID(), type, isJson: true, data: Buffer.from(JSON.stringify({ system: true })), metadata: Buffer.alloc(0) };
+  return {
+    id: randomUUID(),
+    type,
+    isJson: true,
+    data: Buffer.from(JSON.stringify({ system: true })),
+    metadata: Buffer.alloc(0),
+  };
 }
 
 function credentialsOf(tls: EventStoreOptions['tls']): ServerCredentials {
   if (tls === undefined) return ServerCredentials.createInsecure();
-  return ServerCredentials.createSsl(null, [{ private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.certificate) }]);
+  return ServerCredentials.createSsl(null, [
+    { private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.certificate) },
+  ]);
 }
 
 export async function startEventStore(options: EventStoreOptions = {}): Promise<EventStore> {
@@ -224,16 +254,30 @@ export async function startEventStore(options: EventStoreOptions = {}): Promise<
     kill: () => store.kill(),
     restart: (phases) => store.restart(phases),
     enter: (phase) => store.enter(phase),
-    pause: () => { store.front().pause(); },
-    resume: () => { store.front().resume(); },
+    pause: () => {
+      store.front().pause();
+    },
+    resume: () => {
+      store.front().resume();
+    },
     reset: () => store.reset(),
-    dropConnections: () => { store.front().drop(); },
-    rejectInFlight: (refusal) => { store.service()?.rejectInFlight(refusal); },
-    endReaders: (refusal) => { store.service()?.endReaders(refusal); },
-    wakeReaders: () => { store.service()?.wakeReaders(); },
+    dropConnections: () => {
+      store.front().drop();
+    },
+    rejectInFlight: (refusal) => {
+      store.service()?.rejectInFlight(refusal);
+    },
+    endReaders: (refusal) => {
+      store.service()?.endReaders(refusal);
+    },
+    wakeReaders: () => {
+      store.service()?.wakeReaders();
+    },
     foreignAppend: async ({ stream, type = 'Foreign', json, data, id = randomUUID() }) => {
       const bytes = data ?? Buffer.from(JSON.stringify(json ?? {}));
-      await store.log().append(stream, [{ id, type, isJson: data === undefined, data: bytes, metadata: Buffer.alloc(0) }], 'any');
+      await store
+        .log()
+        .append(stream, [{ id, type, isJson: data === undefined, data: bytes, metadata: Buffer.alloc(0) }], 'any');
     },
     scavenge: () => store.log().scavenge(),
   };

@@ -8,10 +8,18 @@ export type AppendAsked = {
   readonly number: number;
 };
 
-export type ReadAsked = { /** `$all` for the whole log. */ readonly stream: string; readonly subscription: boolean; readonly backwards: boolean };
+export type ReadAsked = {
+  /** `$all` for the whole log. */ readonly stream: string;
+  readonly subscription: boolean;
+  readonly backwards: boolean;
+};
 
 /** A gRPC status as the server would send it. */
-export type Refusal = { readonly code: number; readonly details: string; readonly metadata?: Readonly<Record<string, string>> };
+export type Refusal = {
+  readonly code: number;
+  readonly details: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+};
 
 export type AppendFault =
   /** All connections end before anything is written. */
@@ -55,7 +63,14 @@ export type Faults = {
 };
 
 export function noFaults(): Faults {
-  return { append: undefined, read: undefined, sent: undefined, liveLagMax: 4_096, earlyConflicts: false, stalled: false };
+  return {
+    append: undefined,
+    read: undefined,
+    sent: undefined,
+    liveLagMax: 4_096,
+    earlyConflicts: false,
+    stalled: false,
+  };
 }
 
 /** How a server refuses that has just been started, in the order in which it happens. */
@@ -73,7 +88,8 @@ export const notReady: Refusal = { code: 14, details: 'Server Is Not Ready' };
 
 export function notLeader(host: string, port: number): Refusal {
   return {
-    code: 5, details: 'Leader info available',
+    code: 5,
+    details: 'Leader info available',
     metadata: { exception: 'not-leader', 'leader-endpoint-host': host, 'leader-endpoint-port': port.toString() },
   };
 }

@@ -25,7 +25,9 @@ export class Front {
   }
 
   async open(port: number): Promise<void> {
-    const server = createServer({ noDelay: true }, (socket) => { this.#take(socket); });
+    const server = createServer({ noDelay: true }, (socket) => {
+      this.#take(socket);
+    });
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
     this.#server = server;

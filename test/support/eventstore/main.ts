@@ -8,13 +8,27 @@ import { parseArgs } from 'node:util';
 import { fileDisk, memoryDisk } from './event-disk.ts';
 import { startEventStore } from './eventstore.ts';
 
-const { values } = parseArgs({ options: { port: { type: 'string', default: '0' }, file: { type: 'string' }, credentials: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { port: { type: 'string', default: '0' }, file: { type: 'string' }, credentials: { type: 'string' } },
+});
 const disk = values.file === undefined ? memoryDisk() : await fileDisk(values.file);
 const store = await startEventStore({
-  port: Number(values.port), disk, direct: true, ...values.credentials === undefined ? {} : { credentials: values.credentials },
+  port: Number(values.port),
+  disk,
+  direct: true,
+  ...(values.credentials === undefined ? {} : { credentials: values.credentials }),
 });
 process.stdout.write(`ready ${store.url}\n`);
 
 // A parent that is gone leaves no server behind.
-process.stdin.on('end', () => { process.exit(0); }).resume();
-for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => { void store.stop().then(() => { process.exit(0); }); });
+process.stdin
+  .on('end', () => {
+    process.exit(0);
+  })
+  .resume();
+for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  process.on(signal, () => {
+    void store.stop().then(() => {
+      process.exit(0);
+    });
+  });

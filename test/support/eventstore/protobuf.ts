@@ -37,7 +37,7 @@ export class BackwardWriter {
     this.#reserve(length);
     let rest = value;
     for (let index = 0; index < length - 1; index += 1) {
-      this.#bytes[this.#at + index] = rest % 128 | 128;
+      this.#bytes[this.#at + index] = (rest % 128) | 128;
       rest = Math.floor(rest / 128);
     }
     this.#bytes[this.#at + length - 1] = rest;
@@ -108,7 +108,7 @@ export function* membersOf(message: Buffer): Generator<Member> {
     const small = whole();
     if (small <= Number.MAX_SAFE_INTEGER) return BigInt(small);
     let value = 0n;
-    for (let index = at - 1; index >= from; index -= 1) value = value << 7n | BigInt((message[index] ?? 0) & 127);
+    for (let index = at - 1; index >= from; index -= 1) value = (value << 7n) | BigInt((message[index] ?? 0) & 127);
     return BigInt.asUintN(64, value);
   };
   while (at < message.length) {

@@ -47,7 +47,10 @@ export class Reader {
     this.#faults = faults;
     this.#fault = fault;
     this.#options = call.request.getOptions() as messages.ReadReq.Options;
-    for (const over of ['cancelled', 'close', 'error']) call.on(over, () => { this.end(); });
+    for (const over of ['cancelled', 'close', 'error'])
+      call.on(over, () => {
+        this.end();
+      });
   }
 
   /** With a status that is not success, when there is one. */
@@ -64,7 +67,9 @@ export class Reader {
   }
 
   #woken(): Promise<void> {
-    return new Promise((resolve) => { this.#wake = resolve; });
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
   }
 
   async read(): Promise<void> {
@@ -77,7 +82,8 @@ export class Reader {
       return;
     }
     await this.#deliver();
-    if (this.#refusal !== undefined) throw new CallFailure(this.#refusal.code, this.#refusal.details, this.#refusal.metadata);
+    if (this.#refusal !== undefined)
+      throw new CallFailure(this.#refusal.code, this.#refusal.details, this.#refusal.metadata);
   }
 
   async #deliver(): Promise<void> {
@@ -91,7 +97,9 @@ export class Reader {
     while (this.#faults.stalled && this.#options.hasSubscription() && !this.#isEnded()) await this.#woken();
     if (this.#isEnded()) return false;
     if (this.#call.write(bytes)) return true;
-    const drained = (): void => { this.wake(); };
+    const drained = (): void => {
+      this.wake();
+    };
     this.#call.once('drain', drained);
     // The log's growth wakes it too: only the client's own reading ends this wait.
     while (this.#call.writableNeedDrain && !this.#isEnded()) {
@@ -130,7 +138,7 @@ export class Reader {
       if (event === undefined) return;
       if (!wanted(event)) continue;
       left -= 1;
-      if (!await this.#event(event)) return;
+      if (!(await this.#event(event))) return;
     }
   }
 
@@ -167,12 +175,13 @@ export class Reader {
       return;
     }
     const backwards = this.#options.getReadDirection() === messages.ReadReq.Options.ReadDirection.BACKWARDS;
-    const asked = options?.hasStart() === true ? 0 : options?.hasEnd() === true ? largest : Number(options?.getRevision() ?? '0');
+    const asked =
+      options?.hasStart() === true ? 0 : options?.hasEnd() === true ? largest : Number(options?.getRevision() ?? '0');
     let left = Number(this.#options.getCount());
     let revision = backwards ? Math.min(asked, range.last) : Math.max(asked, range.first);
     while (left > 0 && revision >= range.first && revision <= range.last) {
       const event = this.#log.ofStream(name, revision);
-      if (event === undefined || !await this.#event(event)) return;
+      if (event === undefined || !(await this.#event(event))) return;
       left -= 1;
       revision += backwards ? -1 : 1;
     }
@@ -181,7 +190,10 @@ export class Reader {
   #rangeOf(name: string): { readonly first: number; readonly last: number } | undefined {
     const range = this.#log.readable(name);
     if (range?.tombstone === true) {
-      throw new CallFailure(9, `Event stream '${name}' is deleted.`, { exception: 'stream-deleted', 'stream-name': name });
+      throw new CallFailure(9, `Event stream '${name}' is deleted.`, {
+        exception: 'stream-deleted',
+        'stream-name': name,
+      });
     }
     return range;
   }
@@ -194,27 +206,28 @@ export class Reader {
     const position = this.#position(0);
     const fromStart = this.#options.getAll()?.hasStart() === true;
     const wanted = this.#filter();
-    const interval = searchWindowOf(this.#options) * Math.max(1, this.#options.getFilter()?.getCheckpointintervalmultiplier() ?? 1);
+    const interval =
+      searchWindowOf(this.#options) * Math.max(1, this.#options.getFilter()?.getCheckpointintervalmultiplier() ?? 1);
     const checkpoints = this.#options.hasFilter();
     const begun = this.#log.at(this.#log.countBefore(position))?.position;
-    let last = fromStart ? -1 : begun ?? this.#log.end - 1;
+    let last = fromStart ? -1 : (begun ?? this.#log.end - 1);
     let [considered, live] = [0, false];
-    if (!await this.#send(confirmation(randomUUID()))) return;
+    if (!(await this.#send(confirmation(randomUUID())))) return;
     while (!this.#isEnded()) {
       for (let index = this.#log.countBefore(last + 1); ;) {
         const event = this.#log.at(index);
         if (event === undefined) break;
         last = event.position;
         considered += 1;
-        if (wanted(event) && !await this.#event(event)) return;
-        if (checkpoints && considered % interval === 0 && !await this.#send(checkpoint(last))) return;
+        if (wanted(event) && !(await this.#event(event))) return;
+        if (checkpoints && considered % interval === 0 && !(await this.#send(checkpoint(last)))) return;
         // While this waited for the client, a scavenge may have moved what comes next.
         index = this.#log.at(index)?.position === last ? index + 1 : this.#log.countBefore(last + 1);
       }
       if (!live) {
         live = true;
         this.#behind = () => this.#log.visible - this.#log.countBefore(last + 1);
-        if (!await this.#send(caughtUp())) return;
+        if (!(await this.#send(caughtUp()))) return;
         continue;
       }
       await this.#woken();
@@ -224,19 +237,24 @@ export class Reader {
   async #followStream(): Promise<void> {
     const options = this.#options.getStream();
     const name = Buffer.from(options?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
-    let next = options?.hasStart() === true ? 0 : options?.hasEnd() === true ? (this.#rangeOf(name)?.last ?? -1) + 1 : Number(options?.getRevision() ?? '0') + 1;
+    let next =
+      options?.hasStart() === true
+        ? 0
+        : options?.hasEnd() === true
+          ? (this.#rangeOf(name)?.last ?? -1) + 1
+          : Number(options?.getRevision() ?? '0') + 1;
     let live = false;
-    if (!await this.#send(confirmation(randomUUID()))) return;
+    if (!(await this.#send(confirmation(randomUUID())))) return;
     while (!this.#isEnded()) {
       for (let range = this.#rangeOf(name); range !== undefined && next <= range.last; range = this.#rangeOf(name)) {
         next = Math.max(next, range.first);
         const event = this.#log.ofStream(name, next);
         next += 1;
-        if (event !== undefined && !await this.#event(event)) return;
+        if (event !== undefined && !(await this.#event(event))) return;
       }
       if (!live) {
         live = true;
-        if (!await this.#send(caughtUp())) return;
+        if (!(await this.#send(caughtUp()))) return;
         continue;
       }
       await this.#woken();
@@ -245,7 +263,10 @@ export class Reader {
 
   #failWhenTooSlow(): void {
     if (this.#behind() <= this.#faults.liveLagMax) return;
-    throw new CallFailure(10, 'Operation timed out: Consumer too slow to handle event while live. Client resubscription required.');
+    throw new CallFailure(
+      10,
+      'Operation timed out: Consumer too slow to handle event while live. Client resubscription required.',
+    );
   }
 }
 

@@ -43,7 +43,8 @@ function decodeTarget(bytes: Buffer): BatchRequest['target'] {
 
 function decodeTimestamp(bytes: Buffer): number {
   let ms = 0;
-  for (const { field, number } of membersOf(bytes)) ms += field === 1 ? Number(number) * 1_000 : Number(number) / 1_000_000;
+  for (const { field, number } of membersOf(bytes))
+    ms += field === 1 ? Number(number) * 1_000 : Number(number) / 1_000_000;
   return ms;
 }
 
@@ -60,7 +61,9 @@ export function decodeAppendRequest(bytes: Buffer): AppendRequest {
   return { kind: 'options', stream, expected: expectedOf(options) };
 }
 
-export function expectedOf(options: messages.AppendReq.Options | messages.DeleteReq.Options | messages.TombstoneReq.Options | undefined): Expected {
+export function expectedOf(
+  options: messages.AppendReq.Options | messages.DeleteReq.Options | messages.TombstoneReq.Options | undefined,
+): Expected {
   if (options?.hasNoStream() === true) return 'no_stream';
   if (options?.hasStreamExists() === true) return 'stream_exists';
   return options?.hasRevision() === true ? Number(options.getRevision()) : 'any';

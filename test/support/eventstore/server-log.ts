@@ -24,7 +24,12 @@ const keepLast: Retention = { ...keepAll, maxCount: 1 };
 const scavengePoints = '$scavengePoints';
 const chunkBytes = 268_435_456;
 
-type Stream = { readonly events: StoredEvent[]; /** Revision of `events[0]`: what was scavenged before it is gone. */ first: number; retention: Retention; metadata: object };
+type Stream = {
+  readonly events: StoredEvent[];
+  /** Revision of `events[0]`: what was scavenged before it is gone. */ first: number;
+  retention: Retention;
+  metadata: object;
+};
 
 /**
  * The log as EventStoreDB keeps it: positions are byte offsets, a repeated append is recognised by its ids and its
@@ -41,7 +46,12 @@ export class ServerLog {
   /** Revision of every event by stream and id, as the server's cache of committed ids: for writers who expect anything. */
   readonly #ids = new Map<string, { readonly stream: string; readonly revision: number }>();
   #end = 0;
-  #pending: { readonly events: StoredEvent[]; readonly gone: ReadonlySet<number> | undefined; readonly done: () => void; readonly failed: (error: Error) => void }[] = [];
+  #pending: {
+    readonly events: StoredEvent[];
+    readonly gone: ReadonlySet<number> | undefined;
+    readonly done: () => void;
+    readonly failed: (error: Error) => void;
+  }[] = [];
   #flushing = false;
   #halted = false;
   #flushingDone: Promise<void> | undefined;
@@ -78,12 +88,18 @@ export class ServerLog {
   /** Called after each flush. */
   onGrown(listener: () => void): () => void {
     this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   /** @param early - answer a conflict at once, though what it lost to may not be flushed. */
   async append(stream: string, events: readonly Proposed[], expected: Expected, early = false): Promise<Decision> {
-    const decision = this.#decide(stream, events.map(({ id }) => id), expected);
+    const decision = this.#decide(
+      stream,
+      events.map(({ id }) => id),
+      expected,
+    );
     if (decision.kind !== 'write') {
       if (!early) await this.#flushed([]);
       return decision;
@@ -100,7 +116,8 @@ export class ServerLog {
     const current = lastRevision(stream);
     if (current === tombstoneRevision) return { kind: 'deleted' };
     if (expected === 'any' || expected === 'stream_exists') {
-      if (expected === 'stream_exists' && (current === -1 || isSoftDeleted(stream))) return { kind: 'wrong-version', actual: undefined };
+      if (expected === 'stream_exists' && (current === -1 || isSoftDeleted(stream)))
+        return { kind: 'wrong-version', actual: undefined };
       return this.#repeated(name, ids) ?? { kind: 'write' };
     }
     const after = expected === 'no_stream' ? -1 : expected;
@@ -117,7 +134,9 @@ export class ServerLog {
   /** What was scavenged is remembered until the server starts anew. */
   #isAt(name: string, revision: number, id: string): boolean {
     const known = this.#ids.get(id);
-    return eventAt(this.#streams.get(name), revision)?.id === id || (known?.stream === name && known.revision === revision);
+    return (
+      eventAt(this.#streams.get(name), revision)?.id === id || (known?.stream === name && known.revision === revision)
+    );
   }
 
   /** Writers who expect anything: all ids known in this stream are a repetition, some of them a conflict. */
@@ -160,7 +179,7 @@ export class ServerLog {
     let stream = this.#streams.get(stored.stream);
     if (stream === undefined) {
       const retention = stored.stream.startsWith('$$') ? keepLast : keepAll;
-      this.#streams.set(stored.stream, stream = { events: [], first: stored.revision, retention, metadata: {} });
+      this.#streams.set(stored.stream, (stream = { events: [], first: stored.revision, retention, metadata: {} }));
     }
     stream.events.push(stored);
     this.#all.push(stored);
@@ -175,7 +194,8 @@ export class ServerLog {
 
   #retain(name: string, event: Proposed): void {
     let stream = this.#streams.get(name);
-    if (stream === undefined) this.#streams.set(name, stream = { events: [], first: 0, retention: keepAll, metadata: {} });
+    if (stream === undefined)
+      this.#streams.set(name, (stream = { events: [], first: 0, retention: keepAll, metadata: {} }));
     const text = Buffer.from(event.data).toString();
     stream.metadata = objectOf(text);
     stream.retention = retentionOf(stream.metadata);
@@ -189,8 +209,19 @@ export class ServerLog {
     if (typeof expected === 'number' && expected !== current) return wrong(current);
     if (expected === 'no_stream' && current !== -1) return wrong(current);
     if (!tombstone) return this.append(`$$${name}`, [metadataEvent({ ...stream?.metadata, $tb: softDeleted })], 'any');
-    const event: Proposed = { id: randomUUID(), type: '$streamDeleted', isJson: false, data: Buffer.alloc(0), metadata: Buffer.alloc(0) };
-    const stored = storedEvent(event, { stream: name, revision: tombstoneRevision, position: this.#end, createdMs: this.#now() });
+    const event: Proposed = {
+      id: randomUUID(),
+      type: '$streamDeleted',
+      isJson: false,
+      data: Buffer.alloc(0),
+      metadata: Buffer.alloc(0),
+    };
+    const stored = storedEvent(event, {
+      stream: name,
+      revision: tombstoneRevision,
+      position: this.#end,
+      createdMs: this.#now(),
+    });
     this.#add(stored, event);
     await this.#flushed([stored]);
     return { kind: 'appended', revision: undefined, position: stored.position };
@@ -237,7 +268,8 @@ export class ServerLog {
     if (last === undefined) return undefined;
     const { maxCount, maxAgeMs, truncateBefore } = stream.retention;
     let first = Math.max(stream.first, truncateBefore, last - maxCount + 1);
-    if (maxAgeMs !== Infinity) while (first <= last && (eventAt(stream, first)?.createdMs ?? 0) <= this.#now() - maxAgeMs) first += 1;
+    if (maxAgeMs !== Infinity)
+      while (first <= last && (eventAt(stream, first)?.createdMs ?? 0) <= this.#now() - maxAgeMs) first += 1;
     return { tombstone: false, first, last };
   }
 
@@ -247,7 +279,11 @@ export class ServerLog {
 
   #isKept(stream: Stream, event: StoredEvent): boolean {
     const { maxCount, maxAgeMs, truncateBefore } = stream.retention;
-    return event.revision >= truncateBefore && event.revision > lastRevision(stream) - maxCount && event.createdMs > this.#now() - maxAgeMs;
+    return (
+      event.revision >= truncateBefore &&
+      event.revision > lastRevision(stream) - maxCount &&
+      event.createdMs > this.#now() - maxAgeMs
+    );
   }
 
   /** The visible event at `index` of the whole log. */
@@ -263,7 +299,7 @@ export class ServerLog {
   countBefore(position: number): number {
     let [low, high] = [0, this.#visible];
     while (low < high) {
-      const middle = low + high >> 1;
+      const middle = (low + high) >> 1;
       if ((this.#all[middle]?.position ?? 0) < position) low = middle + 1;
       else high = middle;
     }
@@ -280,8 +316,13 @@ export class ServerLog {
   scavenge(): Promise<void> {
     const gone = this.#all.filter((event, index) => {
       const stream = this.#streams.get(event.stream);
-      return index < this.#visible && stream !== undefined && event.revision !== tombstoneRevision
-        && (isSoftDeleted(stream) || !this.#isKept(stream, event)) && event !== stream.events.at(-1);
+      return (
+        index < this.#visible &&
+        stream !== undefined &&
+        event.revision !== tombstoneRevision &&
+        (isSoftDeleted(stream) || !this.#isKept(stream, event)) &&
+        event !== stream.events.at(-1)
+      );
     });
     const positions = new Set(gone.map(({ position }) => position));
     this.#all = this.#all.filter(({ position }) => !positions.has(position));

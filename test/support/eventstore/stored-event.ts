@@ -35,16 +35,32 @@ export function recordSize(stream: string, { type, data, metadata }: Proposed): 
   return 79 + Buffer.byteLength(stream) + Buffer.byteLength(type) + data.length + metadata.length;
 }
 
-export type Place = { readonly stream: string; readonly revision: number; readonly position: number; readonly createdMs: number };
+export type Place = {
+  readonly stream: string;
+  readonly revision: number;
+  readonly position: number;
+  readonly createdMs: number;
+};
 
 export function storedEvent(event: Proposed, place: Place): StoredEvent {
   const { id, type } = event;
   const { stream, revision, position, createdMs } = place;
-  return { id, type, stream, revision, position, end: position + recordSize(stream, event), createdMs, response: encode(event, place) };
+  return {
+    id,
+    type,
+    stream,
+    revision,
+    position,
+    end: position + recordSize(stream, event),
+    createdMs,
+    response: encode(event, place),
+  };
 }
 
 function encode(event: Proposed, { stream, revision, position, createdMs }: Place): Buffer {
-  const writer = new BackwardWriter(event.data.length + event.metadata.length + stream.length * 3 + event.type.length * 3 + 220);
+  const writer = new BackwardWriter(
+    event.data.length + event.metadata.length + stream.length * 3 + event.type.length * 3 + 220,
+  );
   writer.number(3, position);
   // Only the commit position stands outside the recorded event.
   const outside = writer.written;
@@ -85,12 +101,23 @@ export function decodeStored(response: Buffer): StoredEvent & { readonly propose
     else if (field === 2) stream = (memberOf(bytes, 3) ?? bytes).toString();
     else if (field === 3) revision = number === largestRevision ? tombstoneRevision : Number(number);
     else if (field === 5) position = Number(number);
-    else if (field === 6) pairs.set((memberOf(bytes, 1) ?? bytes).toString(), (memberOf(bytes, 2) ?? Buffer.alloc(0)).toString());
+    else if (field === 6)
+      pairs.set((memberOf(bytes, 1) ?? bytes).toString(), (memberOf(bytes, 2) ?? Buffer.alloc(0)).toString());
     else if (field === 7) metadata = bytes;
     else if (field === 8) data = bytes;
   }
   const type = pairs.get('type') ?? '';
   const proposed = { id, type, isJson: pairs.get('content-type') === 'application/json', data, metadata };
   const createdMs = Number(BigInt(pairs.get('created') ?? '0') / ticksAMillisecond);
-  return { id, type, stream, revision, position, end: position + recordSize(stream, proposed), createdMs, response, proposed };
+  return {
+    id,
+    type,
+    stream,
+    revision,
+    position,
+    end: position + recordSize(stream, proposed),
+    createdMs,
+    response,
+    proposed,
+  };
 }

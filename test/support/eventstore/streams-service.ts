@@ -6,7 +6,14 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import services from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import messages from '@eventstore/db-client/generated/streams_pb.js';
 import { Metadata } from '@grpc/grpc-js';
-import type { sendUnaryData, Server, ServerDuplexStream, ServerReadableStream, ServerUnaryCall, UntypedServiceImplementation } from '@grpc/grpc-js';
+import type {
+  sendUnaryData,
+  Server,
+  ServerDuplexStream,
+  ServerReadableStream,
+  ServerUnaryCall,
+  UntypedServiceImplementation,
+} from '@grpc/grpc-js';
 
 import { appendAnswer, appendBytesMax, batchAnswer } from './answers.ts';
 import type { BatchOutcome } from './answers.ts';
@@ -32,7 +39,9 @@ export type Surroundings = {
 };
 
 type Append = { readonly stream: string; readonly expected: Expected; readonly events: readonly Proposed[] };
-type Written = (Decision | { readonly kind: 'too-large' } | { readonly kind: 'unready' }) & { readonly twice?: boolean };
+type Written = (Decision | { readonly kind: 'too-large' } | { readonly kind: 'unready' }) & {
+  readonly twice?: boolean;
+};
 type BatchCall = ServerDuplexStream<BatchRequest, Buffer>;
 
 const never = new Promise<never>(() => undefined);
@@ -46,36 +55,62 @@ export class StreamsService {
   constructor(log: ServerLog, around: Surroundings) {
     this.#log = log;
     this.#around = around;
-    log.onGrown(() => { this.wakeReaders(); });
+    log.onGrown(() => {
+      this.wakeReaders();
+    });
   }
 
   addTo(server: Server): void {
     const identity = (bytes: Buffer): Buffer => bytes;
     const { read, append, batchAppend } = services.StreamsService;
     // What every event passes through is taken apart and put together by hand; the rest is the generated code's.
-    server.addService({
-      ...services.StreamsService,
-      read: { ...read, responseSerialize: identity },
-      append: { ...append, requestDeserialize: decodeAppendRequest },
-      batchAppend: { ...batchAppend, requestDeserialize: decodeBatchRequest, responseSerialize: identity },
-    }, {
-      read: (call: ReadCall) => { void this.#read(call); },
-      append: (call: ServerReadableStream<AppendRequest, messages.AppendResp>, answer: sendUnaryData<messages.AppendResp>) => { this.#append(call, answer); },
-      batchAppend: (call: BatchCall) => { this.#batchAppend(call); },
-      delete: (call: ServerUnaryCall<messages.DeleteReq, messages.DeleteResp>, answer: sendUnaryData<messages.DeleteResp>) => {
-        void this.#answer(call, answer, () => this.#delete(call.request));
+    server.addService(
+      {
+        ...services.StreamsService,
+        read: { ...read, responseSerialize: identity },
+        append: { ...append, requestDeserialize: decodeAppendRequest },
+        batchAppend: { ...batchAppend, requestDeserialize: decodeBatchRequest, responseSerialize: identity },
       },
-      tombstone: (call: ServerUnaryCall<messages.TombstoneReq, messages.TombstoneResp>, answer: sendUnaryData<messages.TombstoneResp>) => {
-        void this.#answer(call, answer, () => this.#tombstone(call.request));
-      },
-    } satisfies UntypedServiceImplementation);
+      {
+        read: (call: ReadCall) => {
+          void this.#read(call);
+        },
+        append: (
+          call: ServerReadableStream<AppendRequest, messages.AppendResp>,
+          answer: sendUnaryData<messages.AppendResp>,
+        ) => {
+          this.#append(call, answer);
+        },
+        batchAppend: (call: BatchCall) => {
+          this.#batchAppend(call);
+        },
+        delete: (
+          call: ServerUnaryCall<messages.DeleteReq, messages.DeleteResp>,
+          answer: sendUnaryData<messages.DeleteResp>,
+        ) => {
+          void this.#answer(call, answer, () => this.#delete(call.request));
+        },
+        tombstone: (
+          call: ServerUnaryCall<messages.TombstoneReq, messages.TombstoneResp>,
+          answer: sendUnaryData<messages.TombstoneResp>,
+        ) => {
+          void this.#answer(call, answer, () => this.#tombstone(call.request));
+        },
+      } satisfies UntypedServiceImplementation,
+    );
     server.addService(features.ServerFeaturesService, {
-      getSupportedMethods: (call: ServerUnaryCall<shared.Empty, featureMessages.SupportedMethods>, answer: sendUnaryData<featureMessages.SupportedMethods>) => {
+      getSupportedMethods: (
+        call: ServerUnaryCall<shared.Empty, featureMessages.SupportedMethods>,
+        answer: sendUnaryData<featureMessages.SupportedMethods>,
+      ) => {
         void this.#answer(call, answer, () => Promise.resolve(supportedMethods()), true);
       },
     } satisfies UntypedServiceImplementation);
     server.addService(gossip.GossipService, {
-      read: (call: ServerUnaryCall<shared.Empty, gossipMessages.ClusterInfo>, answer: sendUnaryData<gossipMessages.ClusterInfo>) => {
+      read: (
+        call: ServerUnaryCall<shared.Empty, gossipMessages.ClusterInfo>,
+        answer: sendUnaryData<gossipMessages.ClusterInfo>,
+      ) => {
         void this.#answer(call, answer, () => Promise.resolve(this.#gossip()), true);
       },
     } satisfies UntypedServiceImplementation);
@@ -97,8 +132,15 @@ export class StreamsService {
 
   async #read(call: ReadCall): Promise<void> {
     const options = call.request.getOptions();
-    const stream = options?.hasAll() === true ? '$all' : Buffer.from(options?.getStream()?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
-    const asked = { stream, subscription: options?.hasSubscription() === true, backwards: options?.getReadDirection() === messages.ReadReq.Options.ReadDirection.BACKWARDS };
+    const stream =
+      options?.hasAll() === true
+        ? '$all'
+        : Buffer.from(options?.getStream()?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
+    const asked = {
+      stream,
+      subscription: options?.hasSubscription() === true,
+      backwards: options?.getReadDirection() === messages.ReadReq.Options.ReadDirection.BACKWARDS,
+    };
     const reader = new Reader(call, this.#log, this.#around.faults, this.#around.faults.read?.(asked));
     this.#readers.add(reader);
     try {
@@ -124,19 +166,27 @@ export class StreamsService {
     if (given !== `Basic ${Buffer.from(credentials).toString('base64')}`) throw new CallFailure(16, 'Unauthenticated');
   }
 
-  #append(call: ServerReadableStream<AppendRequest, messages.AppendResp>, answer: sendUnaryData<messages.AppendResp>): void {
+  #append(
+    call: ServerReadableStream<AppendRequest, messages.AppendResp>,
+    answer: sendUnaryData<messages.AppendResp>,
+  ): void {
     let append: Append = { stream: '', expected: 'any', events: [] };
     call.on('data', (request: AppendRequest) => {
-      append = request.kind === 'options' ? { ...append, ...request } : { ...append, events: [...append.events, request.event] };
+      append =
+        request.kind === 'options'
+          ? { ...append, ...request }
+          : { ...append, events: [...append.events, request.event] };
     });
     call.on('error', () => undefined);
     call.on('end', () => {
       void this.#answer(call, answer, async () => {
         const outcome = await this.#write(append, false);
-        if (outcome.kind === 'appended' || outcome.kind === 'wrong-version') return appendAnswer(outcome, append.expected);
+        if (outcome.kind === 'appended' || outcome.kind === 'wrong-version')
+          return appendAnswer(outcome, append.expected);
         if (outcome.kind === 'deleted') throw deleted(append.stream);
         throw new CallFailure(3, `Maximum Append Size of ${appendBytesMax.toString()} Exceeded.`, {
-          exception: 'maximum-append-size-exceeded', 'maximum-append-size': appendBytesMax.toString(),
+          exception: 'maximum-append-size-exceeded',
+          'maximum-append-size': appendBytesMax.toString(),
         });
       });
     });
@@ -146,7 +196,11 @@ export class StreamsService {
   async #write(append: Append, batched: boolean): Promise<Written> {
     const { faults, dropConnections, nextAppend } = this.#around;
     const { stream, events, expected } = append;
-    if (events.reduce((sum, { data, metadata, type }) => sum + data.length + metadata.length + type.length, 0) > appendBytesMax) return { kind: 'too-large' };
+    if (
+      events.reduce((sum, { data, metadata, type }) => sum + data.length + metadata.length + type.length, 0) >
+      appendBytesMax
+    )
+      return { kind: 'too-large' };
     const fault = faults.append?.({ stream, ids: events.map(({ id }) => id), batched, number: nextAppend() });
     if (fault?.kind === 'unready') return { kind: 'unready' };
     if (fault?.kind === 'drop-before') return dropped(dropConnections);
@@ -181,8 +235,10 @@ export class StreamsService {
     }
     call.on('data', (request: BatchRequest) => {
       const { correlation, target, final } = request;
-      const known = target === undefined ? unfinished.get(correlation)
-        : { append: { stream: target.stream, expected: target.expected, events: [] }, deadlineMs: target.deadlineMs };
+      const known =
+        target === undefined
+          ? unfinished.get(correlation)
+          : { append: { stream: target.stream, expected: target.expected, events: [] }, deadlineMs: target.deadlineMs };
       if (known === undefined) return;
       const gathered = { ...known, append: { ...known.append, events: [...known.append.events, ...request.events] } };
       if (!final) {
@@ -192,7 +248,9 @@ export class StreamsService {
       unfinished.delete(correlation);
       void this.#batched(call, correlation, gathered, refused !== undefined);
     });
-    const over = (): void => { this.#batches.delete(call); };
+    const over = (): void => {
+      this.#batches.delete(call);
+    };
     call.on('end', () => {
       over();
       call.end();
@@ -201,7 +259,12 @@ export class StreamsService {
     call.on('cancelled', over);
   }
 
-  async #batched(call: BatchCall, correlation: string, { append, deadlineMs }: { readonly append: Append; readonly deadlineMs: number }, denied: boolean): Promise<void> {
+  async #batched(
+    call: BatchCall,
+    correlation: string,
+    { append, deadlineMs }: { readonly append: Append; readonly deadlineMs: number },
+    denied: boolean,
+  ): Promise<void> {
     let outcome: BatchOutcome & { readonly twice?: boolean };
     try {
       if (denied) outcome = { kind: 'denied' };
@@ -219,7 +282,12 @@ export class StreamsService {
   }
 
   /** Answers a call with what `ask` finds, or with the status it fails with. `open`: for those who are not logged in too. */
-  async #answer<T>(call: { readonly metadata: Metadata }, answer: sendUnaryData<T>, ask: () => Promise<T>, open = false): Promise<void> {
+  async #answer<T>(
+    call: { readonly metadata: Metadata },
+    answer: sendUnaryData<T>,
+    ask: () => Promise<T>,
+    open = false,
+  ): Promise<void> {
     try {
       if (open && this.#around.phase() === 'unavailable') throw failureOf(unavailable);
       if (!open) this.#admit(call.metadata, true);
@@ -231,7 +299,11 @@ export class StreamsService {
 
   async #delete(request: messages.DeleteReq): Promise<messages.DeleteResp> {
     const options = request.getOptions();
-    const position = await this.#deleted(Buffer.from(options?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString(), expectedOf(options), false);
+    const position = await this.#deleted(
+      Buffer.from(options?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString(),
+      expectedOf(options),
+      false,
+    );
     const answer = new messages.DeleteResp();
     const at = new messages.DeleteResp.Position();
     at.setCommitPosition(position.toString());
@@ -242,7 +314,11 @@ export class StreamsService {
 
   async #tombstone(request: messages.TombstoneReq): Promise<messages.TombstoneResp> {
     const options = request.getOptions();
-    const position = await this.#deleted(Buffer.from(options?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString(), expectedOf(options), true);
+    const position = await this.#deleted(
+      Buffer.from(options?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString(),
+      expectedOf(options),
+      true,
+    );
     const answer = new messages.TombstoneResp();
     const at = new messages.TombstoneResp.Position();
     at.setCommitPosition(position.toString());
@@ -256,8 +332,10 @@ export class StreamsService {
     if (decision.kind === 'deleted') throw deleted(stream);
     if (decision.kind === 'appended') return decision.position ?? 0;
     throw new CallFailure(9, `Delete failed due to WrongExpectedVersion. Stream: ${stream}`, {
-      exception: 'wrong-expected-version', 'stream-name': stream,
-      'expected-version': expected === 'no_stream' ? '-1' : expected.toString(), 'actual-version': (decision.actual ?? -1).toString(),
+      exception: 'wrong-expected-version',
+      'stream-name': stream,
+      'expected-version': expected === 'no_stream' ? '-1' : expected.toString(),
+      'actual-version': (decision.actual ?? -1).toString(),
     });
   }
 
@@ -293,15 +371,21 @@ function supportedMethods(): featureMessages.SupportedMethods {
 }
 
 function deleted(stream: string): CallFailure {
-  return new CallFailure(9, `Event stream '${stream}' is deleted.`, { exception: 'stream-deleted', 'stream-name': stream });
+  return new CallFailure(9, `Event stream '${stream}' is deleted.`, {
+    exception: 'stream-deleted',
+    'stream-name': stream,
+  });
 }
 
 function failureOf({ code, details, metadata }: Refusal): CallFailure {
   return new CallFailure(code, details, metadata);
 }
 
-function statusOf(error: unknown): Error & { readonly code: number; readonly details: string; readonly metadata: Metadata } {
-  const failure = error instanceof CallFailure ? error : new CallFailure(2, `Exception was thrown by handler: ${String(error)}`);
+function statusOf(
+  error: unknown,
+): Error & { readonly code: number; readonly details: string; readonly metadata: Metadata } {
+  const failure =
+    error instanceof CallFailure ? error : new CallFailure(2, `Exception was thrown by handler: ${String(error)}`);
   const metadata = new Metadata();
   for (const [key, value] of Object.entries(failure.metadata)) metadata.set(key, value);
   return Object.assign(new Error(failure.message), { code: failure.code, details: failure.message, metadata });
@@ -313,5 +397,7 @@ function dropped(dropConnections: () => void): Promise<never> {
 }
 
 function elapsed(ms: number): Promise<void> {
-  return new Promise((resolve) => { setTimeout(resolve, ms); });
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
 }

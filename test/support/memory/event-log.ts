@@ -7,13 +7,25 @@ import { openLog } from '../../../src/server/open-log.ts';
 export type LogAt = { readonly url: string; readonly prefix?: string };
 
 /** As a server's environment says it. */
-export function logSettings({ url, prefix = eventStorePrefixDefault }: LogAt): { readonly EVENT_LOG: string; readonly EVENTSTORE_PREFIX: string } {
+export function logSettings({ url, prefix = eventStorePrefixDefault }: LogAt): {
+  readonly EVENT_LOG: string;
+  readonly EVENTSTORE_PREFIX: string;
+} {
   return { EVENT_LOG: url, EVENTSTORE_PREFIX: prefix };
 }
 
 /** The log itself, past every node, by the adapter that they use. */
-export async function withLog<T>({ url, prefix = eventStorePrefixDefault }: LogAt, task: (log: EventLog) => Promise<T>): Promise<T> {
-  const options = { clock: systemClock, onFatal: (error: Error) => { throw error; }, onState: () => undefined };
+export async function withLog<T>(
+  { url, prefix = eventStorePrefixDefault }: LogAt,
+  task: (log: EventLog) => Promise<T>,
+): Promise<T> {
+  const options = {
+    clock: systemClock,
+    onFatal: (error: Error) => {
+      throw error;
+    },
+    onState: () => undefined,
+  };
   const { log } = await openLog({ eventLog: { kind: 'eventstore', url, prefix }, dataDir: '' }, options);
   try {
     return await task(log);

@@ -1,9 +1,21 @@
 import { logStart } from '../../../src/log/log.ts';
-import type { AppendOutcome, EventLog, LogPosition, ProposedEvent, RecordedEvent, SubscribeOptions } from '../../../src/log/log.ts';
+import type {
+  AppendOutcome,
+  EventLog,
+  LogPosition,
+  ProposedEvent,
+  RecordedEvent,
+  SubscribeOptions,
+} from '../../../src/log/log.ts';
 import { idOf } from '../id-of.ts';
 
 export function proposed(text: string): ProposedEvent {
-  return { id: idOf(text), type: 'ObjectCreated', data: Buffer.from(JSON.stringify({ text })), metadata: Buffer.from('{"actor":"test"}') };
+  return {
+    id: idOf(text),
+    type: 'ObjectCreated',
+    data: Buffer.from(JSON.stringify({ text })),
+    metadata: Buffer.from('{"actor":"test"}'),
+  };
 }
 
 export function batchOf(text: string, length: number): ProposedEvent[] {

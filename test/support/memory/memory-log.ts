@@ -2,8 +2,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { logReadAheadEventsMax } from '../../../src/limits/log.ts';
 import { logPosition, logStart, streamRevision } from '../../../src/log/log.ts';
-import type { AppendOutcome, EventLog, ExpectedRevision, LogPosition, LogState, ProposedEvent, RecordedEvent, StreamName, StreamRevision, SubscribeOptions }
-  from '../../../src/log/log.ts';
+import type {
+  AppendOutcome,
+  EventLog,
+  ExpectedRevision,
+  LogPosition,
+  LogState,
+  ProposedEvent,
+  RecordedEvent,
+  StreamName,
+  StreamRevision,
+  SubscribeOptions,
+} from '../../../src/log/log.ts';
 
 type Append = readonly RecordedEvent[];
 
@@ -37,12 +47,18 @@ export class MemoryLog implements EventLog {
     this.#last = this.#durable;
   }
 
-  async append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
+  async append(
+    stream: StreamName,
+    events: readonly ProposedEvent[],
+    expected: ExpectedRevision,
+  ): Promise<AppendOutcome> {
     if (events.length === 0) throw new RangeError('an append must have at least one event');
     if (this.#closed) return { ok: false, reason: 'unavailable', cause: new Error('the log is closed') };
     const outcome = this.#decide(stream, events, expected);
     if (this.#inFlight.length > 0) {
-      this.#flush ??= nextTurn().then(() => { this.#commit(); });
+      this.#flush ??= nextTurn().then(() => {
+        this.#commit();
+      });
       await this.#flush;
     } else {
       await nextTurn();
@@ -80,11 +96,14 @@ export class MemoryLog implements EventLog {
 
   #streamOf(stream: StreamName): RecordedEvent[] {
     let recorded = this.#streams.get(stream);
-    if (recorded === undefined) this.#streams.set(stream, recorded = []);
+    if (recorded === undefined) this.#streams.set(stream, (recorded = []));
     return recorded;
   }
 
-  async readStream(stream: StreamName, options: { readonly from: StreamRevision; readonly limit: number }): Promise<readonly RecordedEvent[]> {
+  async readStream(
+    stream: StreamName,
+    options: { readonly from: StreamRevision; readonly limit: number },
+  ): Promise<readonly RecordedEvent[]> {
     return (await this.#durableEvents(stream)).slice(options.from, options.from + options.limit);
   }
 
@@ -115,7 +134,7 @@ export class MemoryLog implements EventLog {
     const end = until ?? Infinity;
     const aborted = (): boolean => options.signal?.aborted === true;
     let taken = 0;
-    for (let last = options.after; last < end && !aborted(); ) {
+    for (let last = options.after; last < end && !aborted();) {
       if (this.#closed) {
         if (until === undefined) return;
         throw new Error('the log was closed during a read');

@@ -3,8 +3,25 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../../src/base/clock.ts';
 import type { ObjectEvent } from '../../../src/command/event.ts';
 import { answerBytes, decodeEvent, encodeEvent, isObjectEvent } from '../../../src/log/event-codec.ts';
-import { isOfEpoch, logStart, streamName, type EventLog, type LogPosition, type RecordedEvent, type StreamRevision } from '../../../src/log/log.ts';
-import type { Change, ChangeBatch, ChangeFeed, ListedObjects, ListPage, ObjectReader, StoredObject, StreamHead } from '../../../src/read/objects.ts';
+import {
+  isOfEpoch,
+  logStart,
+  streamName,
+  type EventLog,
+  type LogPosition,
+  type RecordedEvent,
+  type StreamRevision,
+} from '../../../src/log/log.ts';
+import type {
+  Change,
+  ChangeBatch,
+  ChangeFeed,
+  ListedObjects,
+  ListPage,
+  ObjectReader,
+  StoredObject,
+  StreamHead,
+} from '../../../src/read/objects.ts';
 import { entryOf } from '../../../src/resource/type/index-definition.ts';
 import { SnapshotPlaces } from '../../../src/read/snapshot-places.ts';
 import type { IndexEntry, TypeKey } from '../../../src/resource/type/index-entry.ts';
@@ -25,7 +42,10 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
   readonly #rows = new Map<string, Row>();
   readonly #gone = new Map<string, StreamRevision>();
   readonly #listeners = new Set<(batch: ChangeBatch) => void>();
-  readonly #waiting = new Set<{ readonly position: LogPosition; readonly settle: (outcome: 'reached' | 'timeout' | 'aborted') => void }>();
+  readonly #waiting = new Set<{
+    readonly position: LogPosition;
+    readonly settle: (outcome: 'reached' | 'timeout' | 'aborted') => void;
+  }>();
   #position: LogPosition = logStart;
 
   constructor(log: EventLog, clock: Clock, types: readonly ResourceType[]) {
@@ -38,7 +58,8 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
   /** Folds what the log holds and this does not, `size` events a batch. */
   async fold(size = 64): Promise<void> {
     const events: RecordedEvent[] = [];
-    for await (const batch of this.#log.readAll({ after: this.#position, categories: ['object'] })) events.push(...batch);
+    for await (const batch of this.#log.readAll({ after: this.#position, categories: ['object'] }))
+      events.push(...batch);
     for (let start = 0; start < events.length; start += size) this.apply(events.slice(start, start + size));
   }
 
@@ -62,14 +83,21 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
     if (!isObjectEvent(event) || event.object === undefined) return undefined;
     const bytes = answerBytes(decoded, recorded.data, recorded.position.toString());
     const declared = this.#types.get(type as TypeKey);
-    const after = event.type === 'ObjectDeleted' || declared === undefined ? undefined : entryOf(declared.indexes, event.object);
+    const after =
+      event.type === 'ObjectDeleted' || declared === undefined ? undefined : entryOf(declared.indexes, event.object);
     const at = { revision: recorded.revision, position: recorded.position };
     if (after !== undefined) this.#rows.set(key, { bytes, entry: after, ...at });
     return {
-      type: type as TypeKey, name, bytes, ...at, before: previous?.entry, after,
+      type: type as TypeKey,
+      name,
+      bytes,
+      ...at,
+      before: previous?.entry,
+      after,
       kind: event.type === 'ObjectDeleted' ? 'deleted' : previous === undefined ? 'added' : 'modified',
       previousBytes: previous === undefined ? undefined : () => previous.bytes,
-      deletionRequested: event.object.metadata.deletionTimestamp !== undefined, finalizers: event.object.metadata.finalizers !== undefined,
+      deletionRequested: event.object.metadata.deletionTimestamp !== undefined,
+      finalizers: event.object.metadata.finalizers !== undefined,
     };
   }
 
@@ -94,7 +122,14 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
 
   list(type: TypeKey, query: ListQuery): ListPage {
     const rows = this.#selected(type, query);
-    return { position: this.#position, total: rows.length, count: rows.length, next: undefined, remaining: 0, items: Buffer.from(rows.map(({ bytes }) => Buffer.from(bytes).toString()).join()) };
+    return {
+      position: this.#position,
+      total: rows.length,
+      count: rows.length,
+      next: undefined,
+      remaining: 0,
+      items: Buffer.from(rows.map(({ bytes }) => Buffer.from(bytes).toString()).join()),
+    };
   }
 
   async names(type: TypeKey, selection: Selection): Promise<readonly string[]> {
@@ -107,11 +142,17 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
 
   async objects(type: TypeKey, query: ListQuery): Promise<ListedObjects> {
     const rows = this.#selected(type, query);
-    return Promise.resolve({ position: this.#position, total: rows.length, batches: inBatches(rows.map(({ bytes }) => bytes)) });
+    return Promise.resolve({
+      position: this.#position,
+      total: rows.length,
+      batches: inBatches(rows.map(({ bytes }) => bytes)),
+    });
   }
 
   #selected(type: TypeKey, { selection }: Pick<ListQuery, 'selection'>): readonly Row[] {
-    return [...this.#rows].filter(([key, { entry }]) => key.startsWith(`${type}/`) && matches(selection, entry)).map(([, row]) => row);
+    return [...this.#rows]
+      .filter(([key, { entry }]) => key.startsWith(`${type}/`) && matches(selection, entry))
+      .map(([, row]) => row);
   }
 
   holderOf(): undefined {
@@ -121,7 +162,9 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
   reached(position: LogPosition, options: { readonly timeoutMs: number }): Promise<'reached' | 'timeout' | 'aborted'> {
     if (position <= this.#position) return Promise.resolve('reached');
     return new Promise((resolve) => {
-      const timer = this.#clock.after(options.timeoutMs, () => { waiting.settle('timeout'); });
+      const timer = this.#clock.after(options.timeoutMs, () => {
+        waiting.settle('timeout');
+      });
       const waiting = {
         position,
         settle: (outcome: 'reached' | 'timeout' | 'aborted'): void => {
@@ -136,7 +179,9 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
 
   subscribe(listener: (batch: ChangeBatch) => void): () => void {
     this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 }
 
@@ -153,7 +198,10 @@ export class WidgetWriter {
   readonly #log: EventLog;
   readonly #plural: string;
   /** Of each name written: its last revision, and its content while it exists. */
-  readonly #heads = new Map<string, { readonly revision: StreamRevision; readonly content: WidgetContent | undefined }>();
+  readonly #heads = new Map<
+    string,
+    { readonly revision: StreamRevision; readonly content: WidgetContent | undefined }
+  >();
 
   constructor(log: EventLog, plural = 'widgets') {
     this.#log = log;
@@ -170,11 +218,20 @@ export class WidgetWriter {
     const next = typeof content === 'string' ? (content === 'fenced' ? head?.content : undefined) : content;
     const event = eventOf(content, { name, version, current: head?.content });
     const proposed = encodeEvent(idOf(`${this.#plural}/${name}/${String(version)}`), event, {
-      actor: 'test', verb: 'update', requestId: 'r', time: '2026-01-01T00:00:00.000Z', schema: 1, $correlationId: 'r',
+      actor: 'test',
+      verb: 'update',
+      requestId: 'r',
+      time: '2026-01-01T00:00:00.000Z',
+      schema: 1,
+      $correlationId: 'r',
     });
     // A copy of the bytes: what is read back is decoded, as another process would.
     const stored = { ...proposed, data: Buffer.from(proposed.data) };
-    const outcome = await this.#log.append(streamName(`object:${this.#plural}.example.com/${name}`), [stored], head?.revision ?? 'absent');
+    const outcome = await this.#log.append(
+      streamName(`object:${this.#plural}.example.com/${name}`),
+      [stored],
+      head?.revision ?? 'absent',
+    );
     if (!outcome.ok) throw new Error(`not appended: ${outcome.reason}`);
     this.#heads.set(name, { revision: outcome.revision, content: next });
     return outcome.position;
@@ -184,7 +241,16 @@ export class WidgetWriter {
 type Standing = { readonly name: string; readonly version: number; readonly current: WidgetContent | undefined };
 
 function eventOf(content: WidgetContent | 'deleted' | 'fenced', { name, version, current }: Standing): ObjectEvent {
-  if (content === 'fenced') return { type: 'NameFenced', values: [], ...(current === undefined ? {} : { object: widget(name, version, current) }) };
+  if (content === 'fenced')
+    return {
+      type: 'NameFenced',
+      values: [],
+      ...(current === undefined ? {} : { object: widget(name, version, current) }),
+    };
   if (content === 'deleted') return { type: 'ObjectDeleted', values: [], object: widget(name, version, current) };
-  return { type: current === undefined ? 'ObjectCreated' : 'ObjectUpdated', values: [], object: widget(name, version, content) };
+  return {
+    type: current === undefined ? 'ObjectCreated' : 'ObjectUpdated',
+    values: [],
+    object: widget(name, version, content),
+  };
 }

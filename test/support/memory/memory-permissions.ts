@@ -1,6 +1,13 @@
 import type { Role } from '../../../src/access/role.ts';
 import type { Rule } from '../../../src/access/rule.ts';
-import type { Concerned, PermissionReader, Rights, SessionRecord, TokenRecord, UserRecord } from '../../../src/read/permission-reader.ts';
+import type {
+  Concerned,
+  PermissionReader,
+  Rights,
+  SessionRecord,
+  TokenRecord,
+  UserRecord,
+} from '../../../src/read/permission-reader.ts';
 
 /** The permission tables as maps that a test writes: users, tokens and sessions, and who holds which role. Nobody has rights. */
 export class MemoryPermissions implements PermissionReader {
@@ -12,7 +19,14 @@ export class MemoryPermissions implements PermissionReader {
   ready = true;
 
   putUser(name: string, changes: Partial<UserRecord> = {}): UserRecord {
-    const user = { uid: `00000000-0000-4000-8000-${name.padEnd(12, '0').slice(0, 12)}`, isDisabled: false, passwordRevision: undefined, ...this.#users.get(name), ...changes, name };
+    const user = {
+      uid: `00000000-0000-4000-8000-${name.padEnd(12, '0').slice(0, 12)}`,
+      isDisabled: false,
+      passwordRevision: undefined,
+      ...this.#users.get(name),
+      ...changes,
+      name,
+    };
     this.#users.set(name, user);
     this.#tell(name);
     return user;
@@ -52,7 +66,14 @@ export class MemoryPermissions implements PermissionReader {
   }
 
   rightsOf(): Rights {
-    return { isSuperAdministrator: false, roles: new Set(), find: () => undefined, pluginsFor: () => new Set(), lacks: ([rule]) => rule, rules: () => [] };
+    return {
+      isSuperAdministrator: false,
+      roles: new Set(),
+      find: () => undefined,
+      pluginsFor: () => new Set(),
+      lacks: ([rule]) => rule,
+      rules: () => [],
+    };
   }
 
   role(): Role | undefined {
@@ -64,11 +85,16 @@ export class MemoryPermissions implements PermissionReader {
   }
 
   bound(user: string): readonly string[] {
-    return [...this.#bindings.values()].filter((binding) => binding.user === user).map(({ role }) => role).sort();
+    return [...this.#bindings.values()]
+      .filter((binding) => binding.user === user)
+      .map(({ role }) => role)
+      .sort();
   }
 
   holders(role: string): readonly { readonly binding: string; readonly user: string }[] {
-    return [...this.#bindings].filter(([, held]) => held.role === role && this.#users.get(held.user)?.isDisabled === false).map(([binding, { user }]) => ({ binding, user }));
+    return [...this.#bindings]
+      .filter(([, held]) => held.role === role && this.#users.get(held.user)?.isDisabled === false)
+      .map(([binding, { user }]) => ({ binding, user }));
   }
 
   isHolder(role: string, user: string): boolean {
@@ -101,6 +127,8 @@ export class MemoryPermissions implements PermissionReader {
 
   subscribe(listener: (concerned: Concerned) => void): () => void {
     this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 }

@@ -13,7 +13,9 @@ export class StalledLog {
   };
 
   hold(): void {
-    this.#held ??= new Promise((resolve) => { this.#release = resolve; });
+    this.#held ??= new Promise((resolve) => {
+      this.#release = resolve;
+    });
   }
 
   release(): void {
@@ -23,9 +25,15 @@ export class StalledLog {
 
   #wrap(log: EventLog): EventLog {
     return {
-      append: (...call) => log.append(...call), readStream: (...call) => log.readStream(...call), readLast: (stream) => log.readLast(stream),
-      readAll: (options) => log.readAll(options), subscribe: (options) => this.#subscribe(log, options),
-      state: () => log.state(), head: () => log.head(), readAt: (position) => log.readAt(position), close: () => log.close(),
+      append: (...call) => log.append(...call),
+      readStream: (...call) => log.readStream(...call),
+      readLast: (stream) => log.readLast(stream),
+      readAll: (options) => log.readAll(options),
+      subscribe: (options) => this.#subscribe(log, options),
+      state: () => log.state(),
+      head: () => log.head(),
+      readAt: (position) => log.readAt(position),
+      close: () => log.close(),
     };
   }
 

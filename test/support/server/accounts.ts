@@ -12,7 +12,14 @@ import { catchUp, follow } from '../../../projections/runner.ts';
 import { Elsewhere } from '../../../src/auth/authentication/unfolded-writes.ts';
 import { Authenticator } from '../../../src/auth/authentication/authenticator.ts';
 import { Secrets } from '../../../src/auth/authentication/secrets.ts';
-import { compilePlatformTypes, platformTypes, roleBindingKey, sessionKey, tokenKey, userKey } from '../../../src/auth/types/platform-types.ts';
+import {
+  compilePlatformTypes,
+  platformTypes,
+  roleBindingKey,
+  sessionKey,
+  tokenKey,
+  userKey,
+} from '../../../src/auth/types/platform-types.ts';
 import type { Command, WriteOutcome } from '../../../src/command/command.ts';
 import type { Subject } from '../../../src/command/subject.ts';
 import { createWriteDoor, type Execute } from '../../../src/write/execute.ts';
@@ -46,27 +53,62 @@ export class Accounts {
   readonly sessions: ResourceType;
   readonly used: string[] = [];
 
-  private constructor(log: EventLog, models: ObjectModels, { clock, types }: { readonly clock: FakeClock; readonly types: ReadonlyMap<TypeKey, ResourceType> }) {
+  private constructor(
+    log: EventLog,
+    models: ObjectModels,
+    { clock, types }: { readonly clock: FakeClock; readonly types: ReadonlyMap<TypeKey, ResourceType> },
+  ) {
     this.log = log;
     this.models = models;
     this.clock = clock;
     this.secrets = new Secrets({ log, clock, folded: models, passwords: this.passwords });
     this.permissions = new PermissionTables({ reader: models, feed: models, domain });
-    const strategies = new Map(platformTypes(domain).map(({ declaration, strategy }) => [typeKeyOf('', declaration.plural), strategy]));
+    const strategies = new Map(
+      platformTypes(domain).map(({ declaration, strategy }) => [typeKeyOf('', declaration.plural), strategy]),
+    );
     this.execute = createWriteDoor({
-      log, reader: models, clock, domain, uuid: randomUUID, suffix: () => randomUUID().slice(0, 5), lastEventTime: () => 0,
-      rules: { ...noRules, strategyOf: (key) => strategies.get(key) }, secrets: this.secrets,
+      log,
+      reader: models,
+      clock,
+      domain,
+      uuid: randomUUID,
+      suffix: () => randomUUID().slice(0, 5),
+      lastEventTime: () => 0,
+      rules: { ...noRules, strategyOf: (key) => strategies.get(key) },
+      secrets: this.secrets,
     });
-    this.authenticator = new Authenticator({ secrets: this.secrets, passwords: this.passwords, permissions: this.permissions, clock, elsewhere: new Elsewhere({ log, reader: models, secrets: this.secrets, clock }), noteUse: (name) => { this.used.push(name); } });
+    this.authenticator = new Authenticator({
+      secrets: this.secrets,
+      passwords: this.passwords,
+      permissions: this.permissions,
+      clock,
+      elsewhere: new Elsewhere({ log, reader: models, secrets: this.secrets, clock }),
+      noteUse: (name) => {
+        this.used.push(name);
+      },
+    });
     const typeOf = (key: TypeKey): ResourceType => types.get(key)!;
-    [this.users, this.roleBindings, this.tokens, this.sessions] = [typeOf(userKey), typeOf(roleBindingKey), typeOf(tokenKey), typeOf(sessionKey)];
+    [this.users, this.roleBindings, this.tokens, this.sessions] = [
+      typeOf(userKey),
+      typeOf(roleBindingKey),
+      typeOf(tokenKey),
+      typeOf(sessionKey),
+    ];
   }
 
-  static async open(t: Test, { log = new MemoryLog(), clock = new FakeClock() }: { readonly log?: EventLog; readonly clock?: FakeClock } = {}): Promise<Accounts> {
+  static async open(
+    t: Test,
+    { log = new MemoryLog(), clock = new FakeClock() }: { readonly log?: EventLog; readonly clock?: FakeClock } = {},
+  ): Promise<Accounts> {
     const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-accounts-'));
     const types = new Map(compilePlatformTypes(domain).map((type) => [type.key, type]));
     const tables = new LmdbTables(dir);
-    const models = new ObjectModels({ tables, identity: () => ({ logId: 'the only one', epoch: 0 }), types: (key) => types.get(key), clock });
+    const models = new ObjectModels({
+      tables,
+      identity: () => ({ logId: 'the only one', epoch: 0 }),
+      types: (key) => types.get(key),
+      clock,
+    });
     const accounts = new Accounts(log, models, { clock, types });
     const stop = new AbortController();
     await catchUp(log, models, { signal: stop.signal });
@@ -83,15 +125,34 @@ export class Accounts {
   }
 
   async write(type: ResourceType, command: Command, subject: Subject = test): Promise<WriteOutcome> {
-    return this.execute(type, command, { subject, cause: { actor: 'test', verb: 'write', requestId: 'r' }, dryRun: false, fieldValidation: undefined, origin: 'client' });
+    return this.execute(type, command, {
+      subject,
+      cause: { actor: 'test', verb: 'write', requestId: 'r' },
+      dryRun: false,
+      fieldValidation: undefined,
+      origin: 'client',
+    });
   }
 
   async create(type: ResourceType, name: string, members: JsonObject): Promise<Shown> {
-    return shownOf(await this.write(type, { type: 'create', object: { apiVersion: type.apiVersion, kind: type.kind, metadata: { name }, ...members } }));
+    return shownOf(
+      await this.write(type, {
+        type: 'create',
+        object: { apiVersion: type.apiVersion, kind: type.kind, metadata: { name }, ...members },
+      }),
+    );
   }
 
   async merge(type: ResourceType, name: string, document: JsonObject): Promise<Shown> {
-    return shownOf(await this.write(type, { type: 'patch', name, part: 'main', preconditions: {}, patch: { kind: 'merge', document } }));
+    return shownOf(
+      await this.write(type, {
+        type: 'patch',
+        name,
+        part: 'main',
+        preconditions: {},
+        patch: { kind: 'merge', document },
+      }),
+    );
   }
 
   async remove(type: ResourceType, name: string): Promise<void> {
@@ -100,7 +161,7 @@ export class Accounts {
 
   object(type: ResourceType, name: string): Shown | undefined {
     const stored = this.models.get(type.key, name);
-    return stored === undefined ? undefined : JSON.parse(Buffer.from(stored.bytes).toString('utf8')) as Shown;
+    return stored === undefined ? undefined : (JSON.parse(Buffer.from(stored.bytes).toString('utf8')) as Shown);
   }
 
   names(type: ResourceType): readonly string[] {

@@ -3,7 +3,11 @@ import { adminAuthorization } from './start-server.ts';
 
 export type Rule = Readonly<Record<string, readonly string[]>>;
 
-export type RoleGiven = { readonly rules?: readonly Rule[]; readonly labels?: Readonly<Record<string, string>>; readonly annotations?: Readonly<Record<string, string>> };
+export type RoleGiven = {
+  readonly rules?: readonly Rule[];
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+};
 
 export function passwordOf(name: string): string {
   return `the password of ${name}`;
@@ -21,16 +25,28 @@ export class Administration {
     this.#origin = origin;
   }
 
-  async call(method: string, path: string, body?: unknown, { headers = {}, ...more }: Omit<Asked, 'method' | 'body'> = {}): Promise<Answered> {
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    { headers = {}, ...more }: Omit<Asked, 'method' | 'body'> = {},
+  ): Promise<Answered> {
     const answered = await ask(this.#origin, path, {
-      method, ...more, headers: { authorization: adminAuthorization, 'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json', ...headers },
+      method,
+      ...more,
+      headers: {
+        authorization: adminAuthorization,
+        'content-type': method === 'PATCH' ? 'application/merge-patch+json' : 'application/json',
+        ...headers,
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     if (answered.status >= 300) throw new Error(`${method} ${path}: ${String(answered.status)} ${answered.text}`);
     return answered;
   }
 
-  async object(plural: string, name: string): Promise<Record<string, any>> { // eslint-disable-line @typescript-eslint/no-explicit-any -- objects are matched, not typed
+  async object(plural: string, name: string): Promise<Record<string, any>> {
+    // eslint-disable-line @typescript-eslint/no-explicit-any -- objects are matched, not typed
     return JSON.parse((await this.call('GET', core(plural, name))).text) as Record<string, unknown>;
   }
 
@@ -43,7 +59,11 @@ export class Administration {
   }
 
   async bind(name: string, role: string, ...users: readonly string[]): Promise<void> {
-    await this.call('POST', core('rolebindings'), { metadata: { name }, roleRef: { kind: 'Role', name: role }, subjects: users.map((user) => ({ kind: 'User', name: user })) });
+    await this.call('POST', core('rolebindings'), {
+      metadata: { name },
+      roleRef: { kind: 'Role', name: role },
+      subjects: users.map((user) => ({ kind: 'User', name: user })),
+    });
   }
 
   async merge(plural: string, name: string, document: object): Promise<void> {
@@ -56,8 +76,13 @@ export class Administration {
 
   /** So that nobody but super administrators may do anything that is not given to them from now on. */
   async emptyAllRoles(): Promise<void> {
-    const { items } = JSON.parse((await this.call('GET', core('roles'))).text) as { readonly items: readonly { readonly metadata: { readonly name: string } }[] };
-    for (const { metadata: { name } } of items) if (name !== 'super-role') await this.merge('roles', name, { rules: [] });
+    const { items } = JSON.parse((await this.call('GET', core('roles'))).text) as {
+      readonly items: readonly { readonly metadata: { readonly name: string } }[];
+    };
+    for (const {
+      metadata: { name },
+    } of items)
+      if (name !== 'super-role') await this.merge('roles', name, { rules: [] });
   }
 }
 
@@ -66,5 +91,7 @@ export function core(plural: string, name?: string): string {
 }
 
 export function prefixed(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(annotations).map(([key, value]) => [`rbac.authorization.svc.run/${key}`, value]));
+  return Object.fromEntries(
+    Object.entries(annotations).map(([key, value]) => [`rbac.authorization.svc.run/${key}`, value]),
+  );
 }

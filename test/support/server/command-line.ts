@@ -30,19 +30,32 @@ export type CommandLineOptions = {
 
 const program = resolve(import.meta.dirname, '../../../src/main.js');
 
-export function runCommandLine(args: readonly string[], { cwd, env = {}, nodeArgs = [], input = '', fileBlocksMax, openFilesMax }: CommandLineOptions): CommandLine {
+export function runCommandLine(
+  args: readonly string[],
+  { cwd, env = {}, nodeArgs = [], input = '', fileBlocksMax, openFilesMax }: CommandLineOptions,
+): CommandLine {
   // Only what is given: the variables of whoever runs the tests are not the server's. The shell takes away the options with
   // which the test runner instruments every child it sees, signal listeners among them.
   const limit = fileBlocksMax === undefined ? '' : `ulimit -f ${String(fileBlocksMax)}; `;
   const files = openFilesMax === undefined ? '' : `ulimit -n ${String(openFilesMax)}; `;
-  const child = spawn('/bin/sh', ['-c', `unset NODE_OPTIONS; ${limit}${files}exec "$0" "$@"`, process.execPath, ...nodeArgs, program, ...args], {
-    cwd, env: { PATH: process.env['PATH'], ...env }, stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    '/bin/sh',
+    ['-c', `unset NODE_OPTIONS; ${limit}${files}exec "$0" "$@"`, process.execPath, ...nodeArgs, program, ...args],
+    {
+      cwd,
+      env: { PATH: process.env['PATH'], ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    },
+  );
   // Who does not read it may be gone before it is written.
   child.stdin.on('error', () => undefined).end(input);
   const texts = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text: string) => { texts.stdout += text; });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => { texts.stderr += text; });
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    texts.stdout += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    texts.stderr += text;
+  });
   const closed = once(child, 'close') as Promise<[number | null, NodeJS.Signals | null]>;
   return {
     child,
@@ -54,11 +67,15 @@ export function runCommandLine(args: readonly string[], { cwd, env = {}, nodeArg
     },
     ready: async () => {
       const first = new Promise<string>((resolveLine) => {
-        const look = (): void => { if (texts.stdout.includes('\n')) resolveLine(texts.stdout.slice(0, texts.stdout.indexOf('\n'))); };
+        const look = (): void => {
+          if (texts.stdout.includes('\n')) resolveLine(texts.stdout.slice(0, texts.stdout.indexOf('\n')));
+        };
         child.stdout.on('data', look);
         look();
       });
-      const ended = closed.then(([code, signal]) => { throw new Error(`ended with ${String(code ?? signal)} before it was ready: ${texts.stderr}`); });
+      const ended = closed.then(([code, signal]) => {
+        throw new Error(`ended with ${String(code ?? signal)} before it was ready: ${texts.stderr}`);
+      });
       return Promise.race([first, ended]);
     },
   };

@@ -15,15 +15,33 @@ export type CommandSetting = {
 };
 
 /** One command in this process: the whole of the program but for the process itself. */
-export async function runCommand(args: readonly string[], { variables = {}, input = '', typed, folder = '/nonexistent' }: CommandSetting = {}): Promise<CommandRun> {
+export async function runCommand(
+  args: readonly string[],
+  { variables = {}, input = '', typed, folder = '/nonexistent' }: CommandSetting = {},
+): Promise<CommandRun> {
   const texts = { out: '', err: '' };
   const surroundings: Surroundings = {
     input: typed === undefined ? pipe(input) : terminal(typed).input,
-    output: { write: (text) => { texts.out += text; } },
-    notes: { write: (text) => { texts.err += text; } },
-    variables, folder, clock: systemClock,
+    output: {
+      write: (text) => {
+        texts.out += text;
+      },
+    },
+    notes: {
+      write: (text) => {
+        texts.err += text;
+      },
+    },
+    variables,
+    folder,
+    clock: systemClock,
   };
-  const code = await runProgram(args, { surroundings, serve: () => Promise.reject(new Error('not a server')), logCommands: async () => (await import('../../../src/log-tools/log-commands.ts')).logCommands, version: '0.0.0' });
+  const code = await runProgram(args, {
+    surroundings,
+    serve: () => Promise.reject(new Error('not a server')),
+    logCommands: async () => (await import('../../../src/log-tools/log-commands.ts')).logCommands,
+    version: '0.0.0',
+  });
   return { code, ...texts };
 }
 
@@ -36,7 +54,10 @@ export function pipe(text: string): SecretInput {
 /** A terminal on which `typed` is waiting to be read, and the modes it was set to: true is without echo. */
 export function terminal(typed: string): { readonly input: SecretInput; readonly modes: readonly boolean[] } {
   const modes: boolean[] = [];
-  const input: SecretInput = Object.assign(new PassThrough(), { isTTY: true, setRawMode: (on: boolean) => modes.push(on) });
+  const input: SecretInput = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: (on: boolean) => modes.push(on),
+  });
   input.push(typed);
   return { input, modes };
 }

@@ -34,7 +34,11 @@ export class PlantedSecrets {
   }
 
   leaks(): readonly string[] {
-    return this.#heard.flatMap(({ where, text, shown }) => this.in(text).filter((what) => !shown.includes(what)).map((what) => `${where} tells ${what}`));
+    return this.#heard.flatMap(({ where, text, shown }) =>
+      this.in(text)
+        .filter((what) => !shown.includes(what))
+        .map((what) => `${where} tells ${what}`),
+    );
   }
 
   in(text: string): readonly string[] {
@@ -60,7 +64,12 @@ export class PlantedSecrets {
 
 /** All events of a server that has stopped. */
 export async function recordedIn(dataDir: string): Promise<readonly RecordedEvent[]> {
-  const log = await openLmdbLog({ dir: join(dataDir, 'log'), onFatal: (error) => { throw error; } });
+  const log = await openLmdbLog({
+    dir: join(dataDir, 'log'),
+    onFatal: (error) => {
+      throw error;
+    },
+  });
   const events: RecordedEvent[] = [];
   for await (const batch of log.readAll({ after: logStart })) events.push(...batch);
   await log.close();
@@ -71,5 +80,7 @@ export async function recordedIn(dataDir: string): Promise<readonly RecordedEven
 export async function filesIn(folder: string): Promise<ReadonlyMap<string, string>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
-  return new Map(await Promise.all(paths.map(async (path) => [path, (await readFile(path)).toString('latin1')] as const)));
+  return new Map(
+    await Promise.all(paths.map(async (path) => [path, (await readFile(path)).toString('latin1')] as const)),
+  );
 }

@@ -12,15 +12,27 @@ export async function linkDependencies(folder: string): Promise<void> {
   await mkdir(join(modules, '@types'), { recursive: true });
   if (existsSync(join(modules, 'ledgerplane'))) return;
   await symlink(repository, join(modules, 'ledgerplane'));
-  for (const name of ['typescript', join('@types', 'node'), '.bin']) await symlink(join(repository, 'node_modules', name), join(modules, name));
+  for (const name of ['typescript', join('@types', 'node'), '.bin'])
+    await symlink(join(repository, 'node_modules', name), join(modules, name));
 }
 
 /** Runs a program to its end; what it printed, and with what it exited. */
-export async function run(folder: string, command: string, args: readonly string[]): Promise<{ readonly code: number; readonly printed: string }> {
+export async function run(
+  folder: string,
+  command: string,
+  args: readonly string[],
+): Promise<{ readonly code: number; readonly printed: string }> {
   const { NODE_OPTIONS: _options, NODE_V8_COVERAGE: _coverage, ...env } = process.env;
-  const child = spawn(command, args, { cwd: folder, env: { ...env, npm_config_offline: 'true', npm_config_update_notifier: 'false' }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, {
+    cwd: folder,
+    env: { ...env, npm_config_offline: 'true', npm_config_update_notifier: 'false' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let printed = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (part: string) => { printed += part; });
-  const [code] = await once(child, 'close') as [number | null];
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (part: string) => {
+      printed += part;
+    });
+  const [code] = (await once(child, 'close')) as [number | null];
   return { code: code ?? -1, printed };
 }

@@ -29,7 +29,9 @@ export function smallDisk(t: Test, bytes: number): SmallDisk {
     const { bavail, bsize } = statfsSync(dir);
     return bavail * bsize;
   };
-  const clear = (): void => { rmSync(filler, { force: true }); };
+  const clear = (): void => {
+    rmSync(filler, { force: true });
+  };
   const fill = (leftBytes: number): void => {
     clear();
     const file = openSync(filler, 'w');

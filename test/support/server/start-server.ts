@@ -22,9 +22,16 @@ export type TestServer = RunningServer & {
   remove(): Promise<void>;
 };
 
-export type CallInit = { readonly method?: string; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
+export type CallInit = {
+  readonly method?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
-export type TestServerOptions = Pick<ServerOptions, 'onListening' | 'onFatal' | 'openLog' | 'passwords' | 'signal' | 'streamBounds'> & {
+export type TestServerOptions = Pick<
+  ServerOptions,
+  'onListening' | 'onFatal' | 'openLog' | 'passwords' | 'signal' | 'streamBounds'
+> & {
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
   readonly clock?: Clock;
@@ -34,18 +41,35 @@ export type TestServerOptions = Pick<ServerOptions, 'onListening' | 'onFatal' | 
 
 /** Exactly what `npm start` runs, on a free port and a directory of its own. */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
-  const dataDir = options.dataDir ?? await mkdtemp(join(tmpdir(), 'ledgerplane-'));
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'ledgerplane-')));
   const config = configOf({ PORT: '0', DATA_DIR: dataDir, ADMIN_PASSWORD: testPassword, ...options.environment });
   const log = options.logLines === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, options.logLines);
-  const server = await startServer(config, { passwords: new Passwords(noHashCost), ...options, log, clock: options.clock ?? systemClock });
+  const server = await startServer(config, {
+    passwords: new Passwords(noHashCost),
+    ...options,
+    log,
+    clock: options.clock ?? systemClock,
+  });
   return {
     ...server,
     dataDir,
-    call: async (path, { method = 'GET', body, headers = {} } = {}) => fetch(`${server.url}${path}`, {
-      method,
-      headers: { authorization: adminAuthorization, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
-      ...(body === undefined ? {} : { body: typeof body === 'string' || body instanceof Uint8Array ? body as NonNullable<RequestInit['body']> : JSON.stringify(body) }),
-    }),
+    call: async (path, { method = 'GET', body, headers = {} } = {}) =>
+      fetch(`${server.url}${path}`, {
+        method,
+        headers: {
+          authorization: adminAuthorization,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined
+          ? {}
+          : {
+              body:
+                typeof body === 'string' || body instanceof Uint8Array
+                  ? (body as NonNullable<RequestInit['body']>)
+                  : JSON.stringify(body),
+            }),
+      }),
     restart: async () => {
       await server.close();
       return startTestServer({ ...options, dataDir });

@@ -15,7 +15,12 @@ import { MemoryLog } from '../memory/memory-log.ts';
 import { MemoryObjects, WidgetWriter } from '../memory/memory-objects.ts';
 import { widgetType, type WidgetContent } from '../watched-type.ts';
 
-const silent: PluginLogger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
+const silent: PluginLogger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
 
 export type WatchServerOptions = { readonly clock?: FakeClock; readonly bounds?: OutboxBounds };
 
@@ -35,15 +40,27 @@ export class WatchServer {
     this.clock = clock;
     this.objects = new MemoryObjects(this.log, clock, [this.type]);
     this.hub = new WatchHub({
-      feed: this.objects, reader: this.objects, log: this.log, clock, report: (error) => { throw error; },
+      feed: this.objects,
+      reader: this.objects,
+      log: this.log,
+      clock,
+      report: (error) => {
+        throw error;
+      },
       outboxes: new Outboxes(clock, bounds),
     });
     const endpoints = createWatchEndpoints({ hub: this.hub, clock: this.clock, domain: 'example.com', log: silent });
-    this.server = createServer((req, res) => { endpoints.open(this.#request(req.url), req, res); });
-    this.server.on('upgrade', (req, socket, head) => { endpoints.upgrade(this.#request(req.url), req, socket, head); });
+    this.server = createServer((req, res) => {
+      endpoints.open(this.#request(req.url), req, res);
+    });
+    this.server.on('upgrade', (req, socket, head) => {
+      endpoints.upgrade(this.#request(req.url), req, socket, head);
+    });
     this.server.on('connection', (socket) => {
       this.connections.add(socket);
-      socket.once('close', () => { this.connections.delete(socket); });
+      socket.once('close', () => {
+        this.connections.delete(socket);
+      });
     });
   }
 
@@ -77,6 +94,13 @@ export class WatchServer {
   #request(url = ''): WatchRequest {
     const { pathname, searchParams } = new URL(url, 'http://localhost');
     const name = pathname.slice(this.type.path.length + 1);
-    return { type: this.type, query: searchParams, subject: visitor, address: '127.0.0.1', requestId: 'r-1', ...(name === '' ? {} : { name }) };
+    return {
+      type: this.type,
+      query: searchParams,
+      subject: visitor,
+      address: '127.0.0.1',
+      requestId: 'r-1',
+      ...(name === '' ? {} : { name }),
+    };
   }
 }

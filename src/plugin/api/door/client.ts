@@ -1,6 +1,10 @@
 import type { PluginObject, TypeName, Typed } from './object.ts';
 
-export type ClientList<T = PluginObject> = { readonly items: readonly T[]; readonly total: number; readonly resourceVersion: string };
+export type ClientList<T = PluginObject> = {
+  readonly items: readonly T[];
+  readonly total: number;
+  readonly resourceVersion: string;
+};
 
 /** The query parameters of a list, by name. */
 export type ClientListQuery = {
@@ -23,9 +27,19 @@ export type Client = {
   create<T = PluginObject>(type: TypeName & Typed<T>, object: object): Promise<T>;
   update<T = PluginObject>(type: TypeName & Typed<T>, object: object, preconditions?: ClientPreconditions): Promise<T>;
   /** A merge patch (RFC 7396). */
-  patch<T = PluginObject>(type: TypeName & Typed<T>, name: string, patch: object, preconditions?: ClientPreconditions): Promise<T>;
+  patch<T = PluginObject>(
+    type: TypeName & Typed<T>,
+    name: string,
+    patch: object,
+    preconditions?: ClientPreconditions,
+  ): Promise<T>;
   /** The same for `{status}` only, for a type with `statusSubresource`: other writes do not change the status. */
-  patchStatus<T = PluginObject>(type: TypeName & Typed<T>, name: string, patch: object, preconditions?: ClientPreconditions): Promise<T>;
+  patchStatus<T = PluginObject>(
+    type: TypeName & Typed<T>,
+    name: string,
+    patch: object,
+    preconditions?: ClientPreconditions,
+  ): Promise<T>;
   /** Returns the object, marked for deletion. */
   delete<T = PluginObject>(type: TypeName & Typed<T>, name: string, preconditions?: ClientPreconditions): Promise<T>;
 };

@@ -13,7 +13,13 @@ export type ObjectMetadata = {
 };
 
 /** An owner of this object: once the last owner is deleted, the platform deletes this object. */
-export type OwnerReference = { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly uid: string; readonly blockOwnerDeletion?: boolean };
+export type OwnerReference = {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly blockOwnerDeletion?: boolean;
+};
 
 /** An object as a plugin sees it; `Spec` and `Status` are the author's own types. */
 export type PluginObject<Spec = Record<string, unknown>, Status = Record<string, unknown>> = {

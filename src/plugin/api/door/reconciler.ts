@@ -36,7 +36,9 @@ export type WatchDeclaration = { readonly type: TypeName; names(object: PluginOb
 export type ReconcilerDeclaration<T = PluginObject> = {
   /** One of this plugin's types. */
   readonly type: TypeName;
-  readonly reconcile: (request: ReconcileRequest<T>) => ReconcileOutcome | undefined | Promise<ReconcileOutcome | undefined>;
+  readonly reconcile: (
+    request: ReconcileRequest<T>,
+  ) => ReconcileOutcome | undefined | Promise<ReconcileOutcome | undefined>;
   /** Unique in the plugin; `<plural>.<group>` by default. */
   readonly name?: string;
   /**
