@@ -1,7 +1,6 @@
 import type { Clock } from '../src/base/clock.ts';
 import { Slices } from '../src/base/slices.ts';
-import { must } from '../src/base/unreachable.ts';
-import type { Change } from '../src/read/objects.ts';
+import { NotServedError, type Change } from '../src/read/objects.ts';
 import type { IndexKey, TypeKey } from '../src/resource/type/index-entry.ts';
 import type { ResourceType } from '../src/resource/type/resource-type.ts';
 import { buildIndex, IndexCatchUp, type BuildProgress, type Unindexed } from './index/index-build.ts';
@@ -32,10 +31,10 @@ export class ObjectIndexes {
     this.#onUnindexed = onUnindexed;
   }
 
-  /** @throws Error when the indexes of the type are not built. */
+  /** @throws NotServedError when the indexes of the type are not built. */
   ready(type: TypeKey): TypeIndex {
-    const indexed = must(this.#indexes.get(type), `the indexes of ${type} were requested`);
-    if (indexed.state === 'building') throw new Error(`the indexes of ${type} are still being built`);
+    const indexed = this.#indexes.get(type);
+    if (indexed?.state !== 'ready') throw new NotServedError(type);
     return indexed.index;
   }
 

@@ -24,6 +24,14 @@ export class SnapshotsExhaustedError extends Error {
   }
 }
 
+/** The type is not served any more: its indexes have been dropped, or are being built. */
+export class NotServedError extends Error {
+  constructor(type: TypeKey) {
+    super(`the indexes of ${type} are not ready`);
+    this.name = 'NotServedError';
+  }
+}
+
 /** The head of an object's stream, the base of every decision. */
 export type StreamHead =
   | { readonly kind: 'absent' }

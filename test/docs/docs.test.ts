@@ -291,7 +291,7 @@ t.test('0005 names every package and its licence', async (t) => {
     readonly devDependencies: Readonly<Record<string, string>>;
   };
   const text = await readPage('docs/decisions/0005-dependencies.md');
-  const rows = [...text.matchAll(/^\| `([^`]+)` \| ([^|]+) \|/gmu)].map(
+  const rows = [...text.matchAll(/^\| `([^`]+)` +\| ([^|]+) \|/gmu)].map(
     ([, name = '', licence = '']) => [name, licence.trim()] as const,
   );
   t.same(rows.map(([name]) => name).sort(), [...Object.keys(dependencies), ...Object.keys(devDependencies)].sort());

@@ -1,6 +1,6 @@
 import { notFound } from '../../command/refuse.ts';
 import type { Registration, TypeRegistry } from '../../plugin/registry/type-registry.ts';
-import type { ChangeFeed } from '../../read/objects.ts';
+import { NotServedError, type ChangeFeed } from '../../read/objects.ts';
 import { nameProblem } from '../../resource/type/names.ts';
 import { placeOf, type Place } from '../../resource/query/request-path.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
@@ -28,8 +28,8 @@ export class GeneratedApi {
 
   constructor(registry: TypeRegistry, ports: ResourcePorts, feed: ChangeFeed) {
     this.#registry = registry;
-    this.#ports = ports;
-    this.#collections = new Collections(ports, new ListCache(feed));
+    this.#ports = { ...ports, execute: executeWhileServed(registry, ports.execute) };
+    this.#collections = new Collections(this.#ports, new ListCache(feed));
   }
 
   /** The type at a path, served or not. */
@@ -86,11 +86,11 @@ export class GeneratedApi {
     switch (exchange.method) {
       case 'GET':
       case 'HEAD':
-        return this.#collections.list(exchange, type);
+        return answerWhileServed(type, this.#collections.list(exchange, type));
       case 'POST':
         return this.#collections.create(exchange, type);
       case 'DELETE':
-        return deleteCollection(exchange, type, this.#ports);
+        return answerWhileServed(type, deleteCollection(exchange, type, this.#ports));
       default:
         return { kind: 'not-served', allow: collectionMethods };
     }
@@ -118,6 +118,31 @@ function itemMethodsOf(type: ResourceType, subresource: string | undefined): rea
 
 function routesAt(methods: readonly string[], pattern: string): readonly Route[] {
   return methods.map((method) => ({ method, pattern }));
+}
+
+/** A type may stop being served while a request of it waits for its body, its turn or a position of the log. */
+const retryAfterStopSeconds = 1;
+
+function stopped({ plural }: ResourceType): string {
+  return `${plural} are not served any more, or not yet again`;
+}
+
+function executeWhileServed(registry: TypeRegistry, execute: ResourcePorts['execute']): ResourcePorts['execute'] {
+  return async (type, command, context) =>
+    registry.byKey(type.key)?.serving === true
+      ? execute(type, command, context)
+      : {
+          ok: false,
+          rejection: { reason: 'unavailable', detail: stopped(type), retryAfterSeconds: retryAfterStopSeconds },
+        };
+}
+
+function answerWhileServed(type: ResourceType, answer: Answer | Promise<Answer>): Answer | Promise<Answer> {
+  if (!(answer instanceof Promise)) return answer;
+  return answer.catch((error: unknown) => {
+    if (!(error instanceof NotServedError)) throw error;
+    return refusal(problem('unavailable', stopped(type), { retryAfterSeconds: retryAfterStopSeconds }));
+  });
 }
 
 export function notYetServing({ type }: Registration): ReturnType<typeof problem> {
