@@ -101,7 +101,7 @@ t.test(
     const told = await shown(other, plugin, failing);
     t.match(
       told.status?.conditions?.find(({ type }) => type === 'ReconcilerFailing')?.message,
-      /fails for bad: Error: boom/u,
+      /its step for bad fails: Error: boom/u,
       'the node that leads tells it',
     );
     t.equal(steps(other, 'one') + steps(other, 'bad'), 0, 'the other takes no step');

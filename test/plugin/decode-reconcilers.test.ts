@@ -82,7 +82,7 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   ],
   'everything at once': [
     [{ name: '', concurrency: -1, more: 1 }],
-    [/more: is not/u, /type: must name/u, /reconcile: must/u, /concurrency: must/u],
+    [/more: unknown member/u, /type: must name/u, /reconcile: must/u, /concurrency: must/u],
   ],
 };
 
