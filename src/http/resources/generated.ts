@@ -28,7 +28,7 @@ export class GeneratedApi {
 
   constructor(registry: TypeRegistry, ports: ResourcePorts, feed: ChangeFeed) {
     this.#registry = registry;
-    this.#ports = { ...ports, execute: executeWhileServed(registry, ports.execute) };
+    this.#ports = { reader: ports.reader, execute: executeWhileServed(registry, ports.execute) };
     this.#collections = new Collections(this.#ports, new ListCache(feed));
   }
 
