@@ -1,4 +1,5 @@
-import { actorOf, type Subject } from '../../src/command/subject.ts';
+import { platformContext } from '../../src/command/platform-context.ts';
+import type { PlatformSubject } from '../../src/command/subject.ts';
 import { collectorConcurrencyMax } from '../../src/limits/reconcilers.ts';
 import type { Change } from '../../src/read/objects.ts';
 import { typeKey, type TypeKey } from '../../src/resource/type/index-entry.ts';
@@ -16,7 +17,7 @@ import { markedOf, type PlatformDependencies, readObject } from './platform-read
  * one stream and appended at that very revision; a mark is permanent, a marked object gets no new finalizer, and the
  * uid protects a later object of the same name. Of two leaders one removes the object, and the other finds it deleted.
  */
-const subject: Subject = { kind: 'platform', part: 'collector' };
+const subject: PlatformSubject = { kind: 'platform', part: 'collector' };
 
 export type CollectorDependencies = PlatformDependencies & {
   readonly types: (key: TypeKey) => ResourceType | undefined;
@@ -97,13 +98,7 @@ export class Collector {
     const outcome = await execute(
       read.type,
       { type: 'collect', name, uid: metadata.uid },
-      {
-        cause: { actor: actorOf(subject), verb: 'delete', requestId: uuid() },
-        dryRun: false,
-        fieldValidation: undefined,
-        origin: 'platform',
-        subject,
-      },
+      platformContext(subject, { verb: 'delete', requestId: uuid() }),
     );
     if (outcome.ok) return settled;
     // Deleted, replaced, or given a finalizer in the meantime: a later change enqueues it again if necessary.

@@ -1,4 +1,5 @@
-import { actorOf, type Subject } from '../../src/command/subject.ts';
+import { platformContext } from '../../src/command/platform-context.ts';
+import type { PlatformSubject } from '../../src/command/subject.ts';
 import type { Execute } from '../../src/write/execute.ts';
 import { writeAttemptsMax } from '../../src/limits/writes.ts';
 import { decodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
@@ -18,7 +19,7 @@ import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { storedObject } from '../../src/resource/object/shown-object.ts';
 import { WriteRefusedError } from '../outcome.ts';
 
-const subject: Subject = { kind: 'platform', part: 'uniqueness' };
+const subject: PlatformSubject = { kind: 'platform', part: 'uniqueness' };
 
 export type ObjectClaimsDependencies = {
   readonly log: Pick<EventLog, 'readLast'>;
@@ -57,17 +58,10 @@ export class ObjectClaims {
       const indexes = unclaimedIndexes(standing, row.declared);
       const object = storedObject(row.bytes);
       if (indexes.length === 0 || (await this.#isClaimed(type, { row, object, standing, indexes }))) return 'claimed';
-      const cause = { actor: actorOf(subject), verb: 'update', requestId: uuid() };
       const outcome = await execute(
         type,
         { type: 'fence', name, uid: object.metadata.uid, version: row.revision },
-        {
-          cause,
-          dryRun: false,
-          fieldValidation: undefined,
-          origin: 'platform',
-          subject,
-        },
+        platformContext(subject, { verb: 'update', requestId: uuid() }),
       );
       if (outcome.ok) return 'claimed';
       const { reason } = outcome.rejection;

@@ -1,5 +1,6 @@
 import type { Command } from '../../src/command/command.ts';
-import { actorOf, type Subject } from '../../src/command/subject.ts';
+import { platformContext } from '../../src/command/platform-context.ts';
+import type { PlatformSubject } from '../../src/command/subject.ts';
 import type { Execute } from '../../src/write/execute.ts';
 import type { JsonObject, ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
@@ -13,7 +14,7 @@ export type Read = { readonly type: ResourceType; readonly object: ResourceObjec
 export class PlatformWrites {
   readonly #execute: Execute;
   readonly #uuid: () => string;
-  readonly #subject: Subject;
+  readonly #subject: PlatformSubject;
 
   constructor(part: string, { execute, uuid }: { readonly execute: Execute; readonly uuid: () => string }) {
     this.#execute = execute;
@@ -47,14 +48,8 @@ export class PlatformWrites {
   }
 
   async #write({ type }: Read, verb: string, command: Command): Promise<Outcome> {
-    const subject = this.#subject;
-    const outcome = await this.#execute(type, command, {
-      cause: { actor: actorOf(subject), verb, requestId: this.#uuid() },
-      dryRun: false,
-      fieldValidation: undefined,
-      origin: 'platform',
-      subject,
-    });
+    const context = platformContext(this.#subject, { verb, requestId: this.#uuid() });
+    const outcome = await this.#execute(type, command, context);
     if (outcome.ok) return settled;
     switch (outcome.rejection.reason) {
       // Deleted or changed meanwhile: that change has enqueued the key.

@@ -1,5 +1,6 @@
 import type { PermissionReader } from '../../src/read/permission-reader.ts';
-import { actorOf, type Subject } from '../../src/command/subject.ts';
+import { platformContext } from '../../src/command/platform-context.ts';
+import type { PlatformSubject } from '../../src/command/subject.ts';
 import { sessionEndsConcurrencyMax, sessionSweepMsMax, sessionSweepMsMin } from '../../src/limits/reconcilers.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
@@ -18,7 +19,7 @@ import { namesOf, type PlatformDependencies, readObject } from './platform-reads
  * user's uid, password revision and times disabled) never come back. Only a session created while its user was disabled
  * could become valid; such a log-in must be repeated. A fast clock ends sessions early, with or without a lease.
  */
-const subject: Subject = { kind: 'platform', part: 'sessions' };
+const subject: PlatformSubject = { kind: 'platform', part: 'sessions' };
 
 export type SessionKeeperDependencies = PlatformDependencies & {
   readonly permissions: Pick<PermissionReader, 'isReady' | 'user' | 'sessionsOf' | 'subscribe'>;
@@ -90,13 +91,7 @@ export class SessionKeeper {
     const outcome = await execute(
       sessions,
       { type: 'delete', name, preconditions: { uid } },
-      {
-        cause: { actor: actorOf(subject), verb: 'delete', requestId: uuid() },
-        dryRun: false,
-        fieldValidation: undefined,
-        origin: 'platform',
-        subject,
-      },
+      platformContext(subject, { verb: 'delete', requestId: uuid() }),
     );
     // Deleted, or replaced by another of the same name: a later change enqueues it again if necessary.
     return outcome.ok || outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version'

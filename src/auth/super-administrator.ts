@@ -4,7 +4,8 @@ import { join } from 'node:path';
 
 import { superRole } from '../access/standing-roles.ts';
 import type { Command, WriteOutcome } from '../command/command.ts';
-import { actorOf, type Subject } from '../command/subject.ts';
+import { platformContext } from '../command/platform-context.ts';
+import type { PlatformSubject } from '../command/subject.ts';
 import type { Execute } from '../write/execute.ts';
 import type { JsonObject } from '../resource/object/object.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
@@ -33,7 +34,7 @@ export type AdministratorOptions = {
 /** `notices`: printed to standard error for the operator; none contains a password. */
 export type AdministratorReport = { readonly created: boolean; readonly notices: readonly string[] };
 
-const platform: Subject = { kind: 'platform', part: 'administrator' };
+const platform: PlatformSubject = { kind: 'platform', part: 'administrator' };
 
 /**
  * If nobody holds the super role, creates the user `admin` and binds it to the role (decision 7.7). Each step checks
@@ -158,13 +159,11 @@ async function write(
   type: ResourceType,
   command: Command,
 ): Promise<WriteOutcome> {
-  return execute(type, command, {
-    subject: platform,
-    cause: { actor: actorOf(platform), verb: command.type === 'create' ? 'create' : 'patch', requestId: uuid() },
-    dryRun: false,
-    fieldValidation: undefined,
-    origin: 'platform',
-  });
+  return execute(
+    type,
+    command,
+    platformContext(platform, { verb: command.type === 'create' ? 'create' : 'patch', requestId: uuid() }),
+  );
 }
 
 function settled(outcome: WriteOutcome): void {

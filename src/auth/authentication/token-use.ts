@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { RejectionReason } from '../../command/rejection.ts';
-import { actorOf, type Subject } from '../../command/subject.ts';
+import { platformContext } from '../../command/platform-context.ts';
+import type { PlatformSubject } from '../../command/subject.ts';
 import type { Execute } from '../../write/execute.ts';
 import { tokenUseNotedMs } from '../../limits/access.ts';
 import type { ObjectReader } from '../../read/objects.ts';
@@ -17,7 +18,7 @@ export type TokenUseDependencies = {
   readonly onError: (error: unknown) => void;
 };
 
-const subject: Subject = { kind: 'platform', part: 'tokens' };
+const subject: PlatformSubject = { kind: 'platform', part: 'tokens' };
 
 /**
  * Records the last use of a token in its status. It is never awaited, and a failure is only logged, since the next use
@@ -38,13 +39,7 @@ export function tokenUseWriter({
     const outcome = await execute(
       tokens,
       { type: 'patch', name, part: 'main', preconditions: {}, patch: { kind: 'merge', document } },
-      {
-        cause: { actor: actorOf(subject), verb: 'patch', requestId: uuid() },
-        dryRun: false,
-        fieldValidation: undefined,
-        origin: 'platform',
-        subject,
-      },
+      platformContext(subject, { verb: 'patch', requestId: uuid() }),
     );
     if (!outcome.ok && !isExpected(outcome.rejection.reason)) onError(new Error(outcome.rejection.detail));
   };

@@ -5,7 +5,8 @@ import { clearedCookie, cookieOf, csrfTokenOf } from '../../auth/authentication/
 import { loggedIn } from '../../auth/authentication/credential-validity.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Command, WriteContext, WriteOutcome } from '../../command/command.ts';
-import { actorOf, type Subject } from '../../command/subject.ts';
+import { platformContext } from '../../command/platform-context.ts';
+import type { PlatformSubject, Subject } from '../../command/subject.ts';
 import type { Execute } from '../../write/execute.ts';
 import { passwordLengthMax, sessionLifetimeMs, sessionsPerUserMax } from '../../limits/access.ts';
 import { nameLengthMax } from '../../limits/objects.ts';
@@ -32,7 +33,7 @@ export type SessionRoutesDependencies = {
   readonly refusals: Pick<RefusalLog, 'logInFailed'>;
 };
 
-const platform: Subject = { kind: 'platform', part: 'login' };
+const platform: PlatformSubject = { kind: 'platform', part: 'login' };
 
 /** Log-in and log-out with a cookie (decision 7.4). Both are writes, so CSRF protection covers them. */
 export function sessionRoutes(dependencies: SessionRoutesDependencies): readonly PlatformRoute[] {
@@ -154,19 +155,14 @@ function isGone(outcome: WriteOutcome & { readonly ok: false }): boolean {
 function contextOf({ req, requestId, sender: { address } }: Exchange, verb: string, chargedTo: Subject): WriteContext {
   const userAgent = headerOf(req, 'user-agent')?.slice(0, userAgentLengthMax);
   return {
-    subject: platform,
-    dryRun: false,
-    fieldValidation: undefined,
-    origin: 'platform',
-    chargedTo,
-    isOwn: true,
-    cause: {
-      actor: actorOf(platform),
+    ...platformContext(platform, {
       verb,
       requestId,
       ...(address === '' ? {} : { address }),
       ...(userAgent === undefined ? {} : { userAgent }),
-    },
+    }),
+    chargedTo,
+    isOwn: true,
   };
 }
 

@@ -1,6 +1,7 @@
 import { must } from '../../base/unreachable.ts';
 import type { Command, WriteOutcome } from '../../command/command.ts';
-import { actorOf, type Subject } from '../../command/subject.ts';
+import { platformContext } from '../../command/platform-context.ts';
+import type { PlatformSubject } from '../../command/subject.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { compileType, typeKeyOf } from '../../resource/type/type-declaration.ts';
@@ -29,7 +30,7 @@ export type KeptChanges = ReadonlyMap<string, readonly string[]>;
 export type ObjectsApplied =
   { readonly ok: true; readonly kept: KeptChanges } | { readonly ok: false; readonly failure: Failure };
 
-const subject: Subject = { kind: 'platform', part: 'plugins' };
+const subject: PlatformSubject = { kind: 'platform', part: 'plugins' };
 
 /**
  * Applies the objects in plugins' YAML files. The plugin's status lists the objects before they are created, so that a
@@ -227,13 +228,8 @@ export class AppliedObjects {
 
   async #write(type: ResourceType, command: Command, plugin: string): Promise<WriteOutcome> {
     const verb = command.type === 'patch' ? 'patch' : 'delete';
-    return this.#dependencies.execute(type, command, {
-      cause: { actor: actorOf(subject), verb, requestId: this.#dependencies.uuid(), plugin },
-      dryRun: false,
-      fieldValidation: undefined,
-      origin: 'platform',
-      subject,
-    });
+    const { execute, uuid } = this.#dependencies;
+    return execute(type, command, platformContext(subject, { verb, requestId: uuid(), plugin }));
   }
 }
 

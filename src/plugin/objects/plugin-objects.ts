@@ -1,6 +1,7 @@
 import { deepEqual } from '../../base/json.ts';
 import type { Command, WriteOutcome } from '../../command/command.ts';
-import { actorOf, type Subject } from '../../command/subject.ts';
+import { platformContext } from '../../command/platform-context.ts';
+import type { PlatformSubject } from '../../command/subject.ts';
 import { writeAttemptsMax } from '../../limits/writes.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
@@ -18,7 +19,7 @@ import { memoryOf, memoryStatus, type PluginMemory } from '../lifecycle/plugin-m
 import { isTold, statusPatch, type PluginReport } from '../lifecycle/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
-const subject: Subject = { kind: 'platform', part: 'plugins' };
+const subject: PlatformSubject = { kind: 'platform', part: 'plugins' };
 
 /** Set on every `Plugin` object that the host creates: deleting the object uninstalls the plugin, and waits for it. */
 export function uninstallFinalizer(domain: string): string {
@@ -167,14 +168,8 @@ export class PluginObjects {
       part,
       preconditions: typeof uid === 'string' ? { uid } : {},
     };
-    const cause = { actor: actorOf(subject), verb: 'patch', requestId: this.#dependencies.uuid() };
-    return this.#dependencies.execute(this.#type, command, {
-      cause,
-      dryRun: false,
-      fieldValidation: undefined,
-      origin: 'platform',
-      subject,
-    });
+    const { execute, uuid } = this.#dependencies;
+    return execute(this.#type, command, platformContext(subject, { verb: 'patch', requestId: uuid() }));
   }
 
   /** An object that was deleted meanwhile needs no write. */
