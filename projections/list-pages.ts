@@ -1,6 +1,6 @@
 import type { Clock } from '../src/base/clock.ts';
 import { Slices } from '../src/base/slices.ts';
-import { Turns } from '../src/base/turns.ts';
+import { Turns } from '../src/base/event-loop-turns.ts';
 import { must } from '../src/base/unreachable.ts';
 import {
   listJoinedBytesMax,

@@ -24,7 +24,7 @@ import { Declarations } from './declarations.ts';
 import { EventTimes } from './event-times.ts';
 import { foldEvent } from './fold-event.ts';
 import type { BuildProgress, Unindexed } from './index/index-build.ts';
-import { SnapshotPlaces } from '../src/read/snapshot-places.ts';
+import { SnapshotPlaces } from '../src/read/snapshot-slots.ts';
 import { Level } from './level.ts';
 import { ListPages, type Listing } from './list-pages.ts';
 import type { Checkpoint } from './checkpoint.ts';

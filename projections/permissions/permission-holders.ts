@@ -1,4 +1,4 @@
-import { anonymousRole, authenticatedRole } from '../../src/access/standing-roles.ts';
+import { anonymousRole, authenticatedRole } from '../../src/access/role-names.ts';
 import type { Rights } from '../../src/read/permission-reader.ts';
 import type { BindingRecord } from './permission-objects.ts';
 import { HeldRights, memberOf, type Remembered } from './permission-rights.ts';

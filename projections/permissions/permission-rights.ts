@@ -5,7 +5,7 @@ import { resourceText } from '../../src/access/resource-entry.ts';
 import { isGranted, pluginNeeded, type Asked, type Candidate, type RoleTable } from '../../src/access/role-table.ts';
 import type { Role } from '../../src/access/role.ts';
 import type { Rule } from '../../src/access/rule.ts';
-import { superRole } from '../../src/access/standing-roles.ts';
+import { superRole } from '../../src/access/role-names.ts';
 import type { ApiRequest, Grant, Rights } from '../../src/read/permission-reader.ts';
 import { rememberedCandidatesMax, rememberingRolesMin } from '../../src/limits/access.ts';
 import type { NonResourceRequest, ResourceRequest } from '../../src/resource/query/request-path.ts';

@@ -1,6 +1,6 @@
 import type { Role } from './role.ts';
 import type { Rule } from './rule.ts';
-import { superRole } from './standing-roles.ts';
+import { superRole } from './role-names.ts';
 
 /** Looks up roles and the roles aggregated to them. */
 export type Roles<R> = {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import { superRole } from '../access/standing-roles.ts';
+import { superRole } from '../access/role-names.ts';
 import type { Command, WriteOutcome } from '../command/command.ts';
 import { platformContext } from '../command/platform-context.ts';
 import type { PlatformSubject } from '../command/subject.ts';

@@ -4,7 +4,7 @@ import { connect } from './connection.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { failed } from './failure.ts';
 import { reviewTarget } from './review-target.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Surroundings } from './command-environment.ts';
 import { printable } from './text-table.ts';
 
 export type CanIOptions = ConnectionOptions & {

@@ -7,7 +7,7 @@ import { mistake } from './failure.ts';
 import { identityOf } from './identity.ts';
 import type { Identity } from './identity.ts';
 import { ServerClient } from './server-client.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Surroundings } from './command-environment.ts';
 
 /** The options of every command that sends requests to the server. */
 export type ConnectionOptions = {

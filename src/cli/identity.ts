@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Environment } from '../config/environment.ts';
 import { mistake } from './failure.ts';
 import { askSecret } from './secret-prompt.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Surroundings } from './command-environment.ts';
 
 /** The credentials of the command's requests. */
 export type Identity =

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { logCopyInFlightEvents, logCopyInFlightEventsMax } from '../limits/log.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { mistake } from './failure.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Surroundings } from './command-environment.ts';
 
 /** A log, in the syntax of EVENT_LOG; undefined: the log of the settings. */
 export type LogWish = { readonly log: string | undefined };

@@ -6,7 +6,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Command } from 'commander';
 
 import { mistake } from './failure.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Surroundings } from './command-environment.ts';
 
 /** A name is one label of a DNS name, since it becomes the first label of the plugin's group. */
 const nameLengthMax = 63;

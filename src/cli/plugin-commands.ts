@@ -9,7 +9,7 @@ import { connect } from './connection.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
 import { failed, mistake } from './failure.ts';
 import type { Call } from './server-client.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Surroundings } from './command-environment.ts';
 import { printable, textTable } from './text-table.ts';
 
 export type UninstallOptions = ConnectionOptions & { readonly deleteData?: boolean | undefined };

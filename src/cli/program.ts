@@ -8,7 +8,7 @@ import { addNewPlugin } from './new-plugin.ts';
 import type { UninstallOptions } from './plugin-commands.ts';
 import type { RoleListOptions } from './role-commands.ts';
 import { settingsText } from './settings-text.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Surroundings } from './command-environment.ts';
 import type { TokenCreateOptions } from './token-commands.ts';
 import type { UserAddOptions, UserPasswdOptions } from './user-commands.ts';
 

@@ -2,7 +2,7 @@ import type { Json } from '../base/json.ts';
 import { listOf, textOf } from './answer-member.ts';
 import { connect } from './connection.ts';
 import type { ConnectionOptions } from './connection.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Surroundings } from './command-environment.ts';
 import { textTable } from './text-table.ts';
 
 export type RoleListOptions = ConnectionOptions & {

@@ -3,7 +3,7 @@ import { StringDecoder } from 'node:string_decoder';
 
 import { typedSecretLengthMax } from '../limits/settings.ts';
 import { interrupted, mistake } from './failure.ts';
-import type { SecretInput, Surroundings } from './surroundings.ts';
+import type { SecretInput, Surroundings } from './command-environment.ts';
 
 export type NewPasswordWish = { readonly user: string; readonly generate: boolean };
 type Asking = Pick<Surroundings, 'input' | 'notes'>;

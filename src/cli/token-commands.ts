@@ -4,7 +4,7 @@ import { connect } from './connection.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { expiryAt } from './expiry.ts';
 import { failed, mistake } from './failure.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Surroundings } from './command-environment.ts';
 import { printable, textTable } from './text-table.ts';
 
 export type TokenCreateOptions = ConnectionOptions & {

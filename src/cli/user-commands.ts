@@ -2,7 +2,7 @@ import { connect } from './connection.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
 import { CommandFailure, failed, mistake } from './failure.ts';
 import { newPassword } from './secret-prompt.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { Surroundings } from './command-environment.ts';
 
 export type UserAddOptions = ConnectionOptions & {
   readonly displayName?: string | undefined;

@@ -1,4 +1,4 @@
-import type { Place } from '../read/snapshot-places.ts';
+import type { Place } from '../read/snapshot-slots.ts';
 import type { Problem } from './problem.ts';
 
 /** The response to a request. Except for streams, it is complete before anything is written. */

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { streamPieceBytesMax } from '../limits/lists.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
-import type { Place } from '../read/snapshot-places.ts';
+import type { Place } from '../read/snapshot-slots.ts';
 import { placeOf } from '../resource/query/request-path.ts';
 import type { Answer } from './answer.ts';
 import type { Problem } from './problem.ts';

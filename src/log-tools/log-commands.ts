@@ -5,7 +5,7 @@ import { MessageChannel } from 'node:worker_threads';
 
 import { CommandFailure } from '../cli/failure.ts';
 import type { LogCommands, LogCopyWish, LogWish } from '../cli/log-commands.ts';
-import type { Surroundings } from '../cli/surroundings.ts';
+import type { Surroundings } from '../cli/command-environment.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { StartError } from '../base/start-error.ts';
 import { takeDataDir } from '../disk/data-dir.ts';

@@ -1,5 +1,5 @@
 import { delay, type Clock } from '../base/clock.ts';
-import { Turns } from '../base/turns.ts';
+import { Turns } from '../base/event-loop-turns.ts';
 import { watchCatchUpsMax, watchCatchUpTurnMs, watchLogRetryMs, watchersMax } from '../limits/watches.ts';
 import type { EventLog, LogPosition } from '../log/log.ts';
 import { accountOf } from '../read/client.ts';
@@ -11,7 +11,7 @@ import { LogSilentError } from './log-silent-error.ts';
 import { Outboxes } from './outbox.ts';
 import { RecentChanges, type RecentBounds } from './recent-changes.ts';
 import { Reviews } from './reviews.ts';
-import { SharedPlaces } from './shared-places.ts';
+import { SharedPlaces } from './slot-pool.ts';
 import type { Ending, Watched, WatchPlan } from './watch-plan.ts';
 import { Watcher, watcherBeatMs, type Sink } from './watcher.ts';
 import { Wheel } from './wheel.ts';

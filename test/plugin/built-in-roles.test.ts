@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { test } from 'tap';
 
 import { roleOf } from '../../src/access/role-object.ts';
-import { builtInRoles } from '../../src/access/standing-roles.ts';
+import { builtInRoles } from '../../src/access/role-names.ts';
 import { visitor, type Subject } from '../../src/command/subject.ts';
 import { applyBuiltInRoles } from '../../src/plugin/objects/built-in-roles.ts';
 import { decodeShippedObjects } from '../../src/plugin/objects/shipped-objects.ts';

@@ -1,7 +1,7 @@
 /** What a caller with the right credentials is answered before the first administrator exists. */
 import t from 'tap';
 
-import type { Turn, Turned } from '../../src/auth/passwords/hashing-turns.ts';
+import type { Turn, Turned } from '../../src/auth/passwords/password-hash-queue.ts';
 import { noHashCost, Passwords } from '../../src/auth/passwords/password.ts';
 import { ask } from '../support/ask.ts';
 import { adminAuthorization, startTestServer, testPassword } from '../support/server/start-server.ts';

@@ -14,11 +14,11 @@ import { basicHeader, basicPair, type BasicPair } from './basic-pair.ts';
 import { isDigestOf, type Elsewhere } from './unfolded-writes.ts';
 import type { OidcVerifier } from './oidc.ts';
 import type { Passwords } from '../passwords/password.ts';
-import { PasswordLogIns, type LogIn, type PasswordVerified } from '../passwords/password-logins.ts';
+import { PasswordLogIns, type LogIn, type PasswordVerified } from '../passwords/password-log-ins.ts';
 import type { PermissionReader } from '../../read/permission-reader.ts';
 import type { Secrets } from './secrets.ts';
 import { sessionCookie, sessionCookiesOf } from './session-cookie.ts';
-import { SharedWork } from './shared-work.ts';
+import { SharedWork } from './single-flight.ts';
 import { isSessionGood, isStanding, isTokenGood, loggedIn } from './credential-validity.ts';
 import { uidOfToken } from './token-text.ts';
 

@@ -1,6 +1,6 @@
 import { roleOf } from '../../access/role-object.ts';
 import type { Rule } from '../../access/rule.ts';
-import { authenticatedRole, builtInRoles } from '../../access/standing-roles.ts';
+import { authenticatedRole, builtInRoles } from '../../access/role-names.ts';
 import { refuse, type Refused } from '../../command/refuse.ts';
 import { actorOf } from '../../command/subject.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
@@ -10,7 +10,7 @@ import type { PermissionReader, Rights } from '../../read/permission-reader.ts';
 import { roleBindingKey, roleKey, tokenKey } from '../types/platform-types.ts';
 import { roleNameOf, userNamesOf } from '../types/role-binding-type.ts';
 import { tokenRolesOf } from '../types/token-type.ts';
-import { usersActedOn } from './users-acted-on.ts';
+import { usersActedOn } from './affected-users.ts';
 
 type Known = { readonly permissions: PermissionReader; readonly domain: string };
 

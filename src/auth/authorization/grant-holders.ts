@@ -1,4 +1,4 @@
-import { superRole } from '../../access/standing-roles.ts';
+import { superRole } from '../../access/role-names.ts';
 import { refuse } from '../../command/refuse.ts';
 import { streamName } from '../../log/log.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';

@@ -1,4 +1,4 @@
-import { anonymousRole, authenticatedRole, superRole } from '../../access/standing-roles.ts';
+import { anonymousRole, authenticatedRole, superRole } from '../../access/role-names.ts';
 import { refuse, type Refused } from '../../command/refuse.ts';
 import type { Subject } from '../../command/subject.ts';
 import { typeKeyOf } from '../../resource/type/type-declaration.ts';

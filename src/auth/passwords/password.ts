@@ -2,7 +2,7 @@ import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:c
 
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { passwordHashMemoryBytesMax } from '../../limits/access.ts';
-import { HashingTurns, type Turn, type Turned } from './hashing-turns.ts';
+import { HashingTurns, type Turn, type Turned } from './password-hash-queue.ts';
 
 /**
  * Password hashes as PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. The parameters are OWASP's for 32 MiB. A hash

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import type { Clock } from '../../base/clock.ts';
-import { Turns } from '../../base/turns.ts';
+import { Turns } from '../../base/event-loop-turns.ts';
 import type { Subject } from '../../command/subject.ts';
 import { bodyTurnMs } from '../../limits/requests.ts';
 import type { HeldBytes } from '../../write/admission/held-bytes.ts';

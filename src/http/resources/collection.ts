@@ -3,7 +3,7 @@ import { networkOf } from '../../base/network-of.ts';
 import type { LogPosition } from '../../log/log.ts';
 import { clientOf, type Client } from '../../read/client.ts';
 import { SnapshotsExhaustedError, type ListPage, type LongList } from '../../read/objects.ts';
-import type { Place } from '../../read/snapshot-places.ts';
+import type { Place } from '../../read/snapshot-slots.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { bytesAnswer, refusal, taken, type Answer } from '../answer.ts';
 import { decodeListQuery, type ListRequest } from './decode-list-query.ts';

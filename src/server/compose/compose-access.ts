@@ -8,7 +8,7 @@ import { createAuthorizer, type Authorize, type IdlePlugin } from '../../auth/au
 import { Elsewhere } from '../../auth/authentication/unfolded-writes.ts';
 import { OidcVerifier } from '../../auth/authentication/oidc.ts';
 import type { ApiRequest } from '../../read/permission-reader.ts';
-import { sinceAdministered, type Judging } from '../../auth/authorization/since-administered.ts';
+import { sinceAdministered, type Judging } from '../../auth/authorization/gated-permissions.ts';
 import {
   administrator,
   ensureAdministrator,

@@ -23,7 +23,7 @@ import type {
   StreamHead,
 } from '../../../src/read/objects.ts';
 import { entryOf } from '../../../src/resource/type/index-definition.ts';
-import { SnapshotPlaces } from '../../../src/read/snapshot-places.ts';
+import { SnapshotPlaces } from '../../../src/read/snapshot-slots.ts';
 import type { IndexEntry, TypeKey } from '../../../src/resource/type/index-entry.ts';
 import type { ListQuery, Selection } from '../../../src/resource/query/list-query.ts';
 import { matches } from '../../../src/resource/query/match.ts';

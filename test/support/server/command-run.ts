@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 
 import { systemClock } from '../../../src/base/clock.ts';
 import { runProgram } from '../../../src/cli/program.ts';
-import type { SecretInput, Surroundings } from '../../../src/cli/surroundings.ts';
+import type { SecretInput, Surroundings } from '../../../src/cli/command-environment.ts';
 
 export type CommandRun = { readonly code: number; readonly out: string; readonly err: string };
 export type CommandSetting = {

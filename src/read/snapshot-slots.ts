@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../base/clock.ts';
-import { Turns } from '../base/turns.ts';
+import { Turns } from '../base/event-loop-turns.ts';
 import {
   listTurnMs,
   snapshotPlacesMax,

@@ -9,7 +9,7 @@ import {
   snapshotWaitMs,
 } from '../../src/limits/lists.ts';
 import type { Client } from '../../src/read/client.ts';
-import { SnapshotPlaces } from '../../src/read/snapshot-places.ts';
+import { SnapshotPlaces } from '../../src/read/snapshot-slots.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 
 const of = (user: string | undefined, address = `address of ${user ?? 'nobody'}`): Client => ({ user, address });

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { SharedPlaces } from '../../src/watch/shared-places.ts';
+import { SharedPlaces } from '../../src/watch/slot-pool.ts';
 
 /** Tasks that end when they are told to; `begun` holds their names in the order in which they got a place. */
 function given(places: number) {

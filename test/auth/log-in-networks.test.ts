@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { KnownNetworks } from '../../src/auth/passwords/known-networks.ts';
+import { KnownNetworks } from '../../src/auth/passwords/log-in-networks.ts';
 import { knownNetworksPerUserMax, knownNetworksUsersMax } from '../../src/limits/access.ts';
 
 test('networks are bounded for each user, and the latest stay', async (t) => {

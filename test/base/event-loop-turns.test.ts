@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 
-import { Turns } from '../../src/base/turns.ts';
+import { Turns } from '../../src/base/event-loop-turns.ts';
 import { ToilingClock } from '../support/clocks/toiling-clock.ts';
 
 const turnMs = 4;

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { HashingTurns, type Turned } from '../../src/auth/passwords/hashing-turns.ts';
+import { HashingTurns, type Turned } from '../../src/auth/passwords/password-hash-queue.ts';
 import {
   passwordHashesAskedMs,
   passwordHashesMax,
