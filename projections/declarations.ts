@@ -6,7 +6,7 @@ import {
   type DeclarationReader,
   type LateWrite,
 } from '../src/read/declarations.ts';
-import type { HeldValue } from '../src/resource/held-values.ts';
+import type { HeldValue } from '../src/resource/type/held-values.ts';
 import type { TypeKey } from '../src/resource/type/index-entry.ts';
 import type { LmdbTables, Writer } from './lmdb-tables.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../src/base/clock.ts';
-import type { ReconcileBound } from './bound.ts';
+import type { ReconcileBound } from './reconcile-slots.ts';
 import type { Leadership } from './lease.ts';
 import type { Outcome } from './outcome.ts';
 

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { delay } from '../src/base/clock.ts';
-import type { Measured } from './bound.ts';
+import type { Measured } from './reconcile-slots.ts';
 import type { ControllerOptions, Keys } from './controller-options.ts';
 import { DelayedKeys } from './delayed-keys.ts';
 import { failed, type Outcome } from './outcome.ts';

@@ -7,11 +7,11 @@ import type { OwnerReference, ResourceObject } from '../src/resource/object/obje
 import { groupOf, isReferenceTo } from '../src/resource/object/owner-reference.ts';
 import type { ResourceType } from '../src/resource/type/resource-type.ts';
 import { storedObject } from '../src/resource/object/shown-object.ts';
-import type { Dependent, OwnerState } from './platform/dependent-judgement.ts';
+import type { Dependent, OwnerState } from './platform/garbage-collection.ts';
 import { ownerCycleObjectsMax } from './platform/platform-limits.ts';
 import { readObject } from './platform/platform-reads.ts';
 import type { Read } from './platform/platform-writes.ts';
-import type { Referrers } from './platform/referrers.ts';
+import type { Referrers } from './platform/reference-index.ts';
 
 export type OwnerGraphDependencies = {
   readonly reader: ObjectReader;

@@ -1,4 +1,4 @@
-import { ReconcileBound } from '../../reconcilers/bound.ts';
+import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
 import { Controller } from '../../reconcilers/controller.ts';
 import { alwaysLeading } from '../../reconcilers/lease.ts';
 import { settled } from '../../reconcilers/outcome.ts';

@@ -1,6 +1,6 @@
 import type { IndexEntry } from '../../src/resource/type/index-entry.ts';
 import { entryOfFact } from '../../src/resource/type/index-definition.ts';
-import type { IndexValueError } from '../../src/resource/index-values.ts';
+import type { IndexValueError } from '../../src/resource/type/index-values.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { EntryDecoder, isEntryUnder } from './entry-codec.ts';

@@ -1,6 +1,6 @@
 import { strideMax, type Steps } from '../../src/base/steps.ts';
 import type { IndexRequirement, LabelRequirement, Selection, SortKey } from '../../src/resource/query/list-query.ts';
-import { matchesKeys, matchesLabels } from '../../src/resource/query/match.ts';
+import { matchesKeys, matchesLabels } from '../../src/resource/query/selection-match.ts';
 import { clearBit, countBits, emptyBits, setBit, type Bits } from './index-bits.ts';
 import { labelTerm, type OrdersView } from './index-orders.ts';
 import { inSpans } from './index-walk.ts';

@@ -5,7 +5,7 @@ import { streamName, streamRevision, type EventLog, type LogPosition } from '../
 import type { Change } from '../../src/read/objects.ts';
 import type { JsonObject, JsonValue, ResourceObject } from '../../src/resource/object/object.ts';
 import { nameProblem } from '../../src/resource/type/names.ts';
-import { bindFields } from '../../src/resource/query/order.ts';
+import { bindFields } from '../../src/resource/query/sort-keys.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { isMembers } from '../../src/resource/schema/schema-check.ts';
 import { storedObject } from '../../src/resource/object/shown-object.ts';

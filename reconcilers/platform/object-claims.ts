@@ -12,7 +12,7 @@ import {
   type WrittenObject,
 } from '../../src/read/declarations.ts';
 import type { Duplicate } from '../../src/read/uniqueness.ts';
-import { valuesOfFact, type HeldValue } from '../../src/resource/held-values.ts';
+import { valuesOfFact, type HeldValue } from '../../src/resource/type/held-values.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';

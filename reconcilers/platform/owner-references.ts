@@ -8,13 +8,13 @@ import type { OwnerReference, ResourceObject } from '../../src/resource/object/o
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { storedObject } from '../../src/resource/object/shown-object.ts';
 import { Controller } from '../controller.ts';
-import { judgeDependent, type OwnerState, type Step } from './dependent-judgement.ts';
+import { judgeDependent, type OwnerState, type Step } from './garbage-collection.ts';
 import { settled, type Outcome } from '../outcome.ts';
 import { OwnerGraph, type OwnerGraphDependencies } from '../owner-graph.ts';
 import { ownerConcurrencyMax } from './platform-limits.ts';
 import { markedOf, namesOf, type PlatformDependencies } from './platform-reads.ts';
 import { PlatformWrites, type Read } from './platform-writes.ts';
-import { Referrers } from './referrers.ts';
+import { Referrers } from './reference-index.ts';
 
 /**
  * Deletes objects without remaining owners, releases those of an owner that requests it, and delays an owner's deletion

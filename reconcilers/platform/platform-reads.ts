@@ -4,7 +4,7 @@ import type { ChangeFeed, ObjectReader } from '../../src/read/objects.ts';
 import { indexOf, type Selection } from '../../src/resource/query/list-query.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { storedObject } from '../../src/resource/object/shown-object.ts';
-import type { ReconcileBound } from '../bound.ts';
+import type { ReconcileBound } from '../reconcile-slots.ts';
 import type { Leadership } from '../lease.ts';
 import type { Read } from './platform-writes.ts';
 

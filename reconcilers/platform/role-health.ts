@@ -12,7 +12,7 @@ import { again, settled, type Outcome } from '../outcome.ts';
 import { accountConcurrencyMax, missingRoleGraceMs, missingRolesShownMax } from './platform-limits.ts';
 import { namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
 import { PlatformWrites } from './platform-writes.ts';
-import { Referrers } from './referrers.ts';
+import { Referrers } from './reference-index.ts';
 
 /**
  * Reports in a role's status which of its referenced roles do not exist: dependencies, and roles that it is aggregated

@@ -1,6 +1,6 @@
 import type { PermissionReader } from '../../src/read/permission-reader.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
-import { bindFields } from '../../src/resource/query/order.ts';
+import { bindFields } from '../../src/resource/query/sort-keys.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { isMembers } from '../../src/resource/schema/schema-check.ts';
 import { Controller } from '../controller.ts';

@@ -12,9 +12,9 @@ import {
 import type { Change, ChangeFeed, ObjectReader } from '../../src/read/objects.ts';
 import type { HeldValue } from '../../src/command/event.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
-import { valuesLetGo } from '../../src/resource/held-values.ts';
+import { valuesLetGo } from '../../src/resource/type/held-values.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import type { ReconcileBound } from '../bound.ts';
+import type { ReconcileBound } from '../reconcile-slots.ts';
 import { Controller } from '../controller.ts';
 import type { Leadership } from '../lease.ts';
 import { again, failed, settled, type Outcome } from '../outcome.ts';

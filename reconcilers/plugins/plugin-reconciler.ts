@@ -4,7 +4,7 @@ import type { MountedReconciler, ReconcilerTrouble } from '../../src/plugin/api/
 import type { Change, ObjectReader } from '../../src/read/objects.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import { typeKeyOf } from '../../src/resource/type/type-declaration.ts';
-import type { ReconcileBound } from '../bound.ts';
+import type { ReconcileBound } from '../reconcile-slots.ts';
 import { Controller } from '../controller.ts';
 import { FailureLines } from '../failure-lines.ts';
 import type { Leadership } from '../lease.ts';

@@ -1,6 +1,6 @@
-import { heldValues } from '../resource/held-values.ts';
+import { heldValues } from '../resource/type/held-values.ts';
 import { entryOf } from '../resource/type/index-definition.ts';
-import { IndexValueError } from '../resource/index-values.ts';
+import { IndexValueError } from '../resource/type/index-values.ts';
 import type { IndexEntry } from '../resource/type/index-entry.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { IndexDefinition } from '../resource/type/resource-type.ts';

@@ -13,7 +13,7 @@ import {
   scarceLogIns,
 } from '../limits/disk.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
-import type { WriterDisk } from '../write/storage.ts';
+import type { WriterDisk } from '../write/admission/disk-admission.ts';
 import { TokenBucket } from '../write/admission/token-bucket.ts';
 import { spaceOf, type DiskSpace } from './disk-space.ts';
 

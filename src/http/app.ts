@@ -9,7 +9,7 @@ import { queryOf } from '../resource/query/request-path.ts';
 import { isLogIn, refuseAccess, subjectOf, unauthenticated, type WellFormedRequest } from './access-refusal.ts';
 import type { AllowedHosts } from './client/allowed-hosts.ts';
 import { refusal, type Answer } from './answer.ts';
-import { asksForWatch, outlives } from './watch/asks-for-watch.ts';
+import { asksForWatch, outlives } from './watch/watch-negotiation.ts';
 import { refuseForeignPage } from './csrf.ts';
 import { malformedCondition } from './resources/conditional-requests.ts';
 import { Dispatcher, type DispatcherDependencies, type Upgrade } from './dispatcher.ts';
@@ -20,7 +20,7 @@ import type { RefusalLog } from './refusal-log.ts';
 import { headProblem } from './connection/request-head.ts';
 import type { RequestMemory, Serving } from './body/request-memory.ts';
 import { send, type Recipient } from './send.ts';
-import type { SenderOf } from './client/sender.ts';
+import type { SenderOf } from './client/client-address.ts';
 
 /** The cookie is used only without an `Authorization` header. */
 export type Authenticate = (shown: Shown) => Authenticated | Promise<Authenticated>;

@@ -19,17 +19,17 @@ import { App, type Authenticate } from './app.ts';
 import { Connections } from './connection/connections.ts';
 import { fixedRoutes, type FixedRoute, type PlatformRoute } from './fixed-routes.ts';
 import { GeneratedApi } from './resources/generated.ts';
-import { resumeBehind } from './connection/interlude.ts';
-import { MalformedRequests } from './connection/malformed.ts';
+import { resumeBehind } from './connection/parser-handover.ts';
+import { MalformedRequests } from './connection/malformed-requests.ts';
 import type { Metrics } from './metrics.ts';
 import type { PluginRoutes } from './plugin-routes/plugin-routes.ts';
 import type { RefusalLog } from './refusal-log.ts';
 import type { RequestMemory } from './body/request-memory.ts';
 import type { Route, RouteTable } from './route-table.ts';
 import type { Edge } from './send.ts';
-import type { SenderOf } from './client/sender.ts';
+import type { SenderOf } from './client/client-address.ts';
 import { responseOn } from './connection/socket-response.ts';
-import { leavesHttp, offersWebSocket, requestClass } from './connection/upgrade-offers.ts';
+import { leavesHttp, offersWebSocket, requestClass } from './connection/upgrade-requests.ts';
 import type { WatchEndpoints } from './watch/watching.ts';
 
 /** The dependencies of the HTTP server. */

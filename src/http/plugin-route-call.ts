@@ -12,7 +12,7 @@ import { hasStopped, type Mount, type OpenStreams } from './plugin-routes/plugin
 import { basicChallenge, problem, type Problem } from './problem.ts';
 import type { FoundOf } from './route-table.ts';
 import { eventStreamHead } from './send.ts';
-import { thrownText } from './thrown.ts';
+import { thrownText } from './thrown-text.ts';
 
 export type RouteCallDependencies = CallPorts & {
   /** Whether the authorized request would still be allowed, with a valid credential. */

@@ -8,7 +8,7 @@ import { clientOf } from '../read/client.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { ListQuery, Window } from '../resource/query/list-query.ts';
 import type { JsonObject } from '../resource/object/object.ts';
-import { bindFields, parseSort } from '../resource/query/order.ts';
+import { bindFields, parseSort } from '../resource/query/sort-keys.ts';
 import { resourceRequest, type ResourceRequest } from '../resource/query/request-path.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import { parseFieldSelector, parseLabelSelector } from '../resource/query/selector.ts';

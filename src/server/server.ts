@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-import type { Measured } from '../../reconcilers/bound.ts';
+import type { Measured } from '../../reconcilers/reconcile-slots.ts';
 import type { Passwords } from '../auth/passwords/password.ts';
 import { awaitPlugins } from './await-plugins.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
@@ -8,7 +8,7 @@ import type { Config } from '../config/config.ts';
 import type { LogFollower } from './follow-log.ts';
 import { createHttpServer, type HttpServer } from '../http/http-server.ts';
 import type { EventLoopSource } from '../http/metrics.ts';
-import { createSenderOf } from '../http/client/sender.ts';
+import { createSenderOf } from '../http/client/client-address.ts';
 import { createWatchEndpoints } from '../http/watch/watch-endpoints.ts';
 import { shutdownMs } from '../limits/requests.ts';
 import { listen } from './listen.ts';

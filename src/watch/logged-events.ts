@@ -2,7 +2,7 @@ import { watchRememberedStreamsMax } from '../limits/watches.ts';
 import { decodeEvent, isObjectEvent, objectAnswer } from '../log/event-codec.ts';
 import { LogCorruptError, streamRevision, type EventLog, type RecordedEvent, type StreamName } from '../log/log.ts';
 import { entryOfFact } from '../resource/type/index-definition.ts';
-import { matches } from '../resource/query/match.ts';
+import { matches } from '../resource/query/selection-match.ts';
 import type { WatchEvent } from './frame.ts';
 import { LogSilentError } from './log-silent-error.ts';
 import { transition } from './selected-change.ts';

@@ -1,7 +1,7 @@
 import type { LogPosition } from '../log/log.ts';
 import type { Change } from '../read/objects.ts';
 import type { Selection } from '../resource/query/list-query.ts';
-import { matches } from '../resource/query/match.ts';
+import { matches } from '../resource/query/selection-match.ts';
 import { must } from '../base/unreachable.ts';
 import type { WatchEvent } from './frame.ts';
 

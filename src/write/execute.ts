@@ -5,7 +5,7 @@ import type { ResourceType } from '../resource/type/resource-type.ts';
 import { LogUnreadableError } from './retrying-log.ts';
 import { Admission } from './admission/admission.ts';
 import { settleAttempts } from './attempts.ts';
-import type { Given, WriteDoorDependencies } from './door-types.ts';
+import type { Given, WriteDoorDependencies } from './execute-types.ts';
 import { HeldBytes } from './admission/held-bytes.ts';
 import { tooMany, unavailable } from './refusals.ts';
 import { streamOf } from './target.ts';

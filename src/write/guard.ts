@@ -1,4 +1,4 @@
-import { claim, giveUp, type Claim, type Claimed, type ClaimsDependencies } from './unique-claims.ts';
+import { claim, giveUp, type Claim, type Claimed, type ClaimsDependencies } from './unique/unique-claims.ts';
 import type { ExpectedRevision, StreamName } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { Leave, Turns } from './object-queue.ts';

@@ -1,4 +1,4 @@
-import { appendFence, type ClaimsDependencies } from './unique-claims.ts';
+import { appendFence, type ClaimsDependencies } from './unique/unique-claims.ts';
 import { unsettledMax } from '../limits/writes.ts';
 import type { AppendOutcome, ExpectedRevision, LogPosition, StreamName } from '../log/log.ts';
 import type { DeclarationReader } from '../read/declarations.ts';

@@ -15,17 +15,17 @@ import { settlingLog, type WriterLog } from './retrying-log.ts';
 import type { Admitted } from './admission/admission.ts';
 import type { Attempt } from './attempts.ts';
 import { decidedBy, isStillDecidedBy, type DecidedBy } from './declared.ts';
-import type { Given, WriteDoorDependencies, Writing } from './door-types.ts';
+import type { Given, WriteDoorDependencies, Writing } from './execute-types.ts';
 import { FoldedStates } from './folded-states.ts';
 import { HeldGuard } from './guard.ts';
 import { refusalOf, shownOnce } from './outcomes.ts';
 import { answerOf, lackingIn, propose, sizeOf, type Made, type Proposal } from './proposal.ts';
 import { diskShort, taken, tooLarge, tooManyHashes, unavailable } from './refusals.ts';
-import { isHeldBack } from './storage.ts';
-import { Stamps } from './stamps.ts';
+import { isHeldBack } from './admission/disk-admission.ts';
+import { Stamps } from './event-stamps.ts';
 import { baseOf, storedIn, streamOf, type Target } from './target.ts';
 import type { Turns } from './object-queue.ts';
-import { claimValues, heldOnItsWayOut, storedHolder, type ValuesRefused } from './values.ts';
+import { claimValues, heldOnItsWayOut, storedHolder, type ValuesRefused } from './unique/unique-values.ts';
 
 /** Attempts at one command, each of which reads the state, decides, claims and appends. */
 export class WriteAttempts {

@@ -1,6 +1,6 @@
 import { test, type Test } from 'tap';
 
-import { ReconcileBound } from '../../reconcilers/bound.ts';
+import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
 import { alwaysLeading } from '../../reconcilers/lease.ts';
 import { SessionKeeper } from '../../reconcilers/platform/sessions.ts';
 import { sessionLifetimeMs } from '../../src/limits/access.ts';

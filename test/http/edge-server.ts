@@ -7,7 +7,7 @@ import { createHttpServer, type HttpDependencies } from '../../src/http/http-ser
 import { Metrics } from '../../src/http/metrics.ts';
 import { PluginRoutes } from '../../src/http/plugin-routes/plugin-routes.ts';
 import { RefusalLog } from '../../src/http/refusal-log.ts';
-import { createSenderOf } from '../../src/http/client/sender.ts';
+import { createSenderOf } from '../../src/http/client/client-address.ts';
 import { TypeRegistry } from '../../src/plugin/registry/type-registry.ts';
 import type { Client, PluginLogger } from '../../src/plugin/api/plugin.ts';
 import type { Clock } from '../../src/base/clock.ts';

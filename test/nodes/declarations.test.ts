@@ -2,7 +2,7 @@
 import { test, type Test } from 'tap';
 
 import { Declarer } from '../../reconcilers/platform/declarer.ts';
-import { claimStream } from '../../src/write/unique-claims.ts';
+import { claimStream } from '../../src/write/unique/unique-claims.ts';
 import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
 import { levelRead } from '../../src/command/level.ts';
 import { leaseMs } from '../../src/limits/reconcilers.ts';

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { test, type Test } from 'tap';
 
-import { ReconcileBound } from '../../reconcilers/bound.ts';
+import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
 import { Bindings } from '../../reconcilers/platform/bindings.ts';
 import { Collector } from '../../reconcilers/platform/collector.ts';
 import { alwaysLeading } from '../../reconcilers/lease.ts';

@@ -1,14 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Test } from 'tap';
 
-import { ReconcileBound } from '../../reconcilers/bound.ts';
+import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
 import { Bindings } from '../../reconcilers/platform/bindings.ts';
 import { Claims } from '../../reconcilers/platform/unique-claims.ts';
 import { Collector } from '../../reconcilers/platform/collector.ts';
 import { RoleHealth } from '../../reconcilers/platform/role-health.ts';
 import { Tokens } from '../../reconcilers/platform/tokens.ts';
 import { bindingsFinalizer } from '../../src/auth/types/user-type.ts';
-import { claimedValueOf, claimStream, settleClaim } from '../../src/write/unique-claims.ts';
+import { claimedValueOf, claimStream, settleClaim } from '../../src/write/unique/unique-claims.ts';
 import type { Command } from '../../src/command/command.ts';
 import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
 import type { Execute } from '../../src/write/execute.ts';

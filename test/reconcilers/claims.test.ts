@@ -1,7 +1,7 @@
 /** Claims of unique values are released once nobody holds the value, and never while somebody does. */
 import { test, type Test } from 'tap';
 
-import { claimStream, claimValue } from '../../src/write/unique-claims.ts';
+import { claimStream, claimValue } from '../../src/write/unique/unique-claims.ts';
 import { eventSchema } from '../../src/command/event.ts';
 import { decodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
 import { logStart, streamName, type StreamName } from '../../src/log/log.ts';

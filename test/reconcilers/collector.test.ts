@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 
-import { ReconcileBound } from '../../reconcilers/bound.ts';
+import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
 import { Collector } from '../../reconcilers/platform/collector.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import { Accounts } from '../support/server/accounts.ts';

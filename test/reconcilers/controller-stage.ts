@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { ReconcileBound } from '../../reconcilers/bound.ts';
+import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
 import { Controller } from '../../reconcilers/controller.ts';
 import type { ControllerOptions } from '../../reconcilers/controller-options.ts';
 import type { Leadership } from '../../reconcilers/lease.ts';

@@ -7,7 +7,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 
-import { ReconcileBound } from '../../reconcilers/bound.ts';
+import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
 import { again, failed, settled, type Outcome } from '../../reconcilers/outcome.ts';
 import {
   reconcileRetryMsMax,

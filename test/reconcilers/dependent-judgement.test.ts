@@ -5,7 +5,7 @@ import {
   type Dependent,
   type OwnerState,
   type Step,
-} from '../../reconcilers/platform/dependent-judgement.ts';
+} from '../../reconcilers/platform/garbage-collection.ts';
 import { judgeToken, type TokenStep } from '../../reconcilers/platform/tokens.ts';
 import { completeness, judgeCondition } from '../../reconcilers/platform/role-health.ts';
 import { atOnce } from '../../src/base/steps.ts';

@@ -7,7 +7,7 @@ import type { Test } from 'tap';
 import { LmdbTables } from '../../projections/lmdb-tables.ts';
 import { ObjectModels } from '../../projections/object-models.ts';
 import { follow } from '../../projections/runner.ts';
-import { ReconcileBound } from '../../reconcilers/bound.ts';
+import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
 import { Collector } from '../../reconcilers/platform/collector.ts';
 import { alwaysLeading } from '../../reconcilers/lease.ts';
 import { OwnerReferences } from '../../reconcilers/platform/owner-references.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { ReconcileBound } from '../../reconcilers/bound.ts';
+import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
 import { PluginReconcilers } from '../../reconcilers/plugins/plugin-reconcilers.ts';
 import { Suspects } from '../../src/plugin/errors/error-attribution.ts';
 import type { ReconcileRequest } from '../../src/plugin/api/door/reconciler.ts';

@@ -6,7 +6,7 @@ import { Heartbeat } from '../../reconcilers/platform/heartbeat.ts';
 import type { Leadership } from '../../reconcilers/lease.ts';
 import type { UniquenessDependencies } from '../../reconcilers/platform/uniqueness-dependencies.ts';
 import { Uniqueness } from '../../reconcilers/platform/uniqueness.ts';
-import { claimantOf } from '../../src/write/unique-claims.ts';
+import { claimantOf } from '../../src/write/unique/unique-claims.ts';
 import { eventSchema, type Event, type EventMetadata } from '../../src/command/event.ts';
 import { levelRead } from '../../src/command/level.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';

@@ -2,7 +2,7 @@ import type { ClaimEvent, Event, HeldValue } from '../../src/command/event.ts';
 import { must } from '../../src/base/unreachable.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import type { RecordedEvent, StreamName } from '../../src/log/log.ts';
-import { claimStream } from '../../src/write/unique-claims.ts';
+import { claimStream } from '../../src/write/unique/unique-claims.ts';
 import type { Step } from './history.ts';
 import type { SimNode } from './node/sim-node.ts';
 import { type, valuesOf, type World } from './world.ts';

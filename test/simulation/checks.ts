@@ -1,4 +1,4 @@
-import { claimStream } from '../../src/write/unique-claims.ts';
+import { claimStream } from '../../src/write/unique/unique-claims.ts';
 import type { Command, WriteOutcome } from '../../src/command/command.ts';
 import { decide, nameOf, type Decision } from '../../src/command/decide.ts';
 import type { ClaimEvent, HeldValue, ObjectEvent } from '../../src/command/event.ts';

@@ -5,7 +5,7 @@ import { eventSchema, type EventMetadata, type HeldValue, type ObjectEvent } fro
 import { decodeEvent, decodeMetadata, encodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
 import { logStart, streamName, streamRevision, type ExpectedRevision, type RecordedEvent } from '../../src/log/log.ts';
 import type { Declared } from '../../src/read/declarations.ts';
-import { claimValues } from '../../src/write/values.ts';
+import { claimValues } from '../../src/write/unique/unique-values.ts';
 import { drawnClock, drawnLog } from '../support/drawn-schedule.ts';
 import { idOf } from '../support/id-of.ts';
 import { widget, widgets } from '../support/given.ts';

@@ -1,7 +1,7 @@
 /** Single steps of a claim (consistency protocol, 1), each against what another writer does in that very moment. */
 import { test, type Test } from 'tap';
 
-import { claimStream, claimValue, settleClaim, type ClaimResult } from '../../src/write/unique-claims.ts';
+import { claimStream, claimValue, settleClaim, type ClaimResult } from '../../src/write/unique/unique-claims.ts';
 import { eventSchema, type EventMetadata, type ObjectEvent } from '../../src/command/event.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
 import {

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { claimStream, claimValue } from '../../src/write/unique-claims.ts';
+import { claimStream, claimValue } from '../../src/write/unique/unique-claims.ts';
 import { eventSchema, type EventMetadata, type HeldValue } from '../../src/command/event.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, streamRevision } from '../../src/log/log.ts';

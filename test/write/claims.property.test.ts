@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 
 import type { Clock } from '../../src/base/clock.ts';
-import { claimStream, claimValue, settleClaim } from '../../src/write/unique-claims.ts';
+import { claimStream, claimValue, settleClaim } from '../../src/write/unique/unique-claims.ts';
 import {
   eventSchema,
   type Event,
@@ -22,7 +22,7 @@ import {
 } from '../../src/log/log.ts';
 import { defineIndexes } from '../../src/resource/type/index-definition.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
-import { claimValues } from '../../src/write/values.ts';
+import { claimValues } from '../../src/write/unique/unique-values.ts';
 import { drawnClock, drawnLog } from '../support/drawn-schedule.ts';
 import { MemoryLog } from '../support/memory/memory-log.ts';
 

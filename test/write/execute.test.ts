@@ -2,7 +2,7 @@ import { test } from 'tap';
 
 import { generateNameAttemptsMax, objectBytesMax } from '../../src/limits/objects.ts';
 import { writeAttemptsMax, writesWaitingPerObjectMax, writeTurnWaitMs } from '../../src/limits/writes.ts';
-import { claimStream } from '../../src/write/unique-claims.ts';
+import { claimStream } from '../../src/write/unique/unique-claims.ts';
 import type { Command, WriteOutcome } from '../../src/command/command.ts';
 import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
 import { decodeMetadata, encodeEvent } from '../../src/log/event-codec.ts';

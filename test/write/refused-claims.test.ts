@@ -1,7 +1,7 @@
 /** A write that is refused after it has claimed values leaves them free, at once and without a trace of its name. */
 import { test, type Test } from 'tap';
 
-import { claimStream } from '../../src/write/unique-claims.ts';
+import { claimStream } from '../../src/write/unique/unique-claims.ts';
 import type { Command, WriteContext, WriteOutcome } from '../../src/command/command.ts';
 import { decodeEvent, encodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
 import { eventSchema, type EventMetadata } from '../../src/command/event.ts';

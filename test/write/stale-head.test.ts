@@ -1,11 +1,11 @@
 /** What an object holds is judged by the event a write is based on: an older one that the log answers says nothing. */
 import { test } from 'tap';
 
-import { claimStream } from '../../src/write/unique-claims.ts';
+import { claimStream } from '../../src/write/unique/unique-claims.ts';
 import { eventSchema, type EventMetadata, type ObjectEvent } from '../../src/command/event.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, streamRevision } from '../../src/log/log.ts';
-import { claimValues } from '../../src/write/values.ts';
+import { claimValues } from '../../src/write/unique/unique-values.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { created, updated, valuesOf, widget, widgets } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';

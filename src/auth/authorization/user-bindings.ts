@@ -9,7 +9,7 @@ import type { Execute } from '../../write/execute.ts';
 import { bindingAttemptsMax } from '../../limits/access.ts';
 import type { ObjectReader, StoredObject } from '../../read/objects.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
-import { bindFields } from '../../resource/query/order.ts';
+import { bindFields } from '../../resource/query/sort-keys.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
 

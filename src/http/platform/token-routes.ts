@@ -2,7 +2,7 @@ import { notFound } from '../../command/refuse.ts';
 import { tokenKey } from '../../auth/types/platform-types.ts';
 import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import { nameProblem } from '../../resource/type/names.ts';
-import { asksForWatch } from '../watch/asks-for-watch.ts';
+import { asksForWatch } from '../watch/watch-negotiation.ts';
 import { refusal, type Answer } from '../answer.ts';
 import { Collections } from '../resources/collection.ts';
 import type { Exchange } from '../exchange.ts';

@@ -15,7 +15,7 @@ import {
   type OpenStreams,
   type StreamEnding,
 } from './plugin-streams.ts';
-import { thrownMessage } from '../thrown.ts';
+import { thrownMessage } from '../thrown-text.ts';
 import { StreamConnection } from '../watch/watch-stream.ts';
 
 const keepAlive = Buffer.from(':\n\n');

@@ -6,7 +6,7 @@ import type { RouteEndpoint, ValueSchema } from '../../plugin/api/endpoints.ts';
 import type { Violation } from '../../resource/type/resource-type.ts';
 import type { Answer } from '../answer.ts';
 import { problem, problems, type Problem } from '../problem.ts';
-import { thrownMessage } from '../thrown.ts';
+import { thrownMessage } from '../thrown-text.ts';
 
 /** The result of a plugin's handler is unchecked: decodes it, or returns a problem for the log. */
 export type DecodedResponse =

@@ -10,7 +10,7 @@ import { SocketConnection } from './plugin-socket.ts';
 import type { Mount, OpenStreams } from './plugin-streams.ts';
 import type { Edge } from '../send.ts';
 import { refuseUpgrade, type SocketUpgrades } from '../connection/socket-upgrades.ts';
-import { thrownText } from '../thrown.ts';
+import { thrownText } from '../thrown-text.ts';
 
 /** The connection of a request that upgrades. */
 export type Upgraded = {

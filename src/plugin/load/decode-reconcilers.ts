@@ -1,4 +1,4 @@
-import { otherWords } from '../../resource/schema/near-word.ts';
+import { otherWords } from '../../resource/schema/suggestions.ts';
 import { isMembers } from '../../resource/schema/schema-check.ts';
 import type { PluginObject, ReconcilerDeclaration } from '../api/plugin.ts';
 import type { MountedReconciler, ReconciledType } from '../api/reconciler-mounts.ts';

@@ -1,6 +1,6 @@
 import { typesPerPluginMax } from '../../limits/objects.ts';
 import { isReservedGroup } from '../../resource/type/names.ts';
-import { otherWords } from '../../resource/schema/near-word.ts';
+import { otherWords } from '../../resource/schema/suggestions.ts';
 import { isMembers } from '../../resource/schema/schema-check.ts';
 import { decodeEndpoints, listOf, type DecodedEndpoints } from './decode-endpoints.ts';
 import { decodeReconcilers } from './decode-reconcilers.ts';

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 
 import type { Clock } from '../../base/clock.ts';
 import { pluginStartMs } from '../../limits/plugins.ts';
-import { doorHooksUrl, resolveBehind, versionMember, type DoorHooksData } from '../api/door-hooks.ts';
+import { doorHooksUrl, resolveBehind, versionMember, type DoorHooksData } from '../api/module-hooks.ts';
 import type { PluginContext } from '../api/plugin.ts';
 import { thrownPlace, withoutFolder } from '../errors/thrown-place.ts';
 

@@ -1,9 +1,9 @@
 import semver from 'semver';
 
 import { nameProblem } from '../../resource/type/names.ts';
-import { nearWord } from '../../resource/schema/near-word.ts';
+import { nearWord } from '../../resource/schema/suggestions.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
-import { valueAt } from '../../resource/object/pointed-value.ts';
+import { valueAt } from '../../resource/object/json-pointer.ts';
 import { compileSchema } from '../../resource/schema/schema.ts';
 import { shortJson } from '../../resource/schema/schema-violations.ts';
 import { pluginSchema, pluginTypeName } from '../objects/plugin-type.ts';

@@ -1,5 +1,5 @@
 import { shortJson } from '../../resource/schema/schema-violations.ts';
-import { valueAt } from '../../resource/object/pointed-value.ts';
+import { valueAt } from '../../resource/object/json-pointer.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { applyObject, type ApplyDependencies } from './apply-object.ts';
 import type { LoadedPlugin } from '../load/load-plugin.ts';

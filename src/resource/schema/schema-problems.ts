@@ -1,7 +1,7 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 
-import { otherWords } from './near-word.ts';
-import { valueAt } from '../object/pointed-value.ts';
+import { otherWords } from './suggestions.ts';
+import { valueAt } from '../object/json-pointer.ts';
 import { isMembers, subschemas, type Schema } from './schema-check.ts';
 import { explain, shortJson } from './schema-violations.ts';
 

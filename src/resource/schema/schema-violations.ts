@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 
-import { nearWord } from './near-word.ts';
-import { valueAt } from '../object/pointed-value.ts';
+import { nearWord } from './suggestions.ts';
+import { valueAt } from '../object/json-pointer.ts';
 import type { Violation } from '../type/resource-type.ts';
 import { isMembers } from './schema-check.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { Declaration, DeclaredBy } from './declaration.ts';
 import { keysGeneration } from './index-definition.ts';
-import type { IndexSpec } from '../index-spec.ts';
+import type { IndexSpec } from './index-spec.ts';
 
 export type DeclaredParts = {
   readonly plugin: string;

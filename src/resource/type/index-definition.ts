@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { indexesPerTypeMax } from '../../limits/objects.ts';
 import type { IndexEntry } from './index-entry.ts';
 import { keyOfText, kindOf, timestampMs } from './index-key.ts';
-import { decodeIndexSpec, type IndexSpec } from '../index-spec.ts';
-import { frozen, IndexValueError, keysOf, valueAt } from '../index-values.ts';
+import { decodeIndexSpec, type IndexSpec } from './index-spec.ts';
+import { frozen, IndexValueError, keysOf, valueAt } from './index-values.ts';
 import type { ResourceObject } from '../object/object.ts';
 import type { IndexDefinition } from './resource-type.ts';
 

@@ -4,7 +4,7 @@ import type { DeclaredBy } from './declaration.ts';
 import { defineIndexes } from './index-definition.ts';
 import type { TypeKey } from './index-entry.ts';
 import { isReservedGroup, subdomainProblem } from './names.ts';
-import { otherWords } from '../schema/near-word.ts';
+import { otherWords } from '../schema/suggestions.ts';
 import type { PrinterColumn, ResourceType } from './resource-type.ts';
 import { compileSchema } from '../schema/schema.ts';
 import { isMembers } from '../schema/schema-check.ts';

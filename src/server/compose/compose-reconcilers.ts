@@ -10,7 +10,7 @@ import { Tokens } from '../../../reconcilers/platform/tokens.ts';
 import { roleBindingKey, roleKey, tokenKey, typesWithoutOwners, userKey } from '../../auth/types/platform-types.ts';
 import { bindingsFinalizer } from '../../auth/types/user-type.ts';
 import { must } from '../../base/unreachable.ts';
-import { claimedValueOf, claimStream, settleClaim } from '../../write/unique-claims.ts';
+import { claimedValueOf, claimStream, settleClaim } from '../../write/unique/unique-claims.ts';
 import { eventSchema, type EventMetadata } from '../../command/event.ts';
 import { actorOf } from '../../command/subject.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';

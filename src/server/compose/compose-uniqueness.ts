@@ -4,7 +4,7 @@ import { FailureLines } from '../../../reconcilers/failure-lines.ts';
 import { uniquenessTellMs } from '../../../reconcilers/platform/platform-limits.ts';
 import { Uniqueness } from '../../../reconcilers/platform/uniqueness.ts';
 import type { Clock } from '../../base/clock.ts';
-import { claimantOf } from '../../write/unique-claims.ts';
+import { claimantOf } from '../../write/unique/unique-claims.ts';
 import { metadataOf } from './compose-reconcilers.ts';
 import type { Core } from './core.ts';
 import type { LogPosition } from '../../log/log.ts';

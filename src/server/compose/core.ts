@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 
-import { ReconcileBound } from '../../../reconcilers/bound.ts';
+import { ReconcileBound } from '../../../reconcilers/reconcile-slots.ts';
 import { alwaysLeading, LeaseElector, type Elector } from '../../../reconcilers/lease.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Config } from '../../config/config.ts';

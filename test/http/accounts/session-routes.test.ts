@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { test, type Test } from 'tap';
 
 import type { Authorize } from '../../../src/auth/authorization/authorize.ts';
-import { createSenderOf } from '../../../src/http/client/sender.ts';
+import { createSenderOf } from '../../../src/http/client/client-address.ts';
 import { sessionRoutes } from '../../../src/http/platform/session-routes.ts';
 import { loginFailuresMax, sessionLifetimeMs, sessionsPerUserMax } from '../../../src/limits/access.ts';
 import { Accounts } from '../../support/server/accounts.ts';

@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { TypeIndex, buildTypeIndex } from '../../../projections/index/type-index.ts';
 import { strideMax } from '../../../src/base/steps.ts';
 import { entryOf } from '../../../src/resource/type/index-definition.ts';
-import { matches } from '../../../src/resource/query/match.ts';
+import { matches } from '../../../src/resource/query/selection-match.ts';
 import type { OrderPlace } from '../../../src/resource/query/list-query.ts';
 import type { ResourceObject } from '../../../src/resource/object/object.ts';
 import type { IndexDefinition } from '../../../src/resource/type/resource-type.ts';

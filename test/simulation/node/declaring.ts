@@ -6,7 +6,7 @@ import { levelRead } from '../../../src/command/level.ts';
 import { eventSchema, type EventMetadata } from '../../../src/command/event.ts';
 import type { FoundedLog } from '../../../src/log/founded-log.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
-import { claimantOf } from '../../../src/write/unique-claims.ts';
+import { claimantOf } from '../../../src/write/unique/unique-claims.ts';
 import { settlingLog } from '../../../src/write/retrying-log.ts';
 import type { Unsettled } from '../../../src/write/unsettled.ts';
 import type { World } from '../world.ts';

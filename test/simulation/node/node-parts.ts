@@ -1,13 +1,13 @@
 import type { LmdbTables } from '../../../projections/lmdb-tables.ts';
 import { ObjectModels } from '../../../projections/object-models.ts';
-import { ReconcileBound } from '../../../reconcilers/bound.ts';
+import { ReconcileBound } from '../../../reconcilers/reconcile-slots.ts';
 import { Claims } from '../../../reconcilers/platform/unique-claims.ts';
 import { Collector } from '../../../reconcilers/platform/collector.ts';
 import { LeaseElector } from '../../../reconcilers/lease.ts';
 import { WriteRefusedError } from '../../../reconcilers/outcome.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import { must } from '../../../src/base/unreachable.ts';
-import { claimedValueOf, claimStream, settleClaim } from '../../../src/write/unique-claims.ts';
+import { claimedValueOf, claimStream, settleClaim } from '../../../src/write/unique/unique-claims.ts';
 import { eventSchema, type EventMetadata } from '../../../src/command/event.ts';
 import { createWriteDoor, type Execute } from '../../../src/write/execute.ts';
 import { Collections } from '../../../src/http/resources/collection.ts';

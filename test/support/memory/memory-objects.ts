@@ -26,7 +26,7 @@ import { entryOf } from '../../../src/resource/type/index-definition.ts';
 import { SnapshotPlaces } from '../../../src/read/snapshot-slots.ts';
 import type { IndexEntry, TypeKey } from '../../../src/resource/type/index-entry.ts';
 import type { ListQuery, Selection } from '../../../src/resource/query/list-query.ts';
-import { matches } from '../../../src/resource/query/match.ts';
+import { matches } from '../../../src/resource/query/selection-match.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import { idOf } from '../id-of.ts';
 import { widget, type WidgetContent } from '../watched-type.ts';

@@ -1,6 +1,6 @@
-import type { Command, WriteContext } from '../command/command.ts';
-import type { State } from '../command/evolve.ts';
-import type { ResourceObject } from '../resource/object/object.ts';
+import type { Command, WriteContext } from '../../command/command.ts';
+import type { State } from '../../command/evolve.ts';
+import type { ResourceObject } from '../../resource/object/object.ts';
 
 /** The disk as writers see it. */
 export type WriterDisk = {

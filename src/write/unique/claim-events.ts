@@ -1,7 +1,7 @@
-import type { ClaimEvent, Event, HeldValue } from '../command/event.ts';
-import { decodeEvent, isObjectEvent } from '../log/event-codec.ts';
-import type { RecordedEvent } from '../log/log.ts';
-import type { ResourceObject } from '../resource/object/object.ts';
+import type { ClaimEvent, Event, HeldValue } from '../../command/event.ts';
+import { decodeEvent, isObjectEvent } from '../../log/event-codec.ts';
+import type { RecordedEvent } from '../../log/log.ts';
+import type { ResourceObject } from '../../resource/object/object.ts';
 
 /**
  * Repeats the whole object at the next revision, or takes the first revision of an absent name: the pending append is

@@ -1,7 +1,7 @@
-import { delay, type Clock } from '../base/clock.ts';
-import { claimPendingWaitMs, writeAttemptsMax } from '../limits/writes.ts';
-import type { ClaimEvent, Event, EventMetadata, HeldValue } from '../command/event.ts';
-import { decodeMetadata, encodeEvent } from '../log/event-codec.ts';
+import { delay, type Clock } from '../../base/clock.ts';
+import { claimPendingWaitMs, writeAttemptsMax } from '../../limits/writes.ts';
+import type { ClaimEvent, Event, EventMetadata, HeldValue } from '../../command/event.ts';
+import { decodeMetadata, encodeEvent } from '../../log/event-codec.ts';
 import {
   streamName,
   type AppendOutcome,
@@ -11,8 +11,8 @@ import {
   type RecordedEvent,
   type StreamName,
   type StreamRevision,
-} from '../log/log.ts';
-import type { TypeKey } from '../resource/type/index-entry.ts';
+} from '../../log/log.ts';
+import type { TypeKey } from '../../resource/type/index-entry.ts';
 import { claimOf, fenceOf, holds } from './claim-events.ts';
 
 /**

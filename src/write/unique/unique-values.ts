@@ -1,4 +1,4 @@
-import { must } from '../base/unreachable.ts';
+import { must } from '../../base/unreachable.ts';
 import {
   claimantOf,
   claimStream,
@@ -9,20 +9,20 @@ import {
   type ClaimResult,
   type ClaimsDependencies,
 } from './unique-claims.ts';
-import type { EventMetadata, HeldValue, ObjectEvent } from '../command/event.ts';
-import { decodeEvent, decodeMetadata, isObjectEvent } from '../log/event-codec.ts';
-import type { ExpectedRevision, RecordedEvent, StreamName, StreamRevision } from '../log/log.ts';
-import { isEnforced } from '../read/declarations.ts';
-import type { ObjectReader } from '../read/objects.ts';
-import { heldValue, valuesOfFact } from '../resource/held-values.ts';
-import { entryOfFact, nameIndex } from '../resource/type/index-definition.ts';
-import type { IndexEntry, IndexKey } from '../resource/type/index-entry.ts';
-import type { ResourceObject } from '../resource/object/object.ts';
-import type { IndexDefinition, ResourceType } from '../resource/type/resource-type.ts';
-import type { WriterLog } from './retrying-log.ts';
-import type { DecidedBy } from './declared.ts';
-import type { Refusal } from './refusals.ts';
-import { streamOf } from './target.ts';
+import type { EventMetadata, HeldValue, ObjectEvent } from '../../command/event.ts';
+import { decodeEvent, decodeMetadata, isObjectEvent } from '../../log/event-codec.ts';
+import type { ExpectedRevision, RecordedEvent, StreamName, StreamRevision } from '../../log/log.ts';
+import { isEnforced } from '../../read/declarations.ts';
+import type { ObjectReader } from '../../read/objects.ts';
+import { heldValue, valuesOfFact } from '../../resource/type/held-values.ts';
+import { entryOfFact, nameIndex } from '../../resource/type/index-definition.ts';
+import type { IndexEntry, IndexKey } from '../../resource/type/index-entry.ts';
+import type { ResourceObject } from '../../resource/object/object.ts';
+import type { IndexDefinition, ResourceType } from '../../resource/type/resource-type.ts';
+import type { WriterLog } from '../retrying-log.ts';
+import type { DecidedBy } from '../declared.ts';
+import type { Refusal } from '../refusals.ts';
+import { streamOf } from '../target.ts';
 
 export type ValuesWanted = {
   readonly type: Pick<ResourceType, 'key' | 'indexes'>;

@@ -1,7 +1,7 @@
-import { indexTraceLengthMax, indexValuesPerObjectMax } from '../limits/objects.ts';
-import type { IndexKey } from './type/index-entry.ts';
-import { keyOfValue, kindOf } from './type/index-key.ts';
-import type { IndexDefinition } from './type/resource-type.ts';
+import { indexTraceLengthMax, indexValuesPerObjectMax } from '../../limits/objects.ts';
+import type { IndexKey } from './index-entry.ts';
+import { keyOfValue, kindOf } from './index-key.ts';
+import type { IndexDefinition } from './resource-type.ts';
 
 /** An index cannot hold the object: a value is too long, there are too many, or the index function failed. */
 export class IndexValueError extends Error {

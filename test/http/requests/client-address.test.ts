@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { test, type Test } from 'tap';
 
 import type { Sender } from '../../../src/http/exchange.ts';
-import { createSenderOf } from '../../../src/http/client/sender.ts';
+import { createSenderOf } from '../../../src/http/client/client-address.ts';
 import { forwardedHopLengthMax, forwardedHopsMax } from '../../../src/limits/addresses.ts';
 
 type Headers = Readonly<Record<string, string | string[]>>;

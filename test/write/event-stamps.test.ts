@@ -8,7 +8,7 @@ import { encodeEvent } from '../../src/log/event-codec.ts';
 import { ServerTime } from '../../src/log/eventstore/eventstore-time.ts';
 import { logPosition, streamName, streamRevision, type RecordedEvent } from '../../src/log/log.ts';
 import { ClockAgreement } from '../../src/write/clock-agreement.ts';
-import { Stamps } from '../../src/write/stamps.ts';
+import { Stamps } from '../../src/write/event-stamps.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { created } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';

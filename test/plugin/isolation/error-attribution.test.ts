@@ -51,7 +51,7 @@ t.test("an error of the runtime's own is laid at others' plugins where there are
   const theirs = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
   t.equal(theirs.suspects.blame(raised), 'unknown');
   // Node 26 adds no frame for whoever awaits an error of its own.
-  const hasFrame = awaited instanceof Error && awaited.stack?.includes('blamed-plugin.test') === true;
+  const hasFrame = awaited instanceof Error && awaited.stack?.includes('error-attribution.test') === true;
   t.equal(
     theirs.suspects.blame(awaited),
     hasFrame ? undefined : 'unknown',

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 import type { IndexEntry } from '../../src/resource/type/index-entry.ts';
 import type { IndexRequirement, LabelRequirement } from '../../src/resource/query/list-query.ts';
-import { matches } from '../../src/resource/query/match.ts';
+import { matches } from '../../src/resource/query/selection-match.ts';
 
 const entry: IndexEntry = {
   name: 'a',

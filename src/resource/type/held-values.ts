@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 
-import { entryOfFact, nameIndex } from './type/index-definition.ts';
-import type { IndexEntry, IndexKey } from './type/index-entry.ts';
-import { textOfKey } from './type/index-key.ts';
-import type { ResourceObject } from './object/object.ts';
-import type { IndexDefinition } from './type/resource-type.ts';
+import { entryOfFact, nameIndex } from './index-definition.ts';
+import type { IndexEntry, IndexKey } from './index-entry.ts';
+import { textOfKey } from './index-key.ts';
+import type { ResourceObject } from '../object/object.ts';
+import type { IndexDefinition } from './resource-type.ts';
 
 /** A unique value that an object holds, as its claim names it: the name of the index and the SHA-256 (hex) of the key. */
 export type HeldValue = { readonly index: string; readonly hash: string };

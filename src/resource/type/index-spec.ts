@@ -1,8 +1,8 @@
-import { kindOf } from './type/index-key.ts';
-import { otherWords } from './schema/near-word.ts';
-import type { ResourceObject } from './object/object.ts';
-import type { IndexValueType } from './type/resource-type.ts';
-import { shortJson } from './schema/schema-violations.ts';
+import { kindOf } from './index-key.ts';
+import { otherWords } from '../schema/suggestions.ts';
+import type { ResourceObject } from '../object/object.ts';
+import type { IndexValueType } from './resource-type.ts';
+import { shortJson } from '../schema/schema-violations.ts';
 
 /** A declared index (seed 2.6). Without `indexFunc` the name is the dotted path of the value. */
 export type IndexSpec = {
