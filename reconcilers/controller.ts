@@ -13,7 +13,7 @@ import {
   reconcileStopMs,
   reconcileStuckMax,
 } from './reconcile-limits.ts';
-import { Step, type Term } from './step.ts';
+import { Step, type Term } from './reconcile-step.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /**

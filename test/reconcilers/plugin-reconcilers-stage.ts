@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
 import { PluginReconcilers } from '../../reconcilers/plugins/plugin-reconcilers.ts';
 import { Suspects } from '../../src/plugin/errors/error-attribution.ts';
-import type { ReconcileRequest } from '../../src/plugin/api/door/reconciler.ts';
+import type { ReconcileRequest } from '../../src/plugin/api/public/reconciler.ts';
 import { asPluginObject } from '../../src/plugin/objects/load-object.ts';
 import type { Client, PluginLogger, PluginObject } from '../../src/plugin/api/plugin.ts';
 import type { MountedReconciler } from '../../src/plugin/api/reconciler-mounts.ts';

@@ -11,7 +11,7 @@ import {
   reconcileTraceLengthMax,
   reconcileWatchedNamesMax,
 } from '../../reconcilers/reconcile-limits.ts';
-import type { ReconcileRequest } from '../../src/plugin/api/door/reconciler.ts';
+import type { ReconcileRequest } from '../../src/plugin/api/public/reconciler.ts';
 import { ClientError, type PluginObject } from '../../src/plugin/api/plugin.ts';
 import { turns } from './controller-stage.ts';
 import { PluginReconcilersStage } from './plugin-reconcilers-stage.ts';

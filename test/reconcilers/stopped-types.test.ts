@@ -4,7 +4,7 @@ import { test } from 'tap';
 
 import { reconcileTurnStepsMax } from '../../reconcilers/reconcile-limits.ts';
 import { widgets } from '../support/given.ts';
-import { OwnersStage } from './owners-stage.ts';
+import { OwnersStage } from './platform/owners-stage.ts';
 
 test('a type that is stopped while it is looked through is left alone until it is served', async (t) => {
   const stage = await OwnersStage.open(t);

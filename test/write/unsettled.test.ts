@@ -17,7 +17,7 @@ import { widgets } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
 import { MemoryLog } from '../support/memory/memory-log.ts';
 import { altered } from '../support/writing.ts';
-import { metadata } from '../reconcilers/uniqueness-stage.ts';
+import { metadata } from '../reconcilers/platform/uniqueness-stage.ts';
 
 const unknown: AppendOutcome = { ok: false, reason: 'unknown', cause: new Error('no answer') };
 const landed: AppendOutcome = { ok: true, revision: streamRevision(0), position: logPosition(1n) };

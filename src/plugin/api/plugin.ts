@@ -2,18 +2,23 @@
  * The only module for plugin code (`ledgerplane/plugin`): its types, the functions that check them at compile time, and
  * the error that plugins may throw. The platform decodes a plugin's export before it uses it.
  */
-import type { PluginLogger } from './door/logger.ts';
-import type { PluginObject, Typed, TypeName } from './door/object.ts';
-import type { ReconcilerDeclaration } from './door/reconciler.ts';
-import type { ControllerDeclaration, RouteDeclaration, SocketDeclaration } from './door/route.ts';
-import type { ObjectOfSchema } from './door/schema.ts';
-import type { DefinedType, JsonSchema, TypeDeclaration } from './door/declared-type.ts';
+import type { PluginLogger } from './public/logger.ts';
+import type { PluginObject, Typed, TypeName } from './public/object.ts';
+import type { ReconcilerDeclaration } from './public/reconciler.ts';
+import type { ControllerDeclaration, RouteDeclaration, SocketDeclaration } from './public/route.ts';
+import type { ObjectOfSchema } from './public/schema.ts';
+import type { DefinedType, JsonSchema, TypeDeclaration } from './public/declared-type.ts';
 
-export { ClientError } from './door/client.ts';
-export type { Client, ClientErrorMembers, ClientList, ClientListQuery, ClientPreconditions } from './door/client.ts';
-export type { PluginLogger } from './door/logger.ts';
-export type { ObjectMetadata, ObjectOf, OwnerReference, PluginObject, Typed, TypeName } from './door/object.ts';
-export type { ReconcileOutcome, ReconcilerDeclaration, ReconcileRequest, WatchDeclaration } from './door/reconciler.ts';
+export { ClientError } from './public/client.ts';
+export type { Client, ClientErrorMembers, ClientList, ClientListQuery, ClientPreconditions } from './public/client.ts';
+export type { PluginLogger } from './public/logger.ts';
+export type { ObjectMetadata, ObjectOf, OwnerReference, PluginObject, Typed, TypeName } from './public/object.ts';
+export type {
+  ReconcileOutcome,
+  ReconcilerDeclaration,
+  ReconcileRequest,
+  WatchDeclaration,
+} from './public/reconciler.ts';
 export type {
   ControllerDeclaration,
   PluginSocket,
@@ -25,8 +30,8 @@ export type {
   ServerSentEvent,
   SocketDeclaration,
   SocketHandler,
-} from './door/route.ts';
-export type { FromSchema, ObjectOfSchema } from './door/schema.ts';
+} from './public/route.ts';
+export type { FromSchema, ObjectOfSchema } from './public/schema.ts';
 export type {
   DefinedType,
   IndexSpec,
@@ -34,7 +39,7 @@ export type {
   IndexValue,
   JsonSchema,
   TypeDeclaration,
-} from './door/declared-type.ts';
+} from './public/declared-type.ts';
 
 export type PluginDefinition = {
   readonly types?: readonly TypeDeclaration<never>[];

@@ -5,12 +5,12 @@ import {
   type Dependent,
   type OwnerState,
   type Step,
-} from '../../reconcilers/platform/garbage-collection.ts';
-import { judgeToken, type TokenStep } from '../../reconcilers/platform/tokens.ts';
-import { completeness, judgeCondition } from '../../reconcilers/platform/role-health.ts';
-import { atOnce } from '../../src/base/steps.ts';
-import type { OwnerReference, ResourceObject } from '../../src/resource/object/object.ts';
-import { roleOf } from '../../src/access/role-object.ts';
+} from '../../../reconcilers/platform/garbage-collection.ts';
+import { judgeToken, type TokenStep } from '../../../reconcilers/platform/tokens.ts';
+import { completeness, judgeCondition } from '../../../reconcilers/platform/role-health.ts';
+import { atOnce } from '../../../src/base/steps.ts';
+import type { OwnerReference, ResourceObject } from '../../../src/resource/object/object.ts';
+import { roleOf } from '../../../src/access/role-object.ts';
 
 /** What the platform's reconcilers decide, row by row. */
 const created = '2026-01-01T00:00:00.000Z';

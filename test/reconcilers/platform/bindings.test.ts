@@ -1,9 +1,9 @@
 /** Whoever gets the name of a deleted user gets nothing of theirs, however the way there is interrupted. */
 import { test, type Test } from 'tap';
 
-import { bindingsPerStepMax } from '../../reconcilers/platform/platform-limits.ts';
-import { binding, role, rule, user } from '../support/access.ts';
-import { shown } from '../support/writing.ts';
+import { bindingsPerStepMax } from '../../../reconcilers/platform/platform-limits.ts';
+import { binding, role, rule, user } from '../../support/access.ts';
+import { shown } from '../../support/writing.ts';
 import { AccountStage, type End } from './account-stage.ts';
 
 const parts = ['bindings', 'collector'] as const;

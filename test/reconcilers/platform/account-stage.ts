@@ -1,24 +1,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Test } from 'tap';
 
-import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
-import { Bindings } from '../../reconcilers/platform/bindings.ts';
-import { Claims } from '../../reconcilers/platform/unique-claims.ts';
-import { Collector } from '../../reconcilers/platform/collector.ts';
-import { RoleHealth } from '../../reconcilers/platform/role-health.ts';
-import { Tokens } from '../../reconcilers/platform/tokens.ts';
-import { bindingsFinalizer } from '../../src/auth/types/user-type.ts';
-import { claimedValueOf, claimStream, settleClaim } from '../../src/write/unique/unique-claims.ts';
-import type { Command } from '../../src/command/command.ts';
-import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
-import type { Execute } from '../../src/write/execute.ts';
-import type { EventLog } from '../../src/log/log.ts';
-import type { JsonObject } from '../../src/resource/object/object.ts';
-import { Access, platform } from '../support/access.ts';
-import { domain } from '../support/given.ts';
-import { idOf } from '../support/id-of.ts';
-import { altered } from '../support/writing.ts';
-import { Lead } from './controller-stage.ts';
+import { ReconcileBound } from '../../../reconcilers/reconcile-slots.ts';
+import { Bindings } from '../../../reconcilers/platform/bindings.ts';
+import { Claims } from '../../../reconcilers/platform/unique-claims.ts';
+import { Collector } from '../../../reconcilers/platform/collector.ts';
+import { RoleHealth } from '../../../reconcilers/platform/role-health.ts';
+import { Tokens } from '../../../reconcilers/platform/tokens.ts';
+import { bindingsFinalizer } from '../../../src/auth/types/user-type.ts';
+import { claimedValueOf, claimStream, settleClaim } from '../../../src/write/unique/unique-claims.ts';
+import type { Command } from '../../../src/command/command.ts';
+import { eventSchema, type EventMetadata } from '../../../src/command/event.ts';
+import type { Execute } from '../../../src/write/execute.ts';
+import type { EventLog } from '../../../src/log/log.ts';
+import type { JsonObject } from '../../../src/resource/object/object.ts';
+import { Access, platform } from '../../support/access.ts';
+import { domain } from '../../support/given.ts';
+import { idOf } from '../../support/id-of.ts';
+import { altered } from '../../support/writing.ts';
+import { Lead } from '../controller-stage.ts';
 
 export type Part = 'bindings' | 'tokens' | 'role-health' | 'claims' | 'collector';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 
 import { OwnersStage, ownedBy } from './owners-stage.ts';
-import type { Shown } from '../support/writing.ts';
+import type { Shown } from '../../support/writing.ts';
 
 /**
  * Drawn graphs of owners, cycles and all, of which some are deleted in drawn ways, with two who both believe to lead and a

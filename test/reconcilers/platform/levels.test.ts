@@ -2,16 +2,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test, type Test } from 'tap';
 
-import { Heartbeat, nodeOf } from '../../reconcilers/platform/heartbeat.ts';
-import { Levels } from '../../reconcilers/platform/levels.ts';
-import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
-import { leaseMs, leaseReleaseMs, leaseRenewMs } from '../../src/limits/reconcilers.ts';
-import { decodeEvent } from '../../src/log/event-codec.ts';
-import { logPosition, logStart, streamName, type EventLog } from '../../src/log/log.ts';
-import { FakeClock } from '../support/clocks/fake-clock.ts';
-import { idOf } from '../support/id-of.ts';
-import { MemoryLog } from '../support/memory/memory-log.ts';
-import { altered } from '../support/writing.ts';
+import { Heartbeat, nodeOf } from '../../../reconcilers/platform/heartbeat.ts';
+import { Levels } from '../../../reconcilers/platform/levels.ts';
+import { eventSchema, type EventMetadata } from '../../../src/command/event.ts';
+import { leaseMs, leaseReleaseMs, leaseRenewMs } from '../../../src/limits/reconcilers.ts';
+import { decodeEvent } from '../../../src/log/event-codec.ts';
+import { logPosition, logStart, streamName, type EventLog } from '../../../src/log/log.ts';
+import { FakeClock } from '../../support/clocks/fake-clock.ts';
+import { idOf } from '../../support/id-of.ts';
+import { MemoryLog } from '../../support/memory/memory-log.ts';
+import { altered } from '../../support/writing.ts';
 
 const metadata: EventMetadata = {
   actor: 'test',

@@ -1,15 +1,15 @@
 /** Claims of unique values are released once nobody holds the value, and never while somebody does. */
 import { test, type Test } from 'tap';
 
-import { claimStream, claimValue } from '../../src/write/unique/unique-claims.ts';
-import { eventSchema } from '../../src/command/event.ts';
-import { decodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
-import { logStart, streamName, type StreamName } from '../../src/log/log.ts';
-import { claimSweepMs } from '../../reconcilers/platform/platform-limits.ts';
-import { claimPendingWaitMs } from '../../src/limits/writes.ts';
-import { body } from '../support/given.ts';
-import { idOf } from '../support/id-of.ts';
-import { shown, verdict } from '../support/writing.ts';
+import { claimStream, claimValue } from '../../../src/write/unique/unique-claims.ts';
+import { eventSchema } from '../../../src/command/event.ts';
+import { decodeEvent, isObjectEvent } from '../../../src/log/event-codec.ts';
+import { logStart, streamName, type StreamName } from '../../../src/log/log.ts';
+import { claimSweepMs } from '../../../reconcilers/platform/platform-limits.ts';
+import { claimPendingWaitMs } from '../../../src/limits/writes.ts';
+import { body } from '../../support/given.ts';
+import { idOf } from '../../support/id-of.ts';
+import { shown, verdict } from '../../support/writing.ts';
 import { AccountStage, type End } from './account-stage.ts';
 
 const serial = (name: string, value: string) => body({ metadata: { name }, spec: { title: name, serial: value } });

@@ -2,13 +2,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 
-import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
-import { Collector } from '../../reconcilers/platform/collector.ts';
-import type { TypeKey } from '../../src/resource/type/index-entry.ts';
-import { Accounts } from '../support/server/accounts.ts';
-import { marksAlone } from '../support/marks-alone.ts';
-import { MemoryLog } from '../support/memory/memory-log.ts';
-import { Lead } from './controller-stage.ts';
+import { ReconcileBound } from '../../../reconcilers/reconcile-slots.ts';
+import { Collector } from '../../../reconcilers/platform/collector.ts';
+import type { TypeKey } from '../../../src/resource/type/index-entry.ts';
+import { Accounts } from '../../support/server/accounts.ts';
+import { marksAlone } from '../../support/marks-alone.ts';
+import { MemoryLog } from '../../support/memory/memory-log.ts';
+import { Lead } from '../controller-stage.ts';
 
 const count = Number(process.env['COLLECTED'] ?? 5_000);
 

@@ -1,9 +1,9 @@
 /** A role's status says which of the roles it names are missing, whoever tells it and however often they are stopped. */
 import { test, type Test } from 'tap';
 
-import { missingRoleGraceMs } from '../../reconcilers/platform/platform-limits.ts';
-import { role } from '../support/access.ts';
-import { shown } from '../support/writing.ts';
+import { missingRoleGraceMs } from '../../../reconcilers/platform/platform-limits.ts';
+import { role } from '../../support/access.ts';
+import { shown } from '../../support/writing.ts';
 import { AccountStage, type End } from './account-stage.ts';
 
 type Condition = {

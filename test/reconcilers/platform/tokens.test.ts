@@ -1,9 +1,9 @@
 /** Tokens tell that they have expired, and go with their user: whoever has the name next has none of them. */
 import { test, type Test } from 'tap';
 
-import type { Subject } from '../../src/command/subject.ts';
-import { token, user } from '../support/access.ts';
-import { shown } from '../support/writing.ts';
+import type { Subject } from '../../../src/command/subject.ts';
+import { token, user } from '../../support/access.ts';
+import { shown } from '../../support/writing.ts';
 import { AccountStage, type End } from './account-stage.ts';
 
 const parts = ['tokens', 'bindings', 'collector'] as const;

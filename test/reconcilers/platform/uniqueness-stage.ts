@@ -1,22 +1,22 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Test } from 'tap';
 
-import { Declarer } from '../../reconcilers/platform/declarer.ts';
-import { Heartbeat } from '../../reconcilers/platform/heartbeat.ts';
-import type { Leadership } from '../../reconcilers/lease.ts';
-import type { UniquenessDependencies } from '../../reconcilers/platform/uniqueness-dependencies.ts';
-import { Uniqueness } from '../../reconcilers/platform/uniqueness.ts';
-import { claimantOf } from '../../src/write/unique/unique-claims.ts';
-import { eventSchema, type Event, type EventMetadata } from '../../src/command/event.ts';
-import { levelRead } from '../../src/command/level.ts';
-import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
-import { logStart, streamName, type EventLog, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
-import { isEnforced } from '../../src/read/declarations.ts';
-import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import { openDoors, type Door, type Doors, type Through } from '../nodes/support/doors.ts';
-import { body, create, valuesOf, widget, widgets, widgetType } from '../support/given.ts';
-import { idOf } from '../support/id-of.ts';
-import { shown } from '../support/writing.ts';
+import { Declarer } from '../../../reconcilers/platform/declarer.ts';
+import { Heartbeat } from '../../../reconcilers/platform/heartbeat.ts';
+import type { Leadership } from '../../../reconcilers/lease.ts';
+import type { UniquenessDependencies } from '../../../reconcilers/platform/uniqueness-dependencies.ts';
+import { Uniqueness } from '../../../reconcilers/platform/uniqueness.ts';
+import { claimantOf } from '../../../src/write/unique/unique-claims.ts';
+import { eventSchema, type Event, type EventMetadata } from '../../../src/command/event.ts';
+import { levelRead } from '../../../src/command/level.ts';
+import { decodeEvent, encodeEvent } from '../../../src/log/event-codec.ts';
+import { logStart, streamName, type EventLog, type LogPosition, type RecordedEvent } from '../../../src/log/log.ts';
+import { isEnforced } from '../../../src/read/declarations.ts';
+import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
+import { openDoors, type Door, type Doors, type Through } from '../../nodes/support/doors.ts';
+import { body, create, valuesOf, widget, widgets, widgetType } from '../../support/given.ts';
+import { idOf } from '../../support/id-of.ts';
+import { shown } from '../../support/writing.ts';
 
 export const metadata: EventMetadata = {
   actor: 'test',

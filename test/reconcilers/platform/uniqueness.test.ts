@@ -1,12 +1,12 @@
 /** Indexes that become unique: nodes are drained, what is stored is claimed for at its head, and the log says when nothing is left. */
 import { test } from 'tap';
 
-import { uniquenessRetryMs } from '../../reconcilers/platform/platform-limits.ts';
-import { leaseMs, leaseRenewMs } from '../../src/limits/reconcilers.ts';
-import type { EventLog } from '../../src/log/log.ts';
-import type { LateWrite } from '../../src/read/declarations.ts';
-import { merge, remove } from '../support/given.ts';
-import { altered, shown, verdict } from '../support/writing.ts';
+import { uniquenessRetryMs } from '../../../reconcilers/platform/platform-limits.ts';
+import { leaseMs, leaseRenewMs } from '../../../src/limits/reconcilers.ts';
+import type { EventLog } from '../../../src/log/log.ts';
+import type { LateWrite } from '../../../src/read/declarations.ts';
+import { merge, remove } from '../../support/given.ts';
+import { altered, shown, verdict } from '../../support/writing.ts';
 import { computed, plain, unique, UniqueStage } from './uniqueness-stage.ts';
 
 const until = leaseMs + 4 * leaseRenewMs;
