@@ -58,7 +58,7 @@ module.exports = {
     {
       name: 'plugin-api-has-one-entry',
       severity: 'error',
-      from: { pathNot: '^(src/plugin/api/(plugin\\.ts$|door/)|test/)' },
+      from: { pathNot: '^(src/plugin/api/(plugin\\.ts$|public/)|test/)' },
       to: { path: '^src/plugin/api/public/' },
     },
     only('services-use-ports', services, pure, ports),

@@ -72,8 +72,8 @@ class Stage {
   }
 }
 
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- objects are sent as they came
 const ways: readonly (readonly [string, (object: Record<string, any>) => Sending])[] = [
-  // eslint-disable-line @typescript-eslint/no-explicit-any -- objects are sent as they came
   ['a merge patch', () => ({ method: 'PATCH', body: { metadata: { ownerReferences: [nobody] } } })],
   [
     'a JSON Patch',

@@ -25,8 +25,8 @@ async function answered(
   method: string,
   path: string,
   body?: unknown,
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- matched, not typed
 ): Promise<{ readonly status: number; readonly body: any }> {
-  // eslint-disable-line @typescript-eslint/no-explicit-any -- matched, not typed
   const answer = await caller.fetch(path, { method, ...(body === undefined ? {} : { body }) });
   const text = await answer.text();
   return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };

@@ -12,8 +12,8 @@ async function serving(t: Test, plugins: PluginFiles): Promise<TestServer> {
   return startTestServer({ environment: { PLUGINS_DIRS: root, PLUGINS_DISABLED: 'loops' } });
 }
 
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- bodies are matched, not typed
 async function json(answer: Response | Promise<Response>): Promise<Record<string, any>> {
-  // eslint-disable-line @typescript-eslint/no-explicit-any -- bodies are matched, not typed
   return (await answer).json() as Promise<Record<string, unknown>>;
 }
 
