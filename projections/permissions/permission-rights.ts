@@ -2,7 +2,13 @@ import { everything, type Closure } from '../../src/access/closure.ts';
 import { lacking } from '../../src/access/coverage.ts';
 import { pathTexts } from '../../src/access/path-entry.ts';
 import { resourceText } from '../../src/access/resource-entry.ts';
-import { isGranted, pluginNeeded, type Asked, type Candidate, type RoleTable } from '../../src/access/role-table.ts';
+import {
+  isGranted,
+  pluginNeeded,
+  type RuleDecision,
+  type Candidate,
+  type RoleTable,
+} from '../../src/access/role-table.ts';
 import type { Role } from '../../src/access/role.ts';
 import type { Rule } from '../../src/access/rule.ts';
 import { superRole } from '../../src/access/role-names.ts';
@@ -65,7 +71,7 @@ export class HeldRights implements Rights {
     return new Set(candidates.flatMap((candidate) => pluginNeeded(candidate, request) ?? []));
   }
 
-  lacks(rules: readonly Rule[]): Rule | undefined {
+  findUncovered(rules: readonly Rule[]): Rule | undefined {
     return this.isSuperAdministrator ? undefined : lacking(rules, this.rules());
   }
 
@@ -79,7 +85,7 @@ export class HeldRights implements Rights {
   }
 
   #findResource(request: ResourceRequest, pluginOf: PluginOf): Grant | undefined {
-    const asked: Asked = { request, pluginOf, owner: null };
+    const asked: RuleDecision = { request, pluginOf, owner: null };
     if (this.#tables.length >= rememberingRolesMin)
       return this.#remembering(request).find((candidate) => isGranted(candidate, asked))?.ready.grant;
     const text = resourceText(request.resource, request.subresource);
@@ -132,6 +138,6 @@ export const unboundedRights: Rights = {
   roles: new Set([superRole]),
   find: grantOfEverything,
   pluginsFor: () => new Set(),
-  lacks: () => undefined,
+  findUncovered: () => undefined,
   rules: () => everything,
 };

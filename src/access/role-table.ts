@@ -60,7 +60,7 @@ export class RoleTable {
   }
 
   /** Rules whose group and resource match, in order; a rule may appear twice. */
-  candidates(request: Place): readonly Candidate[] {
+  candidates(request: RequestedResource): readonly Candidate[] {
     const found: Candidate[] = [];
     const text = resourceText(request.resource, request.subresource);
     const own = this.#groups.get(request.group);
@@ -73,7 +73,7 @@ export class RoleTable {
    * The first rule that allows the request. Allocates nothing on the way, since most roles have no rules for the group.
    * `text`: the request's main text.
    */
-  findResource(asked: Asked, text: string): Grant | undefined {
+  findResource(asked: RuleDecision, text: string): Grant | undefined {
     const own = this.#groups.get(asked.request.group);
     const any = this.#anyGroup;
     let first = own === undefined ? undefined : firstIn(own, text, asked, undefined);
@@ -110,9 +110,14 @@ export class RoleTable {
   }
 }
 
-type Place = Pick<ResourceRequest, 'group' | 'resource' | 'subresource'>;
+type RequestedResource = Pick<ResourceRequest, 'group' | 'resource' | 'subresource'>;
 
-function collect(table: GroupTable, { resource, subresource }: Place, text: string, found: Candidate[]): void {
+function collect(
+  table: GroupTable,
+  { resource, subresource }: RequestedResource,
+  text: string,
+  found: Candidate[],
+): void {
   found.push(...(table.byText.get(text) ?? none), ...table.forAny);
   if (!table.hasPatterns) return;
   for (const pattern of resourcePatterns(resource, subresource))
@@ -130,13 +135,18 @@ function isWhoevers({ plugin }: Candidate): boolean {
  * One decision. `owner`: the plugin of the request, looked up once and only if a rule needs it; null: not looked up
  * yet.
  */
-export type Asked = {
+export type RuleDecision = {
   readonly request: ResourceRequest;
   readonly pluginOf: (request: ResourceRequest) => string | undefined;
   owner: string | null | undefined;
 };
 
-function firstIn(table: GroupTable, text: string, asked: Asked, best: ReadyRule | undefined): ReadyRule | undefined {
+function firstIn(
+  table: GroupTable,
+  text: string,
+  asked: RuleDecision,
+  best: ReadyRule | undefined,
+): ReadyRule | undefined {
   let first = earlier(table.byText.get(text), asked, best);
   if (table.forAny.length > 0) first = earlier(table.forAny, asked, first);
   if (!table.hasPatterns || text === asked.request.resource) return first;
@@ -148,7 +158,7 @@ function firstIn(table: GroupTable, text: string, asked: Asked, best: ReadyRule 
 
 function earlier(
   candidates: readonly Candidate[] | undefined,
-  asked: Asked,
+  asked: RuleDecision,
   best: ReadyRule | undefined,
 ): ReadyRule | undefined {
   if (candidates === undefined) return best;
@@ -167,7 +177,7 @@ export function pluginNeeded({ ready, plugin }: Candidate, request: ResourceRequ
 }
 
 /** Whether the rule allows the request, given that group and resource match. */
-export function isGranted({ ready, plugin }: Candidate, asked: Asked): boolean {
+export function isGranted({ ready, plugin }: Candidate, asked: RuleDecision): boolean {
   if (!allows(ready, asked.request)) return false;
   if (plugin === undefined) return true;
   if (asked.owner === null) asked.owner = asked.pluginOf(asked.request);

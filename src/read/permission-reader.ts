@@ -60,7 +60,7 @@ export type Rights = {
   /** The plugins that would have to own the request's type or route for some rule to allow it. */
   pluginsFor(request: ApiRequest): ReadonlySet<string>;
   /** The first of `rules` that the rights held here do not cover (decision 6.7). */
-  lacks(rules: readonly Rule[]): Rule | undefined;
+  findUncovered(rules: readonly Rule[]): Rule | undefined;
   /** All rules held. */
   rules(): readonly Rule[];
 };

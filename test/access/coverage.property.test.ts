@@ -30,7 +30,7 @@ test('what is not lacking is allowed: no request that the rule matches is refuse
         world.commit([roleWrite({ name: 'anonymous', labels: {}, annotations: {}, rules: held })]);
         world.tables.load();
         const rights = world.tables.rightsOf(subjectOf({ user: undefined }));
-        if (rights.lacks([decoded(rule)]) !== undefined) return;
+        if (rights.findUncovered([decoded(rule)]) !== undefined) return;
         within += 1;
         for (const plugin of plugins) {
           for (const request of allRequests) {
@@ -57,13 +57,13 @@ test('everybody holds their own rules, and each of them narrowed', (t) => {
       world.tables.load();
       const rights = world.tables.rightsOf(subjectOf({ user: undefined }));
       const copies = held.map((rule) => decoded({ ...rule }));
-      if (rights.lacks(copies) !== undefined) throw new Error('its own copy is lacking');
+      if (rights.findUncovered(copies) !== undefined) throw new Error('its own copy is lacking');
       const rule = held[at % held.length]!;
       const narrowed: RawRule = {
         ...rule,
         verbs: (rule.verbs ?? []).map((verb) => (verb === '*' ? 'get' : verb)).slice(0, 2),
       };
-      if (rights.lacks([decoded(narrowed)]) !== undefined) throw new Error('narrowed, it is lacking');
+      if (rights.findUncovered([decoded(narrowed)]) !== undefined) throw new Error('narrowed, it is lacking');
     }),
     { numRuns: runs, ...seed },
   );

@@ -52,7 +52,7 @@ export function givenCredentials({
     permissions,
     clock,
     oidc,
-    noteUse: (name) => {
+    recordUse: (name) => {
       used.push(name);
     },
   });

@@ -1,14 +1,14 @@
 import { test } from 'tap';
 
-import { KnownNetworks } from '../../src/auth/passwords/log-in-networks.ts';
+import { LogInNetworks } from '../../src/auth/passwords/log-in-networks.ts';
 import { knownNetworksPerUserMax, knownNetworksUsersMax } from '../../src/limits/access.ts';
 
 test('networks are bounded for each user, and the latest stay', async (t) => {
-  const known = new KnownNetworks();
-  for (let network = 0; network < knownNetworksPerUserMax; network += 1) known.note('u', String(network));
-  known.note('u', '0');
+  const known = new LogInNetworks();
+  for (let network = 0; network < knownNetworksPerUserMax; network += 1) known.record('u', String(network));
+  known.record('u', '0');
   t.ok(known.has('u', '1'));
-  known.note('u', 'one more');
+  known.record('u', 'one more');
   t.notOk(known.has('u', '1'));
   for (const network of ['0', '2', 'one more']) t.ok(known.has('u', network), network);
   t.notOk(known.has('v', '0'));
@@ -16,11 +16,11 @@ test('networks are bounded for each user, and the latest stay', async (t) => {
 });
 
 test('users are bounded, and those who logged in last stay', async (t) => {
-  const known = new KnownNetworks();
-  for (let user = 0; user < knownNetworksUsersMax; user += 1) known.note(String(user), 'n');
+  const known = new LogInNetworks();
+  for (let user = 0; user < knownNetworksUsersMax; user += 1) known.record(String(user), 'n');
   t.ok(known.has('1', 'n'));
-  known.note('0', 'n');
-  known.note('one more', 'n');
+  known.record('0', 'n');
+  known.record('one more', 'n');
   t.notOk(known.has('1', 'n'));
   t.ok(known.has('0', 'n'));
 });

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { HashingTurns, type Turned } from '../../src/auth/passwords/password-hash-queue.ts';
+import { PasswordHashQueue, type HashResult } from '../../src/auth/passwords/password-hash-queue.ts';
 import {
   passwordHashesAskedMs,
   passwordHashesMax,
@@ -15,10 +15,10 @@ type Asked = { readonly network?: string; readonly isKnown?: boolean; readonly s
 /** Turns whose work ends when the test says so, each noted as it begins. */
 function given() {
   const clock = new FakeClock();
-  const turns = new HashingTurns(clock);
+  const turns = new PasswordHashQueue(clock);
   const begun: string[] = [];
   const ends: (() => void)[] = [];
-  const ask = (name: string, { network = name, isKnown = false, signal }: Asked = {}): Promise<Turned<string>> =>
+  const ask = (name: string, { network = name, isKnown = false, signal }: Asked = {}): Promise<HashResult<string>> =>
     turns.run({ network, isKnown, signal }, async () => {
       begun.push(name);
       await new Promise<void>((resolve) => {
@@ -39,9 +39,9 @@ function given() {
     while (ends.length > 0) await end();
   };
   /** Fills a lane with one of each network. */
-  const fill = (isKnown = false): Promise<Turned<string>>[] => {
+  const fill = (isKnown = false): Promise<HashResult<string>>[] => {
     const before = turns.waiting;
-    const all: Promise<Turned<string>>[] = [];
+    const all: Promise<HashResult<string>>[] = [];
     for (let place = 0; turns.waiting < before + passwordHashesWaitingMax; place += 1) {
       all.push(ask(`fill ${String(isKnown)} ${String(place)}`, { isKnown }));
     }
@@ -50,7 +50,7 @@ function given() {
   return { clock, turns, begun, ask, end, drain, fill, settle };
 }
 
-const resultsOf = (turned: readonly Turned<string>[]): readonly (string | undefined)[] =>
+const resultsOf = (turned: readonly HashResult<string>[]): readonly (string | undefined)[] =>
   turned.map((one) => (one.done ? one.result : undefined));
 
 test('two hash at once, and networks are served in turn', async (t) => {
@@ -200,7 +200,7 @@ test('a place is given back when its client goes, and its turn is of the next', 
 });
 
 test('work that fails gives its turn on', async (t) => {
-  const turns = new HashingTurns(new FakeClock());
+  const turns = new PasswordHashQueue(new FakeClock());
   const turn = { network: 'a', isKnown: false };
   const failing = Array.from({ length: 5 }, () => turns.run(turn, () => Promise.reject(new Error('no'))));
   for (const one of failing) await t.rejects(one, { message: 'no' });

@@ -1,6 +1,6 @@
 import { test, type Test } from 'tap';
 
-import { tokenUseWriter } from '../../src/auth/authentication/token-use.ts';
+import { createTokenUseRecorder } from '../../src/auth/authentication/token-use.ts';
 import { tokenUseNotedMs } from '../../src/limits/access.ts';
 import type { WriteOutcome } from '../../src/command/command.ts';
 import { Accounts, until } from '../support/server/accounts.ts';
@@ -14,7 +14,7 @@ async function given(t: Test, fault: () => WriteOutcome | undefined = () => unde
     status: { ownerUid: accounts.permissions.user('jane')?.uid ?? '' },
   });
   const errors: unknown[] = [];
-  const note = tokenUseWriter({
+  const note = createTokenUseRecorder({
     execute: async (...write) => fault() ?? accounts.execute(...write),
     reader: accounts.models,
     tokens,

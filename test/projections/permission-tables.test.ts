@@ -269,11 +269,11 @@ test('lacks: the first rule beyond what is held, and nothing for a super adminis
   await stage.create('roles', 'view', { rules: [posts] });
   await stage.create('rolebindings', 'b', binding('view', 'ann'));
   const rights = stage.tables.rightsOf(ann);
-  t.equal(rights.lacks(stage.tables.rulesOf(['view'])), undefined);
-  t.equal(rights.lacks(everything), everything[0]);
+  t.equal(rights.findUncovered(stage.tables.rulesOf(['view'])), undefined);
+  t.equal(rights.findUncovered(everything), everything[0]);
   t.strictSame(rights.rules(), stage.tables.rulesOf(['view']));
   await stage.create('rolebindings', 'c', binding('super-role', 'ann'));
-  t.equal(stage.tables.rightsOf(ann).lacks(everything), undefined);
+  t.equal(stage.tables.rightsOf(ann).findUncovered(everything), undefined);
   t.strictSame(stage.tables.rightsOf(ann).rules().slice(0, 2), everything);
 });
 
@@ -307,6 +307,6 @@ test('the platform and plugins acting as themselves are not judged by roles', as
       rights.find(asked('GET /apis/g.io/v1/posts'), () => undefined),
       { rule: everything[0] },
     );
-    t.equal(rights.lacks(everything), undefined);
+    t.equal(rights.findUncovered(everything), undefined);
   }
 });

@@ -1,7 +1,7 @@
 /** What a caller with the right credentials is answered before the first administrator exists. */
 import t from 'tap';
 
-import type { Turn, Turned } from '../../src/auth/passwords/password-hash-queue.ts';
+import type { HashRequest, HashResult } from '../../src/auth/passwords/password-hash-queue.ts';
 import { noHashCost, Passwords } from '../../src/auth/passwords/password.ts';
 import { ask } from '../support/ask.ts';
 import { adminAuthorization, startTestServer, testPassword } from '../support/server/start-server.ts';
@@ -22,7 +22,7 @@ class HeldPasswords extends Passwords {
     });
   }
 
-  override async hash(password: string, turn: Turn): Promise<Turned<string>> {
+  override async hash(password: string, turn: HashRequest): Promise<HashResult<string>> {
     this.#began();
     await this.#released;
     return super.hash(password, turn);

@@ -17,7 +17,7 @@ export function unauthorized(detail: string): NotAuthenticated {
 }
 
 /** The credentials may be valid, but this node cannot check them now. */
-export const undecided: NotAuthenticated = {
+export const unavailableNow: NotAuthenticated = {
   ok: false,
   reason: 'unavailable',
   detail: 'cannot check credentials: the event log or the read models are not available',
@@ -25,4 +25,4 @@ export const undecided: NotAuthenticated = {
 };
 
 /** One answer for an unknown user, a disabled user, a user without a password, and a wrong password. */
-export const wrongPair: NotAuthenticated = unauthorized('the user name or password is wrong');
+export const invalidPassword: NotAuthenticated = unauthorized('the user name or password is wrong');

@@ -9,17 +9,23 @@ import {
   tokenUseNotedMs,
   tokenUsesRememberedMax,
 } from '../../limits/access.ts';
-import { undecided, unauthorized, wrongPair, type Authenticated, type NotAuthenticated } from './authenticated.ts';
+import {
+  unavailableNow,
+  unauthorized,
+  invalidPassword,
+  type Authenticated,
+  type NotAuthenticated,
+} from './authenticated.ts';
 import { basicHeader, basicPair, type BasicPair } from './basic-pair.ts';
-import { isDigestOf, type Elsewhere } from './unfolded-writes.ts';
+import { isDigestOf, type UnfoldedWrites } from './unfolded-writes.ts';
 import type { OidcVerifier } from './oidc.ts';
 import type { Passwords } from '../passwords/password.ts';
 import { PasswordLogIns, type LogIn, type PasswordVerified } from '../passwords/password-log-ins.ts';
 import type { PermissionReader } from '../../read/permission-reader.ts';
 import type { Secrets } from './secrets.ts';
 import { sessionCookie, sessionCookiesOf } from './session-cookie.ts';
-import { SharedWork } from './single-flight.ts';
-import { isSessionGood, isStanding, isTokenGood, loggedIn } from './credential-validity.ts';
+import { SingleFlight } from './single-flight.ts';
+import { isSessionGood, isCredentialValid, isTokenGood, passwordSubject } from './credential-validity.ts';
 import { uidOfToken } from './token-text.ts';
 
 export type AuthenticatorDependencies = {
@@ -30,9 +36,9 @@ export type AuthenticatorDependencies = {
   /** Verifies tokens of the identity provider; undefined when none is configured. */
   readonly oidc?: OidcVerifier | undefined;
   /** Reads writes of other nodes that this node has not folded yet; undefined on a single node. */
-  readonly elsewhere?: Pick<Elsewhere, 'token' | 'hasNewsOf'> | undefined;
+  readonly elsewhere?: Pick<UnfoldedWrites, 'refreshToken' | 'refreshObject'> | undefined;
   /** Records that a personal access token was used: called at most once a minute for each token, never awaited. */
-  readonly noteUse: (tokenName: string) => void;
+  readonly recordUse: (tokenName: string) => void;
 };
 
 /** The origin of a request. */
@@ -71,7 +77,7 @@ export class Authenticator {
   /** Verified credentials by keyed hash, oldest first. */
   readonly #remembered = new Map<string, Remembered>();
   /** Verifications in progress: simultaneous requests with the same credentials share one log-in. */
-  readonly #pending = new SharedWork<Authenticated>();
+  readonly #pending = new SingleFlight<Authenticated>();
   /** When the last use of each token was recorded, by uid, oldest first. */
   readonly #noted = new Map<string, number>();
 
@@ -99,7 +105,7 @@ export class Authenticator {
   /** Whether the subject's credential is still valid. */
   isValid(subject: Subject): boolean {
     const { permissions, clock } = this.#dependencies;
-    return isStanding(permissions, subject, clock.now());
+    return isCredentialValid(permissions, subject, clock.now());
   }
 
   /** For logging in and for changing one's own password; failures count towards the same limits as other log-ins. */
@@ -107,7 +113,7 @@ export class Authenticator {
     const answer = await this.#recognizePair({ username, password }, from);
     if (!answer.ok) return answer;
     const user = this.isValid(answer.subject) ? this.#dependencies.permissions.user(username) : undefined;
-    return user === undefined ? wrongPair : { ok: true, user };
+    return user === undefined ? invalidPassword : { ok: true, user };
   }
 
   /**
@@ -154,7 +160,7 @@ export class Authenticator {
   #recall(key: string, address: string): Authenticated | undefined {
     const { permissions, clock } = this.#dependencies;
     // Tables that have not loaded the log know no user: that is not a refusal.
-    if (!permissions.isReady()) return undecided;
+    if (!permissions.isReady()) return unavailableNow;
     const known = this.#remembered.get(key);
     if (known === undefined) return undefined;
     const { subject } = known.answer;
@@ -167,7 +173,7 @@ export class Authenticator {
 
   async #ask({ key, address, gone, verify, isKept }: Question): Promise<Authenticated> {
     // Shared only within one address: another address may have exceeded its limit of failures.
-    return this.#pending.join(
+    return this.#pending.run(
       `${key} ${address}`,
       async (abandoned) => {
         const answer = await verify(abandoned);
@@ -190,9 +196,9 @@ export class Authenticator {
   async #verifyPair(logIn: LogIn): Promise<Authenticated> {
     const verified = await this.#logIns.verify(logIn);
     if (!verified.ok) return verified;
-    const subject = loggedIn(verified.user);
+    const subject = passwordSubject(verified.user);
     // The user may have changed while the hash was computed.
-    return this.isValid(subject) ? { ok: true, subject } : wrongPair;
+    return this.isValid(subject) ? { ok: true, subject } : invalidPassword;
   }
 
   async #verifyToken(text: string): Promise<Authenticated> {
@@ -239,9 +245,9 @@ export class Authenticator {
 
   /** The refusal of a token or session that this node does not know; undefined if a second look-up may find it. */
   async #fromElsewhere(uid: string, text: string, refused: NotAuthenticated): Promise<NotAuthenticated | undefined> {
-    const found = (await this.#dependencies.elsewhere?.token(uid, text)) ?? 'never-issued';
-    if (found === 'look-again') return undefined;
-    return found === 'undecided' ? undecided : refused;
+    const found = (await this.#dependencies.elsewhere?.refreshToken(uid, text)) ?? 'never-issued';
+    if (found === 'retry') return undefined;
+    return found === 'undecided' ? unavailableNow : refused;
   }
 
   #noteUse(uid: string, name: string): void {
@@ -251,7 +257,7 @@ export class Authenticator {
     this.#noted.delete(uid);
     makeRoom(this.#noted, tokenUsesRememberedMax);
     this.#noted.set(uid, now);
-    this.#dependencies.noteUse(name);
+    this.#dependencies.recordUse(name);
   }
 
   #remember(key: string, subject: UserSubject): void {

@@ -27,7 +27,7 @@ export function isSessionGood(records: Records, session: SessionRecord, now: num
 }
 
 /** Whether the subject's credential is still valid. */
-export function isStanding(records: Records, subject: Subject, now: number): boolean {
+export function isCredentialValid(records: Records, subject: Subject, now: number): boolean {
   if (subject.kind !== 'user') return true;
   const { name, credential } = subject;
   switch (credential.kind) {
@@ -49,6 +49,6 @@ export function isStanding(records: Records, subject: Subject, now: number): boo
 }
 
 /** The subject of a verified password. It stays valid until the user or the password changes. */
-export function loggedIn({ name, uid, passwordRevision: revision }: UserRecord): UserSubject {
+export function passwordSubject({ name, uid, passwordRevision: revision }: UserRecord): UserSubject {
   return { kind: 'user', name, credential: { kind: 'password', uid, ...(revision === undefined ? {} : { revision }) } };
 }

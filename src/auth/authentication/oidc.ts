@@ -1,7 +1,7 @@
 import { errors, jwtVerify, type JWTPayload } from 'jose';
 
 import { oidcClaimLengthMax, oidcLeewayMs } from '../../limits/access.ts';
-import { undecided, unauthorized, type Authenticated } from './authenticated.ts';
+import { unavailableNow, unauthorized, type Authenticated } from './authenticated.ts';
 import { IssuerKeys, KeysUnavailableError, type OidcDependencies } from './issuer-keys.ts';
 
 /** Only public-key signatures: an HMAC secret may be known to others, and `none` is no signature. */
@@ -38,7 +38,7 @@ export class OidcVerifier {
 
   async verify(token: string): Promise<Authenticated> {
     const payload = await this.#verified(token);
-    if (payload === 'unavailable') return undecided;
+    if (payload === 'unavailable') return unavailableNow;
     if (payload === undefined) return refused;
     const claim = userClaim(payload, this.#dependencies.settings.usernameClaim);
     if (claim === undefined || payload.exp === undefined) return refused;

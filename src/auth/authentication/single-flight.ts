@@ -2,11 +2,11 @@ type Work<Result> = (abandoned: AbortSignal) => Promise<Result>;
 type Running<Result> = { readonly result: Promise<Result>; readonly abandoned: AbortController; waiting: number };
 
 /** Runs equal concurrent work once. The work's signal aborts when all callers have left. */
-export class SharedWork<Result> {
+export class SingleFlight<Result> {
   readonly #running = new Map<string, Running<Result>>();
 
   /** `gone` aborts when the caller no longer waits. */
-  async join(key: string, work: Work<Result>, gone: AbortSignal | undefined): Promise<Result> {
+  async run(key: string, work: Work<Result>, gone: AbortSignal | undefined): Promise<Result> {
     const running = this.#running.get(key) ?? this.#start(key, work);
     running.waiting += 1;
     const leave = (): void => {

@@ -2,7 +2,7 @@ import { tokensPerUserMax } from '../../limits/access.ts';
 import type { DecidedChange, Judged } from '../../write/rules.ts';
 import type { PermissionReader } from '../../read/permission-reader.ts';
 import { tokenKey } from '../types/platform-types.ts';
-import { broken, membersAt } from '../types/type-members.ts';
+import { refuseViolations, membersAt } from '../types/type-members.ts';
 
 /**
  * Limits the tokens of one owner. A token counts from its acceptance, before it is folded, so concurrent creates cannot
@@ -26,7 +26,7 @@ export class TokenQuota {
     // A token that is folded, but whose write has not returned yet, counts once.
     const making = [...unsettled].filter((uid) => this.#permissions.token(uid) === undefined).length;
     if (this.#permissions.tokensOf(owner) + making >= tokensPerUserMax)
-      return broken(after, [{ pointer: '', detail: full }]);
+      return refuseViolations(after, [{ pointer: '', detail: full }]);
     const { uid } = after.metadata;
     unsettled.add(uid);
     this.#unsettled.set(owner, unsettled);

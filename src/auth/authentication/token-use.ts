@@ -24,7 +24,7 @@ const subject: PlatformSubject = { kind: 'platform', part: 'tokens' };
  * Records the last use of a token in its status. It is never awaited, and a failure is only logged, since the next use
  * records it again. A use within a minute of the recorded one writes nothing, across restarts too.
  */
-export function tokenUseWriter({
+export function createTokenUseRecorder({
   execute,
   reader,
   tokens,
@@ -32,7 +32,7 @@ export function tokenUseWriter({
   uuid,
   onError,
 }: TokenUseDependencies): (name: string) => void {
-  const note = async (name: string): Promise<void> => {
+  const recordTokenUse = async (name: string): Promise<void> => {
     const stored = reader.get(tokens.key, name);
     if (stored === undefined || clock.now() - lastUse(stored.bytes) < tokenUseNotedMs) return;
     const document = { status: { lastUsedAt: new Date(clock.now()).toISOString() } };
@@ -44,7 +44,7 @@ export function tokenUseWriter({
     if (!outcome.ok && !isExpected(outcome.rejection.reason)) onError(new Error(outcome.rejection.detail));
   };
   return (name) => {
-    note(name).catch(onError);
+    recordTokenUse(name).catch(onError);
   };
 }
 

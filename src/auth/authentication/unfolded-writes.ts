@@ -20,7 +20,7 @@ export type ElsewhereDependencies = {
  * Reads recent writes of other nodes that this node has not folded yet. Used only before a refusal, so that a token or
  * password created on another node is not refused here. If the log has nothing new, this costs one read.
  */
-export class Elsewhere {
+export class UnfoldedWrites {
   readonly #dependencies: ElsewhereDependencies;
 
   constructor(dependencies: ElsewhereDependencies) {
@@ -28,15 +28,15 @@ export class Elsewhere {
   }
 
   /**
-   * For a token or session that this node does not know. 'look-again': all events that may concern it are folded now.
+   * For a token or session that this node does not know. 'retry': all events that may concern it are folded now.
    */
-  async token(uid: string, text: string): Promise<'look-again' | 'never-issued' | 'undecided'> {
+  async refreshToken(uid: string, text: string): Promise<'retry' | 'never-issued' | 'undecided'> {
     const { log, secrets } = this.#dependencies;
     if (!log.state().reachable) return 'undecided';
     try {
       const digest = await secrets.issuedDigest(uid);
       if (digest === undefined || !isDigestOf(digest, text)) return 'never-issued';
-      return (await this.#folded(await this.#lastObject())) ? 'look-again' : 'undecided';
+      return (await this.#folded(await this.#lastObject())) ? 'retry' : 'undecided';
     } catch (error) {
       if (error instanceof LogCorruptError) throw error;
       return 'undecided';
@@ -47,7 +47,7 @@ export class Elsewhere {
    * For an object that is missing here, or differs from the expected one: whether this node has folded newer events of
    * it since.
    */
-  async hasNewsOf(type: TypeKey, name: string): Promise<boolean> {
+  async refreshObject(type: TypeKey, name: string): Promise<boolean> {
     const { log, reader } = this.#dependencies;
     if (!log.state().reachable || nameProblem(name) !== undefined) return false;
     try {

@@ -9,7 +9,7 @@ import { membersAt } from '../types/type-members.ts';
  * changes or deletes, and users that lose a role. Binding a further user affects nobody; the granted rules are checked
  * instead.
  */
-export function usersActedOn({ type, before, after }: DecidedChange): readonly string[] {
+export function affectedUsers({ type, before, after }: DecidedChange): readonly string[] {
   const object = after ?? before;
   switch (type.key) {
     case userKey:

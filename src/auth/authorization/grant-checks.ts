@@ -10,7 +10,7 @@ import type { PermissionReader, Rights } from '../../read/permission-reader.ts';
 import { roleBindingKey, roleKey, tokenKey } from '../types/platform-types.ts';
 import { roleNameOf, userNamesOf } from '../types/role-binding-type.ts';
 import { tokenRolesOf } from '../types/token-type.ts';
-import { usersActedOn } from './affected-users.ts';
+import { affectedUsers } from './affected-users.ts';
 
 type Known = { readonly permissions: PermissionReader; readonly domain: string };
 
@@ -19,28 +19,29 @@ type Known = { readonly permissions: PermissionReader; readonly domain: string }
  * writer. Changing a role also requires the rights that it grants now: bindings to a deleted role stay, and would grant
  * whatever a later role of that name contains. Undefined: the change is allowed.
  */
-export function beyondWhatIsHeld(change: DecidedChange, known: Known): Refused | undefined {
+export function refuseEscalation(change: DecidedChange, known: Known): Refused | undefined {
   const { type, subject, before, after } = change;
   if (subject.kind === 'plugin' || subject.kind === 'platform') return undefined;
   const rights = known.permissions.rightsOf(subject);
   if (rights.isSuperAdministrator) return undefined;
   if (type.key === tokenKey && before === undefined)
     return after === undefined ? undefined : roleBeyond(change, after, rights);
-  const unforeseeable = type.key === roleKey ? unforeseen(change, known) : missingRole(change, known);
+  const unforeseeable =
+    type.key === roleKey ? describeUnpredictableRole(change, known) : describeMissingRole(change, known);
   if (unforeseeable !== undefined) return forbidden(change, unforeseeable);
-  const given = rights.lacks([
-    ...takenFrom(change, known),
-    ...(after === undefined ? [] : givenBy(change, after, known)),
+  const given = rights.findUncovered([
+    ...rulesGrantedBefore(change, known),
+    ...(after === undefined ? [] : rulesGrantedAfter(change, after, known)),
   ]);
   if (given !== undefined) return forbidden(change, `cannot grant permissions they do not have: ${shown(given)}`);
-  const above = rights.lacks(rulesOfThose(usersActedOn(change), change, known));
+  const above = rights.findUncovered(rulesOfUsers(affectedUsers(change), change, known));
   return above === undefined
     ? undefined
     : forbidden(change, `cannot act on a user with more permissions than their own: ${shown(above)}`);
 }
 
 /** The rules of these users, including the roles of all authenticated users, which a visitor does not have. */
-function rulesOfThose(users: readonly string[], { subject }: DecidedChange, { permissions }: Known): readonly Rule[] {
+function rulesOfUsers(users: readonly string[], { subject }: DecidedChange, { permissions }: Known): readonly Rule[] {
   if (users.length === 0) return [];
   return permissions.rulesOf([
     ...users.flatMap((user) => permissions.bound(user)),
@@ -49,7 +50,7 @@ function rulesOfThose(users: readonly string[], { subject }: DecidedChange, { pe
 }
 
 /** The rules that a role granted before this change or deletion. */
-function takenFrom({ type, before }: DecidedChange, { permissions }: Known): readonly Rule[] {
+function rulesGrantedBefore({ type, before }: DecidedChange, { permissions }: Known): readonly Rule[] {
   return type.key === roleKey && before !== undefined ? permissions.rulesOf([before.metadata.name]) : [];
 }
 
@@ -57,7 +58,7 @@ function takenFrom({ type, before }: DecidedChange, { permissions }: Known): rea
  * A binding outlives its role, and a later role of that name may grant anything; until then nobody else may be bound to
  * it.
  */
-function missingRole(change: DecidedChange, { permissions }: Known): string | undefined {
+function describeMissingRole(change: DecidedChange, { permissions }: Known): string | undefined {
   const { type, after } = change;
   if (
     type.key !== roleBindingKey ||
@@ -73,7 +74,10 @@ function missingRole(change: DecidedChange, { permissions }: Known): string | un
  * Why the rules that a role would grant cannot be determined: somebody else may add rules to it, or to a role it
  * depends on.
  */
-function unforeseen({ before, after }: DecidedChange, { permissions, domain }: Known): string | undefined {
+function describeUnpredictableRole(
+  { before, after }: DecidedChange,
+  { permissions, domain }: Known,
+): string | undefined {
   if (after === undefined) return undefined;
   const { name } = after.metadata;
   if (before === undefined && builtInRoles.has(name))
@@ -86,7 +90,11 @@ function unforeseen({ before, after }: DecidedChange, { permissions, domain }: K
 }
 
 /** The rules that users hold after this change, whether or not they held them before. */
-function givenBy(change: DecidedChange, after: ResourceObject, { permissions, domain }: Known): readonly Rule[] {
+function rulesGrantedAfter(
+  change: DecidedChange,
+  after: ResourceObject,
+  { permissions, domain }: Known,
+): readonly Rule[] {
   const { name } = after.metadata;
   switch (change.type.key) {
     // A role grants its whole closure to its holders, and to roles that depend on it or aggregate it.

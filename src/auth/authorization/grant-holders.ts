@@ -25,7 +25,7 @@ const guard = streamName('guard:super-administrators');
  * changes on one node cannot both pass. Across nodes the guard stream decides. Only the object's own stream shows which
  * change was accepted, since these tables may lag.
  */
-export class SuperHolders {
+export class SuperAdministratorGuard {
   readonly #permissions: PermissionReader;
   readonly #unsettled = new Set<Ends>();
 
@@ -36,7 +36,7 @@ export class SuperHolders {
   judge(change: DecidedChange): Judged {
     const ends = endedBy(change);
     if (ends === undefined) return { ok: true };
-    return { ...this.#judge(ends), guard: takesSupport(change) ? guard : undefined };
+    return { ...this.#judge(ends), guard: removesHolder(change) ? guard : undefined };
   }
 
   #judge(ends: Ends): Judged {
@@ -70,7 +70,7 @@ export class SuperHolders {
  * Whether the change may take the super role from a user: it removes the user's binding, or the user can no longer log
  * in.
  */
-function takesSupport({ type, before, after }: DecidedChange): boolean {
+function removesHolder({ type, before, after }: DecidedChange): boolean {
   if (before === undefined || before.metadata.deletionTimestamp !== undefined) return false;
   if (type.key === userKey) return !isDisabled(before) && passwordRevisionOf(before) !== undefined;
   if (roleNameOf(before) !== superRole) return false;

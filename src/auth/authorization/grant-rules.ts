@@ -3,15 +3,15 @@ import { refuse, type Refused } from '../../command/refuse.ts';
 import type { Subject } from '../../command/subject.ts';
 import { typeKeyOf } from '../../resource/type/type-declaration.ts';
 import type { DecidedChange, Judged, WriteRules } from '../../write/rules.ts';
-import { beyondWhatIsHeld } from './grant-checks.ts';
-import { SuperHolders } from './grant-holders.ts';
-import { lackOf } from './object-rights.ts';
-import { notReady, ownersBeyondRights, type TypeOfKind } from './owner-checks.ts';
+import { refuseEscalation } from './grant-checks.ts';
+import { SuperAdministratorGuard } from './grant-holders.ts';
+import { missingRight } from './object-rights.ts';
+import { notReady, checkOwnerRights, type TypeOfKind } from './owner-checks.ts';
 import type { PermissionReader } from '../../read/permission-reader.ts';
 import { platformTypes, roleBindingKey, roleKey } from '../types/platform-types.ts';
 import { roleNameOf } from '../types/role-binding-type.ts';
 import { TokenQuota } from '../authentication/token-quota.ts';
-import { broken } from '../types/type-members.ts';
+import { refuseViolations } from '../types/type-members.ts';
 
 const permitted: Judged = { ok: true };
 
@@ -30,25 +30,25 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
   const strategies = new Map(
     platformTypes(domain).map(({ declaration: { group, plural }, strategy }) => [typeKeyOf(group, plural), strategy]),
   );
-  const superHolders = new SuperHolders(permissions);
+  const superHolders = new SuperAdministratorGuard(permissions);
   const tokens = new TokenQuota(permissions);
   return {
     // A message for a plugin may reach the plugin's callers, and one for the platform the Plugin's status.
     mayName: (subject, type, name) =>
       (subject.kind === 'user' || subject.kind === 'visitor') &&
       permissions.isReady() &&
-      lackOf({ verb: 'get', type, name }, subject, permissions) === undefined,
+      missingRight({ verb: 'get', type, name }, subject, permissions) === undefined,
     strategyOf: (type) => strategies.get(type),
     judge: (change) => {
-      const unowned = ownersBeyondRights(change, { permissions, typeOfKind });
+      const unowned = checkOwnerRights(change, { permissions, typeOfKind });
       if (unowned !== undefined) return unowned;
       if (!strategies.has(change.type.key) || isPlatformsOwn(change.subject)) return permitted;
-      const standing = standingRoleRefusal(change);
+      const standing = refuseBuiltInRoleChange(change);
       if (standing !== undefined) return standing;
       if (!permissions.isReady()) return change.subject.kind === 'plugin' ? permitted : notReady;
       return (
-        (change.subject.kind === 'platform' ? undefined : missingRole(change, permissions)) ??
-        beyondWhatIsHeld(change, { permissions, domain }) ??
+        (change.subject.kind === 'platform' ? undefined : refuseMissingRole(change, permissions)) ??
+        refuseEscalation(change, { permissions, domain }) ??
         tokens.judge(change) ??
         superHolders.judge(change)
       );
@@ -70,25 +70,27 @@ function isPlatformsOwn(subject: Subject): boolean {
  * Roles that apply to everybody, or that the platform depends on. Only an authenticated user may change a role that
  * applies to everybody.
  */
-function standingRoleRefusal({ type, subject, before, after }: DecidedChange): Refused | undefined {
+function refuseBuiltInRoleChange({ type, subject, before, after }: DecidedChange): Refused | undefined {
   const { name = '' } = (after ?? before)?.metadata ?? {};
   if (type.key !== roleKey) return undefined;
   if (name === superRole)
-    return untouchable(name, 'the super administrator role cannot be created, changed or deleted');
+    return refuseRoleChange(name, 'the super administrator role cannot be created, changed or deleted');
   if (name !== anonymousRole && name !== authenticatedRole) return undefined;
   if (after === undefined)
-    return untouchable(name, 'this role applies to every request: it can be changed but not deleted');
-  return subject.kind === 'visitor' ? untouchable(name, 'only an authenticated user can change it') : undefined;
+    return refuseRoleChange(name, 'this role applies to every request: it can be changed but not deleted');
+  return subject.kind === 'visitor' ? refuseRoleChange(name, 'only an authenticated user can change it') : undefined;
 }
 
-function untouchable(role: string, why: string): Refused {
+function refuseRoleChange(role: string, why: string): Refused {
   return refuse('forbidden', `roles "${role}" is forbidden: ${why}`);
 }
 
 /** A binding whose role was deleted can still be changed in other respects. */
-function missingRole({ type, before, after }: DecidedChange, permissions: PermissionReader): Refused | undefined {
+function refuseMissingRole({ type, before, after }: DecidedChange, permissions: PermissionReader): Refused | undefined {
   if (type.key !== roleBindingKey || after === undefined) return undefined;
   const role = roleNameOf(after);
   if ((before !== undefined && roleNameOf(before) === role) || permissions.role(role) !== undefined) return undefined;
-  return broken(after, [{ pointer: '/roleRef/name', detail: `there is no role named ${JSON.stringify(role)}` }]);
+  return refuseViolations(after, [
+    { pointer: '/roleRef/name', detail: `there is no role named ${JSON.stringify(role)}` },
+  ]);
 }

@@ -13,7 +13,7 @@ export type ObjectRight = {
 };
 
 /** Why the subject lacks the right, in the wording of a refused request; undefined when a rule grants it. */
-export function lackOf(
+export function missingRight(
   { verb, type, ...place }: ObjectRight,
   subject: Subject,
   permissions: PermissionReader,

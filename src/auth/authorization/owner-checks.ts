@@ -5,7 +5,7 @@ import type { OwnerReference, ResourceObject } from '../../resource/object/objec
 import { groupOf } from '../../resource/object/owner-reference.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { DecidedChange } from '../../write/rules.ts';
-import { lackOf } from './object-rights.ts';
+import { missingRight } from './object-rights.ts';
 import type { PermissionReader } from '../../read/permission-reader.ts';
 
 /** The registered type of a group and kind, in any version. */
@@ -24,7 +24,7 @@ export const notReady: Refused = {
  * a blocking object delays its owner's deletion. As in Kubernetes' OwnerReferencesPermissionEnforcement, any difference
  * is a change, including removal and order; a create needs no right to delete. Undefined: allowed.
  */
-export function ownersBeyondRights(change: DecidedChange, known: Known): Refused | undefined {
+export function checkOwnerRights(change: DecidedChange, known: Known): Refused | undefined {
   const { before, after, subject } = change;
   // Usually neither version has owners, and this comparison is cheap.
   const [was, is] = [before?.metadata.ownerReferences, after?.metadata.ownerReferences];
@@ -42,7 +42,7 @@ function undeletable(
   { type, subject }: DecidedChange,
   { permissions }: Known,
 ): Refused | undefined {
-  const unheld = lackOf({ verb: 'delete', type, name }, subject, permissions);
+  const unheld = missingRight({ verb: 'delete', type, name }, subject, permissions);
   return unheld === undefined
     ? undefined
     : refuse('forbidden', `${unheld}: a change of metadata.ownerReferences needs this right`);
@@ -54,7 +54,7 @@ function firstBeyondRights(
   known: Known,
 ): Refused | undefined {
   for (const owner of owners) {
-    const refused = blockingBeyondRights(owner, change, known);
+    const refused = checkBlockingRights(owner, change, known);
     if (refused !== undefined) return refused;
   }
   return undefined;
@@ -69,7 +69,7 @@ function newlyBlocking(
 }
 
 /** The resource of an unregistered kind is unknown: only a super administrator may block such an owner. */
-function blockingBeyondRights(
+function checkBlockingRights(
   owner: OwnerReference,
   { subject }: DecidedChange,
   { permissions, typeOfKind }: Known,
@@ -77,7 +77,7 @@ function blockingBeyondRights(
   const { apiVersion, kind, name } = owner;
   const type = typeOfKind(groupOf(apiVersion), kind);
   if (type !== undefined) {
-    const unheld = lackOf({ verb: 'update', type, name, subresource: 'finalizers' }, subject, permissions);
+    const unheld = missingRight({ verb: 'update', type, name, subresource: 'finalizers' }, subject, permissions);
     return unheld === undefined ? undefined : refuse('forbidden', `${unheld}: blockOwnerDeletion needs this right`);
   }
   if (permissions.rightsOf(subject).isSuperAdministrator) return undefined;

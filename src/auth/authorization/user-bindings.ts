@@ -32,7 +32,7 @@ type Binding = {
 };
 
 type Verb = 'create' | 'update' | 'delete';
-type Step = { readonly verb: Verb; readonly command: Command };
+type BindingChange = { readonly verb: Verb; readonly command: Command };
 
 const done: BindingsReplaced = { ok: true };
 
@@ -96,7 +96,7 @@ class Replacement {
     }
   }
 
-  async #execute({ verb, command }: Step, dryRun: boolean): Promise<Rejection | undefined> {
+  async #execute({ verb, command }: BindingChange, dryRun: boolean): Promise<Rejection | undefined> {
     const outcome = await this.#ports.execute(this.#ports.type, command, this.#contextOf(verb, dryRun));
     if (!outcome.ok) return outcome.rejection;
     if (dryRun) return undefined;
@@ -115,7 +115,7 @@ class Replacement {
    * Updates, which leave a binding to other users and need rights of their own, come before deletions, which may remove
    * the writer's rights.
    */
-  #plan(roles: readonly string[], bindings: readonly Binding[]): readonly Step[] {
+  #plan(roles: readonly string[], bindings: readonly Binding[]): readonly BindingChange[] {
     const bound = new Set(bindings.map(({ role }) => role));
     const wanted = new Set(roles);
     const superfluous = bindings.filter(({ role }) => !wanted.has(role)).map((binding) => this.#removal(binding));
@@ -154,7 +154,7 @@ class Replacement {
     );
   }
 
-  #creation(role: string): Step {
+  #creation(role: string): BindingChange {
     const object = {
       metadata: { name: this.#freeName(role) },
       roleRef: { apiGroup: '', kind: 'Role', name: role },
@@ -172,7 +172,7 @@ class Replacement {
     return name;
   }
 
-  #removal({ name, uid, stored, subjects }: Binding): Step {
+  #removal({ name, uid, stored, subjects }: Binding): BindingChange {
     const others = subjects.filter((subject) => !this.#isUser(subject));
     const resourceVersion = stored.position.toString();
     if (others.length === 0)

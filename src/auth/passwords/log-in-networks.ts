@@ -1,14 +1,14 @@
 import { knownNetworksPerUserMax, knownNetworksUsersMax } from '../../limits/access.ts';
 
 /** The networks from which users have logged in since this node started, by the user's uid. Keeps the latest ones. */
-export class KnownNetworks {
+export class LogInNetworks {
   readonly #byUser = new Map<string, readonly string[]>();
 
   has(uid: string | undefined, network: string): boolean {
     return uid !== undefined && this.#byUser.get(uid)?.includes(network) === true;
   }
 
-  note(uid: string, network: string): void {
+  record(uid: string, network: string): void {
     const others = (this.#byUser.get(uid) ?? []).filter((known) => known !== network);
     this.#byUser.delete(uid);
     const oldest = this.#byUser.size >= knownNetworksUsersMax ? this.#byUser.keys().next() : undefined;

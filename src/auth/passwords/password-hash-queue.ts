@@ -13,7 +13,7 @@ import {
 } from '../../limits/access.ts';
 
 /** The client that a password is hashed for. */
-export type Turn = {
+export type HashRequest = {
   readonly network: string;
   /** The user has logged in from this network before, or is logged in. */
   readonly isKnown: boolean;
@@ -22,8 +22,8 @@ export type Turn = {
 };
 
 /** `work` did not start: the queue is full, or the client disconnected. */
-export type TurnedAway = { readonly done: false; readonly isGone: boolean; readonly retryAfterSeconds: number };
-export type Turned<Result> = { readonly done: true; readonly result: Result } | TurnedAway;
+export type HashRejected = { readonly done: false; readonly isGone: boolean; readonly retryAfterSeconds: number };
+export type HashResult<Result> = { readonly done: true; readonly result: Result } | HashRejected;
 
 type Waiting = { readonly network: string; readonly start: () => void; readonly turnAway: () => void };
 type Lane = TurnQueue<string, Waiting>;
@@ -38,7 +38,7 @@ const newestShare = 1 / 8;
  * lane's length is bounded by the number of hashes that fit in `passwordHashWaitMs` at their present duration; no
  * request waits longer.
  */
-export class HashingTurns {
+export class PasswordHashQueue {
   readonly #clock: Clock;
   readonly #known: Lane = new TurnQueue();
   readonly #unknown: Lane = new TurnQueue();
@@ -56,7 +56,7 @@ export class HashingTurns {
     this.#clock = clock;
   }
 
-  async run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Turned<Result>> {
+  async run<Result>(turn: HashRequest, work: () => Promise<Result>): Promise<HashResult<Result>> {
     if (hasGone(turn)) return this.#away(turn);
     const isFree = this.#running < passwordHashesMax;
     if (isFree) this.#running += 1;
@@ -79,7 +79,7 @@ export class HashingTurns {
     return this.#known.size + this.#unknown.size;
   }
 
-  async #wait({ network, isKnown, signal }: Turn): Promise<boolean> {
+  async #wait({ network, isKnown, signal }: HashRequest): Promise<boolean> {
     const lane = isKnown ? this.#known : this.#unknown;
     if (lane.sizeOf(network) >= passwordHashesWaitingPerNetworkMax) return false;
     if (lane.size >= this.#places() && !this.#makeRoom(lane, network)) return false;
@@ -157,12 +157,12 @@ export class HashingTurns {
   }
 
   /** `retryAfterSeconds`: until all waiting requests are served. */
-  #away(turn: Turn): TurnedAway {
+  #away(turn: HashRequest): HashRejected {
     const drainedMs = ((this.waiting + this.#running) * this.#hashMs) / passwordHashesMax;
     return { done: false, isGone: hasGone(turn), retryAfterSeconds: Math.max(1, Math.ceil(drainedMs / 1_000)) };
   }
 }
 
-function hasGone({ signal }: Turn): boolean {
+function hasGone({ signal }: HashRequest): boolean {
   return signal?.aborted === true;
 }

@@ -2,10 +2,10 @@ import type { Clock } from '../../base/clock.ts';
 import { networkOf } from '../../base/network-of.ts';
 import { passwordLengthMax } from '../../limits/access.ts';
 import { nameLengthMax } from '../../limits/objects.ts';
-import { undecided, wrongPair, type NotAuthenticated } from '../authentication/authenticated.ts';
-import type { Elsewhere } from '../authentication/unfolded-writes.ts';
-import type { Turn } from './password-hash-queue.ts';
-import { KnownNetworks } from './log-in-networks.ts';
+import { unavailableNow, invalidPassword, type NotAuthenticated } from '../authentication/authenticated.ts';
+import type { UnfoldedWrites } from '../authentication/unfolded-writes.ts';
+import type { HashRequest } from './password-hash-queue.ts';
+import { LogInNetworks } from './log-in-networks.ts';
 import { LoginFailures, type Attempt } from './log-in-limits.ts';
 import type { Passwords } from './password.ts';
 import type { PermissionReader, UserRecord } from '../../read/permission-reader.ts';
@@ -20,7 +20,7 @@ export type PasswordLogInsDependencies = {
   readonly permissions: Pick<PermissionReader, 'user'>;
   readonly clock: Clock;
   /** Reads writes of other nodes that this node has not folded yet; undefined on a single node. */
-  readonly elsewhere?: Pick<Elsewhere, 'hasNewsOf'> | undefined;
+  readonly elsewhere?: Pick<UnfoldedWrites, 'refreshObject'> | undefined;
 };
 
 export type LogIn = {
@@ -38,7 +38,7 @@ export type LogIn = {
 export class PasswordLogIns {
   readonly #dependencies: PasswordLogInsDependencies;
   readonly #failures = new LoginFailures();
-  readonly #known = new KnownNetworks();
+  readonly #known = new LogInNetworks();
 
   constructor(dependencies: PasswordLogInsDependencies) {
     this.#dependencies = dependencies;
@@ -46,7 +46,7 @@ export class PasswordLogIns {
 
   async verify({ username, password, address, signal }: LogIn): Promise<PasswordVerified> {
     // No user has such a name or password, and a queued request must not hold megabytes.
-    if (username.length > nameLengthMax || password.length > passwordLengthMax * 2) return wrongPair;
+    if (username.length > nameLengthMax || password.length > passwordLengthMax * 2) return invalidPassword;
     const { permissions, elsewhere } = this.#dependencies;
     const network = networkOf(address);
     const attempt = { username, network, isKnown: this.#known.has(permissions.user(username)?.uid, network), signal };
@@ -61,12 +61,12 @@ export class PasswordLogIns {
       takeBack = this.#failures.begin(attempt, this.#dependencies.clock.monotonic());
       return this.#compare(username, password);
     });
-    const again = isWrong(first) && (await elsewhere?.hasNewsOf(userKey, username)) === true;
+    const again = isWrong(first) && (await elsewhere?.refreshObject(userKey, username)) === true;
     const answer = again ? await this.#inTurn(attempt, async () => this.#compare(username, password)) : first;
     if (answer.ok) {
       takeBack();
       guessedRight();
-      this.#known.note(answer.user.uid, network);
+      this.#known.record(answer.user.uid, network);
     }
     return answer;
   }
@@ -76,10 +76,10 @@ export class PasswordLogIns {
     return this.#failures.isGuessed(username, address, this.#dependencies.clock.monotonic());
   }
 
-  async #inTurn(turn: Turn, verify: () => Promise<PasswordVerified>): Promise<PasswordVerified> {
+  async #inTurn(turn: HashRequest, verify: () => Promise<PasswordVerified>): Promise<PasswordVerified> {
     const turned = await this.#dependencies.passwords.turns.run(turn, verify);
     if (turned.done) return turned.result;
-    return turned.isGone ? undecided : { ...busy, retryAfterSeconds: turned.retryAfterSeconds };
+    return turned.isGone ? unavailableNow : { ...busy, retryAfterSeconds: turned.retryAfterSeconds };
   }
 
   #refuse(attempt: Attempt): NotAuthenticated | undefined {
@@ -95,7 +95,7 @@ export class PasswordLogIns {
     const stored =
       usable?.passwordRevision === undefined ? undefined : secrets.passwordHash(usable.uid, usable.passwordRevision);
     const isRight = await passwords.verify(password, stored);
-    return isRight && usable !== undefined ? { ok: true, user: usable } : wrongPair;
+    return isRight && usable !== undefined ? { ok: true, user: usable } : invalidPassword;
   }
 }
 

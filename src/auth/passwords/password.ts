@@ -2,7 +2,7 @@ import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:c
 
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { passwordHashMemoryBytesMax } from '../../limits/access.ts';
-import { HashingTurns, type Turn, type Turned } from './password-hash-queue.ts';
+import { PasswordHashQueue, type HashRequest, type HashResult } from './password-hash-queue.ts';
 
 /**
  * Password hashes as PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. The parameters are OWASP's for 32 MiB. A hash
@@ -21,18 +21,18 @@ const phcString = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+
 
 /** Hashes and verifies passwords. Hashes for clients run within a turn of the client's network. */
 export class Passwords {
-  readonly turns: HashingTurns;
+  readonly turns: PasswordHashQueue;
   readonly #cost: HashCost;
   /** Compared in place of the hash of a user without one, so that the cost is the same. No password matches it. */
   readonly #nobody: Phc;
 
   constructor(cost = hashCost, clock: Clock = systemClock) {
-    this.turns = new HashingTurns(clock);
+    this.turns = new PasswordHashQueue(clock);
     this.#cost = cost;
     this.#nobody = { ...cost, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
   }
 
-  async hash(password: string, turn: Turn): Promise<Turned<string>> {
+  async hash(password: string, turn: HashRequest): Promise<HashResult<string>> {
     return this.turns.run(turn, () => this.#hash(password));
   }
 

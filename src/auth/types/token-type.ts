@@ -6,7 +6,7 @@ import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 import type { Violation } from '../../resource/type/resource-type.ts';
-import { broken, core, defined, membersAt, nameSchema, withStatus, type Members } from './type-members.ts';
+import { refuseViolations, core, defined, membersAt, nameSchema, withStatus, type Members } from './type-members.ts';
 
 /** Personal access tokens (decision 7.2). Only the response to the create contains the text. */
 export const tokenType: TypeDeclaration<never> = {
@@ -83,7 +83,7 @@ function created({ after, subject, kept, now }: Completion): Completed {
   const { expiresAt } = spec;
   // Negated, so that an unparsable time (NaN) is refused as well.
   if (expiresAt !== undefined && !(timeOf(expiresAt) > Date.parse(now)))
-    return broken(after, [{ pointer: '/spec/expiresAt', detail: 'must be in the future' }]);
+    return refuseViolations(after, [{ pointer: '/spec/expiresAt', detail: 'must be in the future' }]);
   const object = withStatus(
     { ...after, spec: { ...spec, ...defined({ owner: owned.owner }) } },
     defined({ ownerUid: owned.ownerUid }),
@@ -117,7 +117,7 @@ function updated({ before, after, subject }: Completion, stored: Members): Compl
   const violations = [...changesOfWhatIsFixed(stored, spec)];
   if (stored['revoked'] === true && spec['revoked'] !== true)
     violations.push({ pointer: '/spec/revoked', detail: 'cannot be undone: a revoked token stays revoked' });
-  if (violations.length > 0) return broken(after, violations);
+  if (violations.length > 0) return refuseViolations(after, violations);
   const { token: _shownOnce, ...status } = membersAt(
     subject.kind === 'platform' && after['status'] !== undefined ? after : before,
     'status',

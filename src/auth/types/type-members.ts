@@ -33,6 +33,9 @@ export function withStatus({ status: _replaced, ...object }: ResourceObject, sta
   return Object.keys(status).length === 0 ? object : { ...object, status };
 }
 
-export function broken({ kind, metadata: { name } }: ResourceObject, violations: readonly Violation[]): Refused {
+export function refuseViolations(
+  { kind, metadata: { name } }: ResourceObject,
+  violations: readonly Violation[],
+): Refused {
   return invalid({ kind, group: core.group }, name, violations);
 }

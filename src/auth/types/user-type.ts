@@ -4,7 +4,7 @@ import { displayNameLengthMax, emailLengthMax, passwordLengthMax, passwordLength
 import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
 import type { Metadata, ResourceObject } from '../../resource/object/object.ts';
 import { commonPasswordProblem } from '../passwords/common-passwords.ts';
-import { broken, core, defined, membersAt, withStatus, type Members } from './type-members.ts';
+import { refuseViolations, core, defined, membersAt, withStatus, type Members } from './type-members.ts';
 
 /** Users (decision 7.1), named by `metadata.name`. A password is write-only. */
 export const userType: TypeDeclaration<never> = {
@@ -84,12 +84,12 @@ export const userStrategy: Strategy = {
     );
     if (typeof password !== 'string') return { ok: true, object };
     if (!isOperators(subject) && Array.from(password).length < passwordLengthMin) {
-      return broken(after, [
+      return refuseViolations(after, [
         { pointer: '/spec/password', detail: `must be at least ${String(passwordLengthMin)} characters` },
       ]);
     }
     const problem = commonPasswordProblem(password, after.metadata.name);
-    if (problem !== undefined) return broken(after, [{ pointer: '/spec/password', detail: problem }]);
+    if (problem !== undefined) return refuseViolations(after, [{ pointer: '/spec/password', detail: problem }]);
     if (kept === undefined) return { ok: true, object, withheld: { kind: 'password', text: password } };
     return {
       ok: true,

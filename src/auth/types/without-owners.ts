@@ -1,6 +1,6 @@
 import { deepEqual } from '../../base/json.ts';
 import type { Strategy } from '../../command/strategy.ts';
-import { broken } from './type-members.ts';
+import { refuseViolations } from './type-members.ts';
 
 /**
  * The strategy of a type that takes no owner references from any writer: an owner would decide over accounts.
@@ -15,7 +15,7 @@ export function withoutOwners(strategy: Strategy): Strategy {
       const isNew =
         after.metadata.ownerReferences?.some((owner) => !stored.some((known) => deepEqual(owner, known))) === true;
       if (!isNew) return strategy.complete(completion);
-      return broken(after, [
+      return refuseViolations(after, [
         { pointer: '/metadata/ownerReferences', detail: `must not be set: a ${after.kind} has no owners` },
       ]);
     },

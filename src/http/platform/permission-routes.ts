@@ -1,4 +1,4 @@
-import type { Elsewhere } from '../../auth/authentication/unfolded-writes.ts';
+import type { UnfoldedWrites } from '../../auth/authentication/unfolded-writes.ts';
 import { subjectNamed } from '../../auth/authorization/named-subject.ts';
 import type { PermissionReader } from '../../read/permission-reader.ts';
 import { roleBindingKey, roleKey, userKey } from '../../auth/types/platform-types.ts';
@@ -27,7 +27,7 @@ export type PermissionRoutesDependencies = {
   readonly execute: Execute;
   readonly permissions: PermissionReader;
   /** Queried before a user or role is reported as missing: another node may have just created it. */
-  readonly elsewhere: Pick<Elsewhere, 'hasNewsOf'>;
+  readonly elsewhere: Pick<UnfoldedWrites, 'refreshObject'>;
 };
 
 /** The permissions API for front ends (decision 6.10). */
@@ -162,7 +162,7 @@ class PermissionRoutes {
 
   async #lookedUp(name: string): Promise<Subject | undefined> {
     const known = this.#known(name);
-    return known === undefined && (await this.#dependencies.elsewhere.hasNewsOf(userKey, name))
+    return known === undefined && (await this.#dependencies.elsewhere.refreshObject(userKey, name))
       ? this.#known(name)
       : known;
   }
@@ -171,7 +171,7 @@ class PermissionRoutes {
   async #learn(roles: readonly string[]): Promise<void> {
     const { permissions, elsewhere } = this.#dependencies;
     for (const role of roles) {
-      if (permissions.role(role) === undefined && !(await elsewhere.hasNewsOf(roleKey, role))) return;
+      if (permissions.role(role) === undefined && !(await elsewhere.refreshObject(roleKey, role))) return;
     }
   }
 

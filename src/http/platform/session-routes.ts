@@ -1,8 +1,8 @@
-import { wrongPair, type NotAuthenticated } from '../../auth/authentication/authenticated.ts';
+import { invalidPassword, type NotAuthenticated } from '../../auth/authentication/authenticated.ts';
 import type { Authenticator } from '../../auth/authentication/authenticator.ts';
 import type { PermissionReader, UserRecord } from '../../read/permission-reader.ts';
 import { clearedCookie, cookieOf, csrfTokenOf } from '../../auth/authentication/session-cookie.ts';
-import { loggedIn } from '../../auth/authentication/credential-validity.ts';
+import { passwordSubject } from '../../auth/authentication/credential-validity.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Command, WriteContext, WriteOutcome } from '../../command/command.ts';
 import { platformContext } from '../../command/platform-context.ts';
@@ -58,11 +58,11 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
     return notLoggedIn(verified);
   }
   // The user may have changed while the hash was computed.
-  if (!dependencies.authenticator.isValid(loggedIn(verified.user))) return notLoggedIn(wrongPair);
+  if (!dependencies.authenticator.isValid(passwordSubject(verified.user))) return notLoggedIn(invalidPassword);
   const outcome = await dependencies.execute(
     dependencies.sessions,
     creation(verified.user, dependencies),
-    contextOf(exchange, 'create', loggedIn(verified.user)),
+    contextOf(exchange, 'create', passwordSubject(verified.user)),
   );
   if (!outcome.ok) return refusal(problemOf(outcome.rejection));
   await endOldest(verified.user.name, exchange, dependencies);

@@ -5,7 +5,7 @@ import { SessionKeeper } from '../../../reconcilers/platform/sessions.ts';
 import { commonPasswordProblem } from '../../auth/passwords/common-passwords.ts';
 import { Authenticator } from '../../auth/authentication/authenticator.ts';
 import { createAuthorizer, type Authorize, type IdlePlugin } from '../../auth/authorization/authorize.ts';
-import { Elsewhere } from '../../auth/authentication/unfolded-writes.ts';
+import { UnfoldedWrites } from '../../auth/authentication/unfolded-writes.ts';
 import { OidcVerifier } from '../../auth/authentication/oidc.ts';
 import type { ApiRequest } from '../../read/permission-reader.ts';
 import { sinceAdministered, type Judging } from '../../auth/authorization/gated-permissions.ts';
@@ -15,7 +15,7 @@ import {
   isHeld,
   type AdministratorReport,
 } from '../../auth/super-administrator.ts';
-import { tokenUseWriter } from '../../auth/authentication/token-use.ts';
+import { createTokenUseRecorder } from '../../auth/authentication/token-use.ts';
 import { roleBindingKey, sessionKey, tokenKey, userKey } from '../../auth/types/platform-types.ts';
 import { Slices } from '../../base/slices.ts';
 import { must } from '../../base/unreachable.ts';
@@ -68,7 +68,7 @@ export function composeAccess(parts: AccessParts): Access {
     eventLog,
     models,
   } = parts;
-  const elsewhere = new Elsewhere({ log: eventLog, reader: models, secrets, clock });
+  const elsewhere = new UnfoldedWrites({ log: eventLog, reader: models, secrets, clock });
   let isFounded = false;
   const judging = sinceAdministered(permissions, () => isFounded);
   const authenticator = composeAuthenticator(parts, { judging, elsewhere });
@@ -113,7 +113,7 @@ function typeOf({ registry }: AccessParts, key: TypeKey): ResourceType {
 type RouteParts = {
   readonly authenticator: Authenticator;
   readonly authorize: Authorize;
-  readonly elsewhere: Elsewhere;
+  readonly elsewhere: UnfoldedWrites;
   readonly refusals: RefusalLog;
 };
 
@@ -184,7 +184,7 @@ async function createAdministrator(parts: AccessParts): Promise<AdministratorRep
 
 type AuthenticatorParts = {
   readonly judging: Judging;
-  readonly elsewhere: Elsewhere;
+  readonly elsewhere: UnfoldedWrites;
 };
 
 /** ADMIN_PASSWORD applies to the first start only, which is known once the log is folded. */
@@ -212,7 +212,7 @@ function composeAuthenticator(parts: AccessParts, { judging, elsewhere }: Authen
     clock,
     elsewhere,
     oidc: oidc === undefined ? undefined : new OidcVerifier({ settings: oidc, clock, fetch, onProblem }),
-    noteUse: tokenUseWriter({
+    recordUse: createTokenUseRecorder({
       execute,
       reader: models,
       tokens: typeOf(parts, tokenKey),

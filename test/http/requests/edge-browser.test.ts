@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { test, type Test } from 'tap';
 
-import { undecided, unauthorized, type Authenticated } from '../../../src/auth/authentication/authenticated.ts';
+import { unavailableNow, unauthorized, type Authenticated } from '../../../src/auth/authentication/authenticated.ts';
 import type { Shown } from '../../../src/auth/authentication/authenticator.ts';
 import type { Subject } from '../../../src/command/subject.ts';
 import { jsonAnswer } from '../../../src/http/answer.ts';
@@ -17,7 +17,7 @@ const cookie = 'ledgerplane_session=good';
 /** `Authorization: admin` is the administrator, the cookie `good` a session, any other a dead one. */
 function authenticate({ authorization, cookie: shown }: Shown): Authenticated {
   if (authorization === 'admin') return { ok: true, subject: administrator };
-  if (authorization === 'later') return undecided;
+  if (authorization === 'later') return unavailableNow;
   if (authorization !== undefined) return unauthorized('wrong');
   if (shown === undefined) return { ok: true, subject: { kind: 'visitor' } };
   return shown === cookie ? { ok: true, subject: session } : unauthorized('dead');

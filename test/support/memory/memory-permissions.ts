@@ -71,7 +71,7 @@ export class MemoryPermissions implements PermissionReader {
       roles: new Set(),
       find: () => undefined,
       pluginsFor: () => new Set(),
-      lacks: ([rule]) => rule,
+      findUncovered: ([rule]) => rule,
       rules: () => [],
     };
   }

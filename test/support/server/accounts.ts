@@ -9,7 +9,7 @@ import { LmdbTables } from '../../../projections/lmdb-tables.ts';
 import { ObjectModels } from '../../../projections/object-models.ts';
 import { PermissionTables } from '../../../projections/permissions/permission-tables.ts';
 import { catchUp, follow } from '../../../projections/runner.ts';
-import { Elsewhere } from '../../../src/auth/authentication/unfolded-writes.ts';
+import { UnfoldedWrites } from '../../../src/auth/authentication/unfolded-writes.ts';
 import { Authenticator } from '../../../src/auth/authentication/authenticator.ts';
 import { Secrets } from '../../../src/auth/authentication/secrets.ts';
 import {
@@ -82,8 +82,8 @@ export class Accounts {
       passwords: this.passwords,
       permissions: this.permissions,
       clock,
-      elsewhere: new Elsewhere({ log, reader: models, secrets: this.secrets, clock }),
-      noteUse: (name) => {
+      elsewhere: new UnfoldedWrites({ log, reader: models, secrets: this.secrets, clock }),
+      recordUse: (name) => {
         this.used.push(name);
       },
     });
