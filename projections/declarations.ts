@@ -12,14 +12,14 @@ import type { LmdbTables, Writer } from './lmdb-tables.ts';
 
 const none: ReadonlySet<string> = new Set();
 
-type Known = {
+type DeclarationTables = {
   readonly declared: Map<TypeKey, Declared>;
   readonly onceUnique: Map<TypeKey, ReadonlySet<string>>;
 };
 
 /** The declarations in folded events: stored in the tables, read from memory. */
 export class Declarations implements DeclarationReader, DeclarationFeed {
-  readonly #known: Known;
+  readonly #known: DeclarationTables;
   readonly #listeners = new Set<(type: TypeKey) => void>();
   readonly #onLate = new Set<(late: LateWrite) => void>();
 
@@ -81,9 +81,9 @@ export class DeclarationsBatch {
   /** By type, when the batch adds indexes. */
   readonly onceUnique = new Map<TypeKey, ReadonlySet<string>>();
   readonly late: LateWrite[] = [];
-  readonly #known: Known;
+  readonly #known: DeclarationTables;
 
-  constructor(known: Known) {
+  constructor(known: DeclarationTables) {
     this.#known = known;
   }
 

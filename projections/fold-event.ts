@@ -24,7 +24,7 @@ export type Rows = {
 const unindexed = { after: undefined, entry: new Uint8Array(0) };
 
 /** The context of a fold. */
-export type Known = {
+export type FoldContext = {
   readonly rows: Rows;
   readonly type: (key: TypeKey) => ResourceType | undefined;
   readonly identity: LogIdentity;
@@ -36,7 +36,7 @@ export type Known = {
 export const foldedCategories = ['object', 'secret', 'platform', 'guard', 'type', 'unique'];
 
 /** Writes the effects of one event, and returns the change of an object; undefined if none changed. */
-export function foldEvent(recorded: RecordedEvent, writer: Writer, known: Known): Change | undefined {
+export function foldEvent(recorded: RecordedEvent, writer: Writer, known: FoldContext): Change | undefined {
   if (recorded.stream.startsWith('object:')) return foldObject(recorded, writer, known);
   const { event } = decodeEvent(recorded);
   assertFollows(recorded, known.rows.head(recorded.stream));
@@ -103,7 +103,7 @@ function uidOf({ stream }: RecordedEvent): string {
 }
 
 /** The object's row; undefined for a fence on a name without an object. */
-function foldObject(recorded: RecordedEvent, writer: Writer, known: Known): Change | undefined {
+function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext): Change | undefined {
   const { revision, position } = recorded;
   const { type: key, name } = objectStream(recorded);
   const decoded = decodeEvent(recorded);
@@ -154,7 +154,7 @@ function noteWritten(
 type Unregistered = {
   readonly object: ResourceObject | undefined;
   readonly previous: Buffer | undefined;
-  readonly known: Known;
+  readonly known: FoldContext;
 };
 
 /** A plugin may register the type before a watcher receives this change: the entries are computed on demand. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../src/base/clock.ts';
 import { Slices } from '../src/base/slices.ts';
-import { Turns } from '../src/base/event-loop-turns.ts';
+import { EventLoopTurns } from '../src/base/event-loop-turns.ts';
 import { must } from '../src/base/unreachable.ts';
 import {
   listJoinedBytesMax,
@@ -37,14 +37,14 @@ type ReadRow = (name: string) => Buffer | undefined;
 export class ListPages {
   readonly #tables: LmdbTables;
   readonly #clock: Clock;
-  readonly #turns: Turns;
+  readonly #turns: EventLoopTurns;
   /** Snapshots held by lists and initial watch states that are still being read. */
   #held = 0;
 
   constructor(tables: LmdbTables, clock: Clock) {
     this.#tables = tables;
     this.#clock = clock;
-    this.#turns = new Turns(clock, listTurnMs);
+    this.#turns = new EventLoopTurns(clock, listTurnMs);
   }
 
   page({ type, choice, position }: Listing): ListPage | LongList {

@@ -24,7 +24,7 @@ import { Declarations } from './declarations.ts';
 import { EventTimes } from './event-times.ts';
 import { foldEvent } from './fold-event.ts';
 import type { BuildProgress, Unindexed } from './index/index-build.ts';
-import { SnapshotPlaces } from '../src/read/snapshot-slots.ts';
+import { SnapshotSlots } from '../src/read/snapshot-slots.ts';
 import { Level } from './level.ts';
 import { ListPages, type Listing } from './list-pages.ts';
 import type { Checkpoint } from './checkpoint.ts';
@@ -56,7 +56,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   readonly #identity: () => LogIdentity;
   readonly #types: (key: TypeKey) => ResourceType | undefined;
   readonly #clock: Clock;
-  readonly snapshots: SnapshotPlaces;
+  readonly snapshots: SnapshotSlots;
   readonly #pages: ListPages;
   readonly #indexes: ObjectIndexes;
   readonly #listeners = new Set<(batch: ChangeBatch) => void>();
@@ -81,7 +81,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     this.level = new Level(dependencies.tables);
     this.older = new OlderRows(dependencies.tables);
     this.#pages = new ListPages(dependencies.tables, dependencies.clock);
-    this.snapshots = new SnapshotPlaces(dependencies.clock);
+    this.snapshots = new SnapshotSlots(dependencies.clock);
     const { position = logStart, events = 0, time = 0 } = this.#tables.checkpoint() ?? {};
     [this.#position, this.#events] = [position, events];
     const { clock, latestTime = () => clock.now() + clockDifferenceMsMax } = dependencies;

@@ -1,5 +1,5 @@
 import type { Clock } from '../src/base/clock.ts';
-import type { ReconcileBound } from './reconcile-slots.ts';
+import type { ReconcileSlots } from './reconcile-slots.ts';
 import type { Leadership } from './lease.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -9,7 +9,7 @@ export type Keys = Iterable<string | undefined>;
 export type ControllerOptions = {
   /** Of its metrics. */
   readonly name: string;
-  readonly bound: ReconcileBound;
+  readonly bound: ReconcileSlots;
   /** The plugin with the share of slots; the platform's by default. */
   readonly plugin?: string;
   /** Steps at once. */

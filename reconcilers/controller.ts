@@ -13,7 +13,7 @@ import {
   reconcileStopMs,
   reconcileStuckMax,
 } from './reconcile-limits.ts';
-import { Step, type Term } from './reconcile-step.ts';
+import { ReconcileStep, type Term } from './reconcile-step.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /**
@@ -26,7 +26,7 @@ export class Controller implements Measured {
   readonly #options: ControllerOptions;
   readonly #queue = new WorkQueue();
   readonly #delayed: DelayedKeys;
-  readonly #steps = new Set<Step>();
+  readonly #steps = new Set<ReconcileStep>();
   readonly #idle = new Set<() => void>();
   readonly #unsubscribe: readonly (() => void)[];
   #term: Term = { failures: new Map() };
@@ -199,7 +199,7 @@ export class Controller implements Measured {
 
   /** The result resolves when the step has ended or exceeded its time; undefined: it has ended already. */
   #begin(key: string): Promise<void> | undefined {
-    const step = new Step(key, this.#term);
+    const step = new ReconcileStep(key, this.#term);
     this.#steps.add(step);
     try {
       const outcome = this.#options.reconcile(key, step);
@@ -211,7 +211,7 @@ export class Controller implements Measured {
     return undefined;
   }
 
-  async #limited(step: Step, outcome: Promise<Outcome>): Promise<void> {
+  async #limited(step: ReconcileStep, outcome: Promise<Outcome>): Promise<void> {
     const { clock, timeLimitMs = reconcileStepMs } = this.#options;
     return new Promise((resolve) => {
       const timer = clock.after(timeLimitMs, () => {
@@ -229,7 +229,7 @@ export class Controller implements Measured {
     });
   }
 
-  #declareStuck(step: Step): void {
+  #declareStuck(step: ReconcileStep): void {
     step.isStuck = true;
     this.#stuck += 1;
     this.counts.stuck += 1;
@@ -238,7 +238,7 @@ export class Controller implements Measured {
     this.#tellIdle();
   }
 
-  #end(step: Step, outcome: Outcome): void {
+  #end(step: ReconcileStep, outcome: Outcome): void {
     const { key, term, isStuck } = step;
     this.#steps.delete(step);
     this.#queue.done(key);

@@ -27,7 +27,7 @@ export type Measured = {
  * a share, and all plugins together have one, so that none of them blocks the platform's controllers or another
  * plugin's.
  */
-export class ReconcileBound {
+export class ReconcileSlots {
   readonly #clock: Clock;
   readonly #all = new PQueue({ concurrency: reconcileSlotsMax });
   readonly #plugins = new PQueue({ concurrency: reconcilePluginSlotsMax });

@@ -2,7 +2,7 @@
 export type Term = { readonly failures: Map<string, number> };
 
 /** A running step, which holds its key. */
-export class Step {
+export class ReconcileStep {
   readonly key: string;
   readonly term: Term;
   /** It exceeded its time limit. */

@@ -1,4 +1,4 @@
-import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
+import { ReconcileSlots } from '../../reconcilers/reconcile-slots.ts';
 import { Controller } from '../../reconcilers/controller.ts';
 import { alwaysLeading } from '../../reconcilers/lease.ts';
 import { settled } from '../../reconcilers/outcome.ts';
@@ -22,7 +22,7 @@ export const reconcile: Measure = {
       let steps = 0;
       const one = new Controller({
         name: 'bench',
-        bound: new ReconcileBound(clock),
+        bound: new ReconcileSlots(clock),
         concurrency: 16,
         clock,
         leadership: alwaysLeading,
@@ -61,7 +61,7 @@ export const reconcile: Measure = {
         },
         {
           reader: reader as ObjectReader,
-          bound: new ReconcileBound(clock),
+          bound: new ReconcileSlots(clock),
           leadership: alwaysLeading,
           clock,
           loggerOf: () => log,

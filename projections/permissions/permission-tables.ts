@@ -23,10 +23,10 @@ import { bindingOf, liveObject, sessionOf, tokenOf, userOf } from './permission-
 import { Remembered, unboundedRights } from './permission-rights.ts';
 import { KnownRoles } from './permission-roles.ts';
 
-type Told = { readonly credentials: Set<string>; rights: boolean };
+type TableChanges = { readonly credentials: Set<string>; rights: boolean };
 
 /** Applies the present state of one object, undefined when deleted, and records the affected users. */
-type Take = (name: string, object: ResourceObject | undefined, told: Told) => void;
+type Take = (name: string, object: ResourceObject | undefined, told: TableChanges) => void;
 
 type TakeLive = (name: string, object: ResourceObject | undefined) => void;
 
@@ -75,7 +75,7 @@ export class PermissionTables implements PermissionReader {
   *#loading(): Steps<undefined> {
     this.#state = 'loading';
     for (const table of [this.#roles, this.#holders, this.#credentials]) table.clear();
-    const told: Told = { credentials: new Set(), rights: false };
+    const told: TableChanges = { credentials: new Set(), rights: false };
     for (const [type, take] of this.#takes) {
       for (const page of this.#reader.pages(type, all)) {
         yield* this.#read(type, page, (name, object) => {
@@ -173,7 +173,7 @@ export class PermissionTables implements PermissionReader {
 
   #apply({ changes }: ChangeBatch): void {
     if (this.#state === 'empty') return;
-    const told: Told = { credentials: new Set(), rights: false };
+    const told: TableChanges = { credentials: new Set(), rights: false };
     for (const { type, name, kind, deletionRequested, bytes } of changes) {
       const take = this.#takes.get(type);
       if (take !== undefined) take(name, kind === 'deleted' || deletionRequested ? undefined : liveObject(bytes), told);
@@ -183,10 +183,10 @@ export class PermissionTables implements PermissionReader {
   }
 
   #foldOf(domain: string): ReadonlyMap<TypeKey, Take> {
-    const noteCredentials = (told: Told, user: string | undefined): void => {
+    const noteCredentials = (told: TableChanges, user: string | undefined): void => {
       if (user !== undefined) told.credentials.add(user);
     };
-    const noteRights = (told: Told, changed: boolean): void => {
+    const noteRights = (told: TableChanges, changed: boolean): void => {
       told.rights ||= changed;
     };
     const known = <T>(object: ResourceObject | undefined, decode: (object: ResourceObject) => T): T | undefined =>

@@ -28,7 +28,7 @@ export type World = {
   readonly dependents: () => Iterable<Dependent | undefined>;
 };
 
-export type Step =
+export type CollectionStep =
   | { readonly type: 'nothing' }
   /** It waits for an owner of an unregistered type. */
   | { readonly type: 'undecided' }
@@ -40,14 +40,14 @@ export type Step =
   /** Removes this finalizer, since its work is done. */
   | { readonly type: 'finish'; readonly finalizer: string };
 
-const nothing: Step = { type: 'nothing' };
+const nothing: CollectionStep = { type: 'nothing' };
 
 /**
  * The next step for one object with regard to its owners and dependents (decision 3.5), as in Kubernetes' garbage
  * collector. Two differences: references to a deleted owner are removed even beside an owner of unknown type, and
  * owners that wait for each other in a cycle are released, while Kubernetes lets them wait.
  */
-export function* judgeDependent(world: World): Steps<Step> {
+export function* decideDependent(world: World): Steps<CollectionStep> {
   const { metadata } = world.object;
   const owners = ownersOf(world);
   const inState = (...states: readonly OwnerState[]): readonly string[] =>
@@ -80,7 +80,7 @@ function* judgeMarked({
     metadata: { finalizers = [] },
   },
   dependents,
-}: World): Steps<Step> {
+}: World): Steps<CollectionStep> {
   if (finalizers.includes(orphanFinalizer)) {
     return (yield* hasAny(dependents())) ? { type: 'wait' } : { type: 'finish', finalizer: orphanFinalizer };
   }

@@ -8,7 +8,7 @@ import type { OwnerReference, ResourceObject } from '../../src/resource/object/o
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { storedObject } from '../../src/resource/object/shown-object.ts';
 import { Controller } from '../controller.ts';
-import { judgeDependent, type OwnerState, type Step } from './garbage-collection.ts';
+import { decideDependent, type OwnerState, type CollectionStep } from './garbage-collection.ts';
 import { settled, type Outcome } from '../outcome.ts';
 import { OwnerGraph, type OwnerGraphDependencies } from '../owner-graph.ts';
 import { ownerConcurrencyMax } from './platform-limits.ts';
@@ -200,14 +200,14 @@ export class OwnerReferences {
     return this.#carryOut(key, read, await this.#judge(key, object));
   }
 
-  async #judge(key: string, object: ResourceObject): Promise<Step> {
+  async #judge(key: string, object: ResourceObject): Promise<CollectionStep> {
     const { uid, deletionTimestamp } = object.metadata;
     const isKnown = this.#waiting.has(uid);
     // Set before its dependents are read: a change of one of them meanwhile enqueues it again.
     if (deletionTimestamp !== undefined) this.#waiting.set(uid, key);
     const stateOf = (owner: OwnerReference): OwnerState => this.#graph.stateOf(owner);
-    const judging = judgeDependent({ object, stateOf, dependents: () => this.#graph.dependentsOf(object) });
-    let step: Step | undefined;
+    const judging = decideDependent({ object, stateOf, dependents: () => this.#graph.dependentsOf(object) });
+    let step: CollectionStep | undefined;
     try {
       return (step = await inSlices(judging, new Slices(this.#dependencies.clock)));
     } finally {
@@ -216,7 +216,7 @@ export class OwnerReferences {
     }
   }
 
-  async #carryOut(key: string, read: Read, step: Step): Promise<Outcome> {
+  async #carryOut(key: string, read: Read, step: CollectionStep): Promise<Outcome> {
     const { ownerReferences = [] } = read.object.metadata;
     switch (step.type) {
       case 'nothing':

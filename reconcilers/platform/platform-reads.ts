@@ -4,7 +4,7 @@ import type { ChangeFeed, ObjectReader } from '../../src/read/objects.ts';
 import { indexOf, type Selection } from '../../src/resource/query/list-query.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { storedObject } from '../../src/resource/object/shown-object.ts';
-import type { ReconcileBound } from '../reconcile-slots.ts';
+import type { ReconcileSlots } from '../reconcile-slots.ts';
 import type { Leadership } from '../lease.ts';
 import type { Read } from './platform-writes.ts';
 
@@ -14,7 +14,7 @@ export type PlatformDependencies = {
   readonly reader: ObjectReader;
   readonly execute: Execute;
   readonly leadership: Leadership;
-  readonly bound: ReconcileBound;
+  readonly bound: ReconcileSlots;
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly onError: (error: unknown, key: string) => void;

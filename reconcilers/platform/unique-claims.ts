@@ -14,7 +14,7 @@ import type { HeldValue } from '../../src/command/event.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import { valuesLetGo } from '../../src/resource/type/held-values.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import type { ReconcileBound } from '../reconcile-slots.ts';
+import type { ReconcileSlots } from '../reconcile-slots.ts';
 import { Controller } from '../controller.ts';
 import type { Leadership } from '../lease.ts';
 import { again, failed, settled, type Outcome } from '../outcome.ts';
@@ -40,7 +40,7 @@ export type ClaimsDependencies = {
    */
   readonly settle: (stream: StreamName, fenceOf: StreamRevision | undefined) => Promise<Settling>;
   readonly leadership: Leadership;
-  readonly bound: ReconcileBound;
+  readonly bound: ReconcileSlots;
   readonly clock: Clock;
   readonly onError: (error: unknown, key: string) => void;
 };

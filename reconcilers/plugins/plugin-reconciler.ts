@@ -4,7 +4,7 @@ import type { MountedReconciler, ReconcilerTrouble } from '../../src/plugin/api/
 import type { Change, ObjectReader } from '../../src/read/objects.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import { typeKeyOf } from '../../src/resource/type/type-declaration.ts';
-import type { ReconcileBound } from '../reconcile-slots.ts';
+import type { ReconcileSlots } from '../reconcile-slots.ts';
 import { Controller } from '../controller.ts';
 import { FailureLines } from '../failure-lines.ts';
 import type { Leadership } from '../lease.ts';
@@ -22,7 +22,7 @@ import {
 
 export type PluginReconcilerDependencies = {
   readonly reader: ObjectReader;
-  readonly bound: ReconcileBound;
+  readonly bound: ReconcileSlots;
   readonly leadership: Leadership;
   readonly clock: Clock;
   readonly loggerOf: (plugin: string) => PluginLogger;

@@ -5,7 +5,7 @@ import { TurnQueue } from './turn-queue.ts';
  * Divides each turn of the event loop among long-running readers: one after the other, in order of request, until the
  * turn's time is used up. A reader that needs more time queues again behind the others. Accounts take turns.
  */
-export class Turns {
+export class EventLoopTurns {
   readonly #clock: Clock;
   readonly #turnMs: number;
   readonly #waiting = new TurnQueue<string, () => void>();

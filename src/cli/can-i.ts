@@ -4,7 +4,7 @@ import { connect } from './connection.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { failed } from './failure.ts';
 import { reviewTarget } from './review-target.ts';
-import type { Surroundings } from './command-environment.ts';
+import type { CommandEnvironment } from './command-environment.ts';
 import { printable } from './text-table.ts';
 
 export type CanIOptions = ConnectionOptions & {
@@ -21,7 +21,7 @@ export async function canI(
   verb: string,
   words: string,
   options: CanIOptions,
-  surroundings: Surroundings,
+  surroundings: CommandEnvironment,
 ): Promise<boolean> {
   const target = reviewTarget(verb, words, options);
   const { client } = await connect(options, surroundings);

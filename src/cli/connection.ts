@@ -7,7 +7,7 @@ import { mistake } from './failure.ts';
 import { identityOf } from './identity.ts';
 import type { Identity } from './identity.ts';
 import { ServerClient } from './server-client.ts';
-import type { Surroundings } from './command-environment.ts';
+import type { CommandEnvironment } from './command-environment.ts';
 
 /** The options of every command that sends requests to the server. */
 export type ConnectionOptions = {
@@ -27,7 +27,7 @@ export type Connection = {
 const settingsRead = ['HOST', 'PORT', 'DATA_DIR', 'PLATFORM_DOMAIN'];
 
 /** Sends nothing yet; prompts for a password where one is needed. */
-export async function connect(options: ConnectionOptions, surroundings: Surroundings): Promise<Connection> {
+export async function connect(options: ConnectionOptions, surroundings: CommandEnvironment): Promise<Connection> {
   const environment = readEnvironment(surroundings.folder, surroundings.variables);
   const config = settingsOf(options, environment, surroundings.folder);
   const url = serverUrl(options.server ?? environment['LEDGERPLANE_SERVER'], config);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Environment } from '../config/environment.ts';
 import { mistake } from './failure.ts';
 import { askSecret } from './secret-prompt.ts';
-import type { Surroundings } from './command-environment.ts';
+import type { CommandEnvironment } from './command-environment.ts';
 
 /** The credentials of the command's requests. */
 export type Identity =
@@ -16,7 +16,7 @@ export type IdentityContext = {
   readonly environment: Environment;
   readonly passwordFile: string;
   readonly url: URL;
-  readonly surroundings: Surroundings;
+  readonly surroundings: CommandEnvironment;
 };
 
 /** Prompts only if nothing else provides the password; `--user` takes precedence over the environment. */

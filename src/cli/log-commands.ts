@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { logCopyInFlightEvents, logCopyInFlightEventsMax } from '../limits/log.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { mistake } from './failure.ts';
-import type { Surroundings } from './command-environment.ts';
+import type { CommandEnvironment } from './command-environment.ts';
 
 /** A log, in the syntax of EVENT_LOG; undefined: the log of the settings. */
 export type LogWish = { readonly log: string | undefined };
@@ -18,9 +18,9 @@ export type LogCopyWish = {
 
 /** Passed in: log commands open the log, and src/cli may import settings and HTTP only. */
 export type LogCommands = {
-  copy(wish: LogCopyWish, surroundings: Surroundings): Promise<void>;
-  startEpoch(wish: LogWish, surroundings: Surroundings): Promise<void>;
-  describe(wish: LogWish, surroundings: Surroundings): Promise<void>;
+  copy(wish: LogCopyWish, surroundings: CommandEnvironment): Promise<void>;
+  startEpoch(wish: LogWish, surroundings: CommandEnvironment): Promise<void>;
+  describe(wish: LogWish, surroundings: CommandEnvironment): Promise<void>;
 };
 
 type CopyOptions = {
@@ -37,7 +37,7 @@ const places =
 
 export function addLogCommands(
   program: Command,
-  surroundings: Surroundings,
+  surroundings: CommandEnvironment,
   loadCommands: () => Promise<LogCommands>,
 ): void {
   const log = program.command('log').description('copy a log, show its contents, begin a new epoch');
@@ -77,7 +77,7 @@ export function addLogCommands(
 
 function copyWish(
   { from, to, fromPrefix, toPrefix, inFlight = '' }: CopyOptions,
-  { folder, variables, notes }: Surroundings,
+  { folder, variables, notes }: CommandEnvironment,
 ): LogCopyWish {
   const environment = readEnvironment(folder, variables);
   for (const [option, value] of [

@@ -6,7 +6,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Command } from 'commander';
 
 import { mistake } from './failure.ts';
-import type { Surroundings } from './command-environment.ts';
+import type { CommandEnvironment } from './command-environment.ts';
 
 /** A name is one label of a DNS name, since it becomes the first label of the plugin's group. */
 const nameLengthMax = 63;
@@ -16,7 +16,7 @@ const packageFolder = resolve(import.meta.dirname, '../../..');
 
 export function addNewPlugin(
   plugin: Command,
-  { surroundings, version }: { readonly surroundings: Surroundings; readonly version: string },
+  { surroundings, version }: { readonly surroundings: CommandEnvironment; readonly version: string },
 ): void {
   plugin
     .command('new <name>')
@@ -26,7 +26,7 @@ export function addNewPlugin(
     });
 }
 
-async function writePlugin(name: string, { folder, notes }: Surroundings, version: string): Promise<void> {
+async function writePlugin(name: string, { folder, notes }: CommandEnvironment, version: string): Promise<void> {
   if (!/^[a-z](?:[a-z0-9-]*[a-z0-9])?$/u.test(name) || name.length > nameLengthMax) {
     throw mistake(
       `a plugin's name has at most ${String(nameLengthMax)} lowercase letters, digits and "-", begins with a letter and ends with a letter or digit`,

@@ -9,7 +9,7 @@ import { connect } from './connection.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
 import { failed, mistake } from './failure.ts';
 import type { Call } from './server-client.ts';
-import type { Surroundings } from './command-environment.ts';
+import type { CommandEnvironment } from './command-environment.ts';
 import { printable, textTable } from './text-table.ts';
 
 export type UninstallOptions = ConnectionOptions & { readonly deleteData?: boolean | undefined };
@@ -26,7 +26,7 @@ const quietMs = 1_000;
 export async function installPlugin(
   file: string,
   options: ConnectionOptions,
-  surroundings: Surroundings,
+  surroundings: CommandEnvironment,
 ): Promise<void> {
   const upload = await readPackage(file, surroundings);
   const connection = await connect(options, surroundings);
@@ -42,7 +42,7 @@ export async function upgradePlugin(
   name: string,
   file: string,
   options: ConnectionOptions,
-  surroundings: Surroundings,
+  surroundings: CommandEnvironment,
 ): Promise<void> {
   checkName(name);
   const upload = await readPackage(file, surroundings);
@@ -55,7 +55,7 @@ export async function upgradePlugin(
   tell('upgraded', plugin, surroundings);
 }
 
-export async function listPlugins(options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
+export async function listPlugins(options: ConnectionOptions, surroundings: CommandEnvironment): Promise<void> {
   const connection = await connect(options, surroundings);
   const answer = await connection.client.send({ method: 'GET', path: objectPath(connection) });
   const rows = listOf(answer, 'items')
@@ -67,7 +67,7 @@ export async function listPlugins(options: ConnectionOptions, surroundings: Surr
 export async function enablePlugin(
   name: string,
   options: ConnectionOptions,
-  surroundings: Surroundings,
+  surroundings: CommandEnvironment,
 ): Promise<void> {
   await switchPlugin(name, { enabled: true, phases: ['started', 'failed'] }, { options, surroundings });
 }
@@ -75,18 +75,18 @@ export async function enablePlugin(
 export async function disablePlugin(
   name: string,
   options: ConnectionOptions,
-  surroundings: Surroundings,
+  surroundings: CommandEnvironment,
 ): Promise<void> {
   await switchPlugin(name, { enabled: false, phases: ['stopped'] }, { options, surroundings });
 }
 
-type Asked = { readonly options: ConnectionOptions; readonly surroundings: Surroundings };
+type PluginAction = { readonly options: ConnectionOptions; readonly surroundings: CommandEnvironment };
 
 /** Polls until the change, which takes effect after the response, is complete. */
 async function switchPlugin(
   name: string,
   { enabled, phases }: { readonly enabled: boolean; readonly phases: readonly string[] },
-  { options, surroundings }: Asked,
+  { options, surroundings }: PluginAction,
 ): Promise<void> {
   checkName(name);
   const { clock } = surroundings;
@@ -109,7 +109,7 @@ async function switchPlugin(
 export async function uninstallPlugin(
   name: string,
   options: UninstallOptions,
-  surroundings: Surroundings,
+  surroundings: CommandEnvironment,
 ): Promise<void> {
   checkName(name);
   const { clock, notes } = surroundings;
@@ -153,7 +153,7 @@ function heldUpBy(plugin: Json): string {
 }
 
 /** Prints the name alone to standard output, for scripts. Fails for a plugin that does not run. */
-function tell(done: string, plugin: Json, { output, notes }: Surroundings): void {
+function tell(done: string, plugin: Json, { output, notes }: CommandEnvironment): void {
   const name = printable(nameOf(plugin));
   output.write(`${name}\n`);
   if (!isObserved(plugin)) {
@@ -254,7 +254,7 @@ function consolePath({ domain }: Connection): readonly string[] {
 
 async function readPackage(
   file: string,
-  { folder }: Surroundings,
+  { folder }: CommandEnvironment,
 ): Promise<{ readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }> {
   const path = resolve(folder, file);
   try {

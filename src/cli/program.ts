@@ -8,12 +8,12 @@ import { addNewPlugin } from './new-plugin.ts';
 import type { UninstallOptions } from './plugin-commands.ts';
 import type { RoleListOptions } from './role-commands.ts';
 import { settingsText } from './settings-text.ts';
-import type { Surroundings } from './command-environment.ts';
+import type { CommandEnvironment } from './command-environment.ts';
 import type { TokenCreateOptions } from './token-commands.ts';
 import type { UserAddOptions, UserPasswdOptions } from './user-commands.ts';
 
 export type ProgramOptions = {
-  readonly surroundings: Surroundings;
+  readonly surroundings: CommandEnvironment;
   /** Resolves when the server has started; the process runs until the server stops. */
   readonly serve: () => Promise<void>;
   /** Loads the log commands, on first use. */
@@ -74,7 +74,7 @@ export async function runProgram(
   }
 }
 
-function addCommands(program: Command, surroundings: Surroundings, told: { exitCode: number }): void {
+function addCommands(program: Command, surroundings: CommandEnvironment, told: { exitCode: number }): void {
   const user = program.command('user').description('add a user, set a password');
   connected(
     user.command('add <name>').description('add a user; prompts for the password, or reads it from standard input'),
@@ -131,7 +131,7 @@ function addCommands(program: Command, surroundings: Surroundings, told: { exitC
     });
 }
 
-function addPluginCommands(plugin: Command, surroundings: Surroundings): void {
+function addPluginCommands(plugin: Command, surroundings: CommandEnvironment): void {
   connected(plugin.command('install <file>').description('install a package: a file of npm pack, or a zip')).action(
     async (file: string, options: ConnectionOptions) =>
       (await import('./plugin-commands.ts')).installPlugin(file, options, surroundings),

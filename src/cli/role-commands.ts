@@ -2,7 +2,7 @@ import type { Json } from '../base/json.ts';
 import { listOf, textOf } from './answer-member.ts';
 import { connect } from './connection.ts';
 import type { ConnectionOptions } from './connection.ts';
-import type { Surroundings } from './command-environment.ts';
+import type { CommandEnvironment } from './command-environment.ts';
 import { textTable } from './text-table.ts';
 
 export type RoleListOptions = ConnectionOptions & {
@@ -10,7 +10,7 @@ export type RoleListOptions = ConnectionOptions & {
   readonly all?: boolean | undefined;
 };
 
-export async function listRoles(options: RoleListOptions, surroundings: Surroundings): Promise<void> {
+export async function listRoles(options: RoleListOptions, surroundings: CommandEnvironment): Promise<void> {
   const { client, domain } = await connect(options, surroundings);
   const answer = await client.send({ method: 'GET', path: ['api', 'v1alpha1', 'roles'] });
   const isMarked = (role: Json, label: string): boolean =>

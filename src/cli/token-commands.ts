@@ -4,7 +4,7 @@ import { connect } from './connection.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { expiryAt } from './expiry.ts';
 import { failed, mistake } from './failure.ts';
-import type { Surroundings } from './command-environment.ts';
+import type { CommandEnvironment } from './command-environment.ts';
 import { printable, textTable } from './text-table.ts';
 
 export type TokenCreateOptions = ConnectionOptions & {
@@ -19,7 +19,7 @@ function tokensOf(domain: string): readonly string[] {
 }
 
 /** Prints only the token to standard output; it is never shown again. */
-export async function createToken(options: TokenCreateOptions, surroundings: Surroundings): Promise<void> {
+export async function createToken(options: TokenCreateOptions, surroundings: CommandEnvironment): Promise<void> {
   const { description, role: roles = [], expires } = options;
   const expiresAt = expires === undefined ? undefined : expiryAt(expires, surroundings.clock.now());
   if (expires !== undefined && expiresAt === undefined)
@@ -45,7 +45,11 @@ export async function createToken(options: TokenCreateOptions, surroundings: Sur
   surroundings.notes.write(`created the token ${JSON.stringify(name)}, valid ${ends}; it is not shown again\n`);
 }
 
-export async function revokeToken(name: string, options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
+export async function revokeToken(
+  name: string,
+  options: ConnectionOptions,
+  surroundings: CommandEnvironment,
+): Promise<void> {
   if (/^\.{0,2}$/u.test(name)) throw mistake(`${JSON.stringify(name)} is not a token's name`);
   // A token's text is a secret, and the path of a request may be logged.
   if (/^pat_[0-9a-f]{32}_/u.test(name)) throw mistake('that is a token itself: use its name from `token list`');
@@ -54,7 +58,7 @@ export async function revokeToken(name: string, options: ConnectionOptions, surr
   surroundings.notes.write(`revoked the token ${JSON.stringify(name)}\n`);
 }
 
-export async function listTokens(options: ConnectionOptions, surroundings: Surroundings): Promise<void> {
+export async function listTokens(options: ConnectionOptions, surroundings: CommandEnvironment): Promise<void> {
   const { client, domain } = await connect(options, surroundings);
   const tokens = listOf(await client.send({ method: 'GET', path: tokensOf(domain) }), 'items');
   const rows = tokens.map((token) => [

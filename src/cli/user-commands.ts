@@ -2,7 +2,7 @@ import { connect } from './connection.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
 import { CommandFailure, failed, mistake } from './failure.ts';
 import { newPassword } from './secret-prompt.ts';
-import type { Surroundings } from './command-environment.ts';
+import type { CommandEnvironment } from './command-environment.ts';
 
 export type UserAddOptions = ConnectionOptions & {
   readonly displayName?: string | undefined;
@@ -15,7 +15,7 @@ export type UserPasswdOptions = ConnectionOptions & { readonly generate?: boolea
 
 const users = ['api', 'v1alpha1', 'users'];
 
-export async function addUser(name: string, options: UserAddOptions, surroundings: Surroundings): Promise<void> {
+export async function addUser(name: string, options: UserAddOptions, surroundings: CommandEnvironment): Promise<void> {
   checkName(name);
   const { displayName, email, role: roles = [], generate = false } = options;
   const connection = await connect(options, surroundings);
@@ -43,7 +43,7 @@ export async function addUser(name: string, options: UserAddOptions, surrounding
 export async function changePassword(
   name: string,
   options: UserPasswdOptions,
-  surroundings: Surroundings,
+  surroundings: CommandEnvironment,
 ): Promise<void> {
   checkName(name);
   const { generate = false } = options;

@@ -1,4 +1,4 @@
-import type { Place } from '../read/snapshot-slots.ts';
+import type { SnapshotSlot } from '../read/snapshot-slots.ts';
 import type { Problem } from './problem.ts';
 
 /** The response to a request. Except for streams, it is complete before anything is written. */
@@ -15,7 +15,7 @@ export type Answer =
       readonly kind: 'stream';
       readonly chunks: AsyncIterable<Uint8Array>;
       readonly holdMsMax?: number;
-      readonly place?: Place;
+      readonly place?: SnapshotSlot;
     }
   | { readonly kind: 'empty'; readonly status: 204 | 304; readonly headers: readonly string[] }
   /** A plugin's response: its headers override the platform's. */

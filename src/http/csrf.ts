@@ -6,14 +6,14 @@ import { refusal, type Answer } from './answer.ts';
 import { headerOf } from './exchange.ts';
 import { problem } from './problem.ts';
 
-export type Asked = { readonly method: string; readonly subject: Subject; readonly isWatch: boolean };
+export type CsrfRequest = { readonly method: string; readonly subject: Subject; readonly isWatch: boolean };
 
 /**
  * CSRF protection. A browser sends credentials with requests that other sites cause, and its headers identify these.
  * Writes and watches must come from this server's own pages or from no page, whatever the authentication (a log-in is a
  * write, too); a write with a cookie also needs a token, since not every browser sends these headers.
  */
-export function refuseForeignPage(req: IncomingMessage, { method, subject, isWatch }: Asked): Answer | undefined {
+export function refuseForeignPage(req: IncomingMessage, { method, subject, isWatch }: CsrfRequest): Answer | undefined {
   const writes = method !== 'GET' && method !== 'HEAD';
   if (!writes && !isWatch) return undefined;
   const site = headerOf(req, 'sec-fetch-site');

@@ -3,8 +3,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.ts';
 import { streamPieceBytesMax } from '../limits/lists.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
-import type { Place } from '../read/snapshot-slots.ts';
-import { placeOf } from '../resource/query/request-path.ts';
+import type { SnapshotSlot } from '../read/snapshot-slots.ts';
+import { locationOf } from '../resource/query/request-path.ts';
 import type { Answer } from './answer.ts';
 import type { Problem } from './problem.ts';
 import { problemAnswer } from './problem-body.ts';
@@ -111,8 +111,8 @@ function pathOf({ url = '/' }: IncomingMessage): string {
   return query === -1 ? url : url.slice(0, query);
 }
 
-function resourceOf(path: string): ReturnType<typeof placeOf> {
-  return placeOf(path.split('/').filter((segment) => segment !== ''));
+function resourceOf(path: string): ReturnType<typeof locationOf> {
+  return locationOf(path.split('/').filter((segment) => segment !== ''));
 }
 
 /** The head of a plugin's server-sent events. A buffering proxy would delay them. */
@@ -167,7 +167,7 @@ async function sendStream(
 async function sendChunk(
   res: ServerResponse,
   chunk: Uint8Array,
-  held: { readonly place: Place; readonly cutOff: () => void } | undefined,
+  held: { readonly place: SnapshotSlot; readonly cutOff: () => void } | undefined,
 ): Promise<void> {
   for (let start = 0; start < chunk.length; start += streamPieceBytesMax) {
     if (res.write(chunk.subarray(start, start + streamPieceBytesMax))) continue;

@@ -5,7 +5,7 @@ import { MessageChannel } from 'node:worker_threads';
 
 import { CommandFailure } from '../cli/failure.ts';
 import type { LogCommands, LogCopyWish, LogWish } from '../cli/log-commands.ts';
-import type { Surroundings } from '../cli/command-environment.ts';
+import type { CommandEnvironment } from '../cli/command-environment.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { StartError } from '../base/start-error.ts';
 import { takeDataDir } from '../disk/data-dir.ts';
@@ -14,7 +14,7 @@ import { refuseFullDisk } from '../disk/start-space.ts';
 import { copyLog } from './log-copy.ts';
 import { LogCopyError } from './log-copy-cursor.ts';
 import { EpochRefusedError, startRestoredEpoch } from './log-epoch.ts';
-import { isSamePlace, logPlace, withoutCredentials, type LogPlace } from './log-place.ts';
+import { isSameLocation, logLocation, withoutCredentials, type LogLocation } from './log-place.ts';
 import { describeLog } from './log-survey.ts';
 import { isStrayAppendReply } from '../log/eventstore/eventstore-stray.ts';
 import { UnsuitableLogError } from '../log/founded-log.ts';
@@ -27,7 +27,7 @@ export const logCommands: LogCommands = {
     const settings = settingsOf(surroundings);
     const source = placeOf('--from', from, settings, fromPrefix);
     const target = placeOf('--to', to, settings, toPrefix);
-    if (isSamePlace(source, target))
+    if (isSameLocation(source, target))
       throw new CommandFailure('the source and the target are the same log', refusedExitCode);
     await withLogs([source, target], surroundings, async (logs) => {
       if (target.eventLog.kind === 'embedded') refuseFullDisk(target.dataDir);
@@ -50,7 +50,7 @@ export const logCommands: LogCommands = {
   },
 
   startEpoch: async ({ log }: LogWish, surroundings) => {
-    const place = wantedPlace(log, surroundings);
+    const place = requestedLocation(log, surroundings);
     await withLogs([place], surroundings, async (logs) => {
       if (place.eventLog.kind === 'embedded') refuseFullDisk(place.dataDir);
       const { logId, epoch } = await startRestoredEpoch(await logs.open(place, { mustExist: true }), {
@@ -63,7 +63,7 @@ export const logCommands: LogCommands = {
   },
 
   describe: async ({ log }: LogWish, surroundings) => {
-    const place = wantedPlace(log, surroundings);
+    const place = requestedLocation(log, surroundings);
     await withLogs([place], surroundings, async (logs) => {
       const lines = await describeLog(await logs.open(place, { mustExist: true }), {
         clock: surroundings.clock,
@@ -81,14 +81,14 @@ export const logCommands: LogCommands = {
 
 const refusedExitCode = 2;
 
-function settingsOf({ folder, variables }: Surroundings): {
+function settingsOf({ folder, variables }: CommandEnvironment): {
   readonly environment: ReturnType<typeof readEnvironment>;
   readonly folder: string;
 } {
   return { environment: readEnvironment(folder, variables), folder };
 }
 
-function wantedPlace(log: string | undefined, surroundings: Surroundings): LogPlace {
+function requestedLocation(log: string | undefined, surroundings: CommandEnvironment): LogLocation {
   const settings = settingsOf(surroundings);
   return placeOf(
     log === undefined ? 'EVENT_LOG' : '--log',
@@ -97,9 +97,9 @@ function wantedPlace(log: string | undefined, surroundings: Surroundings): LogPl
   );
 }
 
-function placeOf(option: string, words: string, settings: ReturnType<typeof settingsOf>, prefix?: string): LogPlace {
+function placeOf(option: string, words: string, settings: ReturnType<typeof settingsOf>, prefix?: string): LogLocation {
   try {
-    return logPlace(option, words, settings, prefix);
+    return logLocation(option, words, settings, prefix);
   } catch (error) {
     throw failureOf(error, []);
   }
@@ -108,13 +108,13 @@ function placeOf(option: string, words: string, settings: ReturnType<typeof sett
 type OpenLogs = {
   /** Aborts when a log can no longer be written. */
   readonly signal: AbortSignal;
-  readonly open: (place: LogPlace, options: { readonly mustExist: boolean }) => Promise<EventLog>;
+  readonly open: (place: LogLocation, options: { readonly mustExist: boolean }) => Promise<EventLog>;
 };
 
 /** Runs the work, releases the opened logs, and converts errors into messages for the user. */
 async function withLogs(
-  places: readonly LogPlace[],
-  surroundings: Surroundings,
+  places: readonly LogLocation[],
+  surroundings: CommandEnvironment,
   work: (logs: OpenLogs) => Promise<void>,
 ): Promise<void> {
   const locked = new Map<string, { release(): Promise<void> }>();
@@ -161,7 +161,7 @@ async function withLogs(
 }
 
 async function lock(
-  { dataDir, shown }: LogPlace,
+  { dataDir, shown }: LogLocation,
   mustExist: boolean,
   locked: Map<string, { release(): Promise<void> }>,
 ): Promise<void> {
@@ -172,7 +172,7 @@ async function lock(
 }
 
 /** A message without a stack or credentials. Exit code 2: the operator must change something; 1: it failed. */
-function failureOf(error: unknown, places: readonly LogPlace[]): CommandFailure {
+function failureOf(error: unknown, places: readonly LogLocation[]): CommandFailure {
   const failed = resourceFailure(error);
   if (failed !== undefined) return new CommandFailure(withoutCredentials(failed.message, places), failed.exitCode);
   const message = error instanceof Error ? error.message : String(error);

@@ -3,10 +3,10 @@ import { EventCursor, LogCopyError, differenceOf, told } from './log-copy-cursor
 import { retryRead } from './log-copy-retry.ts';
 import { logStart, type EventLog, type LogPosition, type RecordedEvent } from '../log/log.ts';
 
-type Standing = { readonly standing: number; readonly last: LogPosition; readonly next: RecordedEvent | undefined };
+type CopyState = { readonly standing: number; readonly last: LogPosition; readonly next: RecordedEvent | undefined };
 
 /** Compares the target with the source's beginning: how many events are there, where they end, and the source's next. */
-export async function comparePrefix(context: CopyContext, target: EventLog, events: EventCursor): Promise<Standing> {
+export async function comparePrefix(context: CopyContext, target: EventLog, events: EventCursor): Promise<CopyState> {
   const { progress, signal, tell } = context;
   const head = await retryRead(context, () => target.head());
   const found = new EventCursor(target, { side: 'target', after: logStart, until: head, signal });

@@ -8,17 +8,17 @@ import { eventStorePrefixDefault } from '../config/eventstore-prefix.ts';
 import { decodeEventStoreUrl, eventStoreHosts } from '../config/eventstore-url.ts';
 
 /** A log as the operator names it. `shown` replaces the address in all output, since that may contain a password. */
-export type LogPlace = Pick<Config, 'eventLog' | 'dataDir'> & { readonly shown: string };
+export type LogLocation = Pick<Config, 'eventLog' | 'dataDir'> & { readonly shown: string };
 
-export type PlaceSettings = { readonly environment: Environment; readonly folder: string };
+export type LocationSettings = { readonly environment: Environment; readonly folder: string };
 
 /** @throws StartError for text that names no log, without repeating it. `prefix`: overrides EVENTSTORE_PREFIX. */
-export function logPlace(
+export function logLocation(
   option: string,
   words: string,
-  { environment, folder }: PlaceSettings,
+  { environment, folder }: LocationSettings,
   prefix?: string,
-): LogPlace {
+): LogLocation {
   const [scheme = ''] = words.split(':', 1);
   const dir = scheme === 'embedded' ? words.slice('embedded:'.length) : '';
   const settings = {
@@ -55,7 +55,7 @@ function shownUrl(url: string): string {
   return decoded.ok ? `esdb://${eventStoreHosts(decoded.url).replaceAll(', ', ',')}` : 'esdb://…';
 }
 
-export function isSamePlace(one: LogPlace, other: LogPlace): boolean {
+export function isSameLocation(one: LogLocation, other: LogLocation): boolean {
   if (one.eventLog.kind === 'eventstore' || other.eventLog.kind === 'eventstore') return false;
   return real(one.dataDir) === real(other.dataDir);
 }
@@ -69,7 +69,7 @@ function real(dir: string): string {
 }
 
 /** Removes passwords of the addresses from a message. */
-export function withoutCredentials(text: string, places: readonly LogPlace[]): string {
+export function withoutCredentials(text: string, places: readonly LogLocation[]): string {
   let cleaned = text;
   for (const { eventLog } of places) {
     if (eventLog.kind !== 'eventstore') continue;

@@ -2,7 +2,7 @@ import type { LogPosition, StreamRevision } from '../log/log.ts';
 import type { IndexEntry, IndexKey, TypeKey } from '../resource/type/index-entry.ts';
 import type { ListQuery, OrderPlace } from '../resource/query/list-query.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
-import type { SnapshotPlaces } from './snapshot-slots.ts';
+import type { SnapshotSlots } from './snapshot-slots.ts';
 
 /** Ports of the object read model. A read sees one state: that of `position()` in the turn of the call. */
 
@@ -80,7 +80,7 @@ export type ListedObjects = {
 
 export type ObjectReader = {
   /** Limits concurrent snapshots: take a place here before reading one for a client. */
-  readonly snapshots: SnapshotPlaces;
+  readonly snapshots: SnapshotSlots;
   /** The position of the last folded event. */
   position(): LogPosition;
   /**

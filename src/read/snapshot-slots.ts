@@ -1,5 +1,5 @@
 import type { Clock, Timer } from '../base/clock.ts';
-import { Turns } from '../base/event-loop-turns.ts';
+import { EventLoopTurns } from '../base/event-loop-turns.ts';
 import {
   listTurnMs,
   snapshotPlacesMax,
@@ -13,7 +13,7 @@ import {
 import { accountOf, type Client } from './client.ts';
 
 /** A reader's slot for one snapshot. */
-export type Place = {
+export type SnapshotSlot = {
   /** The reader waits for its peer. `lost` is called if it waits too long while other readers queue. */
   waits(lost: () => void): void;
   /** The peer has consumed data. */
@@ -23,7 +23,7 @@ export type Place = {
 };
 
 type Held = { readonly client: Client; waitsSince: number | undefined; lost: () => void };
-type Waiter = { readonly client: Client; settle(place: Place | undefined): void };
+type Waiter = { readonly client: Client; settle(place: SnapshotSlot | undefined): void };
 
 /** How often stalled readers are checked while others queue. */
 const lookMs = 1_000;
@@ -33,9 +33,9 @@ const lookMs = 1_000;
  * at its limit does not delay other clients. A reader with a peer that consumes nothing for `snapshotStallMs` loses its
  * slot to the queue. Also divides the time of each turn among starting lists, most of which need no snapshot.
  */
-export class SnapshotPlaces {
+export class SnapshotSlots {
   readonly #clock: Clock;
-  readonly #beginnings: Turns;
+  readonly #beginnings: EventLoopTurns;
   readonly #held = new Set<Held>();
   /** The slots held, and the readers queued, by user and by address. */
   readonly #users = new Map<string, number>();
@@ -48,7 +48,7 @@ export class SnapshotPlaces {
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#beginnings = new Turns(clock, listTurnMs);
+    this.#beginnings = new EventLoopTurns(clock, listTurnMs);
   }
 
   get held(): number {
@@ -64,12 +64,12 @@ export class SnapshotPlaces {
   }
 
   /** A slot, if one is free now. */
-  tryTake(client: Client): Place | undefined {
+  tryTake(client: Client): SnapshotSlot | undefined {
     return this.#hasRoom(client) ? this.#hold(client) : undefined;
   }
 
   /** A slot, now or in turn. Undefined if the queue is full, the wait timed out or `signal` aborted. */
-  async take(client: Client, signal?: AbortSignal): Promise<Place | undefined> {
+  async take(client: Client, signal?: AbortSignal): Promise<SnapshotSlot | undefined> {
     const place = this.tryTake(client);
     if (place !== undefined) return place;
     const key = accountOf(client);
@@ -106,7 +106,7 @@ export class SnapshotPlaces {
     );
   }
 
-  #hold(client: Client): Place {
+  #hold(client: Client): SnapshotSlot {
     const held: Held = { client, waitsSince: undefined, lost: () => undefined };
     this.#held.add(held);
     this.#count(client, 1);

@@ -1,13 +1,13 @@
 import type { EventLog } from '../log/log.ts';
 
-type Step = 'log' | 'read models' | 'plugins';
+type ReadinessStep = 'log' | 'read models' | 'plugins';
 
 /** The reasons why this node is not ready, or cannot do something now: one line each. */
 export class Readiness {
   readonly #log: Pick<EventLog, 'state'>;
   readonly #agreement: { problem(): string | undefined } | undefined;
   /** In the order of the start. */
-  readonly #waiting = new Map<Step, string | (() => string)>([
+  readonly #waiting = new Map<ReadinessStep, string | (() => string)>([
     ['read models', 'read models are catching up'],
     ['plugins', 'plugins are starting'],
   ]);
@@ -19,11 +19,11 @@ export class Readiness {
   }
 
   /** A reason that changes is given as a function. */
-  waitFor(step: Step, reason: string | (() => string)): void {
+  waitFor(step: ReadinessStep, reason: string | (() => string)): void {
     this.#waiting.set(step, reason);
   }
 
-  done(step: Step): void {
+  done(step: ReadinessStep): void {
     this.#waiting.delete(step);
   }
 

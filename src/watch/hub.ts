@@ -1,5 +1,5 @@
 import { delay, type Clock } from '../base/clock.ts';
-import { Turns } from '../base/event-loop-turns.ts';
+import { EventLoopTurns } from '../base/event-loop-turns.ts';
 import { watchCatchUpsMax, watchCatchUpTurnMs, watchLogRetryMs, watchersMax } from '../limits/watches.ts';
 import type { EventLog, LogPosition } from '../log/log.ts';
 import { accountOf } from '../read/client.ts';
@@ -11,7 +11,7 @@ import { LogSilentError } from './log-silent-error.ts';
 import { Outboxes } from './outbox.ts';
 import { RecentChanges, type RecentBounds } from './recent-changes.ts';
 import { Reviews } from './reviews.ts';
-import { SharedPlaces } from './slot-pool.ts';
+import { SlotPool } from './slot-pool.ts';
 import type { Ending, Watched, WatchPlan } from './watch-plan.ts';
 import { Watcher, watcherBeatMs, type Sink } from './watcher.ts';
 import { Wheel } from './wheel.ts';
@@ -44,7 +44,7 @@ export class WatchHub {
   readonly #recent: RecentChanges;
   /** All open watchers. */
   readonly #watchers: Wheel<Watcher>;
-  readonly #catchUps = new SharedPlaces(watchCatchUpsMax);
+  readonly #catchUps = new SlotPool(watchCatchUpsMax);
   readonly #reviews: Reviews<Watcher>;
   /** Aborts the reads of watchers in catch-up. */
   readonly #reading = new Map<Watcher, AbortController>();
@@ -65,7 +65,7 @@ export class WatchHub {
       // A catch-up that waits for an unavailable log would occupy a slot.
       if (!log.state().reachable) this.#reading.get(watcher)?.abort();
     });
-    const turns = new Turns(clock, watchCatchUpTurnMs);
+    const turns = new EventLoopTurns(clock, watchCatchUpTurnMs);
     this.#source = {
       log,
       reader,

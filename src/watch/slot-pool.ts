@@ -4,7 +4,7 @@ import { TurnQueue } from '../base/turn-queue.ts';
  * Limits concurrent tasks. Waiting tasks start by account in turn, and within one account in order: an account with a
  * thousand tasks delays another account's task by one place, not by a thousand.
  */
-export class SharedPlaces {
+export class SlotPool {
   #free: number;
   readonly #waiting = new TurnQueue<string, () => void>();
 

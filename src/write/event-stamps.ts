@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { ClockAgreement } from './clock-agreement.ts';
 import { wrongClock, type Refusal } from './refusals.ts';
 
-export type StampsDependencies = {
+export type EventStampsDependencies = {
   readonly clock: Clock;
   /** The latest time of a folded event, in epoch milliseconds: no later event gets an earlier time. */
   readonly lastEventTime: () => number;
@@ -14,14 +14,14 @@ export type StampsDependencies = {
  * Assigns times to events: never earlier than those before, as long as these are close to the reference time. A time
  * from a wrong clock is not taken over (consistency protocol, 8).
  */
-export class Stamps {
+export class EventStamps {
   readonly #clock: Clock;
   readonly #agreement: ClockAgreement;
   readonly #lastEventTime: () => number;
   /** The latest assigned time, in epoch milliseconds. */
   #last = 0;
 
-  constructor({ clock, lastEventTime, agreement = new ClockAgreement(clock) }: StampsDependencies) {
+  constructor({ clock, lastEventTime, agreement = new ClockAgreement(clock) }: EventStampsDependencies) {
     this.#clock = clock;
     this.#agreement = agreement;
     this.#lastEventTime = lastEventTime;

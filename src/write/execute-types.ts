@@ -9,12 +9,12 @@ import type { Admitted } from './admission/admission.ts';
 import type { DecidedBy } from './declared.ts';
 import type { HeldGuard } from './guard.ts';
 import type { HeldBytes } from './admission/held-bytes.ts';
-import type { StampsDependencies } from './event-stamps.ts';
+import type { EventStampsDependencies } from './event-stamps.ts';
 import type { WriterDisk } from './admission/disk-admission.ts';
 import type { Unsettled } from './unsettled.ts';
 import type { Writers } from './admission/writers.ts';
 
-export type WriteDoorDependencies = StampsDependencies & {
+export type WriteDoorDependencies = EventStampsDependencies & {
   readonly log: EventLog;
   readonly reader: ObjectReader;
   /** Undefined: earlier declarations are not known. */

@@ -14,7 +14,7 @@ type Queue = TurnQueue<Writer, () => void>;
  * object would nearly all lose each race. This saves work but is not a lock: after a time limit a writer proceeds, and
  * the log decides as always.
  */
-export class Turns {
+export class ObjectQueue {
   readonly #clock: Clock;
   /** By stream in use, its queue; undefined while the queue is empty. */
   readonly #waiting = new Map<string, Queue | undefined>();

@@ -22,9 +22,9 @@ import { refusalOf, shownOnce } from './outcomes.ts';
 import { answerOf, lackingIn, propose, sizeOf, type Made, type Proposal } from './proposal.ts';
 import { diskShort, taken, tooLarge, tooManyHashes, unavailable } from './refusals.ts';
 import { isHeldBack } from './admission/disk-admission.ts';
-import { Stamps } from './event-stamps.ts';
+import { EventStamps } from './event-stamps.ts';
 import { baseOf, storedIn, streamOf, type Target } from './target.ts';
-import type { Turns } from './object-queue.ts';
+import type { ObjectQueue } from './object-queue.ts';
 import { claimValues, heldOnItsWayOut, storedHolder, type ValuesRefused } from './unique/unique-values.ts';
 
 /** Attempts at one command, each of which reads the state, decides, claims and appends. */
@@ -33,15 +33,15 @@ export class WriteAttempts {
   /** The dependencies' log, whose unknown outcomes are settled. */
   readonly #log: WriterLog;
   readonly #folded: FoldedStates;
-  readonly #turns: Turns;
-  readonly #stamps: Stamps;
+  readonly #turns: ObjectQueue;
+  readonly #stamps: EventStamps;
 
-  constructor(dependencies: WriteDoorDependencies, turns: Turns) {
+  constructor(dependencies: WriteDoorDependencies, turns: ObjectQueue) {
     this.#dependencies = dependencies;
     this.#log = settlingLog(dependencies.log, dependencies.clock);
     this.#folded = new FoldedStates(this.#log, dependencies.reader);
     this.#turns = turns;
-    this.#stamps = new Stamps(dependencies);
+    this.#stamps = new EventStamps(dependencies);
   }
 
   async attempt(type: ResourceType, command: Command, given: Given): Promise<Attempt> {

@@ -1,6 +1,6 @@
 import { test, type Test } from 'tap';
 
-import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
+import { ReconcileSlots } from '../../reconcilers/reconcile-slots.ts';
 import { alwaysLeading } from '../../reconcilers/lease.ts';
 import { SessionKeeper } from '../../reconcilers/platform/sessions.ts';
 import { sessionLifetimeMs } from '../../src/limits/access.ts';
@@ -32,7 +32,7 @@ async function given(t: Test, { fault = () => undefined }: Options = {}) {
       reader: accounts.models,
       permissions: accounts.permissions,
       sessions,
-      bound: new ReconcileBound(clock),
+      bound: new ReconcileSlots(clock),
       leadership: alwaysLeading,
       clock,
       uuid: () => 'r',

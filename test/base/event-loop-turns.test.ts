@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 
-import { Turns } from '../../src/base/event-loop-turns.ts';
+import { EventLoopTurns } from '../../src/base/event-loop-turns.ts';
 import { ToilingClock } from '../support/clocks/toiling-clock.ts';
 
 const turnMs = 4;
 /** Each look at the clock takes as long as a turn may. */
-const long = (): Turns => {
+const long = (): EventLoopTurns => {
   const clock = new ToilingClock();
   clock.lookMs = turnMs;
-  return new Turns(clock, turnMs);
+  return new EventLoopTurns(clock, turnMs);
 };
 
 t.test('short work is done at once while its turn has time, and else one piece a turn', async (t) => {

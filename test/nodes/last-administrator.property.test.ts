@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { test, type Test } from 'tap';
 
-import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
+import { ReconcileSlots } from '../../reconcilers/reconcile-slots.ts';
 import { Bindings } from '../../reconcilers/platform/bindings.ts';
 import { Collector } from '../../reconcilers/platform/collector.ts';
 import { alwaysLeading } from '../../reconcilers/lease.ts';
@@ -39,7 +39,7 @@ function reconcilersOf(door: Door, { log, clock }: Doors, errors: unknown[]): re
   const given = {
     changes: door.models,
     reader: door.models,
-    bound: new ReconcileBound(clock),
+    bound: new ReconcileSlots(clock),
     leadership: alwaysLeading,
     clock,
     uuid: () => {

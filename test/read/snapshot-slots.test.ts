@@ -9,13 +9,13 @@ import {
   snapshotWaitMs,
 } from '../../src/limits/lists.ts';
 import type { Client } from '../../src/read/client.ts';
-import { SnapshotPlaces } from '../../src/read/snapshot-slots.ts';
+import { SnapshotSlots } from '../../src/read/snapshot-slots.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 
 const of = (user: string | undefined, address = `address of ${user ?? 'nobody'}`): Client => ({ user, address });
 
 void test('a user holds so many and no more, from whatever address, and keeps no other user out', async (t) => {
-  const places = new SnapshotPlaces(new FakeClock());
+  const places = new SnapshotSlots(new FakeClock());
   const held = Array.from({ length: snapshotsPerUserMax }, (_, place) => places.tryTake(of('ada', String(place))));
   t.ok(held.every((place) => place !== undefined));
   t.equal(places.tryTake(of('ada', 'another')), undefined);
@@ -27,7 +27,7 @@ void test('a user holds so many and no more, from whatever address, and keeps no
 });
 
 void test('an address holds so many and no more, visitors and users alike', async (t) => {
-  const places = new SnapshotPlaces(new FakeClock());
+  const places = new SnapshotSlots(new FakeClock());
   for (let count = 0; count < snapshotsPerAddressMax; count += 1)
     t.ok(places.tryTake(of(count % 2 === 0 ? undefined : `u${String(count)}`, 'one')));
   t.equal(places.tryTake(of(undefined, 'one')), undefined);
@@ -36,14 +36,14 @@ void test('an address holds so many and no more, visitors and users alike', asyn
 });
 
 void test('in all there are so many and no more', async (t) => {
-  const places = new SnapshotPlaces(new FakeClock());
+  const places = new SnapshotSlots(new FakeClock());
   for (let count = 0; count < snapshotPlacesMax; count += 1) t.ok(places.tryTake(of(`u${String(count)}`)));
   t.equal(places.tryTake(of('one more')), undefined);
 });
 
 void test('who waits has its turn in order; one that has its share keeps nobody behind it waiting', async (t) => {
   const clock = new FakeClock();
-  const places = new SnapshotPlaces(clock);
+  const places = new SnapshotSlots(clock);
   const ada = Array.from({ length: snapshotsPerUserMax }, () => places.tryTake(of('ada')));
   const others = Array.from({ length: snapshotPlacesMax - snapshotsPerUserMax }, (_, count) =>
     places.tryTake(of(`u${String(count)}`)),
@@ -70,7 +70,7 @@ void test('who waits has its turn in order; one that has its share keeps nobody 
 
 void test('one that takes nothing loses its place when others wait, and only then', async (t) => {
   const clock = new FakeClock();
-  const places = new SnapshotPlaces(clock);
+  const places = new SnapshotSlots(clock);
   const lost: number[] = [];
   const held = Array.from({ length: snapshotsPerUserMax }, () => places.tryTake(of('ada')));
   for (const [index, place] of held.entries())
@@ -93,7 +93,7 @@ void test('one that takes nothing loses its place when others wait, and only the
 
 void test('the wait has a bound in time and in number, and ends with its client', async (t) => {
   const clock = new FakeClock();
-  const places = new SnapshotPlaces(clock);
+  const places = new SnapshotSlots(clock);
   for (let count = 0; count < snapshotsPerUserMax; count += 1) places.tryTake(of('ada'));
   const gone = new AbortController();
   const left = places.take(of('ada'), gone.signal);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
+import { ReconcileSlots } from '../../reconcilers/reconcile-slots.ts';
 import { Controller } from '../../reconcilers/controller.ts';
 import type { ControllerOptions } from '../../reconcilers/controller-options.ts';
 import type { Leadership } from '../../reconcilers/lease.ts';
@@ -60,7 +60,7 @@ type StageOptions = Partial<Omit<ControllerOptions, 'keys'>> & {
 export class Stage {
   readonly clock = new FakeClock();
   readonly lead: Lead;
-  readonly bound: ReconcileBound;
+  readonly bound: ReconcileSlots;
   readonly controller: Controller;
   /** Every step there was. */
   readonly begun: Step[] = [];
@@ -71,7 +71,7 @@ export class Stage {
 
   constructor({ leads = true, keys = [], ...options }: StageOptions = {}) {
     this.lead = new Lead(leads);
-    this.bound = options.bound ?? new ReconcileBound(this.clock);
+    this.bound = options.bound ?? new ReconcileSlots(this.clock);
     this.controller = new Controller({
       name: 'test',
       concurrency: 3,

@@ -7,7 +7,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 
-import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
+import { ReconcileSlots } from '../../reconcilers/reconcile-slots.ts';
 import { again, failed, settled, type Outcome } from '../../reconcilers/outcome.ts';
 import {
   reconcileRetryMsMax,
@@ -349,7 +349,7 @@ test('before it is opened it enqueues nothing', async (t) => {
 
 test('plugins whose steps do not end keep nobody else from running', async (t) => {
   const clock = new FakeClock();
-  const bound = new ReconcileBound(clock);
+  const bound = new ReconcileSlots(clock);
   const plugins = ['one', 'two', 'three', 'four', 'five', 'six'].map(
     (plugin) => new Stage({ bound, plugin, concurrency: 64 }),
   );

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { ReconcileBound } from '../../reconcilers/reconcile-slots.ts';
+import { ReconcileSlots } from '../../reconcilers/reconcile-slots.ts';
 import { PluginReconcilers } from '../../reconcilers/plugins/plugin-reconcilers.ts';
 import { Suspects } from '../../src/plugin/errors/error-attribution.ts';
 import type { ReconcileRequest } from '../../src/plugin/api/public/reconciler.ts';
@@ -42,7 +42,7 @@ export class PluginReconcilersStage {
     this.reconcilers = new PluginReconcilers({
       changes: this.#objects,
       reader: this.#objects,
-      bound: new ReconcileBound(this.clock),
+      bound: new ReconcileSlots(this.clock),
       leadership: this.lead,
       clock: this.clock,
       loggerOf: () => recorder(this.lines),

@@ -2,11 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { SharedPlaces } from '../../src/watch/slot-pool.ts';
+import { SlotPool } from '../../src/watch/slot-pool.ts';
 
 /** Tasks that end when they are told to; `begun` holds their names in the order in which they got a place. */
 function given(places: number) {
-  const shared = new SharedPlaces(places);
+  const shared = new SlotPool(places);
   const begun: string[] = [];
   const ends: (() => void)[] = [];
   const add = (account: string, name: string): Promise<void> =>

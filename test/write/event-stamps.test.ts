@@ -8,7 +8,7 @@ import { encodeEvent } from '../../src/log/event-codec.ts';
 import { ServerTime } from '../../src/log/eventstore/eventstore-time.ts';
 import { logPosition, streamName, streamRevision, type RecordedEvent } from '../../src/log/log.ts';
 import { ClockAgreement } from '../../src/write/clock-agreement.ts';
-import { Stamps } from '../../src/write/event-stamps.ts';
+import { EventStamps } from '../../src/write/event-stamps.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { created } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
@@ -67,7 +67,7 @@ t.test('an event a minute ahead is followed, a later one is not, and is reported
   const clock = new FakeClock();
   const agreement = new ClockAgreement(clock);
   const times = new EventTimes(0, () => agreement.latest());
-  const stamps = new Stamps({ clock, lastEventTime: () => times.lastMs(), agreement });
+  const stamps = new EventStamps({ clock, lastEventTime: () => times.lastMs(), agreement });
   const fold = (...events: readonly RecordedEvent[]): void => {
     const batch = times.begin();
     for (const event of events) batch.take(event);

@@ -36,7 +36,7 @@ export type AuthenticatorDependencies = {
   /** Verifies tokens of the identity provider; undefined when none is configured. */
   readonly oidc?: OidcVerifier | undefined;
   /** Reads writes of other nodes that this node has not folded yet; undefined on a single node. */
-  readonly elsewhere?: Pick<UnfoldedWrites, 'refreshToken' | 'refreshObject'> | undefined;
+  readonly unfoldedWrites?: Pick<UnfoldedWrites, 'refreshToken' | 'refreshObject'> | undefined;
   /** Records that a personal access token was used: called at most once a minute for each token, never awaited. */
   readonly recordUse: (tokenName: string) => void;
 };
@@ -216,7 +216,7 @@ export class Authenticator {
     )
       return badToken;
     const { name, roles, owner, ownerUid: userUid } = token;
-    this.#noteUse(uid, name);
+    this.#recordUse(uid, name);
     return {
       ok: true,
       subject: { kind: 'user', name: owner, credential: { kind: 'token', uid, userUid, name, roles } },
@@ -245,12 +245,12 @@ export class Authenticator {
 
   /** The refusal of a token or session that this node does not know; undefined if a second look-up may find it. */
   async #fromElsewhere(uid: string, text: string, refused: NotAuthenticated): Promise<NotAuthenticated | undefined> {
-    const found = (await this.#dependencies.elsewhere?.refreshToken(uid, text)) ?? 'never-issued';
+    const found = (await this.#dependencies.unfoldedWrites?.refreshToken(uid, text)) ?? 'never-issued';
     if (found === 'retry') return undefined;
     return found === 'undecided' ? unavailableNow : refused;
   }
 
-  #noteUse(uid: string, name: string): void {
+  #recordUse(uid: string, name: string): void {
     const now = this.#dependencies.clock.monotonic();
     const last = this.#noted.get(uid);
     if (last !== undefined && now - last < tokenUseNotedMs) return;

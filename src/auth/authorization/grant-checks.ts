@@ -12,14 +12,14 @@ import { roleNameOf, userNamesOf } from '../types/role-binding-type.ts';
 import { tokenRolesOf } from '../types/token-type.ts';
 import { affectedUsers } from './affected-users.ts';
 
-type Known = { readonly permissions: PermissionReader; readonly domain: string };
+type GrantTables = { readonly permissions: PermissionReader; readonly domain: string };
 
 /**
  * Refuses a change that grants rights which the writer does not hold, or that acts on a user with more rights than the
  * writer. Changing a role also requires the rights that it grants now: bindings to a deleted role stay, and would grant
  * whatever a later role of that name contains. Undefined: the change is allowed.
  */
-export function refuseEscalation(change: DecidedChange, known: Known): Refused | undefined {
+export function refuseEscalation(change: DecidedChange, known: GrantTables): Refused | undefined {
   const { type, subject, before, after } = change;
   if (subject.kind === 'plugin' || subject.kind === 'platform') return undefined;
   const rights = known.permissions.rightsOf(subject);
@@ -41,7 +41,11 @@ export function refuseEscalation(change: DecidedChange, known: Known): Refused |
 }
 
 /** The rules of these users, including the roles of all authenticated users, which a visitor does not have. */
-function rulesOfUsers(users: readonly string[], { subject }: DecidedChange, { permissions }: Known): readonly Rule[] {
+function rulesOfUsers(
+  users: readonly string[],
+  { subject }: DecidedChange,
+  { permissions }: GrantTables,
+): readonly Rule[] {
   if (users.length === 0) return [];
   return permissions.rulesOf([
     ...users.flatMap((user) => permissions.bound(user)),
@@ -50,7 +54,7 @@ function rulesOfUsers(users: readonly string[], { subject }: DecidedChange, { pe
 }
 
 /** The rules that a role granted before this change or deletion. */
-function rulesGrantedBefore({ type, before }: DecidedChange, { permissions }: Known): readonly Rule[] {
+function rulesGrantedBefore({ type, before }: DecidedChange, { permissions }: GrantTables): readonly Rule[] {
   return type.key === roleKey && before !== undefined ? permissions.rulesOf([before.metadata.name]) : [];
 }
 
@@ -58,7 +62,7 @@ function rulesGrantedBefore({ type, before }: DecidedChange, { permissions }: Kn
  * A binding outlives its role, and a later role of that name may grant anything; until then nobody else may be bound to
  * it.
  */
-function describeMissingRole(change: DecidedChange, { permissions }: Known): string | undefined {
+function describeMissingRole(change: DecidedChange, { permissions }: GrantTables): string | undefined {
   const { type, after } = change;
   if (
     type.key !== roleBindingKey ||
@@ -76,7 +80,7 @@ function describeMissingRole(change: DecidedChange, { permissions }: Known): str
  */
 function describeUnpredictableRole(
   { before, after }: DecidedChange,
-  { permissions, domain }: Known,
+  { permissions, domain }: GrantTables,
 ): string | undefined {
   if (after === undefined) return undefined;
   const { name } = after.metadata;
@@ -93,7 +97,7 @@ function describeUnpredictableRole(
 function rulesGrantedAfter(
   change: DecidedChange,
   after: ResourceObject,
-  { permissions, domain }: Known,
+  { permissions, domain }: GrantTables,
 ): readonly Rule[] {
   const { name } = after.metadata;
   switch (change.type.key) {

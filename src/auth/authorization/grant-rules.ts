@@ -30,7 +30,7 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
   const strategies = new Map(
     platformTypes(domain).map(({ declaration: { group, plural }, strategy }) => [typeKeyOf(group, plural), strategy]),
   );
-  const superHolders = new SuperAdministratorGuard(permissions);
+  const superAdministratorGuard = new SuperAdministratorGuard(permissions);
   const tokens = new TokenQuota(permissions);
   return {
     // A message for a plugin may reach the plugin's callers, and one for the platform the Plugin's status.
@@ -50,7 +50,7 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
         (change.subject.kind === 'platform' ? undefined : refuseMissingRole(change, permissions)) ??
         refuseEscalation(change, { permissions, domain }) ??
         tokens.judge(change) ??
-        superHolders.judge(change)
+        superAdministratorGuard.judge(change)
       );
     },
   };

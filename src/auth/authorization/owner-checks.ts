@@ -11,7 +11,7 @@ import type { PermissionReader } from '../../read/permission-reader.ts';
 /** The registered type of a group and kind, in any version. */
 export type TypeOfKind = (group: string, kind: string) => ResourceType | undefined;
 
-type Known = { readonly permissions: PermissionReader; readonly typeOfKind: TypeOfKind };
+type OwnerTables = { readonly permissions: PermissionReader; readonly typeOfKind: TypeOfKind };
 
 /** The permission tables are not loaded yet, so they cannot decide. */
 export const notReady: Refused = {
@@ -24,7 +24,7 @@ export const notReady: Refused = {
  * a blocking object delays its owner's deletion. As in Kubernetes' OwnerReferencesPermissionEnforcement, any difference
  * is a change, including removal and order; a create needs no right to delete. Undefined: allowed.
  */
-export function checkOwnerRights(change: DecidedChange, known: Known): Refused | undefined {
+export function checkOwnerRights(change: DecidedChange, known: OwnerTables): Refused | undefined {
   const { before, after, subject } = change;
   // Usually neither version has owners, and this comparison is cheap.
   const [was, is] = [before?.metadata.ownerReferences, after?.metadata.ownerReferences];
@@ -40,7 +40,7 @@ export function checkOwnerRights(change: DecidedChange, known: Known): Refused |
 function undeletable(
   { metadata: { name } }: ResourceObject,
   { type, subject }: DecidedChange,
-  { permissions }: Known,
+  { permissions }: OwnerTables,
 ): Refused | undefined {
   const unheld = missingRight({ verb: 'delete', type, name }, subject, permissions);
   return unheld === undefined
@@ -51,7 +51,7 @@ function undeletable(
 function firstBeyondRights(
   owners: readonly OwnerReference[],
   change: DecidedChange,
-  known: Known,
+  known: OwnerTables,
 ): Refused | undefined {
   for (const owner of owners) {
     const refused = checkBlockingRights(owner, change, known);
@@ -72,7 +72,7 @@ function newlyBlocking(
 function checkBlockingRights(
   owner: OwnerReference,
   { subject }: DecidedChange,
-  { permissions, typeOfKind }: Known,
+  { permissions, typeOfKind }: OwnerTables,
 ): Refused | undefined {
   const { apiVersion, kind, name } = owner;
   const type = typeOfKind(groupOf(apiVersion), kind);

@@ -20,7 +20,7 @@ export type PasswordLogInsDependencies = {
   readonly permissions: Pick<PermissionReader, 'user'>;
   readonly clock: Clock;
   /** Reads writes of other nodes that this node has not folded yet; undefined on a single node. */
-  readonly elsewhere?: Pick<UnfoldedWrites, 'refreshObject'> | undefined;
+  readonly unfoldedWrites?: Pick<UnfoldedWrites, 'refreshObject'> | undefined;
 };
 
 export type LogIn = {
@@ -47,7 +47,7 @@ export class PasswordLogIns {
   async verify({ username, password, address, signal }: LogIn): Promise<PasswordVerified> {
     // No user has such a name or password, and a queued request must not hold megabytes.
     if (username.length > nameLengthMax || password.length > passwordLengthMax * 2) return invalidPassword;
-    const { permissions, elsewhere } = this.#dependencies;
+    const { permissions, unfoldedWrites } = this.#dependencies;
     const network = networkOf(address);
     const attempt = { username, network, isKnown: this.#known.has(permissions.user(username)?.uid, network), signal };
     const refused = this.#refuse(attempt);
@@ -61,7 +61,7 @@ export class PasswordLogIns {
       takeBack = this.#failures.begin(attempt, this.#dependencies.clock.monotonic());
       return this.#compare(username, password);
     });
-    const again = isWrong(first) && (await elsewhere?.refreshObject(userKey, username)) === true;
+    const again = isWrong(first) && (await unfoldedWrites?.refreshObject(userKey, username)) === true;
     const answer = again ? await this.#inTurn(attempt, async () => this.#compare(username, password)) : first;
     if (answer.ok) {
       takeBack();

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import type { Clock } from '../../base/clock.ts';
-import { Turns } from '../../base/event-loop-turns.ts';
+import { EventLoopTurns } from '../../base/event-loop-turns.ts';
 import type { Subject } from '../../command/subject.ts';
 import { bodyTurnMs } from '../../limits/requests.ts';
 import type { HeldBytes } from '../../write/admission/held-bytes.ts';
@@ -23,7 +23,7 @@ export type Holding = {
 export class RequestMemory {
   readonly #held: HeldBytes;
   readonly #writers: Pick<Writers, 'of'>;
-  readonly #turns: Turns;
+  readonly #turns: EventLoopTurns;
 
   constructor({
     held,
@@ -35,7 +35,7 @@ export class RequestMemory {
     readonly clock: Clock;
   }) {
     this.#held = held;
-    this.#turns = new Turns(clock, bodyTurnMs);
+    this.#turns = new EventLoopTurns(clock, bodyTurnMs);
     this.#writers = writers;
   }
 

@@ -27,7 +27,7 @@ export type PermissionRoutesDependencies = {
   readonly execute: Execute;
   readonly permissions: PermissionReader;
   /** Queried before a user or role is reported as missing: another node may have just created it. */
-  readonly elsewhere: Pick<UnfoldedWrites, 'refreshObject'>;
+  readonly unfoldedWrites: Pick<UnfoldedWrites, 'refreshObject'>;
 };
 
 /** The permissions API for front ends (decision 6.10). */
@@ -162,16 +162,16 @@ class PermissionRoutes {
 
   async #lookedUp(name: string): Promise<Subject | undefined> {
     const known = this.#known(name);
-    return known === undefined && (await this.#dependencies.elsewhere.refreshObject(userKey, name))
+    return known === undefined && (await this.#dependencies.unfoldedWrites.refreshObject(userKey, name))
       ? this.#known(name)
       : known;
   }
 
   /** Stops at the first missing role, since the assignment is refused in any case. */
   async #learn(roles: readonly string[]): Promise<void> {
-    const { permissions, elsewhere } = this.#dependencies;
+    const { permissions, unfoldedWrites } = this.#dependencies;
     for (const role of roles) {
-      if (permissions.role(role) === undefined && !(await elsewhere.refreshObject(roleKey, role))) return;
+      if (permissions.role(role) === undefined && !(await unfoldedWrites.refreshObject(roleKey, role))) return;
     }
   }
 

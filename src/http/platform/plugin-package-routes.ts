@@ -86,13 +86,13 @@ type ToAnswer = (installed: Extract<Installed, { ok: true }>) => {
 class Uploads {
   readonly #dependencies: PluginPackageRoutesDependencies;
   /** Two limits: slow uploads must not block installs. */
-  readonly #arriving: Places;
-  readonly #installing: Places;
+  readonly #arriving: UploadSlots;
+  readonly #installing: UploadSlots;
 
   constructor(dependencies: PluginPackageRoutesDependencies) {
     this.#dependencies = dependencies;
-    this.#arriving = new Places(uploadsMax, 'arriving');
-    this.#installing = new Places(dependencies.installsMax, 'being uploaded');
+    this.#arriving = new UploadSlots(uploadsMax, 'arriving');
+    this.#installing = new UploadSlots(dependencies.installsMax, 'being uploaded');
   }
 
   async take(exchange: Exchange, use: Use, answer: ToAnswer): Promise<Answer> {
@@ -129,7 +129,7 @@ function answered(installed: Installed, answer: ToAnswer): Answer {
 }
 
 /** Limits concurrent steps, without a queue. */
-class Places {
+class UploadSlots {
   readonly #max: number;
   readonly #doing: string;
   #taken = 0;

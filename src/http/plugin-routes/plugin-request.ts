@@ -39,13 +39,13 @@ export function routeRequest(
   };
 }
 
-type Asked = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly answer: Answer };
+type CheckedRequest = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly answer: Answer };
 
 /** Checks the request against the route's schemas; other parameters are passed on. */
 export async function askedOf(
   exchange: Exchange,
   { query, body: bodySchema }: Pick<RouteEndpoint, 'query' | 'body'>,
-): Promise<Asked> {
+): Promise<CheckedRequest> {
   const body = await bodyOf(exchange);
   if (!body.ok) return body;
   const parameters = query === undefined ? [] : queryViolations(exchange.query, query);
@@ -58,7 +58,7 @@ export async function askedOf(
   return violations.length === 0 ? body : refused('invalid', 'the body does not match the schema', violations);
 }
 
-function refused(reason: 'bad-request' | 'invalid', what: string, violations: readonly Violation[]): Asked {
+function refused(reason: 'bad-request' | 'invalid', what: string, violations: readonly Violation[]): CheckedRequest {
   const [first] = violations;
   const detail =
     first === undefined ? what : `${what}: ${first.pointer === '' ? '' : `${first.pointer} `}${first.detail}`;
@@ -80,7 +80,7 @@ function queryViolations(query: URLSearchParams, schemas: NonNullable<RouteEndpo
 const patchTypes = ['application/merge-patch+json', 'application/json'];
 
 /** Decoded JSON; undefined without a body, whatever its media type. */
-async function bodyOf(exchange: Exchange): Promise<Asked> {
+async function bodyOf(exchange: Exchange): Promise<CheckedRequest> {
   const { req, method } = exchange;
   const media = mediaTypeOf(req, method === 'PATCH' ? patchTypes : ['application/json']);
   const body = await readBody(exchange);

@@ -3,7 +3,7 @@ import { networkOf } from '../../base/network-of.ts';
 import type { LogPosition } from '../../log/log.ts';
 import { clientOf, type Client } from '../../read/client.ts';
 import { SnapshotsExhaustedError, type ListPage, type LongList } from '../../read/objects.ts';
-import type { Place } from '../../read/snapshot-slots.ts';
+import type { SnapshotSlot } from '../../read/snapshot-slots.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { bytesAnswer, refusal, taken, type Answer } from '../answer.ts';
 import { decodeListQuery, type ListRequest } from './decode-list-query.ts';
@@ -16,11 +16,11 @@ import { problem } from '../problem.ts';
 import { readObject } from '../body/read-object.ts';
 
 type Keyed = { readonly request: ListRequest; readonly key: string | undefined };
-type Placed = { readonly exchange: Exchange; readonly request: ListRequest; readonly place: Place };
+type SlotHolder = { readonly exchange: Exchange; readonly request: ListRequest; readonly place: SnapshotSlot };
 type Streamed = {
   readonly page: Omit<ListPage, 'items'>;
   readonly items: AsyncIterable<Uint8Array>;
-  readonly place: Place;
+  readonly place: SnapshotSlot;
 };
 
 /** The generated API of a collection, except for deletion (delete-collection.ts). */
@@ -91,7 +91,7 @@ export class Collections {
     return this.#placed({ exchange, request, place }, () => reader.list(type.key, request.query));
   }
 
-  async #placed({ exchange, request, place }: Placed, list: () => ListPage | LongList): Promise<Answer> {
+  async #placed({ exchange, request, place }: SlotHolder, list: () => ListPage | LongList): Promise<Answer> {
     const gone = goneSignal(exchange.res);
     try {
       const listed = list();
@@ -105,7 +105,7 @@ export class Collections {
   }
 
   /** Releases the slot at once if no snapshot is needed. */
-  #stream(request: ListRequest, { items, ...page }: ListPage, place: Place): Answer {
+  #stream(request: ListRequest, { items, ...page }: ListPage, place: SnapshotSlot): Answer {
     if (!(items instanceof Uint8Array)) {
       return {
         kind: 'stream',

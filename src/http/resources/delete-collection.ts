@@ -75,7 +75,11 @@ class RefusedDeletion extends Error {
   }
 }
 
-type Asked = { readonly context: WriteContext; readonly propagation: Propagation | undefined; readonly client: Client };
+type CollectionDeletion = {
+  readonly context: WriteContext;
+  readonly propagation: Propagation | undefined;
+  readonly client: Client;
+};
 
 class Sweep {
   readonly #type: ResourceType;
@@ -85,7 +89,7 @@ class Sweep {
   readonly #client: Client;
   readonly #queue = new PQueue({ concurrency: deleteCollectionConcurrencyMax });
 
-  constructor(type: ResourceType, ports: ResourcePorts, { context, propagation, client }: Asked) {
+  constructor(type: ResourceType, ports: ResourcePorts, { context, propagation, client }: CollectionDeletion) {
     this.#type = type;
     this.#ports = ports;
     this.#context = context;

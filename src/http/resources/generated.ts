@@ -2,7 +2,7 @@ import { notFound } from '../../command/refuse.ts';
 import type { Registration, TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import { NotServedError, type ChangeFeed } from '../../read/objects.ts';
 import { nameProblem } from '../../resource/type/names.ts';
-import { placeOf, type Place } from '../../resource/query/request-path.ts';
+import { locationOf, type ResourceLocation } from '../../resource/query/request-path.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { refusal, type Answer } from '../answer.ts';
 import { Collections } from './collection.ts';
@@ -33,7 +33,7 @@ export class GeneratedApi {
   }
 
   /** The type at a path, served or not. */
-  registrationAt({ group, version, resource }: Place): Registration | undefined {
+  registrationAt({ group, version, resource }: ResourceLocation): Registration | undefined {
     return this.#registry.byPath(group, version, resource);
   }
 
@@ -69,7 +69,7 @@ export class GeneratedApi {
 
   answer(exchange: Exchange): Answer | NotServed | Promise<Answer> {
     const { info } = exchange;
-    const place = info.kind === 'resource' ? info : placeOf(info.segments);
+    const place = info.kind === 'resource' ? info : locationOf(info.segments);
     const registration = place === undefined ? undefined : this.registrationAt(place);
     if (place === undefined || registration === undefined) return nothingHere;
     if (!registration.serving) return refusal(notYetServing(registration));

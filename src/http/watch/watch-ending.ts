@@ -2,7 +2,7 @@ import type { Ending, EndReason } from '../../watch/watch-plan.ts';
 import type { FrameEncoding } from '../../watch/frame.ts';
 import { problem, problems, type Problem, type ProblemReason } from '../problem.ts';
 
-type Told = {
+type EndingText = {
   /** A WebSocket's close code (RFC 6455, 7.4). */
   readonly closeCode: number;
   /** The ERROR event before the end; absent if the client should simply reconnect. */
@@ -21,11 +21,11 @@ export const endings = {
   'shutting-down': { closeCode: 1012 },
   overloaded: { closeCode: 1013, error: 'too-many-requests' },
   failed: { closeCode: 1011, error: 'internal-error' },
-} as const satisfies Record<EndReason, Told>;
+} as const satisfies Record<EndReason, EndingText>;
 
 /** Within a stream an error is always a plain Kubernetes `Status`, whatever the client accepts. */
 export function errorFrames({ reason, detail }: Ending, encoding: FrameEncoding): Uint8Array | undefined {
-  const told: Told = endings[reason];
+  const told: EndingText = endings[reason];
   if (told.error === undefined) return undefined;
   const { status, word } = problems[told.error];
   const object = {

@@ -17,15 +17,15 @@ export type ReadContext = RetryContext & {
 };
 
 /** The event at a position. `later`: deleted, but the log continues after it. */
-export type Standing = RecordedEvent | 'later' | 'end';
+export type PositionState = RecordedEvent | 'later' | 'end';
 
 /** The position and stream of our last event. */
 export type LogEnd = { readonly position: LogPosition; readonly stream?: StreamName | undefined };
 
-type Place = { readonly commit: bigint; readonly prepare: bigint };
+type ServerPosition = { readonly commit: bigint; readonly prepare: bigint };
 
 /** An event found on the way; `ours` is set if it belongs to this log. */
-type Passed = { readonly place: Place; readonly ours: LogEnd | undefined };
+type Passed = { readonly place: ServerPosition; readonly ours: LogEnd | undefined };
 
 const emptyLog: LogEnd = { position: logStart };
 
@@ -99,7 +99,7 @@ export class Reads {
 
   async #end(): Promise<LogEnd> {
     let end: bigint | undefined;
-    let from: Place | 'end' = 'end';
+    let from: ServerPosition | 'end' = 'end';
     for (let count = logHeadScanEventsMin; ; count = logHeadScanEventsMax) {
       const page = await this.#readBackward(from, count);
       if (end === undefined) {
@@ -116,7 +116,7 @@ export class Reads {
   }
 
   /** Keeps nothing of other platforms' events, which may be large and many. */
-  async #readBackward(fromPosition: Place | 'end', maxCount: number): Promise<readonly Passed[]> {
+  async #readBackward(fromPosition: ServerPosition | 'end', maxCount: number): Promise<readonly Passed[]> {
     return this.#retried.readEach(
       (client) => client.readAll({ direction: 'backwards', fromPosition, maxCount, requiresLeader: true }),
       {
@@ -151,7 +151,7 @@ export class Reads {
    *
    * @throws UnknownPositionError when the server reports that no event starts there.
    */
-  async at(position: LogPosition): Promise<Standing> {
+  async at(position: LogPosition): Promise<PositionState> {
     const { clock, closing } = this.#context;
     for (let attempt = 1; ; attempt += 1) {
       const standing = await this.#at(position);
@@ -160,7 +160,7 @@ export class Reads {
     }
   }
 
-  async #at(position: LogPosition): Promise<Standing> {
+  async #at(position: LogPosition): Promise<PositionState> {
     if (position === logStart) return 'later';
     const record = await this.#from(position);
     if (record === undefined) return 'end';
@@ -175,7 +175,7 @@ export class Reads {
 
   /** The position of the last event before a position, of this log or another; `logStart` without one. */
   async before(position: LogPosition): Promise<LogPosition> {
-    const [record] = await this.#readBackward(placeOf(position), 1);
+    const [record] = await this.#readBackward(serverPosition(position), 1);
     return record === undefined ? logStart : logPosition(record.place.commit + 1n);
   }
 
@@ -183,7 +183,7 @@ export class Reads {
   async #from(position: LogPosition): Promise<DriverRecord | undefined> {
     const ask = (): Promise<readonly Resolved[]> =>
       this.#retried.read(
-        (client) => client.readAll({ fromPosition: placeOf(position), maxCount: 1, requiresLeader: true }),
+        (client) => client.readAll({ fromPosition: serverPosition(position), maxCount: 1, requiresLeader: true }),
         'failures too',
       );
     try {
@@ -218,10 +218,10 @@ export class Reads {
   }
 }
 
-function placeOf(position: LogPosition): Place {
+function serverPosition(position: LogPosition): ServerPosition {
   return { commit: position - 1n, prepare: position - 1n };
 }
 
-function endAt({ commit }: Place, stream: StreamName | undefined): LogEnd | undefined {
+function endAt({ commit }: ServerPosition, stream: StreamName | undefined): LogEnd | undefined {
   return stream && { position: logPosition(commit + 1n), stream };
 }

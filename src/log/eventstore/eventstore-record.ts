@@ -14,12 +14,12 @@ const nothing = new Uint8Array();
 /** Metadata that is not a JSON object has no place for this member: it is kept beside it in base64. */
 const packed = '$bytes';
 
-export type Place = { readonly index: number; readonly of: number };
+export type AppendPlace = { readonly index: number; readonly of: number };
 
 export type StoredRecord = {
   readonly event: RecordedEvent;
   /** Its place in an append of several events; undefined for a single one. */
-  readonly place: Place | undefined;
+  readonly place: AppendPlace | undefined;
 };
 
 /** An event as the protocol encodes it. */
@@ -94,7 +94,7 @@ function plainBytes(bytes: Uint8Array): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-function marked(metadata: Uint8Array, { index, of }: Place): Uint8Array {
+function marked(metadata: Uint8Array, { index, of }: AppendPlace): Uint8Array {
   const text = Buffer.from(metadata.buffer, metadata.byteOffset, metadata.length);
   const mark = `{"$append":"${index.toString()}/${of.toString()}"`;
   const isObject = isJsonObject(text);
@@ -180,7 +180,10 @@ function positionOf({ id, commit, prepare }: RawRecord): LogPosition {
 const markStart = Buffer.from('{"$append":"');
 const [comma, brace] = [0x2c, 0x7b];
 
-function unmarked({ id, metadata }: RawRecord): { readonly metadata: Uint8Array; readonly place: Place | undefined } {
+function unmarked({ id, metadata }: RawRecord): {
+  readonly metadata: Uint8Array;
+  readonly place: AppendPlace | undefined;
+} {
   if (metadata[2] !== markStart[2] || markStart.compare(metadata, 0, markStart.length) !== 0)
     return { metadata, place: undefined };
   const text = Buffer.from(metadata.buffer, metadata.byteOffset, metadata.length);

@@ -5,7 +5,7 @@ import { read } from './lmdb-reader.ts';
 import type { ReadPlan, ReadSource } from './lmdb-reader.ts';
 import { RecentEvents, type Follower } from './lmdb-recent.ts';
 import { encodeRecord } from './lmdb-record.ts';
-import type { Place } from './lmdb-record.ts';
+import type { RecordLocation } from './lmdb-record.ts';
 import * as store from './lmdb-store.ts';
 import type { LmdbStore } from './lmdb-store.ts';
 import { LogFailedError, logPosition, streamRevision } from '../log.ts';
@@ -254,7 +254,7 @@ class LmdbLog implements EventLog {
   }
 }
 
-function stored(stream: StreamName, event: ProposedEvent, place: Place): RecordedEvent {
+function stored(stream: StreamName, event: ProposedEvent, place: RecordLocation): RecordedEvent {
   const { id, type, data, metadata } = event;
   const position = logPosition(BigInt(place.position));
   const { revision, endsAppend } = place;

@@ -23,9 +23,9 @@ const headerBytes = 25;
 const endsAppendFlag = 1;
 
 /** The place of a record, in numbers: bigint arithmetic would cost more than all other bookkeeping. */
-export type Place = { readonly position: number; readonly revision: number; readonly endsAppend: boolean };
+export type RecordLocation = { readonly position: number; readonly revision: number; readonly endsAppend: boolean };
 
-export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Place): Buffer {
+export function encodeRecord(stream: StreamName, event: ProposedEvent, place: RecordLocation): Buffer {
   const { id, type, data, metadata } = event;
   const idBytes = Buffer.byteLength(id);
   const typeBytes = Buffer.byteLength(type);

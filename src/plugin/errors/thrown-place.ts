@@ -42,7 +42,7 @@ export function withoutFolder(text: string, folder: string): string {
   return text.replaceAll(`file://${folder}/`, '').replaceAll(`${folder}/`, '');
 }
 
-type Place = { readonly path: string; readonly line: string; readonly source: string | undefined };
+type SourceLocation = { readonly path: string; readonly line: string; readonly source: string | undefined };
 
 /** The longest part of a source line that is shown: a bundler may have put everything into one line. */
 const sourceLengthMax = 80;
@@ -51,7 +51,7 @@ const sourceLengthMax = 80;
  * For syntax errors, the text starts with the location and the underlined source line; otherwise a stack frame has the
  * location.
  */
-function placeIn(text: string, root: string): Place | undefined {
+function placeIn(text: string, root: string): SourceLocation | undefined {
   const [first = '', source = '', underline = ''] = text.split('\n', 3);
   const [, path, line] = /^(?:file:\/\/)?([^?]+?)(?:\?[^:]*)?:(\d+)$/u.exec(first) ?? [];
   const column = /^\s*\^+\s*$/u.test(underline) ? underline.indexOf('^') : -1;
@@ -60,7 +60,7 @@ function placeIn(text: string, root: string): Place | undefined {
   return root === '' ? undefined : placeOfFrame(text, root);
 }
 
-function placeOfFrame(text: string, root: string): Place | undefined {
+function placeOfFrame(text: string, root: string): SourceLocation | undefined {
   // The message itself may contain a path of the plugin, without a line.
   for (const frame of text.split('\n').filter((each) => each.includes(root))) {
     const [, path, line] = /^([^?:]+)(?:\?[^:]*)?:(\d+)/u.exec(frame.slice(frame.indexOf(root) + root.length)) ?? [];
@@ -76,7 +76,7 @@ function around(source: string, column: number): string {
   return `${from > 0 ? '…' : ''}${source.slice(from, to).trim()}${to < source.length ? '…' : ''}`;
 }
 
-function shown({ path, line, source }: Place): string {
+function shown({ path, line, source }: SourceLocation): string {
   return ` (at ${path}:${line}${source === undefined ? '' : `: ${source}`})`;
 }
 

@@ -23,7 +23,7 @@ export type PluginFoldersDependencies = {
 };
 
 /** `digest`: of the files; undefined without a plugin.yaml. `refused`: another folder has its name. */
-export type Placed = {
+export type FoundFolder = {
   readonly folder: PluginFolder;
   readonly digest: string | undefined;
   readonly refused: Failure | undefined;
@@ -117,7 +117,7 @@ export class PluginFolders {
   }
 
   /** Undefined: no such folder, or its plugin was uninstalled. */
-  get(name: string): Placed | undefined {
+  get(name: string): FoundFolder | undefined {
     const named = this.#names.get(name);
     return named === undefined || named.of.isOut
       ? undefined

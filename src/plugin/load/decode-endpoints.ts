@@ -12,12 +12,12 @@ export type DecodedEndpoints = Endpoints & {
 };
 
 /** A position in the export, and the prefix of its paths; empty where they are absolute. */
-type Place = { readonly at: string; readonly prefix: string };
+type SchemaPlace = { readonly at: string; readonly prefix: string };
 
 /** The custom APIs in a plugin's export; adds their problems to `problems`. */
 export function decodeEndpoints(exported: Readonly<Record<string, unknown>>, problems: string[]): DecodedEndpoints {
   const ignoredControllers: string[] = [];
-  const places: { readonly members: Readonly<Record<string, unknown>>; readonly place: Place }[] = [];
+  const places: { readonly members: Readonly<Record<string, unknown>>; readonly place: SchemaPlace }[] = [];
   listOf(exported, 'controllers', { at: 'controllers', countMax: routesPerPluginMax }, problems).forEach(
     (controller, index) => {
       const at = `controllers[${String(index)}]`;
@@ -57,11 +57,11 @@ export function listOf(
   return [];
 }
 
-type Decode<E> = (entry: unknown, place: Place, problems: string[]) => E | undefined;
+type Decode<E> = (entry: unknown, place: SchemaPlace, problems: string[]) => E | undefined;
 
 function decodeEach<E>(
   members: Readonly<Record<string, unknown>>,
-  { at, prefix, member }: Place & { readonly member: string },
+  { at, prefix, member }: SchemaPlace & { readonly member: string },
   decode: Decode<E>,
   problems: string[],
 ): readonly E[] {
@@ -80,7 +80,7 @@ function prefixOf({ apiVersion, path }: Readonly<Record<string, unknown>>, at: s
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-function decodeRoute(route: unknown, { at, prefix }: Place, problems: string[]): RouteEndpoint | undefined {
+function decodeRoute(route: unknown, { at, prefix }: SchemaPlace, problems: string[]): RouteEndpoint | undefined {
   if (!isMembers(route)) {
     problems.push(`${at}: must be an object`);
     return undefined;
@@ -102,7 +102,7 @@ function decodeRoute(route: unknown, { at, prefix }: Place, problems: string[]):
   };
 }
 
-function decodeSocket(socket: unknown, { at, prefix }: Place, problems: string[]): SocketEndpoint | undefined {
+function decodeSocket(socket: unknown, { at, prefix }: SchemaPlace, problems: string[]): SocketEndpoint | undefined {
   if (!isMembers(socket)) {
     problems.push(`${at}: must be an object`);
     return undefined;
@@ -136,7 +136,7 @@ function summaryOf(
 
 function absolutePath(
   { path }: Readonly<Record<string, unknown>>,
-  { at, prefix }: Place,
+  { at, prefix }: SchemaPlace,
   { title, problems }: { readonly title: string; readonly problems: string[] },
 ): string | undefined {
   if (typeof path !== 'string') {

@@ -18,9 +18,9 @@ export function mergeThreeWay(base: JsonValue | undefined, current: JsonObject, 
   return { value: mergeMembers(base, current, { next, at: '', kept }), kept };
 }
 
-type Step = { readonly next: JsonObject; readonly at: string; readonly kept: string[] };
+type MergeStep = { readonly next: JsonObject; readonly at: string; readonly kept: string[] };
 
-function mergeMembers(base: JsonValue | undefined, current: JsonObject, { next, at, kept }: Step): JsonObject {
+function mergeMembers(base: JsonValue | undefined, current: JsonObject, { next, at, kept }: MergeStep): JsonObject {
   const merged: [string, JsonValue][] = [];
   for (const member of new Set([...Object.keys(current), ...Object.keys(next)])) {
     const value = mergeValue(memberOf(base, member), memberOf(current, member), {
@@ -37,7 +37,7 @@ function mergeMembers(base: JsonValue | undefined, current: JsonObject, { next, 
 function mergeValue(
   base: JsonValue | undefined,
   current: JsonValue | undefined,
-  { next, at, kept }: Omit<Step, 'next'> & { readonly next: JsonValue | undefined },
+  { next, at, kept }: Omit<MergeStep, 'next'> & { readonly next: JsonValue | undefined },
 ): JsonValue | undefined {
   if (isSameAsBase(next, base)) return current;
   if (isSameAsBase(current, base)) return next;

@@ -7,7 +7,7 @@ import { namedBy, parseFieldSelector } from './selector.ts';
  */
 export type RequestInfo = ResourceRequest | NonResourceRequest | MalformedRequest;
 
-export type ResourceRequest = Place & {
+export type ResourceRequest = ResourceLocation & {
   readonly kind: 'resource';
   readonly verb: string;
   /**
@@ -32,7 +32,7 @@ export type NonResourceRequest = {
 export type MalformedRequest = { readonly kind: 'malformed'; readonly detail: string };
 
 /** A path of the shape `/api/<v>/<resource>[/<name>[/<subresource>]]` or the same under `/apis/<g>`. */
-export type Place = {
+export type ResourceLocation = {
   /** `''` is the core group. */
   readonly group: string;
   readonly version: string;
@@ -49,7 +49,7 @@ export function requestInfo(method: string, target: string, asks: 'watch' | 'no 
   const segments = segmentsOf(raw);
   if (typeof segments === 'string') return malformed(segments);
   const path = `/${segments.join('/')}`;
-  const place = placeOf(segments);
+  const place = locationOf(segments);
   const named = place?.name !== undefined;
   // POST to an item is not a create: custom APIs are granted by their path (decision 6.3).
   if (place === undefined || (method === 'POST' && named && place.subresource === undefined)) {
@@ -62,7 +62,7 @@ export function requestInfo(method: string, target: string, asks: 'watch' | 'no 
 /**
  * The request for a resource without an HTTP path: a plugin's call, an access review, a watch that is authorized again.
  */
-export function resourceRequest(verb: string, place: Place, selectedName?: string): ResourceRequest {
+export function resourceRequest(verb: string, place: ResourceLocation, selectedName?: string): ResourceRequest {
   const { group, version, resource, name, subresource } = place;
   // In a path, the subresource of an unspecified object is below `-`.
   const item = subresource === undefined ? [name] : [name ?? '-', subresource];
@@ -101,7 +101,7 @@ export function nonResourceRequest(verb: string, path: string): NonResourceReque
  */
 export function requestTo(verb: string, path: string): ResourceRequest | NonResourceRequest {
   const plain = nonResourceRequest(verb, path);
-  const place = placeOf(plain.segments);
+  const place = locationOf(plain.segments);
   if (place === undefined || (plain.verb === 'create' && place.name !== undefined && place.subresource === undefined))
     return plain;
   const ofCollection = place.name === undefined ? collectionVerbs.get(plain.verb) : undefined;
@@ -114,7 +114,7 @@ const collectionVerbs: ReadonlyMap<string, string> = new Map([
   ['delete', 'deletecollection'],
 ]);
 
-function isWatchable(method: string, { subresource }: Place): boolean {
+function isWatchable(method: string, { subresource }: ResourceLocation): boolean {
   return (method === 'GET' || method === 'HEAD') && subresource === undefined;
 }
 
@@ -128,7 +128,7 @@ function selectedBy(verb: string, target: string): Pick<ResourceRequest, 'select
 }
 
 /** The resource that a path names by its form, independent of the method. */
-export function placeOf(segments: readonly string[]): Place | undefined {
+export function locationOf(segments: readonly string[]): ResourceLocation | undefined {
   const core = segments[0] === 'api';
   if (!core && segments[0] !== 'apis') return undefined;
   const first = core ? 1 : 2;

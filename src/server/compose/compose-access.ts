@@ -68,10 +68,10 @@ export function composeAccess(parts: AccessParts): Access {
     eventLog,
     models,
   } = parts;
-  const elsewhere = new UnfoldedWrites({ log: eventLog, reader: models, secrets, clock });
+  const unfoldedWrites = new UnfoldedWrites({ log: eventLog, reader: models, secrets, clock });
   let isFounded = false;
   const judging = sinceAdministered(permissions, () => isFounded);
-  const authenticator = composeAuthenticator(parts, { judging, elsewhere });
+  const authenticator = composeAuthenticator(parts, { judging, unfoldedWrites });
   const authorize = createAuthorizer({
     permissions: judging,
     pluginOf: (request) => pluginOf(request, parts),
@@ -87,7 +87,7 @@ export function composeAccess(parts: AccessParts): Access {
     authorizeStanding,
     authenticator,
     refusals,
-    routes: composeRoutes(parts, { authenticator, authorize, elsewhere, refusals }),
+    routes: composeRoutes(parts, { authenticator, authorize, unfoldedWrites, refusals }),
     open: async () => {
       await permissions.loadIn(new Slices(clock));
       isFounded = isHeld(permissions);
@@ -113,7 +113,7 @@ function typeOf({ registry }: AccessParts, key: TypeKey): ResourceType {
 type RouteParts = {
   readonly authenticator: Authenticator;
   readonly authorize: Authorize;
-  readonly elsewhere: UnfoldedWrites;
+  readonly unfoldedWrites: UnfoldedWrites;
   readonly refusals: RefusalLog;
 };
 
@@ -184,7 +184,7 @@ async function createAdministrator(parts: AccessParts): Promise<AdministratorRep
 
 type AuthenticatorParts = {
   readonly judging: Judging;
-  readonly elsewhere: UnfoldedWrites;
+  readonly unfoldedWrites: UnfoldedWrites;
 };
 
 /** ADMIN_PASSWORD applies to the first start only, which is known once the log is folded. */
@@ -194,7 +194,7 @@ function refuseCommonPassword(password: string | undefined, permissions: Permiss
   if (problem !== undefined) throw new StartError(`ADMIN_PASSWORD ${problem}`, { exitCode: 2 });
 }
 
-function composeAuthenticator(parts: AccessParts, { judging, elsewhere }: AuthenticatorParts): Authenticator {
+function composeAuthenticator(parts: AccessParts, { judging, unfoldedWrites }: AuthenticatorParts): Authenticator {
   const {
     config: { oidc },
     accessTables: { passwords, secrets },
@@ -210,7 +210,7 @@ function composeAuthenticator(parts: AccessParts, { judging, elsewhere }: Authen
     passwords,
     permissions: judging,
     clock,
-    elsewhere,
+    unfoldedWrites,
     oidc: oidc === undefined ? undefined : new OidcVerifier({ settings: oidc, clock, fetch, onProblem }),
     recordUse: createTokenUseRecorder({
       execute,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 
-import { ReconcileBound } from '../../../reconcilers/reconcile-slots.ts';
+import { ReconcileSlots } from '../../../reconcilers/reconcile-slots.ts';
 import { alwaysLeading, LeaseElector, type Elector } from '../../../reconcilers/lease.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Config } from '../../config/config.ts';
@@ -38,7 +38,7 @@ export type Core = Stores & {
   readonly hub: WatchHub;
   readonly leadership: Elector;
   /** Limits the reconcilers of the platform and of plugins. */
-  readonly bound: ReconcileBound;
+  readonly bound: ReconcileSlots;
 };
 
 export type CoreOptions = {
@@ -110,6 +110,6 @@ export function composeCore(config: Config, stores: Stores, { log, clock, signal
     leadership: stores.isAlone
       ? alwaysLeading
       : new LeaseElector({ log: eventLog, clock, uuid: randomUUID, node, onError: logged(leaseUnreadable) }),
-    bound: new ReconcileBound(clock),
+    bound: new ReconcileSlots(clock),
   };
 }

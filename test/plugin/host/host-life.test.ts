@@ -25,15 +25,15 @@ const goodsYaml = (...names: readonly string[]): string =>
     .map((name) => `---\napiVersion: goods.example/v1\nkind: Goods\nmetadata: {name: ${name}}\nspec: {color: red}\n`)
     .join('');
 
-type Place = { readonly root: string; readonly dataDir: string };
+type HostFolders = { readonly root: string; readonly dataDir: string };
 
-async function placed(t: Test, files: PluginFiles): Promise<Place> {
+async function placed(t: Test, files: PluginFiles): Promise<HostFolders> {
   const place = { root: await temporaryFolder(t), dataDir: await temporaryFolder(t) };
   await writePlugins(place.root, files);
   return place;
 }
 
-async function open(t: Test, { root, dataDir }: Place, isLeader = true): Promise<Stage> {
+async function open(t: Test, { root, dataDir }: HostFolders, isLeader = true): Promise<Stage> {
   return openStage(t, {
     dataDir,
     extra: [root],

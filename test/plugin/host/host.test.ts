@@ -27,15 +27,15 @@ const good = {
   }),
 };
 
-type Place = { readonly root: string; readonly dataDir: string };
+type HostFolders = { readonly root: string; readonly dataDir: string };
 
-async function placed(t: Test, files: PluginFiles): Promise<Place> {
+async function placed(t: Test, files: PluginFiles): Promise<HostFolders> {
   const place = { root: await temporaryFolder(t), dataDir: await temporaryFolder(t) };
   await writePlugins(place.root, files);
   return place;
 }
 
-async function open(t: Test, { root, dataDir }: Place): Promise<Stage> {
+async function open(t: Test, { root, dataDir }: HostFolders): Promise<Stage> {
   return openStage(t, { dataDir, extra: [root] });
 }
 

@@ -7,7 +7,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { ReconcileBound } from '../../../reconcilers/reconcile-slots.ts';
+import { ReconcileSlots } from '../../../reconcilers/reconcile-slots.ts';
 import { Collector } from '../../../reconcilers/platform/collector.ts';
 import { roleKey } from '../../../src/auth/types/platform-types.ts';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -50,7 +50,7 @@ class UninstallStage {
       changes: reader,
       reader,
       execute,
-      bound: new ReconcileBound(systemClock),
+      bound: new ReconcileSlots(systemClock),
       leadership: lead,
       clock: systemClock,
       uuid: randomUUID,

@@ -22,9 +22,9 @@ export default {};
 `;
 }
 
-type Place = { readonly cwd: string; readonly act: string; readonly env: Readonly<Record<string, string>> };
+type ServerFolders = { readonly cwd: string; readonly act: string; readonly env: Readonly<Record<string, string>> };
 
-async function place(t: Test, act: 'loop' | 'exit'): Promise<Place> {
+async function place(t: Test, act: 'loop' | 'exit'): Promise<ServerFolders> {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     odd: { 'plugin.yaml': manifestYaml('odd', { main: 'main.mjs' }), 'main.mjs': module(act), act: '' },
@@ -33,14 +33,14 @@ async function place(t: Test, act: 'loop' | 'exit'): Promise<Place> {
   return { cwd, act: join(root, 'odd', 'act'), env: { PORT: '0', PLUGINS_DIRS: root } };
 }
 
-function serve(t: Test, { cwd, env }: Place): CommandLine {
+function serve(t: Test, { cwd, env }: ServerFolders): CommandLine {
   const server = runCommandLine(['serve'], { cwd, env });
   t.teardown(() => server.child.kill('SIGKILL'));
   return server;
 }
 
 /** A server whose module acts: it ends by itself, or is killed once that has begun. */
-async function endWhileLoading(t: Test, at: Place): Promise<number | NodeJS.Signals | null> {
+async function endWhileLoading(t: Test, at: ServerFolders): Promise<number | NodeJS.Signals | null> {
   const server = serve(t, at);
   const exited = server.exited();
   const { stderr } = server.child;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Test } from 'tap';
 
-import { ReconcileBound } from '../../../reconcilers/reconcile-slots.ts';
+import { ReconcileSlots } from '../../../reconcilers/reconcile-slots.ts';
 import { Bindings } from '../../../reconcilers/platform/bindings.ts';
 import { Claims } from '../../../reconcilers/platform/unique-claims.ts';
 import { Collector } from '../../../reconcilers/platform/collector.ts';
@@ -102,7 +102,7 @@ export class AccountStage {
     const given = {
       changes: models,
       reader: models,
-      bound: new ReconcileBound(clock),
+      bound: new ReconcileSlots(clock),
       leadership: leader.lead,
       clock,
       uuid: () => this.#id(),

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 
-import { ReconcileBound } from '../../../reconcilers/reconcile-slots.ts';
+import { ReconcileSlots } from '../../../reconcilers/reconcile-slots.ts';
 import { Collector } from '../../../reconcilers/platform/collector.ts';
 import type { TypeKey } from '../../../src/resource/type/index-entry.ts';
 import { Accounts } from '../../support/server/accounts.ts';
@@ -26,7 +26,7 @@ test(`${count.toString()} objects that were marked while nobody led are gone in 
   const collector = new Collector({
     changes: models,
     reader: models,
-    bound: new ReconcileBound(clock),
+    bound: new ReconcileSlots(clock),
     leadership: lead,
     clock,
     uuid: () => 'r',

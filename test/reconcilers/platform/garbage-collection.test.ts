@@ -1,10 +1,10 @@
 import { test } from 'tap';
 
 import {
-  judgeDependent,
+  decideDependent,
   type Dependent,
   type OwnerState,
-  type Step,
+  type CollectionStep,
 } from '../../../reconcilers/platform/garbage-collection.ts';
 import { judgeToken, type TokenStep } from '../../../reconcilers/platform/tokens.ts';
 import { completeness, judgeCondition } from '../../../reconcilers/platform/role-health.ts';
@@ -22,11 +22,11 @@ type Row = readonly [
   title: string,
   owners: readonly OwnerState[],
   given: { readonly marked?: readonly string[]; readonly dependents?: readonly Dependent[] },
-  step: Step,
+  step: CollectionStep,
 ];
 
-const release = (...uids: readonly string[]): Step => ({ type: 'release', uids: new Set(uids) });
-const remove = (propagation?: 'Foreground'): Step => ({ type: 'delete', propagation });
+const release = (...uids: readonly string[]): CollectionStep => ({ type: 'release', uids: new Set(uids) });
+const remove = (propagation?: 'Foreground'): CollectionStep => ({ type: 'delete', propagation });
 const rows: readonly Row[] = [
   ['nobody owns it', [], {}, { type: 'nothing' }],
   ['its owner lives', ['living'], {}, { type: 'nothing' }],
@@ -104,7 +104,7 @@ test('an object is judged by its owners and its dependents', async (t) => {
       },
     };
     const stateOf = ({ uid }: OwnerReference): OwnerState => owners[Number(uid.slice(1))]!;
-    t.same(atOnce(judgeDependent({ object, stateOf, dependents: () => dependents })), step, title);
+    t.same(atOnce(decideDependent({ object, stateOf, dependents: () => dependents })), step, title);
   }
 });
 
@@ -127,7 +127,7 @@ test('a judgement of many dependents can pause between any two of them', (t) => 
     for (; read < 1_000; read += 1) yield read % 2 === 0 ? idle : undefined;
     yield blocking;
   }
-  const steps = judgeDependent({ object, stateOf: () => 'living', dependents });
+  const steps = decideDependent({ object, stateOf: () => 'living', dependents });
   for (let expected = 0; expected < 1_000; expected += 1) {
     t.equal(steps.next().done, false);
     t.equal(read, expected);
@@ -155,7 +155,7 @@ test('an owner that is named twice, once by a wrong name, is there', async (t) =
   };
   for (const living of ['right', 'wrong']) {
     const stateOf = ({ name }: OwnerReference): OwnerState => (name === living ? 'living' : 'gone');
-    t.same(atOnce(judgeDependent({ object, stateOf, dependents: () => [] })), { type: 'nothing' });
+    t.same(atOnce(decideDependent({ object, stateOf, dependents: () => [] })), { type: 'nothing' });
   }
 });
 

@@ -7,7 +7,7 @@ import type { Test } from 'tap';
 import { LmdbTables } from '../../../projections/lmdb-tables.ts';
 import { ObjectModels } from '../../../projections/object-models.ts';
 import { follow } from '../../../projections/runner.ts';
-import { ReconcileBound } from '../../../reconcilers/reconcile-slots.ts';
+import { ReconcileSlots } from '../../../reconcilers/reconcile-slots.ts';
 import { Collector } from '../../../reconcilers/platform/collector.ts';
 import { alwaysLeading } from '../../../reconcilers/lease.ts';
 import { OwnerReferences } from '../../../reconcilers/platform/owner-references.ts';
@@ -85,7 +85,7 @@ export class OwnersStage {
       changes: this.models,
       reader: this.models,
       execute: this.#execute,
-      bound: new ReconcileBound(this.clock),
+      bound: new ReconcileSlots(this.clock),
       leadership: alwaysLeading,
       clock: this.clock,
       uuid: () => this.#id(),

@@ -28,9 +28,9 @@ type StreamOptions = {
   readonly direction?: 'backwards';
   readonly maxCount: number;
 };
-type Place = { readonly commit: bigint };
+type CommitPosition = { readonly commit: bigint };
 type AllOptions = {
-  readonly fromPosition?: Place | 'end';
+  readonly fromPosition?: CommitPosition | 'end';
   readonly direction?: 'backwards';
   readonly maxCount: number;
   readonly requiresLeader?: boolean;

@@ -1,6 +1,6 @@
 import type { LmdbTables } from '../../../projections/lmdb-tables.ts';
 import { ObjectModels } from '../../../projections/object-models.ts';
-import { ReconcileBound } from '../../../reconcilers/reconcile-slots.ts';
+import { ReconcileSlots } from '../../../reconcilers/reconcile-slots.ts';
 import { Claims } from '../../../reconcilers/platform/unique-claims.ts';
 import { Collector } from '../../../reconcilers/platform/collector.ts';
 import { LeaseElector } from '../../../reconcilers/lease.ts';
@@ -118,7 +118,7 @@ function nodeReconcilers(
   { log, clock, typeNow, onError }: Given,
   { models, execute, leadership }: Reconciling,
 ): { readonly open: () => void } {
-  const bound = new ReconcileBound(clock);
+  const bound = new ReconcileSlots(clock);
   const types = (key: string): ResourceType | undefined => (key === type.key ? typeNow() : undefined);
   let serves = false;
   const collector = new Collector({

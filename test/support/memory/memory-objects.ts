@@ -23,7 +23,7 @@ import type {
   StreamHead,
 } from '../../../src/read/objects.ts';
 import { entryOf } from '../../../src/resource/type/index-definition.ts';
-import { SnapshotPlaces } from '../../../src/read/snapshot-slots.ts';
+import { SnapshotSlots } from '../../../src/read/snapshot-slots.ts';
 import type { IndexEntry, TypeKey } from '../../../src/resource/type/index-entry.ts';
 import type { ListQuery, Selection } from '../../../src/resource/query/list-query.ts';
 import { matches } from '../../../src/resource/query/selection-match.ts';
@@ -35,7 +35,7 @@ type Row = StoredObject & { readonly entry: IndexEntry };
 
 /** The object read model in memory: a map folded from a log, published in the turn it is folded. */
 export class MemoryObjects implements ObjectReader, ChangeFeed {
-  readonly snapshots: SnapshotPlaces;
+  readonly snapshots: SnapshotSlots;
   readonly #log: EventLog;
   readonly #clock: Clock;
   readonly #types: ReadonlyMap<TypeKey, ResourceType>;
@@ -50,7 +50,7 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
 
   constructor(log: EventLog, clock: Clock, types: readonly ResourceType[]) {
     this.#log = log;
-    this.snapshots = new SnapshotPlaces(clock);
+    this.snapshots = new SnapshotSlots(clock);
     this.#clock = clock;
     this.#types = new Map(types.map((type) => [type.key, type]));
   }

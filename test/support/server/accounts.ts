@@ -82,7 +82,7 @@ export class Accounts {
       passwords: this.passwords,
       permissions: this.permissions,
       clock,
-      elsewhere: new UnfoldedWrites({ log, reader: models, secrets: this.secrets, clock }),
+      unfoldedWrites: new UnfoldedWrites({ log, reader: models, secrets: this.secrets, clock }),
       recordUse: (name) => {
         this.used.push(name);
       },

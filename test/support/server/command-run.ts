@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 
 import { systemClock } from '../../../src/base/clock.ts';
 import { runProgram } from '../../../src/cli/program.ts';
-import type { SecretInput, Surroundings } from '../../../src/cli/command-environment.ts';
+import type { SecretInput, CommandEnvironment } from '../../../src/cli/command-environment.ts';
 
 export type CommandRun = { readonly code: number; readonly out: string; readonly err: string };
 export type CommandSetting = {
@@ -20,7 +20,7 @@ export async function runCommand(
   { variables = {}, input = '', typed, folder = '/nonexistent' }: CommandSetting = {},
 ): Promise<CommandRun> {
   const texts = { out: '', err: '' };
-  const surroundings: Surroundings = {
+  const surroundings: CommandEnvironment = {
     input: typed === undefined ? pipe(input) : terminal(typed).input,
     output: {
       write: (text) => {
