@@ -11,7 +11,7 @@ export class FailureLines {
   readonly #clock: Clock;
   readonly #write: (message: string, fields: Fields) => void;
   /** The lines of the current second, and the number suppressed. */
-  #told = { sinceMs: -Infinity, lines: 0, leftOut: 0 };
+  #currentSecond = { sinceMs: -Infinity, lines: 0, leftOut: 0 };
   /** By key: the time of its last line, and its consecutive failures then; latest last. */
   readonly #keys = new Map<string, { readonly atMs: number; readonly attempts: number }>();
 
@@ -30,30 +30,31 @@ export class FailureLines {
     fields: () => Fields,
   ): void {
     const [now, last] = [this.#clock.monotonic(), this.#keys.get(key)];
-    const isTold =
+    const isLogged =
       last === undefined ||
       (attempts > last.attempts ? isPowerOfTwo(attempts) : now - last.atMs >= reconcileFailureToldMs);
-    if (!isTold) return;
+    if (!isLogged) return;
     this.#keys.delete(key);
     this.#keys.set(key, { atMs: now, attempts });
     for (const [oldest] of this.#keys) {
       if (this.#keys.size <= reconcileFailuresKnownMax) break;
       this.#keys.delete(oldest);
     }
-    this.tell(message, fields());
+    this.log(message, fields());
   }
 
   /** Logs a few lines a second; the next line contains the number of suppressed ones. */
-  tell(message: string, fields: Fields): void {
+  log(message: string, fields: Fields): void {
     const now = this.#clock.monotonic();
-    if (now - this.#told.sinceMs >= 1_000) this.#told = { sinceMs: now, lines: 0, leftOut: this.#told.leftOut };
-    if (this.#told.lines >= reconcileLinesPerSecondMax) {
-      this.#told.leftOut += 1;
+    if (now - this.#currentSecond.sinceMs >= 1_000)
+      this.#currentSecond = { sinceMs: now, lines: 0, leftOut: this.#currentSecond.leftOut };
+    if (this.#currentSecond.lines >= reconcileLinesPerSecondMax) {
+      this.#currentSecond.leftOut += 1;
       return;
     }
-    const { leftOut } = this.#told;
-    this.#told.lines += 1;
-    this.#told.leftOut = 0;
+    const { leftOut } = this.#currentSecond;
+    this.#currentSecond.lines += 1;
+    this.#currentSecond.leftOut = 0;
     this.#write(message, { ...fields, ...(leftOut === 0 ? {} : { leftOut }) });
   }
 }

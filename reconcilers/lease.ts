@@ -64,7 +64,7 @@ export class LeaseElector implements Elector {
   /** On the monotonic clock; this node is the leader before it. */
   #untilMs = -Infinity;
   /** The state last reported to listeners. */
-  #told = false;
+  #reported = false;
   #expiry: Timer | undefined;
   #running: Promise<void> | undefined;
 
@@ -105,22 +105,22 @@ export class LeaseElector implements Elector {
 
   async #run(): Promise<void> {
     while (!this.#isStopping()) {
-      const held = await this.#acquire();
-      if (held !== undefined) await this.#keep(held);
+      const held = await this.#acquireLease();
+      if (held !== undefined) await this.#renewLease(held);
     }
   }
 
   /** Reads the lease until it is free, takes it, and returns its revision; undefined if the node stops before. */
-  async #acquire(): Promise<StreamRevision | undefined> {
+  async #acquireLease(): Promise<StreamRevision | undefined> {
     const { clock } = this.#dependencies;
     let seen: Seen | undefined;
     while (!this.#isStopping()) {
-      const last = await this.#look();
+      const last = await this.#readLease();
       // The time after the read: the event may have been appended until then, and its lease counts from its sending.
       const now = clock.monotonic();
       if (last !== 'unreadable') {
         if (seen === undefined || seen.last?.id !== last?.id) seen = { last, sinceMs: now };
-        const taken = isFree(seen, now) ? await this.#hold(last?.revision ?? 'absent') : undefined;
+        const taken = isFree(seen, now) ? await this.#appendHeld(last?.revision ?? 'absent') : undefined;
         if (taken !== undefined) return taken;
       }
       await delay(clock, leaseLookMs, this.#stopping.signal);
@@ -129,19 +129,19 @@ export class LeaseElector implements Elector {
   }
 
   /** Renews the lease until it is lost, or releases it when this node stops. */
-  async #keep(acquired: StreamRevision): Promise<void> {
+  async #renewLease(acquired: StreamRevision): Promise<void> {
     const { clock, node } = this.#dependencies;
     let held: StreamRevision | undefined = acquired;
     while (held !== undefined && !this.#isStopping()) {
       const sentMs = this.#untilMs - leaseMs;
       await delay(clock, Math.max(0, sentMs + leaseRenewMs - clock.monotonic()), this.#stopping.signal);
-      if (!this.#isStopping()) held = await this.#hold(held);
+      if (!this.#isStopping()) held = await this.#appendHeld(held);
     }
     if (held !== undefined) await this.#append({ type: 'LeaseReleased', holder: node }, held);
   }
 
   /** Holds the lease for one lease time from its sending; undefined if another node was faster. */
-  async #hold(expected: ExpectedRevision): Promise<StreamRevision | undefined> {
+  async #appendHeld(expected: ExpectedRevision): Promise<StreamRevision | undefined> {
     const sentMs = this.#dependencies.clock.monotonic();
     const revision = await this.#append({ type: 'LeaseHeld', holder: this.#dependencies.node, leaseMs }, expected);
     this.#leadUntil(revision === undefined || this.#isStopping() ? -Infinity : sentMs + leaseMs);
@@ -168,7 +168,7 @@ export class LeaseElector implements Elector {
     return this.#stopping.signal.aborted;
   }
 
-  async #look(): Promise<RecordedEvent | undefined | 'unreadable'> {
+  async #readLease(): Promise<RecordedEvent | undefined | 'unreadable'> {
     try {
       return await this.#dependencies.log.readLast(stream);
     } catch {
@@ -179,20 +179,20 @@ export class LeaseElector implements Elector {
   #leadUntil(untilMs: number): void {
     const { clock } = this.#dependencies;
     // The lease may have expired unnoticed: listeners must see both ends of the gap.
-    this.#tell();
+    this.#notify();
     this.#untilMs = untilMs;
     this.#expiry?.cancel();
-    this.#tell();
+    this.#notify();
     if (this.isLeader())
       this.#expiry = clock.after(untilMs - clock.monotonic(), () => {
-        this.#tell();
+        this.#notify();
       });
   }
 
-  #tell(): void {
+  #notify(): void {
     const leads = this.isLeader();
-    if (leads === this.#told) return;
-    this.#told = leads;
+    if (leads === this.#reported) return;
+    this.#reported = leads;
     for (const listener of this.#listeners) listener(leads);
   }
 

@@ -29,7 +29,7 @@ async function main(args: readonly string[]): Promise<void> {
   const surroundings = {
     input: stdin,
     output: stdout,
-    notes: stderr,
+    stderr,
     variables: env,
     folder: process.cwd(),
     clock: systemClock,

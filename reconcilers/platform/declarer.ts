@@ -53,7 +53,7 @@ export class Declarer {
   readonly #unsubscribe: readonly (() => void)[];
   readonly #timers = new Map<TypeKey, Timer>();
   /** By type: the revision of the other declaration that was last reported. */
-  readonly #told = new Map<TypeKey, number>();
+  readonly #reportedRevisions = new Map<TypeKey, number>();
 
   constructor(dependencies: DeclarerDependencies) {
     const { leadership, declarations, level, served } = dependencies;
@@ -66,7 +66,7 @@ export class Declarer {
         void this.declare(served());
       }),
       declarations.subscribe((key) => {
-        this.#heard(key);
+        this.#onDeclared(key);
       }),
     ];
   }
@@ -85,7 +85,7 @@ export class Declarer {
   }
 
   /** Resolves once this node's declaration is in force; immediately if it is. */
-  async ours(type: ResourceType): Promise<void> {
+  async waitUntilOwn(type: ResourceType): Promise<void> {
     if (!this.isOther(type)) return;
     await new Promise<void>((resolve) => {
       const unsubscribe = this.#dependencies.declarations.subscribe(() => {
@@ -111,7 +111,7 @@ export class Declarer {
    * Another node's declaration is in force now. If this node is nevertheless the leader, one of the two is deposed:
    * after one lease time it is clear which, and the leader declares again.
    */
-  #heard(key: TypeKey): void {
+  #onDeclared(key: TypeKey): void {
     const { typeOf, clock } = this.#dependencies;
     const type = typeOf(key);
     if (type === undefined || !this.isOther(type)) return;
@@ -147,8 +147,8 @@ export class Declarer {
   #tellOther(type: ResourceType): void {
     const { declarations, onOther } = this.#dependencies;
     const [other, revision] = [this.#otherOf(type), declarations.declared(type.key)?.revision];
-    if (other === undefined || revision === undefined || this.#told.get(type.key) === revision) return;
-    this.#told.set(type.key, revision);
+    if (other === undefined || revision === undefined || this.#reportedRevisions.get(type.key) === revision) return;
+    this.#reportedRevisions.set(type.key, revision);
     onOther(type, other);
   }
 

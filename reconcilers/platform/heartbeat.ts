@@ -64,14 +64,19 @@ export class Heartbeat {
     const { clock, reads, drained } = this.#dependencies;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      const isTold = await this.#say({ type: 'NodeSeen', reads, beatMs: leaseRenewMs, drained: drained().toString() });
+      const isTold = await this.#appendEvent({
+        type: 'NodeSeen',
+        reads,
+        beatMs: leaseRenewMs,
+        drained: drained().toString(),
+      });
       if (isTold !== 'again') await delay(clock, leaseRenewMs, signal);
     }
-    await this.#say({ type: 'NodeLeft' });
+    await this.#appendEvent({ type: 'NodeLeft' });
   }
 
   /** `again`: the previous append had succeeded after all. */
-  async #say(event: NodeEvent): Promise<'told' | 'again' | 'lost'> {
+  async #appendEvent(event: NodeEvent): Promise<'told' | 'again' | 'lost'> {
     const { log, uuid, metadata } = this.#dependencies;
     const outcome = await log
       .append(this.#stream, [encodeEvent(uuid(), event, metadata())], this.#expected)

@@ -63,18 +63,18 @@ export class Levels {
     const { isAlone, leadership } = this.#dependencies;
     this.#listening.abort();
     this.#listening = new AbortController();
-    if (!isAlone && leadership.isLeader() && !this.#isStopped) void this.#keep(this.#listening.signal);
+    if (!isAlone && leadership.isLeader() && !this.#isStopped) void this.#raiseWhenReady(this.#listening.signal);
   }
 
   /**
    * Runs until the log has the level that this node reads. Heartbeats from before an outage of the log do not count.
    */
-  async #keep(signal: AbortSignal): Promise<void> {
+  async #raiseWhenReady(signal: AbortSignal): Promise<void> {
     const { clock, level, reads, onError } = this.#dependencies;
     const isOver = (): boolean => signal.aborted;
     while (!isOver() && level.level() < reads) {
       try {
-        await whileListening(this.#dependencies, signal, async (nodes) => this.#look(nodes));
+        await whileListening(this.#dependencies, signal, async (nodes) => this.#raiseIfCommon(nodes));
       } catch (error) {
         if (!isOver() && error instanceof LogCorruptError) onError(error);
       }
@@ -83,7 +83,7 @@ export class Levels {
   }
 
   /** Whether there is nothing more to raise. */
-  async #look(nodes: LiveNodes): Promise<boolean> {
+  async #raiseIfCommon(nodes: LiveNodes): Promise<boolean> {
     const { level, reads } = this.#dependencies;
     const live = nodes.all();
     const common = live === undefined ? undefined : Math.min(...live.map((node) => node.reads));

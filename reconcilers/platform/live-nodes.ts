@@ -46,7 +46,7 @@ export class LiveNodes {
   }
 
   /** Notes what nodes say until the signal aborts. Throws where the log cannot be read: what was heard before counts for nothing. */
-  async hear(signal: AbortSignal): Promise<void> {
+  async recordHeartbeats(signal: AbortSignal): Promise<void> {
     const { log, clock } = this.#dependencies;
     const after = await log.head();
     for await (const batch of log.subscribe({ after, categories: ['lease'], signal })) {
@@ -70,7 +70,7 @@ function positionIn(text: unknown): LogPosition | undefined {
       : logStart;
 }
 
-/** Looks at who lives as often as they say so, until `look` answers true or the signal aborts. Throws what `hear` throws. */
+/** Looks at who lives as often as they say so, until `look` answers true or the signal aborts. Throws what `recordHeartbeats` throws. */
 export async function whileListening(
   dependencies: LiveNodesDependencies,
   signal: AbortSignal,
@@ -86,7 +86,7 @@ export async function whileListening(
     }
   };
   try {
-    await Promise.race([nodes.hear(both), judge()]);
+    await Promise.race([nodes.recordHeartbeats(both), judge()]);
   } finally {
     round.abort();
   }

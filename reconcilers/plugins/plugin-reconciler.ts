@@ -174,7 +174,7 @@ export class PluginReconciler {
       try {
         for (const name of decodeNames(names(parse(bytes)), reconcileWatchedNamesMax)) this.#controller.enqueue(name);
       } catch (error) {
-        this.#lines.tell('could not map a change to the names it concerns', {
+        this.#lines.log('could not map a change to the names it concerns', {
           changed: change.name,
           error: describeError(error).stack,
         });
@@ -215,8 +215,8 @@ export class PluginReconciler {
   }
 
   #stuck(name: string): void {
-    if (this.#isStopping) this.#lines.tell('a reconciler did not stop in time', { name, limitMs: reconcileStopMs });
-    else this.#lines.tell('a reconciler exceeds its time limit', { name, limitMs: reconcileStepMs });
+    if (this.#isStopping) this.#lines.log('a reconciler did not stop in time', { name, limitMs: reconcileStopMs });
+    else this.#lines.log('a reconciler exceeds its time limit', { name, limitMs: reconcileStepMs });
     this.#dependencies.onHealth();
   }
 }

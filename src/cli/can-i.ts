@@ -2,7 +2,7 @@ import type { Json } from '../base/json.ts';
 import { memberOf, textOf, textsOf } from './answer-member.ts';
 import { connect } from './connection.ts';
 import type { ConnectionOptions } from './connection.ts';
-import { failed } from './failure.ts';
+import { commandError } from './failure.ts';
 import { reviewTarget } from './review-target.ts';
 import type { CommandEnvironment } from './command-environment.ts';
 import { printable } from './text-table.ts';
@@ -32,7 +32,7 @@ export async function canI(
   );
   const allowed = memberOf(answer, 'status', 'allowed');
   if (typeof allowed !== 'boolean')
-    throw failed('the response of the server does not say whether the request is allowed');
+    throw commandError('the response of the server does not say whether the request is allowed');
   surroundings.output.write(`${allowed ? 'yes' : 'no'}\n${decidedBy(answer)}`);
   return allowed;
 }

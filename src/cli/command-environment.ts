@@ -9,7 +9,7 @@ export type CommandEnvironment = {
   /** Standard output: results only, so that scripts can use them directly. */
   readonly output: TextSink;
   /** Standard error: prompts, notes and errors. */
-  readonly notes: TextSink;
+  readonly stderr: TextSink;
   readonly variables: Environment;
   /** The folder of `.env`, and the base of relative paths. */
   readonly folder: string;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { decodeConfig } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { readEnvironment, type Environment } from '../config/environment.ts';
-import { mistake } from './failure.ts';
+import { usageError } from './failure.ts';
 import { identityOf } from './identity.ts';
 import type { Identity } from './identity.ts';
 import { ServerClient } from './server-client.ts';
@@ -50,7 +50,7 @@ function settingsOf({ domain }: ConnectionOptions, environment: Environment, fol
   );
   if (domain !== undefined) settings['PLATFORM_DOMAIN'] = domain;
   const decoded = decodeConfig(settings, folder);
-  if (!decoded.ok) throw mistake(decoded.mistakes.join('; '));
+  if (!decoded.ok) throw usageError(decoded.mistakes.join('; '));
   return decoded.config;
 }
 
@@ -58,15 +58,15 @@ function settingsOf({ domain }: ConnectionOptions, environment: Environment, fol
 function serverUrl(given: string | undefined, { host, port }: Config): URL {
   if (given === undefined) {
     if (port === 0)
-      throw mistake('PORT is 0, so the settings do not say where the server is: use --server or LEDGERPLANE_SERVER');
+      throw usageError('PORT is 0, so the settings do not say where the server is: use --server or LEDGERPLANE_SERVER');
     return new URL(`http://${reachable(host)}:${String(port)}/`);
   }
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || !/^https?:$/u.test(url.protocol) || url.search !== '' || url.hash !== '') {
-    throw mistake('--server and LEDGERPLANE_SERVER are addresses like http://127.0.0.1:8090');
+    throw usageError('--server and LEDGERPLANE_SERVER are addresses like http://127.0.0.1:8090');
   }
   if (url.username !== '' || url.password !== '')
-    throw mistake(
+    throw usageError(
       'the address of the server must hold no credentials: use LEDGERPLANE_TOKEN, or --user and LEDGERPLANE_PASSWORD',
     );
   return url;

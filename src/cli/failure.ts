@@ -10,12 +10,12 @@ export class CommandFailure extends Error {
 }
 
 /** The command line is invalid; nothing was sent. */
-export function mistake(message: string): CommandFailure {
+export function usageError(message: string): CommandFailure {
   return new CommandFailure(message, 2);
 }
 
 /** The server refused the request or is unreachable. */
-export function failed(message: string): CommandFailure {
+export function commandError(message: string): CommandFailure {
   return new CommandFailure(message, 1);
 }
 

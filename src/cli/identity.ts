@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 import type { Environment } from '../config/environment.ts';
-import { mistake } from './failure.ts';
+import { usageError } from './failure.ts';
 import { askSecret } from './secret-prompt.ts';
 import type { CommandEnvironment } from './command-environment.ts';
 
@@ -28,11 +28,11 @@ export async function identityOf(
   if (user === undefined && token !== undefined) return { kind: 'token', token: tokenText(token) };
   const name = user ?? defaultUser;
   // HTTP Basic separates name and password at the first colon.
-  if (name === '' || name.includes(':')) throw mistake('--user is the name of a user, without ":"');
+  if (name === '' || name.includes(':')) throw usageError('--user is the name of a user, without ":"');
   if (given !== undefined) return { kind: 'user', name, password: given };
   if (user === undefined) return administratorOf(passwordFile, url);
   if (surroundings.input.isTTY !== true)
-    throw mistake(
+    throw usageError(
       `there is no terminal to ask for the password of ${JSON.stringify(name)}: put it into LEDGERPLANE_PASSWORD`,
     );
   return { kind: 'user', name, password: await askSecret(`password of ${JSON.stringify(name)}: `, surroundings) };
@@ -41,14 +41,14 @@ export async function identityOf(
 /** A header may contain visible characters only; the error of `fetch` would repeat others. */
 function tokenText(token: string): string {
   if (!/^[\x21-\x7e]+$/u.test(token))
-    throw mistake('LEDGERPLANE_TOKEN contains characters that are not valid in a token');
+    throw usageError('LEDGERPLANE_TOKEN contains characters that are not valid in a token');
   return token;
 }
 
 /** The password file of this machine's server is sent only to this machine. */
 function administratorOf(path: string, url: URL): Identity {
   const others = 'set LEDGERPLANE_TOKEN, or use --user and LEDGERPLANE_PASSWORD';
-  if (!isLoopback(url.hostname)) throw mistake(`credentials are needed for ${url.origin}: ${others}`);
+  if (!isLoopback(url.hostname)) throw usageError(`credentials are needed for ${url.origin}: ${others}`);
   try {
     return {
       kind: 'user',
@@ -59,7 +59,7 @@ function administratorOf(path: string, url: URL): Identity {
   } catch (error) {
     const why =
       error instanceof Error && 'code' in error && error.code === 'ENOENT' ? 'does not exist' : 'cannot be read';
-    throw mistake(`${path}, the file with the password of ${defaultUser}, ${why}: ${others}`);
+    throw usageError(`${path}, the file with the password of ${defaultUser}, ${why}: ${others}`);
   }
 }
 

@@ -2,11 +2,11 @@ import type { Command } from 'commander';
 
 import { logCopyInFlightEvents, logCopyInFlightEventsMax } from '../limits/log.ts';
 import { readEnvironment } from '../config/environment.ts';
-import { mistake } from './failure.ts';
+import { usageError } from './failure.ts';
 import type { CommandEnvironment } from './command-environment.ts';
 
 /** A log, in the syntax of EVENT_LOG; undefined: the log of the settings. */
-export type LogWish = { readonly log: string | undefined };
+export type LogOptions = { readonly log: string | undefined };
 export type LogCopyWish = {
   readonly from: string;
   readonly to: string;
@@ -19,8 +19,8 @@ export type LogCopyWish = {
 /** Passed in: log commands open the log, and src/cli may import settings and HTTP only. */
 export type LogCommands = {
   copy(wish: LogCopyWish, surroundings: CommandEnvironment): Promise<void>;
-  startEpoch(wish: LogWish, surroundings: CommandEnvironment): Promise<void>;
-  describe(wish: LogWish, surroundings: CommandEnvironment): Promise<void>;
+  startEpoch(wish: LogOptions, surroundings: CommandEnvironment): Promise<void>;
+  describe(wish: LogOptions, surroundings: CommandEnvironment): Promise<void>;
 };
 
 type CopyOptions = {
@@ -30,7 +30,7 @@ type CopyOptions = {
   readonly toPrefix?: string;
   readonly inFlight?: string;
 };
-type LogOptions = { readonly log?: string };
+type LogFlags = { readonly log?: string };
 
 const places =
   '\nA log is embedded:<DATA_DIR>, embedded: alone for the DATA_DIR of the settings, or esdb://…\nPut an address with a password into LEDGERPLANE_COPY_FROM, LEDGERPLANE_COPY_TO or EVENT_LOG: other users can see the arguments of a command.';
@@ -62,7 +62,7 @@ export function addLogCommands(
     .description('show the identity, epoch and size of a log')
     .option('--log <log>', 'by default EVENT_LOG')
     .addHelpText('after', places)
-    .action(async (options: LogOptions) => {
+    .action(async (options: LogFlags) => {
       await (await loadCommands()).describe({ log: options.log }, surroundings);
     });
   log
@@ -70,14 +70,14 @@ export function addLogCommands(
     .description('begin a new epoch after a restore: invalidates earlier positions')
     .option('--log <log>', 'by default EVENT_LOG')
     .addHelpText('after', `${places}\nNo server may run on the log.`)
-    .action(async (options: LogOptions) => {
+    .action(async (options: LogFlags) => {
       await (await loadCommands()).startEpoch({ log: options.log }, surroundings);
     });
 }
 
 function copyWish(
   { from, to, fromPrefix, toPrefix, inFlight = '' }: CopyOptions,
-  { folder, variables, notes }: CommandEnvironment,
+  { folder, variables, stderr }: CommandEnvironment,
 ): LogCopyWish {
   const environment = readEnvironment(folder, variables);
   for (const [option, value] of [
@@ -85,16 +85,16 @@ function copyWish(
     ['--to', to],
   ] as const) {
     if (value?.includes('@') === true)
-      notes.write(
+      stderr.write(
         `${option} has a password that other users of this machine can see: LEDGERPLANE_COPY_${option.slice(2).toUpperCase()} hides it\n`,
       );
   }
   const source = from ?? environment['LEDGERPLANE_COPY_FROM'];
   const target = to ?? environment['LEDGERPLANE_COPY_TO'];
-  if (source === undefined) throw mistake('the source log is missing: use --from or LEDGERPLANE_COPY_FROM');
-  if (target === undefined) throw mistake('the target log is missing: use --to or LEDGERPLANE_COPY_TO');
+  if (source === undefined) throw usageError('the source log is missing: use --from or LEDGERPLANE_COPY_FROM');
+  if (target === undefined) throw usageError('the target log is missing: use --to or LEDGERPLANE_COPY_TO');
   if (!/^\d{1,5}$/u.test(inFlight) || Number(inFlight) < 1 || Number(inFlight) > logCopyInFlightEventsMax) {
-    throw mistake(`--in-flight must be a whole number from 1 to ${String(logCopyInFlightEventsMax)}`);
+    throw usageError(`--in-flight must be a whole number from 1 to ${String(logCopyInFlightEventsMax)}`);
   }
   return { from: source, to: target, fromPrefix, toPrefix, inFlightMax: Number(inFlight) };
 }

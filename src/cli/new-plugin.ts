@@ -5,7 +5,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 
 import type { Command } from 'commander';
 
-import { mistake } from './failure.ts';
+import { usageError } from './failure.ts';
 import type { CommandEnvironment } from './command-environment.ts';
 
 /** A name is one label of a DNS name, since it becomes the first label of the plugin's group. */
@@ -26,14 +26,14 @@ export function addNewPlugin(
     });
 }
 
-async function writePlugin(name: string, { folder, notes }: CommandEnvironment, version: string): Promise<void> {
+async function writePlugin(name: string, { folder, stderr }: CommandEnvironment, version: string): Promise<void> {
   if (!/^[a-z](?:[a-z0-9-]*[a-z0-9])?$/u.test(name) || name.length > nameLengthMax) {
-    throw mistake(
+    throw usageError(
       `a plugin's name has at most ${String(nameLengthMax)} lowercase letters, digits and "-", begins with a letter and ends with a letter or digit`,
     );
   }
   const target = join(folder, name);
-  if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) throw mistake(`${target} already exists`);
+  if (lstatSync(target, { throwIfNoEntry: false }) !== undefined) throw usageError(`${target} already exists`);
   // The folder is renamed once every file is written, so it is complete or absent.
   const draft = join(folder, `.${name}-${randomBytes(6).toString('hex')}`);
   try {
@@ -42,10 +42,10 @@ async function writePlugin(name: string, { folder, notes }: CommandEnvironment, 
     await rename(draft, target);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
-    if (error instanceof Error && 'syscall' in error) throw mistake(`${target} cannot be written: ${error.message}`);
+    if (error instanceof Error && 'syscall' in error) throw usageError(`${target} cannot be written: ${error.message}`);
     throw error;
   }
-  notes.write(`wrote the plugin ${name}; next:\n\n  cd ${name}\n  npm install\n  npm test\n\n`);
+  stderr.write(`wrote the plugin ${name}; next:\n\n  cd ${name}\n  npm install\n  npm test\n\n`);
 }
 
 type Words = Readonly<Record<string, string>>;

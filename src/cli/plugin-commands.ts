@@ -7,7 +7,7 @@ import type { Json } from '../base/json.ts';
 import { listOf, memberOf, textOf, textsOf } from './answer-member.ts';
 import { connect } from './connection.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
-import { failed, mistake } from './failure.ts';
+import { commandError, usageError } from './failure.ts';
 import type { Call } from './server-client.ts';
 import type { CommandEnvironment } from './command-environment.ts';
 import { printable, textTable } from './text-table.ts';
@@ -17,7 +17,7 @@ export type UninstallOptions = ConnectionOptions & { readonly deleteData?: boole
 /** Larger than the server's limit; bounds the memory of the command. */
 const fileBytesMax = 268_435_456;
 /** How often the command polls the server, and for how long. */
-const askAgainMs = 200;
+const pollIntervalMs = 200;
 const startedWaitMs = 30_000;
 const removedWaitMs = 60_000;
 /** After this time the command prints the reason for the wait; most removals are faster. */
@@ -35,7 +35,7 @@ export async function installPlugin(
     path: [...consolePath(connection), 'install'],
     file: upload,
   });
-  tell('installed', plugin, surroundings);
+  printState('installed', plugin, surroundings);
 }
 
 export async function upgradePlugin(
@@ -52,7 +52,7 @@ export async function upgradePlugin(
     path: [...consolePath(connection), name, 'upgrade'],
     file: upload,
   });
-  tell('upgraded', plugin, surroundings);
+  printState('upgraded', plugin, surroundings);
 }
 
 export async function listPlugins(options: ConnectionOptions, surroundings: CommandEnvironment): Promise<void> {
@@ -94,16 +94,17 @@ async function switchPlugin(
   const path = [...objectPath(connection), name];
   const change: Call = { method: 'PATCH', path, body: { spec: { enabled } } };
   let plugin = enabled ? await askToRun(change, connection) : await connection.client.send(change);
-  if (plugin === undefined) throw failed(howItComesBack(name, connection));
+  if (plugin === undefined) throw commandError(howItComesBack(name, connection));
   const deadline = clock.monotonic() + startedWaitMs;
   while (plugin !== undefined && !(isObserved(plugin) && (phases.includes(phaseOf(plugin)) || isKeptOff(plugin)))) {
-    if (clock.monotonic() > deadline) throw failed(`the plugin ${printable(name)} is still ${describe(plugin)}`);
+    if (clock.monotonic() > deadline) throw commandError(`the plugin ${printable(name)} is still ${describe(plugin)}`);
     await pause(clock);
     plugin = await connection.client.find({ method: 'GET', path });
   }
-  if (plugin === undefined) throw failed(`the plugin ${printable(name)} has been removed`);
-  if (!phases.includes(phaseOf(plugin))) throw failed(`the plugin ${printable(name)} is still ${describe(plugin)}`);
-  tell(enabled ? 'enabled' : 'disabled', plugin, surroundings);
+  if (plugin === undefined) throw commandError(`the plugin ${printable(name)} has been removed`);
+  if (!phases.includes(phaseOf(plugin)))
+    throw commandError(`the plugin ${printable(name)} is still ${describe(plugin)}`);
+  printState(enabled ? 'enabled' : 'disabled', plugin, surroundings);
 }
 
 export async function uninstallPlugin(
@@ -112,7 +113,7 @@ export async function uninstallPlugin(
   surroundings: CommandEnvironment,
 ): Promise<void> {
   checkName(name);
-  const { clock, notes } = surroundings;
+  const { clock, stderr } = surroundings;
   const connection = await connect(options, surroundings);
   const path = [...objectPath(connection), name];
   if (options.deleteData === true)
@@ -128,19 +129,19 @@ export async function uninstallPlugin(
     const holds = `waiting: ${heldUpBy(plugin)}`;
     const waited = clock.monotonic() - began;
     if (waited > removedWaitMs)
-      throw failed(`the plugin ${printable(name)} is still being uninstalled; ${heldUpBy(plugin)}`);
-    if (waited > quietMs && holds !== told) notes.write(`${holds}\n`);
+      throw commandError(`the plugin ${printable(name)} is still being uninstalled; ${heldUpBy(plugin)}`);
+    if (waited > quietMs && holds !== told) stderr.write(`${holds}\n`);
     if (waited > quietMs) told = holds;
     await pause(clock);
   }
-  notes.write(`uninstalled ${printable(name)}${options.deleteData === true ? ' and its data' : ''}\n`);
+  stderr.write(`uninstalled ${printable(name)}${options.deleteData === true ? ' and its data' : ''}\n`);
 }
 
 /** The clock's timers do not keep the process alive, and nothing else does between two polls. */
 async function pause(clock: Clock): Promise<void> {
   const { port1 } = new MessageChannel();
   port1.ref();
-  await delay(clock, askAgainMs);
+  await delay(clock, pollIntervalMs);
   port1.close();
 }
 
@@ -153,15 +154,15 @@ function heldUpBy(plugin: Json): string {
 }
 
 /** Prints the name alone to standard output, for scripts. Fails for a plugin that does not run. */
-function tell(done: string, plugin: Json, { output, notes }: CommandEnvironment): void {
+function printState(done: string, plugin: Json, { output, stderr }: CommandEnvironment): void {
   const name = printable(nameOf(plugin));
   output.write(`${name}\n`);
   if (!isObserved(plugin)) {
-    notes.write(`${done} ${name}: it is not ready yet\n`);
+    stderr.write(`${done} ${name}: it is not ready yet\n`);
     return;
   }
-  if (phaseOf(plugin) === 'failed') throw failed(`${name} is ${done}, and ${describe(plugin)}`);
-  notes.write(`${done} ${name}: it is ${describe(plugin)}\n`);
+  if (phaseOf(plugin) === 'failed') throw commandError(`${name} is ${done}, and ${describe(plugin)}`);
+  stderr.write(`${done} ${name}: it is ${describe(plugin)}\n`);
 }
 
 function describe(plugin: Json): string {
@@ -262,7 +263,7 @@ async function readPackage(
     if (size > fileBytesMax) throw new Error(`it has ${String(size)} bytes, more than a package may have`);
     return { name: basename(path), bytes: new Uint8Array(await readFile(path)) };
   } catch (error) {
-    throw mistake(
+    throw usageError(
       `${printable(file)} cannot be read: ${error instanceof Error ? printable(error.message) : 'it is no file'}`,
     );
   }
@@ -270,5 +271,5 @@ async function readPackage(
 
 /** The server validates names; these would change the path of the request. */
 function checkName(name: string): void {
-  if (/^(?:|\.{1,2})$/u.test(name)) throw mistake(`${JSON.stringify(name)} is not a plugin's name`);
+  if (/^(?:|\.{1,2})$/u.test(name)) throw usageError(`${JSON.stringify(name)} is not a plugin's name`);
 }

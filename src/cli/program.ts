@@ -28,8 +28,8 @@ export async function runProgram(
   args: readonly string[],
   { surroundings, serve, logCommands, version }: ProgramOptions,
 ): Promise<number> {
-  const { output, notes } = surroundings;
-  const told = { exitCode: 0 };
+  const { output, stderr } = surroundings;
+  const result = { exitCode: 0 };
   const program = new Command('ledgerplane');
   program.exitOverride().configureOutput({
     writeOut: (text) => {
@@ -43,7 +43,7 @@ export async function runProgram(
   program.usage('<command>').version(sayVersion, '--version', 'print the version').addHelpText('after', settingsText);
   // An unknown option of the program itself is reported like an unknown command.
   program.command('serve').description('run the server (default)').action(serve);
-  addCommands(program, surroundings, told);
+  addCommands(program, surroundings, result);
   const plugin = program
     .command('plugin')
     .description('create, install, list, enable, disable, upgrade and uninstall plugins');
@@ -59,12 +59,12 @@ export async function runProgram(
   program.helpCommand('help [command]', 'print this text, or the help of a command');
   try {
     await program.parseAsync(args, { from: 'user' });
-    return told.exitCode;
+    return result.exitCode;
   } catch (error) {
     if (!(error instanceof CommandFailure || error instanceof CommanderError)) throw error;
     if (error instanceof CommanderError && error.exitCode === 0) return 0;
     const message = error instanceof CommandFailure ? error.message : misread(program, args, error);
-    notes.write(
+    stderr.write(
       message
         .split('\n')
         .map((line) => (line === '' ? '' : `ledgerplane: ${line}\n`))
@@ -74,7 +74,7 @@ export async function runProgram(
   }
 }
 
-function addCommands(program: Command, surroundings: CommandEnvironment, told: { exitCode: number }): void {
+function addCommands(program: Command, surroundings: CommandEnvironment, result: { exitCode: number }): void {
   const user = program.command('user').description('add a user, set a password');
   connected(
     user.command('add <name>').description('add a user; prompts for the password, or reads it from standard input'),
@@ -127,7 +127,7 @@ function addCommands(program: Command, surroundings: CommandEnvironment, told: {
       '\n<resource> is <plural>, <plural>.<group>, either with /<name>, or a path that begins with "/".\nIt exits with 0 for yes and 1 for no.',
     )
     .action(async (verb: string, resource: string, options: CanIOptions) => {
-      told.exitCode = (await (await import('./can-i.ts')).canI(verb, resource, options, surroundings)) ? 0 : 1;
+      result.exitCode = (await (await import('./can-i.ts')).canI(verb, resource, options, surroundings)) ? 0 : 1;
     });
 }
 

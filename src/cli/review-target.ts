@@ -1,4 +1,4 @@
-import { mistake } from './failure.ts';
+import { usageError } from './failure.ts';
 
 /** The request that an access review checks (decision 6.11). */
 export type ReviewTarget =
@@ -19,16 +19,16 @@ export type ReviewWords = { readonly name?: string | undefined; readonly subreso
 export function reviewTarget(verb: string, words: string, { name, subresource }: ReviewWords): ReviewTarget {
   if (words.startsWith('/')) {
     if (name !== undefined || subresource !== undefined)
-      throw mistake('--name and --subresource are not valid with a path');
+      throw usageError('--name and --subresource are not valid with a path');
     return { nonResourceAttributes: { path: words, verb } };
   }
   const { resource = '', group = '', named } = wordsOf.exec(words)?.groups ?? {};
   if (resource === '')
-    throw mistake(
+    throw usageError(
       `${JSON.stringify(words)} is not a resource: write <plural>, <plural>.<group>, either with /<name>, or a path that begins with "/"`,
     );
   if (named !== undefined && name !== undefined)
-    throw mistake('the name is given twice: after the "/" and with --name');
+    throw usageError('the name is given twice: after the "/" and with --name');
   return { resourceAttributes: { verb, group, resource, ...given({ subresource, name: named ?? name }) } };
 }
 

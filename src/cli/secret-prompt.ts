@@ -2,37 +2,37 @@ import { randomBytes } from 'node:crypto';
 import { StringDecoder } from 'node:string_decoder';
 
 import { typedSecretLengthMax } from '../limits/settings.ts';
-import { interrupted, mistake } from './failure.ts';
+import { interrupted, usageError } from './failure.ts';
 import type { SecretInput, CommandEnvironment } from './command-environment.ts';
 
 export type NewPasswordWish = { readonly user: string; readonly generate: boolean };
-type Asking = Pick<CommandEnvironment, 'input' | 'notes'>;
+type Asking = Pick<CommandEnvironment, 'input' | 'stderr'>;
 
 /** A new password: generated, typed twice on a terminal, or one line of standard input. */
 export async function newPassword({ user, generate }: NewPasswordWish, asking: Asking): Promise<string> {
   if (generate) return randomBytes(18).toString('base64url');
   const password = asking.input.isTTY === true ? await askTwice(user, asking) : await firstLine(asking.input);
   if (password === '')
-    throw mistake('the password is empty: type one, write one line to standard input, or use --generate');
+    throw usageError('the password is empty: type one, write one line to standard input, or use --generate');
   return password;
 }
 
 /** Prompts on the terminal without echo; not even the length of the answer is shown. */
-export async function askSecret(question: string, { input, notes }: Asking): Promise<string> {
-  notes.write(question);
+export async function askSecret(question: string, { input, stderr }: Asking): Promise<string> {
+  stderr.write(question);
   input.setRawMode?.(true);
   try {
     return await typedLine(input);
   } finally {
     input.setRawMode?.(false);
-    notes.write('\n');
+    stderr.write('\n');
   }
 }
 
 async function askTwice(user: string, asking: Asking): Promise<string> {
   const password = await askSecret(`new password of ${JSON.stringify(user)}: `, asking);
   if (password !== '' && (await askSecret('once more: ', asking)) !== password)
-    throw mistake('the two passwords differ');
+    throw usageError('the two passwords differ');
   return password;
 }
 
@@ -94,7 +94,7 @@ async function read(input: SecretInput, meant: (text: string) => string, keystro
             reject(
               next === 'interrupted'
                 ? interrupted()
-                : mistake(`a password has at most ${String(typedSecretLengthMax)} characters`),
+                : usageError(`a password has at most ${String(typedSecretLengthMax)} characters`),
             );
         });
         return;
@@ -107,7 +107,7 @@ async function read(input: SecretInput, meant: (text: string) => string, keystro
     };
     const fail = (cause: Error): void => {
       leave(() => {
-        reject(mistake(`standard input cannot be read: ${cause.message}`));
+        reject(usageError(`standard input cannot be read: ${cause.message}`));
       });
     };
     if (input.readableEnded) resolve('');

@@ -4,7 +4,7 @@ import type { Json } from '../base/json.ts';
 import { jsonDepthMax } from '../limits/requests.ts';
 import { commandAnswerBytesMax, commandAnswerMs } from '../limits/settings.ts';
 import { listOf, textOf } from './answer-member.ts';
-import { failed } from './failure.ts';
+import { commandError } from './failure.ts';
 import type { CommandFailure } from './failure.ts';
 import type { Identity } from './identity.ts';
 import { printable } from './text-table.ts';
@@ -50,7 +50,7 @@ export class ServerClient {
     if (status < 200 || status > 299) throw this.#refusal(status, body);
     if (body !== undefined) return body;
     if (bytes.length === 0) return {};
-    throw failed(
+    throw commandError(
       `${this.#url.origin} answered ${String(status)} with something that is not JSON: is it a Ledgerplane server?`,
     );
   }
@@ -77,7 +77,7 @@ export class ServerClient {
       });
       return { status: response.status, bytes: await bounded(response) };
     } catch (error) {
-      throw failed(
+      throw commandError(
         giveUp.signal.aborted
           ? `${this.#url.origin} did not answer within ${String(commandAnswerMs / 1_000)} s`
           : `cannot reach ${this.#url.origin}: ${reasonOf(error)}`,
@@ -103,7 +103,7 @@ export class ServerClient {
         `the password in ${this.#identity.passwordFile} is no longer the password of ${this.#identity.name}: set LEDGERPLANE_TOKEN, or use --user`,
       );
     }
-    return failed(lines.join('\n'));
+    return commandError(lines.join('\n'));
   }
 }
 

@@ -3,7 +3,7 @@ import { listOf, memberOf, textOf, textsOf } from './answer-member.ts';
 import { connect } from './connection.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { expiryAt } from './expiry.ts';
-import { failed, mistake } from './failure.ts';
+import { commandError, usageError } from './failure.ts';
 import type { CommandEnvironment } from './command-environment.ts';
 import { printable, textTable } from './text-table.ts';
 
@@ -23,7 +23,7 @@ export async function createToken(options: TokenCreateOptions, surroundings: Com
   const { description, role: roles = [], expires } = options;
   const expiresAt = expires === undefined ? undefined : expiryAt(expires, surroundings.clock.now());
   if (expires !== undefined && expiresAt === undefined)
-    throw mistake(
+    throw usageError(
       '--expires must be a duration (90m, 12h, 30d or 8w) or a time in the future, like 2030-01-31T12:00:00Z',
     );
   const { client, domain } = await connect(options, surroundings);
@@ -38,11 +38,11 @@ export async function createToken(options: TokenCreateOptions, surroundings: Com
     body: { metadata: { generateName: 'token-' }, spec },
   });
   const token = textOf(made, 'status', 'token');
-  if (token === undefined) throw failed('the server created a token but did not return it: revoke it');
+  if (token === undefined) throw commandError('the server created a token but did not return it: revoke it');
   surroundings.output.write(`${printable(token)}\n`);
   const name = printable(textOf(made, 'metadata', 'name') ?? '');
   const ends = expiresAt === undefined ? 'until it is revoked' : `until ${expiresAt}`;
-  surroundings.notes.write(`created the token ${JSON.stringify(name)}, valid ${ends}; it is not shown again\n`);
+  surroundings.stderr.write(`created the token ${JSON.stringify(name)}, valid ${ends}; it is not shown again\n`);
 }
 
 export async function revokeToken(
@@ -50,12 +50,12 @@ export async function revokeToken(
   options: ConnectionOptions,
   surroundings: CommandEnvironment,
 ): Promise<void> {
-  if (/^\.{0,2}$/u.test(name)) throw mistake(`${JSON.stringify(name)} is not a token's name`);
+  if (/^\.{0,2}$/u.test(name)) throw usageError(`${JSON.stringify(name)} is not a token's name`);
   // A token's text is a secret, and the path of a request may be logged.
-  if (/^pat_[0-9a-f]{32}_/u.test(name)) throw mistake('that is a token itself: use its name from `token list`');
+  if (/^pat_[0-9a-f]{32}_/u.test(name)) throw usageError('that is a token itself: use its name from `token list`');
   const { client, domain } = await connect(options, surroundings);
   await client.send({ method: 'PATCH', path: [...tokensOf(domain), name], body: { spec: { revoked: true } } });
-  surroundings.notes.write(`revoked the token ${JSON.stringify(name)}\n`);
+  surroundings.stderr.write(`revoked the token ${JSON.stringify(name)}\n`);
 }
 
 export async function listTokens(options: ConnectionOptions, surroundings: CommandEnvironment): Promise<void> {

@@ -1,6 +1,6 @@
 import { connect } from './connection.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
-import { CommandFailure, failed, mistake } from './failure.ts';
+import { CommandFailure, commandError, usageError } from './failure.ts';
 import { newPassword } from './secret-prompt.ts';
 import type { CommandEnvironment } from './command-environment.ts';
 
@@ -36,7 +36,7 @@ export async function addUser(name: string, options: UserAddOptions, surrounding
   });
   // Printed first: the user exists now, and nothing else knows the password.
   if (generate) surroundings.output.write(`${password}\n`);
-  surroundings.notes.write(`added the user ${JSON.stringify(name)}\n`);
+  surroundings.stderr.write(`added the user ${JSON.stringify(name)}\n`);
   if (roles.length > 0) await giveRoles(name, roles, connection);
 }
 
@@ -60,9 +60,9 @@ export async function changePassword(
       : { method: 'PATCH', path: [...users, name], body: { spec: { password } } },
   );
   if (generate) surroundings.output.write(`${password}\n`);
-  surroundings.notes.write(`changed the password of ${JSON.stringify(name)}; their sessions have ended\n`);
+  surroundings.stderr.write(`changed the password of ${JSON.stringify(name)}; their sessions have ended\n`);
   if (own && identity.passwordFile !== undefined)
-    surroundings.notes.write(`the password in ${identity.passwordFile} is no longer valid: remove the file\n`);
+    surroundings.stderr.write(`the password in ${identity.passwordFile} is no longer valid: remove the file\n`);
 }
 
 async function giveRoles(name: string, roles: readonly string[], { client, domain }: Connection): Promise<void> {
@@ -74,11 +74,11 @@ async function giveRoles(name: string, roles: readonly string[], { client, domai
     });
   } catch (error) {
     if (!(error instanceof CommandFailure)) throw error;
-    throw failed(`the user was added, but without roles: ${error.message}`);
+    throw commandError(`the user was added, but without roles: ${error.message}`);
   }
 }
 
 /** The server validates names; these would change the path of the request. */
 function checkName(name: string): void {
-  if (/^(?:|-|\.{1,2})$/u.test(name)) throw mistake(`${JSON.stringify(name)} is not a user's name`);
+  if (/^(?:|-|\.{1,2})$/u.test(name)) throw usageError(`${JSON.stringify(name)} is not a user's name`);
 }

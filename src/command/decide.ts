@@ -137,7 +137,7 @@ function decideReplace(state: LiveState, draft: Draft, target: Target, facts: Fa
     refuseViolations(judged, { members, more: finalizerViolations(current, judged), current }, facts);
   if (refused !== undefined) return refused;
   const leaving = members === undefined && isMarked(current);
-  return changed(state, next, {
+  return decideChange(state, next, {
     facts,
     leaving,
     mayBeSame: members === undefined || facts.strategy !== undefined,
@@ -153,7 +153,11 @@ type Outcome = {
 };
 
 /** The event for a valid replacement; none when nothing changes. */
-function changed(state: LiveState, next: ResourceObject, { facts, leaving, mayBeSame, warnings }: Outcome): Decision {
+function decideChange(
+  state: LiveState,
+  next: ResourceObject,
+  { facts, leaving, mayBeSame, warnings }: Outcome,
+): Decision {
   const current = state.object;
   const stored = complete(next, current, facts);
   if (!stored.ok) return stored;

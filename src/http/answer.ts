@@ -29,7 +29,7 @@ export type Answer =
   /** The connection was taken over, or the client has disconnected. */
   | { readonly kind: 'taken' };
 
-export const taken: Answer = { kind: 'taken' };
+export const takenOver: Answer = { kind: 'taken' };
 const noHeaders: readonly string[] = [];
 
 /** JSON as stored. */

@@ -11,7 +11,7 @@ import type { AllowedHosts } from './client/allowed-hosts.ts';
 import { refusal, type Answer } from './answer.ts';
 import { asksForWatch, outlives } from './watch/watch-negotiation.ts';
 import { refuseForeignPage } from './csrf.ts';
-import { malformedCondition } from './resources/conditional-requests.ts';
+import { checkConditionSyntax } from './resources/conditional-requests.ts';
 import { Dispatcher, type DispatcherDependencies, type Upgrade } from './dispatcher.ts';
 import { goneSignal, type Exchange, type Sender } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
@@ -198,6 +198,6 @@ function notServedYet(expected: ReadonlySet<string>): Problem {
 }
 
 function refuseCondition(req: IncomingMessage): Answer | undefined {
-  const malformed = malformedCondition(req);
+  const malformed = checkConditionSyntax(req);
   return malformed === undefined ? undefined : refusal(problem('bad-request', malformed));
 }

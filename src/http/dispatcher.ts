@@ -2,13 +2,13 @@ import type { Duplex } from 'node:stream';
 
 import { networkOf } from '../base/network-of.ts';
 import { requestInfo, type RequestInfo } from '../resource/query/request-path.ts';
-import { refusal, taken, type Answer } from './answer.ts';
+import { refusal, takenOver, type Answer } from './answer.ts';
 import type { Exchange } from './exchange.ts';
 import type { FixedRoute } from './fixed-routes.ts';
 import { notYetServing, type GeneratedApi } from './resources/generated.ts';
 import type { PluginRoutes } from './plugin-routes/plugin-routes.ts';
 import { methodNotAllowed, problem } from './problem.ts';
-import { misnamedParameter } from './query-names.ts';
+import { checkParameterNames } from './query-names.ts';
 import type { RouteTable } from './route-table.ts';
 import type { Edge } from './send.ts';
 import type { WatchEndpoints } from './watch/watching.ts';
@@ -69,7 +69,7 @@ export class Dispatcher {
     if (generated instanceof Promise || generated.kind !== 'not-served') return generated;
     const fixed = this.#dependencies.fixed.find(method, info.segments);
     if (fixed.kind === 'found') {
-      const misnamed = misnamedParameter(exchange.query);
+      const misnamed = checkParameterNames(exchange.query);
       return misnamed === undefined ? fixed.route(fixed.params, exchange) : refusal(misnamed);
     }
     const plugin = this.#dependencies.pluginRoutes.find(method, info.segments);
@@ -125,6 +125,6 @@ export class Dispatcher {
       upgrade.release();
       this.#dependencies.watch.upgrade(request, req, upgrade.socket, upgrade.head);
     }
-    return taken;
+    return takenOver;
   }
 }

@@ -3,7 +3,7 @@ import { pluginRouteMs } from '../limits/plugins.ts';
 import type { RouteEndpoint } from '../plugin/api/endpoints.ts';
 import { accountOf, clientOf } from '../read/client.ts';
 import type { Allows } from '../watch/guard.ts';
-import { refusal, taken, type Answer } from './answer.ts';
+import { refusal, takenOver, type Answer } from './answer.ts';
 import { goneSignal, type Exchange } from './exchange.ts';
 import { abandon, EventStream } from './plugin-routes/plugin-events.ts';
 import { askedOf, routeRequest, type CallPorts } from './plugin-routes/plugin-request.ts';
@@ -69,9 +69,9 @@ export class PluginRouteCalls {
       case 'answer':
         return outcome.answer;
       case 'gone':
-        return taken;
+        return takenOver;
       case 'late':
-        log.warn('a plugin route did not answer in time', { ...told(exchange, route), limitMs: pluginRouteMs });
+        log.warn('a plugin route did not answer in time', { ...logFieldsOf(exchange, route), limitMs: pluginRouteMs });
         return refusal(
           problem('timeout', `the plugin ${plugin} did not answer within ${String(pluginRouteMs / 1_000)} s`),
         );
@@ -79,7 +79,7 @@ export class PluginRouteCalls {
         const refused = decodeRefusal(outcome.error);
         return refused === undefined
           ? this.#failed(exchange, route, { problem: 'it threw', error: thrownText(outcome.error) })
-          : refusal(knownOrNot(refused, exchange.subject));
+          : refusal(asUnauthorizedForVisitors(refused, exchange.subject));
       }
       case 'rubbish':
         return this.#failed(exchange, route, {
@@ -90,7 +90,7 @@ export class PluginRouteCalls {
   }
 
   #failed(exchange: Exchange, route: PluginRoute, why: Readonly<Record<string, unknown>>): Answer {
-    this.#dependencies.log.error('a plugin route failed', { ...told(exchange, route), ...why });
+    this.#dependencies.log.error('a plugin route failed', { ...logFieldsOf(exchange, route), ...why });
     return refusal(
       problem(
         'internal-error',
@@ -123,26 +123,26 @@ export class PluginRouteCalls {
           },
           onFailed: (what, error) => {
             log.error("a plugin's events failed", {
-              ...told(exchange, route),
+              ...logFieldsOf(exchange, route),
               problem: what,
               ...(error === undefined ? {} : { error: thrownText(error) }),
             });
           },
         });
-        return taken;
+        return takenOver;
       }
       res.end();
     }
     calling.abort();
     abandon(iterator);
-    return refused === undefined ? taken : refusal(refused);
+    return refused === undefined ? takenOver : refusal(refused);
   }
 
   /** A right may have been lost while the handler ran: streams opened now would miss that change. */
   #lost({ subject, info }: Exchange): Problem | undefined {
     return this.#dependencies.allows(subject, info)
       ? undefined
-      : knownOrNot(problem('forbidden', 'no longer allowed'), subject);
+      : asUnauthorizedForVisitors(problem('forbidden', 'no longer allowed'), subject);
   }
 
   /**
@@ -190,7 +190,7 @@ export function notStarted({ plugin }: Mount): Problem {
 }
 
 /** Identifies the call in the log. */
-function told(
+function logFieldsOf(
   { requestId, info: { path } }: Exchange,
   { mount: { plugin }, endpoint }: PluginRoute,
 ): Readonly<Record<string, unknown>> {
@@ -198,7 +198,7 @@ function told(
 }
 
 /** A visitor might have the right after a log-in, so a client's 403 becomes a 401. */
-function knownOrNot(refused: Problem, { kind }: Subject): Problem {
+function asUnauthorizedForVisitors(refused: Problem, { kind }: Subject): Problem {
   return refused.reason === 'forbidden' && kind === 'visitor'
     ? problem('unauthorized', refused.detail, { headers: ['WWW-Authenticate', basicChallenge] })
     : refused;

@@ -44,7 +44,7 @@ const kubernetesNames: ReadonlySet<string> = new Set([
  * Refuses a parameter that differs from a known one in case or one letter: ignoring it would return a wrong result. The
  * same applies to `at`, which asks for a past state. Other unknown names are ignored, since tools send their own.
  */
-export function misnamedParameter(query: URLSearchParams): Problem | undefined {
+export function checkParameterNames(query: URLSearchParams): Problem | undefined {
   if (query.size === 0) return undefined;
   for (const given of query.keys()) {
     if (knownNames.has(given) || kubernetesNames.has(given) || given.length > lengthMax) continue;

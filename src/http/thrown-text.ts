@@ -1,14 +1,14 @@
 /** A plugin's error for the log, with its stack. Plugins may throw anything: reading it may throw. */
 export function thrownText(error: unknown): string {
-  return looked(error, ({ stack, message }) => (typeof stack === 'string' ? stack : message));
+  return describeThrown(error, ({ stack, message }) => (typeof stack === 'string' ? stack : message));
 }
 
 /** The message only. */
 export function thrownMessage(error: unknown): string {
-  return looked(error, ({ message }) => message).slice(0, 256);
+  return describeThrown(error, ({ message }) => message).slice(0, 256);
 }
 
-function looked(error: unknown, shown: (error: Error) => unknown): string {
+function describeThrown(error: unknown, shown: (error: Error) => unknown): string {
   try {
     return String(error instanceof Error ? shown(error) : error);
   } catch {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 
 import { CommandFailure } from '../cli/failure.ts';
-import type { LogCommands, LogCopyWish, LogWish } from '../cli/log-commands.ts';
+import type { LogCommands, LogCopyWish, LogOptions } from '../cli/log-commands.ts';
 import type { CommandEnvironment } from '../cli/command-environment.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { StartError } from '../base/start-error.ts';
@@ -38,8 +38,8 @@ export const logCommands: LogCommands = {
         clock: surroundings.clock,
         uuid: randomUUID,
         signal: logs.signal,
-        tell: (line) => {
-          surroundings.notes.write(`${line}\n`);
+        print: (line) => {
+          surroundings.stderr.write(`${line}\n`);
         },
       });
       const { events, logId, epoch, written } = copied;
@@ -49,7 +49,7 @@ export const logCommands: LogCommands = {
     });
   },
 
-  startEpoch: async ({ log }: LogWish, surroundings) => {
+  startEpoch: async ({ log }: LogOptions, surroundings) => {
     const place = requestedLocation(log, surroundings);
     await withLogs([place], surroundings, async (logs) => {
       if (place.eventLog.kind === 'embedded') refuseFullDisk(place.dataDir);
@@ -62,14 +62,14 @@ export const logCommands: LogCommands = {
     });
   },
 
-  describe: async ({ log }: LogWish, surroundings) => {
+  describe: async ({ log }: LogOptions, surroundings) => {
     const place = requestedLocation(log, surroundings);
     await withLogs([place], surroundings, async (logs) => {
       const lines = await describeLog(await logs.open(place, { mustExist: true }), {
         clock: surroundings.clock,
         signal: logs.signal,
-        tell: (line) => {
-          surroundings.notes.write(`${line}\n`);
+        print: (line) => {
+          surroundings.stderr.write(`${line}\n`);
         },
       });
       surroundings.output.write(
@@ -134,7 +134,7 @@ async function withLogs(
       onState: (state) => {
         // An available log is reported only after an outage.
         if (!state.reachable || away)
-          surroundings.notes.write(
+          surroundings.stderr.write(
             `${place.shown}: ${state.reachable ? 'answers again' : `does not answer: ${withoutCredentials(state.reason, places)}`}\n`,
           );
         away = !state.reachable;

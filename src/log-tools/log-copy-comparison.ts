@@ -1,5 +1,5 @@
 import type { CopyContext, CopySource } from './log-copy-context.ts';
-import { EventCursor, LogCopyError, differenceOf, told } from './log-copy-cursor.ts';
+import { EventCursor, LogCopyError, differenceOf, describeEvent } from './log-copy-cursor.ts';
 import { retryRead } from './log-copy-retry.ts';
 import { logStart, type EventLog, type LogPosition, type RecordedEvent } from '../log/log.ts';
 
@@ -7,14 +7,14 @@ type CopyState = { readonly standing: number; readonly last: LogPosition; readon
 
 /** Compares the target with the source's beginning: how many events are there, where they end, and the source's next. */
 export async function comparePrefix(context: CopyContext, target: EventLog, events: EventCursor): Promise<CopyState> {
-  const { progress, signal, tell } = context;
+  const { progress, signal, print } = context;
   const head = await retryRead(context, () => target.head());
   const found = new EventCursor(target, { side: 'target', after: logStart, until: head, signal });
   let standing = 0;
   try {
     let copied = await found.next();
     if (copied !== undefined) {
-      tell('resuming a copy: comparing the events in the target');
+      print('resuming a copy: comparing the events in the target');
       progress.begin('comparing');
     }
     for (; copied !== undefined; copied = await found.next()) {
@@ -31,12 +31,12 @@ export async function comparePrefix(context: CopyContext, target: EventLog, even
 
 function assertSame(original: RecordedEvent | undefined, copied: RecordedEvent): void {
   if (original === undefined)
-    throw new LogCopyError('failed', `the target has more events than the source: ${told(copied)}`);
+    throw new LogCopyError('failed', `the target has more events than the source: ${describeEvent(copied)}`);
   const difference = differenceOf(original, copied);
   if (difference === undefined) return;
   throw new LogCopyError(
     'failed',
-    `the target differs from the source: ${told(original)} of the source is ${told(copied)} in the target, which differs in ${difference}; empty the target and copy again`,
+    `the target differs from the source: ${describeEvent(original)} of the source is ${describeEvent(copied)} in the target, which differs in ${difference}; empty the target and copy again`,
   );
 }
 
@@ -57,7 +57,8 @@ export async function verifyCopy(context: CopyContext, source: CopySource, targe
       progress.advance();
     }
     const missing = await originals.next();
-    if (missing !== undefined) throw new LogCopyError('failed', `the target lacks ${told(missing)} of the source`);
+    if (missing !== undefined)
+      throw new LogCopyError('failed', `the target lacks ${describeEvent(missing)} of the source`);
   } finally {
     await originals.close();
     await copies.close();

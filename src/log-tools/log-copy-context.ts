@@ -11,7 +11,7 @@ export type LogCopyOptions = {
   readonly clock: Clock;
   readonly uuid: () => string;
   /** Prints one line of progress for the operator. */
-  readonly tell: (line: string) => void;
+  readonly print: (line: string) => void;
   /** Stops the copy and throws the signal's reason. */
   readonly signal?: AbortSignal;
 };

@@ -59,7 +59,7 @@ export class EventCursor {
         if (event !== undefined && isCopied(event)) return event;
       }
       const read = await this.#batches.next().catch((error: unknown) => {
-        throw damaged(this.#side, error);
+        throw describeDamage(this.#side, error);
       });
       // An aborted reader just ends: that must not look like the end of the log.
       this.#signal.throwIfAborted();
@@ -88,12 +88,16 @@ export function differenceOf(source: RecordedEvent, target: RecordedEvent): stri
 }
 
 /** For messages: without the data, which may contain secrets. */
-export function told({ id, stream, revision, position }: RecordedEvent): string {
+export function describeEvent({ id, stream, revision, position }: RecordedEvent): string {
   return `event ${id} (revision ${revision.toString()} of ${stream}, position ${position.toString()})`;
 }
 
 /** Adds the side to the error of a damaged record. Before anything is written, the copy is `refused`. */
-export function damaged(side: CursorRange['side'], error: unknown, kind: LogCopyError['kind'] = 'failed'): unknown {
+export function describeDamage(
+  side: CursorRange['side'],
+  error: unknown,
+  kind: LogCopyError['kind'] = 'failed',
+): unknown {
   return error instanceof LogCorruptError
     ? new LogCopyError(kind, `the ${side} is damaged: ${error.message}`, { cause: error })
     : error;

@@ -1,6 +1,6 @@
 import { must } from '../base/unreachable.ts';
 import type { CopyContext, CopySource } from './log-copy-context.ts';
-import { LogCopyError, damaged } from './log-copy-cursor.ts';
+import { LogCopyError, describeDamage } from './log-copy-cursor.ts';
 import { retryRead } from './log-copy-retry.ts';
 import { appendPlatformEvent } from './log-epoch.ts';
 import { readFounding, type Founding } from '../log/founded-log.ts';
@@ -10,7 +10,7 @@ const actor = 'system:log-copy';
 
 export async function sourceFounding(log: EventLog): Promise<Founding> {
   const founding = await readFounding(log).catch((error: unknown) => {
-    throw damaged('source', error, 'refused');
+    throw describeDamage('source', error, 'refused');
   });
   if (founding === undefined) {
     const isEmpty = (await log.head()) === logStart;
@@ -30,7 +30,7 @@ export async function targetFounding(target: EventLog, source: Founding): Promis
   // Reads the head first: the founding of a killed run may be appended in between.
   const head = await target.head();
   const founding = await readFounding(target).catch((error: unknown) => {
-    throw damaged('target', error, 'refused');
+    throw describeDamage('target', error, 'refused');
   });
   if (founding === undefined) {
     if (head !== logStart)

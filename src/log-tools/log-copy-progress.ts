@@ -9,7 +9,7 @@ export const logCopyStallMs = 120_000;
 export type ProgressOptions = {
   readonly clock: Clock;
   /** Prints one line, given without its line end. */
-  readonly tell: (line: string) => void;
+  readonly print: (line: string) => void;
 };
 
 type Stage = {
@@ -52,13 +52,13 @@ export class CopyProgress {
     const now = this.#options.clock.monotonic();
     if (now - stage.toldMs < logCopyProgressMs) return;
     stage.toldMs = now;
-    this.#options.tell(lineOf(stage, now));
+    this.#options.print(lineOf(stage, now));
   }
 
   end(): void {
     const stage = this.#stage;
     this.#stage = undefined;
-    if (stage !== undefined) this.#options.tell(doneLine(stage, this.#options.clock.monotonic()));
+    if (stage !== undefined) this.#options.print(doneLine(stage, this.#options.clock.monotonic()));
   }
 }
 

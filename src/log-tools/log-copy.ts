@@ -126,7 +126,7 @@ async function copyRest(context: CopyContext, source: CopySource, target: EventL
 
 /** Waits for an unavailable log and prints a message. After the stall limit it stops the copy, which can be resumed. */
 function watchStandstill(
-  { source, clock, tell }: LogCopyOptions,
+  { source, clock, print }: LogCopyOptions,
   progress: CopyProgress,
   ending: AbortController,
 ): { cancel(): void } {
@@ -146,7 +146,7 @@ function watchStandstill(
       return;
     }
     const state = source.state();
-    if (stillMs > 0) tell(state.reachable ? 'waiting for the logs' : `waiting for the source: ${state.reason}`);
+    if (stillMs > 0) print(state.reachable ? 'waiting for the logs' : `waiting for the source: ${state.reason}`);
     timer = clock.after(everyMs, look);
   };
   let timer = clock.after(everyMs, look);

@@ -5,7 +5,7 @@ import { logStart, type EventLog } from '../log/log.ts';
 
 export type SurveyOptions = {
   readonly clock: Clock;
-  readonly tell: (line: string) => void;
+  readonly print: (line: string) => void;
   readonly signal: AbortSignal;
 };
 

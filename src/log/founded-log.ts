@@ -161,7 +161,7 @@ export class FoundedLog implements EventLog {
     if (this.#identity === undefined)
       return { ok: false, reason: 'unavailable', cause: new Error('the event log is not founded yet') };
     const outcome = await this.#raw.append(stream, events, expected);
-    return outcome.ok ? { ...outcome, position: this.#told(outcome.position) } : outcome;
+    return outcome.ok ? { ...outcome, position: this.#shiftPosition(outcome.position) } : outcome;
   }
 
   readStream(
@@ -176,7 +176,7 @@ export class FoundedLog implements EventLog {
     options: { readonly from: StreamRevision; readonly limit: number },
   ): Promise<readonly RecordedEvent[]> {
     this.identity();
-    return (await this.#raw.readStream(stream, options)).map((recorded) => this.#moved(recorded));
+    return (await this.#raw.readStream(stream, options)).map((recorded) => this.#shiftEvent(recorded));
   }
 
   readLast(stream: StreamName): Promise<RecordedEvent | undefined> {
@@ -186,7 +186,7 @@ export class FoundedLog implements EventLog {
   async #readLast(stream: StreamName): Promise<RecordedEvent | undefined> {
     this.identity();
     const recorded = await this.#raw.readLast(stream);
-    return recorded === undefined ? undefined : this.#moved(recorded);
+    return recorded === undefined ? undefined : this.#shiftEvent(recorded);
   }
 
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]> {
@@ -198,9 +198,9 @@ export class FoundedLog implements EventLog {
     options: SubscribeOptions & { readonly until?: LogPosition },
   ): AsyncGenerator<readonly RecordedEvent[]> {
     this.identity();
-    const until = options.until === undefined ? {} : { until: this.#asked(options.until) };
-    const batches = this.#raw.readAll({ ...options, after: this.#asked(options.after), ...until });
-    for await (const batch of batches) yield batch.map((recorded) => this.#moved(recorded));
+    const until = options.until === undefined ? {} : { until: this.#rawPosition(options.until) };
+    const batches = this.#raw.readAll({ ...options, after: this.#rawPosition(options.after), ...until });
+    for await (const batch of batches) yield batch.map((recorded) => this.#shiftEvent(recorded));
   }
 
   subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]> {
@@ -209,8 +209,8 @@ export class FoundedLog implements EventLog {
 
   async *#subscribe(options: SubscribeOptions): AsyncGenerator<readonly RecordedEvent[]> {
     this.identity();
-    const batches = this.#raw.subscribe({ ...options, after: this.#asked(options.after) });
-    for await (const batch of batches) yield batch.map((recorded) => this.#moved(recorded));
+    const batches = this.#raw.subscribe({ ...options, after: this.#rawPosition(options.after) });
+    for await (const batch of batches) yield batch.map((recorded) => this.#shiftEvent(recorded));
   }
 
   state(): LogState {
@@ -227,31 +227,31 @@ export class FoundedLog implements EventLog {
 
   async #head(): Promise<LogPosition> {
     this.identity();
-    return this.#told(await this.#raw.head());
+    return this.#shiftPosition(await this.#raw.head());
   }
 
   async readAt(position: LogPosition): Promise<RecordedEvent | undefined> {
     if (!isOfEpoch(position, this.identity().epoch)) return undefined;
-    const recorded = await this.#raw.readAt(this.#asked(position));
-    return recorded === undefined ? undefined : this.#moved(recorded);
+    const recorded = await this.#raw.readAt(this.#rawPosition(position));
+    return recorded === undefined ? undefined : this.#shiftEvent(recorded);
   }
 
   close(): Promise<void> {
     return this.#raw.close();
   }
 
-  #asked(position: LogPosition): LogPosition {
+  #rawPosition(position: LogPosition): LogPosition {
     if (!isOfEpoch(position, this.identity().epoch)) throw new UnknownPositionError(position);
     return position === logStart ? logStart : logPosition(position - this.#shift);
   }
 
-  #told(position: LogPosition): LogPosition {
+  #shiftPosition(position: LogPosition): LogPosition {
     return position === logStart ? logStart : logPosition(position + this.#shift);
   }
 
   /** Keeps the byte instances, since memoized values are attached to them. */
-  #moved({ id, type, data, metadata, stream, revision, position, endsAppend }: RecordedEvent): RecordedEvent {
-    return { id, type, data, metadata, stream, revision, position: this.#told(position), endsAppend };
+  #shiftEvent({ id, type, data, metadata, stream, revision, position, endsAppend }: RecordedEvent): RecordedEvent {
+    return { id, type, data, metadata, stream, revision, position: this.#shiftPosition(position), endsAppend };
   }
 }
 

@@ -203,7 +203,7 @@ export class LogFailedError extends Error {
  * Whether a read failed because of the log's contents, so that retrying cannot help. Other failures mean that the log
  * is unavailable.
  */
-export function isSaidByLog(error: unknown): boolean {
+export function isPermanentReadError(error: unknown): boolean {
   return [LogCorruptError, UnknownPositionError, LogReplacedError].some((kind) => error instanceof kind);
 }
 

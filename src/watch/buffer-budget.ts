@@ -121,7 +121,7 @@ export class BufferBudget {
     const order = this.#orders.get(scope) ?? [];
     if (order.length === 0) {
       if (this.#orders.size === 0)
-        this.#slices.add({
+        this.#slices.runLater({
           run: () => {
             this.#orders.clear();
           },

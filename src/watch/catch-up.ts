@@ -6,7 +6,13 @@ import {
   watchCatchUpSliceMs,
   watchCatchUpUnreadBytesMax,
 } from '../limits/watches.ts';
-import { isSaidByLog, UnknownPositionError, type EventLog, type LogPosition, type RecordedEvent } from '../log/log.ts';
+import {
+  isPermanentReadError,
+  UnknownPositionError,
+  type EventLog,
+  type LogPosition,
+  type RecordedEvent,
+} from '../log/log.ts';
 import { SnapshotsExhaustedError, type ObjectReader, type Wanted } from '../read/objects.ts';
 import { join } from './audience.ts';
 import { bookmark, type FrameEncoding, type WatchEvent } from './frame.ts';
@@ -54,7 +60,7 @@ function expired(position: LogPosition): Ending {
 }
 
 function silent(error: unknown): never {
-  throw isSaidByLog(error) ? error : new LogSilentError('the event log is unavailable', { cause: error });
+  throw isPermanentReadError(error) ? error : new LogSilentError('the event log is unavailable', { cause: error });
 }
 
 function neededBy({ plan: { start } }: Watcher): LogPosition | undefined {

@@ -89,7 +89,7 @@ export class WatchHub {
     return this.#watchers.size >= watchersMax ? 'too-many-watchers' : undefined;
   }
 
-  /** Opens a watch, which runs until one side ends it; the caller calls `gone()` when the connection closes. */
+  /** Opens a watch, which runs until one side ends it; the caller calls `closed()` when the connection closes. */
   open(plan: WatchPlan, sink: Sink): Watcher {
     const cursor = this.#startOf(plan);
     const now = this.#dependencies.clock.monotonic();

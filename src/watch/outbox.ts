@@ -115,7 +115,7 @@ export class Outbox implements Queue {
   }
 
   /**
-   * Accepts no more frames; with `dropped` no write starts either. `leave`, which calls `finish`, `cut` or `gone`, runs
+   * Accepts no more frames; with `dropped` no write starts either. `leave`, which calls `finish`, `cut` or `closed`, runs
    * in a turn with time for it, since thousands of queues may stop at once.
    */
   stop(rest: Finish['rest'], leave: () => void): void {
@@ -123,16 +123,16 @@ export class Outbox implements Queue {
       this.#state = 'stopped';
       this.#isHeld ||= rest === 'dropped';
     }
-    this.#all.slices.soon({ run: leave });
+    this.#all.slices.runNowOrLater({ run: leave });
   }
 
-  /** No write starts before `judge`: whether the peer may still read is being checked. */
+  /** No write starts before `applyVerdict`: whether the peer may still read is being checked. */
   hold(): void {
     if (this.#state !== 'closing' && this.#state !== 'closed') this.#isHeld = true;
   }
 
   /** The result of the check. Unsent frames are dropped if they are not allowed. */
-  judge(isAllowed: boolean): void {
+  applyVerdict(isAllowed: boolean): void {
     if (!isAllowed) this.#drop();
     this.#isHeld = false;
     this.#advance();
@@ -165,8 +165,8 @@ export class Outbox implements Queue {
 
   cut(): void {
     if (this.#state === 'closed') return;
-    this.gone();
-    this.#all.slices.add({
+    this.closed();
+    this.#all.slices.runLater({
       run: () => {
         this.#connection.cut();
       },
@@ -174,7 +174,7 @@ export class Outbox implements Queue {
   }
 
   /** The connection is closed. */
-  gone(): void {
+  closed(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
     this.#finish = undefined;
@@ -211,7 +211,7 @@ export class Outbox implements Queue {
     this.#isAtWork = false;
     if (this.#isDue()) {
       this.#isWaiting = true;
-      this.#all.slices.add(this);
+      this.#all.slices.runLater(this);
     } else if (this.unreadBytes === 0) {
       this.#wake();
     }

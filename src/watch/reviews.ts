@@ -5,7 +5,7 @@ export type Reviewed = {
   /** No write starts before the result. */
   hold(): void;
   /** The result of the check: continue, or end without unsent data. */
-  judge(isAllowed: boolean): void;
+  applyVerdict(isAllowed: boolean): void;
 };
 
 /**
@@ -40,11 +40,11 @@ export class Reviews<T extends Reviewed> implements Piece {
     for (const item of this.#waiting) {
       if (!this.#slices.hasTime()) {
         this.#isQueued = true;
-        this.#slices.add(this);
+        this.#slices.runLater(this);
         return;
       }
       this.#waiting.delete(item);
-      item.judge(this.#isAllowed(item));
+      item.applyVerdict(this.#isAllowed(item));
     }
   }
 }

@@ -22,7 +22,7 @@ export class Slices {
     this.#turnMs = turnMs;
   }
 
-  /** Whether a short piece of work may run now; otherwise `add` it. */
+  /** Whether a short piece of work may run now; otherwise pass it to `runLater`. */
   hasTime(): boolean {
     const now = this.#clock.monotonic();
     if (this.#endsAt === undefined) {
@@ -33,13 +33,13 @@ export class Slices {
   }
 
   /** Runs it now if the turn has time, otherwise in a later turn. It must not throw. */
-  soon(piece: Piece): void {
+  runNowOrLater(piece: Piece): void {
     if (this.hasTime()) piece.run();
-    else this.add(piece);
+    else this.runLater(piece);
   }
 
   /** Runs it in a later turn. It must not throw. */
-  add(piece: Piece): void {
+  runLater(piece: Piece): void {
     this.#waiting.push(piece);
     if (this.#endsAt !== undefined) return;
     this.#endsAt = this.#clock.monotonic() + this.#turnMs;

@@ -20,7 +20,7 @@ export type Sink = Connection & {
   /** Whether the peer has not answered a ping for too long. */
   isUnresponsive(now: number): boolean;
   /** Frames with the reason of the end, if the format has one. */
-  farewell(ending: Ending): Uint8Array | undefined;
+  closingFrames(ending: Ending): Uint8Array | undefined;
   /**
    * Closes the connection, with the reason if the protocol supports it. All frames written before have been accepted.
    */
@@ -168,9 +168,9 @@ export class Watcher implements Reviewed {
     this.outbox.hold();
   }
 
-  judge(isAllowed: boolean): void {
+  applyVerdict(isAllowed: boolean): void {
     // A watcher that has ended meanwhile for another reason may have unsent frames.
-    this.outbox.judge(isAllowed);
+    this.outbox.applyVerdict(isAllowed);
     if (!isAllowed) this.end(rightsLost);
   }
 
@@ -185,11 +185,11 @@ export class Watcher implements Reviewed {
   }
 
   /** The peer disconnected. */
-  gone(): void {
+  closed(): void {
     this.#state = 'closed';
     this.outbox.stop('dropped', () => {
       this.#forget();
-      this.outbox.gone();
+      this.outbox.closed();
     });
   }
 
@@ -204,8 +204,8 @@ export class Watcher implements Reviewed {
       this.outbox.cut();
       return;
     }
-    const farewell = this.sink.farewell(ending);
-    const last = farewell === undefined ? undefined : new Frames(farewell);
+    const closing = this.sink.closingFrames(ending);
+    const last = closing === undefined ? undefined : new Frames(closing);
     this.outbox.finish({
       rest,
       last,

@@ -16,13 +16,13 @@ export type Attempted = {
 };
 
 /** Repeats the attempt until the state of the decision is still current at its append. */
-export async function settleAttempts(attempt: () => Promise<Attempt>, attempted: Attempted): Promise<WriteOutcome> {
+export async function retryAttempts(attempt: () => Promise<Attempt>, attempted: Attempted): Promise<WriteOutcome> {
   const { redraw } = attempted;
   let draws = 1;
   let losses = 0;
   for (let tries = 0; tries < writeAttemptsMax; tries += 1) {
     const outcome = await attempt();
-    if (outcome === 'lost') await putOff(attempted, (losses += 1));
+    if (outcome === 'lost') await delayRetry(attempted, (losses += 1));
     if (outcome === 'lost' || outcome === 'again') continue;
     const isTaken = !outcome.ok && outcome.rejection.reason === 'already-exists';
     if (!isTaken || redraw === undefined || draws === generateNameAttemptsMax) return outcome;
@@ -35,7 +35,7 @@ export async function settleAttempts(attempt: () => Promise<Attempt>, attempted:
 /**
  * Repeated losses are to other nodes. The first retries are immediate; later delays grow, and differ between writes.
  */
-async function putOff({ clock, uid }: Attempted, losses: number): Promise<void> {
+async function delayRetry({ clock, uid }: Attempted, losses: number): Promise<void> {
   if (losses <= writeLossesAtOnce) return;
   const chance = Number.parseInt(uid.replaceAll('-', '').slice(losses, losses + 6), 16) / 0x1_00_00_00;
   await delay(clock, chance * Math.min(2 ** losses, writeLossWaitMsMax));

@@ -31,7 +31,7 @@ export function isStillDecidedBy(
 
 function otherwise({ plural, group }: ResourceType, last: Declaration, here: Declaration): Refusal {
   const name = group === '' ? plural : `${plural}.${group}`;
-  const detail = `${name} is declared by ${told(last)}, and this server has ${told(here)}. It accepts no writes of ${plural} until both are the same`;
+  const detail = `${name} is declared by ${describeDeclaration(last)}, and this server has ${describeDeclaration(here)}. It accepts no writes of ${plural} until both are the same`;
   return {
     ok: false,
     rejection: { reason: 'unavailable', detail, retryAfterSeconds: otherDeclarationRetrySeconds, lasts: true },
@@ -41,7 +41,7 @@ function otherwise({ plural, group }: ResourceType, last: Declaration, here: Dec
 const otherDeclarationRetrySeconds = 5;
 const digestShown = 12;
 
-function told({ plugin, version, shape, code }: Declaration): string {
+function describeDeclaration({ plugin, version, shape, code }: Declaration): string {
   const owner = plugin === 'platform' ? 'the platform' : `the plugin ${plugin}`;
   return `${owner} ${version} (shape ${shape.slice(0, digestShown)}, code ${code.slice(0, digestShown)})`;
 }

@@ -4,7 +4,7 @@ import { nameProblem } from '../resource/type/names.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import { LogUnreadableError } from './retrying-log.ts';
 import { Admission } from './admission/admission.ts';
-import { settleAttempts } from './attempts.ts';
+import { retryAttempts } from './attempts.ts';
 import type { Given, WriteDoorDependencies } from './execute-types.ts';
 import { HeldBytes } from './admission/held-bytes.ts';
 import { tooMany, unavailable } from './refusals.ts';
@@ -76,7 +76,7 @@ class WriteDoor {
         }
       : undefined;
     try {
-      return await settleAttempts(async () => this.#attempts.attempt(type, command, given), {
+      return await retryAttempts(async () => this.#attempts.attempt(type, command, given), {
         clock,
         uid: given.uid,
         redraw,

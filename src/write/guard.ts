@@ -1,4 +1,4 @@
-import { claim, giveUp, type Claim, type Claimed, type ClaimsDependencies } from './unique/unique-claims.ts';
+import { claim, releaseClaim, type Claim, type Claimed, type ClaimsDependencies } from './unique/unique-claims.ts';
 import type { ExpectedRevision, StreamName } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { Leave, ObjectQueue } from './object-queue.ts';
@@ -66,7 +66,7 @@ export class HeldGuard {
   async end(): Promise<void> {
     try {
       if (this.#held !== undefined && !this.#isSpent)
-        await giveUp({ ...this.#dependencies, metadata: this.#metadata }, this.#held.claim, this.#held.claimed);
+        await releaseClaim({ ...this.#dependencies, metadata: this.#metadata }, this.#held.claim, this.#held.claimed);
     } finally {
       this.#leave?.();
     }

@@ -60,7 +60,11 @@ export function tooLarge(bytes: number): Refusal {
 type Taken = { readonly type: ResourceType; readonly value: HeldValue; readonly holder: StreamName };
 
 /** The refusal names the holder of the value only to writers that may read it (decision 3.6). */
-export function taken({ type, value, holder }: Taken, subject: Subject, rules: Pick<WriteRules, 'mayName'>): Refusal {
+export function refuseTaken(
+  { type, value, holder }: Taken,
+  subject: Subject,
+  rules: Pick<WriteRules, 'mayName'>,
+): Refusal {
   const name = holder.slice(holder.lastIndexOf('/') + 1);
   const detail = `${value.index} must be unique among ${type.plural}: ${rules.mayName(subject, type, name) ? JSON.stringify(name) : 'another object'} has this value`;
   return {

@@ -12,7 +12,7 @@ export class LogUnreadableError extends Error {}
  * Resolves unknown outcomes by retrying with the same event and revision, which the log accepts at most once; marks
  * failed reads, to distinguish them from bugs.
  */
-export function settlingLog(log: EventLog, clock: Clock): WriterLog {
+export function retryingLog(log: EventLog, clock: Clock): WriterLog {
   return {
     append: async (...call) => {
       let outcome = await log.append(...call);

@@ -11,7 +11,7 @@ import type { AppendOutcome, StreamName } from '../log/log.ts';
 import { nameProblem } from '../resource/type/names.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { Judged } from './rules.ts';
-import { settlingLog, type WriterLog } from './retrying-log.ts';
+import { retryingLog, type WriterLog } from './retrying-log.ts';
 import type { Admitted } from './admission/admission.ts';
 import type { Attempt } from './attempts.ts';
 import { decidedBy, isStillDecidedBy, type DecidedBy } from './declared.ts';
@@ -20,7 +20,7 @@ import { FoldedStates } from './folded-states.ts';
 import { HeldGuard } from './guard.ts';
 import { refusalOf, shownOnce } from './outcomes.ts';
 import { answerOf, lackingIn, propose, sizeOf, type Made, type Proposal } from './proposal.ts';
-import { diskShort, taken, tooLarge, tooManyHashes, unavailable } from './refusals.ts';
+import { diskShort, refuseTaken, tooLarge, tooManyHashes, unavailable } from './refusals.ts';
 import { isHeldBack } from './admission/disk-admission.ts';
 import { EventStamps } from './event-stamps.ts';
 import { baseOf, storedIn, streamOf, type Target } from './target.ts';
@@ -38,7 +38,7 @@ export class WriteAttempts {
 
   constructor(dependencies: WriteDoorDependencies, turns: ObjectQueue) {
     this.#dependencies = dependencies;
-    this.#log = settlingLog(dependencies.log, dependencies.clock);
+    this.#log = retryingLog(dependencies.log, dependencies.clock);
     this.#folded = new FoldedStates(this.#log, dependencies.reader);
     this.#turns = turns;
     this.#stamps = new EventStamps(dependencies);
@@ -156,7 +156,7 @@ export class WriteAttempts {
   #refuseValues(target: Target, refused: ValuesRefused, subject: Subject): Attempt | Promise<Attempt> {
     const { rules } = this.#dependencies;
     if (refused.outcome === 'taken')
-      return this.#folded.confirm(target, taken({ ...target, ...refused }, subject, rules));
+      return this.#folded.confirm(target, refuseTaken({ ...target, ...refused }, subject, rules));
     return refused.outcome === 'limited' ? refused.refusal : unavailable();
   }
 
@@ -178,7 +178,7 @@ export class WriteAttempts {
     if (head !== undefined && head.revision > holder.revision) return this.#folded.reach(head.position);
     return this.#folded.confirm(
       target,
-      taken({ type, value: holder.value, holder: stream }, subject, this.#dependencies.rules),
+      refuseTaken({ type, value: holder.value, holder: stream }, subject, this.#dependencies.rules),
     );
   }
 

@@ -19,7 +19,7 @@ function notes(): { write(text: string): unknown; text(): string } {
 t.test('a secret is asked for without echo, and the terminal is put back', async (t) => {
   const { input, modes } = terminal('s3cret\r');
   const shown = notes();
-  t.equal(await askSecret('password: ', { input, notes: shown }), 's3cret');
+  t.equal(await askSecret('password: ', { input, stderr: shown }), 's3cret');
   t.equal(shown.text(), 'password: \n', 'the question alone is shown');
   t.strictSame(modes, [true, false]);
   t.ok(input.isPaused(), 'it keeps no process waiting');
@@ -36,12 +36,12 @@ t.test('keys do what they do on a terminal', async (t) => {
     ['🔑\u007fx\r', 'x'],
   ];
   for (const [typed, read] of keys)
-    t.equal(await askSecret('?', { input: terminal(typed).input, notes: notes() }), read, JSON.stringify(typed));
+    t.equal(await askSecret('?', { input: terminal(typed).input, stderr: notes() }), read, JSON.stringify(typed));
 });
 
 t.test('a character that comes in pieces is one', async (t) => {
   const { input } = terminal('');
-  const asked = askSecret('?', { input, notes: notes() });
+  const asked = askSecret('?', { input, stderr: notes() });
   for (const byte of Buffer.from('é🔑\r')) input.push(Buffer.of(byte));
   t.equal(await asked, 'é🔑');
 });
@@ -49,7 +49,7 @@ t.test('a character that comes in pieces is one', async (t) => {
 t.test('Ctrl-C and the end of input give up, and the terminal is put back', async (t) => {
   for (const key of ['\u0003', 'abc\u0003', '\u0004']) {
     const { input, modes } = terminal(key);
-    await t.rejects(askSecret('?', { input, notes: notes() }), { name: 'CommandFailure', exitCode: 130 });
+    await t.rejects(askSecret('?', { input, stderr: notes() }), { name: 'CommandFailure', exitCode: 130 });
     t.strictSame(modes, [true, false]);
   }
 });
@@ -57,15 +57,15 @@ t.test('Ctrl-C and the end of input give up, and the terminal is put back', asyn
 t.test('a password is asked for twice, also when both lines come at once', async (t) => {
   const shown = notes();
   t.equal(
-    await newPassword({ user: 'bob', generate: false }, { input: terminal('one two\rone two\r').input, notes: shown }),
+    await newPassword({ user: 'bob', generate: false }, { input: terminal('one two\rone two\r').input, stderr: shown }),
     'one two',
   );
   t.equal(shown.text(), 'new password of "bob": \nonce more: \n');
   await t.rejects(
-    newPassword({ user: 'bob', generate: false }, { input: terminal('one\rother\r').input, notes: notes() }),
+    newPassword({ user: 'bob', generate: false }, { input: terminal('one\rother\r').input, stderr: notes() }),
     { message: 'the two passwords differ', exitCode: 2 },
   );
-  await t.rejects(newPassword({ user: 'bob', generate: false }, { input: terminal('\r').input, notes: notes() }), {
+  await t.rejects(newPassword({ user: 'bob', generate: false }, { input: terminal('\r').input, stderr: notes() }), {
     name: 'CommandFailure',
     exitCode: 2,
   });
@@ -79,11 +79,11 @@ t.test('without a terminal it is one line of standard input, and nothing is aske
     ['a\tb\u001b[A\n', 'a\tb\u001b[A'],
   ] as const) {
     const shown = notes();
-    t.equal(await newPassword({ user: 'bob', generate: false }, { input: pipe(text), notes: shown }), password);
+    t.equal(await newPassword({ user: 'bob', generate: false }, { input: pipe(text), stderr: shown }), password);
     t.equal(shown.text(), '');
   }
   for (const text of ['', '\n'])
-    await t.rejects(newPassword({ user: 'bob', generate: false }, { input: pipe(text), notes: notes() }), {
+    await t.rejects(newPassword({ user: 'bob', generate: false }, { input: pipe(text), stderr: notes() }), {
       name: 'CommandFailure',
       exitCode: 2,
     });
@@ -92,7 +92,7 @@ t.test('without a terminal it is one line of standard input, and nothing is aske
   await new Promise((resolve) => {
     ended.once('end', resolve);
   });
-  await t.rejects(newPassword({ user: 'bob', generate: false }, { input: ended, notes: notes() }), {
+  await t.rejects(newPassword({ user: 'bob', generate: false }, { input: ended, stderr: notes() }), {
     name: 'CommandFailure',
     exitCode: 2,
   });
@@ -101,19 +101,19 @@ t.test('without a terminal it is one line of standard input, and nothing is aske
 t.test('what never ends is given up at its bound, and not repeated', async (t) => {
   const longest = 'x'.repeat(typedSecretLengthMax);
   t.equal(
-    await newPassword({ user: 'bob', generate: false }, { input: pipe(`${longest}\n`), notes: notes() }),
+    await newPassword({ user: 'bob', generate: false }, { input: pipe(`${longest}\n`), stderr: notes() }),
     longest,
   );
   const refused = await newPassword(
     { user: 'bob', generate: false },
-    { input: pipe(`${longest}x\n`), notes: notes() },
+    { input: pipe(`${longest}x\n`), stderr: notes() },
   ).catch((error: unknown) => String(error));
   t.match(refused, String(typedSecretLengthMax));
   t.notMatch(refused, 'xxx');
 });
 
 t.test('a drawn password is another one each time', async (t) => {
-  const asking = { input: terminal('').input, notes: notes() };
+  const asking = { input: terminal('').input, stderr: notes() };
   const [one, other] = [
     await newPassword({ user: 'bob', generate: true }, asking),
     await newPassword({ user: 'bob', generate: true }, asking),

@@ -110,7 +110,7 @@ export async function runCopy(
     inFlightMax: 16,
     clock: systemClock,
     uuid,
-    tell: (line) => {
+    print: (line) => {
       lines.push(line);
     },
     ...options,

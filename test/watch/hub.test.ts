@@ -277,8 +277,8 @@ void test('one timer serves all: keep-alives, bookmarks and timed ends; none is 
   t.ok(idle.sink.keepAlives.length >= 2);
   t.ok(idle.sink.keepAlives.every((at, place, all) => at - (all[place - 1] ?? 0) <= watchKeepAliveMs));
   t.strictSame(marked.sink.story, ['BOOKMARK -@1']);
-  idle.watcher.gone();
-  marked.watcher.gone();
+  idle.watcher.closed();
+  marked.watcher.closed();
   t.equal(node.clock.timers, 0);
 });
 
@@ -288,7 +288,7 @@ void test('watchers past the bound are refused', async (t) => {
   t.equal(node.hub.refusal(), undefined);
   const last = node.watch();
   t.equal(node.hub.refusal(), 'too-many-watchers');
-  last.watcher.gone();
+  last.watcher.closed();
   t.equal(node.hub.refusal(), undefined);
 });
 
@@ -301,7 +301,7 @@ void test('shutting down ends every watch and lets nobody in', async (t) => {
   t.equal(live.sink.ending?.reason, 'shutting-down');
   t.equal(reading.sink.ending?.reason, 'shutting-down');
   t.equal(node.hub.refusal(), 'shutting-down');
-  for (const { watcher } of [live, reading]) watcher.gone();
+  for (const { watcher } of [live, reading]) watcher.closed();
   t.equal(node.clock.timers, 0);
   await node.write('b');
   await turns();

@@ -84,7 +84,7 @@ void test('what is held is counted once in all and once for each account, and gi
   t.equal(outboxes.budget.bytesOf('ada'), shared.heldBytes + 2 * watchQueuedFrameBytes);
   t.equal(outboxes.budget.bytesOf('bob'), shared.heldBytes + watchQueuedFrameBytes);
   one.peer.read();
-  other.outbox.gone();
+  other.outbox.closed();
   t.equal(outboxes.budget.bytes, 1_000 + cost);
   two.outbox.push(frames(500));
   two.outbox.cut();
@@ -186,7 +186,7 @@ void test('a queue that ends and is not read is cut after its time; one that is 
   while (read.peer.read()) await nextTurn();
   t.strictSame(read.peer.written, ['aaa', 'e'], 'what had not begun is dropped');
   t.equal(closed, 1);
-  read.outbox.gone();
+  read.outbox.closed();
   clock.advance(watchStreamEndMs);
   await nextTurn();
   await nextTurn();

@@ -52,7 +52,7 @@ export class RecordingSink implements Sink {
     return Buffer.alloc(0);
   }
 
-  farewell(): undefined {
+  closingFrames(): undefined {
     return undefined;
   }
 

@@ -20,7 +20,7 @@ class Item implements Reviewed {
     this.isHeld = true;
   }
 
-  judge(isAllowed: boolean): void {
+  applyVerdict(isAllowed: boolean): void {
     this.isHeld = false;
     this.verdicts.push(isAllowed);
   }

@@ -170,7 +170,7 @@ class World {
 
   /** As a client does: from the last thing it saw. One that was cut within its initial state has nothing to resume from. */
   resume(client: Client): void {
-    client.watcher.gone();
+    client.watcher.closed();
     const seen = client.sink.seen;
     const from = placeReached(client, seen);
     if (from !== undefined) client.earlier.push(...seen);

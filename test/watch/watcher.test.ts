@@ -48,7 +48,7 @@ function watching(
     },
   });
   if (state === 'live') watcher.join();
-  if (state === 'closed') watcher.gone();
+  if (state === 'closed') watcher.closed();
   return { watcher, sink, closed: () => closings };
 }
 
@@ -85,7 +85,7 @@ const occurrences: Readonly<Record<Occurrence, (watcher: Watcher, sink: Recordin
     watcher.end({ reason: 'type-gone', detail: '' });
   },
   gone: (watcher) => {
-    watcher.gone();
+    watcher.closed();
   },
   beat: (watcher) => {
     watcher.beat(watcherBeatMs, at);

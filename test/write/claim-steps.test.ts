@@ -1,7 +1,7 @@
 /** Single steps of a claim (consistency protocol, 1), each against what another writer does in that very moment. */
 import { test, type Test } from 'tap';
 
-import { claimStream, claimValue, settleClaim, type ClaimResult } from '../../src/write/unique/unique-claims.ts';
+import { claimStream, claimValue, reconcileClaim, type ClaimResult } from '../../src/write/unique/unique-claims.ts';
 import { eventSchema, type EventMetadata, type ObjectEvent } from '../../src/command/event.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
 import {
@@ -55,7 +55,7 @@ class Stage {
 
   async settle(fenceOf: RecordedEvent | undefined): Promise<string> {
     return (
-      await settleClaim(
+      await reconcileClaim(
         { log: this.log, clock: quickClock(), uuid: this.uuid, metadata: () => metadata },
         { stream: claims, value, fenceOf: fenceOf?.revision },
       )

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { test } from 'tap';
 
 import type { Clock } from '../../src/base/clock.ts';
-import { claimStream, claimValue, settleClaim } from '../../src/write/unique/unique-claims.ts';
+import { claimStream, claimValue, reconcileClaim } from '../../src/write/unique/unique-claims.ts';
 import {
   eventSchema,
   type Event,
@@ -185,7 +185,7 @@ class World {
   async settle(looks: number): Promise<void> {
     let fenceOf: StreamRevision | undefined;
     for (let look = 0; look < looks; look += 1) {
-      const came = await settleClaim(
+      const came = await reconcileClaim(
         { log: this.#slow, clock: this.#clock, uuid: () => this.#id(), metadata: () => metadata },
         { stream: claimStream(type, value), value, fenceOf },
       );

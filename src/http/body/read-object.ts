@@ -1,4 +1,4 @@
-import { refusal, taken, type Answer } from '../answer.ts';
+import { refusal, takenOver, type Answer } from '../answer.ts';
 import { decodeObject, type JsonMembers } from '../resources/decode-write.ts';
 import type { Exchange } from '../exchange.ts';
 import { mediaTypeOf, readJson, type Body } from './read-body.ts';
@@ -16,5 +16,5 @@ export async function readObject(
 }
 
 export function unread(body: Exclude<Body<unknown>, { ok: true }>): Answer {
-  return body.problem === undefined ? taken : refusal(body.problem);
+  return body.problem === undefined ? takenOver : refusal(body.problem);
 }

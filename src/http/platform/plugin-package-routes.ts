@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Cause } from '../../command/event.ts';
 import type { Rejection } from '../../command/rejection.ts';
 import type { Subject } from '../../command/subject.ts';
-import { bytesAnswer, refusal, taken, type Answer } from '../answer.ts';
+import { bytesAnswer, refusal, takenOver, type Answer } from '../answer.ts';
 import { etagOf } from '../resources/conditional-requests.ts';
 import { writeContext } from '../resources/decode-write.ts';
 import type { Exchange } from '../exchange.ts';
@@ -113,7 +113,7 @@ class Uploads {
       readUpload(exchange.req, { field: 'file', bytesMax: archiveBytesMax, clock }),
     );
     if (body === undefined) return this.#arriving.refusal();
-    if (!body.ok) return body.problem === undefined ? taken : refusal(body.problem);
+    if (!body.ok) return body.problem === undefined ? takenOver : refusal(body.problem);
     const installed = await this.#installing.within(
       async (): Promise<Installed | Problem> => noRoom(body.value.length) ?? use(body.value, context.value),
     );

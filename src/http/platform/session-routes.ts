@@ -15,7 +15,7 @@ import type { ObjectReader } from '../../read/objects.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { isMembers } from '../../resource/schema/schema-check.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
-import { jsonAnswer, refusal, taken, type Answer } from '../answer.ts';
+import { jsonAnswer, refusal, takenOver, type Answer } from '../answer.ts';
 import { fromOf, headerOf, type Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
 import { logInChallenge, problem, problemOf } from '../problem.ts';
@@ -182,10 +182,10 @@ async function readCredentials(exchange: Exchange): Promise<Credentials> {
   const media = mediaTypeOf(exchange.req, ['application/json', form]);
   if (!media.ok) return { ok: false, answer: refusal(media.problem) };
   const body = await readBody(exchange);
-  if (!body.ok) return { ok: false, answer: body.problem === undefined ? taken : refusal(body.problem) };
+  if (!body.ok) return { ok: false, answer: body.problem === undefined ? takenOver : refusal(body.problem) };
   const decoded =
     media.type === form ? { ok: true as const, value: formMembers(body.value) } : decodeBody(body.value, exchange);
-  if (!decoded.ok) return { ok: false, answer: decoded.problem === undefined ? taken : refusal(decoded.problem) };
+  if (!decoded.ok) return { ok: false, answer: decoded.problem === undefined ? takenOver : refusal(decoded.problem) };
   const { value } = decoded;
   if (isMembers(value) && typeof value['username'] === 'string' && typeof value['password'] === 'string')
     return bounded(value['username'], value['password']);

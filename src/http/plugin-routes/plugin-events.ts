@@ -77,7 +77,7 @@ export class EventStream implements OpenStream {
       .on('error', () => undefined)
       .once('close', () => {
         this.#stop('dropped', () => {
-          this.#outbox.gone();
+          this.#outbox.closed();
         });
       });
     void this.#run();
@@ -111,8 +111,8 @@ export class EventStream implements OpenStream {
     this.#outbox.hold();
   }
 
-  judge(isAllowed: boolean): void {
-    this.#outbox.judge(isAllowed);
+  applyVerdict(isAllowed: boolean): void {
+    this.#outbox.applyVerdict(isAllowed);
     if (!isAllowed) this.end(rightsLost);
   }
 

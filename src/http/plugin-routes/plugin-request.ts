@@ -3,7 +3,7 @@ import { actorOf } from '../../command/subject.ts';
 import type { RouteEndpoint } from '../../plugin/api/endpoints.ts';
 import type { Client, PluginLogger, RouteRequest } from '../../plugin/api/plugin.ts';
 import type { Violation } from '../../resource/type/resource-type.ts';
-import { refusal, taken, type Answer } from '../answer.ts';
+import { refusal, takenOver, type Answer } from '../answer.ts';
 import type { Exchange } from '../exchange.ts';
 import { problem } from '../problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from '../body/read-body.ts';
@@ -84,12 +84,12 @@ async function bodyOf(exchange: Exchange): Promise<CheckedRequest> {
   const { req, method } = exchange;
   const media = mediaTypeOf(req, method === 'PATCH' ? patchTypes : ['application/json']);
   const body = await readBody(exchange);
-  if (!body.ok) return { ok: false, answer: body.problem === undefined ? taken : refusal(body.problem) };
+  if (!body.ok) return { ok: false, answer: body.problem === undefined ? takenOver : refusal(body.problem) };
   if (body.value.length === 0) return { ok: true, body: undefined };
   if (!media.ok) return { ok: false, answer: refusal(media.problem) };
   const json = decodeBody(body.value, exchange);
   if (json.ok) return { ok: true, body: json.value };
-  return { ok: false, answer: json.problem === undefined ? taken : refusal(json.problem) };
+  return { ok: false, answer: json.problem === undefined ? takenOver : refusal(json.problem) };
 }
 
 function queryOf(query: URLSearchParams): RouteRequest['query'] {

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 
 import type { SocketEndpoint } from '../../plugin/api/endpoints.ts';
 import { accountOf, clientOf } from '../../read/client.ts';
-import { taken, type Answer } from '../answer.ts';
+import { takenOver, type Answer } from '../answer.ts';
 import type { Exchange } from '../exchange.ts';
 import { routeRequest, type CallPorts } from './plugin-request.ts';
 import { decodeRefusal } from './plugin-response.ts';
@@ -60,7 +60,7 @@ export function serveSocket(call: SocketCall, dependencies: SocketCallDependenci
     void run(call, connection, { ...dependencies, signal: calling.signal });
   });
   if (refused !== undefined) refuseUpgrade({ req, socket, requestId }, refused, edge);
-  return taken;
+  return takenOver;
 }
 
 /** The handler is foreign code: it may throw at any time, and need not end. */
@@ -78,16 +78,16 @@ async function run(
   } catch (error) {
     const refused = decodeRefusal(error);
     // A handler may well fail when its socket is closed.
-    const isTold = !connection.isOver && refused === undefined;
-    const told = {
+    const isLogged = !connection.isOver && refused === undefined;
+    const fields = {
       plugin,
       requestId: exchange.requestId,
       path: exchange.info.path,
       route: `the socket ${endpoint.path}`,
       error: thrownText(error),
     };
-    if (isTold) ports.log.error('a plugin socket failed', told);
-    else ports.log.debug('a plugin socket ended with an error', told);
+    if (isLogged) ports.log.error('a plugin socket failed', fields);
+    else ports.log.debug('a plugin socket ended with an error', fields);
     connection.end({ reason: 'failed', detail: refused?.detail ?? `the plugin ${plugin} failed` });
   }
 }

@@ -101,7 +101,7 @@ export class SocketConnection implements OpenStream {
     });
     webSocket.once('close', () => {
       this.#stop('dropped', () => {
-        this.#outbox.gone();
+        this.#outbox.closed();
       });
     });
     // A peer violated the protocol: the library closes the socket with the appropriate code.
@@ -143,8 +143,8 @@ export class SocketConnection implements OpenStream {
     this.#outbox.hold();
   }
 
-  judge(isAllowed: boolean): void {
-    this.#outbox.judge(isAllowed);
+  applyVerdict(isAllowed: boolean): void {
+    this.#outbox.applyVerdict(isAllowed);
     if (!isAllowed) this.end(rightsLost);
   }
 

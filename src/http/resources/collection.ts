@@ -5,7 +5,7 @@ import { clientOf, type Client } from '../../read/client.ts';
 import { SnapshotsExhaustedError, type ListPage, type LongList } from '../../read/objects.ts';
 import type { SnapshotSlot } from '../../read/snapshot-slots.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
-import { bytesAnswer, refusal, taken, type Answer } from '../answer.ts';
+import { bytesAnswer, refusal, takenOver, type Answer } from '../answer.ts';
 import { decodeListQuery, type ListRequest } from './decode-list-query.ts';
 import { writeContext } from './decode-write.ts';
 import { goneSignal, type Exchange } from '../exchange.ts';
@@ -48,13 +48,13 @@ export class Collections {
     const decoded = decodeListQuery(exchange.query, type);
     if (!decoded.ok) return refusal(decoded.problem);
     const request = decoded.value;
-    const begun = begunAt(request);
+    const begun = firstPagePosition(request);
     const { reader } = this.#ports;
     const stale =
       (begun === undefined ? undefined : await staleness({ notBefore: begun, match: 'not-older' }, exchange, reader)) ??
       (await staleness(request.freshness, exchange, reader));
     if (stale !== undefined) return stale;
-    if (!(await this.#mayBegin(exchange))) return taken;
+    if (!(await this.#mayBegin(exchange))) return takenOver;
     // Of many equal concurrent requests, the first one reads and the others share its result.
     const cached =
       key === undefined || request.freshness.notBefore !== undefined
@@ -98,7 +98,7 @@ export class Collections {
       return this.#stream(request, 'rest' in listed ? await listed.rest(gone) : listed, place);
     } catch (error) {
       place.release();
-      if (gone.aborted) return taken;
+      if (gone.aborted) return takenOver;
       if (error instanceof SnapshotsExhaustedError) return refusal(tooManyReading);
       throw error;
     }
@@ -160,7 +160,7 @@ export class Collections {
 }
 
 /** All pages of a chain report the first page's position, so no page may be older. */
-function begunAt({ paging }: ListRequest): LogPosition | undefined {
+function firstPagePosition({ paging }: ListRequest): LogPosition | undefined {
   return paging.kind === 'chain' ? paging.token?.position : undefined;
 }
 

@@ -23,7 +23,7 @@ export function isKnown(req: IncomingMessage, version: number): boolean {
 }
 
 /** The 412 for a request with conditions that exclude this version. */
-export function unmetCondition(req: IncomingMessage, version: number): Problem | undefined {
+export function checkConditions(req: IncomingMessage, version: number): Problem | undefined {
   const ifMatch = ifMatchOf(req);
   if (ifMatch === undefined || ifMatch === 'any' || ifMatch.includes(version)) return undefined;
   return problem('precondition-failed', `If-Match does not name the current version ${String(version)}`);
@@ -32,7 +32,7 @@ export function unmetCondition(req: IncomingMessage, version: number): Problem |
 const tags = /^\s*(?:\*|(?:W\/)?(?:"[^"]*"|\d{1,16})(?:\s*,\s*(?:W\/)?(?:"[^"]*"|\d{1,16}))*)\s*$/u;
 
 /** A malformed condition is refused, not treated as unmet. A bare version counts as its tag. */
-export function malformedCondition(req: IncomingMessage): string | undefined {
+export function checkConditionSyntax(req: IncomingMessage): string | undefined {
   const header = headerOf(req, 'if-match');
   return header === undefined || tags.test(header)
     ? undefined

@@ -6,7 +6,7 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { parseFieldSelector, parseLabelSelector } from '../../resource/query/selector.ts';
 import { decodeToken, type ContinueToken, type QueryIdentity } from './continue-token.ts';
 import { problem, type Problem } from '../problem.ts';
-import { misnamedParameter } from '../query-names.ts';
+import { checkParameterNames } from '../query-names.ts';
 
 /** The kind of paging, for the list's counts. */
 export type Paging =
@@ -29,7 +29,7 @@ export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly o
 
 /** All parameters of a list (decisions 4.1 to 4.3, 2.6). */
 export function decodeListQuery(parameters: URLSearchParams, type: ResourceType): Decoded<ListRequest> {
-  const misnamed = misnamedParameter(parameters);
+  const misnamed = checkParameterNames(parameters);
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
   const selection = decodeSelection(parameters, type);
   if (!selection.ok) return selection;

@@ -7,13 +7,13 @@ import { ifMatchOf } from './conditional-requests.ts';
 import { shown, unsupported, type Decoded } from './decode-list-query.ts';
 import { goneSignal, headerOf, type Exchange } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
-import { misnamedParameter } from '../query-names.ts';
+import { checkParameterNames } from '../query-names.ts';
 
 const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/u;
 
 /** The caller and options of a write, from the request's head; `dryRun` may also be in a DeleteOptions body. */
 export function writeContext(exchange: Exchange): Decoded<WriteContext> {
-  const misnamed = misnamedParameter(exchange.query);
+  const misnamed = checkParameterNames(exchange.query);
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
   const dryRun = dryRunOf(exchange.query.getAll('dryRun'));
   if (!dryRun.ok) return dryRun;

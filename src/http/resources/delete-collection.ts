@@ -6,7 +6,7 @@ import type { Propagation } from '../../command/propagation.ts';
 import type { Selection } from '../../resource/query/list-query.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
-import { bytesAnswer, refusal, taken, type Answer } from '../answer.ts';
+import { bytesAnswer, refusal, takenOver, type Answer } from '../answer.ts';
 import type { Client } from '../../read/client.ts';
 import { decodeSelection } from './decode-list-query.ts';
 import { readerOf } from './collection.ts';
@@ -55,7 +55,7 @@ export async function deleteCollection(exchange: Exchange, type: ResourceType, p
 
 function unfinished(error: unknown, gone: AbortSignal): Answer {
   if (error instanceof RefusedDeletion) return refusal(error.problem);
-  if (gone.aborted) return taken;
+  if (gone.aborted) return takenOver;
   throw error;
 }
 
@@ -117,7 +117,7 @@ class Sweep {
         continue;
       }
       if (start === 0 || refused.reason !== 'too-many-requests')
-        throw new RefusedDeletion(told(refused, done, names.length));
+        throw new RefusedDeletion(withProgress(refused, done, names.length));
       yield { marked, more: false, left: names.length - done };
       return undefined;
     }
@@ -160,7 +160,7 @@ class Sweep {
   }
 }
 
-function told(refused: Problem, done: number, chosen: number): Problem {
+function withProgress(refused: Problem, done: number, chosen: number): Problem {
   if (done === 0) return refused;
   const progress = `${String(done)} of ${String(chosen)} objects are deleted or marked for deletion`;
   return { ...refused, detail: `${refused.detail}; ${progress}; send the request again for the rest` };

@@ -39,7 +39,7 @@ export class GeneratedApi {
 
   /** The plugin that owns the path's group, while it is being reloaded: missing types may be registered soon. */
   returningAt([root, group = '']: readonly string[]): string | undefined {
-    return root === 'apis' ? this.#registry.returning(group) : undefined;
+    return root === 'apis' ? this.#registry.reloadingPlugin(group) : undefined;
   }
 
   /** Plugins with unknown types; empty from shortly after the start. */

@@ -5,8 +5,8 @@ import { freshnessWaitMs } from '../../limits/writes.ts';
 import type { LogPosition } from '../../log/log.ts';
 import type { ObjectReader } from '../../read/objects.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
-import { bytesAnswer, refusal, taken, type Answer } from '../answer.ts';
-import { etagOf, isKnown, unmetCondition } from './conditional-requests.ts';
+import { bytesAnswer, refusal, takenOver, type Answer } from '../answer.ts';
+import { etagOf, isKnown, checkConditions } from './conditional-requests.ts';
 import { decodeFreshness, type Decoded, type Freshness } from './decode-list-query.ts';
 import {
   decodeDeleteOptions,
@@ -19,7 +19,7 @@ import {
 } from './decode-write.ts';
 import { goneSignal, type Exchange } from '../exchange.ts';
 import { problem, problemOf, type Problem } from '../problem.ts';
-import { misnamedParameter } from '../query-names.ts';
+import { checkParameterNames } from '../query-names.ts';
 import { decodeBody, mediaTypeOf, readBody, readJson } from '../body/read-body.ts';
 import { readObject, unread } from '../body/read-object.ts';
 
@@ -36,7 +36,7 @@ export type ItemTarget = { readonly type: ResourceType; readonly name: string };
 
 export function getItem(exchange: Exchange, target: ItemTarget, { reader }: ResourcePorts): Answer | Promise<Answer> {
   if (exchange.rawQuery === '') return answerItem(exchange, target, reader);
-  const misnamed = misnamedParameter(exchange.query);
+  const misnamed = checkParameterNames(exchange.query);
   if (misnamed !== undefined) return refusal(misnamed);
   if (!exchange.query.has('resourceVersion')) return answerItem(exchange, target, reader);
   return getFreshItem(exchange, target, reader);
@@ -53,7 +53,7 @@ function answerItem({ req }: Exchange, { type, name }: ItemTarget, reader: Resou
   const stored = reader.get(type.key, name);
   if (stored === undefined) return refusal(problem('not-found', notFound(type, name)));
   const headers = ['ETag', etagOf(stored.revision)];
-  const unmet = unmetCondition(req, stored.revision);
+  const unmet = checkConditions(req, stored.revision);
   if (unmet !== undefined) return refusal(unmet);
   if (isKnown(req, stored.revision)) return { kind: 'empty', status: 304, headers };
   return bytesAnswer(stored.bytes, 200, headers);
@@ -70,7 +70,7 @@ export async function staleness(
   if (!reader.isKnown(notBefore)) return refusal(foreignPosition(notBefore));
   if (reader.position() < notBefore) {
     const reached = await reader.reached(notBefore, { timeoutMs: freshnessWaitMs, signal: goneSignal(exchange.res) });
-    if (reached === 'aborted') return taken;
+    if (reached === 'aborted') return takenOver;
     if (reached === 'timeout') {
       const detail = `Too large resource version: ${notBefore.toString()}, current: ${reader.position().toString()}`;
       return refusal(

@@ -4,13 +4,13 @@ import { clientOf } from '../../read/client.ts';
 import type { WatchPlan, WatchStart } from '../../watch/watch-plan.ts';
 import { decodeSelection, isPosition, shown, unsupported, type Decoded } from '../resources/decode-list-query.ts';
 import { problem } from '../problem.ts';
-import { misnamedParameter } from '../query-names.ts';
+import { checkParameterNames } from '../query-names.ts';
 import type { WatchRequest } from './watching.ts';
 
 /** All parameters of a watch (decision 5.3). `resumed`: an event source's `Last-Event-ID`. */
 export function decodeWatchQuery(request: WatchRequest, resumed: string | undefined): Decoded<WatchPlan> {
   const { query, type, name, subject, address } = request;
-  const misnamed = misnamedParameter(query);
+  const misnamed = checkParameterNames(query);
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
   const selection = decodeSelection(query, type);
   if (!selection.ok) return selection;

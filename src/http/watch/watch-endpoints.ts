@@ -65,7 +65,7 @@ class HubEndpoints {
     res.on('error', () => undefined);
     const watcher = this.#dependencies.hub.open(admission.value, new StreamSink(res, encoding));
     res.once('close', () => {
-      watcher.gone();
+      watcher.closed();
     });
   }
 
@@ -82,7 +82,7 @@ class HubEndpoints {
     const refused = this.#upgrades.accept(req, socket, head, (webSocket) => {
       const watcher = this.#dependencies.hub.open(admission.value, new SocketSink(webSocket, socket));
       webSocket.once('close', () => {
-        watcher.gone();
+        watcher.closed();
       });
     });
     if (refused !== undefined)

@@ -69,7 +69,7 @@ export class SocketSink implements Sink {
     return this.#pings.areUnanswered(now);
   }
 
-  farewell(ending: Ending): Uint8Array | undefined {
+  closingFrames(ending: Ending): Uint8Array | undefined {
     return errorFrames(ending, this.encoding);
   }
 

@@ -84,7 +84,7 @@ export class StreamSink extends StreamConnection implements Sink {
     return false;
   }
 
-  farewell(ending: Ending): Uint8Array | undefined {
+  closingFrames(ending: Ending): Uint8Array | undefined {
     return errorFrames(ending, this.encoding);
   }
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Appender, Reply } from './eventstore-appender.ts';
 import type { Contact } from './eventstore-contact.ts';
 import type { Leases } from './eventstore-leases.ts';
-import { firstRevision, lookUp } from './eventstore-look-up.ts';
+import { firstRevision, resolveOutcome } from './eventstore-look-up.ts';
 import type { Appended } from './eventstore-look-up.ts';
 import type { OwnEvents } from './eventstore-own.ts';
 import type { Reads } from './eventstore-reads.ts';
@@ -83,7 +83,7 @@ export class Appends {
       ? { ok: true, revision: streamRevision(revision), position: logPosition(position.commit + 1n) }
       : undefined;
     if (outcome !== undefined && this.#lookedUp === undefined) return outcome;
-    return this.#inTurn(outcome ?? this.#lookUp(append, reply));
+    return this.#inTurn(outcome ?? this.#resolveOutcome(append, reply));
   }
 
   #inTurn(outcome: AppendOutcome | Promise<AppendOutcome>): Promise<AppendOutcome> {
@@ -102,7 +102,7 @@ export class Appends {
 
   #failure(append: Appended, reply: Exclude<Reply, { kind: 'appended' }>): Promise<AppendOutcome> {
     const { fault, cause } = reply;
-    if (reply.kind === 'answered' && fault.kind === 'wrong-version') return this.#lookUp(append, reply);
+    if (reply.kind === 'answered' && fault.kind === 'wrong-version') return this.#resolveOutcome(append, reply);
     this.#context.own.forget(append.events);
     if (reply.kind === 'unknown') return this.#unknown(reply);
     if (fault.kind === 'too-large')
@@ -133,9 +133,9 @@ export class Appends {
     return { ok: false, reason: 'unavailable', cause: error };
   }
 
-  async #lookUp(append: Appended, reply: Reply): Promise<AppendOutcome> {
+  async #resolveOutcome(append: Appended, reply: Reply): Promise<AppendOutcome> {
     try {
-      const outcome = await lookUp(this.#context, append, reply);
+      const outcome = await resolveOutcome(this.#context, append, reply);
       if (!outcome.ok) this.#context.own.forget(append.events);
       return outcome;
     } catch (cause) {

@@ -92,6 +92,6 @@ export class Contact {
 }
 
 /** The delay before the n-th retry (from 1) after a failure. */
-export function askAgainMs(failures: number): number {
+export function retryDelayMs(failures: number): number {
   return Math.min(logAskAgainMsMax, logAskAgainMsMin * 2 ** Math.min(failures - 1, 16));
 }

@@ -1,7 +1,7 @@
 import { delay } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LogDriver } from './eventstore-client.ts';
-import { LogAwayError, askAgainMs } from './eventstore-contact.ts';
+import { LogAwayError, retryDelayMs } from './eventstore-contact.ts';
 import type { Contact } from './eventstore-contact.ts';
 import { faultOf } from './eventstore-errors.ts';
 import type { Follower, OwnEvents } from './eventstore-own.ts';
@@ -78,7 +78,7 @@ class Reader {
 
   /** One subscription, until it ends for any reason; throws errors that a retry cannot resolve. */
   async *read(): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
-    const start = await this.#unlessOver(() => asked(this.#verify()));
+    const start = await this.#unlessOver(() => settled(this.#verify()));
     if (start === undefined || !this.mayGoOn()) return;
     if (start instanceof Error && !(start instanceof LogAwayError)) throw start;
     const failure = start instanceof Error ? start : yield* this.#subscribe(start);
@@ -157,7 +157,7 @@ class Reader {
   async #isHeld(start: LogPosition, subscription: LiveSubscription): Promise<boolean | Error> {
     while (!subscription.confirmed && subscription.ended === undefined && this.mayGoOn()) await subscription.stirred();
     if (subscription.ended !== undefined) return subscription.ended;
-    const held = await this.#unlessOver(() => asked(this.#context.reads.isHeld(start)));
+    const held = await this.#unlessOver(() => settled(this.#context.reads.isHeld(start)));
     if (held === undefined || held instanceof UnknownPositionError) return false;
     if (held instanceof LogAwayError) return held;
     if (held instanceof Error) throw held;
@@ -213,7 +213,7 @@ class Reader {
       const error = await contact.failed(fault, failure);
       if (error instanceof LogRefusedError) throw error;
     }
-    await this.#unlessOver((stop) => delay(clock, askAgainMs(this.#failures), stop));
+    await this.#unlessOver((stop) => delay(clock, retryDelayMs(this.#failures), stop));
   }
 
   /** Waits, but only while there is a reader. */
@@ -240,7 +240,7 @@ class Reader {
 }
 
 /** Turns a rejection into a result. */
-function asked<T>(question: Promise<T>): Promise<T | Error> {
+function settled<T>(question: Promise<T>): Promise<T | Error> {
   return question.catch((error: unknown) =>
     error instanceof Error ? error : new Error('a read of the log failed', { cause: error }),
   );

@@ -1,7 +1,7 @@
 import { delay } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Reply } from './eventstore-appender.ts';
-import { askAgainMs } from './eventstore-contact.ts';
+import { retryDelayMs } from './eventstore-contact.ts';
 import { logLookUpsMax } from './eventstore-limits.ts';
 import type { Reads } from './eventstore-reads.ts';
 import { streamRevision } from '../log.ts';
@@ -24,7 +24,7 @@ type LookUpContext = { readonly reads: Reads; readonly clock: Clock; readonly cl
  *
  * @throws the errors of a read, or an Error if no event ever appears there.
  */
-export async function lookUp(
+export async function resolveOutcome(
   { reads, clock, closing }: LookUpContext,
   append: Appended,
   reply: Reply,
@@ -39,7 +39,7 @@ export async function lookUp(
     head = await reads.last(stream);
     if (last !== undefined) return { ok: false, reason: 'conflict', actual: later(last, head).revision };
     // The server may report a conflict before the winning event is readable.
-    await delay(clock, askAgainMs(attempt), closing);
+    await delay(clock, retryDelayMs(attempt), closing);
   }
   const isAhead = (head?.revision ?? -1) < (expected === 'absent' ? -1 : expected);
   // The expected revision is beyond the stream's end.

@@ -1,5 +1,5 @@
 import { delay } from '../../base/clock.ts';
-import { askAgainMs } from './eventstore-contact.ts';
+import { retryDelayMs } from './eventstore-contact.ts';
 import { faultOf } from './eventstore-errors.ts';
 import { logHeadScanEventsMax, logHeadScanEventsMin, logLookUpsMax } from './eventstore-limits.ts';
 import { rawRecord, storedRecord, streamOf } from './eventstore-record.ts';
@@ -93,7 +93,7 @@ export class Reads {
     for (let attempt = 1; ; attempt += 1) {
       const end = await this.#end();
       if (end.position >= atLeast || attempt === logLookUpsMax) return end;
-      await delay(clock, askAgainMs(attempt), closing);
+      await delay(clock, retryDelayMs(attempt), closing);
     }
   }
 
@@ -156,7 +156,7 @@ export class Reads {
     for (let attempt = 1; ; attempt += 1) {
       const standing = await this.#at(position);
       if (standing !== 'end' || attempt === logLookUpsMax) return standing;
-      await delay(clock, askAgainMs(attempt), closing);
+      await delay(clock, retryDelayMs(attempt), closing);
     }
   }
 

@@ -3,7 +3,7 @@ import type { AllStreamResolvedEvent, ResolvedEvent, StreamingRead } from '@even
 import { delay } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LogDriver } from './eventstore-client.ts';
-import { askAgainMs } from './eventstore-contact.ts';
+import { retryDelayMs } from './eventstore-contact.ts';
 import type { Contact } from './eventstore-contact.ts';
 import { faultOf } from './eventstore-errors.ts';
 import { logReadAttemptsMax, logReplyMs } from './eventstore-limits.ts';
@@ -67,7 +67,7 @@ export class RetriedReads {
         if (fault.kind === 'failed' && failures !== undefined) throw error;
         this.#assertOpen(error);
         if (attempt >= logReadAttemptsMax || fault.kind === 'refused') throw await contact.failed(fault, error);
-        await delay(clock, askAgainMs(attempt), closing);
+        await delay(clock, retryDelayMs(attempt), closing);
       }
     }
   }
@@ -78,7 +78,7 @@ export class RetriedReads {
   async revive(): Promise<void> {
     const { clock, contact, closing } = this.#context;
     for (let attempt = 1; !contact.state.reachable && !closing.aborted; attempt += 1) {
-      await delay(clock, askAgainMs(attempt), closing);
+      await delay(clock, retryDelayMs(attempt), closing);
       const answered = this.#once(
         (client) => client.readAll({ direction: 'backwards', maxCount: 1 }),
         () => undefined,

@@ -48,7 +48,7 @@ export class PluginHost {
   constructor(dependencies: PluginHostDependencies) {
     const { registry, domain, log, clock, folders: roots } = dependencies;
     this.#dependencies = dependencies;
-    registry.expects(unfound);
+    registry.expectPlugin(unfound);
     this.#folders = new PluginFolders({
       roots,
       clock,
@@ -144,7 +144,7 @@ export class PluginHost {
     this.#listeners.open();
     await this.#folders.open();
     await this.#discover();
-    registry.knows(unfound);
+    registry.markKnown(unfound);
     await Promise.all([...this.#plugins.values()].map(async (plugin) => this.#look(plugin)));
     if (signal.aborted) return;
     const wanted = [...this.#plugins.values()].filter(

@@ -37,7 +37,7 @@ export class HostedPlugins {
     this.place(plugin);
     this.#all.set(name, plugin);
     // For a plugin found later, missing paths need not wait.
-    if (!this.#isOpen()) this.#registry.expects(name);
+    if (!this.#isOpen()) this.#registry.expectPlugin(name);
     return plugin;
   }
 

@@ -165,7 +165,7 @@ export class Incarnation {
     for (const type of this.#registered) this.#dependencies.registry.serve(type.key);
     this.#dependencies.routes.mount(plugin, definition);
     this.#dependencies.reconcilers.mount(plugin, definition.reconcilers);
-    this.#dependencies.registry.rests(plugin);
+    this.#dependencies.registry.clearReloading(plugin);
   }
 
   /** Removes all registrations, ends watches and calls the plugin's own `stop`. Objects stay. */

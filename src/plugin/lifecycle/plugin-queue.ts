@@ -78,7 +78,7 @@ export class PluginQueue {
       }
     }
     plugin.running = undefined;
-    if (plugin.incarnation !== undefined || !plugin.isWaiting) this.#dependencies.registry.knows(plugin.name);
+    if (plugin.incarnation !== undefined || !plugin.isWaiting) this.#dependencies.registry.markKnown(plugin.name);
     this.#tellOthers(plugin);
   }
 

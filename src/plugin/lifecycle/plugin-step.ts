@@ -62,7 +62,7 @@ export class PluginStep {
       await this.#refresh(plugin);
       if (!(await this.#take(plugin, this.#desired.of(plugin)))) break;
     }
-    if (!plugin.isWaiting) this.#dependencies.registry.rests(plugin.name);
+    if (!plugin.isWaiting) this.#dependencies.registry.clearReloading(plugin.name);
     await this.#teller.tell(plugin);
   }
 
@@ -159,10 +159,10 @@ export class PluginStep {
         return to !== before;
       case 'load':
         // Until the load ends, requests for its last known groups get 503 instead of 404.
-        this.#dependencies.registry.returns(plugin.name, plugin.groups);
+        this.#dependencies.registry.markReloading(plugin.name, plugin.groups);
         await this.#teller.whileTold(plugin, async () => this.load(plugin));
         this.fail(plugin, plugin.incarnation?.registerTypes() ?? plugin.incarnation?.announceRoutes());
-        if (plugin.incarnation !== undefined) this.#dependencies.registry.knows(plugin.name);
+        if (plugin.incarnation !== undefined) this.#dependencies.registry.markKnown(plugin.name);
         // A wake during the load leads to a new check of its files before the next step.
         return plugin.loading === undefined;
       case 'release':
@@ -195,7 +195,7 @@ export class PluginStep {
     plugin.state = to;
     const { incarnation } = plugin;
     plugin.groups = incarnation?.groups() ?? plugin.groups;
-    if (wasStarted && plugin.isReturning) registry.returns(plugin.name, incarnation?.groups() ?? []);
+    if (wasStarted && plugin.isReturning) registry.markReloading(plugin.name, incarnation?.groups() ?? []);
     plugin.incarnation = undefined;
     plugin.isApplied = false;
     plugin.progress = undefined;
@@ -266,7 +266,7 @@ export class PluginStep {
     const wish = objects.wish(plugin.name);
     if (!leadership.isLeader() || wish === undefined) return false;
     const isOver = (): boolean => objects.wish(plugin.name)?.uid !== plugin.uid;
-    const problems = await applied.erase(plugin.name, wish.deleteData, isOver);
+    const problems = await applied.removeAll(plugin.name, wish.deleteData, isOver);
     const isDone = !isOver() && problems.length === 0 && (await objects.letGo(plugin.name, plugin.uid));
     if (isOver()) return false;
     plugin.retry?.cancel();

@@ -26,5 +26,5 @@ export async function loadTogether(
   for (const plugin of loaded) await step.load(plugin);
   for (const plugin of loaded) step.fail(plugin, plugin.incarnation?.registerTypes());
   for (const plugin of loaded) if (plugin.own === undefined) step.fail(plugin, plugin.incarnation?.announceRoutes());
-  for (const { name } of loaded) registry.knows(name);
+  for (const { name } of loaded) registry.markKnown(name);
 }

@@ -52,7 +52,7 @@ export class AppliedObjects {
       .map(({ shipped }) => `${shipped.file}: there is no type ${shipped.kind} of ${shipped.apiVersion}`);
     if (untyped.length > 0) return failed(untyped.join('; '), true);
     const memory = this.#dependencies.objects.memory(plugin);
-    const ours = loaded.objects.filter((shipped) => this.#isOurs(shipped, memory));
+    const ours = loaded.objects.filter((shipped) => this.#isOwned(shipped, memory));
     const types = withTypes(memory, loaded.types);
     const obsolete = (memory.applied ?? []).filter(
       (ref) => !loaded.objects.some((shipped) => refKey(shipped) === refKey(ref)),
@@ -79,7 +79,7 @@ export class AppliedObjects {
       if (!applied.ok) return failed(`${file}: ${kind} ${name}: ${applied.detail}`);
       kept.set(`${kind} ${name}`, applied.kept);
     }
-    const left = await this.#drop(plugin, obsolete, { memory, kept });
+    const left = await this.#removeObsolete(plugin, obsolete, { memory, kept });
     await this.#remember(plugin, { applied: [...ours, ...left], types }, memory);
     return { ok: true, kept };
   }
@@ -89,7 +89,7 @@ export class AppliedObjects {
    * each object that could not be removed. Stops when `isOver`: another leader may have completed the uninstall, and a
    * new plugin of this name may have objects already.
    */
-  async erase(plugin: string, deleteData: boolean, isOver: () => boolean): Promise<readonly string[]> {
+  async removeAll(plugin: string, deleteData: boolean, isOver: () => boolean): Promise<readonly string[]> {
     const memory = this.#dependencies.objects.memory(plugin);
     const problems: (string | undefined)[] = [];
     for (const ref of memory.applied ?? []) {
@@ -100,7 +100,7 @@ export class AppliedObjects {
     }
     for (const names of deleteData ? memory.types : []) {
       const type = this.#ownType(names, plugin);
-      if (type !== undefined) problems.push(...(await this.#eraseAll(type, plugin, isOver)));
+      if (type !== undefined) problems.push(...(await this.#removeAllOf(type, plugin, isOver)));
     }
     return problems.filter((problem) => problem !== undefined);
   }
@@ -117,7 +117,7 @@ export class AppliedObjects {
   }
 
   /** Objects from a platform version that kept no such list are recognized by their annotation alone. */
-  #isOurs(shipped: ShippedObject, { applied }: PluginMemory): boolean {
+  #isOwned(shipped: ShippedObject, { applied }: PluginMemory): boolean {
     const state = appliedState(
       must(this.#served(shipped), 'refused objects without a type'),
       shipped.name,
@@ -128,7 +128,7 @@ export class AppliedObjects {
   }
 
   /** Removes obsolete objects; returns the remaining ones. */
-  async #drop(
+  async #removeObsolete(
     plugin: string,
     obsolete: readonly ObjectRef[],
     { memory, kept }: { readonly memory: PluginMemory; readonly kept: Map<string, readonly string[]> },
@@ -174,7 +174,7 @@ export class AppliedObjects {
     return compiled.ok ? { ...compiled.type, declaration: undefined } : undefined;
   }
 
-  async #eraseAll(type: ResourceType, plugin: string, isOver: () => boolean): Promise<readonly string[]> {
+  async #removeAllOf(type: ResourceType, plugin: string, isOver: () => boolean): Promise<readonly string[]> {
     const problems: string[] = [];
     let after: string | undefined;
     for (;;) {

@@ -15,7 +15,7 @@ export class TypeRegistry {
   readonly #byPath = new Map<string, Registration>();
   readonly #byKey = new Map<TypeKey, Registration>();
   /** Groups of plugins that are being reloaded. */
-  readonly #returning = new Map<string, string>();
+  readonly #reloading = new Map<string, string>();
   /** Plugins whose types are not known yet. */
   readonly #expected = new Set<string>();
   readonly #listeners = new Set<(registration: Registration, change: 'registered' | 'serving' | 'removed') => void>();
@@ -40,30 +40,30 @@ export class TypeRegistry {
     if (present === undefined) return;
     this.#byKey.delete(key);
     this.#byPath.delete(pathKey(present.type.group, present.type.version, present.type.plural));
-    this.#tell(present, 'removed');
+    this.#notify(present, 'removed');
   }
 
-  /** Until `rests`, requests for these groups get 503 instead of 404: the types may be registered soon. */
-  returns(plugin: string, groups: Iterable<string>): void {
-    for (const group of groups) this.#returning.set(group, plugin);
+  /** Until `clearReloading`, requests for these groups get 503 instead of 404: the types may be registered soon. */
+  markReloading(plugin: string, groups: Iterable<string>): void {
+    for (const group of groups) this.#reloading.set(group, plugin);
   }
 
   /** The reload is complete or was cancelled. */
-  rests(plugin: string): void {
-    for (const [group, returning] of this.#returning) if (returning === plugin) this.#returning.delete(group);
+  clearReloading(plugin: string): void {
+    for (const [group, returning] of this.#reloading) if (returning === plugin) this.#reloading.delete(group);
   }
 
   /** The plugin of this group, if it is being reloaded. */
-  returning(group: string): string | undefined {
-    return this.#returning.get(group);
+  reloadingPlugin(group: string): string | undefined {
+    return this.#reloading.get(group);
   }
 
-  /** Until `knows`, a missing type may belong to this plugin. */
-  expects(plugin: string): void {
+  /** Until `markKnown`, a missing type may belong to this plugin. */
+  expectPlugin(plugin: string): void {
     this.#expected.add(plugin);
   }
 
-  knows(plugin: string): void {
+  markKnown(plugin: string): void {
     this.#expected.delete(plugin);
   }
 
@@ -99,10 +99,10 @@ export class TypeRegistry {
     const { type } = registration;
     this.#byKey.set(type.key, registration);
     this.#byPath.set(pathKey(type.group, type.version, type.plural), registration);
-    this.#tell(registration, change);
+    this.#notify(registration, change);
   }
 
-  #tell(registration: Registration, change: 'registered' | 'serving' | 'removed'): void {
+  #notify(registration: Registration, change: 'registered' | 'serving' | 'removed'): void {
     for (const listener of this.#listeners) listener(registration, change);
   }
 }

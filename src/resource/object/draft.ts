@@ -63,30 +63,30 @@ const known = new Set([
 export function draftOf(body: Members): Draft {
   const { apiVersion, kind, metadata, ...members } = body;
   const violations: Violation[] = [];
-  const broken = (pointer: string, detail: string): void => {
+  const addViolation = (pointer: string, detail: string): void => {
     violations.push({ pointer, detail });
   };
-  if (metadata !== undefined && !isMembers(metadata)) broken('/metadata', 'must be an object');
+  if (metadata !== undefined && !isMembers(metadata)) addViolation('/metadata', 'must be an object');
   const meta = isMembers(metadata) ? metadata : {};
   for (const member of Object.keys(members))
-    if (isPlace(member)) broken(`/${member}`, 'must not be a number: such members would come before apiVersion');
-  if (text(meta, 'namespace', broken) !== undefined && meta['namespace'] !== '')
-    broken('/metadata/namespace', 'must not be set: objects have no namespace');
+    if (isPlace(member)) addViolation(`/${member}`, 'must not be a number: such members would come before apiVersion');
+  if (text(meta, 'namespace', addViolation) !== undefined && meta['namespace'] !== '')
+    addViolation('/metadata/namespace', 'must not be set: objects have no namespace');
   const unknown = Object.keys(meta)
     .filter((member) => !known.has(member) && !dropped.has(member))
     .map((member) => `/metadata/${token(member)}`);
   return {
-    apiVersion: text(body, 'apiVersion', broken, ''),
-    kind: text(body, 'kind', broken, ''),
-    name: nonEmpty(text(meta, 'name', broken)),
-    generateName: nonEmpty(text(meta, 'generateName', broken)),
-    uid: nonEmpty(text(meta, 'uid', broken)),
-    version: versionOf(meta, broken),
-    resourceVersion: nonEmpty(text(meta, 'resourceVersion', broken)),
-    labels: textMap(meta, 'labels', broken),
-    annotations: textMap(meta, 'annotations', broken),
-    finalizers: finalizersOf(meta, broken),
-    ownerReferences: ownersOf(meta, broken, (pointer) => {
+    apiVersion: text(body, 'apiVersion', addViolation, ''),
+    kind: text(body, 'kind', addViolation, ''),
+    name: nonEmpty(text(meta, 'name', addViolation)),
+    generateName: nonEmpty(text(meta, 'generateName', addViolation)),
+    uid: nonEmpty(text(meta, 'uid', addViolation)),
+    version: versionOf(meta, addViolation),
+    resourceVersion: nonEmpty(text(meta, 'resourceVersion', addViolation)),
+    labels: textMap(meta, 'labels', addViolation),
+    annotations: textMap(meta, 'annotations', addViolation),
+    finalizers: finalizersOf(meta, addViolation),
+    ownerReferences: ownersOf(meta, addViolation, (pointer) => {
       unknown.push(pointer);
     }),
     members,
@@ -116,20 +116,20 @@ export type MetadataRules = {
 /** The rules of seed 2.5 for labels, annotations and finalizers. */
 export function metadataViolations(draft: Draft, rules: MetadataRules): readonly Violation[] {
   const violations: Violation[] = [];
-  const broken = (pointer: string, detail: string): void => {
+  const addViolation = (pointer: string, detail: string): void => {
     violations.push({ pointer, detail });
   };
-  checkLabels(draft.labels ?? {}, rules, broken);
-  checkAnnotations(draft.annotations ?? {}, broken);
+  checkLabels(draft.labels ?? {}, rules, addViolation);
+  checkAnnotations(draft.annotations ?? {}, addViolation);
   const finalizers = draft.finalizers ?? [];
   if (finalizers.length > finalizersPerObjectMax)
-    broken('/metadata/finalizers', `must hold at most ${String(finalizersPerObjectMax)} entries`);
+    addViolation('/metadata/finalizers', `must hold at most ${String(finalizersPerObjectMax)} entries`);
   finalizers.forEach((finalizer, place) => {
     const problem = keyProblem(finalizer);
-    if (problem !== undefined) broken(`/metadata/finalizers/${String(place)}`, problem);
+    if (problem !== undefined) addViolation(`/metadata/finalizers/${String(place)}`, problem);
   });
   if ((draft.ownerReferences?.length ?? 0) > ownerReferencesPerObjectMax)
-    broken('/metadata/ownerReferences', `must hold at most ${String(ownerReferencesPerObjectMax)} entries`);
+    addViolation('/metadata/ownerReferences', `must hold at most ${String(ownerReferencesPerObjectMax)} entries`);
   return violations;
 }
 
@@ -138,11 +138,11 @@ type Broken = (pointer: string, detail: string) => void;
 function checkLabels(
   labels: Readonly<Record<string, string>>,
   { origin, domain, storedLabels = {} }: MetadataRules,
-  broken: Broken,
+  addViolation: Broken,
 ): void {
   const entries = Object.entries(labels);
   if (entries.length > labelsPerObjectMax) {
-    broken(
+    addViolation(
       '/metadata/labels',
       `must hold at most ${String(labelsPerObjectMax)} labels, holds ${String(entries.length)}`,
     );
@@ -151,33 +151,33 @@ function checkLabels(
   for (const [key, value] of entries) {
     const pointer = `/metadata/labels/${token(key)}`;
     const problem = keyProblem(key);
-    if (problem !== undefined) broken(pointer, problem);
+    if (problem !== undefined) addViolation(pointer, problem);
     else if (origin === 'plugin' && storedLabels[key] !== value && isReservedLabel(key, domain))
-      broken(pointer, 'is reserved for the platform: plugins use a prefix of their own');
+      addViolation(pointer, 'is reserved for the platform: plugins use a prefix of their own');
     const valueProblem = labelValueProblem(value);
-    if (valueProblem !== undefined) broken(pointer, `its value ${valueProblem}`);
+    if (valueProblem !== undefined) addViolation(pointer, `its value ${valueProblem}`);
   }
 }
 
-function checkAnnotations(annotations: Readonly<Record<string, string>>, broken: Broken): void {
+function checkAnnotations(annotations: Readonly<Record<string, string>>, addViolation: Broken): void {
   let bytes = 0;
   for (const [key, value] of Object.entries(annotations)) {
     bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
     const problem = keyProblem(key);
-    if (problem !== undefined) broken(`/metadata/annotations/${token(key)}`, problem);
+    if (problem !== undefined) addViolation(`/metadata/annotations/${token(key)}`, problem);
   }
   if (bytes > annotationsBytesMax)
-    broken(
+    addViolation(
       '/metadata/annotations',
       `must hold at most ${String(annotationsBytesMax)} bytes in all, holds ${String(bytes)}`,
     );
 }
 
-function text(members: Members, member: string, broken: Broken, parent = '/metadata'): string | undefined {
+function text(members: Members, member: string, addViolation: Broken, parent = '/metadata'): string | undefined {
   const value = members[member];
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'string') return value;
-  broken(`${parent}/${member}`, 'must be a string');
+  addViolation(`${parent}/${member}`, 'must be a string');
   return undefined;
 }
 
@@ -185,56 +185,56 @@ function nonEmpty(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }
 
-function versionOf(meta: Members, broken: Broken): number | undefined {
+function versionOf(meta: Members, addViolation: Broken): number | undefined {
   const value = meta['version'];
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-  broken('/metadata/version', 'must be a whole number >= 0');
+  addViolation('/metadata/version', 'must be a whole number >= 0');
   return undefined;
 }
 
-function textMap(meta: Members, member: string, broken: Broken): Readonly<Record<string, string>> | undefined {
+function textMap(meta: Members, member: string, addViolation: Broken): Readonly<Record<string, string>> | undefined {
   const value = meta[member];
   if (value === undefined || value === null) return undefined;
   if (!isMembers(value)) {
-    broken(`/metadata/${member}`, 'must be an object of strings');
+    addViolation(`/metadata/${member}`, 'must be an object of strings');
     return undefined;
   }
   let complete = true;
   for (const key in value) {
     if (typeof value[key] === 'string') continue;
     complete = false;
-    broken(`/metadata/${member}/${token(key)}`, 'must be a string');
+    addViolation(`/metadata/${member}/${token(key)}`, 'must be a string');
   }
   return complete && Object.keys(value).length > 0 ? (value as Readonly<Record<string, string>>) : undefined;
 }
 
-function finalizersOf(meta: Members, broken: Broken): readonly string[] | undefined {
+function finalizersOf(meta: Members, addViolation: Broken): readonly string[] | undefined {
   const value = meta['finalizers'];
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) {
-    broken('/metadata/finalizers', 'must be an array of strings');
+    addViolation('/metadata/finalizers', 'must be an array of strings');
     return undefined;
   }
   const finalizers = new Set<string>();
   value.forEach((finalizer: unknown, place) => {
     if (typeof finalizer === 'string') finalizers.add(finalizer);
-    else broken(`/metadata/finalizers/${String(place)}`, 'must be a string');
+    else addViolation(`/metadata/finalizers/${String(place)}`, 'must be a string');
   });
   return finalizers.size > 0 ? [...finalizers] : undefined;
 }
 
 type Unknown = (pointer: string) => void;
 
-function ownersOf(meta: Members, broken: Broken, unknown: Unknown): readonly OwnerReference[] | undefined {
+function ownersOf(meta: Members, addViolation: Broken, unknown: Unknown): readonly OwnerReference[] | undefined {
   const value = meta['ownerReferences'];
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) {
-    broken('/metadata/ownerReferences', 'must be an array');
+    addViolation('/metadata/ownerReferences', 'must be an array');
     return undefined;
   }
   const owners = value.flatMap((raw: unknown, place) =>
-    ownerOf(raw, `/metadata/ownerReferences/${String(place)}`, { broken, unknown }),
+    ownerOf(raw, `/metadata/ownerReferences/${String(place)}`, { addViolation, unknown }),
   );
   return owners.length > 0 ? owners : undefined;
 }
@@ -246,10 +246,10 @@ const ownerMembers: ReadonlySet<string> = new Set([...ownerTexts, ...ownerFlags]
 function ownerOf(
   raw: unknown,
   pointer: string,
-  { broken, unknown }: { readonly broken: Broken; readonly unknown: Unknown },
+  { addViolation, unknown }: { readonly addViolation: Broken; readonly unknown: Unknown },
 ): readonly OwnerReference[] {
   if (!isMembers(raw)) {
-    broken(pointer, 'must be an object');
+    addViolation(pointer, 'must be an object');
     return [];
   }
   const wrongTexts = ownerTexts.filter(
@@ -257,8 +257,8 @@ function ownerOf(
   );
   const wrongFlags = ownerFlags.filter((member) => raw[member] !== undefined && typeof raw[member] !== 'boolean');
   for (const member of wrongTexts)
-    broken(`${pointer}/${member}`, `must be a string of 1 to ${String(ownerTextLengthMax)} characters`);
-  for (const member of wrongFlags) broken(`${pointer}/${member}`, 'must be a boolean');
+    addViolation(`${pointer}/${member}`, `must be a string of 1 to ${String(ownerTextLengthMax)} characters`);
+  for (const member of wrongFlags) addViolation(`${pointer}/${member}`, 'must be a boolean');
   const members = Object.keys(raw);
   for (const member of members) if (!ownerMembers.has(member)) unknown(`${pointer}/${token(member)}`);
   if (wrongTexts.length > 0 || wrongFlags.length > 0) return [];

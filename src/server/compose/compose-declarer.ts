@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { Declarer } from '../../../reconcilers/platform/declarer.ts';
-import { settlingLog } from '../../write/retrying-log.ts';
+import { retryingLog } from '../../write/retrying-log.ts';
 import { metadataOf } from './compose-reconcilers.ts';
 import type { Core } from './core.ts';
 
@@ -16,7 +16,7 @@ export function composeDeclarer(core: Core): Declarer {
     isAlone,
   } = core;
   return new Declarer({
-    log: settlingLog(eventLog, clock),
+    log: retryingLog(eventLog, clock),
     reader: models,
     declarations: models.declarations,
     level: models.level,

@@ -10,7 +10,7 @@ import { Tokens } from '../../../reconcilers/platform/tokens.ts';
 import { roleBindingKey, roleKey, tokenKey, typesWithoutOwners, userKey } from '../../auth/types/platform-types.ts';
 import { bindingsFinalizer } from '../../auth/types/user-type.ts';
 import { must } from '../../base/unreachable.ts';
-import { claimedValueOf, claimStream, settleClaim } from '../../write/unique/unique-claims.ts';
+import { claimedValueOf, claimStream, reconcileClaim } from '../../write/unique/unique-claims.ts';
 import { eventSchema, type EventMetadata } from '../../command/event.ts';
 import { actorOf } from '../../command/subject.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
@@ -144,7 +144,7 @@ function composeClaims(core: Core, types: (key: TypeKey) => ResourceType | undef
     onError: given.told('could not reconcile claim'),
     settle: async (stream, fenceOf) => {
       const claimed = must(claimedValueOf(stream), `${stream} is a claim stream`);
-      return settleClaim({ log, clock, uuid, metadata }, { stream, value: claimed.value, fenceOf });
+      return reconcileClaim({ log, clock, uuid, metadata }, { stream, value: claimed.value, fenceOf });
     },
   });
 }

@@ -13,11 +13,11 @@ import type { Core } from './core.ts';
  */
 export async function applyRoles(
   { models, registry, edge, patiently: execute }: Core,
-  declarer: Pick<Declarer, 'ours' | 'isOther'>,
+  declarer: Pick<Declarer, 'waitUntilOwn' | 'isOther'>,
 ): Promise<void> {
   const { type } = must(registry.byKey(roleKey), 'the type Role is registered');
   const applied = declarer
-    .ours(type)
+    .waitUntilOwn(type)
     .then(async () =>
       applyBuiltInRoles({ ...edge, folder: builtInRoles, type, execute, reader: models, uuid: randomUUID }),
     );

@@ -111,7 +111,7 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
  * claim that is still the last event can be released: otherwise another attempt under it may still succeed. Values held
  * by the event at `base` are never released: the claim names their holder.
  */
-export async function giveUp(
+export async function releaseClaim(
   dependencies: ClaimsDependencies,
   { stream, me, base }: Omit<Claim, 'holds'>,
   { revision, isSole }: Claimed,
@@ -152,7 +152,7 @@ export async function claimantOf(
   return standing?.type === 'ValueClaimed' ? streamName(standing.holder) : undefined;
 }
 
-export type ClaimSettling =
+export type ClaimReconciliation =
   /** The value is not claimed any more, or the claimant holds it. */
   | { readonly outcome: 'settled' }
   /**
@@ -173,7 +173,10 @@ type Settlement = {
  * Releases a claim of an object that does not hold the value. If an append of that object may still succeed, a fence
  * takes its revision first. Performs one step, after which the caller checks again.
  */
-export async function settleClaim(dependencies: ClaimsDependencies, wanted: Settlement): Promise<ClaimSettling> {
+export async function reconcileClaim(
+  dependencies: ClaimsDependencies,
+  wanted: Settlement,
+): Promise<ClaimReconciliation> {
   const last = await dependencies.log.readLast(wanted.stream);
   const standing = last === undefined ? undefined : claimOf(last);
   if (last === undefined || standing?.type !== 'ValueClaimed') return { outcome: 'settled' };
@@ -192,9 +195,9 @@ async function settleUnheld(
   dependencies: ClaimsDependencies,
   wanted: Settlement,
   { claim: revision, standing: { holder, through }, head }: Unheld,
-): Promise<ClaimSettling> {
+): Promise<ClaimReconciliation> {
   const reached = ordinal(head?.revision ?? 'absent');
-  const pending: ClaimSettling = { outcome: 'pending', claim: revision, isStale: reached < through };
+  const pending: ClaimReconciliation = { outcome: 'pending', claim: revision, isStale: reached < through };
   if (reached > through)
     return appended(await append(dependencies, wanted.stream, { type: 'ValueReleased', holder, through }, revision), {
       outcome: 'settled',
@@ -204,7 +207,7 @@ async function settleUnheld(
 }
 
 /** A conflicting append is fine: the next check sees its result. */
-function appended(outcome: AppendOutcome, then: ClaimSettling): ClaimSettling {
+function appended(outcome: AppendOutcome, then: ClaimReconciliation): ClaimReconciliation {
   return outcome.ok || outcome.reason === 'conflict' ? then : { outcome: 'unavailable', cause: outcome.cause };
 }
 
@@ -229,14 +232,14 @@ async function judge(
   const revision = head?.revision ?? -1;
   if (head !== undefined && wanted.holds(head)) return { outcome: 'taken', holder };
   if (revision > standing.through) return 'append';
-  if (revision === standing.through) return outwait(dependencies, { holder, head }, waited);
+  if (revision === standing.through) return waitThenFence(dependencies, { holder, head }, waited);
   // The read is older than the claim's base: a later read will be newer.
   await delay(clock, 1);
   return 'again';
 }
 
 /** The holder's append may still succeed: waits for its time limit, then takes its revision with a fence. */
-async function outwait(
+async function waitThenFence(
   dependencies: ClaimsDependencies,
   { holder, head }: { readonly holder: StreamName; readonly head: RecordedEvent | undefined },
   waited: Waited,

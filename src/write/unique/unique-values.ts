@@ -3,7 +3,7 @@ import {
   claimantOf,
   claimStream,
   claimValue,
-  giveUp,
+  releaseClaim,
   holderElsewhere,
   type Claimed,
   type ClaimResult,
@@ -119,7 +119,9 @@ type GivingUp = {
 async function giveUpAll(claims: ClaimsDependencies, { made, wanted: { me, base }, owe }: GivingUp): Promise<void> {
   const sole = made.filter(({ claimed }) => claimed.isSole);
   if (sole.length > 0) owe(sole.length);
-  await Promise.allSettled(sole.map(async ({ stream, claimed }) => giveUp(claims, { stream, me, base }, claimed)));
+  await Promise.allSettled(
+    sole.map(async ({ stream, claimed }) => releaseClaim(claims, { stream, me, base }, claimed)),
+  );
 }
 
 async function lookAtAll(

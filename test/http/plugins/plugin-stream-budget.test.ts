@@ -145,7 +145,7 @@ t.test("what a user's watches leave unread counts for the same bound", async (t)
   for (const ada of streams.of('ada')) await fill(ada, 100_000);
   t.equal(overflows, 1, 'the watch is the furthest behind');
   t.ok(held('ada') <= bounds.accountBytesMax);
-  watch.gone();
+  watch.closed();
 });
 
 t.test('of many small messages one write is on its way, and each counts for more than its bytes', async (t) => {

@@ -310,7 +310,7 @@ t.test('one plugin may have so many streams open, all together a few more, and n
         subject: administrator,
         beat: () => undefined,
         hold: () => undefined,
-        judge: () => undefined,
+        applyVerdict: () => undefined,
         end: () => {
           streams.delete(stream);
         },

@@ -1,7 +1,7 @@
 /** Query parameters whose names are nearly those that are known, and `at`, on a whole server. */
 import t from 'tap';
 
-import { misnamedParameter } from '../../../src/http/query-names.ts';
+import { checkParameterNames } from '../../../src/http/query-names.ts';
 import { manifestYaml, temporaryFolder, writePlugins } from '../../plugin/host/host-stage.ts';
 import { ask, type Asked } from '../../support/ask.ts';
 import { adminAuthorization, startTestServer } from '../../support/server/start-server.ts';
@@ -75,7 +75,7 @@ const others = [
   '',
 ];
 
-const meantBy = (query: string): string | undefined => misnamedParameter(new URLSearchParams(query))?.detail;
+const meantBy = (query: string): string | undefined => checkParameterNames(new URLSearchParams(query))?.detail;
 
 /** Every name that is one letter away, or differs in case. */
 function spellingsOf(name: string): readonly string[] {

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { test } from 'tap';
 
 import type { Subject } from '../../../src/command/subject.ts';
-import { jsonAnswer, refusal, taken } from '../../../src/http/answer.ts';
+import { jsonAnswer, refusal, takenOver } from '../../../src/http/answer.ts';
 import { readJson } from '../../../src/http/body/read-body.ts';
 import { RequestMemory } from '../../../src/http/body/request-memory.ts';
 import { heldBytesMax } from '../../../src/limits/writes.ts';
@@ -27,7 +27,7 @@ test('half-sent bodies of one user are bounded, keep nobody else out, and are gi
         route: async (_params, exchange) => {
           const body = await readJson(exchange);
           if (body.ok) return jsonAnswer({ held: held.sum }, 200);
-          return body.problem === undefined ? taken : refusal(body.problem);
+          return body.problem === undefined ? takenOver : refusal(body.problem);
         },
       },
     ],
@@ -84,7 +84,7 @@ test('what a body is read into counts, and a body in tiny pieces is read as one'
         route: async (_params, exchange) => {
           const body = await readJson(exchange);
           most = held.sum;
-          return body.ok ? jsonAnswer(body.value, 200) : taken;
+          return body.ok ? jsonAnswer(body.value, 200) : takenOver;
         },
       },
     ],

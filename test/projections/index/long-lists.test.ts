@@ -189,7 +189,7 @@ test('the choice of a watch that has left ends at its next turn', async (t) => {
   while (models.snapshots.held === 0) await nextTurn();
   for (let turn = 0; turn < 4; turn += 1) await nextTurn();
   t.equal(models.snapshots.held, 1, 'it takes many turns to choose');
-  watcher.gone();
+  watcher.closed();
   for (let turn = 0; turn < 4; turn += 1) await nextTurn();
   t.equal(models.snapshots.held, 0);
   t.equal(sink.written.length, 0);

@@ -8,7 +8,7 @@ import { Collector } from '../../../reconcilers/platform/collector.ts';
 import { RoleHealth } from '../../../reconcilers/platform/role-health.ts';
 import { Tokens } from '../../../reconcilers/platform/tokens.ts';
 import { bindingsFinalizer } from '../../../src/auth/types/user-type.ts';
-import { claimedValueOf, claimStream, settleClaim } from '../../../src/write/unique/unique-claims.ts';
+import { claimedValueOf, claimStream, reconcileClaim } from '../../../src/write/unique/unique-claims.ts';
 import type { Command } from '../../../src/command/command.ts';
 import { eventSchema, type EventMetadata } from '../../../src/command/event.ts';
 import type { Execute } from '../../../src/write/execute.ts';
@@ -210,7 +210,7 @@ export class AccountStage {
       schema: eventSchema,
       $correlationId: 'r',
     });
-    return settleClaim(
+    return reconcileClaim(
       { log, clock, uuid: () => this.#id(), metadata },
       { stream: stream as never, value: claimedValueOf(stream)!.value, fenceOf: fenceOf as never },
     );

@@ -132,11 +132,11 @@ export class SimLister {
           position < this.#furthest
         )
           continue;
-        watcher.gone();
+        watcher.closed();
         this.#check(merged(known, sink.seen), { from, position, node: node.name });
         return;
       }
-      watcher?.gone();
+      watcher?.closed();
       await timeline.delay(random.between(20, 400), 'a lister goes elsewhere');
     }
   }

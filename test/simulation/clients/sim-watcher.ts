@@ -129,7 +129,7 @@ export class SimWatcher {
     if (connection === undefined) return;
     this.#connection = undefined;
     const { sink, watcher, node } = connection;
-    watcher.gone();
+    watcher.closed();
     sink.unblock();
     const { random, coverage, timeline, fail } = this.#world;
     const ending = sink.ending?.reason ?? 'left';

@@ -7,7 +7,7 @@ import { eventSchema, type EventMetadata } from '../../../src/command/event.ts';
 import type { FoundedLog } from '../../../src/log/founded-log.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import { claimantOf } from '../../../src/write/unique/unique-claims.ts';
-import { settlingLog } from '../../../src/write/retrying-log.ts';
+import { retryingLog } from '../../../src/write/retrying-log.ts';
 import type { Unsettled } from '../../../src/write/unsettled.ts';
 import type { World } from '../world.ts';
 import type { Serving } from './node-parts.ts';
@@ -63,7 +63,7 @@ export function declaring(world: World, given: DeclaringGiven): Declaring {
   const served = (): readonly ResourceType[] => (isOpen ? [typeNow()] : []);
   const declarer = new Declarer({
     ...shared,
-    log: settlingLog(log, clock),
+    log: retryingLog(log, clock),
     served,
     level,
     typeOf: () => typeNow(),

@@ -7,7 +7,7 @@ import { LeaseElector } from '../../../reconcilers/lease.ts';
 import { WriteRefusedError } from '../../../reconcilers/outcome.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import { must } from '../../../src/base/unreachable.ts';
-import { claimedValueOf, claimStream, settleClaim } from '../../../src/write/unique/unique-claims.ts';
+import { claimedValueOf, claimStream, reconcileClaim } from '../../../src/write/unique/unique-claims.ts';
 import { eventSchema, type EventMetadata } from '../../../src/command/event.ts';
 import { createWriteDoor, type Execute } from '../../../src/write/execute.ts';
 import { Collections } from '../../../src/http/resources/collection.ts';
@@ -157,7 +157,7 @@ function nodeReconcilers(
     clock,
     settle: async (stream, fenceOf) => {
       const { value } = must(claimedValueOf(stream), `${stream} is a claim stream`);
-      const came = await settleClaim({ log, clock, uuid, metadata }, { stream, value, fenceOf });
+      const came = await reconcileClaim({ log, clock, uuid, metadata }, { stream, value, fenceOf });
       coverage.note(`a claim looked at: ${came.outcome}`);
       return came;
     },

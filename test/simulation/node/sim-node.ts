@@ -127,7 +127,7 @@ export class SimNode {
     this.#parts = undefined;
     this.#life.end();
     for (const { watcher, sink } of this.#open) {
-      watcher.gone();
+      watcher.closed();
       sink.unblock();
     }
     this.#open.clear();

@@ -27,7 +27,7 @@ export async function runCommand(
         texts.out += text;
       },
     },
-    notes: {
+    stderr: {
       write: (text) => {
         texts.err += text;
       },
