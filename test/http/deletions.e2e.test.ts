@@ -30,7 +30,7 @@ test('after each of a hundred DELETEs a GET is 404, and a create of the name and
   });
 });
 
-test('the answer is the removal, a watch shows MODIFIED and DELETED, and resumes between them', async (t) => {
+test('DELETE answers with the removal; a watch shows MODIFIED and DELETED, and resumes between them', async (t) => {
   const server = await startTestServer();
   t.teardown(() => server.remove());
   await server.call(widgets, { method: 'POST', body: { metadata: { name: 'lamp' }, spec: { title: 'Lamp' } } });
@@ -61,7 +61,7 @@ test('the answer is the removal, a watch shows MODIFIED and DELETED, and resumes
   t.strictSame(between, all.slice(2));
 });
 
-test('DELETE of a collection removes what nothing holds and marks the rest', async (t) => {
+test('DELETE of a collection removes objects without finalizers and marks the rest', async (t) => {
   const server = await startTestServer();
   t.teardown(() => server.remove());
   for (const [name, finalizers] of [

@@ -21,7 +21,7 @@ import { MemoryObjects } from '../support/memory/memory-objects.ts';
 
 export const administrator: Subject = { kind: 'user', name: 'admin', credential: { kind: 'password', uid: 'u' } };
 
-/** The edge's own subject is what it does with the answer: one user may do everything, everybody may read probes and discovery. */
+/** The edge is tested, not the decision: one user may do everything, visitors may read probes and discovery. */
 const authorize: Authorize = (subject, request) => {
   const isOpen =
     isProbe(request) ||

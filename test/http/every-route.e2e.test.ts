@@ -108,7 +108,7 @@ const wrongCredentials: readonly Readonly<Record<string, string>>[] = [
   { cookie: `ledgerplane_session=ses_${'0'.repeat(32)}_${'a'.repeat(43)}` },
 ];
 
-/** Whoever may read a root of discovery may read the documents beneath; otherwise one rule is for one kind of request. */
+/** A right to a root of discovery includes the documents beneath it; otherwise one rule covers one kind of request. */
 function allows(rule: Rule, { path, rule: needed }: Call): boolean {
   const [root = ''] = rule['nonResourceURLs'] ?? [];
   const isBeneath =
@@ -132,7 +132,7 @@ async function closed(t: Test, origin: string, calls: readonly Call[]): Promise<
   const unlike: string[] = [];
   for (const call of calls) {
     for (const credentials of wrongCredentials) {
-      // Whoever logs in may hold the cookie of a session that has ended; then the rule decides as for a visitor.
+      // A log-in request may carry the cookie of an ended session; then the rule decides as for a visitor.
       const status = await statusOf(origin, call, credentials);
       if (status !== 401) unlike.push(`${call.what} with ${JSON.stringify(credentials)}: ${String(status)}`);
     }
@@ -227,63 +227,60 @@ async function whileAnnounced(
   return starting;
 }
 
-t.test(
-  'no route is reached without a credential that counts and a rule that allows it, and each is with one',
-  async (t) => {
-    const plugged = await temporaryFolder(t);
-    await writePlugins(plugged, plugins);
-    let server = await startWhole(plugged);
-    t.teardown(async () => server.remove());
-    const calls = server.routes().flatMap(callsOf);
-    const known = new Set(calls.map(({ what }) => what));
-    for (const what of [
-      'GET /healthz',
-      'POST /login',
-      'GET /metrics',
-      'GET /api/v1alpha1/users upgrade',
-      'PUT /apis/uc.api.svc.run/v1alpha1/users/-/password',
-      'GET /apis/api.content.svc.run/v1alpha1/posts',
-      'PATCH /apis/late.example/v1/lates/{name}',
-      'POST /apis/api.late.example/v1/deep/a/b/c/{name}',
-    ])
-      t.ok(known.has(what), what);
-    const isLogIn = ({ path }: Call): boolean => path === '/login';
+t.test('every route needs a valid credential and a rule that allows it, and is served with both', async (t) => {
+  const plugged = await temporaryFolder(t);
+  await writePlugins(plugged, plugins);
+  let server = await startWhole(plugged);
+  t.teardown(async () => server.remove());
+  const calls = server.routes().flatMap(callsOf);
+  const known = new Set(calls.map(({ what }) => what));
+  for (const what of [
+    'GET /healthz',
+    'POST /login',
+    'GET /metrics',
+    'GET /api/v1alpha1/users upgrade',
+    'PUT /apis/uc.api.svc.run/v1alpha1/users/-/password',
+    'GET /apis/api.content.svc.run/v1alpha1/posts',
+    'PATCH /apis/late.example/v1/lates/{name}',
+    'POST /apis/api.late.example/v1/deep/a/b/c/{name}',
+  ])
+    t.ok(known.has(what), what);
+  const isLogIn = ({ path }: Call): boolean => path === '/login';
 
-    await t.test('closed', async (t) => closed(t, server.url, calls));
-    await t.test('opened', async (t) =>
-      opened(
-        t,
-        server.url,
-        calls.filter((call) => !isLogIn(call)),
-      ),
-    );
-    await t.test('what is no route is refused like any other', async (t) =>
-      closed(
-        t,
-        server.url,
-        [
-          { method: 'GET', pattern: '/' },
-          { method: 'POST', pattern: '/nowhere' },
-          { method: 'PURGE', pattern: '/api/v1alpha1/users' },
-          { method: 'OPTIONS', pattern: '/login' },
-        ].flatMap(callsOf),
-      ),
-    );
-    await t.test('log-in is for visitors, once a rule says so', async (t) => {
-      const [logIn] = calls.filter(isLogIn);
-      await new Administration(server.url).merge('roles', 'anonymous', { rules: [logIn!.rule] });
-      t.equal(await statusOf(server.url, logIn!), 400);
-      await new Administration(server.url).merge('roles', 'anonymous', { rules: [] });
-    });
+  await t.test('closed', async (t) => closed(t, server.url, calls));
+  await t.test('opened', async (t) =>
+    opened(
+      t,
+      server.url,
+      calls.filter((call) => !isLogIn(call)),
+    ),
+  );
+  await t.test('an unknown route is refused like any other', async (t) =>
+    closed(
+      t,
+      server.url,
+      [
+        { method: 'GET', pattern: '/' },
+        { method: 'POST', pattern: '/nowhere' },
+        { method: 'PURGE', pattern: '/api/v1alpha1/users' },
+        { method: 'OPTIONS', pattern: '/login' },
+      ].flatMap(callsOf),
+    ),
+  );
+  await t.test('a log-in is open to visitors once a rule allows it', async (t) => {
+    const [logIn] = calls.filter(isLogIn);
+    await new Administration(server.url).merge('roles', 'anonymous', { rules: [logIn!.rule] });
+    t.equal(await statusOf(server.url, logIn!), 400);
+    await new Administration(server.url).merge('roles', 'anonymous', { rules: [] });
+  });
 
-    const late = calls.filter(({ path }) => path.includes('late.example') && path.split('/').length > 4);
-    await t.test('while a plugin is announced and not started', async (t) => {
-      t.ok(late.length > 20);
-      server = await whileAnnounced(server, plugged, async (origin) => {
-        await closed(t, origin, late);
-        await opened(t, origin, late, 503);
-      });
+  const late = calls.filter(({ path }) => path.includes('late.example') && path.split('/').length > 4);
+  await t.test('while a plugin is announced and not started', async (t) => {
+    t.ok(late.length > 20);
+    server = await whileAnnounced(server, plugged, async (origin) => {
+      await closed(t, origin, late);
+      await opened(t, origin, late, 503);
     });
-    await t.test('and once it has started again', async (t) => closed(t, server.url, late));
-  },
-);
+  });
+  await t.test('and once it has started again', async (t) => closed(t, server.url, late));
+});

@@ -49,7 +49,7 @@ async function made(name: string, more: object = {}): Promise<Body> {
 }
 
 t.test(
-  'a created object is answered with 201, where it is and its entity tag, and reads back byte for byte',
+  'a create answers 201 with the location and the entity tag, and the object reads back byte for byte',
   async (t) => {
     const response = await server.call(widgets, { method: 'POST', body: widget('created') });
     const created = await response.text();
@@ -64,7 +64,7 @@ t.test(
   },
 );
 
-t.test('a body without a Content-Type is JSON, and apiVersion and kind may be missing on create', async (t) => {
+t.test('a body without a Content-Type is JSON, and a create may omit apiVersion and kind', async (t) => {
   const response = await fetch(server.url + widgets, {
     method: 'POST',
     headers: await admin(),
@@ -73,7 +73,7 @@ t.test('a body without a Content-Type is JSON, and apiVersion and kind may be mi
   t.equal(response.status, 201);
 });
 
-t.test('creates are refused with the reason that fits', async (t) => {
+t.test('refused creates have the fitting reason', async (t) => {
   await made('taken', { spec: { title: 'x', serial: 'S1' } });
   const cases: readonly (readonly [string, CallInit, number, string])[] = [
     ['a taken name', { body: widget('taken') }, 409, 'AlreadyExists'],
@@ -116,7 +116,7 @@ t.test('creates are refused with the reason that fits', async (t) => {
   }
 });
 
-t.test('a PUT replaces, a stale one conflicts, and one without a version does not care', async (t) => {
+t.test('a PUT replaces, a stale one conflicts, and one without a version overwrites', async (t) => {
   const first = await made('put');
   const next = { ...first, spec: { title: 'Changed' } };
   const replaced = await call(`${widgets}/put`, { method: 'PUT', body: next });
@@ -135,7 +135,7 @@ t.test('a PUT replaces, a stale one conflicts, and one without a version does no
   t.match(
     await call(`${widgets}/nobody`, { method: 'PUT', body: '{' }),
     { status: 404 },
-    'a missing object is told before its body is read',
+    '404 precedes the reading of the body',
   );
 });
 
@@ -158,7 +158,7 @@ t.test('If-Match and If-None-Match hold on reads and writes', async (t) => {
   t.equal((await call(path, { headers: { 'if-none-match': '"0"' } })).status, 200);
 });
 
-t.test('patches are JSON Patch or merge patch, and others name what is accepted', async (t) => {
+t.test('patches are JSON Patch or merge patch; other media types are refused with the accepted ones', async (t) => {
   await made('patched', { spec: { title: 'x', tags: ['a'] } });
   const path = `${widgets}/patched`;
   const merge = await call(path, {
@@ -205,7 +205,7 @@ t.test('patches are JSON Patch or merge patch, and others name what is accepted'
   }
 });
 
-t.test('a deleted object is answered marked, and then gone', async (t) => {
+t.test('DELETE answers with the marked object, and a later GET is 404', async (t) => {
   const { metadata } = await made('deleted', { metadata: { name: 'deleted', finalizers: ['example.com/hold'] } });
   const path = `${widgets}/deleted`;
   t.match(await call(path, { method: 'DELETE', body: { preconditions: { uid: 'another' } } }), {
@@ -236,7 +236,7 @@ t.test('a deleted object is answered marked, and then gone', async (t) => {
   t.equal(status, 404);
 });
 
-t.test('the status subresource writes the status alone, and the object leaves it alone', async (t) => {
+t.test('the status subresource writes the status only, and writes of the object keep it', async (t) => {
   await made('stated');
   const path = `${widgets}/stated`;
   const stated = await call(`${path}/status`, {
@@ -257,7 +257,7 @@ t.test('the status subresource writes the status alone, and the object leaves it
   t.match([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD, PUT, PATCH']);
 });
 
-t.test('a dry run checks and answers everything, and stores nothing', async (t) => {
+t.test('a dry run checks and answers like a write, and stores nothing', async (t) => {
   const dry = await call(`${widgets}?dryRun=All`, { method: 'POST', body: widget('dry') });
   t.match([dry.status, dry.body.metadata.name, dry.body.metadata.resourceVersion], [201, 'dry', undefined]);
   t.equal((await call(`${widgets}/dry`)).status, 404);
@@ -267,7 +267,7 @@ t.test('a dry run checks and answers everything, and stores nothing', async (t) 
   });
 });
 
-t.test('fieldValidation says what becomes of unknown fields', async (t) => {
+t.test('fieldValidation decides about unknown fields', async (t) => {
   const body = widget('fields', { spec: { title: 'x', colour: 'red' } });
   t.match(await call(widgets, { method: 'POST', body }), { status: 422 });
   t.match(await call(`${widgets}?fieldValidation=Strict`, { method: 'POST', body }), { status: 400 });
@@ -276,7 +276,7 @@ t.test('fieldValidation says what becomes of unknown fields', async (t) => {
   t.match([warned.status, warned.headers.get('warning')], [201, '299 - "unknown field \\"spec.colour\\""']);
 });
 
-t.test('a GET waits for a resourceVersion and gives up on one that never comes', async (t) => {
+t.test('a GET waits for a resourceVersion, and times out on one that never comes', async (t) => {
   const { metadata } = await made('fresh');
   t.equal((await call(`${widgets}/fresh?resourceVersion=${metadata.resourceVersion}`)).status, 200);
   t.equal((await call(`${widgets}/fresh?resourceVersion=0`)).status, 200);
@@ -287,14 +287,14 @@ t.test('a GET waits for a resourceVersion and gives up on one that never comes',
   });
 });
 
-t.test('names that no object can have are not found, however they are written', async (t) => {
+t.test('impossible names are not found, in every spelling', async (t) => {
   for (const name of ['Upper', '-', 'a'.repeat(300), '%C3%A9', 'a%20b', '%E2%80%AE', 'a%0Ab']) {
     t.equal((await call(`${widgets}/${name}`)).status, 404, name);
     t.equal((await call(`${widgets}/${name}`, { method: 'DELETE' })).status, 404, name);
   }
 });
 
-t.test('HEAD answers as GET does, without the body', async (t) => {
+t.test('HEAD answers like GET, without the body', async (t) => {
   await made('headed');
   const [get, head] = [
     await server.call(`${widgets}/headed`),

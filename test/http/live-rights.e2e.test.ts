@@ -12,11 +12,11 @@ type Headers = Readonly<Record<string, string>>;
 
 type Case = {
   readonly what: string;
-  /** Gives the right to somebody new, and answers by what they watch. */
+  /** Gives the right to a new user, and names them by the part that they watch. */
   given(stage: Stage): Promise<Headers>;
   /** Takes it away; each of these has been answered when it resolves. */
   take(stage: Stage): Promise<void>;
-  /** An object that this changes: the watcher who loses the right by it is not shown that. */
+  /** An object that this changes: a watcher that loses the right by the change does not see it. */
   readonly changes?: readonly [plural: string, object: RegExp];
   /** What no write says is found out by the guard. */
   readonly isFoundOut?: true;
@@ -28,7 +28,7 @@ const bystander = 'bystander';
 /** Shorter than it takes to miss the answer to a ping. */
 const expiryMs = 1_000;
 
-/** A server with somebody who watches all along, and somebody else for each case. */
+/** A server with one user that watches all the time, and a new user for each case. */
 class Stage {
   readonly clock: FakeClock;
   readonly server: TestServer;
@@ -249,7 +249,7 @@ function endedByRights(t: Test, watching: Watching, code: number): void {
   );
 }
 
-/** Watches of one who loses the right and of one who keeps it, before, while and after it is taken. */
+/** Watches of a user that loses the right and of one that keeps it, before, during and after the loss. */
 async function loses(t: Test, stage: Stage, { changes, isFoundOut, ...each }: Case): Promise<void> {
   const { name, clock, administration } = stage;
   const headers = await each.given(stage);
@@ -262,7 +262,7 @@ async function loses(t: Test, stage: Stage, { changes, isFoundOut, ...each }: Ca
   for (const watching of losing) endedByRights(t, watching, await watching.ended());
   t.ok(
     losing.every((watching) => watching.story.slice(told.get(watching)).every((line) => line.startsWith('ERROR'))),
-    'nothing comes between the loss and its being told',
+    'no event is sent between the loss and its ERROR',
     { stories: losing.map(({ story }) => story) },
   );
 
@@ -285,7 +285,7 @@ async function loses(t: Test, stage: Stage, { changes, isFoundOut, ...each }: Ca
   for (const watching of keeping) watching.leave();
 }
 
-t.test('a right that is lost ends its watches in the turn it is lost, and counts with the next request', async (t) => {
+t.test('a lost right ends its watches in the same turn, and the next request is refused', async (t) => {
   const stage = await open(t);
   for (const [place, each] of cases.entries()) {
     stage.name = `case-${String(place)}`;
@@ -293,7 +293,7 @@ t.test('a right that is lost ends its watches in the turn it is lost, and counts
   }
 });
 
-t.test('whoever is still reading the past does not get to what took the right away', async (t) => {
+t.test('a watcher that is still catching up does not reach the event that removed its right', async (t) => {
   const stage = await open(t);
   for (const transport of transports) {
     stage.name = `past-${transport}`;
@@ -311,7 +311,7 @@ t.test('whoever is still reading the past does not get to what took the right aw
   }
 });
 
-t.test('a right that is given back counts at once, for whom it is given', async (t) => {
+t.test('a regained right is effective at once, for its subjects only', async (t) => {
   const stage = await open(t);
   stage.name = 'again';
   const headers = await stage.user();

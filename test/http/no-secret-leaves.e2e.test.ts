@@ -14,7 +14,7 @@ type Sent = Omit<Asked, 'headers'> & {
   /** What this answer may show. */ readonly shown?: readonly string[];
 };
 
-/** A request whose every answer is kept. */
+/** A request whose answers are all kept. */
 type Send = (path: string, sent: Sent) => Promise<Answered>;
 
 const own = '/apis/uc.api.svc.run/v1alpha1';
@@ -41,7 +41,7 @@ function user(name: string, password: unknown, more: object = {}): string {
   return JSON.stringify({ apiVersion: 'v1alpha1', kind: 'User', metadata: { name }, spec: { password }, ...more });
 }
 
-/** Passwords that are set, each by another way; answers what is Jane's at the end. */
+/** Passwords that are set, each in another way; returns Jane's last one. */
 async function setPasswords(
   send: Send,
   planted: PlantedSecrets,
@@ -182,7 +182,7 @@ async function refusedPasswords(
   });
 }
 
-/** A path and a selector are told back to whoever sent them (decision 8); to nobody else. */
+/** A path and a selector are echoed to their sender only (decision 8). */
 async function misplaced(send: Send, planted: PlantedSecrets, admin: Readonly<Record<string, string>>): Promise<void> {
   for (const [headers, status] of [
     [admin, 404],
@@ -312,7 +312,7 @@ async function readAll(send: Send, server: TestServer, admin: Readonly<Record<st
   }
 }
 
-/** All that has ever happened to what has secrets, by every transport, up to an object made last. */
+/** The whole history of all objects with secrets, by every transport, up to an object made last. */
 async function watchAll(
   send: Send,
   planted: PlantedSecrets,
@@ -370,7 +370,7 @@ function textOf({ data, metadata }: RecordedEvent): string {
   return `${Buffer.from(data).toString('utf8')}${Buffer.from(metadata).toString('utf8')}`;
 }
 
-t.test('no secret stands in an answer, a watch, an event, a line of the log, a metric or a file', async (t) => {
+t.test('no answer, watch, event, log line, metric or file contains a secret', async (t) => {
   t.comment('there is no history API yet: once there is, it has to be read here, too');
   const planted = new PlantedSecrets();
   const key = await newKey('one');
@@ -417,7 +417,7 @@ t.test('no secret stands in an answer, a watch, an event, a line of the log, a m
     dataDir: server.dataDir,
   });
   await readAll(sender(t, server.url, planted), server, admin);
-  t.match(await told, /ADMIN_PASSWORD/u, 'another one is told of, and not told');
+  t.match(await told, /ADMIN_PASSWORD/u, 'the other password is mentioned and not shown');
   await server.close();
 
   const files = await filesIn(server.dataDir);

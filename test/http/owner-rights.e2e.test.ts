@@ -8,7 +8,7 @@ import { ask, type Answered } from '../support/ask.ts';
 import { appendReferences } from '../support/old-references.ts';
 import { startTestServer, type TestServer, type TestServerOptions } from '../support/server/start-server.ts';
 
-/** Who may say what owns an object, on a running server: as much as who may delete it. */
+/** Rights to set owner references, on a running server: the same as the rights to delete the owner. */
 const widgets = '/apis/example.com/v1alpha1/widgets';
 const nobody = {
   apiVersion: 'example.com/v1alpha1',
@@ -41,7 +41,7 @@ class Stage {
     return new Stage(server);
   }
 
-  /** A user who holds these rules. */
+  /** A user with these rules. */
   async user(name: string, ...rules: readonly Rule[]): Promise<Send> {
     await this.administration.user(name);
     await this.administration.role(name, { rules });
@@ -65,14 +65,14 @@ class Stage {
     ) as { readonly metadata: { readonly uid: string } };
   }
 
-  /** A widget whose owner is gone is deleted: when that is done, what was noted before it was looked at, too. */
+  /** A widget whose owner is deleted is collected; then everything queued before it was processed, too. */
   async settle(): Promise<void> {
     await this.widget('settler', { ownerReferences: [nobody] });
     while ((await this.server.call(`${widgets}/settler`)).status !== 404) await sleep(5);
   }
 }
 
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- objects are sent as they came
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- objects are sent unchanged
 const ways: readonly (readonly [string, (object: Record<string, any>) => Sending])[] = [
   ['a merge patch', () => ({ method: 'PATCH', body: { metadata: { ownerReferences: [nobody] } } })],
   [
@@ -92,7 +92,7 @@ const ways: readonly (readonly [string, (object: Record<string, any>) => Sending
   ],
 ];
 
-t.test('who may not delete an object cannot name it an owner', async (test) => {
+t.test('a user without the right to delete an object cannot name it as an owner', async (test) => {
   const stage = await Stage.open(test);
   const send = await stage.user(
     'joe',
@@ -130,7 +130,7 @@ t.test('who may not delete an object cannot name it an owner', async (test) => {
   test.equal((await send(`${widgets}/mine`, ways[0]![1]({}))).status, 200, 'the right to delete this one is enough');
 });
 
-t.test("blockOwnerDeletion needs the owner's finalizers, on create, too", async (test) => {
+t.test("blockOwnerDeletion needs the right to the owner's finalizers, also on create", async (test) => {
   const stage = await Stage.open(test);
   const finalizers: Rule = {
     apiGroups: ['example.com'],
@@ -179,7 +179,7 @@ t.test("blockOwnerDeletion needs the owner's finalizers, on create, too", async 
   }
 });
 
-t.test('references that an old log holds delete nothing, and hold nothing back', async (test) => {
+t.test('owner references of an old log delete nothing and block nothing', async (test) => {
   const logs: EventLog[] = [];
   const openLog: OpenLog = async (config, hooks) => {
     const opened = await openConfiguredLog(config, hooks);
@@ -206,7 +206,7 @@ t.test('references that an old log holds delete nothing, and hold nothing back',
     });
 });
 
-t.test('what access control is made of has no owners, whoever says so', async (test) => {
+t.test('objects of access control have no owners, for any author', async (test) => {
   const stage = await Stage.open(test);
   await stage.administration.user('victim');
   await stage.administration.role('watched');

@@ -48,7 +48,7 @@ const call = async (as: string, method: string, path: string, body?: object) =>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
-t.test('while users are not served there is nothing to change', async (t) => {
+t.test('while User objects are not served there is no account to change', async (t) => {
   t.equal((await call('alice', 'GET', account)).status, 404);
   registry.register(users);
   t.equal((await call('alice', 'GET', account)).status, 503);
@@ -56,7 +56,7 @@ t.test('while users are not served there is nothing to change', async (t) => {
   t.equal((await call('alice', 'GET', account)).status, 200);
 });
 
-t.test('who has no User object has no account', async (t) => {
+t.test('a caller without a User object has no account', async (t) => {
   t.equal((await call('carol', 'GET', account)).status, 404);
   t.equal((await call('carol', 'PUT', account, {})).status, 404);
   t.equal(
@@ -66,7 +66,7 @@ t.test('who has no User object has no account', async (t) => {
 });
 
 t.test(
-  'guessing the current password is bounded like logging in, and what cannot be checked is not held against anybody',
+  'attempts at the current password are bounded like log-ins, and a check that cannot run counts as no attempt',
   async (t) => {
     const change = { currentPassword: 'a guess', password: 'long enough' };
     const refused = async (answer: NotAuthenticated) => {

@@ -8,7 +8,7 @@ const account = '/apis/uc.api.svc.run/v1alpha1/users/-';
 const pointers = (body: { readonly errors?: readonly { readonly pointer: string }[] }) =>
   (body.errors ?? []).map(({ pointer }) => pointer).sort();
 
-t.test('the caller reads their own User, with its entity tag, under "-" and no other name', async (t) => {
+t.test('the caller reads their own User, with its entity tag, under "-" and under no other name', async (t) => {
   const { status, body, headers } = await server.as('alice')('GET', account);
   t.equal(status, 200);
   t.match(body, { apiVersion: 'v1alpha1', kind: 'User', metadata: { name: 'alice' } });
@@ -25,7 +25,7 @@ t.test('the caller reads their own User, with its entity tag, under "-" and no o
   t.equal((await server.as('admin')('DELETE', account)).status, 405);
 });
 
-t.test('display name and e-mail change; what is left out of the rest stays', async (t) => {
+t.test('display name and e-mail change; members that are left out keep their values', async (t) => {
   const before = (await server.as('alice')('GET', account)).body;
   const changed = await server.as('alice')('PUT', account, {
     ...before,
@@ -47,7 +47,7 @@ t.test('display name and e-mail change; what is left out of the rest stays', asy
   t.equal(bare.body.metadata.uid, before.metadata.uid);
 });
 
-t.test('labels an administrator gave stay, and cannot be changed by the user', async (t) => {
+t.test('labels that an administrator set are kept, and the user cannot change them', async (t) => {
   const labels = { 'example.com/team': 'red' };
   const labelled = await server.as('admin')(
     'PATCH',
@@ -70,10 +70,10 @@ t.test('labels an administrator gave stay, and cannot be changed by the user', a
     ...labelled.body,
     metadata: { ...labelled.body.metadata, labels: {} },
   });
-  t.equal(stale.status, 409, 'what differs may only be what has changed meanwhile');
+  t.equal(stale.status, 409, 'members other than the editable ones must match the stored object');
 });
 
-t.test('a password and another "disabled" are refused, all at once and at their places', async (t) => {
+t.test('a password and another value of "disabled" are refused together, each at its pointer', async (t) => {
   const body = {
     apiVersion: 'v1alpha1',
     kind: 'User',
@@ -119,7 +119,7 @@ t.test('a dry run changes nothing', async (t) => {
   t.equal((await server.as('alice')('GET', account)).text, before.text);
 });
 
-t.test('the password changes for who knows the current one', async (t) => {
+t.test('the password changes for a caller who sends the current one', async (t) => {
   const change = { currentPassword: 'password of bob', password: 'quite another password' };
   const wrong = await server.as('bob')('PUT', `${account}/password`, { ...change, currentPassword: 'a guess' });
   t.equal(wrong.status, 422);

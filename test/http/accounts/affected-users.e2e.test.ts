@@ -5,7 +5,7 @@ import { Administration, as, core, passwordOf } from '../../support/server/admin
 import { ask, type Answered } from '../../support/ask.ts';
 import { startTestServer, type TestServer } from '../../support/server/start-server.ts';
 
-/** Somebody who may write everything of access control and nothing else, against those who may do more, on a running server. */
+/** A user with all writes of access control and nothing else, against users with more rights, on a running server. */
 async function opened(
   test: Test,
   environment: Readonly<Record<string, string>> = {},
@@ -53,7 +53,7 @@ async function opened(
 
 type Mary = (method: string, path: string, body?: unknown) => Promise<Answered>;
 
-t.test('nobody disables, deletes, logs out or unbinds those above them', async (test) => {
+t.test('nobody disables, deletes, logs out or unbinds a user with more rights', async (test) => {
   const { server, administration, mary } = await opened(test);
   const before = await everything(administration);
   const console = '/apis/api.console.svc.run/v1alpha1/users';
@@ -127,7 +127,7 @@ async function everything(administration: Administration): Promise<unknown> {
   );
 }
 
-t.test("a plugin's files give no role an owner", async (test) => {
+t.test("a plugin's files cannot give a role an owner", async (test) => {
   const folder = await temporaryFolder(test);
   const owners = [{ apiVersion: 'v1', kind: 'Gone', name: 'gone', uid: 'gone' }];
   const shipped = [

@@ -14,7 +14,7 @@ const own = '/apis/uc.api.svc.run/v1alpha1';
 const json = { 'content-type': 'application/json' };
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
-/** A server that keeps its lines, and what was shown to it that must not stand in them. */
+/** A server that keeps its log lines, and the secrets sent to it, which no line may contain. */
 class Stage {
   readonly secrets = new Set<string>();
   readonly #stopped: StoppedTime;
@@ -107,7 +107,7 @@ class Stage {
     t.strictSame(
       [...this.secrets].filter((secret) => secret.length >= 12 && this.#lines.some((line) => line.includes(secret))),
       [],
-      `no line tells one of ${String(this.secrets.size)} secrets`,
+      `no line contains one of ${String(this.secrets.size)} secrets`,
     );
   }
 }
@@ -137,7 +137,7 @@ const jwts = [
   'a.b.c',
 ];
 
-t.test('only the very text that was issued is a token', async (t) => {
+t.test('only the exact text that was issued is a token', async (t) => {
   const stage = await Stage.open(t);
   await stage.user('alice');
   const [token, other] = [await stage.token('alice', 'one'), await stage.token('alice', 'two')];
@@ -224,7 +224,7 @@ t.test('only the very text that was issued is a token', async (t) => {
   stage.silent(t);
 });
 
-t.test('a token that has ended stays ended', async (t) => {
+t.test('an expired token stays expired', async (t) => {
   const stage = await Stage.open(t);
   const { administration } = stage;
   for (const name of ['alice', 'bob', 'carol', 'dave']) await stage.user(name);
@@ -271,7 +271,7 @@ t.test('a token that has ended stays ended', async (t) => {
   stage.silent(t);
 });
 
-t.test('a session that has ended cannot be shown again, and one that has not outlives a restart', async (t) => {
+t.test('an ended session is refused afterwards, and a valid one survives a restart', async (t) => {
   const stage = await Stage.open(t);
   const { administration } = stage;
   for (const name of ['alice', 'bob', 'carol', 'dave', 'erin']) await stage.user(name);
@@ -308,7 +308,7 @@ t.test('a session that has ended cannot be shown again, and one that has not out
   stage.silent(t);
 });
 
-t.test('a pair that was right is forgotten when it is not any more', async (t) => {
+t.test('cached basic credentials are dropped when they stop being valid', async (t) => {
   const stage = await Stage.open(t);
   const { administration } = stage;
   await stage.user('alice');
@@ -332,7 +332,7 @@ t.test('a pair that was right is forgotten when it is not any more', async (t) =
   stage.silent(t);
 });
 
-t.test("another site's page can neither log in nor write, and several cookies are none", async (t) => {
+t.test("another site's page can neither log in nor write, and a request with several cookies is refused", async (t) => {
   const stage = await Stage.open(t);
   await stage.user('alice');
   const {

@@ -6,7 +6,7 @@ const merge = { 'content-type': 'application/merge-patch+json' };
 const users = '/api/v1alpha1/users';
 const own = '/apis/uc.api.svc.run/v1alpha1/users/-/password';
 
-test('a common password and the own name are refused by every write of a user', async (t) => {
+test("every write of a user refuses a common password and the user's own name", async (t) => {
   const { as } = await startSignedIn(t, 'jane-doe');
   const current = (await as('admin')('GET', `${users}/jane-doe`)).body;
   for (const password of ['PassWord1', 'Jane-Doe']) {
@@ -24,7 +24,7 @@ test('a common password and the own name are refused by every write of a user', 
       await as('admin')('PATCH', `${users}/jane-doe?dryRun=All`, { spec }, merge),
     ];
     for (const [place, { status, text }] of answers.entries()) {
-      // Who makes a user that exists hears of that first.
+      // Creating a user whose name exists conflicts first.
       if (place === 0 && status === 409) continue;
       t.equal(status, 422, `${String(place)} ${password}`);
       t.match(text, /"#?\/spec\/password"/u);
@@ -34,5 +34,5 @@ test('a common password and the own name are refused by every write of a user', 
     t.equal(changed.status, 422);
     t.match(changed.text, /"#?\/password"/u);
   }
-  t.equal((await as('jane-doe')('GET', '/apis')).status, 200, 'the password is what it was');
+  t.equal((await as('jane-doe')('GET', '/apis')).status, 200, 'the password is unchanged');
 });

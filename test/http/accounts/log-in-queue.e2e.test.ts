@@ -94,7 +94,7 @@ async function given(t: Test) {
 const jane: LogIn = { username: 'jane', password: 'a secret of jane' };
 const others = Array.from({ length: 20 }, (_, place) => ({ username: `nobody${String(place)}`, password: 'x' }));
 
-t.test('requests whose connection closes leave the queue, however they came', async (t) => {
+t.test('requests whose connection closes leave the queue, on every path into it', async (t) => {
   const { passwords, textOf, send, logIn, occupy } = await given(t);
   await occupy();
   const basic = (place: number): string => {
@@ -126,7 +126,7 @@ t.test('requests whose connection closes leave the queue, however they came', as
   t.equal(await answer, 200);
 });
 
-t.test('a change of a password leaves the queue with its connection, and nothing is written', async (t) => {
+t.test('a password change leaves the queue when its connection closes, and writes nothing', async (t) => {
   const { passwords, server, send, occupy } = await given(t);
   const body = JSON.stringify({ spec: { password: 'another secret of jane' } });
   const head = [
@@ -146,7 +146,7 @@ t.test('a change of a password leaves the queue with its connection, and nothing
   t.equal(metadata.version, 0);
 });
 
-t.test('a new password that finds too many waiting is 429, and nothing is written', async (t) => {
+t.test('a new password beyond the bound of the queue is 429, and nothing is written', async (t) => {
   const { passwords, server, occupy } = await given(t);
   const users = '/api/v1alpha1/users';
   const make = async (name: string): Promise<Response> =>
@@ -163,7 +163,7 @@ t.test('a new password that finds too many waiting is 429, and nothing is writte
   t.equal((await server.call(`${users}/late`)).status, 404);
 });
 
-t.test('equal log-ins at once are one hash, and each is a session', async (t) => {
+t.test('equal simultaneous log-ins share one hash, and each gets a session', async (t) => {
   const { passwords, server, logIn, occupy } = await given(t);
   await occupy();
   const before = passwords.verified;
@@ -177,7 +177,7 @@ t.test('equal log-ins at once are one hash, and each is a session', async (t) =>
   t.equal(items.length, 40);
 });
 
-t.test('a first log-in comes before networks that try again, and a known one before most', async (t) => {
+t.test('a first log-in precedes networks that retry, and a known user precedes most others', async (t) => {
   const { passwords, textOf, send, logIn, occupy } = await given(t);
   t.equal(await logIn('127.0.0.4', jane), 200);
   const addresses = Array.from({ length: 30 }, (_, place) => `127.0.1.${String(place + 1)}`);
@@ -200,7 +200,7 @@ t.test('a first log-in comes before networks that try again, and a known one bef
   t.ok(knownDone - before < 40 && firstDone - before < 62, 'neither waited for all');
 });
 
-t.test('a full queue is 429 at once with a time', async (t) => {
+t.test('a full queue answers 429 at once, with a Retry-After', async (t) => {
   const { passwords, textOf, send, occupy, server } = await given(t);
   await occupy();
   for (let place = 0; place < 64; place += 1) {

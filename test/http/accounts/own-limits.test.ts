@@ -7,7 +7,7 @@ const server = await startSignedIn(t, 'bob', 'carol');
 const tokens = '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens';
 const merge = { 'content-type': 'application/merge-patch+json' };
 
-t.test('of many tokens made at once no more are than a user may have, and one less makes room', async (t) => {
+t.test('of many simultaneous token creations at most the quota succeeds, and a revoked token makes room', async (t) => {
   const make = async (as: string, place: number) =>
     server.as(as)('POST', tokens, { metadata: { name: `${as}-${String(place)}` }, spec: {} });
   for (let place = 0; place < tokensPerUserMax - 20; place += 1) t.equal((await make('admin', place)).status, 201);
@@ -36,7 +36,7 @@ t.test('of many tokens made at once no more are than a user may have, and one le
   t.equal((await make('admin', 999)).status, 422);
 });
 
-t.test("what one says of one's own tokens is short; administrators may say more", async (t) => {
+t.test("labels and annotations of one's own tokens are short; administrators may write longer ones", async (t) => {
   const text = (bytes: number) => ({ n: 'x'.repeat(bytes - 1) });
   const make = async (name: string, metadata: object) =>
     server.as('carol')('POST', tokens, { metadata: { name, ...metadata }, spec: {} });

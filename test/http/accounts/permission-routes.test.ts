@@ -78,7 +78,7 @@ await role('beyond', {
 });
 
 t.test(
-  'roles are those bound, permissions all that follow from them but the hidden, and interface permissions sorted',
+  'roles are the bound ones, permissions all that follow from them except hidden ones, and interface permissions are sorted',
   async (t) => {
     await server.makeUser('reader');
     await bind('reader-manager', 'manager', ['reader']);
@@ -107,7 +107,7 @@ t.test('a super administrator holds every interface permission', async (t) => {
 });
 
 t.test(
-  'unknown users are not there; a name an identity provider vouches for is known once something is bound to it',
+  'unknown users are 404; a name that only an identity provider knows exists once something is bound to it',
   async (t) => {
     t.equal((await server.as('admin')('GET', permissionsOf('nobody'))).status, 404);
     t.equal((await server.as('admin')('POST', permissionsOf('nobody'), { roles: [] })).status, 404);
@@ -119,7 +119,7 @@ t.test(
   },
 );
 
-t.test('an assignment replaces the bindings of this user and of nobody else', async (t) => {
+t.test('an assignment replaces the bindings of this user only', async (t) => {
   await server.makeUser('worker');
   await bind('shared', 'viewer', ['worker', 'reader']);
   const given = await server.as('admin')('POST', permissionsOf('worker'), { roles: ['manager', 'plain'] });
@@ -143,7 +143,7 @@ t.test('an assignment replaces the bindings of this user and of nobody else', as
   t.strictSame(await bindingsOf('worker'), ['plain: worker']);
 });
 
-t.test('of two assignments at once one has the last word, whole', async (t) => {
+t.test('of two simultaneous assignments one wins as a whole', async (t) => {
   await server.makeUser('torn');
   for (let round = 0; round < 5; round += 1) {
     const both = await Promise.all(
@@ -163,7 +163,7 @@ t.test('of two assignments at once one has the last word, whole', async (t) => {
   }
 });
 
-t.test('what is wrong with an assignment is told at its place, and nothing is written', async (t) => {
+t.test('each violation of an assignment is reported at its pointer, and nothing is written', async (t) => {
   const refused = await server.as('admin')('POST', permissionsOf('worker'), {
     roles: ['viewer', 'nowhere', 'viewer', ''],
   });
@@ -186,7 +186,7 @@ t.test('what is wrong with an assignment is told at its place, and nothing is wr
   t.strictSame(await bindingsOf('worker'), ['plain: worker']);
 });
 
-t.test('nobody is given by somebody what these do not hold, and then nothing at all is changed', async (t) => {
+t.test('nobody grants a role with rights beyond their own, and a refused assignment changes nothing', async (t) => {
   await server.makeUser('deputy');
   await role('assigner', {
     rules: [{ apiGroups: ['api.console.svc.run'], resources: ['users/permissions'], verbs: ['*'] }],
@@ -206,7 +206,7 @@ t.test('a dry run checks everything and changes nothing', async (t) => {
   t.strictSame(await bindingsOf('worker'), ['viewer: worker']);
 });
 
-t.test('two assignments at once leave one of the two, or both, and never less', async (t) => {
+t.test('two simultaneous assignments leave one of the two, or both, and never less', async (t) => {
   await server.makeUser('raced');
   const both = await Promise.all(
     [
@@ -223,7 +223,7 @@ t.test('two assignments at once leave one of the two, or both, and never less', 
 });
 
 t.test(
-  'templates come by module and title, hidden ones and other roles left out, those without a module last',
+  'templates are sorted by module and title, without hidden ones and other roles; those without a module are last',
   async (t) => {
     const { status, body } = await server.as('admin')('GET', `${root}/roletemplates`);
     t.equal(status, 200);

@@ -44,7 +44,7 @@ const basic = (name: string, password: string) => ({
 });
 const json = { 'content-type': 'application/json' };
 
-test('log-ins that fail and requests that are forbidden are logged without any secret', async (t) => {
+test('failed log-ins and forbidden requests are logged without any secret', async (t) => {
   const { texts, since, send } = await given(t);
   since();
   const wrong = 'the user name or password is wrong';
@@ -96,6 +96,6 @@ test('log-ins that fail and requests that are forbidden are logged without any s
   );
   t.match(lines(), [{ msg: 'a request was refused', user: undefined }]);
   t.equal((await send('/api/v1alpha1/users', {})).status, 401);
-  t.strictSame(lines(), [], 'a visitor who shows nothing is none');
+  t.strictSame(lines(), [], 'a visitor without credentials is not a failed log-in');
   t.notMatch(all.join(''), /Wr0ng|S3cret|Sup3rSecret|Basic [A-Za-z0-9]{8}|Bearer W|a secret of hers/u);
 });

@@ -22,7 +22,7 @@ function given() {
   return { clock, lines, refusals, refused };
 }
 
-test('only names that a user has are logged', async (t) => {
+test('only names of existing users are logged', async (t) => {
   const { lines, refusals, refused } = given();
   for (const username of ['jane', 'Sup3rSecret!', '\n{"level":60}', undefined]) refusals.logInFailed(refused(username));
   refusals.forbidden(refused('jane'));
@@ -36,7 +36,7 @@ test('only names that a user has are logged', async (t) => {
   ]);
 });
 
-test('lines are bounded in a minute, and what was left out is counted once it ends', async (t) => {
+test('lines in a minute are bounded, and the omitted ones are counted at its end', async (t) => {
   const { clock, lines, refusals, refused } = given();
   for (let place = 0; place < refusalLinesMax; place += 1) refusals.logInFailed(refused('jane', place));
   t.equal(lines.length, refusalLinesMax);
@@ -50,7 +50,7 @@ test('lines are bounded in a minute, and what was left out is counted once it en
   t.equal(lines.length, refusalLinesMax * 2 + 2);
 });
 
-test('no minute has more lines than that, wherever it begins', (t) => {
+test('no window of a minute has more lines, wherever it begins', (t) => {
   const { clock, lines, refusals, refused } = given();
   const times: number[] = [];
   for (let second = 0; second < 200; second += 1) {
@@ -64,6 +64,6 @@ test('no minute has more lines than that, wherever it begins', (t) => {
   const most = Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + refusalLinesMs).length));
   t.equal(most, refusalLinesMax);
   const counts = lines.filter(({ message }) => message.startsWith('omitted refusals'));
-  t.equal(counts.length, 3, 'what is left out is counted once a minute');
+  t.equal(counts.length, 3, 'omitted lines are counted once a minute');
   t.end();
 });

@@ -18,7 +18,7 @@ type Answered = {
 
 const password = 'correct horse';
 
-/** As visitors may log in, and whoever is logged in may read and write the path /mine. */
+/** As visitors may log in, and authenticated users may read and write the path /mine. */
 const authorize: Authorize = (subject, info) =>
   subject.kind !== 'visitor' || ['/login', '/healthz'].includes(info.path)
     ? { allowed: true }
@@ -86,7 +86,7 @@ function cookieOf({ headers }: Answered): string {
   return headers['set-cookie']?.[0]?.split(';', 1)[0] ?? '';
 }
 
-test('a log-in by JSON or form is answered with a cookie and what goes with it', async (t) => {
+test('a log-in by JSON or form answers with a cookie and its CSRF token', async (t) => {
   const { accounts, send, logIn } = await given(t);
   const form = {
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -132,7 +132,7 @@ test('the cookie is Secure where a trusted proxy says that it ended TLS', async 
   t.notMatch(answer.headers['set-cookie']?.[0], /Secure/u, 'a client says nothing of the connection');
 });
 
-test('unknown, disabled, without a password and wrong are one answer', async (t) => {
+test('unknown user, disabled user, missing password and wrong password get one answer', async (t) => {
   const { accounts, logIn } = await given(t);
   await accounts.create(accounts.users, 'fresh', { spec: {} });
   await accounts.create(accounts.users, 'gone', { spec: { password, disabled: true } });
@@ -155,7 +155,7 @@ test('unknown, disabled, without a password and wrong are one answer', async (t)
   t.equal(accounts.names(accounts.sessions).length, 0);
 });
 
-test('what is no log-in is told so', async (t) => {
+test('a malformed log-in is refused with its violation', async (t) => {
   const { logIn, send } = await given(t);
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const cases: readonly (readonly [number, Sent])[] = [
@@ -174,7 +174,7 @@ test('what is no log-in is told so', async (t) => {
   t.equal((await send('/login')).status, 405);
 });
 
-test('too many failed log-ins are told when to come back', async (t) => {
+test('after too many failed log-ins the answer has a Retry-After', async (t) => {
   const { logIn } = await given(t);
   for (let attempt = 0; attempt < loginFailuresMax; attempt += 1)
     await logIn({ body: '{"username":"jane","password":"wrong"}' });
@@ -183,7 +183,7 @@ test('too many failed log-ins are told when to come back', async (t) => {
   t.equal(answer.headers['retry-after'], '60');
 });
 
-test('a session ends with the log-out, and what was its cookie is worth nothing afterwards', async (t) => {
+test('a log-out ends the session, and its cookie is invalid afterwards', async (t) => {
   const { accounts, send, logIn, session } = await given(t);
   const { cookie, csrf } = await session();
   const other = await session();
@@ -211,7 +211,7 @@ test('a session ends with the log-out, and what was its cookie is worth nothing 
   t.equal((await send('/logout', { method: 'POST', headers: { authorization: basic } })).status, 400);
 });
 
-test('a session does not outlive its password, its user or its day', async (t) => {
+test('a session ends with its password, its user or its day', async (t) => {
   const { accounts, send, session } = await given(t);
   const first = await session();
   await accounts.merge(accounts.users, 'jane', { spec: { password: 'another one' } });
@@ -239,7 +239,7 @@ test('a session does not outlive its password, its user or its day', async (t) =
   t.equal((await send('/mine', { headers: { cookie: (await session()).cookie } })).status, 204);
 });
 
-test('a write by cookie needs its token or a page of this very server', async (t) => {
+test('a write by cookie needs the CSRF token or a page of this very server', async (t) => {
   const { send, session } = await given(t);
   const { cookie, csrf } = await session();
   const other = await session();
@@ -269,7 +269,7 @@ test('a write by cookie needs its token or a page of this very server', async (t
   t.equal((await send('/mine', { headers: { cookie } })).status, 204, 'a read needs none');
 });
 
-test('no header makes another method of a request', async (t) => {
+test('no header overrides the method of a request', async (t) => {
   const { send, session } = await given(t);
   const { cookie } = await session();
   for (const name of ['x-http-method-override', 'x-http-method', 'x-method-override']) {
@@ -278,7 +278,7 @@ test('no header makes another method of a request', async (t) => {
   }
 });
 
-test('another site can make a browser neither log in nor out', async (t) => {
+test('another site can make a browser neither log in nor log out', async (t) => {
   const { accounts, edge, logIn, send, session } = await given(t);
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const body = 'username=jane&password=correct+horse';
@@ -327,7 +327,7 @@ test('another site can make a browser neither log in nor out', async (t) => {
   );
 });
 
-test('no line of the log, no event and no object tells a password, a cookie or a token', async (t) => {
+test('no log line, event or object contains a password, a cookie or a token', async (t) => {
   const { accounts, edge, send, logIn, session } = await given(t);
   const { cookie, csrf } = await session();
   await logIn({ body: '{"username":"jane","password":"a wrong one"}' });
@@ -348,7 +348,7 @@ test('no line of the log, no event and no object tells a password, a cookie or a
     );
 });
 
-test('the log-in past the most sessions a user may have ends the oldest, however many log in at once', async (t) => {
+test("the log-in beyond the quota of sessions ends the user's oldest one, also with many log-ins at once", async (t) => {
   const { accounts, send, session } = await given(t);
   const first = await session();
   const second = await session();

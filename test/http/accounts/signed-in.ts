@@ -10,7 +10,10 @@ export type Reply = {
   readonly body: ReturnType<typeof JSON.parse>;
 };
 
-/** The whole server, called by several users: `as('alice')('GET', path)`. Who is made here logs in with a password of theirs; undefined is a visitor. */
+/**
+ * The whole server, called by several users: `as('alice')('GET', path)`. Users made here have a password and log in
+ * with it; undefined is a visitor.
+ */
 export async function startSignedIn(t: Test, ...users: readonly string[]) {
   const server = await startTestServer();
   t.teardown(async () => server.remove());

@@ -32,7 +32,7 @@ async function given(t: Test, environment: Readonly<Record<string, string>> = {}
   return { clock, server, make, send, statusOf };
 }
 
-test('own tokens, the profile, the password and log-ins share one limit, whichever credential is shown', async (t) => {
+test('own tokens, profile, password and log-ins share one limit, whichever credential is used', async (t) => {
   const { clock, send, statusOf } = await given(t);
   const made = await send(tokens, { method: 'POST', body: { metadata: { name: 'first' }, spec: {} } });
   const {
@@ -80,7 +80,7 @@ test('own tokens, the profile, the password and log-ins share one limit, whichev
   t.strictSame(later, [...Array.from({ length: 10 }, () => 200), 429, 429]);
 });
 
-test('what a plugin writes for a caller with its own rights counts for the caller', async (t) => {
+test("a plugin's writes with the rights of a caller count for the caller", async (t) => {
   const { clock, statusOf } = await given(t, { WRITES_PER_USER: '2' });
   const post = async (place: number, headers = {}): Promise<number> =>
     statusOf('/apis/uc.api.content.svc.run/v1alpha1/posts', {
@@ -104,7 +104,7 @@ for (const [perSecond, status, marked, told] of [
   [2, 429, 20, '20 of 400 objects are deleted or marked for deletion'],
   [30, 200, 300, '"remainingItemCount":100'],
 ] as const) {
-  test(`a deletion of 400 objects by a user who may do ${String(10 * perSecond)} writes says what it did`, async (t) => {
+  test(`a deletion of 400 objects by a user who may do ${String(10 * perSecond)} writes reports the deleted ones`, async (t) => {
     const { clock, server, make, send } = await given(t, { WRITES_PER_USER: String(perSecond) });
     await make('roles', {
       metadata: { name: 'sweeper' },

@@ -91,7 +91,7 @@ const requests = Object.entries(credentials).flatMap(([who, authorization]) =>
     })),
 );
 
-t.test('a HEAD is answered with the head of the GET on every route', async (t) => {
+t.test('HEAD returns the head of the GET on every route', async (t) => {
   const plugged = await temporaryFolder(t);
   await writePlugins(plugged, { headed: plugin });
   const server = await startTestServer({ environment: { PLUGINS_DIRS: plugged } });

@@ -107,7 +107,7 @@ function isEcho(kind: Kind | undefined): boolean {
   return kind?.method === 'POST' && kind.status === 200;
 }
 
-/** What is wrong with the answers to `sequence`, sent as one pipeline cut at `cut`; undefined when nothing is. */
+/** The violation in the answers to `sequence`, sent as one pipeline cut at `cut`; undefined without one. */
 async function wrongWith(port: number, sequence: readonly string[], cut?: number): Promise<string | undefined> {
   const asked = sequence.map((name) => kinds[name]!);
   const bytes = asked.map((kind, place) => bytesOf(kind, `r${String(place)}`)).join('');
@@ -152,7 +152,7 @@ async function allRight(t: Test, runs: readonly (readonly [readonly string[], nu
 const names = Object.keys(kinds);
 const isPlain = (name: string): boolean => kinds[name]?.closes === undefined;
 
-t.test('each kind of request behind each other is answered in order', async (t) => {
+t.test('each kind of request after each other one is answered in order', async (t) => {
   const seconds = (first: string) => names.map((second) => [[first, second, 'GET'], undefined] as const);
   await allRight(t, names.filter(isPlain).flatMap(seconds));
 });

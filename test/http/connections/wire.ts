@@ -10,7 +10,7 @@ export type WireAnswer = {
 
 export type Wire = {
   readonly answers: readonly WireAnswer[];
-  /** What is no whole answer: the bytes behind the last one. */
+  /** The bytes after the last complete answer. */
   readonly rest: string;
 };
 
@@ -58,7 +58,7 @@ function bodyOf(text: string, headers: ReadonlyMap<string, string>): WireBody | 
   }
 }
 
-/** A raw connection: what it sends goes out as it is, what comes is kept as Latin-1. */
+/** A raw connection: sends bytes unchanged, keeps received ones as Latin-1. */
 export class RawConnection {
   readonly socket: Socket;
   text = '';

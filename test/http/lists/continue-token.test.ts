@@ -30,7 +30,7 @@ const token: fc.Arbitrary<ContinueToken> = fc.record(
   { noNullPrototype: true },
 );
 
-t.test('a token says again what it was made of, in characters a query need not escape', async (t) => {
+t.test('a token decodes to its input, and its characters need no escaping in a query', async (t) => {
   fc.assert(
     fc.property(token, (made) => {
       const text = encodeToken(made, identity);
@@ -42,7 +42,7 @@ t.test('a token says again what it was made of, in characters a query need not e
   );
 });
 
-t.test('a token of another query or version is malformed, one of other indexes expired', async (t) => {
+t.test('a token of another query or version is malformed, one of other indexes is expired', async (t) => {
   const [made] = fc.sample(token, 1);
   const text = encodeToken(made!, identity);
   t.match(decodeToken(text, { ...identity, selects: [[], [], []] }), { problem: 'malformed' });
@@ -56,7 +56,7 @@ t.test('a token of another query or version is malformed, one of other indexes e
   t.match(decodeToken(text, { ...identity, type: { ...identity.type, fingerprint: 'other' } }), { problem: 'expired' });
 });
 
-t.test('whatever else is sent as a token is malformed', async (t) => {
+t.test('any other text is a malformed token', async (t) => {
   const [made] = fc.sample(token, 1);
   const parts = JSON.parse(Buffer.from(encodeToken(made!, identity), 'base64url').toString()) as unknown[];
   fc.assert(

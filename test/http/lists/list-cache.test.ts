@@ -67,7 +67,7 @@ function told(
   return bytes === undefined ? undefined : JSON.parse(bytes.toString());
 }
 
-t.test('an answer is given again until an object of its type changes', async (t) => {
+t.test('an answer is reused until an object of its type changes', async (t) => {
   const { cache, changed } = given();
   cache.keep('k', request(), page(5));
   t.match(told(cache.find('k', type, at(5))), { metadata: { resourceVersion: '5' }, items: [{ a: 1 }] });
@@ -76,7 +76,7 @@ t.test('an answer is given again until an object of its type changes', async (t)
   t.equal(cache.find('k', type, at(6)), undefined);
 });
 
-t.test("a change of another type moves the position an answer tells, and a chain's token with it", async (t) => {
+t.test("a change of another type advances the position in an answer and in a chain's token", async (t) => {
   const { cache, changed } = given();
   const first = told(cache.keep('k', request('limit=1'), page(5)));
   changed('gadgets.example.com' as TypeKey, 7);
@@ -86,20 +86,20 @@ t.test("a change of another type moves the position an answer tells, and a chain
   t.strictSame(told(cache.find('k', type, at(7))), second);
 });
 
-t.test('what was read after a change is good although the change is younger than the cache', async (t) => {
+t.test('an answer read after a change is valid although the change is younger than the cache', async (t) => {
   const { cache, changed } = given();
   changed(type.key, 6);
   cache.keep('k', request(), page(6));
   t.ok(cache.find('k', type, at(6)));
 });
 
-t.test('a type declared anew has no answers from before', async (t) => {
+t.test('a redeclared type has no cached answers', async (t) => {
   const { cache } = given();
   cache.keep('k', request(), page(5));
   t.equal(cache.find('k', { ...type }, at(5)), undefined);
 });
 
-t.test('answers are kept up to the bound, the least recently used going first', async (t) => {
+t.test('answers are cached up to the bound, the least recently used one is dropped first', async (t) => {
   const { cache } = given();
   const fifth = 'x'.repeat(listCacheBytesMax / 5);
   for (const key of ['a', 'b', 'c', 'd']) cache.keep(key, request(), page(5, fifth));

@@ -13,7 +13,7 @@ import { startEdge } from '../edge-server.ts';
 const widget = widgetType();
 const count = 20;
 
-test('of many lists that come in one turn, those begin in it that it has time for, and all are answered', async (t) => {
+test('of many lists that arrive in one turn those that fit its time begin in it, and all are answered', async (t) => {
   const writing = await Writing.open(t, { type: widget });
   await writing.write(create({ metadata: { name: 'w1' }, spec: { title: 'T' } }));
   const { models, clock } = writing;

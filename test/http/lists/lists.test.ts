@@ -45,7 +45,7 @@ for (let number = 1; number <= count; number += 1) {
   if (response.status !== 201) throw new Error(await response.text());
 }
 
-t.test('without parameters a list holds everything on one page', async (t) => {
+t.test('without parameters a list is one page with every object', async (t) => {
   const { status, body } = await list();
   const { items, metadata, ...envelope } = body;
   t.equal(status, 200);
@@ -66,7 +66,7 @@ t.test('without parameters a list holds everything on one page', async (t) => {
   t.strictSame(Object.keys(metadata), ['resourceVersion']);
 });
 
-t.test('pages are counted as the envelope says', async (t) => {
+t.test('the envelope counts pages', async (t) => {
   const envelope = async (query: string): Promise<unknown> => {
     const { body } = await list(query);
     return [
@@ -91,7 +91,7 @@ t.test('pages are counted as the envelope says', async (t) => {
   t.strictSame(await envelope('size=5&labelSelector=parity=none'), [1, 5, 0, 0, true, true, false, false, 0]);
 });
 
-t.test("a chain of limit and continue gives each object once, under the first page's resourceVersion", async (t) => {
+t.test("a chain of limit and continue returns each object once, at the first page's resourceVersion", async (t) => {
   const seen: string[] = [];
   const remaining: (number | undefined)[] = [];
   const positions = new Set<string>();
@@ -119,7 +119,7 @@ t.test("a chain of limit and continue gives each object once, under the first pa
   for (let tries = 0; tries < 1_000 && (await list()).body.total > 9; tries += 1) continue;
 });
 
-t.test('a continue token goes on from its own query only', async (t) => {
+t.test('a continue token is valid for its own query only', async (t) => {
   const token = (await list('limit=2&labelSelector=parity=odd')).body.metadata.continue ?? '';
   t.equal((await list(`limit=2&labelSelector=parity=odd&continue=${token}`)).status, 200);
   t.strictSame(
@@ -153,7 +153,7 @@ t.test('selectors and sorts select and sort', async (t) => {
   t.strictSame(names(await list('fieldSelector=spec.size=(2,4)&sort=spec.size,desc&size=1')), ['w4']);
 });
 
-t.test('what is malformed in a query is told with 400, or 422 where Kubernetes does', async (t) => {
+t.test('malformed queries are refused with 400, or 422 where Kubernetes does so', async (t) => {
   const cases: readonly (readonly [string, number])[] = [
     ['page=-1', 400],
     ['page=x', 400],
@@ -175,11 +175,11 @@ t.test('what is malformed in a query is told with 400, or 422 where Kubernetes d
   for (const [query, status] of cases) t.equal((await list(query)).status, status, query);
 });
 
-t.test('parameters that tools send and nobody reads are tolerated', async (t) => {
+t.test('parameters that tools send and the server does not use are ignored', async (t) => {
   t.equal((await list('timeout=32s&pretty=true&fieldManager=kubectl&limit=500&includeObject=Object')).status, 200);
 });
 
-t.test('a list waits for a resourceVersion, and answers an exact one only if it is the present', async (t) => {
+t.test('a list waits for a resourceVersion, and serves an exact one only if it is the current one', async (t) => {
   const { body } = await list();
   const position = body.metadata.resourceVersion;
   t.equal((await list(`resourceVersion=${position}&resourceVersionMatch=NotOlderThan`)).status, 200);
@@ -189,7 +189,7 @@ t.test('a list waits for a resourceVersion, and answers an exact one only if it 
   t.match(await list('resourceVersion=99999999'), { status: 504, body: { reason: 'Timeout' } });
 });
 
-t.test('the same list again is the same, and a change is seen by the next one', async (t) => {
+t.test('a repeated list is equal, and the next one after a change shows it', async (t) => {
   const first = await (await server.call(`${widgets}?sort=spec.size`)).text();
   t.equal(await (await server.call(`${widgets}?sort=spec.size`)).text(), first);
   await server.call(`${widgets}/w1`, {
@@ -207,7 +207,7 @@ t.test('HEAD of a list has no body', async (t) => {
   t.match([response.status, await response.text()], [200, '']);
 });
 
-t.test('a list too long to join is streamed, whole and well-formed, and its slot is given back', async (t) => {
+t.test('a list too long to join is streamed, complete and well-formed, and releases its slot', async (t) => {
   const writes: Promise<Response>[] = [];
   for (let number = 0; number < 1_100; number += 1)
     writes.push(
@@ -232,7 +232,7 @@ t.test('a list too long to join is streamed, whole and well-formed, and its slot
   t.equal((await list('labelSelector=many=yes')).body.items.length, 1_100);
 });
 
-t.test('deleting a collection marks what the selectors choose, answers it, and spares the rest', async (t) => {
+t.test('deleting a collection marks the selected objects, answers with them, and keeps the rest', async (t) => {
   t.equal(
     (await list('labelSelector=many=yes&limit=5', { method: 'DELETE' })).status,
     400,

@@ -31,7 +31,7 @@ function unread(): Socket {
 }
 
 t.test(
-  'eighty readers that take nothing keep no other user from long lists, and lose their places to each other',
+  "eighty readers that read nothing do not block another user's long lists, and lose their slots to each other",
   async (t) => {
     const administration = new Administration(server.url);
     await administration.user('bob');
@@ -50,7 +50,7 @@ t.test(
     t.equal(((await listed.json()) as { items: unknown[] }).items.length, objects);
     t.equal(sockets.filter(({ readableLength }) => readableLength > 0).length, snapshotsPerUserMax, 'the others wait');
     t.notOk(first.closed);
-    // Whoever waits has its turn once one has taken nothing for ten seconds.
+    // A queued list gets a slot once a holder has read nothing for ten seconds.
     const waiting = sockets.find(({ readableLength }) => readableLength === 0);
     if (waiting !== undefined) await once(waiting, 'readable');
     first.resume();

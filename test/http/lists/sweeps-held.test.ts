@@ -11,7 +11,7 @@ import { startEdge } from '../edge-server.ts';
 const widget = widgetType();
 const count = 100;
 
-test('a dry run of the deletion of a collection takes turns', async (t) => {
+test('a dry run of the deletion of a collection yields the event loop', async (t) => {
   const writing = await Writing.open(t, { type: widget });
   await writing.race(
     Array.from({ length: count }, (_, place) =>

@@ -52,7 +52,7 @@ async function bufferedBytes(): Promise<number> {
   return before;
 }
 
-t.test('big lists that nobody reads cost little, and keep nobody from a short one', async (t) => {
+t.test('large unread lists cost little memory, and do not delay a short list', async (t) => {
   const before = await bufferedBytes();
   const sockets = Array.from({ length: clients }, () => unread(widgets, 1));
   const growth = (await bufferedBytes()) - before;
@@ -68,7 +68,7 @@ t.test('big lists that nobody reads cost little, and keep nobody from a short on
   );
 });
 
-t.test('the same list asked many times at once is read once', async (t) => {
+t.test('identical simultaneous lists are read once', async (t) => {
   const before = await bufferedBytes();
   const socket = unread(`${widgets}?limit=4`, askedAtOnce);
   const growth = (await bufferedBytes()) - before;

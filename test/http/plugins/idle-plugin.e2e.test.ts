@@ -1,4 +1,4 @@
-/** Why a rule that speaks of a plugin allows nothing while that plugin is stopped, and who is told. */
+/** A rule that names a stopped plugin allows nothing; the refusal names the reason to the rule's subjects. */
 import t from 'tap';
 
 import { manifestYaml, temporaryFolder, writePlugins } from '../../plugin/host/host-stage.ts';
@@ -20,7 +20,7 @@ const plugins = '/apis/plugin.svc.run/v1alpha1/plugins';
 
 type Reviewed = { readonly allowed: boolean; readonly reason: string };
 
-t.test('the state of a plugin is named to those whose rules speak of it, and to nobody else', async (t) => {
+t.test('a refusal names the state of a plugin to callers whose rules name it, and to nobody else', async (t) => {
   const folder = await temporaryFolder(t);
   await writePlugins(folder, {
     depot: { 'plugin.yaml': manifestYaml('depot', { main: 'main.mjs' }), 'main.mjs': depot },
@@ -60,7 +60,7 @@ t.test('the state of a plugin is named to those whose rules speak of it, and to 
   };
   while ((await phase()) !== 'stopped');
 
-  await t.test('whose rules speak of it', async (t) => {
+  await t.test('callers whose rules name it', async (t) => {
     const lid = '/apis/api.depot.example/v1/lids/a';
     for (const path of [boxes, `${boxes}/a`, `${boxes}/-`, `${boxes}/a/status`, `${boxes}?watch=true`, lid]) {
       const { status, text } = await call('of-depot', path);
@@ -73,7 +73,7 @@ t.test('the state of a plugin is named to those whose rules speak of it, and to 
     t.strictSame(await reviewed('of-one', { ...listing, verb: 'get', name: 'a' }), { allowed: false, reason: stopped });
   });
 
-  await t.test('who may ask about others', async (t) => {
+  await t.test('reviewers of other users', async (t) => {
     const body = { spec: { user: 'of-depot', resourceAttributes: listing } };
     const { text } = await administration.call('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', body);
     t.match(JSON.parse(text), { status: { allowed: false, reason: stopped } });
@@ -109,7 +109,7 @@ t.test('the state of a plugin is named to those whose rules speak of it, and to 
     t.match(other, { allowed: false, reason: /^no rule of the roles/u });
   });
 
-  await t.test('one that has failed, and one that started again', async (t) => {
+  await t.test('a failed plugin, and a restarted one', async (t) => {
     t.match(
       (await reviewed('of-depot', { ...listing, resource: 'crates' })).reason,
       /^the plugin "broken" has failed$/u,

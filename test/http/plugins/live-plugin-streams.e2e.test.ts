@@ -42,7 +42,7 @@ const held = globalThis[Symbol.for('${heldName}')] ??= { events: 0, sockets: 0, 
 const aborted = (signal) => new Promise((resolve) => { if (signal.aborted) resolve(); else signal.addEventListener('abort', resolve, { once: true }); });
 async function* events(signal) {
   held.events += 1;
-  const called = new Promise((resolve) => { held.told = resolve; });
+  const called = new Promise((resolve) => { held.answered = resolve; });
   try { yield { data: 'open' }; await Promise.race([called, aborted(signal)]); if (!signal.aborted) yield { data: 'called' }; await aborted(signal); } finally { held.events -= 1; }
 }
 async function socket({ messages, send }, { client }) {
@@ -55,7 +55,7 @@ async function socket({ messages, send }, { client }) {
 async function call({ signal }) {
   held.calls += 1;
   held.called();
-  held.told();
+  held.answered();
   const answer = await Promise.race([held.answer ?? (async () => { while (held.events > 0) await new Promise((resolve) => { setImmediate(resolve); }); return { body: 'drained' }; })(), aborted(signal)]);
   held.calls -= 1;
   return answer === 'events' ? { events: events(signal) } : answer;
@@ -144,7 +144,7 @@ class Stage {
     );
   }
 
-  /** As whoever looks after the node sees it. */
+  /** As the node's operator sees it. */
   async counted(): Promise<number> {
     const { text } = await ask(this.server.url, '/metrics', { headers: administrator });
     return [...text.matchAll(/^ledgerplane_plugin_streams\{plugin="feeds",transport="\w+"\} (\d+)$/gmu)].reduce(
@@ -153,7 +153,7 @@ class Stage {
     );
   }
 
-  /** Until what it did has come about. */
+  /** Until its effect is visible. */
   async setEnabled(enabled: boolean): Promise<void> {
     const phase = enabled ? 'started' : 'stopped';
     const watching = await Watching.open(this.server.url, pluginPath, { transport: 'json', headers: administrator });
@@ -233,7 +233,7 @@ const losses: readonly {
   },
 ];
 
-t.test('events and sockets end when what allowed them does, and those of others go on', async (t) => {
+t.test('events and sockets end when the permission for them does, and others continue', async (t) => {
   const stage = await Stage.open(t);
   const keeping = await stage.streams(as(bystander));
   for (const [place, { what, given, take }] of losses.entries()) {
@@ -266,7 +266,7 @@ t.test('events and sockets end when what allowed them does, and those of others 
   t.equal(await stage.counted(), 0);
 });
 
-t.test('the client in a stream that goes on may do what its caller may now', async (t) => {
+t.test("the client in an open stream has its caller's current rights", async (t) => {
   const stage = await Stage.open(t);
   const socket = new WebSocket(`${stage.server.url.replace('http', 'ws')}${socketPath}`, { headers: as(bystander) });
   const next = async (): Promise<string> => String(((await once(socket, 'message')) as [Buffer])[0]);
@@ -284,43 +284,40 @@ t.test('the client in a stream that goes on may do what its caller may now', asy
   await once(socket, 'close');
 });
 
-t.test(
-  'a plugin that is disabled ends its streams, and what was asked of it before leaves nothing behind',
-  async (t) => {
-    const stage = await Stage.open(t);
-    const timers = stage.clock.timers;
-    for (let round = 0; round < 5; round += 1) {
-      const streams = await stage.streams(as(bystander));
-      let answer: (answered: unknown) => void = () => undefined;
-      const calls: Promise<number>[] = [];
-      stage.held.answer = new Promise((resolve) => {
-        answer = resolve;
+t.test('disabling a plugin ends its streams, and earlier requests to it leave nothing behind', async (t) => {
+  const stage = await Stage.open(t);
+  const timers = stage.clock.timers;
+  for (let round = 0; round < 5; round += 1) {
+    const streams = await stage.streams(as(bystander));
+    let answer: (answered: unknown) => void = () => undefined;
+    const calls: Promise<number>[] = [];
+    stage.held.answer = new Promise((resolve) => {
+      answer = resolve;
+    });
+    for (let count = 1; count <= 3; count += 1) {
+      const called = new Promise<void>((resolve) => {
+        stage.held.called = resolve;
       });
-      for (let count = 1; count <= 3; count += 1) {
-        const called = new Promise<void>((resolve) => {
-          stage.held.called = resolve;
-        });
-        calls.push(ask(stage.server.url, callPath, { headers: as(bystander) }).then(({ status }) => status));
-        await called;
-      }
-      const disabled = stage.setEnabled(false);
-      t.strictSame([await streams.events.ended(), await streams.socket.ended()], [0, 1012]);
-      await disabled;
-      t.strictSame(await stage.refusals(as(bystander)), [404, 404]);
-      // One after the other: what it would answer, events that may not begin any more, nothing in time.
-      if (round === 0) answer({ body: 'late' });
-      else if (round === 1) answer('events');
-      else stage.clock.advance(pluginRouteMs);
-      t.strictSame(await Promise.all(calls), Array<number>(3).fill([200, 503][round] ?? 504), `round ${String(round)}`);
-      await stage.drained();
-      await stage.setEnabled(true);
-      t.equal(await stage.counted(), 0);
+      calls.push(ask(stage.server.url, callPath, { headers: as(bystander) }).then(({ status }) => status));
+      await called;
     }
-    t.ok(stage.clock.timers <= timers, `${String(timers)} timers before, ${String(stage.clock.timers)} after`);
-  },
-);
+    const disabled = stage.setEnabled(false);
+    t.strictSame([await streams.events.ended(), await streams.socket.ended()], [0, 1012]);
+    await disabled;
+    t.strictSame(await stage.refusals(as(bystander)), [404, 404]);
+    // In order: a normal answer, events that may not begin any more, a timeout.
+    if (round === 0) answer({ body: 'late' });
+    else if (round === 1) answer('events');
+    else stage.clock.advance(pluginRouteMs);
+    t.strictSame(await Promise.all(calls), Array<number>(3).fill([200, 503][round] ?? 504), `round ${String(round)}`);
+    await stage.drained();
+    await stage.setEnabled(true);
+    t.equal(await stage.counted(), 0);
+  }
+  t.ok(stage.clock.timers <= timers, `${String(timers)} timers before, ${String(stage.clock.timers)} after`);
+});
 
-t.test('on SIGTERM streams end and what is in flight is answered', async (t) => {
+t.test('on SIGTERM streams end and requests in flight are answered', async (t) => {
   const cwd = await temporaryFolder(t);
   const server = runCommandLine(['serve'], {
     cwd,

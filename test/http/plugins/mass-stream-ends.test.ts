@@ -18,7 +18,7 @@ const named = ({ authorization }: Shown): Authenticated => ({
   subject: { kind: 'user', name: authorization ?? '', credential: { kind: 'password', uid: 'u' } },
 });
 
-/** Sends to all who are there, as a plugin that has something to say does. */
+/** Sends to all open streams, as a broadcasting plugin does. */
 class Feed {
   readonly sockets: PluginSocket[] = [];
   ended = 0;
@@ -82,7 +82,7 @@ for (const [transport, stopped, lost] of [
 ] as const) {
   for (const cause of ['a plugin stops', 'a right is lost', 'the server stops'] as const) {
     void t.test(
-      `${cause}: ${String(count)} streams (${transport}) end in many turns, and get nothing more`,
+      `${cause}: ${String(count)} streams (${transport}) end in many turns, and receive nothing more`,
       async (t) => {
         const {
           clock,
@@ -116,7 +116,7 @@ for (const [transport, stopped, lost] of [
     );
   }
   void t.test(
-    `who keeps the right misses nothing of what is sent while it is asked about (${transport})`,
+    `a caller that keeps the right receives everything that is sent during the check (${transport})`,
     async (t) => {
       const {
         clock,

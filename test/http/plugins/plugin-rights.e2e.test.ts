@@ -9,7 +9,7 @@ const caller = 'caller';
 const group = 'api.depot.example';
 const at = `/apis/${group}/v1`;
 
-/** Two resources, each with subresources, and what is deeper than resources go: in every group that custom APIs go by. */
+/** Two resources, each with subresources, and deeper paths: in every group of custom APIs. */
 const moduleOfDepot = `
 const groups = ['console.api.depot.example', 'uc.api.depot.example', 'api.depot.example'];
 const shapes = ['boxes', 'boxes/{name}', 'boxes/{name}/lid', 'boxes/{name}/seal', 'crates/{name}/lid', 'boxes/{name}/lid/hinge', 'boxes/{name}/lid/hinge/pin'];
@@ -244,7 +244,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-/** A read is asked for in every way that one can be: all are the same request to whoever decides. */
+/** Every way to request a read: authorization must treat all of them as the same request. */
 const ways = [
   { told: '', query: '', asked: {}, served: 200 },
   { told: ' with watch=true', query: 'watch=true', asked: {}, served: 200 },
@@ -268,23 +268,20 @@ async function unlike(origin: string, call: string, isAllowed: boolean): Promise
   return wrong;
 }
 
-t.test(
-  'each form of a rule allows what it says of custom APIs and nothing beside it, in every transport',
-  async (t) => {
-    const folder = await temporaryFolder(t);
-    await writePlugins(folder, plugins);
-    const server = await startTestServer({ environment: { PLUGINS_DIRS: folder } });
-    t.teardown(async () => server.remove());
-    const administration = new Administration(server.url);
-    await administration.user(caller);
-    await administration.role('one-rule');
-    await administration.bind('caller', 'one-rule', caller);
-    for (const { what, rule, allows, refuses } of cases) {
-      await administration.merge('roles', 'one-rule', { rules: [rule] });
-      const wrong: string[] = [];
-      for (const call of allows) wrong.push(...(await unlike(server.url, call, true)));
-      for (const call of refuses) wrong.push(...(await unlike(server.url, call, false)));
-      t.strictSame(wrong, [], what);
-    }
-  },
-);
+t.test('each form of a rule allows exactly its own custom APIs, in every transport', async (t) => {
+  const folder = await temporaryFolder(t);
+  await writePlugins(folder, plugins);
+  const server = await startTestServer({ environment: { PLUGINS_DIRS: folder } });
+  t.teardown(async () => server.remove());
+  const administration = new Administration(server.url);
+  await administration.user(caller);
+  await administration.role('one-rule');
+  await administration.bind('caller', 'one-rule', caller);
+  for (const { what, rule, allows, refuses } of cases) {
+    await administration.merge('roles', 'one-rule', { rules: [rule] });
+    const wrong: string[] = [];
+    for (const call of allows) wrong.push(...(await unlike(server.url, call, true)));
+    for (const call of refuses) wrong.push(...(await unlike(server.url, call, false)));
+    t.strictSame(wrong, [], what);
+  }
+});

@@ -21,7 +21,7 @@ function served(routes: readonly RouteEndpoint[]): Endpoints {
   return { routes, sockets: [] };
 }
 
-t.test('a handler gets what was asked, decoded once, and nothing of the credentials', async (t) => {
+t.test('a handler gets the request decoded once, without the credentials', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   const seen: RouteRequest[] = [];
@@ -59,7 +59,7 @@ t.test('a handler gets what was asked, decoded once, and nothing of the credenti
   t.equal(request?.signal.aborted, true, 'its signal aborts when the call is over');
 });
 
-t.test('what a handler answers is sent as it says', async (t) => {
+t.test("a handler's answer is sent unchanged", async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   const answers: readonly (readonly [string, RouteHandler, number, string | null, string])[] = [
@@ -95,7 +95,7 @@ t.test('what a handler answers is sent as it says', async (t) => {
   }
 });
 
-t.test("whatever a handler does wrong is 500 for its caller, told in the log by the plugin's name", async (t) => {
+t.test("any fault of a handler is 500 for its caller, and a log line with the plugin's name", async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   const circular: Record<string, unknown> = {};
@@ -110,9 +110,9 @@ t.test("whatever a handler does wrong is 500 for its caller, told in the log by 
     [
       'throws no error',
       () => {
-        throw null;
+        throw null; // eslint-disable-line @typescript-eslint/only-throw-error
       },
-    ], // eslint-disable-line @typescript-eslint/only-throw-error
+    ],
     ['rejects', () => Promise.reject(new Error('secret detail'))],
     ['answers a string', () => 'text'],
     ['answers a list', () => []],
@@ -174,7 +174,7 @@ t.test("whatever a handler does wrong is 500 for its caller, told in the log by 
   t.equal((await edge.call(`${base}/things/x/run`)).status, 200, 'and the next call is as good as ever');
 });
 
-t.test('a handler that never settles is given up after the limit, and its signal aborts', async (t) => {
+t.test('a handler that never settles times out, and its signal aborts', async (t) => {
   const clock = new FakeClock();
   const edge = await startEdge({ clock });
   t.teardown(() => edge.stop());
@@ -200,7 +200,7 @@ t.test('a handler that never settles is given up after the limit, and its signal
   t.equal(signal.aborted, true);
 });
 
-t.test("a caller who goes away aborts the handler's signal", async (t) => {
+t.test("a caller's disconnect aborts the handler's signal", async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   const leaving = new AbortController();
@@ -223,7 +223,7 @@ t.test("a caller who goes away aborts the handler's signal", async (t) => {
   t.pass();
 });
 
-t.test('routes are announced, mounted and unmounted at run time, and never ahead of authorization', async (t) => {
+t.test('routes are announced, mounted and unmounted at run time, and never before their authorization', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   const path = `${base}/things/x/run`;
@@ -250,7 +250,7 @@ t.test('routes are announced, mounted and unmounted at run time, and never ahead
   t.equal(await status(), 404);
 });
 
-t.test("a path that is not a plugin's to serve is refused when it is mounted, and nothing changes", async (t) => {
+t.test("mounting a path outside the plugin's own is refused, and nothing changes", async (t) => {
   const { pluginRoutes, stop } = await startEdge();
   t.teardown(() => stop());
   pluginRoutes.mount('example', served([route(() => ({}))]));
@@ -281,7 +281,7 @@ t.test("a path that is not a plugin's to serve is refused when it is mounted, an
   t.equal(pluginRoutes.find('GET', ['apis', 'example.com', 'v1alpha1', 'things', 'x', 'run']).kind, 'found');
 });
 
-t.test("a refusal that a handler lets pass is its caller's, in the words of the generated API", async (t) => {
+t.test('a refusal that a handler does not catch goes to its caller, in the words of the generated API', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   const table: readonly (readonly [ConstructorParameters<typeof ClientError>[1], object])[] = [
@@ -338,7 +338,7 @@ t.test("a refusal that a handler lets pass is its caller's, in the words of the 
   );
 });
 
-t.test('a route for PATCH is sent merge patches under their own name', async (t) => {
+t.test('a PATCH route receives merge patches under their own media type', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   edge.pluginRoutes.mount(
@@ -358,7 +358,7 @@ t.test('a route for PATCH is sent merge patches under their own name', async (t)
   );
 });
 
-t.test('what routes there are, and whose a path is', async (t) => {
+t.test('the list of routes, and the owner of each path', async (t) => {
   const { pluginRoutes, stop } = await startEdge();
   t.teardown(() => stop());
   const segments = (path: string): readonly string[] => path.slice(1).split('/');
@@ -386,7 +386,7 @@ t.test('what routes there are, and whose a path is', async (t) => {
   t.equal(pluginRoutes.pluginOf(segments(`${base}/others`)), undefined);
 });
 
-t.test('a table covers exactly the paths it finds something at', (t) => {
+t.test('a table covers exactly the paths at which it finds a route', (t) => {
   const plain = fc.constantFrom('a', 'b', 'A', 'a.b', 'run');
   const pattern = fc
     .array(fc.oneof(plain, fc.constantFrom('{x}', '{y}')), { minLength: 1, maxLength: 4 })

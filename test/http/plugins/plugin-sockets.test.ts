@@ -17,7 +17,7 @@ async function closing(socket: WebSocket): Promise<readonly [number, string]> {
   return [code, reason.toString()];
 }
 
-t.test('a socket is served until its handler settles, messages in order', async (t) => {
+t.test('a socket is open until its handler settles, and its messages are in order', async (t) => {
   const { edge, open } = await edgeOf(t, {
     socket: async ({ messages, send }, { params, user }) => {
       send(`${params['name'] ?? ''} ${user.name}`);
@@ -41,7 +41,7 @@ t.test('a socket is served until its handler settles, messages in order', async 
   t.strictSame(edge.pluginRoutes.streams(), []);
 });
 
-t.test('how a socket ends is told by its code', async (t) => {
+t.test('the close code names how a socket ended', async (t) => {
   const never: SocketHandler = async ({ messages }) => {
     for await (const _ of messages);
     await new Promise(() => undefined);
@@ -126,7 +126,7 @@ t.test('how a socket ends is told by its code', async (t) => {
       () => undefined,
     ],
     [
-      'what is not JSON is sent',
+      'a value that is not JSON is sent',
       ({ send }) => {
         send(undefined);
       },
@@ -158,7 +158,7 @@ t.test('how a socket ends is told by its code', async (t) => {
   }
 });
 
-t.test('a plugin that does not read is not sent more than fits, and is closed', async (t) => {
+t.test('a plugin that does not read its messages gets a bounded number, and its socket is closed', async (t) => {
   const never = new Promise<void>(() => undefined);
   const held = withResolvers<PluginSocket>();
   const { clock, open } = await edgeOf(t, {
@@ -185,7 +185,7 @@ t.test('a plugin that does not read is not sent more than fits, and is closed', 
   t.match(await closed, [1013, /does not read/u]);
 });
 
-t.test('a caller who does not read is not waited for: send says no, then the socket is closed', async (t) => {
+t.test('a caller that does not read blocks nothing: send returns false, then the socket closes', async (t) => {
   const held = withResolvers<PluginSocket>();
   const { open } = await edgeOf(t, {
     socket: async (socket) => {
@@ -206,7 +206,7 @@ t.test('a caller who does not read is not waited for: send says no, then the soc
   t.equal((await closing(socket))[0], 1013);
 });
 
-t.test('a peer that answers no ping is cut off', async (t) => {
+t.test('a peer that answers no ping is disconnected', async (t) => {
   const { clock, open, edge } = await edgeOf(t, {
     socket: async ({ messages }) => {
       for await (const _ of messages);
@@ -220,7 +220,7 @@ t.test('a peer that answers no ping is cut off', async (t) => {
   socket.terminate();
 });
 
-t.test('a socket is refused before the handshake, and served by nothing else', async (t) => {
+t.test('a socket is refused before the handshake, and only a socket route serves one', async (t) => {
   const { edge, open } = await edgeOf(t, { socket: () => undefined });
   const status = async (headers: Readonly<Record<string, string>>): Promise<number | undefined> => {
     const socket = open(headers);

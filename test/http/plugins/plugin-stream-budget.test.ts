@@ -102,24 +102,27 @@ async function fill({ send }: PluginSocket, bytes: number): Promise<number> {
   return sent;
 }
 
-t.test("unread sockets of one user stay within the user's bound, and another user's is untouched", async (t) => {
-  const { open, held, streams } = await socketsOf(t);
-  await open('bob');
-  for (const bob of streams.of('bob')) await fill(bob, 100_000);
-  const ofBob = held('bob');
-  t.ok(ofBob > mebibyte / 2 && ofBob < 2 * mebibyte, `${String(ofBob)} bytes wait for bob`);
-  let most = 0;
-  for (let count = 0; count < 8; count += 1) await open('ada');
-  for (const ada of streams.of('ada')) {
-    await fill(ada, 100_000);
-    most = Math.max(most, held('ada'));
-  }
-  t.ok(most > bounds.accountBytesMax / 2 && most <= bounds.accountBytesMax, `${String(most)} bytes at most`);
-  t.ok(streams.ended('ada') >= 4, `${String(streams.ended('ada'))} of ada's 8 were ended`);
-  t.strictSame([streams.ended('bob'), held('bob')], [0, ofBob]);
-});
+t.test(
+  "unread bytes of one user's sockets stay within the user's limit, and another user's socket is unaffected",
+  async (t) => {
+    const { open, held, streams } = await socketsOf(t);
+    await open('bob');
+    for (const bob of streams.of('bob')) await fill(bob, 100_000);
+    const ofBob = held('bob');
+    t.ok(ofBob > mebibyte / 2 && ofBob < 2 * mebibyte, `${String(ofBob)} bytes wait for bob`);
+    let most = 0;
+    for (let count = 0; count < 8; count += 1) await open('ada');
+    for (const ada of streams.of('ada')) {
+      await fill(ada, 100_000);
+      most = Math.max(most, held('ada'));
+    }
+    t.ok(most > bounds.accountBytesMax / 2 && most <= bounds.accountBytesMax, `${String(most)} bytes at most`);
+    t.ok(streams.ended('ada') >= 4, `${String(streams.ended('ada'))} of ada's 8 were ended`);
+    t.strictSame([streams.ended('bob'), held('bob')], [0, ofBob]);
+  },
+);
 
-t.test("past the bound of all, the socket furthest behind is ended, whoever's it is", async (t) => {
+t.test('beyond the common limit the socket furthest behind is closed, of any user', async (t) => {
   const { edge, open, streams } = await socketsOf(t, { bytesMax: 2 * mebibyte });
   for (const user of ['ada', 'bob', 'eve']) await open(user);
   for (const user of ['ada', 'bob', 'eve']) for (const socket of streams.of(user)) await fill(socket, 100_000);
@@ -127,7 +130,7 @@ t.test("past the bound of all, the socket furthest behind is ended, whoever's it
   t.ok(['ada', 'bob', 'eve'].some((user) => streams.ended(user) === 1));
 });
 
-t.test("what a user's watches leave unread counts for the same bound", async (t) => {
+t.test("unread bytes of a user's watches count for the same limit", async (t) => {
   const { edge, open, held, streams } = await socketsOf(t);
   let overflows = 0;
   const watch = edge.outboxes.open(
@@ -148,7 +151,7 @@ t.test("what a user's watches leave unread counts for the same bound", async (t)
   watch.closed();
 });
 
-t.test('of many small messages one write is on its way, and each counts for more than its bytes', async (t) => {
+t.test('small messages are written one at a time, and each counts for more than its bytes', async (t) => {
   const { open, held, streams, connections } = await socketsOf(t, { accountBytesMax: bounds.bytesMax });
   await open('ada');
   for (const ada of streams.of('ada')) {
@@ -165,7 +168,7 @@ t.test('of many small messages one write is on its way, and each counts for more
   t.ok(held('eve') > pluginSocketWaitingBytesMax * 1.2, `${String(held('eve'))} bytes are counted`);
 });
 
-t.test('what was sent arrives whole and in order, text and bytes of every size, before the end', async (t) => {
+t.test('messages arrive complete and in order before the end, text and bytes of every size', async (t) => {
   const sizes = [0, 1, 125, 126, 65_535, 65_536, 700_000];
   const { edge } = await edgeOf(t, {
     socket: async ({ send, drained }) => {
@@ -195,7 +198,7 @@ t.test('what was sent arrives whole and in order, text and bytes of every size, 
   );
 });
 
-t.test("unread events of one user stay within the user's bound, and another user's stream is untouched", async (t) => {
+t.test("unread events of one user stay within the user's limit, and another user's stream is unaffected", async (t) => {
   const streams = new Streams<undefined>();
   let most = 0;
   const given = await edgeOf(t, {

@@ -22,7 +22,7 @@ export function withResolvers<T>(): { readonly promise: Promise<T>; readonly res
   };
 }
 
-/** An edge whose plugin `feeds` has an event stream, a WebSocket, or both. */
+/** An edge with the plugin `feeds`, which has an event stream, a WebSocket, or both. */
 export async function edgeOf(
   t: Test,
   { events, socket }: { readonly events?: RouteHandler; readonly socket?: SocketHandler },

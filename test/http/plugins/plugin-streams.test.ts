@@ -50,7 +50,7 @@ class Source implements AsyncIterableIterator<ServerSentEvent> {
   }
 }
 
-t.test("events are sent as they come, and their end is the answer's", async (t) => {
+t.test('events are sent as the handler yields them, and their end ends the answer', async (t) => {
   const { edge } = await edgeOf(t, {
     events: () => ({
       headers: { 'x-mine': 'yes' },
@@ -126,7 +126,7 @@ for (const [what, events, told] of [
     /bytes/u,
   ],
   [
-    'yields what is not JSON',
+    'yields a value that is not JSON',
     async function* () {
       yield { data: 1 };
       yield { data: 1n };
@@ -134,7 +134,7 @@ for (const [what, events, told] of [
     /not JSON/u,
   ],
 ] as const) {
-  t.test(`a stream that ${what} ends, and the plugin is named`, async (t) => {
+  t.test(`a stream that ${what} ends, and the log names the plugin`, async (t) => {
     const { edge } = await edgeOf(t, { events: () => ({ events: events() as AsyncIterable<ServerSentEvent> }) });
     t.equal(await (await edge.call(eventsPath)).text(), 'data: 1\n\n');
     t.match(
@@ -150,7 +150,7 @@ for (const [what, events, told] of [
   });
 }
 
-t.test("what cannot be streamed is the plugin's failure", async (t) => {
+t.test("a result that cannot be streamed is the plugin's error", async (t) => {
   for (const answer of [
     { events: [] },
     { events: {}, status: 200 },
@@ -164,7 +164,7 @@ t.test("what cannot be streamed is the plugin's failure", async (t) => {
 });
 
 t.test(
-  'a stream outlives the time limit, is kept alive, and ends with its caller, its plugin, its right or the server',
+  'a stream has no time limit, is kept alive, and ends with its caller, its plugin, its right or the server',
   async (t) => {
     for (const how of ['caller', 'plugin', 'right', 'server'] as const) {
       const source = new Source();
@@ -205,7 +205,7 @@ t.test(
   },
 );
 
-t.test('events do not begin for whoever lost the right while they were made', async (t) => {
+t.test('events do not begin for a caller that lost the right during the call', async (t) => {
   let isAllowed = true;
   const source = new Source();
   const edge = await startEdge({
@@ -232,7 +232,7 @@ t.test('events do not begin for whoever lost the right while they were made', as
   t.equal((await edge.call(eventsPath, { headers: { authorization: 'nobody' } })).status, 401);
 });
 
-t.test('a handler is not called whose plugin stopped while the body came', async (t) => {
+t.test('a handler is not called when its plugin stopped while the body arrived', async (t) => {
   const { edge } = await edgeOf(t, {});
   let calls = 0;
   const add = `${base}/feeds/{name}/add`;
@@ -273,7 +273,7 @@ t.test('a handler is not called whose plugin stopped while the body came', async
   }
 });
 
-t.test('the next event is asked for once the last was taken', async (t) => {
+t.test('the next event is requested once the last one is consumed', async (t) => {
   let asked = 0;
   const { edge } = await edgeOf(t, {
     events: () => ({
@@ -290,14 +290,14 @@ t.test('the next event is asked for once the last was taken', async (t) => {
   let before = -1;
   while (before !== asked) {
     before = asked;
-    // Others are served meanwhile, and what is not read is bounded by what connections hold.
+    // Others are served meanwhile, and the buffers of the connections bound the unread data.
     for (let turn = 0; turn < 20; turn += 1) await edge.call('/healthz');
   }
-  t.ok(asked < 500, `${String(asked)} events were made for a reader who reads none`);
+  t.ok(asked < 500, `${String(asked)} events were made for a reader that reads none`);
   leaving.abort();
 });
 
-t.test('one plugin may have so many streams open, all together a few more, and none of what is over', (t) => {
+t.test('open streams are bounded by plugin and in sum, and ended ones do not count', (t) => {
   const streams = new OpenStreams(new FakeClock(), new Outboxes(new FakeClock()));
   const request = requestInfo('GET', eventsPath, 'no watch');
   if (request.kind === 'malformed') throw new Error('a path');

@@ -49,7 +49,7 @@ async function end(socket: Socket, { body }: Slow): Promise<string> {
   return text;
 }
 
-t.test("a request whose type stops being served meanwhile is refused, and is not the server's fault", async (t) => {
+t.test('a request whose type is disabled meanwhile is refused, and not as a server error', async (t) => {
   const folder = await temporaryFolder(t);
   await writePlugins(folder, {
     depot: {

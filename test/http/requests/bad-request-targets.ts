@@ -43,7 +43,7 @@ export const paths = fc.oneof(
     badSegment.map((segment) => `/${segment}/x`),
   ),
   get(
-    'what is not there',
+    'an unknown path',
     [404],
     fc.oneof(
       fc

@@ -44,7 +44,7 @@ export async function exchange(port: number, { what, chunks, ending }: BadReques
   });
 }
 
-/** The answers in what was received; `undefined` for what is no HTTP. */
+/** The answers in the received text; `undefined` for a text that is not HTTP. */
 export function answersIn(received: Buffer): readonly Answer[] | undefined {
   const answers: Answer[] = [];
   let rest = received;
@@ -82,7 +82,7 @@ export function lackOf({ status, head, body }: Answer): string | undefined {
   const isPure = /^content-type: application\/problem\+json/imu.test(head);
   if (!isPure && (members.get('kind') !== 'Status' || members.get('status') !== 'Failure'))
     return 'its body is no Status';
-  return members.get(isPure ? 'status' : 'code') === status ? undefined : 'its body tells another status';
+  return members.get(isPure ? 'status' : 'code') === status ? undefined : 'its body has another status';
 }
 
 /** The code of the close frame at the end of what a WebSocket sent. */

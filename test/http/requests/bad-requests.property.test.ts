@@ -102,23 +102,23 @@ function connections(): number {
 
 const before = { log: await logHead(), connections: connections() };
 
-t.test('bad requests are refused in the words of the problem they are', async () => {
+t.test('bad requests are refused with the words of their problem', async () => {
   await allOf(badRequest, 0.8, refusedAsItShould);
 });
 
-t.test('bad handshakes are refused as any other request', async () => {
+t.test('bad handshakes are refused like any other request', async () => {
   await allOf(badHandshake, 0.05, refusedAsItShould);
 });
 
-t.test('sockets that break the protocol are closed with the code that says so', async () => {
+t.test('sockets that violate the protocol are closed with the matching code', async () => {
   await allOf(badFrames, 0.15, closedAsItShould);
 });
 
-t.test('bodies past every bound are refused', async () => {
+t.test('bodies beyond a limit are refused', async () => {
   for (const bad of hugeRequests) await refusedAsItShould(bad);
 });
 
-t.test('nothing grows with what is refused', async (t) => {
+t.test('refused requests leave no growth', async (t) => {
   await connectionsAre(before.connections);
   const heap = await heapBytes();
   await allOf(badRequest, 0.1, refusedAsItShould);
@@ -129,7 +129,7 @@ t.test('nothing grows with what is refused', async (t) => {
   t.ok(growth < heapGrowthBytesMax, `the heap grew by ${String(growth)} bytes`);
 });
 
-t.test('wrong passwords are refused until they are too many', async () => {
+t.test('wrong passwords are 401 until there are too many', async () => {
   const wrong = Array.from({ length: 40 }, (_, place): BadRequest => ({
     what: 'a wrong password',
     statuses: [401, 429],
@@ -143,7 +143,7 @@ t.test('wrong passwords are refused until they are too many', async () => {
   await Promise.all(wrong.map(refusedAsItShould));
 });
 
-t.test('the log is as it was, and the server well', async (t) => {
+t.test('the log is unchanged, and the server is healthy', async (t) => {
   t.equal(await logHead(), before.log, 'nothing was appended');
   t.equal((await server.call('/readyz')).status, 200);
   t.strictSame(lines, [], "nothing is broken in the log's words");

@@ -5,7 +5,7 @@ import { ask, askRaw, statusesOf } from '../../support/ask.ts';
 import { adminAuthorization, startTestServer, type TestServer } from '../../support/server/start-server.ts';
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
-const marker = 'the title of what was asked for';
+const marker = 'the title of the requested widget';
 /** May read the one widget `held`, and the metrics; nothing else at all. */
 const reader = as('reader');
 
@@ -120,7 +120,7 @@ const malformed: readonly Spelling[] = [
   `/nowhere#/..${widgets}/held`,
 ].map((path) => [path, 400, 400] as const);
 
-t.test('however a path is spelled, it is authorized as what it is routed to', async (t) => {
+t.test('a path in any spelling is authorized as the route that serves it', async (t) => {
   const { server } = await stage(t);
   t.equal((await ask(server.url, '/metrics', { headers: reader })).status, 200);
   for (const path of ['//metrics', '/metrics/', '/%6detrics'])
@@ -136,7 +136,7 @@ t.test('however a path is spelled, it is authorized as what it is routed to', as
       [toReader, toAdministrator, toReader === 400 ? 400 : 401],
       path,
     );
-    t.equal(answered.text.includes(marker), toReader === 200, `${path} shows what it may`);
+    t.equal(answered.text.includes(marker), toReader === 200, `${path} shows the permitted content`);
   }
 });
 
@@ -150,7 +150,7 @@ const [asReader, asAdmin] = [
   `Authorization: ${adminAuthorization}`,
 ];
 
-t.test("two readers of one request's head cannot take it for two", async (t) => {
+t.test("two parsers of one request's head cannot disagree", async (t) => {
   const { server } = await stage(t);
   const get = `GET ${widgets}/other HTTP/1.1`;
   const smuggled = head(get, [asAdmin]);
@@ -269,7 +269,7 @@ const claims: readonly Readonly<Record<string, string>>[] = [
   { 'x-forwarded-client-cert': 'Subject="CN=admin"' },
 ];
 
-t.test('no header says who sends a request or where to but the ones that do', async (t) => {
+t.test('only known headers set the sender or the target of a request', async (t) => {
   const { server } = await stage(t);
   for (const claimed of claims) {
     const what = JSON.stringify(claimed);
@@ -292,7 +292,7 @@ t.test('no header says who sends a request or where to but the ones that do', as
     t.equal((await ask(server.url, `${widgets}/other`, { headers: { [name]: 'admin', ...reader } })).status, 403, name);
 });
 
-t.test('no header, parameter or member makes another method of a request', async (t) => {
+t.test('no header, parameter or member overrides the method of a request', async (t) => {
   const { server, administration } = await stage(t);
   const overrides = ['x-http-method-override', 'x-http-method', 'x-method-override', '_method'];
   for (const method of ['DELETE', 'PUT', 'PATCH']) {

@@ -48,7 +48,7 @@ async function given(t: Test, proxies: readonly string[], host = '127.0.0.1') {
     });
 }
 
-test('headers of a peer that is no trusted proxy do not count', async (t) => {
+test('headers of an untrusted peer are ignored', async (t) => {
   const sent = {
     'x-forwarded-for': '192.0.2.1',
     forwarded: 'for=192.0.2.1',
@@ -62,7 +62,7 @@ test('headers of a peer that is no trusted proxy do not count', async (t) => {
   }
 });
 
-test('the address is the first one from the right that is no trusted proxy', async (t) => {
+test('the address is the first one from the right that is not a trusted proxy', async (t) => {
   const senderOf = await given(t, ['127.0.0.0/8', '10.0.0.0/8', '2001:db8:ffff::/48']);
   const cases: readonly [string, string][] = [
     ['192.0.2.1', '192.0.2.1'],
@@ -102,7 +102,7 @@ test('the address is the first one from the right that is no trusted proxy', asy
   for (const [header, address] of forwarded) t.equal((await senderOf({ forwarded: header })).address, address, header);
 });
 
-test('what names no address ends the walk at the last hop that was named', async (t) => {
+test('an entry without an address ends the walk at the last named hop', async (t) => {
   const senderOf = await given(t, ['127.0.0.1', '10.0.0.0/8']);
   const malformed = [
     '',
@@ -169,7 +169,7 @@ test('what names no address ends the walk at the last hop that was named', async
   }
 });
 
-test('where Forwarded and X-Forwarded-For name different clients neither counts', async (t) => {
+test('where Forwarded and X-Forwarded-For name different clients both are ignored', async (t) => {
   const senderOf = await given(t, ['127.0.0.1', '10.0.0.1']);
   t.equal(
     (await senderOf({ forwarded: 'for=192.0.2.1, for=10.0.0.1', 'x-forwarded-for': '192.0.2.1' })).address,
@@ -179,7 +179,7 @@ test('where Forwarded and X-Forwarded-For name different clients neither counts'
   t.equal((await senderOf({ forwarded: 'for=192.0.2.1', 'x-forwarded-for': '' })).address, '127.0.0.1');
 });
 
-test('hops and their lengths are bounded, however long the header', async (t) => {
+test('the number of hops and their lengths are bounded, for any length of the header', async (t) => {
   const senderOf = await given(t, ['127.0.0.1', '10.0.0.0/8']);
   const hops = (count: number) => Array.from({ length: count }, (_, place) => `10.0.0.${String(count - place)}`);
   t.equal(
@@ -209,7 +209,7 @@ test('hops and their lengths are bounded, however long the header', async (t) =>
   }
 });
 
-test('an IPv4-mapped peer is its IPv4 address, trusted and shown as that', async (t) => {
+test('an IPv4-mapped peer is trusted and shown as its IPv4 address', async (t) => {
   const senderOf = await given(t, ['127.0.0.2'], '::');
   t.equal((await senderOf({ 'x-forwarded-for': '192.0.2.1' }, '127.0.0.1')).address, '127.0.0.1');
   t.equal((await senderOf({ 'x-forwarded-for': '192.0.2.1' }, '127.0.0.2')).address, '192.0.2.1');

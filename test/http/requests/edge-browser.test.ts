@@ -87,7 +87,7 @@ async function given(t: Test) {
   return { edge, send, upgrade };
 }
 
-test("no other site's page watches, by whatever credential and transport", async (t) => {
+test("no other site's page can watch, with any credential and transport", async (t) => {
   const { edge, send, upgrade } = await given(t);
   const own = `http://127.0.0.1:${String(edge.port)}`;
   const foreign = [
@@ -126,7 +126,7 @@ test("no other site's page watches, by whatever credential and transport", async
   }
 });
 
-test('a write by cookie needs what only a page of this server has', async (t) => {
+test('a write by cookie needs a token that only a page of this server has', async (t) => {
   const { send } = await given(t);
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
     t.equal((await send('/login/more', { cookie }, method)).status, 403, method);
@@ -137,7 +137,7 @@ test('a write by cookie needs what only a page of this server has', async (t) =>
   t.equal((await send('/login/more', { cookie, 'x-csrf-token': csrfTokenOf('another') }, 'POST')).status, 403);
 });
 
-test('a log-in looks past the cookie, and at nothing else', async (t) => {
+test('a log-in ignores the cookie, and no other check', async (t) => {
   const { send } = await given(t);
   for (const path of ['/login', '/login/', '//login', '/%6Cogin', '/login?x=1'])
     t.match(
@@ -156,14 +156,14 @@ test('a log-in looks past the cookie, and at nothing else', async (t) => {
     t.equal((await send(path, { cookie: 'ledgerplane_session=dead' }, method)).status, 401, path);
 });
 
-test('who is not let in is asked for credentials, a page with a dead session by the page itself', async (t) => {
+test('an unauthenticated caller gets a Basic challenge, a page with an ended session a Cookie challenge', async (t) => {
   const { send } = await given(t);
   t.match(await send(widgets.path, {}), { status: 401, challenge: /^Basic / });
   t.match(await send(widgets.path, { authorization: 'wrong' }), { status: 401, challenge: /^Basic / });
   t.match(await send(widgets.path, { cookie: 'ledgerplane_session=dead' }), { status: 401, challenge: /^Cookie / });
 });
 
-test('while credentials cannot be checked probes are answered, and nothing else', async (t) => {
+test('while credentials cannot be checked only probes are answered', async (t) => {
   const { send } = await given(t);
   for (const path of ['/healthz', '/readyz'])
     t.match(await send(path, { authorization: 'later' }), { status: 200, text: 'ok' }, path);
@@ -177,7 +177,7 @@ test('while credentials cannot be checked probes are answered, and nothing else'
   t.equal((await send('/healthz', { authorization: 'wrong' })).status, 401, 'wrong ones are wrong all the same');
 });
 
-test('an If-Match that cannot be read is no condition that fails', async (t) => {
+test('an unparsable If-Match is not a failed precondition', async (t) => {
   const { send } = await given(t);
   const status = async (value: string) =>
     (await send('/healthz', { authorization: 'admin', 'if-match': value })).status;

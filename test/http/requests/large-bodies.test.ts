@@ -13,7 +13,7 @@ import { startEdge } from '../edge-server.ts';
 const widget = widgetType();
 const count = 20;
 
-test('large bodies that are complete in one turn are decoded in several, and all are answered', async (t) => {
+test('large bodies that complete in one turn are decoded in several, and all are answered', async (t) => {
   const writing = await Writing.open(t, { type: widget });
   const { models, clock } = writing;
   let decided = 0;

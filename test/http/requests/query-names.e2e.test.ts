@@ -1,4 +1,4 @@
-/** Query parameters whose names are nearly those that are known, and `at`, on a whole server. */
+/** Query parameters with nearly known names, and `at`, on a whole server. */
 import t from 'tap';
 
 import { checkParameterNames } from '../../../src/http/query-names.ts';
@@ -89,7 +89,7 @@ function spellingsOf(name: string): readonly string[] {
   return spelt.filter((one) => !known.includes(one));
 }
 
-t.test('what is nearly a known name names the one that is probably meant', async (t) => {
+t.test('a nearly known name is refused with the probable one', async (t) => {
   for (const name of known) {
     t.equal(meantBy(`${name}=1`), undefined, name);
     const named = (spelt: string): boolean =>
@@ -104,7 +104,7 @@ t.test('what is nearly a known name names the one that is probably meant', async
     t.match(meantBy(`${at}=1`), /^at: past states are not supported yet/u, at);
 });
 
-t.test('what tools send is ignored, and so is what is no spelling of anything', async (t) => {
+t.test('parameters of common tools and unrelated names are ignored', async (t) => {
   for (const name of others) t.equal(meantBy(`${encodeURIComponent(name)}=1`), undefined, name);
   for (const name of ['lmt', 'selectorLabel', 'pagesize', 'sortBy', 'sizes2', 'watching', 'x'.repeat(60_000)]) {
     t.equal(meantBy(`${name}=1`), undefined, name.slice(0, 20));
@@ -118,7 +118,7 @@ const depot = `export default {
   sockets: [{ path: '/apis/api.depot.example/v1/feed', handler: ({ send }) => { send('served'); } }],
 };\n`;
 
-t.test("the platform's paths refuse such names, and plugins' own routes get them", async (t) => {
+t.test("the platform's paths refuse such names, and plugins' own routes receive them", async (t) => {
   const folder = await temporaryFolder(t);
   const files = { 'plugin.yaml': manifestYaml('depot', { main: 'main.mjs' }), 'main.mjs': depot };
   await writePlugins(folder, { depot: files });
@@ -177,7 +177,7 @@ t.test("the platform's paths refuse such names, and plugins' own routes get them
   const { text } = await call(`${boxes}/a`);
   t.match(JSON.parse(text), { metadata: { version: 0 }, spec: {} }, 'nothing was written');
   t.equal((await call(`${boxes}?watch=true&timeoutSecond=1`)).status, 400);
-  t.equal((await call(`${boxes}?Watch=true`)).status, 400, 'what was to be a watch is no list');
+  t.equal((await call(`${boxes}?Watch=true`)).status, 400, 'a misspelled watch is not served as a list');
   const ignored = 'pretty=true&timeout=32s&_=1&fieldManager=x&force=true&exact=true&export=true&orphanDependents=false';
   for (const query of [ignored, 'propagationPolicy=nonsense&dryRun=All']) {
     t.equal((await call(`${boxes}/a?${query}`)).status, 200, query);

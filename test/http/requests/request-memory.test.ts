@@ -14,7 +14,7 @@ import { startEdge } from '../edge-server.ts';
 
 const megabyte = Buffer.alloc(1_048_575, 0x20);
 
-test('half-sent bodies of one user are bounded, keep nobody else out, and are given back', async (t) => {
+test('half-sent bodies of one user are bounded, block no other user, and are released', async (t) => {
   const held = new HeldBytes();
   const subjectOf = (name = ''): Subject => ({ kind: 'user', name, credential: { kind: 'password', uid: name } });
   const edge = await startEdge({
@@ -72,7 +72,7 @@ test('half-sent bodies of one user are bounded, keep nobody else out, and are gi
   t.equal((await post('mallory', '{}')).status, 200);
 });
 
-test('what a body is read into counts, and a body in tiny pieces is read as one', async (t) => {
+test('the buffer of a body counts, and a body in tiny chunks is read as one', async (t) => {
   const held = new HeldBytes();
   let most = 0;
   const edge = await startEdge({

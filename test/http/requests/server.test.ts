@@ -22,7 +22,7 @@ function servedRegistry(): TypeRegistry {
   return registry;
 }
 
-/** A reader whose lists are streams of `slices`, which tells how many are open. */
+/** A reader whose lists are streams of `slices`, and which counts the open ones. */
 class StreamingReader extends MemoryObjects {
   open = 0;
   mostOpen = 0;
@@ -61,7 +61,7 @@ class StreamingReader extends MemoryObjects {
   }
 }
 
-t.test('a type whose indexes are being built answers 503, and one that was removed 404', async (t) => {
+t.test('a type with indexes under construction answers 503, and a removed one 404', async (t) => {
   const registry = new TypeRegistry();
   registry.register(type);
   const edge = await startEdge({ registry });
@@ -74,14 +74,14 @@ t.test('a type whose indexes are being built answers 503, and one that was remov
       path,
     );
   }
-  t.match(await (await edge.call('/apis')).json(), { groups: [] }, 'discovery names what is served');
+  t.match(await (await edge.call('/apis')).json(), { groups: [] }, 'discovery names the served types');
   registry.serve(type.key);
   t.equal((await edge.call(type.path)).status, 200);
   registry.remove(type.key);
   t.equal((await edge.call(type.path)).status, 404);
 });
 
-t.test('readiness says why not', async (t) => {
+t.test('an unready server names the reason', async (t) => {
   const reasons = ['read models are catching up'];
   const edge = await startEdge({ readiness: () => reasons });
   t.teardown(() => edge.stop());
@@ -92,7 +92,7 @@ t.test('readiness says why not', async (t) => {
   t.equal((await edge.call('/livez')).status, 200);
 });
 
-t.test("an unexpected failure is 500, its detail only in the log under the request's id", async (t) => {
+t.test("an unexpected error is 500, with its detail only in the log under the request's id", async (t) => {
   const reader = new MemoryObjects(new MemoryLog(), systemClock, []);
   reader.get = () => {
     throw new Error('secret detail');
@@ -107,7 +107,7 @@ t.test("an unexpected failure is 500, its detail only in the log under the reque
   t.match(line, { level: 'error', fields: { requestId: 'my-id', error: /secret detail/u } });
 });
 
-t.test('a watch goes to its endpoint by all three of its ways', async (t) => {
+t.test('a watch reaches its endpoint by all three transports', async (t) => {
   const edge = await startEdge({ registry: servedRegistry() });
   t.teardown(() => edge.stop());
   t.equal(await (await edge.call(`${type.path}?watch=true`)).text(), 'open');
@@ -133,7 +133,7 @@ t.test('a watch goes to its endpoint by all three of its ways', async (t) => {
   t.equal(upgraded, 'upgraded');
 });
 
-t.test('streamed lists hold no more snapshots at once than the bound', async (t) => {
+t.test('streamed lists hold at most as many snapshots as the limit', async (t) => {
   const reader = new StreamingReader(Buffer.from('{"a":1}'), 3);
   const edge = await startEdge({ registry: servedRegistry(), reader });
   t.teardown(() => edge.stop());
@@ -148,7 +148,7 @@ t.test('streamed lists hold no more snapshots at once than the bound', async (t)
   t.equal(reader.open, 0);
 });
 
-t.test('a long list is refused for a moment when watches hold every snapshot', async (t) => {
+t.test('a long list is refused with a retry delay while watches hold every snapshot', async (t) => {
   const reader = new StreamingReader(Buffer.from('{"a":1}'), 3);
   const edge = await startEdge({ registry: servedRegistry(), reader });
   t.teardown(() => edge.stop());
@@ -162,7 +162,7 @@ t.test('a long list is refused for a moment when watches hold every snapshot', a
   t.equal((await edge.call(type.path)).status, 200);
 });
 
-t.test('a list that fits one answer takes no place among those that read snapshots', async (t) => {
+t.test('a list that fits one answer takes no snapshot slot', async (t) => {
   const reader = new MemoryObjects(new MemoryLog(), systemClock, []);
   const edge = await startEdge({ registry: servedRegistry(), reader });
   t.teardown(() => edge.stop());
@@ -176,7 +176,7 @@ t.test('a list that fits one answer takes no place among those that read snapsho
   t.equal(reader.snapshots.held, snapshotPlacesMax);
 });
 
-t.test('a reader too slow for its snapshot is cut off, and a reader that leaves gives it back', async (t) => {
+t.test('a reader too slow for its snapshot is disconnected, and one that leaves releases it', async (t) => {
   const clock = new FakeClock();
   const reader: ObjectReader & StreamingReader = new StreamingReader(Buffer.alloc(1_048_576, '1'), 1_000);
   const edge = await startEdge({ registry: servedRegistry(), reader, clock });
@@ -213,7 +213,7 @@ t.test('a reader too slow for its snapshot is cut off, and a reader that leaves 
   t.equal(reader.open, 0);
 });
 
-t.test('closing lets what is in flight end, and cuts what does not', async (t) => {
+t.test('closing completes requests in flight, and disconnects the rest', async (t) => {
   const registry = servedRegistry();
   let called: (release: () => void) => void = () => undefined;
   const calling = new Promise<() => void>((resolve) => {
@@ -267,7 +267,7 @@ t.test('closing lets what is in flight end, and cuts what does not', async (t) =
   t.equal(edge.lines.at(-1)?.level, 'warn');
 });
 
-t.test('a connection that has said nothing keeps no server from closing', async (t) => {
+t.test('a silent connection does not keep the server from closing', async (t) => {
   const edge = await startEdge({ registry: servedRegistry(), clock: new FakeClock() });
   const silent = connect(edge.port, '127.0.0.1');
   const ended = new Promise<void>((resolve) => {

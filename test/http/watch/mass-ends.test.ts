@@ -95,7 +95,7 @@ for (const cause of causes) {
 }
 
 void t.test(
-  'while rights are asked about, nobody who loses them gets anything, and those who keep them miss nothing',
+  'during a check of rights no watcher that loses them receives anything, and those that keep them miss nothing',
   async (t) => {
     const clock = new ToilingClock();
     const server = await WatchServer.start(t, { clock });

@@ -96,7 +96,7 @@ const resource = (group: string, resources: string, verbs: string): Rule => ({
   verbs: verbs.split(','),
 });
 
-t.test('whoever may watch is told that nothing is served, and not that the right is gone', async (t) => {
+t.test('a caller that may watch learns that nothing is served, and not that the right was revoked', async (t) => {
   const folder = await temporaryFolder(t);
   await writePlugins(folder, {
     depot: { 'plugin.yaml': manifestYaml('depot', { main: 'main.mjs' }), 'main.mjs': depot },
@@ -106,7 +106,7 @@ t.test('whoever may watch is told that nothing is served, and not that the right
   const caller = new Caller(server);
   await caller.ready();
 
-  await t.test('a type that no plugin has', async (t) => {
+  await t.test('a type without a plugin', async (t) => {
     await caller.may(resource('none.example', 'things', 'watch'));
     for (const path of [
       '/apis/none.example/v1/things',
@@ -138,12 +138,12 @@ t.test('whoever may watch is told that nothing is served, and not that the right
     }
     t.strictSame(statuses(await caller.watch('/apis/none.example/v1')), all(404), 'discovery is read by everybody');
     await caller.may(resource('none.example', 'things', 'list,get'), resource('none.example', 'things/status', 'get'));
-    t.strictSame(statuses(await caller.watch('/apis/none.example/v1/things')), all(403), 'who may list may not watch');
+    t.strictSame(statuses(await caller.watch('/apis/none.example/v1/things')), all(403), 'list does not include watch');
     t.equal(await caller.status('/apis/none.example/v1/things'), 404);
     t.strictSame(statuses(await caller.watch('/apis/none.example/v1/things/a/status')), all(404), 'a subresource');
   });
 
-  await t.test('what a plugin serves itself is read', async (t) => {
+  await t.test('a path that the plugin serves itself is read', async (t) => {
     await caller.may(resource('api.depot.example', 'lids,feeds', 'get'));
     const [, , , events] = await caller.watch(`${custom}/lids/a`);
     t.match(events, { status: 200, text: 'data: served\n\n' });
@@ -157,13 +157,13 @@ t.test('whoever may watch is told that nothing is served, and not that the right
     t.match((await caller.ask(`${custom}/feeds/a`, { upgrade: true })).text, /cannot get resource/u);
   });
 
-  await t.test('what the platform serves itself is read', async (t) => {
+  await t.test('a path that the platform serves itself is read', async (t) => {
     await caller.may();
     t.equal((await caller.ask('/apis/uc.api.svc.run/v1alpha1/users/-?watch=true')).status, 200);
     t.equal((await caller.ask('/apis/uc.api.svc.run/v1alpha1/personalaccesstokens?watch=true')).status, 405);
   });
 
-  await t.test('a plugin that is stopped, and loaded again', async (t) => {
+  await t.test('a plugin that is disabled, and enabled again', async (t) => {
     await caller.may(resource('depot.example', 'boxes', 'watch'), resource('depot.example', 'boxes/status', 'get'));
     t.equal((await caller.ask(`${boxes}?watch=true`, { headOnly: true })).status, 200);
     await caller.enable(false);

@@ -174,7 +174,7 @@ void t.test('many unread joins of one audience cost their bytes once', async (t)
     watcherBytesMax: 4 * mebibyte,
   });
   const resourceVersion = await position(server);
-  // What is recent is kept while somebody watches.
+  // Recent changes are cached while somebody watches.
   const first = await watch(server, 'dave', resourceVersion);
   first.resume();
   for (let object = 0; object < objects; object += 1) await write();

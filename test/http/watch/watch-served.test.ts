@@ -78,7 +78,7 @@ async function must(response: Promise<Response>, status: number): Promise<{ meta
   return body;
 }
 
-void test('a life of an object as its watchers see it, a selection among them', async (t) => {
+void test('watchers see the whole life of an object, also through a selector', async (t) => {
   const server = await started(t);
   const {
     metadata: { resourceVersion },
@@ -93,7 +93,7 @@ void test('a life of an object as its watchers see it, a selection among them', 
   t.strictSame(await all.story(5), ['ADDED a', 'MODIFIED a', 'MODIFIED a', 'MODIFIED a marked', 'DELETED a marked']);
   t.strictSame(await gold.story(5), ['ADDED a', 'DELETED a', 'ADDED a', 'MODIFIED a marked', 'DELETED a marked']);
 
-  // The same from the log, as one who comes later sees it.
+  // The same from the log, as a later watcher sees it.
   const later = new Watching(server, `resourceVersion=${resourceVersion}&labelSelector=example.com/tier%3Dgold`);
   await later.story(5);
   t.strictSame(later.seen, gold.seen, 'byte for byte');
@@ -126,7 +126,7 @@ void test('a watch resumes across a restart, from the log', async (t) => {
   for (const { socket } of [resumed, fresh]) socket.terminate();
 });
 
-void test('many writers, watchers that come and go: each sees every change once, in order', async (t) => {
+void test('with many writers and watchers that reconnect each watcher sees every change once, in order', async (t) => {
   const server = await started(t);
   const steady = new Watching(server, '');
   await once(steady.socket, 'open');
@@ -158,7 +158,7 @@ void test('many writers, watchers that come and go: each sees every change once,
   steady.socket.terminate();
 });
 
-void test('a visitor gets no watch: 401 before the upgrade', async (t) => {
+void test("a visitor's watch is 401 before the upgrade", async (t) => {
   const server = await started(t);
   const socket = new WebSocket(`${server.url.replace('http:', 'ws:')}${widgets}`);
   const [, res] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];

@@ -59,7 +59,7 @@ async function open(url: string, headers: Record<string, string> = {}): Promise<
 
 const sse = { accept: 'text/event-stream' };
 
-void test('JSON lines: headers at once, the state, then each change with the very bytes of the answer', async (t) => {
+void test('JSON lines: headers at once, the state, then each change with the exact bytes of the answer', async (t) => {
   const server = await WatchServer.start(t);
   await server.write('a', { text: 'ä\n"' });
   const stream = await open(server.url());
@@ -83,14 +83,14 @@ void test('JSON lines: headers at once, the state, then each change with the ver
   );
 });
 
-void test('headers come before there is anything to say', async (t) => {
+void test('headers precede the first event', async (t) => {
   const server = await WatchServer.start(t);
   const stream = await open(server.url());
   t.equal(stream.res.statusCode, 200);
   t.equal(stream.text, '');
 });
 
-void test('list at p and watch from p: what an item path and a selector show', async (t) => {
+void test('list at p and watch from p: events by item path and by selector', async (t) => {
   const server = await WatchServer.start(t);
   const from = await server.write('a', { labels: { app: 'x' } });
   const one = await open(server.url(`resourceVersion=${from.toString()}`, 'b'));
@@ -122,7 +122,7 @@ void test('a position ahead of the log is an ERROR event with a Status, and then
   await stream.until(({ ended }) => ended === 'cleanly');
 });
 
-void test('what is wrong with a watch is answered before it begins', async (t) => {
+void test('an invalid watch is refused before it begins', async (t) => {
   const server = await WatchServer.start(t);
   for (const [query, status, reason] of [
     ['resourceVersion=x', 400, 'BadRequest'],
@@ -136,7 +136,7 @@ void test('what is wrong with a watch is answered before it begins', async (t) =
   t.equal(server.hub.size, 0);
 });
 
-void test('a silent stream gets an empty line within a keep-alive, and a timed one ends cleanly with a bookmark', async (t) => {
+void test('a silent stream gets an empty line in each keep-alive, and a timed one ends cleanly with a bookmark', async (t) => {
   const server = await WatchServer.start(t);
   await server.write('a');
   const stream = await open(server.url('resourceVersion=1&timeoutSeconds=12&allowWatchBookmarks=true'));
@@ -150,7 +150,7 @@ void test('a silent stream gets an empty line within a keep-alive, and a timed o
   );
 });
 
-void test('bookmarks come on time, whatever a selector hides', async (t) => {
+void test('bookmarks are sent on time, with any selector', async (t) => {
   const server = await WatchServer.start(t);
   const stream = await open(server.url('allowWatchBookmarks=true&labelSelector=app'));
   await server.write('a');
@@ -159,7 +159,7 @@ void test('bookmarks come on time, whatever a selector hides', async (t) => {
   t.match(bookmark, { type: 'BOOKMARK', object: { metadata: { resourceVersion: '1' } } });
 });
 
-void test("an informer's stream: the state, the marked bookmark, what follows", async (t) => {
+void test("an informer's stream: the state, the marked bookmark, later changes", async (t) => {
   const server = await WatchServer.start(t);
   await server.write('a');
   const stream = await open(
@@ -202,7 +202,7 @@ void test('server-sent events: no id within the state, then the position of each
   t.match(resumed.text, /^id: 3\ndata: /u);
 });
 
-void test('a silent event source gets a comment and the position reached', async (t) => {
+void test('a silent event source gets a comment and the current position', async (t) => {
   const server = await WatchServer.start(t);
   const stream = await open(server.url('labelSelector=app'), sse);
   await stream.until(({ text }) => text === 'id: 0\n\n');
@@ -211,7 +211,7 @@ void test('a silent event source gets a comment and the position reached', async
   await stream.until(({ text }) => text.endsWith(':\nid: 1\n\n'));
 });
 
-void test('shutting down ends streams cleanly, and later ones are refused', async (t) => {
+void test('a shutdown ends streams cleanly, and refuses later ones', async (t) => {
   const server = await WatchServer.start(t);
   const stream = await open(server.url());
   server.hub.closeAll();
@@ -221,7 +221,7 @@ void test('shutting down ends streams cleanly, and later ones are refused', asyn
   t.equal(refused.headers.get('retry-after'), '1');
 });
 
-void test('lost rights end a stream with the reason', async (t) => {
+void test('a lost right ends a stream with the reason', async (t) => {
   const server = await WatchServer.start(t);
   const stream = await open(server.url());
   server.hub.recheck(() => false);
@@ -229,7 +229,7 @@ void test('lost rights end a stream with the reason', async (t) => {
   await stream.until(({ ended }) => ended === 'cleanly');
 });
 
-void test('a type that is served no more ends a stream with a Status, whatever its form', async (t) => {
+void test('a type that is no longer served ends a stream with a Status, in every form', async (t) => {
   const server = await WatchServer.start(t);
   const streams = [await open(server.url()), await open(server.url(), sse)];
   server.hub.closeType(server.type.key);
@@ -258,7 +258,7 @@ void test('too many watches are refused with 429', async (t) => {
   t.ok(refused.headers.get('retry-after'));
 });
 
-void test('a reader that stops is cut off, others go on, and it finds whole events up to its end', async (t) => {
+void test('a reader that stops is disconnected, others continue, and it finds complete events up to its end', async (t) => {
   const server = await WatchServer.start(t);
   const slow = connect(server.port, '127.0.0.1');
   slow.write(`GET ${server.type.path}?resourceVersion=0 HTTP/1.1\r\nHost: localhost\r\n\r\n`);
@@ -284,7 +284,7 @@ void test('a reader that stops is cut off, others go on, and it finds whole even
   slow.destroy();
 });
 
-void test('a reader that stays away is cut off for good', async (t) => {
+void test('a reader that stays away is disconnected for good', async (t) => {
   const server = await WatchServer.start(t);
   const slow = connect(server.port, '127.0.0.1');
   slow.on('error', () => undefined);
@@ -301,7 +301,7 @@ void test('a reader that stays away is cut off for good', async (t) => {
   slow.destroy();
 });
 
-void test('a peer that goes is forgotten', async (t) => {
+void test('a disconnected peer is dropped', async (t) => {
   const server = await WatchServer.start(t);
   const stream = await open(server.url());
   t.equal(server.hub.size, 1);
@@ -313,7 +313,7 @@ void test('a peer that goes is forgotten', async (t) => {
   t.equal(server.clock.timers, 0);
 });
 
-void test('HEAD is answered with the head of a watch', async (t) => {
+void test('HEAD returns the head of a watch', async (t) => {
   const server = await WatchServer.start(t);
   const response = await fetch(server.url(), { method: 'HEAD' });
   t.equal(response.status, 200);
