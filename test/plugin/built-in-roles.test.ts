@@ -17,7 +17,7 @@ import { shown } from '../support/writing.ts';
 
 const folder = resolve(import.meta.dirname, '../../../roles');
 
-/** Applies the built-in roles as a start does; answers what the operator is told. */
+/** Applies the built-in roles as a start does; returns the log lines for the operator. */
 async function started(access: Access, from = folder): Promise<readonly string[]> {
   const told: string[] = [];
   const note = (message: string, fields?: unknown): void => {
@@ -47,7 +47,7 @@ function namesOf(access: Access): readonly string[] {
   return [...access.permissions.roles()].map(({ name }) => name).sort();
 }
 
-test('a first start makes the built-in roles, a second one writes nothing', async (t) => {
+test('a first start creates the built-in roles, a second one writes nothing', async (t) => {
   const access = await Access.open(t);
   t.strictSame(await started(access), []);
   const built = ['anonymous', 'authenticated', 'guest', 'post-author', 'post-contributor', 'post-editor', 'super-role'];
@@ -61,7 +61,7 @@ test('a first start makes the built-in roles, a second one writes nothing', asyn
   t.equal((await access.recorded()).length, events);
 });
 
-test('they are well formed, named and grouped, and what they stand on is there', async (t) => {
+test('they are well formed, named and grouped, and their references exist', async (t) => {
   const access = await Access.open(t);
   await started(access);
   const roles = [...access.permissions.roles()];
@@ -85,7 +85,7 @@ test('they are well formed, named and grouped, and what they stand on is there',
   }
 });
 
-test('what everybody may do, and what only those who are logged in', async (t) => {
+test('the rights of everybody, and the ones of authenticated users only', async (t) => {
   const access = await Access.open(t);
   await started(access);
   await access.given(
@@ -155,7 +155,7 @@ test('what everybody may do, and what only those who are logged in', async (t) =
   t.strictSame(allowed(access.user('root')), [...open, ...own, ...closed]);
 });
 
-test('the templates let people see to users and roles, within what they hold', async (t) => {
+test('the templates let users manage users and roles, within their own rights', async (t) => {
   const access = await Access.open(t);
   await started(access);
   await access.given(
@@ -179,13 +179,13 @@ test('the templates let people see to users and roles, within what they hold', a
   );
 });
 
-test('a role that was deleted is there again after the next start', async (t) => {
+test('the next start creates a deleted role again', async (t) => {
   const access = await Access.open(t);
   await started(access);
   await access.given(user('root'), binding('roots', 'super-role', 'root'));
   shown(await access.as('root').patch('roles', 'guest', { metadata: { finalizers: ['example.com/hold'] } }));
   shown(await access.as('root').delete('roles', 'guest'));
-  t.strictSame(await started(access), [], 'what is still going is left to go');
+  t.strictSame(await started(access), [], 'a role marked for deletion is left alone');
   shown(await access.as(platform).collect('roles', 'guest'));
   t.notOk(namesOf(access).includes('guest'));
   await started(access);
@@ -210,7 +210,7 @@ test("an administrator's change is kept; nobody changes the super administrator"
   t.equal(refusal(await access.as('root').delete('roles', 'super-role')), 'forbidden');
 });
 
-test("what both changed stays people's, and is told", async (t) => {
+test("on a conflict the administrator's change wins and is logged", async (t) => {
   const access = await Access.open(t);
   const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-roles-'));
   t.teardown(async () => rm(dir, { recursive: true, force: true }));
@@ -238,7 +238,7 @@ test("what both changed stays people's, and is told", async (t) => {
   await t.rejects(started(access, dir), /built-in roles are damaged: a\.yaml/u);
 });
 
-test('a role that cannot be written is told, and the others are there', async (t) => {
+test('a role that cannot be written is logged, and the others are created', async (t) => {
   const access = await Access.open(t);
   const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-roles-'));
   t.teardown(async () => rm(dir, { recursive: true, force: true }));

@@ -25,7 +25,7 @@ function clientOf({ registry, reader, execute }: Stage, authorize: ClientBinding
   );
 }
 
-t.test("a plugin's own client does on its types what the API does", async (t) => {
+t.test("a plugin's own client does on its types the same as the API", async (t) => {
   const stage = await staged(t);
   const client = clientOf(stage, authorizePlugin(stage.registry, 'good'));
   const made = await client.create(goods, {
@@ -133,7 +133,7 @@ t.test("refusals reject with the edge's word and status", async (t) => {
   await stage.close();
 });
 
-t.test('a status of its own is written by patchStatus alone, on what it was read from', async (t) => {
+t.test('patchStatus alone writes a status, on the version it was read from', async (t) => {
   const root = await temporaryFolder(t);
   const kept = { ...goods, group: 'kept.example', plural: 'kept' };
   await writePlugins(root, {
@@ -176,7 +176,7 @@ t.test('a status of its own is written by patchStatus alone, on what it was read
   t.match(
     await client.patchStatus(kept, 'a', { status: { phase: 'ready' } }),
     { metadata: { version: 3 } },
-    'what is so already is not written',
+    'an equal status is not written',
   );
   t.same(asked, [
     'create /apis/kept.example/v1/kept',
@@ -204,11 +204,11 @@ t.test('a status of its own is written by patchStatus alone, on what it was read
   await t.rejects(client.patchStatus(goods, 'a', { status: {} }), {
     message: /goods\.goods\.example has no status subresource/u,
   });
-  t.same(await client.get(kept, 'a'), last, 'what was refused changed nothing');
+  t.same(await client.get(kept, 'a'), last, 'a refused write changes nothing');
   await stage.close();
 });
 
-t.test("a caller's client is judged by the caller's rights, request by request", async (t) => {
+t.test("a caller's client has the caller's rights, request by request", async (t) => {
   const stage = await staged(t);
   const asked: string[] = [];
   const client = clientOf(stage, ({ verb, path }) => {
@@ -232,7 +232,7 @@ t.test("a caller's client is judged by the caller's rights, request by request",
   await stage.close();
 });
 
-t.test('a list that would not fit into memory is refused', async (t) => {
+t.test('a list that does not fit into memory is refused', async (t) => {
   const stage = await staged(t);
   const bytes = Buffer.alloc(8 * 1_048_576, ' ');
   async function* slices(): AsyncGenerator<Uint8Array> {

@@ -25,14 +25,14 @@ async function answered(
   method: string,
   path: string,
   body?: unknown,
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- matched, not typed
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- matched, not typed
 ): Promise<{ readonly status: number; readonly body: any }> {
   const answer = await caller.fetch(path, { method, ...(body === undefined ? {} : { body }) });
   const text = await answer.text();
   return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-t.test('how a text begins and how long one reads it', async (t) => {
+t.test('the excerpt of a text and its reading time', async (t) => {
   t.equal(excerptOf('# A <b>bold</b> start\n\nand *more*'), 'A bold start and more');
   t.equal(excerptOf(''), '');
   t.match(excerptOf('word '.repeat(100)), /^(?:word ){39}word…$/u);
@@ -51,7 +51,7 @@ t.test('how a text begins and how long one reads it', async (t) => {
   t.same([permalinkOf('a', undefined), permalinkOf('a', 'b')], ['/posts/a', '/posts/b']);
 });
 
-t.test("a post's status follows its text, its slug and its comments, and is then left alone", async (t) => {
+t.test("a post's status follows its text, its slug and its comments, and is written only on a change", async (t) => {
   const { client, settled } = await started(t);
   await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A', content: 'Some text.', publish: true } });
   await settled();
@@ -77,7 +77,7 @@ t.test("a post's status follows its text, its slug and its comments, and is then
   t.equal((await client.get(posts, 'a'))?.status?.comments, 0);
 });
 
-t.test('a comment belongs to its post, whichever was there first', async (t) => {
+t.test('a comment belongs to its post, in either order of creation', async (t) => {
   const { client, settled } = await started(t);
   await client.create(comments, { metadata: { name: 'early' }, spec: { post: 'a', text: 'First!' } });
   await settled();
@@ -91,7 +91,7 @@ t.test('a comment belongs to its post, whichever was there first', async (t) => 
     t.match((await client.get(comments, name))?.metadata.ownerReferences, [{ kind: 'Post', name: 'a', uid }], name);
 });
 
-t.test('a post goes after its comments, however many there are', async (t) => {
+t.test('a post is deleted after its comments, in any number', async (t) => {
   const { client, settled } = await started(t);
   await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A' } });
   await client.create(posts, { metadata: { name: 'b' }, spec: { title: 'B' } });
@@ -111,36 +111,39 @@ t.test('a post goes after its comments, however many there are', async (t) => {
   );
 });
 
-t.test('readers see approved comments on published posts; what the logged-in submit waits', async (t) => {
-  const plugin = await started(t);
-  const { client, visitor, settled } = plugin;
-  for (const [name, publish] of [
-    ['open', true],
-    ['draft', false],
-  ] as const)
-    await client.create(posts, { metadata: { name }, spec: { title: name, publish } });
-  const ann = await plugin.as('ann');
-  const made = await answered(ann, 'POST', `${open}/posts/open/comments`, { text: 'Hello.' });
-  t.match(made, { status: 201, body: { author: 'ann', text: 'Hello.', state: 'pending' } });
-  t.equal((await answered(visitor, 'POST', `${open}/posts/open/comments`, { text: 'Hello.' })).status, 401);
-  t.equal((await answered(ann, 'POST', `${open}/posts/draft/comments`, { text: 'Hello.' })).status, 404);
-  t.equal((await answered(ann, 'POST', `${open}/posts/open/comments`, { text: '' })).status, 422);
-  t.equal((await answered(ann, 'POST', `${open}/posts/open/comments`)).status, 422);
-  t.match(await answered(visitor, 'GET', `${open}/posts/open/comments`), {
-    status: 200,
-    body: { total: 0, items: [] },
-  });
-  t.equal((await answered(visitor, 'GET', `${open}/posts/draft/comments`)).status, 404);
-  await client.patch(comments, String(made.body.name), { spec: { state: 'approved' } });
-  t.match(await answered(visitor, 'GET', `${open}/posts/open/comments`), {
-    body: { total: 1, items: [{ author: 'ann', text: 'Hello.' }] },
-  });
-  await settled();
-  t.match(await answered(visitor, 'GET', `${open}/posts/open`), { body: { comments: 1, permalink: '/posts/open' } });
-  t.equal((await answered(visitor, 'GET', `${open}/posts/open/comments?size=101`)).status, 400);
-});
+t.test(
+  'readers see approved comments on published posts; submissions of authenticated users are pending',
+  async (t) => {
+    const plugin = await started(t);
+    const { client, visitor, settled } = plugin;
+    for (const [name, publish] of [
+      ['open', true],
+      ['draft', false],
+    ] as const)
+      await client.create(posts, { metadata: { name }, spec: { title: name, publish } });
+    const ann = await plugin.as('ann');
+    const made = await answered(ann, 'POST', `${open}/posts/open/comments`, { text: 'Hello.' });
+    t.match(made, { status: 201, body: { author: 'ann', text: 'Hello.', state: 'pending' } });
+    t.equal((await answered(visitor, 'POST', `${open}/posts/open/comments`, { text: 'Hello.' })).status, 401);
+    t.equal((await answered(ann, 'POST', `${open}/posts/draft/comments`, { text: 'Hello.' })).status, 404);
+    t.equal((await answered(ann, 'POST', `${open}/posts/open/comments`, { text: '' })).status, 422);
+    t.equal((await answered(ann, 'POST', `${open}/posts/open/comments`)).status, 422);
+    t.match(await answered(visitor, 'GET', `${open}/posts/open/comments`), {
+      status: 200,
+      body: { total: 0, items: [] },
+    });
+    t.equal((await answered(visitor, 'GET', `${open}/posts/draft/comments`)).status, 404);
+    await client.patch(comments, String(made.body.name), { spec: { state: 'approved' } });
+    t.match(await answered(visitor, 'GET', `${open}/posts/open/comments`), {
+      body: { total: 1, items: [{ author: 'ann', text: 'Hello.' }] },
+    });
+    await settled();
+    t.match(await answered(visitor, 'GET', `${open}/posts/open`), { body: { comments: 1, permalink: '/posts/open' } });
+    t.equal((await answered(visitor, 'GET', `${open}/posts/open/comments?size=101`)).status, 400);
+  },
+);
 
-t.test("one's own comments can be read and taken back, nobody else's", async (t) => {
+t.test("one's own comments can be read and deleted, nobody else's", async (t) => {
   const plugin = await started(t);
   await plugin.client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A', publish: true } });
   const [ann, bob] = [await plugin.as('ann'), await plugin.as('bob')];
@@ -166,7 +169,7 @@ t.test("one's own comments can be read and taken back, nobody else's", async (t)
   t.equal((await answered(ann, 'GET', path)).status, 404);
 });
 
-t.test('moderators look through what waits and say what it is', async (t) => {
+t.test('moderators list pending comments and approve or reject them', async (t) => {
   const plugin = await started(t);
   const { client } = plugin;
   await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A', publish: true } });
@@ -208,60 +211,57 @@ t.test('moderators look through what waits and say what it is', async (t) => {
   t.equal((await answered(await plugin.as('ann'), 'GET', `${console}/comments`)).status, 403);
 });
 
-t.test(
-  'a dry run and a past state are refused on every route, however they are spelled, and nothing is written',
-  async (t) => {
-    const plugin = await started(t);
-    const author = await plugin.as('ann', { roles: ['post-author', 'content-comments-moderate'] });
-    const post = { metadata: { name: 'a' }, spec: { title: 'A' } };
-    t.equal((await answered(author, 'POST', `${own}/posts`, post)).status, 201);
-    t.equal((await answered(author, 'PUT', `${own}/posts/a/publish`)).status, 200);
-    const {
-      body: { name },
-    } = await answered(author, 'POST', `${open}/posts/a/comments`, { text: 'Mine.' });
-    await plugin.settled();
-    const state = async (): Promise<unknown> => [
-      await plugin.client.list(posts),
-      (await plugin.client.list(comments)).items,
-    ];
-    const before = await state();
-    const writes: readonly (readonly [string, string, unknown?])[] = [
-      ['POST', `${own}/posts`, { metadata: { name: 'b' }, spec: { title: 'B' } }],
-      ['PUT', `${own}/posts/a`, { ...post, spec: { title: 'C' } }],
-      ['PATCH', `${own}/posts/a`, { spec: { title: 'C' } }],
-      ['DELETE', `${own}/posts/a`],
-      ['PUT', `${own}/posts/a/unpublish`],
-      ['POST', `${open}/posts/a/comments`, { text: 'Two.' }],
-      ['DELETE', `${own}/comments/${String(name)}`],
-      ['PUT', `${console}/comments/${String(name)}/approve`],
-    ];
-    for (const [method, path, body] of writes) {
-      for (const query of ['dryRun=All', 'dryrun=All', 'DRY-RUN=All', 'dry_run=', 'at=1']) {
-        t.match(
-          await answered(author, method, `${path}?${query}`, body),
-          { status: 400, body: { reason: 'BadRequest' } },
-          `${method} ${path}?${query}`,
-        );
-      }
+t.test('every route refuses a dry run and a past state in any spelling, and writes nothing', async (t) => {
+  const plugin = await started(t);
+  const author = await plugin.as('ann', { roles: ['post-author', 'content-comments-moderate'] });
+  const post = { metadata: { name: 'a' }, spec: { title: 'A' } };
+  t.equal((await answered(author, 'POST', `${own}/posts`, post)).status, 201);
+  t.equal((await answered(author, 'PUT', `${own}/posts/a/publish`)).status, 200);
+  const {
+    body: { name },
+  } = await answered(author, 'POST', `${open}/posts/a/comments`, { text: 'Mine.' });
+  await plugin.settled();
+  const state = async (): Promise<unknown> => [
+    await plugin.client.list(posts),
+    (await plugin.client.list(comments)).items,
+  ];
+  const before = await state();
+  const writes: readonly (readonly [string, string, unknown?])[] = [
+    ['POST', `${own}/posts`, { metadata: { name: 'b' }, spec: { title: 'B' } }],
+    ['PUT', `${own}/posts/a`, { ...post, spec: { title: 'C' } }],
+    ['PATCH', `${own}/posts/a`, { spec: { title: 'C' } }],
+    ['DELETE', `${own}/posts/a`],
+    ['PUT', `${own}/posts/a/unpublish`],
+    ['POST', `${open}/posts/a/comments`, { text: 'Two.' }],
+    ['DELETE', `${own}/comments/${String(name)}`],
+    ['PUT', `${console}/comments/${String(name)}/approve`],
+  ];
+  for (const [method, path, body] of writes) {
+    for (const query of ['dryRun=All', 'dryrun=All', 'DRY-RUN=All', 'dry_run=', 'at=1']) {
+      t.match(
+        await answered(author, method, `${path}?${query}`, body),
+        { status: 400, body: { reason: 'BadRequest' } },
+        `${method} ${path}?${query}`,
+      );
     }
-    for (const path of [
-      `${own}/posts`,
-      `${own}/comments`,
-      `${open}/posts`,
-      `${open}/posts/a`,
-      `${open}/posts/a/comments`,
-      `${open}/tags`,
-      `${console}/comments`,
-      `${console}/counts`,
-    ]) {
-      t.equal((await answered(author, 'GET', `${path}?At=1`)).status, 400, path);
-    }
-    await plugin.settled();
-    t.same(await state(), before);
-  },
-);
+  }
+  for (const path of [
+    `${own}/posts`,
+    `${own}/comments`,
+    `${open}/posts`,
+    `${open}/posts/a`,
+    `${open}/posts/a/comments`,
+    `${open}/tags`,
+    `${console}/comments`,
+    `${console}/counts`,
+  ]) {
+    t.equal((await answered(author, 'GET', `${path}?At=1`)).status, 400, path);
+  }
+  await plugin.settled();
+  t.same(await state(), before);
+});
 
-t.test("a watch of one's own posts or comments is refused: a list would never go on", async (t) => {
+t.test("a watch of one's own posts or comments is refused: it would be a list", async (t) => {
   const author = await (await started(t)).as('ann', { roles: ['post-author'] });
   for (const plural of ['posts', 'comments']) {
     for (const watch of ['true', '1', 'TRUE', '', 'true&watch=false']) {

@@ -13,7 +13,7 @@ function decoded(...routes: readonly object[]): Endpoints {
   return result.definition;
 }
 
-t.test('a schema that is none refuses the plugin, and names the route', (t) => {
+t.test('an invalid schema refuses the plugin and names the route', (t) => {
   const refused: readonly (readonly [object, RegExp])[] = [
     [{ request: { body: { type: 'strin' } } }, /^POST \/apis\S+\.request\.body: /u],
     [{ request: { body: 7 } }, /request\.body: must be a JSON Schema object/u],
@@ -35,7 +35,7 @@ t.test('a schema that is none refuses the plugin, and names the route', (t) => {
   t.end();
 });
 
-t.test('what is asked and what is answered fits, or is refused by its place', async (t) => {
+t.test('a request and an answer that break the schema are refused by pointer', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   let answer: unknown;
@@ -114,7 +114,7 @@ t.test('what is asked and what is answered fits, or is refused by its place', as
   ]);
 });
 
-t.test('of two routes for one path the one that says more answers', async (t) => {
+t.test('of two routes for one path the more specific one answers', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   const route = (name: string): object => ({

@@ -54,7 +54,7 @@ async function untilVersion(server: TestServer, version: string): Promise<void> 
 }
 
 t.test(
-  'an index that is made plain and unique again holds, and each change is declared before the type is written',
+  'an index that becomes plain and unique again holds, and each change is declared before the type is written',
   async (t) => {
     const root = await temporaryFolder(t);
     await writePlugins(root, { good: { 'plugin.yaml': manifest('1.0.0'), 'main.mjs': main(true) } });
@@ -117,7 +117,7 @@ async function condition(server: TestServer, isThere: boolean): Promise<Conditio
 }
 
 t.test(
-  'objects that share a value of an index that becomes unique are named by the Plugin, until one of them has another',
+  'the Plugin names objects that share a value of an index that becomes unique, until one of them changes its value',
   async (t) => {
     const root = await temporaryFolder(t);
     await writePlugins(root, { good: { 'plugin.yaml': manifest('1.0.0'), 'main.mjs': main(false) } });

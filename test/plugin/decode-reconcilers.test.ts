@@ -16,7 +16,7 @@ const reconcile = (): undefined => undefined;
 const whole = { type: shops, reconcile };
 const watch = { type: goods, names: () => [] };
 
-/** What is declared, and all that is told of it. */
+/** A declaration, and all reported violations of it. */
 const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> = {
   'no list': [{}, [/^reconcilers: must be an array of at most/u]],
   'a text': ['reconcilers', [/^reconcilers: must be an array/u]],
@@ -86,7 +86,7 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   ],
 };
 
-t.test('whatever is wrong with a declaration is told by its place, and nothing of it is mounted', async (t) => {
+t.test('each violation of a declaration is reported with its place, and nothing of it is mounted', async (t) => {
   for (const [name, [declared, expected]] of Object.entries(refused)) {
     const problems: string[] = [];
     decodeReconcilers(declared, types, problems);
@@ -95,7 +95,7 @@ t.test('whatever is wrong with a declaration is told by its place, and nothing o
   }
 });
 
-t.test('what is declared is mounted with its defaults', async (t) => {
+t.test('a valid declaration is mounted with its defaults', async (t) => {
   const problems: string[] = [];
   t.same(decodeReconcilers(undefined, types, problems), []);
   const [mounted] = decodeReconcilers([whole], types, problems);
@@ -104,7 +104,7 @@ t.test('what is declared is mounted with its defaults', async (t) => {
   t.same(problems, []);
 });
 
-t.test('declarations made of classes find their own members', async (t) => {
+t.test('class instances as declarations find their own members', async (t) => {
   class Watching {
     readonly type = goods;
     readonly #member = 'shop';

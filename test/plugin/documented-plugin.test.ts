@@ -7,13 +7,13 @@ import { startTestServer } from '../support/server/start-server.ts';
 import { repository } from '../architecture/repository.ts';
 import { temporaryFolder, writePlugins } from './host/host-stage.ts';
 
-/** Fenced blocks whose first line is a comment with a path: what the page tells its reader to write. */
+/** Fenced blocks that begin with a comment with a path: the files that the page asks its reader to write. */
 function filesIn(markdown: string): Readonly<Record<string, string>> {
   const blocks = [...markdown.matchAll(/^```(?:js|yaml)\n(?:#|\/\/) (\S+\/\S+)\n([\s\S]*?)^```/gmu)];
   return Object.fromEntries(blocks.map(([, path = '', text = '']) => [path, text]));
 }
 
-t.test('the plugin of docs/plugins.md, written down as it stands there, runs', async (t) => {
+t.test('the plugin of docs/plugins.md runs exactly as printed there', async (t) => {
   const files = filesIn(await readFile(join(repository, 'docs', 'plugins.md'), 'utf8'));
   t.same(Object.keys(files), [
     'widgets/plugin.yaml',

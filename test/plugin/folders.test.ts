@@ -39,7 +39,7 @@ function known(stage: Stage): readonly string[] {
   return stage.host.plugins().map(({ name }) => name);
 }
 
-t.test('a plugin whose folder is added is started, once there is a plugin.yaml; a hidden one is none', async (t) => {
+t.test('a plugin whose folder is added starts once it has a plugin.yaml; a hidden folder is ignored', async (t) => {
   const { root, stage } = await given(t);
   await mkdir(join(root, 'later', 'lib'), { recursive: true });
   await writeFile(join(root, 'later', 'main.mjs'), moduleText('laters'));
@@ -54,7 +54,7 @@ t.test('a plugin whose folder is added is started, once there is a plugin.yaml; 
   t.same(known(stage), ['good', 'after']);
 });
 
-t.test('one that is declared first starts once its folder comes, and fails while it is away', async (t) => {
+t.test('a declared plugin starts once its folder exists, and fails while it is missing', async (t) => {
   const { root, stage } = await given(t);
   await stage.write(plugins, { type: 'create', object: { metadata: { name: 'good' }, spec: {} } });
   await told(stage, 'good', (ready) => ready.startsWith('FolderMissing: it is in no plugin folder'));
@@ -68,7 +68,7 @@ t.test('one that is declared first starts once its folder comes, and fails while
   t.same(known(stage), ['good']);
 });
 
-t.test('a name in plugin.yaml may change, and one that is free is taken by whoever waited for it', async (t) => {
+t.test('the name in plugin.yaml may change, and a free name goes to the next folder that waits for it', async (t) => {
   const { root, stage } = await given(t, { good, twin: good, odd: { 'plugin.yaml': '[' } });
   t.match(stage.ready('odd'), /^ManifestUnreadable: /);
   t.match(stage.ready('twin'), /^NameTaken: /);
@@ -86,7 +86,7 @@ t.test('a name in plugin.yaml may change, and one that is free is taken by whoev
   t.same(known(stage).toSorted(), ['even', 'good', 'odd', 'twin'], 'a half-written one is no other plugin');
 });
 
-t.test('an install looks at the folders as they are now', async (t) => {
+t.test('an install reads the current folders', async (t) => {
   const { root, stage } = await given(t, { good, other: { 'plugin.yaml': manifestYaml('other') } });
   t.ok(await stage.host.hasFolder('good'));
   await rename(join(root, 'good'), join(root, '.good'));
@@ -100,7 +100,7 @@ t.test('an install looks at the folders as they are now', async (t) => {
   await told(stage, 'good', isStarted);
 });
 
-t.test('what a plugin is made of is told apart from what lies beside it', async (t) => {
+t.test('the digest covers the files of the plugin, and no others beside them', async (t) => {
   const root = await temporaryFolder(t);
   const digest = async (): Promise<string | undefined> => {
     const look = await lookAtFiles(join(root, 'good'));
@@ -134,7 +134,7 @@ t.test('what a plugin is made of is told apart from what lies beside it', async 
   }
 });
 
-t.test("a name is its bundled folder's, its own folder's, or the first one's", (t) => {
+t.test('a name belongs to the bundled folder, the folder of that name, or the first one', (t) => {
   const folder = (
     name: string,
     declared: string,
@@ -175,7 +175,7 @@ t.test("a name is its bundled folder's, its own folder's, or the first one's", (
   t.end();
 });
 
-t.test('one that goes while its folder of plugins is read takes no other with it', async (t) => {
+t.test('a plugin removed during the scan of the folders affects no other one', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, { good });
   const passing = Array.from({ length: 32 }, (_, place) => join(root, `zz${String(place)}`));
@@ -203,7 +203,7 @@ t.test('one that goes while its folder of plugins is read takes no other with it
 });
 
 t.test(
-  "a pipe in a plugin's folder is no part of it, nobody waits for its writer, and a file that cannot be read harms nobody",
+  "a pipe in a plugin's folder is ignored without waiting for its writer, and an unreadable file harms no plugin",
   async (t) => {
     const root = await temporaryFolder(t);
     await writePlugins(root, { good });

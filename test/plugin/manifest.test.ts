@@ -9,7 +9,7 @@ function problemsOf(text: string): string {
   return decoded.ok ? '' : decoded.problems.join('\n');
 }
 
-t.test('what is wrong with a manifest is told by its place, with what stands there and what may', async (t) => {
+t.test('each violation of a manifest is reported with its place, the value and the accepted ones', async (t) => {
   const table: readonly (readonly [string, string | RegExp])[] = [
     [
       `${whole}spec: {version: 1.0}`,

@@ -96,7 +96,7 @@ function post(name: string, spec: object = {}, metadata: object = {}): object {
 
 const refused = (status: number, reason: string) => ({ name: 'ClientError', status, reason });
 
-t.test("a post that is made is its maker's, and unpublished, whatever the body says", async (t) => {
+t.test('a new post belongs to its author and is unpublished, for any body', async (t) => {
   const { stage, call, stored } = await staged(t);
   const made = await call('POST', '', {
     body: post('a', { owner: 'bob', publish: true, publishTime: '2020-01-01T00:00:00Z', tags: ['x'] }),
@@ -117,7 +117,7 @@ t.test("a post that is made is its maker's, and unpublished, whatever the body s
   await stage.close();
 });
 
-t.test('the rules of the type are told value by value', async (t) => {
+t.test('each rule of the type is reported for its value', async (t) => {
   const { stage, own, call } = await staged(t);
   await own.create(type, post('secret', { owner: 'bob', slug: 'taken' }));
   const error = await call('POST', '', { body: post('a', { slug: 'taken' }) }).catch((raised: unknown) => raised);
@@ -128,7 +128,7 @@ t.test('the rules of the type are told value by value', async (t) => {
   await stage.close();
 });
 
-t.test("somebody else's post is not there, and stays as it is", async (t) => {
+t.test("another author's post is 404, and is unchanged", async (t) => {
   const { stage, own, call, stored } = await staged(t);
   await own.create(type, post('bobs', { owner: 'bob', publish: true }));
   await own.create(type, post('nobodys'));
@@ -160,7 +160,7 @@ t.test("somebody else's post is not there, and stays as it is", async (t) => {
   await stage.close();
 });
 
-t.test("a list holds one's own posts only, and has what the generated API's lists have", async (t) => {
+t.test("a list holds one's own posts only, and works like the generated API's lists", async (t) => {
   const { stage, own, call } = await staged(t);
   const odd = String.raw`oidc:a, b=(c)\ `;
   for (const [name, owner] of [
@@ -237,7 +237,7 @@ t.test("a list holds one's own posts only, and has what the generated API's list
   await stage.close();
 });
 
-t.test('changes keep the owner and what is published', async (t) => {
+t.test('changes keep the owner and the published state', async (t) => {
   const { stage, own, call, stored } = await staged(t);
   await own.create(
     type,
@@ -269,7 +269,7 @@ t.test('changes keep the owner and what is published', async (t) => {
   await stage.close();
 });
 
-t.test('publishing and taking back', async (t) => {
+t.test('publish and unpublish', async (t) => {
   const { stage, call, stored } = await staged(t);
   await call('POST', '', { body: post('a') });
   const at = (minute: number): string => `2026-01-01T00:0${String(minute)}:00.000Z`;
@@ -293,7 +293,7 @@ t.test('publishing and taking back', async (t) => {
   await stage.close();
 });
 
-t.test('a version that a body names must be the current one', async (t) => {
+t.test('the version in a body must be the current one', async (t) => {
   const { stage, call, stored } = await staged(t);
   await call('POST', '', { body: post('a') });
   const first = stored('a').metadata;
@@ -342,7 +342,7 @@ t.test('a version that a body names must be the current one', async (t) => {
   await stage.close();
 });
 
-t.test('visitors have no posts, as they all have one name', async (t) => {
+t.test('visitors have no posts, as they all share one name', async (t) => {
   const { stage, call } = await staged(t);
   for (const [method, path] of [
     ['GET', ''],
@@ -376,7 +376,7 @@ const writes: readonly (readonly [RouteMethod, string, unknown?])[] = [
   ['PUT', '/{name}/unpublish'],
 ];
 
-t.test('a post that changes hands while it is being written is not written', async (t) => {
+t.test('a post whose owner changes during a write is not written', async (t) => {
   const { stage, own, call, stored } = await staged(t);
   for (const [method, path, body] of writes) {
     const what = `${method} ${path}`;
@@ -392,7 +392,7 @@ t.test('a post that changes hands while it is being written is not written', asy
   await stage.close();
 });
 
-t.test("naming the version it will have once it is somebody else's does not help", async (t) => {
+t.test('the future version of a post that changes its owner does not help', async (t) => {
   const { stage, own, call, stored } = await staged(t);
   await own.create(type, post('a', { owner: 'ann' }));
   const race = between(own, async (time) => {
@@ -406,7 +406,7 @@ t.test("naming the version it will have once it is somebody else's does not help
   await stage.close();
 });
 
-t.test('a post that somebody changes meanwhile is looked at anew, a bounded number of times', async (t) => {
+t.test('a post changed by another writer is read again, a bounded number of times', async (t) => {
   const { stage, own, call, stored } = await staged(t);
   for (const [method, path, body] of writes) {
     const what = `${method} ${path}`;
@@ -436,7 +436,7 @@ t.test('a post that somebody changes meanwhile is looked at anew, a bounded numb
   await stage.close();
 });
 
-t.test('many at once: each change of an unconditional patch is kept', async (t) => {
+t.test('concurrent unconditional patches are all kept', async (t) => {
   const { stage, call, stored } = await staged(t);
   await call('POST', '', { body: post('a') });
   const outcomes = await Promise.allSettled(
@@ -454,12 +454,12 @@ t.test('many at once: each change of an unconditional patch is kept', async (t) 
   await stage.close();
 });
 
-/** The collector's part: what is marked goes, so that the name is free. */
+/** Acts as the collector: removes marked posts, so that the name is free. */
 async function remove(stage: Stage): Promise<void> {
   if (stage.object(key, 'a') !== undefined) await stage.write(key, { type: 'delete', name: 'a', preconditions: {} });
 }
 
-t.test("what holds a post, and whom it belongs to, is not its author's to say", async (t) => {
+t.test('an author cannot set the finalizers and the owner references of a post', async (t) => {
   const { call, stored, own } = await staged(t);
   const held = {
     finalizers: ['example.com/mine'],

@@ -94,7 +94,7 @@ async function quiet(server: TestServer): Promise<string> {
   }
 }
 
-t.test('status follows what is, over changes of other types, and its own writes end', async (t) => {
+t.test('status follows the actual state over changes of other types, and its own writes end', async (t) => {
   const server = await serving(t);
   await make(server, shops, 'a', {});
   await make(server, shops, 'b', {});
@@ -129,7 +129,7 @@ t.test('status follows what is, over changes of other types, and its own writes 
   t.equal((await shop(again, 'a')).metadata.version, version, 'and appends nothing');
 });
 
-t.test("what never ends is shown in the Plugin's status, and is in nobody's way", async (t) => {
+t.test("an endless step is shown in the Plugin's status, and blocks nothing", async (t) => {
   const { server, clock } = await StoppedTime.start(t, { environment: await pluggedIn(t) });
   type Condition = { readonly type: string; readonly status: string; readonly message: string };
   const told = async (holds: (conditions: readonly Condition[]) => boolean): Promise<readonly Condition[]> => {
@@ -179,7 +179,7 @@ t.test("what never ends is shown in the Plugin's status, and is in nobody's way"
   await counts(server, 'hanging', 0);
 });
 
-t.test('a throw is tried again until it succeeds', async (t) => {
+t.test('a failed step is retried until it succeeds', async (t) => {
   const lines: string[] = [];
   const server = await serving(t, lines);
   t.teardown(() => server.remove());

@@ -41,7 +41,10 @@ function rolesOf(stage: Stage): readonly RoleObject[] {
   });
 }
 
-/** Of a user who has one role beside what everybody has, or of a visitor; what is a plugin's is told by the registry and the routes. */
+/**
+ * The rights of a user with one role beside everybody's, or of a visitor; the registry and the routes name a plugin's
+ * types and paths.
+ */
 function decisions(stage: Stage): (role: string | undefined, method: string, path: string) => boolean {
   const world = new AccessWorld();
   world.commit([
@@ -81,7 +84,7 @@ function decisions(stage: Stage): (role: string | undefined, method: string, pat
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-t.test('the bundled plugins ship templates that the platform takes and understands', async (t) => {
+t.test('the bundled plugins ship templates that the platform accepts and understands', async (t) => {
   const stage = await openStage(t, {
     dataDir: await temporaryFolder(t),
     bundled: [join(repository, 'dist', 'plugins')],
@@ -98,11 +101,11 @@ t.test('the bundled plugins ship templates that the platform takes and understan
     t.ok(
       role.uiPermissions.length > 0 &&
         role.uiPermissions.every((permission) => permission.startsWith(`plugin:${plugin}:`)),
-      `${role.name} is told to front ends`,
+      `${role.name} is visible to front ends`,
     );
     t.ok(
       role.dependencies.every((name) => names.includes(name)),
-      `${role.name} depends on what is there`,
+      `${role.name} depends on existing roles`,
     );
     t.ok(
       role.rules.every((rule) => rule.kind === 'resource' && rule.apiGroups.length > 0),
@@ -121,7 +124,7 @@ t.test('the bundled plugins ship templates that the platform takes and understan
   await stage.close();
 });
 
-t.test('each template allows what its name says and nothing else', async (t) => {
+t.test('each template allows exactly its stated rights', async (t) => {
   const stage = await openStage(t, {
     dataDir: await temporaryFolder(t),
     bundled: [join(repository, 'dist', 'plugins')],

@@ -42,7 +42,7 @@ async function open(t: Test, { root, dataDir }: HostFolders, isLeader = true): P
 }
 
 t.test(
-  'files that change start a plugin anew; a half-written one fails with why and comes back once mended',
+  'changed files reload a plugin; a half-written one fails with the reason and starts again once repaired',
   async (t) => {
     const place = await placed(t, {
       good: {
@@ -73,7 +73,7 @@ t.test(
   },
 );
 
-t.test('a chain of three follows its beginning, and a version out of range is named', async (t) => {
+t.test('a chain of three plugins follows its first one, and a version out of range is named', async (t) => {
   const needs = (name: string, dependency: string, range: string): Record<string, string> => ({
     'plugin.yaml': manifestYaml(name, { pluginDependencies: { [dependency]: range } }),
   });
@@ -99,7 +99,7 @@ t.test('a chain of three follows its beginning, and a version out of range is na
   await stage.close();
 });
 
-t.test('plugins that need each other are named, and start once one of them lets go', async (t) => {
+t.test('plugins that depend on each other are named, and start once one drops its dependency', async (t) => {
   const needs = (name: string, dependency: string): Record<string, string> => ({
     'plugin.yaml': manifestYaml(name, { pluginDependencies: { [dependency]: '*' } }),
   });
@@ -119,7 +119,7 @@ t.test('plugins that need each other are named, and start once one of them lets 
   await stage.close();
 });
 
-t.test('a storm of enabling and disabling ends as the last word says', async (t) => {
+t.test('a burst of enabling and disabling ends in the last requested state', async (t) => {
   const stage = await open(
     t,
     await placed(t, { good, after: { 'plugin.yaml': manifestYaml('after', { pluginDependencies: { good: '*' } }) } }),
@@ -135,7 +135,7 @@ t.test('a storm of enabling and disabling ends as the last word says', async (t)
   await stage.close();
 });
 
-t.test('what a newer version declares no more is removed, unless people changed it', async (t) => {
+t.test('objects that a newer version no longer declares are removed, unless people changed them', async (t) => {
   const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodsYaml('one', 'two', 'three') } });
   const first = await open(t, place);
   await first.write(goods, mergePatch('two', { spec: { color: 'mine' } }));
@@ -151,7 +151,7 @@ t.test('what a newer version declares no more is removed, unless people changed 
   await second.close();
 });
 
-t.test('an uninstall removes what was declared, with deleteData all there is, and goes on after a crash', async (t) => {
+t.test('an uninstall removes declared objects, with deleteData all objects, and resumes after a crash', async (t) => {
   const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodsYaml('one') } });
   const first = await open(t, place);
   await first.write(goods, {
@@ -178,7 +178,7 @@ t.test('an uninstall removes what was declared, with deleteData all there is, an
   await leader.close();
 });
 
-t.test('a stop and a load that take long are told while they last', async (t) => {
+t.test('a slow stop and a slow load are reported while they last', async (t) => {
   const held = new Map<string, () => void>();
   Object.assign(globalThis, {
     holdStep: async (step: string) =>
@@ -203,7 +203,7 @@ t.test('a stop and a load that take long are told while they last', async (t) =>
   await stage.close();
 });
 
-t.test('a node that does not lead runs every plugin and writes nothing', async (t) => {
+t.test('a follower runs every plugin and writes nothing', async (t) => {
   const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodsYaml('one') } });
   const stage = await open(t, place, false);
   t.equal(await stage.events(), 0);

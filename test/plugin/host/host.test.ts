@@ -43,7 +43,7 @@ function goodYaml(color: string, more = ''): string {
   return `# comment only\n---\napiVersion: goods.example/v1\nkind: Goods\nmetadata:\n  name: first\n  labels: {example.com/set: one}\nspec:\n  color: ${color}\n  size: 1\n${more}`;
 }
 
-t.test('types are registered by loadTypes and served only once the plugin is started', async (t) => {
+t.test('loadTypes registers types, and they are served only once the plugin is started', async (t) => {
   const place = await placed(t, { good });
   const stage = await openStage(t, {
     dataDir: place.dataDir,
@@ -93,7 +93,7 @@ t.test('while indexes are built the plugin is not-started', async (t) => {
   await stage.close();
 });
 
-t.test('a restart with nothing changed appends nothing', async (t) => {
+t.test('a restart without changes appends nothing', async (t) => {
   const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodYaml('red') } });
   const first = await open(t, place);
   const events = await first.events();
@@ -124,7 +124,7 @@ t.test('objects of several files and documents are created with the domain fille
   await stage.close();
 });
 
-t.test('a plugin ships objects of a type of another plugin that comes later by name', async (t) => {
+t.test('a plugin ships objects of a type of a plugin with a later name', async (t) => {
   const place = await placed(t, {
     good,
     'a-first': { 'plugin.yaml': manifestYaml('a-first'), 'extensions/goods.yaml': goodYaml('red') },
@@ -135,56 +135,53 @@ t.test('a plugin ships objects of a type of another plugin that comes later by n
   await stage.close();
 });
 
+t.test("a later start keeps people's changes, applies the plugin's, and reports conflicts", async (t) => {
+  const place = await placed(t, {
+    good: { ...good, 'extensions/goods.yaml': goodYaml('red', '  shape: round\n  gone: 1\n') },
+  });
+  const first = await open(t, place);
+  await first.write(
+    goods,
+    mergePatch('first', { metadata: { labels: { mine: 'yes' } }, spec: { color: 'green', own: true, shape: null } }),
+  );
+  await first.close();
+  await writePlugins(place.root, {
+    good: {
+      'extensions/goods.yaml': goodYaml('blue', '  shape: round\n  weight: 5\n').replace('size: 1', 'size: 2'),
+    },
+  });
+  const second = await open(t, place);
+  t.match(second.object(goods, 'first'), { metadata: { labels: { mine: 'yes', 'example.com/set': 'one' } } });
+  t.same(second.object(goods, 'first')?.['spec'], { color: 'green', own: true, size: 2, weight: 5 });
+  t.match(second.conditions('good').find(({ type }) => type === 'ChangesKept')?.message, /Goods first: \/spec\/color$/);
+  t.equal(second.phase('good'), 'started');
+  const events = await second.events();
+  await second.close();
+  const third = await open(t, place);
+  t.same(third.object(goods, 'first')?.['spec'], { color: 'green', own: true, size: 2, weight: 5 });
+  t.notOk(
+    third.conditions('good').some(({ type }) => type === 'ChangesKept'),
+    'told once',
+  );
+  t.equal(await third.events(), events + 1, 'the status alone');
+  await third.close();
+});
+
 t.test(
-  'a later start keeps what people changed, takes what only the plugin changed, and tells where both did',
+  'an object that people created before the plugin shipped it keeps its members, and gets missing ones',
   async (t) => {
-    const place = await placed(t, {
-      good: { ...good, 'extensions/goods.yaml': goodYaml('red', '  shape: round\n  gone: 1\n') },
-    });
+    const place = await placed(t, { good });
     const first = await open(t, place);
-    await first.write(
-      goods,
-      mergePatch('first', { metadata: { labels: { mine: 'yes' } }, spec: { color: 'green', own: true, shape: null } }),
-    );
+    await first.write(goods, { type: 'create', object: { metadata: { name: 'first' }, spec: { color: 'mine' } } });
     await first.close();
-    await writePlugins(place.root, {
-      good: {
-        'extensions/goods.yaml': goodYaml('blue', '  shape: round\n  weight: 5\n').replace('size: 1', 'size: 2'),
-      },
-    });
+    await writePlugins(place.root, { good: { 'extensions/goods.yaml': goodYaml('red') } });
     const second = await open(t, place);
-    t.match(second.object(goods, 'first'), { metadata: { labels: { mine: 'yes', 'example.com/set': 'one' } } });
-    t.same(second.object(goods, 'first')?.['spec'], { color: 'green', own: true, size: 2, weight: 5 });
-    t.match(
-      second.conditions('good').find(({ type }) => type === 'ChangesKept')?.message,
-      /Goods first: \/spec\/color$/,
-    );
-    t.equal(second.phase('good'), 'started');
-    const events = await second.events();
+    t.same(second.object(goods, 'first')?.['spec'], { color: 'mine', size: 1 });
     await second.close();
-    const third = await open(t, place);
-    t.same(third.object(goods, 'first')?.['spec'], { color: 'green', own: true, size: 2, weight: 5 });
-    t.notOk(
-      third.conditions('good').some(({ type }) => type === 'ChangesKept'),
-      'told once',
-    );
-    t.equal(await third.events(), events + 1, 'the status alone');
-    await third.close();
   },
 );
 
-t.test('an object people made before the plugin shipped it stays theirs, missing members aside', async (t) => {
-  const place = await placed(t, { good });
-  const first = await open(t, place);
-  await first.write(goods, { type: 'create', object: { metadata: { name: 'first' }, spec: { color: 'mine' } } });
-  await first.close();
-  await writePlugins(place.root, { good: { 'extensions/goods.yaml': goodYaml('red') } });
-  const second = await open(t, place);
-  t.same(second.object(goods, 'first')?.['spec'], { color: 'mine', size: 1 });
-  await second.close();
-});
-
-t.test('a shipped object that is gone is made again; one that is going is left to go', async (t) => {
+t.test('a deleted shipped object is created again; one marked for deletion is left alone', async (t) => {
   const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodYaml('red') } });
   const first = await open(t, place);
   await first.write(goods, mergePatch('first', { metadata: { finalizers: ['goods.example/held'] } }));
@@ -201,7 +198,7 @@ t.test('a shipped object that is gone is made again; one that is going is left t
   await third.close();
 });
 
-t.test('what was last applied is remembered in an annotation that stays small', async (t) => {
+t.test('the last applied state is stored in an annotation of bounded size', async (t) => {
   const place = await placed(t, {
     good: { ...good, 'extensions/goods.yaml': goodYaml('red', `  text: ${'x'.repeat(500_000)}\n`) },
   });
@@ -233,7 +230,7 @@ t.test("spec.enabled stops and starts a plugin, and a restart keeps people's cho
   await second.close();
 });
 
-t.test('a plugin that is switched off is not even run', async (t) => {
+t.test('the module of a disabled plugin is not run', async (t) => {
   const place = await placed(t, {
     off: {
       'plugin.yaml': manifestYaml('off', { enabled: false, main: 'main.mjs' }),
@@ -246,41 +243,44 @@ t.test('a plugin that is switched off is not even run', async (t) => {
   await stage.close();
 });
 
-t.test('stored objects that an index function fails on are told at every start, until it takes them', async (t) => {
-  const indexing = (text: string): string =>
-    `export default { types: [{ group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'good', plural: 'goods', schema: { type: 'object', properties: { spec: {} } }, indexes: [{ name: 'made', indexFunc: (good) => ${text} }] }] };`;
-  const place = await placed(t, { good: { ...good, 'main.mjs': indexing('good.spec.color') } });
-  const failing = (stage: Stage): string | undefined =>
-    stage.conditions('good').find(({ type }) => type === 'IndexFunctionFailing')?.message;
-  const first = await open(t, place);
-  for (const [name, color] of [
-    ['a', 'red'],
-    ['b', 7],
-    ['c', 8],
-  ] as const)
-    await first.write(goods, { type: 'create', object: { metadata: { name }, spec: { color: String(color) } } });
-  t.equal(failing(first), undefined);
-  await first.close();
-  await writePlugins(place.root, { good: { 'main.mjs': indexing('good.spec.color > 6 ? {} : good.spec.color') } });
-  const why = 'goods.goods.example: 2 values are missing, the first of "b": index "made": ';
-  for (const round of ['anew', 'again']) {
-    const stage = await open(t, place);
-    t.ok(failing(stage)?.startsWith(why), `${round}: ${String(failing(stage))}`);
-    if (round === 'again') {
-      await stage.setEnabled('good', false);
-      t.equal(failing(stage), undefined);
-      await stage.setEnabled('good', true);
-      t.ok(failing(stage)?.startsWith(why), 'without a restart');
+t.test(
+  'stored objects on which an index function throws are reported at every start, until it accepts them',
+  async (t) => {
+    const indexing = (text: string): string =>
+      `export default { types: [{ group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'good', plural: 'goods', schema: { type: 'object', properties: { spec: {} } }, indexes: [{ name: 'made', indexFunc: (good) => ${text} }] }] };`;
+    const place = await placed(t, { good: { ...good, 'main.mjs': indexing('good.spec.color') } });
+    const failing = (stage: Stage): string | undefined =>
+      stage.conditions('good').find(({ type }) => type === 'IndexFunctionFailing')?.message;
+    const first = await open(t, place);
+    for (const [name, color] of [
+      ['a', 'red'],
+      ['b', 7],
+      ['c', 8],
+    ] as const)
+      await first.write(goods, { type: 'create', object: { metadata: { name }, spec: { color: String(color) } } });
+    t.equal(failing(first), undefined);
+    await first.close();
+    await writePlugins(place.root, { good: { 'main.mjs': indexing('good.spec.color > 6 ? {} : good.spec.color') } });
+    const why = 'goods.goods.example: 2 values are missing, the first of "b": index "made": ';
+    for (const round of ['anew', 'again']) {
+      const stage = await open(t, place);
+      t.ok(failing(stage)?.startsWith(why), `${round}: ${String(failing(stage))}`);
+      if (round === 'again') {
+        await stage.setEnabled('good', false);
+        t.equal(failing(stage), undefined);
+        await stage.setEnabled('good', true);
+        t.ok(failing(stage)?.startsWith(why), 'without a restart');
+      }
+      await stage.close();
     }
-    await stage.close();
-  }
-  await writePlugins(place.root, { good: { 'main.mjs': indexing('good.spec.color') } });
-  const last = await open(t, place);
-  t.equal(failing(last), undefined);
-  await last.close();
-});
+    await writePlugins(place.root, { good: { 'main.mjs': indexing('good.spec.color') } });
+    const last = await open(t, place);
+    t.equal(failing(last), undefined);
+    await last.close();
+  },
+);
 
-t.test('a version that package.json has otherwise is told, as long as it has', async (t) => {
+t.test('a version that differs from package.json is reported, as long as it differs', async (t) => {
   const place = await placed(t, {
     good: { ...good, 'package.json': '{"version": "1.1.0"}' },
     same: { 'plugin.yaml': manifestYaml('same'), 'package.json': '{"version": "1.0.0"}' },
@@ -301,7 +301,7 @@ t.test('a version that package.json has otherwise is told, as long as it has', a
   await stage.close();
 });
 
-t.test('listeners on process that a plugin leaves behind are told when it stops, by its name', async (t) => {
+t.test('process listeners that a stopped plugin leaves behind are reported with its name', async (t) => {
   const listening = (name: string, stop: string): Record<string, string> => ({
     'plugin.yaml': manifestYaml(name, { main: 'main.mjs' }),
     'helper.mjs':
@@ -332,12 +332,12 @@ t.test('listeners on process that a plugin leaves behind are told when it stops,
   t.same(told().slice(1), [{ plugin: 'messy', events: ['messy', 'messy-later'] }]);
   await stage.setEnabled('messy', true);
   await stage.setEnabled('messy', false);
-  t.equal(told().length, 2, 'its module is not run again, and what was told is told once');
+  t.equal(told().length, 2, 'its module does not run again, and the listeners are reported once');
   await stage.close();
   t.equal(process.listenerCount('newListener'), before);
 });
 
-t.test('one that the operator keeps off is not run, says so, and can be uninstalled', async (t) => {
+t.test('a plugin disabled by the operator is not run, its status says so, and it can be uninstalled', async (t) => {
   const looping = {
     'plugin.yaml': manifestYaml('looping', { main: 'main.mjs' }),
     'main.mjs': 'globalThis.wasRun = true; throw new Error("as good as an endless loop");',
@@ -368,7 +368,7 @@ t.test('one that the operator keeps off is not run, says so, and can be uninstal
   await stage.close();
 });
 
-t.test('a failed plugin is tried again when its object changes', async (t) => {
+t.test('a failed plugin is retried when its object changes', async (t) => {
   const place = await placed(t, { good: { ...good, 'main.mjs': 'throw new Error("not yet");' } });
   const stage = await open(t, place);
   t.equal(stage.phase('good'), 'failed');
@@ -380,7 +380,7 @@ t.test('a failed plugin is tried again when its object changes', async (t) => {
   await stage.close();
 });
 
-t.test('dependants follow what they depend on', async (t) => {
+t.test('dependents follow their dependencies', async (t) => {
   const place = await placed(t, {
     good,
     a: { 'plugin.yaml': manifestYaml('a', { pluginDependencies: { b: '^1.0.0' } }) },
@@ -402,7 +402,7 @@ t.test('dependants follow what they depend on', async (t) => {
   await stage.close();
 });
 
-t.test('a Plugin whose folder is gone says so, and one deleted is stopped and let go', async (t) => {
+t.test('a Plugin reports a deleted folder, and a deleted Plugin is stopped and removed', async (t) => {
   const place = await placed(t, { good, other: { 'plugin.yaml': manifestYaml('other') } });
   const first = await open(t, place);
   await first.close();
@@ -416,7 +416,7 @@ t.test('a Plugin whose folder is gone says so, and one deleted is stopped and le
   await second.close();
 });
 
-t.test('status changes and foreign edits of a started plugin start nothing again', async (t) => {
+t.test('status changes and foreign edits do not restart a started plugin', async (t) => {
   const place = await placed(t, { good });
   const stage = await open(t, place);
   const before = stage.conditions('good');

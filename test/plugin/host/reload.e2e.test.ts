@@ -75,7 +75,7 @@ async function ended(watching: Watching): Promise<number | undefined> {
   return watching.closed;
 }
 
-t.test('watches end with 1012, and new code serves, of helpers too', async (t) => {
+t.test('watches end with 1012, and new code serves, also of imported files', async (t) => {
   const { server, folder } = await given(t);
   await answersWith(server, 'first', 'one');
   const headers = { authorization: adminAuthorization };
@@ -110,7 +110,7 @@ t.test('watches end with 1012, and new code serves, of helpers too', async (t) =
   elsewhere.leave();
 });
 
-t.test('while it is loaded anew nothing of it is told to be gone', async (t) => {
+t.test('a reload reports none of its objects as deleted', async (t) => {
   const { server, folder } = await given(t);
   await answersWith(server, 'first', 'one');
   const met = new Set<number>();
@@ -134,7 +134,7 @@ t.test('while it is loaded anew nothing of it is told to be gone', async (t) => 
   t.equal((await server.call(goods)).status, 404, 'nor is one expected that was switched off');
 });
 
-t.test('a broken file fails it with why, everything else serves, and mended it is started again', async (t) => {
+t.test('a broken file fails its plugin with the reason, others serve, and a repaired one starts again', async (t) => {
   const { server, folder } = await given(t);
   const breaks: readonly (readonly [file: string, text: string, why: RegExp])[] = [
     ['main.mjs', 'export default {', /^ModuleFailed: .*(?:SyntaxError|Unexpected)/u],
@@ -164,7 +164,7 @@ t.test('a broken file fails it with why, everything else serves, and mended it i
   await answersWith(server, 'first', 'one');
 });
 
-t.test('a newer version is told as soon as it runs, and files that only seem to change start nothing', async (t) => {
+t.test('a newer version is reported as soon as it runs, and files with unchanged content start nothing', async (t) => {
   const { server, folder } = await given(t);
   const headers = { authorization: adminAuthorization };
   const watching = await Watching.open(server.url, `${goods}?watch=true`, { transport: 'websocket', headers });
@@ -175,7 +175,7 @@ t.test('a newer version is told as soon as it runs, and files that only seem to 
   t.equal(watching.closed, undefined);
   await writeFile(join(folder, 'plugin.yaml'), manifestYaml('good', { main: 'main.mjs', version: '1.1.0' }));
   await until(server, () => watching.closed === 1012);
-  // Its status is told a moment after its watches have ended.
+  // The status is written a moment after its watches have ended.
   while ((await until(server, (_ready, phase) => phase === 'started')).status.version !== '1.1.0') await passes(10);
   t.pass('told');
 });

@@ -28,7 +28,7 @@ const good = {
   'extensions/first.yaml': 'apiVersion: goods.example/v1\nkind: Goods\nmetadata: {name: first}\nspec: {color: red}\n',
 };
 
-t.test("a plugin's types, objects and routes are served, and no broken one beside it is in the way", async (t) => {
+t.test("a plugin's types, objects and routes are served beside a broken plugin", async (t) => {
   const server = await serving(t, {
     good,
     bad: { 'plugin.yaml': manifestYaml('bad', { main: 'main.mjs' }), 'main.mjs': 'throw new Error("boom");' },
@@ -57,7 +57,7 @@ t.test("a plugin's types, objects and routes are served, and no broken one besid
   t.equal((await server.call('/readyz')).status, 200);
 });
 
-t.test('switching a plugin off by the API takes its paths away and on again brings them back', async (t) => {
+t.test('disabling a plugin by the API removes its paths, and enabling restores them', async (t) => {
   const server = await serving(t, { good });
   t.teardown(() => server.remove());
   const becomes = async (phase: string): Promise<void> => {
@@ -96,7 +96,7 @@ t.test("a restart keeps a user's change of a shipped object", async (t) => {
   t.match(await json(again.call(`${goods}/first`)), { spec: { color: 'green' } });
 });
 
-t.test('what visitors see of posts: the published ones, and how often each tag is used', async (t) => {
+t.test('visitors see published posts, and how often each tag is used', async (t) => {
   const server = await startTestServer();
   t.teardown(() => server.remove());
   const posts = '/apis/content.svc.run/v1alpha1/posts';
@@ -148,7 +148,7 @@ t.test('what visitors see of posts: the published ones, and how often each tag i
   t.equal((await fetch(`${server.url}${posts}`)).status, 401);
 });
 
-t.test("one's own posts over HTTP: made, changed, published, and gone", async (t) => {
+t.test("one's own posts over HTTP: created, changed, published and deleted", async (t) => {
   const server = await startTestServer();
   t.teardown(() => server.remove());
   const own = '/apis/uc.api.content.svc.run/v1alpha1/posts';
@@ -200,7 +200,7 @@ t.test("one's own posts over HTTP: made, changed, published, and gone", async (t
   t.match(await json(server.call(`${own}/a`, { method: 'DELETE' })), { metadata: { deletionTimestamp: String } });
 });
 
-t.test('whoever a template is bound to may do what it says, over HTTP', async (t) => {
+t.test('a user bound to a template has its permissions over HTTP', async (t) => {
   const server = await startTestServer();
   t.teardown(() => server.remove());
   const made = async (path: string, body: object): Promise<void> => {

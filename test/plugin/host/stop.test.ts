@@ -1,4 +1,4 @@
-/** A plugin's own `stop` holds nobody up, whatever it does: it is told, and the rest of the stop goes on. */
+/** A plugin's own `stop` blocks nothing: its error or timeout is reported, and the rest of the stop continues. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import t from 'tap';
@@ -14,7 +14,7 @@ function raise(thrown: unknown): never {
 const failing: Readonly<Record<string, () => unknown>> = {
   throws: () => raise(new Error('boom')),
   'throws nothing': () => raise(undefined),
-  'throws what has no text': () => raise(Object.create(null)),
+  'throws a value without a text': () => raise(Object.create(null)),
   rejects: async () => Promise.reject(Object.create(null) as Error),
   'answers a thenable that throws': () => ({
     get then() {
@@ -44,7 +44,7 @@ function stopping(stop: () => unknown): {
   return { clock, lines, ended: incarnation.end() };
 }
 
-t.test('what a stop throws is told, and changes nothing', async (t) => {
+t.test('an error in stop is reported, and changes nothing', async (t) => {
   for (const [act, stop] of Object.entries(failing)) {
     const { clock, lines, ended } = stopping(stop);
     await ended;
@@ -56,7 +56,7 @@ t.test('what a stop throws is told, and changes nothing', async (t) => {
   t.strictSame(lines, []);
 });
 
-t.test('a stop that never ends is given up at the limit, and not before', async (t) => {
+t.test('a stop that never ends times out at the limit, and not before', async (t) => {
   const { clock, lines, ended } = stopping(() => new Promise(() => undefined));
   let isEnded = false;
   void ended.then(() => {

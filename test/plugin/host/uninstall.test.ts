@@ -1,4 +1,4 @@
-/** An uninstall that is broken off anywhere, and whoever it is that goes on with it: the name is free, and nothing declared is left. */
+/** An interrupted uninstall, resumed by any node: the name is free afterwards, and no declared object is left. */
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -116,7 +116,7 @@ async function deleted(stage: Stage, deleteData: boolean): Promise<void> {
   await stage.write(plugins, { type: 'delete', name: 'good', preconditions: {} });
 }
 
-/** What is in the tables, whether or not anybody serves it. */
+/** The content of the tables, whether or not the type is served. */
 function left(stage: Stage, type: string): readonly string[] {
   return stage.reader.namesOf(type as never, { after: undefined, limit: 100 });
 }
@@ -126,7 +126,7 @@ for (const [deleteData, isFolderGone] of [
   [true, false],
 ] as const) {
   t.test(
-    `broken off at each write, deleteData ${String(deleteData)}, folder ${isFolderGone ? 'gone' : 'there'}`,
+    `interrupted at each write, deleteData ${String(deleteData)}, folder ${isFolderGone ? 'gone' : 'there'}`,
     async (t) => {
       let isDone = false;
       for (let writes = 0; !isDone; writes += 1) {
@@ -163,7 +163,7 @@ for (const [deleteData, isFolderGone] of [
   );
 }
 
-t.test('one that failed, with objects of an earlier version, goes as well', async (t) => {
+t.test('a failed plugin with objects of an earlier version is uninstalled as well', async (t) => {
   const { root, dataDir } = await given(t);
   await (await openStage(t, { dataDir, extra: [root] })).close();
   await writePlugins(root, { good: { 'main.mjs': 'throw new Error("broken");' } });
@@ -175,7 +175,7 @@ t.test('one that failed, with objects of an earlier version, goes as well', asyn
   await node.close();
 });
 
-t.test("what it declared of another's type goes, too, and a finalizer somebody else holds is theirs", async (t) => {
+t.test("its objects of another plugin's type are removed, too, and a foreign finalizer is respected", async (t) => {
   const role = (name: string, more = ''): string =>
     `---\napiVersion: v1alpha1\nkind: Role\nmetadata: {name: ${name}${more}}\nrules: []\n`;
   const { root, dataDir } = await given(t, {
@@ -186,12 +186,12 @@ t.test("what it declared of another's type goes, too, and a finalizer somebody e
   await deleted(node.stage, false);
   await node.settle();
   t.strictSame([left(node.stage, plugins), left(node.stage, goods)], [[], []]);
-  t.strictSame(left(node.stage, roleKey), ['held'], 'marked, and kept by whoever holds it');
+  t.strictSame(left(node.stage, roleKey), ['held'], 'marked, and kept by its finalizer');
   t.match(node.stage.object(roleKey, 'held'), { metadata: { deletionTimestamp: String } });
   await node.close();
 });
 
-t.test('what somebody writes between is kept, and the uninstall ends at once', async (t) => {
+t.test('an object written during the uninstall is kept, and the uninstall ends at once', async (t) => {
   const { root, dataDir } = await given(t);
   let isHeld = false;
   const stages: Stage[] = [];
@@ -223,7 +223,7 @@ t.test('what somebody writes between is kept, and the uninstall ends at once', a
   await node.close();
 });
 
-t.test('one that is declared again as soon as it is gone is another, and runs alone', async (t) => {
+t.test('a plugin declared again after its removal is a new one, and runs alone', async (t) => {
   const { root, dataDir } = await given(t);
   const node = await UninstallStage.open(t, { dataDir, extra: [root] });
   for (let round = 0; round < 3; round += 1) {
@@ -246,7 +246,7 @@ t.test('one that is declared again as soon as it is gone is another, and runs al
   await node.close();
 });
 
-t.test('its folder stays out untouched, and keeps its name; new files or its object bring it back', async (t) => {
+t.test('its folder is left untouched and keeps the name; new files or a new object bring it back', async (t) => {
   const { root, dataDir } = await given(t, { good, twin: good });
   const node = await UninstallStage.open(t, { dataDir, extra: [root] });
   const { stage } = node;
@@ -322,7 +322,7 @@ t.test('deleted at each write of its start', async (t) => {
   }
 });
 
-t.test('two nodes: the lead changes hands at each write', async (t) => {
+t.test('two nodes: leadership changes at each write', async (t) => {
   const state = { isDone: false };
   for (let writes = 0; !state.isDone; writes += 1) {
     const { root, dataDir } = await given(t);
@@ -428,7 +428,7 @@ const own = async (stage: Stage): Promise<void> =>
     object: { metadata: { name: 'own', finalizers: ['goods.example/held'] }, spec: { color: 'blue' } },
   });
 
-t.test('two nodes: what is there anew while the one that led still removes is left alone', async (t) => {
+t.test('two nodes: a plugin declared again while the old leader still removes is left alone', async (t) => {
   let isDone = false;
   for (let writes = 0; !isDone; writes += 1) {
     const { root, dataDir } = await given(t);

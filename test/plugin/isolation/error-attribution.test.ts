@@ -7,7 +7,7 @@ import { Suspects, suspectsMax } from '../../../src/plugin/errors/error-attribut
 import { ClientError } from '../../../src/plugin/api/plugin.ts';
 import { manifestYaml, openStage, temporaryFolder, writePlugins } from '../host/host-stage.ts';
 
-t.test("a stray error is told from the platform's own", async (t) => {
+t.test("a stray error of a plugin is distinguished from the platform's own", async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     stray: {
@@ -36,7 +36,7 @@ async function awaitFailure(): Promise<unknown> {
   }
 }
 
-t.test("an error of the runtime's own is laid at others' plugins where there are any", async (t) => {
+t.test("an error of the runtime's own is attributed to an unknown plugin where a foreign one is loaded", async (t) => {
   const awaited = await awaitFailure();
   const raised = await new Promise((resolve) => {
     readFile('/nowhere/to/be/found').catch(resolve);
@@ -50,17 +50,17 @@ t.test("an error of the runtime's own is laid at others' plugins where there are
   });
   const theirs = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
   t.equal(theirs.suspects.blame(raised), 'unknown');
-  // Node 26 adds no frame for whoever awaits an error of its own.
+  // Node 26 adds no frame for code that awaits an error of the runtime.
   const hasFrame = awaited instanceof Error && awaited.stack?.includes('error-attribution.test') === true;
   t.equal(
     theirs.suspects.blame(awaited),
     hasFrame ? undefined : 'unknown',
-    'whoever awaits an error has a frame in it',
+    'code that awaits an error has a frame in it',
   );
   await theirs.close();
 });
 
-t.test('a folder that is a link is known by what it leads to', async (t) => {
+t.test('a linked folder is recognized by its target', async (t) => {
   const [root, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
   await writePlugins(elsewhere, {
     linked: {
@@ -75,7 +75,7 @@ t.test('a folder that is a link is known by what it leads to', async (t) => {
 });
 
 t.test(
-  'what a stopped or upgraded plugin left behind is still laid at it, and the oldest folders are forgotten',
+  'errors of a stopped or upgraded plugin are still attributed to it, and the oldest folders are dropped',
   async (t) => {
     const suspects = new Suspects();
     const heard: number[] = [];

@@ -11,7 +11,7 @@ const acts = {
   throws: 'throw new Error("boom");',
   'throws text': 'throw "boom";',
   'throws nothing': 'throw undefined;',
-  'throws what has no text': 'throw Object.create(null);',
+  'throws a value without a text': 'throw Object.create(null);',
   'throws a hostile error':
     'throw new Proxy(new Error(), { get() { throw new Error("looked"); }, getPrototypeOf() { throw new Error("peeked"); } });',
   'throws an error without a stack to look at':
@@ -55,7 +55,7 @@ const module = `
 `;
 
 t.test(
-  'whatever a route, a stream of events or a socket does, its caller is told, the log names the plugin, and everything else goes on',
+  'any fault of a route, an event stream or a socket is answered to its caller, logged with the plugin, and affects nothing else',
   async (t) => {
     const root = await temporaryFolder(t);
     await writePlugins(root, {

@@ -65,22 +65,28 @@ async function isWell(t: Test, server: TestServer, odd: string): Promise<void> {
   t.equal((await server.call(odds)).status, 200, `${odd}: the plugin itself`);
 }
 
-t.test('an object of which an index function makes rubbish is refused, and nothing else is harmed', async (t) => {
-  const { server } = await serving(await temporaryFolder(t), 'wild.mjs');
-  t.teardown(() => server.remove());
-  for (const act of Object.keys(acts)) {
-    const answer = await server.call(odds, { method: 'POST', body: { metadata: { name: 'refused' }, spec: { act } } });
-    const body = (await answer.json()) as { detail: string; reason: string };
-    t.equal(answer.status, 422, act);
-    t.match(body.detail, /index "odd": .*\(the plugin odd\)$/u, act);
-    t.equal((await server.call(`${odds}/refused`)).status, 404, act);
-    await isWell(t, server, act);
-  }
-  t.equal((await server.call(odds, { method: 'POST', body: { metadata: { name: 'fine' }, spec: {} } })).status, 201);
-});
+t.test(
+  'an object is refused when an index function returns invalid values for it, and nothing else is affected',
+  async (t) => {
+    const { server } = await serving(await temporaryFolder(t), 'wild.mjs');
+    t.teardown(() => server.remove());
+    for (const act of Object.keys(acts)) {
+      const answer = await server.call(odds, {
+        method: 'POST',
+        body: { metadata: { name: 'refused' }, spec: { act } },
+      });
+      const body = (await answer.json()) as { detail: string; reason: string };
+      t.equal(answer.status, 422, act);
+      t.match(body.detail, /index "odd": .*\(the plugin odd\)$/u, act);
+      t.equal((await server.call(`${odds}/refused`)).status, 404, act);
+      await isWell(t, server, act);
+    }
+    t.equal((await server.call(odds, { method: 'POST', body: { metadata: { name: 'fine' }, spec: {} } })).status, 201);
+  },
+);
 
 t.test(
-  'objects on which a new index function throws stay, without a value in that index, and the log names plugin and objects',
+  'stored objects on which a new index function throws are kept without a value in that index, and the log names plugin and objects',
   async (t) => {
     const root = await temporaryFolder(t);
     const { server, lines } = await serving(root, 'tame.mjs');

@@ -331,7 +331,7 @@ t.test('a module that never settles fails at the limit, and not before', async (
   await stage.close();
 });
 
-t.test('a plugin whose indexes cannot be built fails alone', async (t) => {
+t.test('a plugin fails alone when its indexes cannot be built', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, { good, other: withMain('other', moduleText('others')) });
   const stage = await openStage(t, {
@@ -345,7 +345,7 @@ t.test('a plugin whose indexes cannot be built fails alone', async (t) => {
   await stage.close();
 });
 
-t.test('of two folders with one plugin the first has it', async (t) => {
+t.test('of two folders with the same plugin the first one is used', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, { good, 'good-again': good });
   const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root, join(root, 'nowhere')] });

@@ -90,7 +90,7 @@ async function heapBytes(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-t.test('a plugin that is stopped and started fifty times leaves nothing behind but its modules', async (t) => {
+t.test('a plugin that is stopped and started fifty times leaks nothing but its modules', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     good: {
@@ -132,7 +132,7 @@ t.test('a plugin that is stopped and started fifty times leaves nothing behind b
   t.ok(perStart < heapBytesPerStartMax, `${String(perStart)} bytes a start`);
 });
 
-t.test('a plugin whose files change twenty times leaves nothing behind but its modules', async (t) => {
+t.test('a plugin reloaded twenty times leaks nothing but its modules', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     good: {

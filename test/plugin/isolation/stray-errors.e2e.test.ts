@@ -31,7 +31,7 @@ const moduleText = `
   export default { routes: [${routes.join(', ')}] };
 `;
 
-t.test('what a plugin leaves to nobody is logged by its name and survived, also during the start', async (t) => {
+t.test('an unhandled error of a plugin is logged with its name and survived, also during the start', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     stray: { 'plugin.yaml': manifestYaml('stray', { main: 'main.mjs' }), 'main.mjs': moduleText },
@@ -73,7 +73,7 @@ t.test('what a plugin leaves to nobody is logged by its name and survived, also 
   t.equal(await run.exited(), 0);
 });
 
-t.test('a start that waits for nothing but a plugin goes on waiting', async (t) => {
+t.test('a start that waits only for a plugin continues to wait', async (t) => {
   const root = await temporaryFolder(t);
   // Neither a listener of signals nor a time limit keeps a process alive.
   const module =

@@ -9,7 +9,7 @@ import { placeInStack } from '../../../src/plugin/errors/thrown-place.ts';
 import { FakeClock } from '../../support/clocks/fake-clock.ts';
 import { writePlugins } from '../host/host-stage.ts';
 
-/** What is said of a plugin whose main module is main.mjs. */
+/** The reported place for a plugin with the main module main.mjs. */
 async function said(t: Test, files: Readonly<Record<string, string>>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'ledgerplane thrown-'));
   t.teardown(async () => rm(root, { recursive: true, force: true }));
@@ -23,7 +23,7 @@ async function said(t: Test, files: Readonly<Record<string, string>>): Promise<s
   return loaded.ok ? 'it loaded' : loaded.message;
 }
 
-t.test('a syntax error is told with its file, its line and what stands there', async (t) => {
+t.test('a syntax error is reported with its file, line and source text', async (t) => {
   t.equal(
     await said(t, { 'main.mjs': 'export const a = 1;\n  export const b = = 2;\n' }),
     "its module failed: SyntaxError: Unexpected token '=' (at main.mjs:2: export const b = = 2;)",
@@ -35,7 +35,7 @@ t.test('a syntax error is told with its file, its line and what stands there', a
       'lib/deep er.mjs': '\nimport "../main.mjs";\n\nx y;\n',
     }),
     "its module failed: SyntaxError: Unexpected identifier 'y' (at lib/deep er.mjs:4: x y;)",
-    'in what it imports, also in a ring',
+    'in an imported file, also in a cycle',
   );
   t.match(
     await said(t, { 'main.mjs': `/*${'x'.repeat(500)}*/ export default { ] }; /*${'y'.repeat(500)}*/` }),
@@ -44,7 +44,7 @@ t.test('a syntax error is told with its file, its line and what stands there', a
   );
 });
 
-t.test('nothing of the plugin runs to find it', async (t) => {
+t.test('finding it runs no code of the plugin', async (t) => {
   const runs = join(await mkdtemp(join(tmpdir(), 'ledgerplane-')), 'ran');
   t.match(
     await said(t, {
@@ -60,7 +60,7 @@ t.test('nothing of the plugin runs to find it', async (t) => {
   );
 });
 
-t.test('what is told otherwise is told by its place in the plugin, too', async (t) => {
+t.test('other errors are reported with their place in the plugin, too', async (t) => {
   t.match(
     await said(t, {
       'main.mjs': 'import { nothing } from "./lib.mjs";\nexport default nothing;\n',
@@ -83,7 +83,7 @@ t.test('what is told otherwise is told by its place in the plugin, too', async (
   );
 });
 
-t.test('of a stack the first frame in one of its folders is told', (t) => {
+t.test('of a stack the first frame in one of its folders is reported', (t) => {
   const stack =
     'Error: 100% of /p one/x is gone, %zz\n    at f (node:fs:1:2)\n    at g (file:///p%20one/lib/a.mjs?v=1.2:7:9)\n    at async h (/other/main.mjs:3:1)';
   t.equal(placeInStack(stack, ['/p one']), ' (at lib/a.mjs:7)');

@@ -39,7 +39,7 @@ function serve(t: Test, { cwd, env }: ServerFolders): CommandLine {
   return server;
 }
 
-/** A server whose module acts: it ends by itself, or is killed once that has begun. */
+/** A server with a module that acts: the process ends by itself, or is killed once the module runs. */
 async function endWhileLoading(t: Test, at: ServerFolders): Promise<number | NodeJS.Signals | null> {
   const server = serve(t, at);
   const exited = server.exited();
@@ -60,7 +60,7 @@ async function command(
 }
 
 for (const [what, act] of Object.entries(acts)) {
-  t.test(`a module that ${what} keeps the server from starting twice, and not a third time`, async (t) => {
+  t.test(`a module that ${what} prevents a start twice, and not a third time`, async (t) => {
     const at = await place(t, act);
     // The first start ends in order, so that what follows is about the module alone.
     await rm(at.act);
