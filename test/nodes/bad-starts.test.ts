@@ -72,13 +72,13 @@ async function refuses(
   t.notMatch(node.stderr(), /^ {4}at /mu, 'without a stack');
 }
 
-t.test('a scheme that is none is told, and the rest of the address is not', async (t) => {
+t.test('an unknown scheme is reported without the rest of the address', async (t) => {
   for (const scheme of ['mysql', 'http', 'esdbs', 'kurrentdb'])
     await refuses(t, { url: `${scheme}://admin:${password}@localhost:2113` }, { says: /EVENT_LOG/u });
   await refuses(t, { url: `esdb://admin:${password}@localhost:2113?tls=maybe` }, { says: /EVENT_LOG .*tls/u });
 });
 
-t.test('a wrong password, or none where one is asked for', async (t) => {
+t.test('a wrong password, or a missing one', async (t) => {
   const { key, certificate } = selfSigned();
   const folder = folderOf(t);
   writeFileSync(join(folder, 'ca.pem'), certificate);
@@ -102,22 +102,19 @@ t.test('a wrong password, or none where one is asked for', async (t) => {
   await node.stop();
 });
 
-t.test(
-  'encryption where the server has none, none where it wants it, and a certificate that nobody vouches for',
-  async (t) => {
-    const plain = await given(t);
-    const encrypted = await given(t, { tls: selfSigned() });
-    const before = [plain.log().visible, encrypted.log().visible];
-    await refuses(t, { url: `esdb://admin:${password}@localhost:${plain.port.toString()}` }, { says: /tls=/u });
-    await refuses(t, { url: `esdb://127.0.0.1:${encrypted.port.toString()}?tls=false` }, { says: /tls=/u });
-    await refuses(
-      t,
-      { url: `esdb://admin:${password}@localhost:${encrypted.port.toString()}?tls=true` },
-      { says: /certificate/u },
-    );
-    t.strictSame([plain.log().visible, encrypted.log().visible], before, 'nothing was written');
-  },
-);
+t.test('encryption against a plain server, none against an encrypted one, and an untrusted certificate', async (t) => {
+  const plain = await given(t);
+  const encrypted = await given(t, { tls: selfSigned() });
+  const before = [plain.log().visible, encrypted.log().visible];
+  await refuses(t, { url: `esdb://admin:${password}@localhost:${plain.port.toString()}` }, { says: /tls=/u });
+  await refuses(t, { url: `esdb://127.0.0.1:${encrypted.port.toString()}?tls=false` }, { says: /tls=/u });
+  await refuses(
+    t,
+    { url: `esdb://admin:${password}@localhost:${encrypted.port.toString()}?tls=true` },
+    { says: /certificate/u },
+  );
+  t.strictSame([plain.log().visible, encrypted.log().visible], before, 'nothing was written');
+});
 
 t.test('the log of another platform', async (t) => {
   const store = await given(t);
@@ -134,7 +131,7 @@ t.test('the log of another platform', async (t) => {
   await node.stop();
 });
 
-t.test('a copy that was not finished', async (t) => {
+t.test('an unfinished copy', async (t) => {
   const store = await given(t);
   const copied: PlatformEvent = {
     type: 'EpochStarted',
@@ -179,7 +176,7 @@ t.test('an event of a later version, of the log itself and of an object', async 
   }
 });
 
-t.test("what others write into the same EventStoreDB is nobody's here", async (t) => {
+t.test('foreign events in the same EventStoreDB are ignored', async (t) => {
   const store = await given(t);
   const write = async (): Promise<void> => {
     for (const stream of [
@@ -214,7 +211,7 @@ t.test("what others write into the same EventStoreDB is nobody's here", async (t
   await node.stop();
 });
 
-t.test('a log that is not there yet is waited for', async (t) => {
+t.test('a start waits for an unavailable log', async (t) => {
   const port = await freePort();
   const node = await NodeProcess.launch({
     eventLog: { url: `esdb://admin:${password}@127.0.0.1:${port.toString()}?tls=false` },

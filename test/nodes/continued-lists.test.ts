@@ -64,7 +64,7 @@ const collections = [
   { path: ownTokens, made: (name: string) => ({ metadata: { name }, spec: { description: name } }) },
 ];
 
-t.test('a page goes on from what the chain began with, or waits for it, on a node that is behind', async (t) => {
+t.test("a page continues from the chain's snapshot position, or waits for it, on a node that is behind", async (t) => {
   const { first, second, stall } = await startNodes(t);
   for (const { path, made } of collections) {
     for (const name of ['a', 'b', 'c']) await write(first, path, ['POST', made(name)]);
@@ -90,12 +90,12 @@ t.test('a page goes on from what the chain began with, or waits for it, on a nod
     t.same(
       body.items.map(({ metadata: { name, annotations } }) => [name, annotations]),
       [['c', { seen: 'late' }]],
-      'a watch from resourceVersion would not tell this change',
+      'a watch from resourceVersion would not show this change',
     );
   }
 });
 
-t.test('nothing else takes a token', async (t) => {
+t.test('only lists take a continue token', async (t) => {
   const server = await startTestServer();
   t.teardown(async () => server.remove());
   for (const name of ['a', 'b', 'c'])

@@ -1,4 +1,4 @@
-/** Nodes that have a type declared otherwise than the log says last: who says what is declared, and who writes. */
+/** Nodes with another declaration of a type than the last one in the log: which node declares, and which one writes. */
 import { test, type Test } from 'tap';
 
 import { Declarer } from '../../reconcilers/platform/declarer.ts';
@@ -27,7 +27,7 @@ const stream = streamName(`type:${widgets.key}`);
 const of = (version: string, code: string, source: DeclarationSource = 'folder', changes = {}): ResourceType =>
   widgetType(changes, { version, code, source });
 
-/** A node: what it has the type declared as, and whether it believes to lead. */
+/** A node: its declaration of the type, and whether it believes to be the leader. */
 class Node {
   type: ResourceType;
   readonly told: string[] = [];
@@ -132,7 +132,7 @@ async function last({ log, settle }: Doors, name: string): Promise<RecordedEvent
 const named = (name: string, serial?: string) =>
   create(body({ metadata: { name }, spec: { title: name, ...(serial === undefined ? {} : { serial }) } }));
 
-test('until anything is declared every node writes; then those that have what is', async (t) => {
+test('before any declaration every node writes; afterwards the nodes with the last declaration', async (t) => {
   const {
     doors,
     nodes: [one, two],
@@ -165,10 +165,10 @@ test('until anything is declared every node writes; then those that have what is
   t.match(doors.doors[1]!.object('w2'), { spec: { title: 'Two' } }, 'reads go on');
   await two!.declare();
   t.same(two!.told, ['1.0.0']);
-  t.same(await declaredIn(doors), ['1.0.0 a'], 'who does not lead says nothing');
+  t.same(await declaredIn(doors), ['1.0.0 a'], 'a follower declares nothing');
 });
 
-test('who begins to lead declares what it has, another digest of the same version included; the other then writes nothing', async (t) => {
+test('a new leader declares its type, also another digest of the same version; the other node then refuses writes', async (t) => {
   const {
     doors,
     nodes: [one, two],
@@ -190,7 +190,7 @@ test('who begins to lead declares what it has, another digest of the same versio
   t.same(await declaredIn(doors), ['1.0.0 a', '1.0.0 b', '1.0.0 c'], 'its files changed while it leads');
 });
 
-test('an older folder says nothing; an older package does, and so does a node that is alone', async (t) => {
+test('an older folder declares nothing; an older package does, and so does a single node', async (t) => {
   for (const [source, isAlone, expected] of [
     ['folder', false, ['2.0.0 a']],
     ['package', false, ['2.0.0 a', '1.0.0 b']],
@@ -212,7 +212,7 @@ test('an older folder says nothing; an older package does, and so does a node th
   }
 });
 
-test("of two that believe to lead the last one counts, and once one of them knows better the other's does", async (t) => {
+test("of two that believe to be the leader the last declaration holds, and once one is deposed the other's does", async (t) => {
   const {
     doors,
     nodes: [one, two],
@@ -222,7 +222,7 @@ test("of two that believe to lead the last one counts, and once one of them know
   await doors.settle(Promise.all([one!.declarer.declare([one!.type]), two!.declarer.declare([two!.type])]));
   await caughtUp(doors);
   const both = await declaredIn(doors);
-  t.same([...both].sort(), ['1.0.0 a', '1.0.0 b'], 'each once, whoever was first');
+  t.same([...both].sort(), ['1.0.0 a', '1.0.0 b'], 'each declared once, in either order');
   const [loser, winner] = both[1] === '1.0.0 a' ? [two!, one!] : [one!, two!];
   t.equal(verdict(await loser.write(named('w1'))), 'unavailable');
   shown(await winner.write(named('w1')));
@@ -233,7 +233,7 @@ test("of two that believe to lead the last one counts, and once one of them know
   shown(await loser.write(merge({ spec: { title: 'Two' } })));
 });
 
-test('a write that was decided by an older declaration is not sent once another is folded', async (t) => {
+test('a write decided by an older declaration is not sent once another one is folded', async (t) => {
   const {
     doors,
     nodes: [one],
@@ -242,7 +242,7 @@ test('a write that was decided by an older declaration is not sent once another 
   await one!.declare();
   const [value] = valuesOf(widget({ spec: { title: 'One', serial: 's' } }));
   const claim = claimStream(widgets.key, value!);
-  // Somebody's claim, whose append is outwaited: the write is under way meanwhile.
+  // A foreign claim with a pending append: the write waits meanwhile.
   const dead = encodeEvent(
     idOf('dead'),
     { type: 'ValueClaimed', holder: `object:${widgets.key}/dead`, through: -1 },
@@ -258,7 +258,7 @@ test('a write that was decided by an older declaration is not sent once another 
   shown(await one!.write(named('w1', 's')));
 });
 
-test('a fence repeats the declaration of what it repeats', async (t) => {
+test('a fence keeps the declaration of the state that it repeats', async (t) => {
   const {
     doors,
     nodes: [one],
@@ -281,7 +281,7 @@ test('a fence repeats the declaration of what it repeats', async (t) => {
   t.equal(decodeMetadata(await last(doors, 'w2')).declared, 1);
 });
 
-test('values that a declaration says are unique are kept by events even if none was ever written', async (t) => {
+test('values that a declaration makes unique are claimed by the next events even if none was ever written', async (t) => {
   const {
     doors,
     nodes: [one],
@@ -294,7 +294,7 @@ test('values that a declaration says are unique are kept by events even if none 
   t.match(decodeEvent(await last(doors, 'w1')).event, { values: [{ index: 'spec.serial' }] });
 });
 
-/** Who claims a serial now. */
+/** The holder of a serial now. */
 async function claimantOf({ log, settle }: Doors, serial: string): Promise<string | undefined> {
   const [value] = valuesOf(widget({ spec: { title: 'One', serial } }));
   const standing = await settle(log.readLast(claimStream(widgets.key, value!)));
@@ -310,7 +310,7 @@ const serialAndTitle = {
 };
 const titleAlone = { indexes: [{ name: 'spec.serial' }, { name: 'spec.title', unique: true }] };
 
-test('what was held while its index was not unique is claimed with the next write, and by one of two', async (t) => {
+test('values held while their index was not unique are claimed with the next write, by one of two', async (t) => {
   const {
     doors,
     nodes: [one],
@@ -343,7 +343,7 @@ test('what was held while its index was not unique is claimed with the next writ
   );
 });
 
-test('an object whose value another one has claimed meanwhile can be deleted, held by finalizers or not', async (t) => {
+test('an object whose value another one has claimed meanwhile can be deleted, with and without finalizers', async (t) => {
   const {
     doors,
     nodes: [one],

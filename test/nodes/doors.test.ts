@@ -25,7 +25,7 @@ async function recorded(log: MemoryLog): Promise<readonly RecordedEvent[]> {
   return events;
 }
 
-test('a client that alternates between nodes is answered as by one, however far behind they are', async (t) => {
+test('a client that alternates between nodes sees one service, for any delay between them', async (t) => {
   const { doors } = await openDoors(t);
   const [one, two] = doors as [Door, Door];
   await lazily(doors, async () => {
@@ -60,7 +60,7 @@ test('a client that alternates between nodes is answered as by one, however far 
   });
 });
 
-test('a dry run and a refusal are of what the log holds', async (t) => {
+test('a dry run and a refusal use the state of the log', async (t) => {
   const { doors } = await openDoors(t);
   const [one, two] = doors as [Door, Door];
   await lazily([two], async () => {
@@ -75,7 +75,7 @@ test('a dry run and a refusal are of what the log holds', async (t) => {
   });
 });
 
-test("a unique value is one object's, whichever node it is written on: made, moved, swapped, removed and made again", async (t) => {
+test('a unique value has one object on all nodes: created, moved, swapped, deleted and created again', async (t) => {
   const { doors } = await openDoors(t);
   const [one, two] = doors as [Door, Door];
   await lazily(doors, async () => {
@@ -87,13 +87,13 @@ test("a unique value is one object's, whichever node it is written on: made, mov
     t.equal(
       verdict(await one.write(merge({ spec: { serial: 's1' } }, { name: 'b' }))),
       'ok',
-      'what it moved from is free',
+      'the value that it moved from is free',
     );
     t.equal(verdict(await two.write(merge({ spec: { serial: 's2' } }, { name: 'a' }))), 'ok', 'the two are swapped');
     t.equal(
       verdict(await one.write(merge({ metadata: { labels: { l: 'x' } } }, { name: 'a' }))),
       'ok',
-      'a node that knows the old value is not told that it is taken',
+      'a node that knows the old value does not report it as taken',
     );
     t.equal(verdict(await one.write(merge({ metadata: { labels: { m: 'x' } } }, { name: 'a' }))), 'ok');
     await one.write(remove({}, 'a'));
@@ -134,7 +134,7 @@ test('of many creates of one name on several nodes exactly one wins', async (t) 
 });
 
 for (const pace of ['eager', 'lazy'] as const) {
-  test(`64 writers of one object on two ${pace} nodes: all land, none is lost`, async (t) => {
+  test(`64 writers of one object on two ${pace} nodes: all succeed, none is lost`, async (t) => {
     const { doors, settle, log } = await openDoors(t);
     await doors[0]!.write(create(body()));
     for (const door of doors) door.pace = pace;
@@ -151,7 +151,7 @@ for (const pace of ['eager', 'lazy'] as const) {
   });
 }
 
-test('of those who compare and swap on two nodes each round has one winner', async (t) => {
+test('compare-and-swap on two nodes has one winner in each round', async (t) => {
   const { doors, settle } = await openDoors(t);
   await doors[0]!.write(create(body()));
   await lazily(doors, async () => {
@@ -172,7 +172,7 @@ test('of those who compare and swap on two nodes each round has one winner', asy
   });
 });
 
-test('of super administrators who are taken away on nodes that do not know of each other one stays', async (t) => {
+test('of super administrators removed on nodes with stale folds one stays', async (t) => {
   const password = { password: 'correct horse' };
   for (const nodes of [2, 3, 4]) {
     const { doors, settle } = await openDoors(t, nodes);
@@ -212,7 +212,7 @@ test('of super administrators who are taken away on nodes that do not know of ea
   }
 });
 
-test('who is made super administrator on one node frees another to go on the next', async (t) => {
+test('a super administrator created on one node permits the removal of another one on the next node', async (t) => {
   const { doors } = await openDoors(t);
   const [one, two] = doors as [Door, Door];
   const [users, bindings] = [typeOf('users'), typeOf('rolebindings')];

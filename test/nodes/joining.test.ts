@@ -1,4 +1,4 @@
-/** Nodes that come to a log that others have written, or come back to it: what they show before they know all of it, and after. */
+/** Nodes that join a log with events of others, or return to it: their answers before and after they have caught up. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ async function given(t: Test, { file }: { readonly file?: string } = {}): Promis
   return { store, folder, first };
 }
 
-/** Writers that go on until they are told to stop. */
+/** Writers that continue until they are stopped. */
 function writeOn(node: NodeProcess): {
   readonly written: (count: number) => Promise<void>;
   readonly stop: () => Promise<readonly Writer[]>;
@@ -94,7 +94,7 @@ async function agree(t: Test, one: NodeProcess, other: NodeProcess): Promise<voi
   }
 }
 
-/** Everything but a probe is told to come back, until it is ready; `onSaid` gets what /readyz says on the way. */
+/** Until it is ready a node answers 503 to everything but probes; `onSaid` receives the texts of /readyz meanwhile. */
 async function watchStart(t: Test, node: NodeProcess, onSaid: (text: string) => void = () => undefined): Promise<void> {
   const state = { isReady: false };
   const ready = node.ready().then(() => {
@@ -119,7 +119,7 @@ async function watchStart(t: Test, node: NodeProcess, onSaid: (text: string) => 
 }
 
 t.test(
-  'a fresh node serves nothing before it has caught up with a log that is being written, and then the same',
+  'a fresh node serves nothing before it has caught up with a log under load, and then the same as others',
   async (t) => {
     const { store, folder, first } = await given(t);
     const writing = writeOn(first);
@@ -134,7 +134,7 @@ t.test(
       isTold = true;
       way.letGo();
     });
-    t.ok(isTold, 'progress is told');
+    t.ok(isTold, 'progress is reported');
     const crowd = await writing.stop();
     t.strictSame(
       crowd.flatMap(({ offences }) => offences),
@@ -145,7 +145,7 @@ t.test(
   },
 );
 
-t.test('a node comes back with its read models, without them, and after it was killed', async (t) => {
+t.test('a node returns with its read models, without them, and after a kill', async (t) => {
   const { store, folder, first } = await given(t);
   const second = await NodeProcess.start({ eventLog: store, folder, name: 'second' });
   t.teardown(async () => second.kill());
@@ -186,7 +186,7 @@ t.test('a node comes back with its read models, without them, and after it was k
   for (const node of [first, coming]) await node.stop();
 });
 
-t.test('a node whose read models are of another log, or ahead of this one, does not start', async (t) => {
+t.test('a node with read models of another log, or ahead of this one, does not start', async (t) => {
   const { store, folder, first } = await given(t);
   const writing = writeOn(first);
   await writing.written(50);
@@ -210,7 +210,7 @@ t.test('a node whose read models are of another log, or ahead of this one, does 
   t.match(lines[0], /read models do not belong to this log.*remove .*read-models/u);
 });
 
-t.test('a node that runs stops when its log is exchanged for another one', async (t) => {
+t.test('a running node stops when its log is replaced by another one', async (t) => {
   const { store, folder, first } = await given(t);
   const writing = writeOn(first);
   await writing.written(20);
@@ -225,7 +225,7 @@ t.test('a node that runs stops when its log is exchanged for another one', async
 });
 
 t.test(
-  'two nodes that begin at the same moment on an empty log found it once, make one administrator, and both serve',
+  'two nodes that start simultaneously on an empty log found it once, create one administrator, and both serve',
   async (t) => {
     const folder = folderOf(t);
     const store = await spawnEventStore({ file: join(folder, 'log') });
@@ -243,7 +243,7 @@ t.test(
         .split('\n')
         .filter((line) => line.includes('super administrator') && line.includes('admin-password')),
     );
-    t.equal(told.flat().length, 1, 'one of them tells where its password is', { told });
+    t.equal(told.flat().length, 1, 'one of them reports the path of its password', { told });
     const made = nodes[told.findIndex(({ length }) => length > 0)]!;
     const authorization = basic('admin', readFileSync(join(made.dataDir, 'admin-password'), 'utf8').trim());
     const answers = await Promise.all(

@@ -1,7 +1,7 @@
 /**
- * Whatever is deleted, in whatever order and on whichever node, with owner references of an old log from super administrators and
- * their bindings to what goes, and reconcilers on two nodes that both believe to lead: somebody who can log in stays super
- * administrator, and those references delete nobody.
+ * Deletions in any order and on any node, owner references of an old log from super administrators and their bindings
+ * to deleted objects, and reconcilers on two nodes that both believe to be the leader: a super administrator that can
+ * log in remains, and those references delete no user.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -88,7 +88,7 @@ class World {
     for (const reconciler of this.#reconcilers) void reconciler.open();
   }
 
-  /** Both nodes know all there is, and their reconcilers have done what they can. */
+  /** Both nodes are caught up, and their reconcilers are idle. */
   async settle(): Promise<void> {
     for (let before: LogPosition | undefined; before !== this.#head();) {
       before = this.#head();
@@ -201,7 +201,7 @@ async function attempted(
   return world.doors[door]!.begin(command, anybody, typeOf(plural));
 }
 
-/** Users whom nobody deletes. */
+/** Users that nobody deletes. */
 function untouched(
   attempts: readonly { readonly of: { readonly plural: Plural; readonly place: number } }[],
 ): readonly string[] {
@@ -209,7 +209,7 @@ function untouched(
   return [0, 1, 2].filter((place) => !gone.has(place)).map((place) => nameOf('users', place));
 }
 
-test('no order of what is deleted, by whom and where, leaves nobody super administrator', async (t) => {
+test('no order of deletions on any node removes the last super administrator', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(owning, { maxLength: 8 }),

@@ -1,4 +1,4 @@
-/** One node at a time removes what has lost its owner; when it goes, another one takes over. */
+/** One node at a time removes dependents of deleted owners; when it stops, another one takes over. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ async function given(t: Test): Promise<Given> {
 
 const ownerOf = (name: string): string => `${name}-owner`;
 
-/** Each with an owner of its own: once that is deleted, only the node that leads removes what it owned. */
+/** Each has its own owner: once that is deleted, only the leader removes the dependent. */
 async function make(node: NodeProcess, ...names: readonly string[]): Promise<void> {
   for (const name of names) {
     const owner = await create(node, { name: ownerOf(name) });
@@ -92,7 +92,7 @@ async function gone(name: string, seenAt: NodeProcess, seconds: number): Promise
   await following.stop();
 }
 
-t.test('what loses its owner on either node is removed once', async (t) => {
+t.test('a dependent of an owner deleted on either node is removed once', async (t) => {
   const { nodes } = await given(t);
   const [leader, other] = await ranked(nodes);
   await make(leader, 'a', 'b');
@@ -112,7 +112,7 @@ t.test('what loses its owner on either node is removed once', async (t) => {
   for (const node of nodes) await node.stop();
 });
 
-t.test('when the node that leads stops in order the other takes over at once', async (t) => {
+t.test('when the leader stops cleanly the other takes over at once', async (t) => {
   const { nodes } = await given(t);
   const [leader, other] = await ranked(nodes);
   await make(other, 'kept');
@@ -123,7 +123,7 @@ t.test('when the node that leads stops in order the other takes over at once', a
   await other.stop();
 });
 
-t.test('when the node that leads is killed the other takes over once its lease has run out', async (t) => {
+t.test('when the leader is killed the other takes over after its lease expires', async (t) => {
   const { nodes } = await given(t);
   const [leader, other] = await ranked(nodes);
   await make(other, 'kept', 'left-before');
@@ -140,11 +140,11 @@ t.test('when the node that leads is killed the other takes over once its lease h
   const back = await leader.again();
   t.teardown(async () => back.kill());
   await back.ready();
-  t.notOk(await leads(back), 'who comes back waits its turn');
+  t.notOk(await leads(back), 'a returning node stays a follower');
   for (const node of [other, back]) await node.stop();
 });
 
-t.test('while the log is away nobody leads for longer than a lease, and afterwards one does', async (t) => {
+t.test('during an outage of the log leadership ends within a lease, and afterwards one node leads', async (t) => {
   const { log, nodes } = await given(t);
   const [leader, other] = await ranked(nodes);
   await make(other, 'kept');

@@ -1,7 +1,7 @@
 /**
- * Two nodes over one log, each a process of its own, and one client that takes them for one service: each of its requests goes
- * to the other node than the one before. The log is killed and started again under it. What is answered is held against a
- * model of one service; what stands in the log, against what was acknowledged.
+ * Two nodes over one log, each a process of its own, and one client that uses them as one service: each request goes to
+ * the other node than the one before. The log is killed and restarted meanwhile. Answers are compared with a model of
+ * one service; the events in the log, with the acknowledged writes.
  */
 import fc from 'fast-check';
 import t from 'tap';
@@ -52,12 +52,12 @@ async function lookAround(t: Test, nodes: readonly NodeProcess[], followers: rea
     followers.some(({ isLive }) => isLive),
     'watches go on',
   );
-  // And who comes from the other node is taken, though there may be a change that this one has not seen.
+  // A follower from the other node is accepted, even after a change that this node has not folded.
   for (const follower of followers) follower.move();
 }
 
 t.test(
-  'two nodes over one log behave as one service to a client that alternates between them, while the log is killed and restarted',
+  'two nodes over one log act as one service for a client that alternates between them, while the log is killed and restarted',
   async (t) => {
     tellWhichServer(t);
     t.comment(`NODES_SEED=${seed.toString()} NODES_STEPS=${steps.toString()} NODES_KILLS=${kills.toString()}`);
@@ -113,7 +113,7 @@ t.test(
     t.strictSame(
       [...history.titles].sort(),
       [...widgets.acknowledged].sort(),
-      'what was acknowledged stands once, and nothing else does',
+      'acknowledged writes are stored once, and no others',
     );
     for (const follower of followers) {
       await follower.reached(history.changes.at(-1)?.resourceVersion ?? '0');

@@ -53,64 +53,61 @@ function tells(version: string): (answered: Answered) => boolean {
   return ({ status, text }) => status === 200 && text === JSON.stringify({ version });
 }
 
-/** The folders of packages, and of what was being unpacked. */
+/** The folders of packages, and of archives being unpacked. */
 function unpacked(node: NodeProcess): readonly string[] {
   return readdirSync(join(node.dataDir, 'packages')).filter((name) => !name.endsWith('.sum'));
 }
 
-t.test(
-  'a package that one node takes in is served by all, and each answer is about the version that was sent',
-  async (t) => {
-    const [leader, other] = await ranked((await given(t)).nodes);
-    const installed = await send(other, 'install', tellerPackage('1.0.0'));
-    t.match(installed, {
-      status: 201,
-      plugin: { spec: { version: '1.0.0' }, status: { phase: 'started', version: '1.0.0' } },
-    });
-    for (const node of [leader, other]) await node.until(tellerVersionPath, tells('1.0.0'));
-    t.match(await send(leader, 'install', tellerPackage('1.0.0')), { status: 409 }, 'it is there on the other, too');
+t.test('a package uploaded to one node is served by all, and each answer is about the uploaded version', async (t) => {
+  const [leader, other] = await ranked((await given(t)).nodes);
+  const installed = await send(other, 'install', tellerPackage('1.0.0'));
+  t.match(installed, {
+    status: 201,
+    plugin: { spec: { version: '1.0.0' }, status: { phase: 'started', version: '1.0.0' } },
+  });
+  for (const node of [leader, other]) await node.until(tellerVersionPath, tells('1.0.0'));
+  t.match(await send(leader, 'install', tellerPackage('1.0.0')), { status: 409 }, 'it is there on the other, too');
 
-    for (const [version, node] of [
-      ['2.0.0', other],
-      ['3.0.0', leader],
-      ['2.0.0', other],
-      ['2.0.1', other],
-    ] as const) {
-      const upgraded = await send(node, 'teller/upgrade', tellerPackage(version));
-      t.match(upgraded, { status: 200, plugin: { spec: { version }, status: { phase: 'started', version } } }, version);
-      t.equal(
-        upgraded.plugin.status.observedGeneration,
-        upgraded.plugin.metadata.generation,
-        'and the status is of this object',
-      );
-      for (const each of [leader, other]) await each.until(tellerVersionPath, tells(version));
-    }
-    const broken = await send(
-      other,
-      'teller/upgrade',
-      tellerPackage('2.0.1', { more: '  pluginDependencies:\n    missing: "*"\n' }),
+  for (const [version, node] of [
+    ['2.0.0', other],
+    ['3.0.0', leader],
+    ['2.0.0', other],
+    ['2.0.1', other],
+  ] as const) {
+    const upgraded = await send(node, 'teller/upgrade', tellerPackage(version));
+    t.match(upgraded, { status: 200, plugin: { spec: { version }, status: { phase: 'started', version } } }, version);
+    t.equal(
+      upgraded.plugin.status.observedGeneration,
+      upgraded.plugin.metadata.generation,
+      'and the status is of this object',
     );
-    t.match(
-      broken,
-      {
-        status: 200,
-        plugin: { status: { phase: 'failed', conditions: [{ type: 'Ready', reason: 'DependencyMissing' }] } },
-      },
-      'one of the same number that fails says so',
-    );
-    t.match(await send(other, 'teller/upgrade', tellerPackage('2.0.1')), {
+    for (const each of [leader, other]) await each.until(tellerVersionPath, tells(version));
+  }
+  const broken = await send(
+    other,
+    'teller/upgrade',
+    tellerPackage('2.0.1', { more: '  pluginDependencies:\n    missing: "*"\n' }),
+  );
+  t.match(
+    broken,
+    {
       status: 200,
-      plugin: { status: { phase: 'started', version: '2.0.1' } },
-    });
+      plugin: { status: { phase: 'failed', conditions: [{ type: 'Ready', reason: 'DependencyMissing' }] } },
+    },
+    'one of the same number that fails says so',
+  );
+  t.match(await send(other, 'teller/upgrade', tellerPackage('2.0.1')), {
+    status: 200,
+    plugin: { status: { phase: 'started', version: '2.0.1' } },
+  });
 
-    t.equal((await other.ask(tellerPath, { method: 'DELETE' })).status, 200);
-    for (const node of [leader, other]) await node.until(tellerPath, ({ status }) => status === 404);
-    for (const node of [leader, other]) await node.until(tellerVersionPath, ({ status }) => status === 404);
-    for (const node of [leader, other]) await node.stop();
-  },
-);
+  t.equal((await other.ask(tellerPath, { method: 'DELETE' })).status, 200);
+  for (const node of [leader, other]) await node.until(tellerPath, ({ status }) => status === 404);
+  for (const node of [leader, other]) await node.until(tellerVersionPath, ({ status }) => status === 404);
+  for (const node of [leader, other]) await node.stop();
+});
 
-t.test('a node that was away runs what was installed and upgraded meanwhile', async (t) => {
+t.test('a returning node runs the plugins installed and upgraded in its absence', async (t) => {
   const {
     nodes: [first, second],
   } = await given(t);
@@ -132,7 +129,7 @@ t.test('a node that was away runs what was installed and upgraded meanwhile', as
   for (const node of [first, back]) await node.stop();
 });
 
-t.test('a node that is killed in the middle of an upload leaves nothing of it', async (t) => {
+t.test('a node killed in the middle of an upload leaves nothing of it', async (t) => {
   const {
     log,
     nodes: [first, second],
@@ -170,7 +167,7 @@ t.test('a node that is killed in the middle of an upload leaves nothing of it', 
     [],
     'nor is there anything in the log',
   );
-  // The answer may come before a lease of the killed one has run out, and only who leads tells status.
+  // The lease of the killed leader may still run, and only the leader reports the status.
   t.match(
     await send(back, 'install', archive),
     { status: 201, plugin: { spec: { version: '1.0.0' } } },

@@ -1,4 +1,7 @@
-/** Two nodes whose folders hold different versions of one plugin: the one with the older version reads, and writes nothing of its types. */
+/**
+ * Two nodes with different versions of one plugin in their folders: the one with the older version reads, and writes
+ * none of its types.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -69,7 +72,7 @@ const names = async (node: NodeProcess): Promise<readonly string[]> =>
     .sort();
 
 t.test(
-  'a node with the older folder of a plugin reads and does not write, whoever leads, until its folder is updated',
+  'a node with the older folder of a plugin reads and does not write, under either leader, until its folder is updated',
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-plugin-folders-'));
     t.teardown(() => {

@@ -1,4 +1,4 @@
-/** Of two nodes that run a plugin one takes its reconciler's steps and tells how it stands; when that is killed, the other. */
+/** Of two nodes with a plugin one runs its reconciler and reports its status; after a kill, the other does. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -64,64 +64,61 @@ async function leader(nodes: readonly NodeProcess[]): Promise<NodeProcess> {
   }
 }
 
-t.test(
-  "one node takes a plugin's steps and writes its status, and the other goes on when that is killed",
-  async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-plugin-nodes-'));
-    t.teardown(() => {
-      rmSync(folder, { recursive: true, force: true });
+t.test("one node runs a plugin's steps and writes its status, and the other continues after a kill", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-plugin-nodes-'));
+  t.teardown(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const root = join(folder, 'plugins');
+  await writePlugins(root, {
+    shop: { 'plugin.yaml': manifestYaml('shop', { main: 'main.mjs' }), 'main.mjs': module },
+  });
+  const log = await startLogServer(t);
+  const start = async (name: string): Promise<NodeProcess> => {
+    const node = await NodeProcess.start({
+      eventLog: log,
+      folder,
+      name,
+      env: { PLUGINS_DIRS: root, NODE_NAME: name },
     });
-    const root = join(folder, 'plugins');
-    await writePlugins(root, {
-      shop: { 'plugin.yaml': manifestYaml('shop', { main: 'main.mjs' }), 'main.mjs': module },
-    });
-    const log = await startLogServer(t);
-    const start = async (name: string): Promise<NodeProcess> => {
-      const node = await NodeProcess.start({
-        eventLog: log,
-        folder,
-        name,
-        env: { PLUGINS_DIRS: root, NODE_NAME: name },
-      });
-      t.teardown(async () => node.kill());
-      return node;
-    };
-    const nodes = [await start('first'), await start('second')];
-    const leading = await leader(nodes);
-    const other = nodes.find((node) => node !== leading)!;
-    const steps = (node: NodeProcess, name: string): number =>
-      node.stderr().split(`step of ${name} on ${node.name}\n`).length - 1;
-    for (const node of nodes) await shown(node, plugin, ({ status }) => status?.phase === 'started');
+    t.teardown(async () => node.kill());
+    return node;
+  };
+  const nodes = [await start('first'), await start('second')];
+  const leading = await leader(nodes);
+  const other = nodes.find((node) => node !== leading)!;
+  const steps = (node: NodeProcess, name: string): number =>
+    node.stderr().split(`step of ${name} on ${node.name}\n`).length - 1;
+  for (const node of nodes) await shown(node, plugin, ({ status }) => status?.phase === 'started');
 
-    await write(other, 'POST', goods, { metadata: { name: 'one' }, spec: {} });
-    await shown(other, `${goods}/one`, ({ status }) => status?.by === leading.name);
-    await write(other, 'POST', goods, { metadata: { name: 'bad' }, spec: { fails: true } });
-    const failing = (object: Shown): boolean =>
-      object.status?.conditions?.some(({ type, status }) => type === 'ReconcilerFailing' && status === 'True') === true;
-    const told = await shown(other, plugin, failing);
-    t.match(
-      told.status?.conditions?.find(({ type }) => type === 'ReconcilerFailing')?.message,
-      /its step for bad fails: Error: boom/u,
-      'the node that leads tells it',
-    );
-    t.equal(steps(other, 'one') + steps(other, 'bad'), 0, 'the other takes no step');
+  await write(other, 'POST', goods, { metadata: { name: 'one' }, spec: {} });
+  await shown(other, `${goods}/one`, ({ status }) => status?.by === leading.name);
+  await write(other, 'POST', goods, { metadata: { name: 'bad' }, spec: { fails: true } });
+  const failing = (object: Shown): boolean =>
+    object.status?.conditions?.some(({ type, status }) => type === 'ReconcilerFailing' && status === 'True') === true;
+  const told = await shown(other, plugin, failing);
+  t.match(
+    told.status?.conditions?.find(({ type }) => type === 'ReconcilerFailing')?.message,
+    /its step for bad fails: Error: boom/u,
+    'the leader reports it',
+  );
+  t.equal(steps(other, 'one') + steps(other, 'bad'), 0, 'the other takes no step');
 
-    await leading.kill();
-    await write(other, 'POST', goods, { metadata: { name: 'two' }, spec: {} });
-    await shown(other, `${goods}/two`, ({ status }) => status?.by === other.name, (leaseMs * 2) / 1_000 + 10);
-    // The new one may come before those that were there.
-    while (steps(other, 'one') === 0 || steps(other, 'bad') === 0) await passes(50);
-    t.pass('who takes over looks at every name');
-    await write(other, 'PATCH', `${goods}/bad`, { spec: { fails: false } });
-    await shown(other, plugin, (object) => object.status?.phase === 'started' && !failing(object));
-    t.pass('and tells it when all is well again');
+  await leading.kill();
+  await write(other, 'POST', goods, { metadata: { name: 'two' }, spec: {} });
+  await shown(other, `${goods}/two`, ({ status }) => status?.by === other.name, (leaseMs * 2) / 1_000 + 10);
+  // The new one may come before those that were there.
+  while (steps(other, 'one') === 0 || steps(other, 'bad') === 0) await passes(50);
+  t.pass('the new leader reconciles every name');
+  await write(other, 'PATCH', `${goods}/bad`, { spec: { fails: false } });
+  await shown(other, plugin, (object) => object.status?.phase === 'started' && !failing(object));
+  t.pass('and reports when the failures end');
 
-    const back = await leading.again();
-    t.teardown(async () => back.kill());
-    await back.ready();
-    await write(back, 'POST', goods, { metadata: { name: 'three' }, spec: {} });
-    await shown(back, `${goods}/three`, ({ status }) => status?.by === other.name);
-    t.equal(steps(back, 'one') + steps(back, 'three'), 0, 'who comes back waits its turn');
-    for (const node of [other, back]) await node.stop();
-  },
-);
+  const back = await leading.again();
+  t.teardown(async () => back.kill());
+  await back.ready();
+  await write(back, 'POST', goods, { metadata: { name: 'three' }, spec: {} });
+  await shown(back, `${goods}/three`, ({ status }) => status?.by === other.name);
+  t.equal(steps(back, 'one') + steps(back, 'three'), 0, 'a returning node stays a follower');
+  for (const node of [other, back]) await node.stop();
+});

@@ -1,4 +1,4 @@
-/** Two platforms over one EventStoreDB, told apart by EVENTSTORE_PREFIX alone. */
+/** Two platforms over one EventStoreDB, separated by EVENTSTORE_PREFIX alone. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { startLogServer, tellWhichServer } from './support/log-server.ts';
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
 
-t.test('two platforms share a database and know nothing of each other, and one is copied beside itself', async (t) => {
+t.test('two platforms share a database without seeing each other, and one is copied within it', async (t) => {
   tellWhichServer(t);
   const log = await startLogServer(t);
   const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-shared-'));

@@ -7,19 +7,21 @@ export type Request = {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
-  /** It may have been made on another node a moment ago: who cannot ask the log for it says so instead of 401. */
+  /**
+   * The credential may be from another node a moment ago: a node that cannot read the log answers 503 instead of 401.
+   */
   readonly credentialIsNew?: boolean;
 };
 
 /** An answer, and which node gave it. */
 export type Reply = Answered & { readonly node: NodeProcess; readonly json: any }; // eslint-disable-line @typescript-eslint/no-explicit-any -- objects are matched, not typed
 
-/** How many writes are refused before whoever mends the log does so. */
+/** How many refused writes precede the repair of the log. */
 const refusalsBeforeRepair = 3;
 
 /**
- * One client of what it takes for one service: each request goes to the next node. What it is answered is checked for what
- * no service may answer; a write that is refused for want of the log is sent again, to the other node.
+ * A client that treats the nodes as one service: each request goes to the next node. Answers that no service may give
+ * are errors; a write refused while the log is unavailable is sent again, to the other node.
  */
 export class AlternatingClient {
   readonly nodes: readonly NodeProcess[];
@@ -33,7 +35,7 @@ export class AlternatingClient {
     this.#outages = outages;
   }
 
-  /** The node whose turn it is. */
+  /** The node next in turn. */
   next(): NodeProcess {
     return this.nodes[this.#next++ % this.nodes.length]!;
   }
@@ -84,7 +86,7 @@ export class AlternatingClient {
     }
   }
 
-  /** Somebody mends the log after a while; until then whoever is refused waits a little. */
+  /** The log is repaired after a while; until then refused callers wait a little. */
   async refused(): Promise<void> {
     this.#refusals += 1;
     if (this.#outages.state === 'away' && this.#refusals >= refusalsBeforeRepair) {

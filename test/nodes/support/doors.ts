@@ -28,7 +28,7 @@ const platform: WriteContext = {
   origin: 'client',
   subject: { kind: 'platform', part: 'test' },
 };
-/** Judged like everybody's writes, but for what they hold: what is kept for all alike is kept for it, too. */
+/** Treated like every user's writes, except for quotas: those that apply to all apply to it, too. */
 export const anybody: Partial<WriteContext> = { subject: { kind: 'plugin', name: 'p' } };
 
 /** How a node folds: as events come, or not before somebody waits for them. */

@@ -18,8 +18,8 @@ type Shown = {
 const kept = new Set(['ADDED', 'MODIFIED', 'DELETED']);
 
 /**
- * A client that watches one collection for ever: whenever its watch ends, or when it is told to, it goes on where it was, on
- * the other node. What it has got must then be the exact suffix of the log.
+ * A client that watches one collection for ever: whenever its watch ends, or on request, it resumes from its position
+ * on the other node. The received events must then be the exact suffix of the log.
  */
 export class Following {
   readonly changes: Change[] = [];
@@ -106,7 +106,7 @@ export class Following {
         this.#take(watching);
       }
     } catch (error) {
-      // Refused, or nobody there: whoever watches comes back a little later.
+      // Refused, or no server: the watcher retries a little later.
       this.endings.push(`${node.name} ${error instanceof Error ? error.message : String(error)}`);
       await new Promise((resolve) => {
         setTimeout(resolve, 50);

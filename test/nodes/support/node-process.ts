@@ -88,7 +88,10 @@ export class NodeProcess {
     });
   }
 
-  /** Asks again and again, as whoever waits for a server does, until `holds`; before it listens nothing answers. */
+  /**
+   * Asks repeatedly, as a client that waits for a server does, until `holds`; before the server listens nothing
+   * answers.
+   */
   async until(
     path: string,
     holds: (answered: Answered) => boolean,

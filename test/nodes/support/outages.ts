@@ -35,7 +35,7 @@ export class Outages {
         this.healed.push(Math.round(performance.now() - began));
       },
     );
-    // Awaited by whoever asks next.
+    // The next request awaits it.
     this.#healing.catch(() => undefined);
   }
 

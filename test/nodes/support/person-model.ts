@@ -9,8 +9,9 @@ const own = '/apis/uc.api.svc.run/v1alpha1';
 type Session = { readonly cookie: string; readonly csrf: string };
 
 /**
- * What becomes of one user, one step at a time, each on the node whose turn it is: made here, logged in there. Sessions and
- * tokens count everywhere at once; what was changed counts where it is known, so a node is first shown the change's position.
+ * The life of one user, one step at a time, each on the next node: created here, logged in there. Sessions and tokens
+ * are valid everywhere at once; a change is effective once it is folded, so a node first reads at the change's
+ * position.
  */
 export class PersonModel {
   readonly #client: AlternatingClient;
@@ -152,7 +153,7 @@ export class PersonModel {
     });
     if (reply.status !== 204 && !(reply.status === 401 && reply.isRepeated))
       throw wrong(reply, `${this.#name} logs out`);
-    // Its end is an event like any other, of which no position was told.
+    // Its end is an event like any other, with a position that no answer returned.
     for (const node of this.#client.nodes) await this.#until(node, 401, { cookie });
   }
 

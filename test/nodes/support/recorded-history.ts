@@ -5,7 +5,7 @@ import type { Change } from './following.ts';
 
 /** What the log has about one type, read past the nodes. */
 export type History = {
-  /** As a watch of all of them would tell it. */
+  /** As a watch of all of them would send it. */
   readonly changes: readonly Change[];
   /** Of each write of a spec, once for each event. */
   readonly titles: readonly string[];

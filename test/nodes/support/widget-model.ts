@@ -30,8 +30,8 @@ type Slot =
 type Written = { readonly title: string; readonly size: number; readonly serial: string | undefined };
 
 /**
- * Widgets as one service would keep them, and each operation with the answer it would give. Every write has a title of its
- * own, so that what stands in the log can be told from what was merely tried.
+ * Widgets as one service would store them, and each operation with its expected answer. Every write has a unique title,
+ * so that stored writes are distinguishable from attempts.
  */
 export class WidgetModel {
   readonly #client: AlternatingClient;
@@ -47,7 +47,7 @@ export class WidgetModel {
     this.#client = client;
   }
 
-  /** The last position the client was told. */
+  /** The last position in an answer to the client. */
   get position(): string {
     return this.#position;
   }
@@ -69,7 +69,7 @@ export class WidgetModel {
       return;
     }
     if (slot.state !== 'absent') return;
-    // An earlier sending of this very request has landed, and that is what is there.
+    // An earlier attempt of this very request has succeeded and is stored.
     await this.#landed(reply, name, written);
   }
 
@@ -88,7 +88,7 @@ export class WidgetModel {
     await this.#judgeUpdate(reply, { name, written, precondition });
   }
 
-  /** A merge patch, or a JSON patch that says what it begins from. */
+  /** A merge patch, or a JSON patch that tests its base. */
   async patch(name: string, kind: 'merge' | 'json', serial: string | undefined): Promise<void> {
     const slot = this.#slot(name);
     const known = slot.state === 'absent' ? undefined : slot.known;
@@ -132,7 +132,7 @@ export class WidgetModel {
     this.#removed(name, slot.known);
   }
 
-  /** Reads what it has just been told of, on the other node. */
+  /** Reads the object at the last position, on the other node. */
   async get(name: string): Promise<void> {
     const reply = await this.#client.read({ path: `${widgetsPath}/${name}?resourceVersion=${this.#position}` });
     const slot = this.#slot(name);
@@ -236,7 +236,7 @@ export class WidgetModel {
     const { metadata, spec } = reply.json;
     if (metadata.version !== version) throw wrong(reply, `its version must be ${version.toString()}`);
     if (spec.title !== written.title || spec.size !== written.size || spec.serial !== written.serial)
-      throw wrong(reply, `what was written is ${JSON.stringify(written)}`);
+      throw wrong(reply, `the written state is ${JSON.stringify(written)}`);
     this.acknowledged.add(written.title);
     this.#noted(reply);
     return { ...written, version, resourceVersion: metadata.resourceVersion, uid: metadata.uid };

@@ -3,8 +3,8 @@ import type { NodeProcess } from './node-process.ts';
 import { widgetsPath } from './widget-model.ts';
 
 /**
- * A client that goes on writing one widget, each time with the version it knows: its size counts the writes. Refused for want
- * of the log, it sends the same again after the time it was told.
+ * A client that repeatedly writes one widget, each time with the version it knows: its size counts the writes. A write
+ * refused while the log is unavailable is repeated after the Retry-After.
  */
 export class Writer {
   readonly name: string;
@@ -27,7 +27,7 @@ export class Writer {
     return this.#size + 1;
   }
 
-  /** One write, sent until it is known what came of it or it is told to stop. */
+  /** One write, sent until its outcome is known or the writer is stopped. */
   async write(isStopped: () => boolean): Promise<void> {
     const size = this.#size + 1;
     while (!isStopped()) {
@@ -38,7 +38,7 @@ export class Writer {
         return;
       }
       if (answered.status === 409) {
-        // What it sent before has landed after all: nobody else writes this widget.
+        // Its earlier attempt has succeeded after all: nobody else writes this widget.
         const stored = await node.ask(`${widgetsPath}/${this.name}`);
         if (stored.status === 200 && (JSON.parse(stored.text) as Stored).spec.size === size) this.#took(size, stored);
         else
