@@ -12,9 +12,10 @@ import { widget, widgets } from '../support/given.ts';
 import { MemoryLog } from '../support/memory/memory-log.ts';
 
 /**
- * Writers of a declaration in which the index is not unique race with writers of the next one, in which it is, over a log whose
- * every call is delayed in an order the scheduler draws. The older ones claim nothing, and write nothing on an event of the
- * newer declaration: they would have folded it. Of events of the newer declaration one at most may hold the value.
+ * Writers of a declaration with a plain index race with writers of the next one, in which it is unique, over a log that
+ * delays every call in an order drawn by the scheduler. The older writers claim nothing, and write nothing after an
+ * event of the newer declaration: they would have folded it. Of events of the newer declaration at most one may hold
+ * the value.
  */
 const runs = Number(process.env['PBT_RUNS'] ?? 1_000);
 const value: HeldValue = { index: 'spec.serial', hash: 'a'.repeat(64) };
@@ -36,7 +37,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   steps: fc.array(fc.constantFrom<'hold' | 'release'>('hold', 'hold', 'release'), { minLength: 1, maxLength: 3 }),
 });
 
-test('of events since the index is unique one at most holds a value, whatever was written before or comes late', async (t) => {
+test('of events since the index became unique at most one holds a value, for any earlier and late writes', async (t) => {
   let held = 0;
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), fc.array(plan, { minLength: 2, maxLength: 5 }), async (scheduler, plans) => {

@@ -77,7 +77,7 @@ class Stage {
   }
 }
 
-test('what lands at the revision of a fence counts: the claim is looked at again', async (t) => {
+test('an append that wins against a fence is respected: the claim is checked again', async (t) => {
   const stage = new Stage(t);
   await stage.claim(other, 'absent');
   // The pending create lands after the fence was decided on, and before it is appended.
@@ -97,7 +97,7 @@ test('what lands at the revision of a fence counts: the claim is looked at again
   t.match(await stage.last(claims), { type: 'ValueClaimed', holder: other });
 });
 
-test('a pending claim is fenced before it is taken over, and one that can no longer land is taken over at once', async (t) => {
+test('a pending claim is fenced before a takeover, and one that can no longer be appended is taken over at once', async (t) => {
   const stage = new Stage(t);
   await stage.claim(other, 'absent');
   t.match(await stage.claim(me, 'absent'), { outcome: 'claimed' });
@@ -110,7 +110,7 @@ test('a pending claim is fenced before it is taken over, and one that can no lon
   t.match(await again.last(other), { type: 'ObjectUpdated' }, 'nothing was fenced');
 });
 
-test('a holder that is read as it was before its claim is read again', async (t) => {
+test('a holder read before its claim is read again', async (t) => {
   const stage = new Stage(t);
   await stage.append(created(holding(0)), -1);
   const before = await stage.log.readLast(other);
@@ -130,14 +130,14 @@ test('a holder that is read as it was before its claim is read again', async (t)
   t.equal(stale, 0);
 });
 
-test("a claim of one's own is appended again: a release that was decided before it comes to nothing", async (t) => {
+test('a writer appends its own claim again: a release decided before it fails', async (t) => {
   const stage = new Stage(t);
   t.match(await stage.claim(me, streamRevision(4)), { outcome: 'claimed', revision: 0 });
   t.match(await stage.claim(me, streamRevision(4)), { outcome: 'claimed', revision: 1 });
   t.match(await stage.claim(me, streamRevision(3)), { outcome: 'claimed', revision: 2 });
 });
 
-test('a fence repeats the object and what it holds', async (t) => {
+test('a fence repeats the object and its held values', async (t) => {
   const stage = new Stage(t);
   await stage.append(created(holding(0, 's2')), -1);
   await stage.claim(other, streamRevision(0));
@@ -147,7 +147,7 @@ test('a fence repeats the object and what it holds', async (t) => {
   t.same((fence as ObjectEvent).values, valuesOf(holding(0, 's2')));
 });
 
-test('a claim is released once its holder can hold the value no more, and not before', async (t) => {
+test('a claim is released once its holder can no longer hold the value, and not before', async (t) => {
   const stage = new Stage(t);
   const claimed = async (): Promise<RecordedEvent | undefined> => stage.log.readLast(claims);
   await stage.claim(other, 'absent');

@@ -20,7 +20,7 @@ const metadata: EventMetadata = {
   $correlationId: 'r',
 };
 
-test('an attempt on an older state does not shorten how far the claim reaches', async (t) => {
+test('an attempt on an older state does not shorten the reach of the claim', async (t) => {
   const log = new MemoryLog();
   t.teardown(() => log.close());
   const me = streamName('object:widgets.example.com/w1');

@@ -27,15 +27,15 @@ import { drawnClock, drawnLog } from '../support/drawn-schedule.ts';
 import { MemoryLog } from '../support/memory/memory-log.ts';
 
 /**
- * Writers race for one unique value over a log whose every call is delayed in an order the scheduler draws; some stall for
- * ever between their claim and their append, some let go of the value and come back, some are refused as another value
- * that they want is taken. Two may write one object, as nodes do. At no point may two objects hold the value.
+ * Writers race for one unique value over a log that delays every call in an order drawn by the scheduler; some stall
+ * forever between their claim and their append, some release the value and come back, some are refused as another of
+ * their values is taken. Two may write one object, as nodes do. At no point may two objects hold the value.
  */
 const type = 'widgets.example.com' as TypeKey;
 const value: HeldValue = { index: 'spec.serial', hash: 'a'.repeat(64) };
 const runs = Number(process.env['PBT_RUNS'] ?? 1_000);
 
-/** Claimed after `value`, and held by nobody who is refused. */
+/** Claimed after `value`, and never held by a refused writer. */
 const takenValue: HeldValue = { index: 'spec.title', hash: 'b'.repeat(64) };
 const declared = defineIndexes([value, takenValue].map(({ index: name }) => ({ name, unique: true })));
 if (!declared.ok) throw new Error(declared.problems.join('; '));
@@ -44,7 +44,7 @@ const { indexes } = declared;
 /** `keep`: a write that leaves the value as it is claims nothing. */
 type Step = 'hold' | 'keep' | 'release' | 'stall' | 'refused';
 
-/** `hops`: how many calls of the others a stalled writer's append stays under way. `name`: what it writes. */
+/** `hops`: how many calls of the others a stalled writer's append stays pending. `name`: the object that it writes. */
 type Plan = { readonly name: string; readonly steps: readonly Step[]; readonly hops: number };
 
 const step = fc.constantFrom<Step>('hold', 'keep', 'release', 'stall', 'refused');
@@ -69,7 +69,7 @@ test('no interleaving of claims, appends, stalls and fences lets two objects hol
   t.pass(`${String(runs)} schedules`);
 });
 
-test('a claim that is settled meanwhile, by two who both believe to lead, breaks nothing, and in the end none is left that nobody holds', async (t) => {
+test('claims completed meanwhile by two presumed leaders break nothing, and in the end every claim has a holder', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),
@@ -98,7 +98,7 @@ class World {
   readonly #slow: Pick<EventLog, 'append' | 'readLast'>;
   readonly #clock: Clock;
   readonly #scheduler: fc.Scheduler;
-  /** Appends whose writers are dead, and how many calls of the others go before each lands. */
+  /** Appends of dead writers, and how many calls of the others precede each. */
   #late: { hops: number; readonly append: () => Promise<void> }[] = [];
   #ids = 0;
 
@@ -181,7 +181,7 @@ class World {
     if (refused.outcome === 'claimed') throw new Error('a taken value was claimed');
   }
 
-  /** As the reconciler does, but that it never waits for an append under way: what it fences off must not be able to land later. */
+  /** As the reconciler does, but without waiting for a pending append: a fenced one must not succeed later. */
   async settle(looks: number): Promise<void> {
     let fenceOf: StreamRevision | undefined;
     for (let look = 0; look < looks; look += 1) {

@@ -29,7 +29,7 @@ async function counted(t: Test, options: WritingOptions = {}): Promise<Counted> 
   return { writing: await Writing.open(t, { ...options, through }), appends };
 }
 
-/** No time passes: whoever has to wait never comes back. */
+/** No time passes: a caller that has to wait never returns. */
 async function atOnce(writing: Writing, command: Command, more: Partial<WriteContext> = {}): Promise<WriteOutcome> {
   const cause = { actor: 'test', verb: 'write', requestId: 'r' };
   const subject = { kind: 'platform', part: 'test' } as const;
@@ -53,7 +53,7 @@ const metadata: EventMetadata = {
   schema: eventSchema,
 };
 
-test('DELETE of what nothing holds is one append of two, answered with the last state', async (t) => {
+test('DELETE of an object without finalizers is one append of two events, answered with the last state', async (t) => {
   const { writing, appends } = await counted(t);
   const batches: (readonly string[])[] = [];
   const made = shown(await atOnce(writing, create(serial('a', 's'))));
@@ -76,7 +76,7 @@ test('DELETE of what nothing holds is one append of two, answered with the last 
   t.equal(shown(await atOnce(writing, create(serial('a', 's')))).metadata.version, 3, 'its name and value are free');
 });
 
-test('the value of what is deleted is free at once for another name', async (t) => {
+test('the value of a deleted object is free at once for another name', async (t) => {
   const { writing } = await counted(t);
   for (let round = 0; round < 20; round += 1) {
     t.equal(verdict(await atOnce(writing, create(serial(`w${String(round)}`, 's')))), 'ok');
@@ -101,7 +101,7 @@ test('the write that removes the last finalizer removes the object, other writes
   t.equal(verdict(await atOnce(writing, merge({}))), 'not-found');
 });
 
-test('a deletion whose outcome is unknown is sent again, both events the same, and stands once', async (t) => {
+test('a deletion of unknown outcome is sent again with the same two events, and is stored once', async (t) => {
   for (const isLanded of [true, false]) {
     const sent: (readonly string[])[] = [];
     const { writing } = await counted(t, {
@@ -124,7 +124,7 @@ test('a deletion whose outcome is unknown is sent again, both events the same, a
   }
 });
 
-test('of a fence and a deletion at one revision one lands, and the deletion is decided anew', async (t) => {
+test('of a fence and a deletion at one revision one succeeds, and the deletion is decided again', async (t) => {
   let isFenced = false;
   const { writing } = await counted(t, {
     through: (log) =>
@@ -147,7 +147,7 @@ test('of a fence and a deletion at one revision one lands, and the deletion is d
   );
 });
 
-test('a dry run answers what the deletion would, and appends nothing', async (t) => {
+test('a dry run answers like the deletion, and appends nothing', async (t) => {
   const { writing, appends } = await counted(t);
   shown(await atOnce(writing, create(body())));
   const tried = await atOnce(writing, remove(), { dryRun: true });
@@ -161,7 +161,7 @@ test('a dry run answers what the deletion would, and appends nothing', async (t)
 const large = (name: string, length: number): Command =>
   create(body({ metadata: { name }, spec: { title: 'One', free: 'x'.repeat(length) } }));
 
-test('what exceeds one append together is marked alone, and the collector removes it', async (t) => {
+test('a deletion too large for one append marks the object alone, and the collector removes it', async (t) => {
   const sizes: number[] = [];
   const { writing, appends } = await counted(t, {
     through: (log) =>
@@ -182,13 +182,13 @@ test('what exceeds one append together is marked alone, and the collector remove
   t.match(await atOnce(writing, remove({}, 'w2'), { dryRun: true }), { version: 1 });
   const marked = shown(await atOnce(writing, remove({}, 'w2')));
   t.equal(marked.metadata.version, 1, 'larger');
-  t.strictSame(writing.object('w2'), marked, 'it is what is answered and read');
+  t.strictSame(writing.object('w2'), marked, 'it is answered and read');
   t.strictSame(appends.at(-1), ['ObjectDeletionRequested']);
   t.equal(verdict(await atOnce(writing, collect(uid, 'w2'))), 'ok');
   t.equal(writing.object('w2'), undefined);
 });
 
-test('an object of the greatest size can be deleted', async (t) => {
+test('an object of the maximum size can be deleted', async (t) => {
   const { writing } = await counted(t);
   shown(await atOnce(writing, large('w1', 0)));
   const [event] = await writing.recorded('w1');

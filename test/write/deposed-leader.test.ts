@@ -25,7 +25,7 @@ class Deposed {
   }
 }
 
-test('a value that is free is refused by what a deposed leader still says, nothing is appended, and it is there for the next request', async (t) => {
+test("a free value is refused by a deposed leader's stale state, nothing is appended, and the next request gets it", async (t) => {
   const deposed = new Deposed();
   const writing = await Writing.open(t, { through: deposed.through });
   shown(await writing.write(named('a', 's1')));

@@ -1,4 +1,4 @@
-/** Which clock counts, and what is written by a wrong one. */
+/** Which clock is used, and times written by a wrong one. */
 import t from 'tap';
 
 import { EventTimes } from '../../projections/event-times.ts';
@@ -28,7 +28,7 @@ function at(timeMs: number): RecordedEvent {
   return { ...encodeEvent(idOf(time), created(), metadata), ...place };
 }
 
-t.test("a clock is wrong that is more than a minute off the log's, either way, and not at a minute", async (t) => {
+t.test("a clock is wrong when it is more than a minute off the log's, either way, and not at a minute", async (t) => {
   const clock = new FakeClock();
   let logMs: number | undefined;
   const agreement = new ClockAgreement(clock, { time: () => logMs });
@@ -42,7 +42,7 @@ t.test("a clock is wrong that is more than a minute off the log's, either way, a
   t.equal(new ClockAgreement(clock).problem(), undefined, 'a log without a clock');
 });
 
-t.test("the server's clock is known from an own append on, and goes on without the wall clock", async (t) => {
+t.test("the server's clock is known from its first append on, and continues without the wall clock", async (t) => {
   const clock = new FakeClock();
   const time = new ServerTime(clock);
   time.seen(start);
@@ -84,5 +84,5 @@ t.test('an event a minute ahead is followed, a later one is not, and is reported
   t.equal(Date.parse(stamps.next()), start - 3_600_000, 'the clock was ahead, and was set right');
   fold(at(start - 3_600_000));
   t.equal(times.lastMs(), start - 3_600_000);
-  t.equal(times.strayMs(), start + clockDifferenceMsMax, 'what was counted by the wrong clock is reported');
+  t.equal(times.strayMs(), start + clockDifferenceMsMax, 'the times set by the wrong clock are reported');
 });

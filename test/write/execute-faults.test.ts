@@ -45,7 +45,7 @@ const sequences: readonly (readonly Fault[])[] = [
 ];
 
 for (const faults of sequences) {
-  test(`a write whose appends are ${faults.join(', ')} lands once`, async (t) => {
+  test(`a write with the append faults ${faults.join(', ')} is stored once`, async (t) => {
     const writing = await Writing.open(t, { through: failing(faults) });
     const answer = shown(await writing.write(create(body({ spec: { title: 'One', serial: 's' } }))));
     t.equal((await writing.recorded('w1')).length, 1);
@@ -54,7 +54,7 @@ for (const faults of sequences) {
   });
 }
 
-test('an append that is never answered is refused as unavailable, and stands at most once', async (t) => {
+test('an append without a reply is refused as unavailable, and is stored at most once', async (t) => {
   for (const fault of ['lost', 'unacknowledged'] as const) {
     const writing = await Writing.open(t, { through: failing(Array.from({ length: writeAttemptsMax }, () => fault)) });
     t.match(await writing.write(create(body())), {
@@ -80,14 +80,14 @@ function overtaken(event: Parameters<typeof encodeEvent>[1]): (log: EventLog) =>
     });
 }
 
-test('a lost append that another overtook is decided anew', async (t) => {
+test('a lost append that another one overtook is decided again', async (t) => {
   const writing = await Writing.open(t, { through: overtaken(created(widget({ spec: { title: 'Theirs' } }))) });
   t.equal(verdict(await writing.write(create(body()))), 'already-exists');
   t.match(writing.object(), { spec: { title: 'Theirs' } });
   t.equal((await writing.recorded('w1')).length, 1);
 });
 
-test('a lost patch that another write overtook lands on top of it', async (t) => {
+test('a lost patch that another write overtook is applied on top of it', async (t) => {
   let theirs: EventLog | undefined;
   let calls = 0;
   const writing = await Writing.open(t, {
@@ -124,7 +124,7 @@ test('a lost patch that another write overtook lands on top of it', async (t) =>
   t.equal(verdict(await writing.write(put(body({ metadata: { version: 1 } })))), 'stale-version');
 });
 
-test('a log that takes no append makes writes unavailable, and nothing else', async (t) => {
+test('a log that accepts no append makes writes unavailable, and nothing else', async (t) => {
   const writing = await Writing.open(t, {
     through: (log) =>
       altered(log, { append: async () => ({ ok: false, reason: 'unavailable', cause: new Error('no route') }) }),
@@ -139,7 +139,7 @@ test('a log that takes no append makes writes unavailable, and nothing else', as
   t.equal((await writing.recorded()).length, 0);
 });
 
-test('a log that cannot be read makes writes unavailable, also those that would append nothing', async (t) => {
+test('an unreadable log makes writes unavailable, also those that would append nothing', async (t) => {
   let broken = false;
   const writing = await Writing.open(t, {
     through: (log) =>
@@ -172,7 +172,7 @@ test('a closed log makes writes unavailable', async (t) => {
     t.equal(verdict(await writing.write(command)), 'unavailable');
 });
 
-test('a corrupt log is a fault of the platform, not an answer', async (t) => {
+test('a corrupt log is a server error, not a refusal', async (t) => {
   const writing = await Writing.open(t, {
     through: (log) =>
       altered(log, {
@@ -184,7 +184,7 @@ test('a corrupt log is a fault of the platform, not an answer', async (t) => {
   await t.rejects(writing.write(remove({}, 'none')), LogCorruptError);
 });
 
-test('writes beyond those the door takes at once are turned away, and taken again when some are done', async (t) => {
+test('writes beyond the limit in flight are refused, and accepted again once some are done', async (t) => {
   let open: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => {
     open = resolve;
@@ -211,7 +211,7 @@ test('writes beyond those the door takes at once are turned away, and taken agai
   t.equal(writing.models.count(widgets.key), writesInFlightMax + 1);
 });
 
-test('a refused write frees its place at once', async (t) => {
+test('a refused write releases its slot at once', async (t) => {
   const writing = await Writing.open(t);
   for (let place = 0; place < writesInFlightMax + 10; place += 1) {
     if (

@@ -40,7 +40,7 @@ function many<T>(count: number, make: (place: number) => T): readonly T[] {
 
 const serial = (name: string, value: string) => body({ metadata: { name }, spec: { title: name, serial: value } });
 
-test('a write is answered with what the log took, and can be read at once', async (t) => {
+test('a write is answered with the appended state, and can be read at once', async (t) => {
   const writing = await Writing.open(t);
   const outcome = await writing.write(create(body({ spec: { title: 'One', serial: 's' } })));
   const answer = shown(outcome);
@@ -52,7 +52,7 @@ test('a write is answered with what the log took, and can be read at once', asyn
   t.strictSame(await writing.events(), [created({ ...answer, metadata: stored })]);
 });
 
-test('a write that changes nothing is answered with what is stored and appends nothing', async (t) => {
+test('a write that changes nothing is answered with the stored object and appends nothing', async (t) => {
   const writing = await Writing.open(t);
   const first = shown(await writing.write(create(body())));
   for (const command of [put(body()), merge({}), jsonPatch([])]) {
@@ -76,7 +76,7 @@ test('of many PUTs with one version exactly one wins', async (t) => {
 
 const addLabel = (place: number): Command => merge({ metadata: { labels: { [`l${String(place)}`]: 'x' } } });
 
-test('patches without a precondition all land, as many as there are attempts', async (t) => {
+test('patches without a precondition all succeed, as many as there are attempts', async (t) => {
   const writing = await Writing.open(t);
   await writing.write(create(body()));
   const outcomes = await writing.race(many(writeAttemptsMax, addLabel));
@@ -85,7 +85,7 @@ test('patches without a precondition all land, as many as there are attempts', a
   t.equal(writing.object()?.metadata.version, writeAttemptsMax);
 });
 
-test('far more racing patches than attempts all land, in the order they came', async (t) => {
+test('far more racing patches than attempts all succeed, in the order of their arrival', async (t) => {
   const writing = await Writing.open(t);
   await writing.write(create(body()));
   const outcomes = await writing.race(many(4 * writeAttemptsMax, addLabel));
@@ -96,7 +96,7 @@ test('far more racing patches than attempts all land, in the order they came', a
   t.equal(Object.keys(writing.object()?.metadata.labels ?? {}).length, 4 * writeAttemptsMax);
 });
 
-test('of one object so many writes wait and no more', async (t) => {
+test('the writes that wait for one object are bounded', async (t) => {
   const writing = await Writing.open(t);
   await writing.write(create(body()));
   const outcomes = await writing.race(many(writesWaitingPerObjectMax + 2, () => merge({})));
@@ -104,7 +104,7 @@ test('of one object so many writes wait and no more', async (t) => {
   t.match(outcomes.at(-1), { rejection: { detail: 'too many writes to this object are queued' } });
 });
 
-test('whoever has waited too long for the ones before goes ahead without', async (t) => {
+test('a write that has waited too long for earlier ones proceeds without them', async (t) => {
   let isStuck = true;
   const stuck: (() => void)[] = [];
   const writing = await Writing.open(t, {
@@ -129,7 +129,7 @@ test('whoever has waited too long for the ones before goes ahead without', async
   t.match(shown((await first)[0]!), { metadata: { version: 2, labels: { l1: 'x', l2: 'x' } } });
 });
 
-test('a patch that sets a version is not tried again on a later one', async (t) => {
+test('a patch that sets a version is not retried on a later one', async (t) => {
   const writing = await Writing.open(t);
   await writing.write(create(body()));
   const outcomes = await writing.race(
@@ -145,7 +145,7 @@ test('of many creates of one name exactly one wins', async (t) => {
   t.strictSame(writing.object(), shown(outcomes.find(({ ok }) => ok)!));
 });
 
-test('racing deletes of an object: one removes it; of one that is held all succeed, and mark it once', async (t) => {
+test('racing deletes of an object: one removes it; with a finalizer all succeed, and mark it once', async (t) => {
   const writing = await Writing.open(t);
   await writing.write(create(body()));
   t.strictSame(tally(await writing.race(many(10, () => remove()))), { ok: 1, 'not-found': 9 });
@@ -155,7 +155,7 @@ test('racing deletes of an object: one removes it; of one that is held all succe
   t.equal(writing.object()?.metadata.version, 4);
 });
 
-test('of many creates with one unique value exactly one wins, the others learn who has it', async (t) => {
+test('of many creates with one unique value exactly one wins, and the others learn its holder', async (t) => {
   const writing = await Writing.open(t);
   const outcomes = await writing.race(many(12, (place) => create(serial(`w${String(place)}`, 's'))));
   t.strictSame(tally(outcomes), { ok: 1, 'unique-value-taken': 11 });
@@ -184,7 +184,7 @@ test('a unique value stays held while its holder is marked, and is free once it 
   t.equal(verdict(await writing.write(create(serial('a', 's')))), 'unique-value-taken');
 });
 
-test('a unique value that its holder moves away from is free, the one it moved to is not', async (t) => {
+test('a unique value is free once its holder moves to another one, which is taken', async (t) => {
   const writing = await Writing.open(t);
   await writing.write(create(serial('a', 's1')));
   t.equal(verdict(await writing.write(put(serial('a', 's2'), { name: 'a' }))), 'ok');
@@ -194,7 +194,7 @@ test('a unique value that its holder moves away from is free, the one it moved t
   t.match(writing.object('a'), { spec: { serial: 's2' } });
 });
 
-test("a value given up and taken back is its holder's again", async (t) => {
+test("a value released and claimed again is its holder's", async (t) => {
   const writing = await Writing.open(t);
   await writing.write(create(serial('a', 's')));
   t.equal(verdict(await writing.write(merge({ spec: { serial: null } }, { name: 'a' }))), 'ok');
@@ -202,7 +202,7 @@ test("a value given up and taken back is its holder's again", async (t) => {
   t.equal(verdict(await writing.write(create(serial('b', 's')))), 'unique-value-taken');
 });
 
-test('of many objects that move to one value exactly one gets there', async (t) => {
+test('of many objects that move to one value exactly one gets it', async (t) => {
   const writing = await Writing.open(t);
   await writing.race(many(8, (place) => create(serial(`w${String(place)}`, `s${String(place)}`))));
   const outcomes = await writing.race(
@@ -225,7 +225,7 @@ test('objects without the value do not collide', async (t) => {
 
 const notUnique = widgetType({ indexes: [{ name: 'spec.serial' }] });
 
-test('a value stored before its index was unique is refused to others, and stays whose it is', async (t) => {
+test('a value stored before its index was unique is refused to others, and its object keeps it', async (t) => {
   const writing = await Writing.open(t, { type: notUnique });
   for (const [name, value] of [
     ['old', 's'],
@@ -257,7 +257,7 @@ test('a value stored before its index was unique is refused to others, and stays
   t.equal(verdict(await writing.write(create(serial('new', 'g')))), 'ok');
 });
 
-test('of objects that were stored with one value the first that is written keeps it, the others can move away', async (t) => {
+test('of objects stored with one value the first one written keeps it, the others can move to another value', async (t) => {
   for (const [first, second] of [
     ['a', 'b'],
     ['b', 'a'],
@@ -271,7 +271,7 @@ test('of objects that were stored with one value the first that is written keeps
   }
 });
 
-test("a value is its holder's through a time in which its index was not unique, whatever is written meanwhile", async (t) => {
+test('a holder keeps its value through a time in which its index was not unique, with any writes meanwhile', async (t) => {
   const writing = await Writing.open(t);
   for (const [name, value] of [
     ['a', 's'],
@@ -297,7 +297,7 @@ test("a value is its holder's through a time in which its index was not unique, 
   t.equal(verdict(await writing.write(create(serial('c', 'g')))), 'ok');
 });
 
-test('who came by a value while its index was not unique has it, though it was claimed before', async (t) => {
+test('an object that got a value while its index was not unique keeps it, though another one had claimed it before', async (t) => {
   const writing = await Writing.open(t);
   await writing.write(create(serial('a', 's')));
   await writing.write(merge({ spec: { serial: 't' } }, { name: 'a' }));
@@ -316,7 +316,7 @@ test('who came by a value while its index was not unique has it, though it was c
   t.equal(verdict(await writing.write(create(serial('d', 's')))), 'ok');
 });
 
-test('a value that its holder gave up on another node is free, though this node has not folded that yet', async (t) => {
+test('a value released on another node is free, though this node has not folded the release yet', async (t) => {
   const writing = await Writing.open(t, { type: notUnique });
   await writing.write(create(serial('w1', 's')));
   await writing.declare(widgets);
@@ -329,7 +329,7 @@ test('a value that its holder gave up on another node is free, though this node 
   t.match(await moved, { ok: true });
 });
 
-test("a claim whose writer died is outwaited: the next one gets the value, and the dead one's append can no longer land", async (t) => {
+test("the claim of a dead writer is waited for: the next one gets the value, and the dead one's append fails", async (t) => {
   const writing = await Writing.open(t);
   const dead = encodeEvent(
     idOf('dead'),
@@ -353,7 +353,7 @@ test('a generated name that is taken is drawn again', async (t) => {
   t.equal(shown(await writing.write(generated)).metadata.name, 'job-bbbbb');
 });
 
-test('a generated name is drawn so often and no more', async (t) => {
+test('the number of draws of a generated name is bounded', async (t) => {
   const drawsAfterFirst = many(generateNameAttemptsMax + 1, () => 'aaaaa');
   const writing = await Writing.open(t, { suffixes: [...drawsAfterFirst, 'fresh'] });
   const generated = create(body({ metadata: { name: '', generateName: 'job-' } }));
@@ -362,13 +362,13 @@ test('a generated name is drawn so often and no more', async (t) => {
   t.equal(shown(await writing.write(generated)).metadata.name, 'job-fresh');
 });
 
-test('racing creates that draw one name all get one of their own', async (t) => {
+test('racing creates that draw one name all get different ones', async (t) => {
   const writing = await Writing.open(t, { suffixes: ['aaaaa', 'aaaaa', 'aaaaa', 'aaaaa'] });
   const outcomes = await writing.race(many(4, () => create(body({ metadata: { name: '', generateName: 'job-' } }))));
   t.equal(new Set(outcomes.map((outcome) => shown(outcome).metadata.name)).size, 4);
 });
 
-test('a dry run appends nothing and answers the would-be object', async (t) => {
+test('a dry run appends nothing and answers with the resulting object', async (t) => {
   const writing = await Writing.open(t);
   const first = shown(await writing.write(create(serial('a', 's'))));
   const before = (await writing.recorded()).length;
@@ -386,7 +386,7 @@ test('a dry run appends nothing and answers the would-be object', async (t) => {
   t.equal(writing.object('b'), undefined);
 });
 
-test('a dry run finds what a write would: a taken name, a taken value, a stale version, a broken rule', async (t) => {
+test('a dry run refuses like a write: a taken name, a taken value, a stale version, a broken rule', async (t) => {
   const writing = await Writing.open(t);
   await writing.write(create(serial('a', 's')));
   const before = (await writing.recorded()).length;
@@ -400,7 +400,7 @@ test('a dry run finds what a write would: a taken name, a taken value, a stale v
   t.equal(verdict(await writing.write(create(serial('b', 's2')))), 'ok');
 });
 
-test('what another node appended is folded before an answer is given without appending', async (t) => {
+test("another node's events are folded before an answer without an append", async (t) => {
   const writing = await Writing.open(t);
   const append = async (text: string, expected: 'absent' | number, event: Parameters<typeof encodeEvent>[1]) =>
     writing.log.append(streamOf('w1'), [encodeEvent(idOf(text), event, metadata)], expected as never);
@@ -416,7 +416,7 @@ test('what another node appended is folded before an answer is given without app
   await changed;
 });
 
-test('a name that no object can have is refused and never looked up', async (t) => {
+test('an impossible name is refused without a read', async (t) => {
   const writing = await Writing.open(t);
   for (const name of ['a\0', '\ud800', 'a/b', 'A', '', 'n'.repeat(254), 'n'.repeat(100_000)]) {
     t.equal(verdict(await writing.write(create(body({ metadata: { name } })))), 'invalid');
@@ -435,7 +435,7 @@ test('a name that no object can have is refused and never looked up', async (t) 
   t.equal((await writing.recorded()).length, 0);
 });
 
-test('an object is as large as the bound and no larger', async (t) => {
+test("an object's size is bounded", async (t) => {
   const writing = await Writing.open(t);
   const size = (length: number) => create(body({ spec: { title: 'One', free: 'x'.repeat(length) } }));
   await writing.write(size(0));
@@ -456,7 +456,7 @@ test('an object is as large as the bound and no larger', async (t) => {
   );
 });
 
-test('time does not run backwards within the log, unless a clock was wrong by more than a minute', async (t) => {
+test('event times do not decrease within the log, unless a clock was wrong by more than a minute', async (t) => {
   const writing = await Writing.open(t, { lastEventTime: Date.UTC(2026, 0, 1, 0, 1) });
   await writing.write(create(body()));
   const jumps = [2 * 86_400_000, -30_000, -29_000, -5 * 86_400_000];
@@ -474,7 +474,7 @@ test('time does not run backwards within the log, unless a clock was wrong by mo
   t.equal(writing.object()?.metadata.creationTimestamp, times[0]);
 });
 
-test('each event says who caused it', async (t) => {
+test('each event names its author', async (t) => {
   const writing = await Writing.open(t);
   const cause = {
     actor: 'ada',
@@ -489,7 +489,7 @@ test('each event says who caused it', async (t) => {
   t.match(decodeMetadata((await writing.recorded('w1'))[0]!), { ...cause, $correlationId: 'r-7', schema: eventSchema });
 });
 
-test('warnings come with the answer, of a no-op, too', async (t) => {
+test('warnings come with the answer, also of a no-op', async (t) => {
   const writing = await Writing.open(t);
   const warned = ['unknown field "odd"'];
   const outcomes: WriteOutcome[] = [];

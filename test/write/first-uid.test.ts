@@ -5,7 +5,7 @@ import { body } from '../support/sample.ts';
 import { idOf } from '../support/id-of.ts';
 import { shown, Writing } from '../support/writing.ts';
 
-test('an object has the uid of the first attempt, however often its write is decided anew', async (t) => {
+test('an object keeps the uid of the first attempt, however often its write is decided again', async (t) => {
   const writing = await Writing.open(t, { suffixes: ['aaaaa', 'aaaaa', 'aaaaa', 'bbbbb'] });
   const drawn = create({ ...body(), metadata: { generateName: 'g-' } });
   const [first, second] = [shown(await writing.write(drawn)), shown(await writing.write(drawn))];

@@ -22,9 +22,9 @@ import { drawnClock, drawnLog } from '../support/drawn-schedule.ts';
 import { MemoryLog } from '../support/memory/memory-log.ts';
 
 /**
- * Nodes whose folds move only when they are waited for each take away supports of something that must not lose its last one,
- * over a log whose every call is delayed in an order the scheduler draws; some die between their judgement and their append,
- * which lands later or never. The guard alone keeps one support, whatever the order.
+ * Nodes that fold only when waited for each remove supports of a subject that must not lose its last one, over a log
+ * that delays every call in an order drawn by the scheduler; some die between their decision and their append, which
+ * arrives later or never. The guard alone keeps one support, in any order.
  */
 const guard = streamName('guard:supports');
 const runs = Number(process.env['PBT_RUNS'] ?? 200);
@@ -51,7 +51,7 @@ function property(supports: number, isGuarded: boolean, count: { taken: number; 
   });
 }
 
-test('however stale the folds of nodes that take away supports are, one support always stays', async (t) => {
+test('for any staleness of the folds on nodes that remove supports, one support always stays', async (t) => {
   const count = { taken: 0, refused: 0 };
   for (const supports of [2, 3, 4])
     await fc.assert(property(supports, true, count), { numRuns: Math.ceil(runs / 3), ...replay });

@@ -84,7 +84,7 @@ test('it is held for one append at one revision, and up to its own claim everyth
   t.notOk(write.covers(guard, at(one)));
 });
 
-test('once its append has landed the next one takes it at once', async (t) => {
+test('once its append succeeds the next claimant takes it at once', async (t) => {
   const { clock, write, held, claims, settle } = await given();
   const first = held();
   await first.take(guard, at(one));
@@ -99,7 +99,7 @@ test('once its append has landed the next one takes it at once', async (t) => {
   );
 });
 
-test('an append that may still land is waited for, then fenced off', async (t) => {
+test('an append that may still succeed is waited for, then fenced', async (t) => {
   const { log, clock, write, held, settle } = await given();
   const first = held();
   await first.take(guard, at(one));
@@ -110,7 +110,7 @@ test('an append that may still land is waited for, then fenced off', async (t) =
   t.match(await write(one, streamRevision(0)), { ok: false, reason: 'conflict' });
 });
 
-test('what came to nothing is given up, unless another of the same stream may count on it', async (t) => {
+test('a failed claim is released, unless another one of the same stream may depend on it', async (t) => {
   const { clock, held, claims, settle, write } = await given();
   const alone = held();
   await alone.take(guard, at(one));

@@ -38,7 +38,7 @@ async function exhaust(write: (place: number) => Promise<WriteOutcome>, most: nu
   return most;
 }
 
-test('a user writes so often and no more, whatever they show; others, and super administrators, are not held up', async (t) => {
+test("a user's writes are bounded over all credentials; others, and super administrators, are unaffected", async (t) => {
   const writing = await Writing.open(t, { rates: writeRates(3, 0) });
   const token: Subject = {
     kind: 'user',
@@ -65,7 +65,7 @@ test('a user writes so often and no more, whatever they show; others, and super 
   t.equal(await exhaust(async (place) => by(writing, alice, named(`later${String(place)}`)), 100), 3);
 });
 
-test('what is refused, changes nothing or is tried only counts as a write and takes no bytes', async (t) => {
+test('refused writes, no-ops and dry runs count as writes and cost no bytes', async (t) => {
   const writing = await Writing.open(t, { rates: writeRates(1, 100) });
   t.equal(verdict(await by(writing, root, create(body()))), 'ok');
   const free: readonly [Command, By, string][] = [
@@ -98,7 +98,7 @@ test('bytes are those of the object after the change, not of the request', async
   t.equal(verdict(await by(writing, bob, touch(6))), 'ok');
 });
 
-test('many at once pass a limit no more than one after another do', async (t) => {
+test('concurrent writes have the same limit as successive ones', async (t) => {
   const writing = await Writing.open(t, { rates: writeRates(0, 100_000) });
   const large = (place: number): Command =>
     create(body({ metadata: { name: `w${String(place)}`, annotations: { text: 'x'.repeat(200_000) } } }));
@@ -106,7 +106,7 @@ test('many at once pass a limit no more than one after another do', async (t) =>
   t.strictSame(tally(outcomes), { ok: 4, 'too-many-requests': 16 });
 });
 
-test('visitors are told apart by address, and those of one IPv6 network are one', async (t) => {
+test('visitors are distinguished by address, and those of one IPv6 network are one', async (t) => {
   const writing = await Writing.open(t, { rates: writeRates(1, 0) });
   const from = (address: string) => async (place: number) =>
     by(writing, visitor, named(`${address.replaceAll(/[^0-9]/gu, 'x')}-${String(place)}`), { address });
@@ -130,7 +130,7 @@ test("one user's own tokens, sessions and profile have limits of their own", asy
   t.equal(await exhaust(async (place) => by(writing, bob, large(place), { isOwn: true }), 100), 52, '10 MiB');
 });
 
-test('what belongs to an admitted request is paid and not refused', async (t) => {
+test('follow-up writes of an admitted request are charged and not refused', async (t) => {
   const writing = await Writing.open(t, { rates: writeRates(1, 1_000) });
   const large = create(body({ metadata: { name: 'w1', annotations: { text: 'x'.repeat(20_000) } } }));
   t.equal(verdict(await by(writing, alice, named('first'), { admitted: 'whole' })), 'ok');
@@ -152,7 +152,7 @@ function stalled(): { readonly through: (log: EventLog) => EventLog; open: () =>
   };
 }
 
-test('no user fills the places of writes in flight: whoever comes later finds one, and super administrators have all of theirs', async (t) => {
+test('no user fills the slots of writes in flight: a later user finds one, and super administrators have all of theirs', async (t) => {
   const { through, open } = stalled();
   const writing = await Writing.open(t, { rates: writeRates(0, 0), through });
   const many = (subject: Subject, count: number): Promise<WriteOutcome>[] =>
@@ -200,7 +200,7 @@ test('the bytes of writes in flight are bounded in sum, and no user takes all of
   t.equal(writing.held.sum, 0);
 });
 
-test("of those that wait for one object's turn each user is served in turn, and none takes every place", async (t) => {
+test('writes that wait for one object are served in turn by user, and no user takes every slot', async (t) => {
   const { through, open } = stalled();
   const writing = await Writing.open(t, { rates: writeRates(0, 0), through });
   const first = by(writing, root, create(body()));

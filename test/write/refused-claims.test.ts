@@ -42,7 +42,7 @@ async function standing({ log }: { readonly log: EventLog }, serial: string): Pr
   return last === undefined ? undefined : decodeEvent(last).event.type;
 }
 
-/** No time passes: whoever has to wait never comes back. */
+/** No time passes: a caller that has to wait never returns. */
 async function atOnce(writing: Writing, command: Command, more: Partial<WriteContext> = {}): Promise<WriteOutcome> {
   const context: WriteContext = {
     cause: { actor: 'test', verb: 'write', requestId: 'r' },
@@ -55,7 +55,7 @@ async function atOnce(writing: Writing, command: Command, more: Partial<WriteCon
   return writing.execute(type, command, context);
 }
 
-test('nobody waits for a value that a refused create claimed, and its name stays unused', async (t) => {
+test('nobody waits for a value claimed by a refused create, and its name stays unused', async (t) => {
   const writing = await opened(t);
   t.equal(verdict(await atOnce(writing, create(made('refused', 'taken', 's1')))), 'unique-value-taken');
   t.equal(await standing(writing, 's1'), 'ValueReleased');
@@ -64,7 +64,7 @@ test('nobody waits for a value that a refused create claimed, and its name stays
   t.equal(shown(await atOnce(writing, create(made('refused', 'other', 's2')))).metadata.version, 0);
 });
 
-test('a refused update gives up what it newly claimed, and nothing that its object holds', async (t) => {
+test('a refused update releases its new claims, and none that its object holds', async (t) => {
   const writing = await opened(t);
   shown(await atOnce(writing, create(made('a', 'mine', 's1'))));
   t.equal(verdict(await atOnce(writing, patched('a', 'taken', 's2'))), 'unique-value-taken');
@@ -75,7 +75,7 @@ test('a refused update gives up what it newly claimed, and nothing that its obje
   t.equal(verdict(await atOnce(writing, create(made('b', 'free', 's2')))), 'ok');
 });
 
-test('on a base that is no longer the last one nothing is given up: what is held there is not known', async (t) => {
+test('an update on a stale base releases nothing: the held values are not known', async (t) => {
   let isBehind = false;
   let behind: Promise<unknown> = Promise.resolve();
   const writing = await opened(t, {
@@ -106,7 +106,7 @@ test('on a base that is no longer the last one nothing is given up: what is held
   t.equal(verdict(await atOnce(writing, create(made('b', 'free', 's1')))), 'unique-value-taken');
 });
 
-test('once the append to the object was sent its claims stay, whatever was heard of it', async (t) => {
+test('once the append to the object was sent its claims stay, with any outcome', async (t) => {
   const writing = await opened(t, {
     through: (log) =>
       altered(log, {
@@ -120,7 +120,7 @@ test('once the append to the object was sent its claims stay, whatever was heard
   t.equal(await standing(writing, 's1'), 'ValueClaimed');
 });
 
-test('a claim that another attempt of the same object shares is not given up', async (t) => {
+test('a claim shared with another attempt of the same object is not released', async (t) => {
   const [value] = valuesOf(widget({ spec: { title: 'One', serial: 's1' } }));
   const claim = claimStream(widgets.key, value!);
   for (const order of ['theirs first', 'ours first']) {
@@ -147,7 +147,7 @@ test('a claim that another attempt of the same object shares is not given up', a
   }
 });
 
-test('a user pays for what was claimed and for giving it up, refused though the write is', async (t) => {
+test('a user pays for claims and their release, even when the write is refused', async (t) => {
   const writing = await opened(t, { rates: writeRates(0, 1_000) });
   const subject = { kind: 'user', name: 'alice', credential: { kind: 'password', uid: 'alice' } } as const;
   const next = async (place: number): Promise<string> =>

@@ -23,7 +23,7 @@ const me = streamName(`object:${widgets.key}/w1`);
 const holding = widget({ spec: { title: 'One', serial: 's1' } });
 const [value] = valuesOf(holding);
 
-test('a value that was let go is claimed anew, though the log answers with the event that still held it', async (t) => {
+test('a released value is claimed again, though the log returns the event that still held it', async (t) => {
   const log = new MemoryLog();
   t.teardown(() => log.close());
   let ids = 0;

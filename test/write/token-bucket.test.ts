@@ -2,7 +2,7 @@ import { test } from 'tap';
 
 import { TokenBucket } from '../../src/write/admission/token-bucket.ts';
 
-test('a burst is there at once, and then as much as flows back', (t) => {
+test('a burst is available at once, and then the refilled amount', (t) => {
   const bucket = new TokenBucket({ perSecond: 10, burst: 100 }, 0);
   for (let taken = 0; taken < 100; taken += 1) t.equal(bucket.take(1, 0), 0);
   t.equal(bucket.take(1, 0), 1, 'the next one waits');
@@ -12,12 +12,12 @@ test('a burst is there at once, and then as much as flows back', (t) => {
   t.equal(bucket.take(25, 2_600), 0);
   t.notOk(bucket.isFull(2_600));
   t.ok(bucket.isFull(60_000));
-  t.equal(bucket.take(101, 60_000), 0, 'a full bucket gives what is more than a burst');
+  t.equal(bucket.take(101, 60_000), 0, 'a full bucket grants more than a burst');
   t.equal(bucket.take(1, 60_000), 1, 'which is a debt');
   t.end();
 });
 
-test('a debt is paid back before anything is there, and what was not used comes back', (t) => {
+test('a debt is repaid before tokens are available, and unused tokens are returned', (t) => {
   const bucket = new TokenBucket({ perSecond: 1, burst: 10 }, 0);
   bucket.charge(15, 0);
   t.equal(bucket.take(1, 0), 6);

@@ -69,7 +69,7 @@ async function fencing(
   });
 }
 
-test('what is under way holds back only once another declaration counts, and until its outcome is known', async (t) => {
+test('a pending append blocks only under another declaration, and until its outcome is known', async (t) => {
   const folded = new Folded();
   let answer: (outcome: AppendOutcome) => void = () => undefined;
   const sent = folded.send(
@@ -87,7 +87,7 @@ test('what is under way holds back only once another declaration counts, and unt
   t.equal(folded.unsettled.drained(), 20n);
 });
 
-test('what was refused or never sent holds nothing back; what is unknown does until something else is folded there', async (t) => {
+test('a refused or unsent append blocks nothing; an unknown one blocks until a later event is folded there', async (t) => {
   const folded = new Folded();
   await folded.send('a', { ok: false, reason: 'conflict', actual: streamRevision(3) });
   await folded.send('a', { ok: false, reason: 'unavailable', cause: new Error('away') });
@@ -108,7 +108,7 @@ test('what was refused or never sent holds nothing back; what is unknown does un
   t.equal(folded.unsettled.drained(), 30n);
 });
 
-test('what is unknown is fenced once another declaration counts, where nothing stands yet', async (t) => {
+test('an unknown outcome is fenced under another declaration, where nothing is stored yet', async (t) => {
   const folded = new Folded();
   const given = await fencing(t);
   const { log } = given;
@@ -133,7 +133,7 @@ test('what is unknown is fenced once another declaration counts, where nothing s
   t.equal(folded.unsettled.drained(), 10n, 'an end of a stream before the base is an older answer');
 });
 
-test('two at once fence once, and a fence that failed is tried again', async (t) => {
+test('two simultaneous calls fence once, and a failed fence is retried', async (t) => {
   const folded = new Folded();
   const given = await fencing(t);
   await folded.send('a', unknown);
@@ -155,7 +155,7 @@ test('two at once fence once, and a fence that failed is tried again', async (t)
   t.equal(folded.unsettled.drained(), 20n);
 });
 
-test('so many of unknown outcome are remembered and no more', async (t) => {
+test('the remembered unknown outcomes are bounded', async (t) => {
   const folded = new Folded();
   for (let count = 0; count < unsettledMax - 1; count += 1) await folded.send(`w${String(count)}`, unknown);
   t.ok(folded.unsettled.hasRoom());
