@@ -15,7 +15,7 @@ async function given() {
 
 const unauthorized = { ok: false, reason: 'unauthorized' };
 
-test('a token is its owner, with the roles it was given', async (t) => {
+test('a token authenticates its owner, restricted to its roles', async (t) => {
   const { permissions, byToken, makeToken } = await given();
   const { record, text } = await makeToken('jane', { roles: ['viewer'] });
   const expected = {
@@ -36,7 +36,7 @@ test('a token is its owner, with the roles it was given', async (t) => {
   t.strictSame(await byToken(text), expected, 'remembered');
 });
 
-test('no other text is the token', async (t) => {
+test('any other text is refused', async (t) => {
   const { byToken, bySession, makeToken, authenticate } = await given();
   const { record, text } = await makeToken('jane');
   const other = await makeToken('jane', { name: 'other' });
@@ -87,19 +87,19 @@ test('a token ends when it expires, is revoked or deleted, and with its owner', 
     t.match(await byToken(text), unauthorized, record.name);
     answers.push(await byToken(text));
   }
-  t.equal(new Set(answers.map((answer) => JSON.stringify(answer))).size, 1, 'and nobody is told why');
+  t.equal(new Set(answers.map((answer) => JSON.stringify(answer))).size, 1, 'and no answer names the reason');
   permissions.putUser('disabled', { isDisabled: false });
   t.match(await byToken(token.disabled.text), { ok: true }, 'enabled again, it counts again');
 });
 
-test('another password does not end a token: it is no session', async (t) => {
+test('a new password does not end a token, unlike a session', async (t) => {
   const { byToken, makeToken, setPassword } = await given();
   const { text } = await makeToken('jane');
   await setPassword('jane', 'another');
   t.match(await byToken(text), { ok: true });
 });
 
-test('the last use of a token is noted at most once a minute', async (t) => {
+test('the last use of a token is recorded at most once a minute', async (t) => {
   const { clock, used, byToken, makeToken, setPassword } = await given();
   const { text } = await makeToken('jane');
   const { text: second } = await makeToken('jane', { name: 'second' });
@@ -116,10 +116,10 @@ test('the last use of a token is noted at most once a minute', async (t) => {
   await byToken(text);
   t.strictSame(used, ['token-of-jane', 'second', 'token-of-jane']);
   await byToken(`${text}A`);
-  t.equal(used.length, 3, 'what is refused was not used');
+  t.equal(used.length, 3, 'a refused use is not recorded');
 });
 
-test('a session is its user', async (t) => {
+test('a session authenticates its user', async (t) => {
   const { permissions, bySession, makeSession, authenticate } = await given();
   const { record, text } = await makeSession('jane');
   t.strictSame(await bySession(text), {
@@ -139,7 +139,7 @@ test('a session is its user', async (t) => {
   t.match(await authenticate({ authorization: bearer(text) }), unauthorized, 'a session is no bearer token');
 });
 
-test('several cookies of one name, and what is no session, are refused rather than guessed', async (t) => {
+test('several session cookies and malformed ones are refused rather than guessed', async (t) => {
   const { bySession, makeSession, authenticate } = await given();
   const { text } = await makeSession('jane');
   for (const header of [
@@ -160,7 +160,7 @@ test('several cookies of one name, and what is no session, are refused rather th
   });
 });
 
-test('a session ends when it is deleted, expires, and with its user or their password', async (t) => {
+test('a session ends when it is deleted or expires, and with its user or their password', async (t) => {
   const { clock, permissions, bySession, makeSession, setPassword } = await given();
   for (const name of ['out', 'late', 'disabled', 'deleted', 'renewed', 'changed']) await setPassword(name, 'x');
   const session = {
@@ -181,7 +181,7 @@ test('a session ends when it is deleted, expires, and with its user or their pas
   for (const { record, text } of Object.values(session)) t.match(await bySession(text), unauthorized, record.user);
 });
 
-test('what a subject came with is known to count or not, at any time', async (t) => {
+test("a subject's credential can be checked for validity at any time", async (t) => {
   const { clock, permissions, authenticator, authenticate, byToken, bySession, makeToken, makeSession, setPassword } =
     await given();
   const token = await makeToken('jane', { expiresAt: clock.now() + 5_000 });

@@ -22,7 +22,7 @@ async function given() {
   };
 }
 
-test('no header is a visitor, a right pair its user, and everything else unauthorized', async (t) => {
+test('no header is a visitor, valid basic credentials are their user, and everything else is unauthorized', async (t) => {
   const { authenticator, authenticate, logIn, permissions } = await given();
   t.strictSame(authenticator.authenticate({ authorization: undefined, cookie: undefined, address: '' }), {
     ok: true,
@@ -70,7 +70,7 @@ test('no header is a visitor, a right pair its user, and everything else unautho
     );
 });
 
-test('unknown, disabled, without a password and wrong password: one answer at one cost', async (t) => {
+test('unknown user, disabled user, missing password and wrong password get one answer at one cost', async (t) => {
   const { passwords, permissions, setPassword, logIn } = await given();
   permissions.putUser('fresh', {});
   await setPassword('gone', 'right');
@@ -110,7 +110,7 @@ test('no header and no cookie makes it throw', async (t) => {
   t.pass();
 });
 
-test('a verified pair is remembered for its time and answered at once', async (t) => {
+test('verified credentials are cached for a while and answered at once', async (t) => {
   const { clock, passwords, authenticator, logIn } = await given();
   await logIn('admin', 'right');
   const shown = { authorization: basic('admin', 'right'), cookie: undefined, address: '1.2.3.4' };
@@ -123,7 +123,7 @@ test('a verified pair is remembered for its time and answered at once', async (t
   t.equal(passwords.verified, 2);
 });
 
-test('a remembered pair ends with its user, their being disabled, and their next password', async (t) => {
+test('cached credentials end with their user, on a disable and with the next password', async (t) => {
   const { passwords, permissions, setPassword, logIn } = await given();
   for (const name of ['one', 'two', 'three']) {
     await setPassword(name, 'pw');
@@ -141,21 +141,21 @@ test('a remembered pair ends with its user, their being disabled, and their next
   t.equal(passwords.verified, before + 5);
 });
 
-test('a password that changes while the old one is verified is refused', async (t) => {
+test('a password that changes during the verification of the old one is refused', async (t) => {
   const { permissions, logIn } = await given();
   const pending = logIn('admin', 'right');
   permissions.putUser('admin', { passwordRevision: 1 });
   t.match(await pending, { ok: false, reason: 'unauthorized' });
 });
 
-test('many requests with one pair are one log-in', async (t) => {
+test('many requests with equal credentials are one log-in', async (t) => {
   const { passwords, logIn } = await given();
   const answers = await Promise.all(Array.from({ length: 100 }, () => logIn('admin', 'right')));
   t.ok(answers.every(({ ok }) => ok));
   t.equal(passwords.verified, 1);
 });
 
-test('failures of a user from an address shut out neither the user elsewhere nor others there', async (t) => {
+test('failures of a user from an address block neither the user elsewhere nor other users there', async (t) => {
   const { logIn } = await given();
   for (let attempt = 0; attempt < loginFailuresMax; attempt += 1)
     t.match(await logIn('admin', `wrong ${String(attempt)}`, '10.9.9.9'), { reason: 'unauthorized' });
@@ -164,7 +164,7 @@ test('failures of a user from an address shut out neither the user elsewhere nor
   t.match(await logIn('jane', 'doe:with:colons', '10.9.9.9'), { ok: true });
 });
 
-test('failures are counted by user and by address up to the bound, and forgiven with time', async (t) => {
+test('failures are counted by user and by address up to the limit, and expire', async (t) => {
   const { clock, logIn, authenticator } = await given();
   for (let attempt = 0; attempt < loginFailuresInAllMax; attempt += 1)
     t.match(await logIn('admin', `wrong ${String(attempt)}`, `10.0.0.${String(attempt)}`), { reason: 'unauthorized' });
@@ -190,7 +190,7 @@ test('failures are counted by user and by address up to the bound, and forgiven 
   t.match(await logIn('admin', 'right', '10.2.2.2'), { ok: true });
 });
 
-test('attempts at once do not slip past the bound together', async (t) => {
+test('simultaneous attempts do not exceed the limit together', async (t) => {
   const { logIn } = await given();
   const answers = await Promise.all(
     Array.from({ length: loginFailuresMax * 2 }, (_, attempt) => logIn('admin', `wrong ${String(attempt)}`)),
@@ -198,7 +198,7 @@ test('attempts at once do not slip past the bound together', async (t) => {
   t.equal(answers.filter((answer) => !answer.ok && answer.reason === 'unauthorized').length, loginFailuresMax);
 });
 
-test('networks from which a user has logged in are open to them while others guess', async (t) => {
+test('networks from which a user has logged in stay open to them while others guess', async (t) => {
   const { clock, permissions, logIn, authenticator } = await given();
   t.match(await logIn('admin', 'right', '10.1.1.1'), { ok: true });
   t.match(await logIn('admin', 'right', '2001:db8::1'), { ok: true });
@@ -221,7 +221,7 @@ test('networks from which a user has logged in are open to them while others gue
   t.match(another, { reason: 'too-many-requests' }, 'another user of that name');
 });
 
-test('the bounds are the same for a name that nobody has', async (t) => {
+test('the limits are the same for an unknown name', async (t) => {
   const { logIn } = await given();
   for (const name of ['admin', 'nobody']) {
     for (let attempt = 0; attempt < loginFailuresMax; attempt += 1)
@@ -238,7 +238,7 @@ test('an IPv6 network is one address', async (t) => {
   t.match(await logIn('jane', 'doe:with:colons', '2001:db8:0:1::1'), { ok: true });
 });
 
-test('right log-ins at the very same moment are all let in', async (t) => {
+test('simultaneous correct log-ins all succeed', async (t) => {
   const { authenticator, passwords } = await given();
   const logIn = async () => authenticator.verifyPassword('admin', 'right', { address: '10.1.1.1' });
   const answers = await Promise.all(Array.from({ length: 50 }, logIn));
@@ -249,7 +249,7 @@ test('right log-ins at the very same moment are all let in', async (t) => {
   t.equal(passwords.verified, 1, 'equal ones are hashed once');
 });
 
-test('all spellings of a pair are one log-in and take one place among what is remembered', async (t) => {
+test('all spellings of the same credentials are one log-in and take one slot in the cache', async (t) => {
   const { authenticate, authenticator, passwords, setPassword, logIn } = await given();
   await setPassword('amy', 'pässword');
   await logIn('jane', 'doe:with:colons');
@@ -273,7 +273,7 @@ test('all spellings of a pair are one log-in and take one place among what is re
   t.notOk(authenticator.authenticate(jane) instanceof Promise, 'what another user showed stays remembered');
 });
 
-test('what is remembered of one address says nothing to another that has had too many failures', async (t) => {
+test('credentials cached for one address do not help another one with too many failures', async (t) => {
   const { logIn } = await given();
   await logIn('admin', 'right', '10.1.1.1');
   const guesses = Array.from({ length: loginFailuresMax }, (_, attempt) => `wrong ${String(attempt)}`);
@@ -283,7 +283,7 @@ test('what is remembered of one address says nothing to another that has had too
   t.strictSame(right, wrong);
 });
 
-test('failures slide: no more than the bound pass in any minute', async (t) => {
+test('the window of failures slides: at most the limit pass in any minute', async (t) => {
   const { clock, logIn } = await given();
   const times: number[] = [];
   for (let second = 0; second < 180; second += 1) {
@@ -299,7 +299,7 @@ test('failures slide: no more than the bound pass in any minute', async (t) => {
   t.equal(most, loginFailuresMax);
 });
 
-test('a request whose client has gone leaves the queue, and equal ones go on for those that stay', async (t) => {
+test('a request whose client has disconnected leaves the queue, and equal ones proceed for the others', async (t) => {
   const { authenticator, passwords, permissions } = await given();
   const ends: (() => void)[] = [];
   const hold = async (): Promise<void> =>
@@ -329,7 +329,7 @@ test('a request whose client has gone leaves the queue, and equal ones go on for
   t.equal(passwords.verified, 1);
 });
 
-test('names and passwords that nobody can have are not hashed', async (t) => {
+test('impossible names and passwords are not hashed', async (t) => {
   const { logIn, passwords } = await given();
   for (const [name, password] of [
     ['n'.repeat(254), 'x'],
@@ -345,7 +345,7 @@ test('names and passwords that nobody can have are not hashed', async (t) => {
   t.equal(passwords.verified, 2);
 });
 
-test('successes are not failures, however many there are', async (t) => {
+test('successes are not failures, in any number', async (t) => {
   const { clock, passwords, logIn } = await given();
   for (let attempt = 0; attempt < loginFailuresMax * 2; attempt += 1) {
     t.match(await logIn('admin', 'right'), { ok: true });
@@ -354,14 +354,14 @@ test('successes are not failures, however many there are', async (t) => {
   t.equal(passwords.verified, loginFailuresMax * 2);
 });
 
-test('a remembered pair works on while its user is being attacked', async (t) => {
+test('cached credentials keep working while their user is attacked', async (t) => {
   const { logIn } = await given();
   await logIn('admin', 'right');
   for (let attempt = 0; attempt <= loginFailuresMax; attempt += 1) await logIn('admin', `wrong ${String(attempt)}`);
   t.match(await logIn('admin', 'right'), { ok: true });
 });
 
-test('guesses from where a pair is remembered are bounded: past them a right one is answered as a wrong one', async (t) => {
+test('guesses from an address with cached credentials are bounded: beyond the limit a correct one is refused like a wrong one', async (t) => {
   const { authenticator, clock, logIn } = await given();
   for (const address of ['10.1.1.1', '10.2.2.2']) await logIn('admin', 'right', address);
   await logIn('jane', 'doe:with:colons', '10.1.1.1');
@@ -375,7 +375,7 @@ test('guesses from where a pair is remembered are bounded: past them a right one
   t.strictSame(await authenticator.verifyPassword('admin', 'right', { address: '10.1.1.1' }), wrong, 'by whatever way');
   t.match(await logIn('admin', 'right', '10.2.2.2'), { ok: true }, 'it is remembered elsewhere');
   t.match(await logIn('jane', 'doe:with:colons', '10.1.1.1'), { ok: true }, 'so is another user there');
-  // Who only asks again does not prolong it.
+  // A repeated request alone does not prolong it.
   for (let second = 1; second < loginFailureWindowMs / 1_000; second += 1) {
     clock.advance(1_000);
     await logIn('admin', 'right', '10.1.1.1');
@@ -385,7 +385,7 @@ test('guesses from where a pair is remembered are bounded: past them a right one
   t.match(await logIn('admin', 'right', '10.1.1.1'), { ok: true });
 });
 
-test('tables that do not know the past are no wrong credentials, and who has some needs no log to show them', async (t) => {
+test('credentials are unavailable while the tables are not ready, and cached ones need no log', async (t) => {
   const { log, permissions, authenticate, authenticator, logIn, makeToken, makeSession } = await given();
   const token = await makeToken('jane');
   const session = await makeSession('jane');
@@ -405,7 +405,7 @@ test('tables that do not know the past are no wrong credentials, and who has som
   t.match(await logIn('admin', 'wrong'), { reason: 'unauthorized' });
 });
 
-test('remembered pairs are bounded, and the longest remembered go first', async (t) => {
+test('cached credentials are bounded, and the oldest are dropped first', async (t) => {
   const { authenticator, setPassword, logIn } = await given();
   // A pair is remembered beside its header.
   const users = basicCacheEntriesMax / 2;
@@ -419,7 +419,7 @@ test('remembered pairs are bounded, and the longest remembered go first', async 
   t.ok(again('0') instanceof Promise);
 });
 
-test('a password is verified for a log-in and for its own change alike', async (t) => {
+test('a log-in and the change of the own password verify a password in the same way', async (t) => {
   const { authenticator, permissions } = await given();
   const verified = await authenticator.verifyPassword('jane', 'doe:with:colons', { address: '' });
   t.strictSame(verified, { ok: true, user: permissions.user('jane') });

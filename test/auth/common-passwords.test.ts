@@ -2,7 +2,7 @@ import { test } from 'tap';
 
 import { commonPasswordProblem } from '../../src/auth/passwords/common-passwords.ts';
 
-test('common passwords and the name of the user are refused, however they are spelled', async (t) => {
+test('common passwords and the name of the user are refused, in any spelling', async (t) => {
   for (const common of ['password', 'PassWord1', '12345678', 'qwertyuiop', 'ILOVEYOU', 'administrator']) {
     t.match(commonPasswordProblem(common, 'jane'), /too common/u, common);
   }

@@ -35,7 +35,7 @@ export class CountingPasswords extends Passwords {
   }
 }
 
-/** Real secrets in a log in memory and an authenticator over them: everything but who exists, which the test says. */
+/** Real secrets in a log in memory and an authenticator over them; the test defines the existing users. */
 export function givenCredentials({
   log = new MemoryLog(),
   clock = new FakeClock(),

@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { LogInNetworks } from '../../src/auth/passwords/log-in-networks.ts';
 import { knownNetworksPerUserMax, knownNetworksUsersMax } from '../../src/limits/access.ts';
 
-test('networks are bounded for each user, and the latest stay', async (t) => {
+test('networks are bounded for each user, and the latest are kept', async (t) => {
   const known = new LogInNetworks();
   for (let network = 0; network < knownNetworksPerUserMax; network += 1) known.record('u', String(network));
   known.record('u', '0');
@@ -15,7 +15,7 @@ test('networks are bounded for each user, and the latest stay', async (t) => {
   t.notOk(known.has(undefined, '0'));
 });
 
-test('users are bounded, and those who logged in last stay', async (t) => {
+test('users are bounded, and the last ones to log in are kept', async (t) => {
   const known = new LogInNetworks();
   for (let user = 0; user < knownNetworksUsersMax; user += 1) known.record(String(user), 'n');
   t.ok(known.has('1', 'n'));

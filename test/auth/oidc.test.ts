@@ -50,7 +50,7 @@ async function given(t: Test, changes: Partial<OidcSettings> = {}) {
 const unauthorized = { ok: false, reason: 'unauthorized' };
 const unavailable = { ok: false, reason: 'unavailable', retryAfterSeconds: 1 };
 
-test('a token of the issuer is the user it names, who needs no User object', async (t) => {
+test('a token of the issuer authenticates the named user, without a User object', async (t) => {
   const { clock, issuer, show } = await given(t);
   t.strictSame(await show(await issuer.token()), {
     ok: true,
@@ -69,7 +69,7 @@ test('a token of the issuer is the user it names, who needs no User object', asy
   t.strictSame(issuer.state.asked, ['/.well-known/openid-configuration', '/keys'], 'the keys are asked for once');
 });
 
-test('the keys may be named by the configuration, and the claim, too', async (t) => {
+test('the configuration may name the keys, and the claim, too', async (t) => {
   const { issuer, show } = await given(t, { usernameClaim: 'email' });
   t.match(await show(await issuer.token({ email: 'jane@example.com' })), {
     ok: true,
@@ -86,7 +86,7 @@ test('the keys may be named by the configuration, and the claim, too', async (t)
   t.strictSame(direct.state.asked, ['/keys']);
 });
 
-test('only what the issuer signed for this audience and this time counts', async (t) => {
+test("a token is valid only with the issuer's signature, this audience and this time", async (t) => {
   const { clock, issuer, show } = await given(t);
   const now = Math.floor(clock.now() / 1_000);
   const leeway = oidcLeewayMs / 1_000;
@@ -146,7 +146,7 @@ test('only what the issuer signed for this audience and this time counts', async
   t.match(await show(good), { ok: true });
 });
 
-test('a rotated key is found, and one taken back counts no longer than the keys are kept', async (t) => {
+test('a rotated key is found, and a removed one is valid no longer than the keys are cached', async (t) => {
   const { clock, issuer, show } = await given(t);
   const old = await issuer.token({ exp: Math.floor(clock.now() / 1_000) + 100_000 });
   t.match(await show(old), { ok: true });
@@ -164,7 +164,7 @@ test('a rotated key is found, and one taken back counts no longer than the keys 
   t.match(await show(old), { ok: true }, 'old keys are asked for again');
 });
 
-test('every kind of key pair an issuer may have', async (t) => {
+test('every kind of key pair that an issuer may have', async (t) => {
   const { issuer, show } = await given(t);
   for (const alg of ['PS256', 'ES256', 'ES384', 'EdDSA']) {
     const pair = await newKey(alg, alg);
@@ -175,7 +175,7 @@ test('every kind of key pair an issuer may have', async (t) => {
   t.match(await show(await issuer.token()), { ok: true });
 });
 
-test('keys that cannot be had are no bad token', async (t) => {
+test('unavailable keys do not make a token invalid', async (t) => {
   for (const fail of ['status', 'garbage', 'large', 'redirect'] as const) {
     const { clock, issuer, problems, show } = await given(t);
     const token = await issuer.token();
@@ -192,7 +192,7 @@ test('keys that cannot be had are no bad token', async (t) => {
   }
 });
 
-test('an issuer that is not there, or does not answer, holds nobody up for longer than the bound', async (t) => {
+test('an issuer that is missing or silent delays a request no longer than the limit', async (t) => {
   const { show: showNobody, issuer: signer } = await given(t, { issuer: 'http://127.0.0.1:1' });
   t.match(await showNobody(await signer.token()), unavailable);
   const { clock, issuer, problems, show } = await given(t);
@@ -202,11 +202,11 @@ test('an issuer that is not there, or does not answer, holds nobody up for longe
   t.equal(clock.timers, 1);
   clock.advance(oidcFetchMs);
   t.match(await pending, [unavailable, unavailable]);
-  t.equal(issuer.state.asked.length, 1, 'one question, whoever waits for it');
+  t.equal(issuer.state.asked.length, 1, 'one request for all callers');
   t.match(problems, [/no answer within 5 s/u]);
 });
 
-test('a discovery document of somebody else, or with keys anywhere, is not believed', async (t) => {
+test('a discovery document of another issuer, or with keys elsewhere, is refused', async (t) => {
   for (const discovered of [
     { issuer: 'https://evil.example' },
     { jwks_uri: 'http://evil.example/keys' },
@@ -220,7 +220,7 @@ test('a discovery document of somebody else, or with keys anywhere, is not belie
   }
 });
 
-test('a token is remembered for a minute, and never past its own end', async (t) => {
+test('a token is cached for a minute, and never past its own expiry', async (t) => {
   const { authenticator, clock, issuer, show } = await given(t);
   const now = Math.floor(clock.now() / 1_000);
   const isRemembered = async (token: string): Promise<boolean> => {
@@ -243,7 +243,7 @@ test('a token is remembered for a minute, and never past its own end', async (t)
   t.equal(await isRemembered(long), false);
 });
 
-test('without an identity provider any other bearer token is a wrong one', async (t) => {
+test('without an identity provider any other bearer token is refused', async (t) => {
   const issuer = await startIssuer(t, key, () => Date.now());
   const { authenticate } = givenCredentials();
   t.match(await authenticate({ authorization: bearer(await issuer.token()) }), unauthorized);

@@ -12,7 +12,7 @@ import { FakeClock } from '../support/clocks/fake-clock.ts';
 
 type Asked = { readonly network?: string; readonly isKnown?: boolean; readonly signal?: AbortSignal };
 
-/** Turns whose work ends when the test says so, each noted as it begins. */
+/** Turns with work that the test ends, each recorded as it begins. */
 function given() {
   const clock = new FakeClock();
   const turns = new PasswordHashQueue(clock);
@@ -53,7 +53,7 @@ function given() {
 const resultsOf = (turned: readonly HashResult<string>[]): readonly (string | undefined)[] =>
   turned.map((one) => (one.done ? one.result : undefined));
 
-test('two hash at once, and networks are served in turn', async (t) => {
+test('two hashes run at once, and networks are served in turn', async (t) => {
   const { begun, ask, drain } = given();
   const asked = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'c1', 'b2'];
   const all = asked.map((name) => ask(name, { network: name.slice(0, 1) }));
@@ -64,7 +64,7 @@ test('two hash at once, and networks are served in turn', async (t) => {
   t.strictSame(resultsOf(await Promise.all(all)), asked);
 });
 
-test('every second turn is of those who are known, however many are unknown', async (t) => {
+test('every second turn goes to known callers, with any number of unknown ones', async (t) => {
   const { begun, ask, drain, fill } = given();
   const all = [...fill(), ask('known', { isKnown: true }), ask('known too', { isKnown: true })];
   const place = begun.length;
@@ -73,7 +73,7 @@ test('every second turn is of those who are known, however many are unknown', as
   t.strictSame(begun.slice(place, place + 4), ['known', 'fill false 2', 'known too', 'fill false 3']);
 });
 
-test('those who are known cannot shut out the others', async (t) => {
+test('known callers cannot block the others', async (t) => {
   const { begun, ask, drain, fill } = given();
   const all = [...fill(true), ask('first log-in')];
   await drain();
@@ -81,7 +81,7 @@ test('those who are known cannot shut out the others', async (t) => {
   t.equal(begun.indexOf('first log-in'), passwordHashesMax + 1);
 });
 
-test('what comes for the first time of late passes those that come again, until a minute is over', async (t) => {
+test('a first attempt precedes repeated ones, for a minute', async (t) => {
   const { clock, begun, ask, drain } = given();
   const round = async (...names: readonly string[]): Promise<readonly string[]> => {
     const from = begun.length;
@@ -105,7 +105,7 @@ test('all networks of an IPv6 site are one in that order', async (t) => {
   t.strictSame(begun.slice(2), ['2001:db8:2:1::/64', '10.0.0.1', '2001:db8:1:3::/64']);
 });
 
-test('what waits is bounded by network', async (t) => {
+test('the queue of each network is bounded', async (t) => {
   const { turns, ask, drain } = given();
   const all = [ask('x'), ask('y')];
   for (let place = 0; place < passwordHashesWaitingPerNetworkMax; place += 1) {
@@ -117,7 +117,7 @@ test('what waits is bounded by network', async (t) => {
   t.notOk(resultsOf(await Promise.all(all)).includes(undefined));
 });
 
-test('what waits is bounded in all, and the network with the most gives way', async (t) => {
+test('the whole queue is bounded, and the network with the most entries loses one', async (t) => {
   const { turns, ask, drain } = given();
   const all = [ask('x'), ask('y')];
   for (let place = 0; turns.waiting < passwordHashesWaitingMax; place += 1) {
@@ -131,7 +131,7 @@ test('what waits is bounded in all, and the network with the most gives way', as
   t.equal(turns.waiting, 0);
 });
 
-test('where nobody has more than one, the one that comes last is turned away at once', async (t) => {
+test('where every network has one entry, the last one to arrive is refused at once', async (t) => {
   const { turns, ask, drain, fill } = given();
   const all = fill();
   t.match(await ask('late'), { done: false });
@@ -140,7 +140,7 @@ test('where nobody has more than one, the one that comes last is turned away at 
   t.notOk(resultsOf(await Promise.all(all)).includes(undefined));
 });
 
-test('one that comes for the first time takes the place of one that has been served of late', async (t) => {
+test('a first attempt takes the place of a recently served one', async (t) => {
   const { ask, drain, fill } = given();
   const first = fill();
   await drain();
@@ -152,7 +152,7 @@ test('one that comes for the first time takes the place of one that has been ser
   t.equal(resultsOf(await Promise.all(again)).filter((result) => result === undefined).length, 1);
 });
 
-test('one that comes for the first time passes those that were turned away and try again', async (t) => {
+test('a first attempt precedes refused ones that retry', async (t) => {
   const { begun, ask, drain, fill } = given();
   const all = fill();
   t.match(await ask('again'), { done: false });
@@ -165,7 +165,7 @@ test('one that comes for the first time passes those that were turned away and t
   t.strictSame(begun.slice(from), ['x', 'y', 'first', 'again']);
 });
 
-test('nothing waits longer than the bound, and slow hashes have fewer places', async (t) => {
+test('waiting times are bounded, and slow hashes have fewer slots', async (t) => {
   const { clock, turns, ask, drain, settle } = given();
   const all = [ask('x'), ask('y'), ask('waits')];
   clock.advance(passwordHashWaitMs);
@@ -182,7 +182,7 @@ test('nothing waits longer than the bound, and slow hashes have fewer places', a
   await drain();
 });
 
-test('a place is given back when its client goes, and its turn is of the next', async (t) => {
+test('a disconnected client releases its place to the next one', async (t) => {
   const { clock, turns, begun, ask, drain } = given();
   const clients = Array.from({ length: passwordHashesWaitingPerNetworkMax }, () => new AbortController());
   const going = clients.map(({ signal }) => ({ network: 'a', signal }));
@@ -199,7 +199,7 @@ test('a place is given back when its client goes, and its turn is of the next', 
   t.equal(clock.timers, 0);
 });
 
-test('work that fails gives its turn on', async (t) => {
+test('failed work passes its turn on', async (t) => {
   const turns = new PasswordHashQueue(new FakeClock());
   const turn = { network: 'a', isKnown: false };
   const failing = Array.from({ length: 5 }, () => turns.run(turn, () => Promise.reject(new Error('no'))));

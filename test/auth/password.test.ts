@@ -4,7 +4,7 @@ import { Passwords } from '../../src/auth/passwords/password.ts';
 
 const turn = { network: '192.0.2.1', isKnown: false };
 
-t.test('a hash is a PHC string of its own salt that verifies its password and no other', async (t) => {
+t.test('a hash is a PHC string with its own salt that verifies its password and no other', async (t) => {
   const passwords = new Passwords();
   const hash = async (): Promise<string> => {
     const hashed = await passwords.hash('pässword', turn);

@@ -28,7 +28,7 @@ async function everything(log: EventLog): Promise<string> {
   return texts.join('\n');
 }
 
-test('a password is kept as a hash, at a revision of its own that stays what it was', async (t) => {
+test('a password is stored as a hash, at a revision of its own that never changes', async (t) => {
   const log = new MemoryLog();
   const secrets = over(log);
   const passwords = new Passwords();
@@ -48,7 +48,7 @@ test('a password is kept as a hash, at a revision of its own that stays what it 
   t.notMatch(await everything(log), /first one|second one/u);
 });
 
-test('a token is drawn, shown once and kept as a digest', async (t) => {
+test('a token is drawn, shown once and stored as a digest', async (t) => {
   const log = new MemoryLog();
   const secrets = over(log);
   for (const prefix of ['pat', 'ses'] as const) {
@@ -82,7 +82,7 @@ test('of many at once each has its own revision', async (t) => {
   );
 });
 
-test('an append whose outcome is not known is sent again as the same event, and lands once', async (t) => {
+test('an append of unknown outcome is sent again as the same event, and is stored once', async (t) => {
   const inner = new MemoryLog();
   const ids: string[] = [];
   const clock = new FakeClock();
@@ -106,7 +106,7 @@ test('an append whose outcome is not known is sent again as the same event, and 
   t.equal((await inner.readStream(stream, { from: 0 as never, limit: 10 })).length, 1);
 });
 
-test('what cannot be kept is said to be so', async (t) => {
+test('a failed append is reported', async (t) => {
   const closed = new MemoryLog();
   await closed.close();
   t.strictSame(await over(closed).keep({ kind: 'token', prefix: 'pat' }, { uid, metadata }), { ok: false });

@@ -59,7 +59,7 @@ async function given(t: Test, { fault = () => undefined }: Options = {}) {
 const same = (names: readonly string[], ...expected: readonly string[]) =>
   names.length === expected.length && expected.every((name) => names.includes(name));
 
-test('the sessions of a user who is disabled, deleted or has another password are deleted, and no others', async (t) => {
+test('sessions of a user that is disabled, deleted or has a new password are deleted, and no others', async (t) => {
   const { accounts, keep, live, logIn } = await given(t);
   keep();
   for (const [change, end] of [
@@ -88,7 +88,7 @@ test('the sessions of a user who is disabled, deleted or has another password ar
   }
 });
 
-test('a session that was made while its user went is deleted, too', async (t) => {
+test('a session created during the deletion of its user is deleted, too', async (t) => {
   const { accounts, keep, live, logIn } = await given(t);
   keep();
   await accounts.merge(accounts.users, 'jane', { spec: { disabled: true } });
@@ -98,7 +98,7 @@ test('a session that was made while its user went is deleted, too', async (t) =>
   t.pass('it does not wait for its day to end');
 });
 
-test('expired sessions are deleted when their time comes, however it comes', async (t) => {
+test('expired sessions are deleted on time, in any order of expiry', async (t) => {
   const { clock, keep, live, logIn } = await given(t);
   keep();
   await logIn('jane', 'short', 5_000);
@@ -121,7 +121,7 @@ test('expired sessions are deleted when their time comes, however it comes', asy
   t.pass('and nothing waits for nothing');
 });
 
-test('at its start it looks at every session', async (t) => {
+test('its start checks every session', async (t) => {
   const { accounts, clock, keep, live, logIn } = await given(t);
   await logIn('jane', 'outdated');
   await logIn('john', 'expired', 1_000);
@@ -134,7 +134,7 @@ test('at its start it looks at every session', async (t) => {
   t.pass();
 });
 
-test('what fails is told and tried again', async (t) => {
+test('a failure is logged and retried', async (t) => {
   const failures: (WriteOutcome | Error)[] = [
     new Error('thrown'),
     { ok: false, rejection: { reason: 'unavailable', detail: 'down', retryAfterSeconds: 1 } },

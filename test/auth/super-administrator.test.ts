@@ -44,7 +44,7 @@ async function given(t: Test, log = new MemoryLog()) {
 
 const bound = [{ binding: 'admin-super-role', user: 'admin' }];
 
-test('the first start draws a password into a file only its owner reads, and tells the path and not the password', async (t) => {
+test('the first start draws a password into a file that only its owner reads, and logs the path and not the password', async (t) => {
   const { file, start, logsIn, holders } = await given(t);
   const report = await start();
   const password = (await readFile(file, 'utf8')).trim();
@@ -59,7 +59,7 @@ test('the first start draws a password into a file only its owner reads, and tel
   t.equal(await logsIn((await readFile(file, 'utf8')).trim()), true, 'and leaves the file');
 });
 
-test('ADMIN_PASSWORD is the first password, and another one later changes nothing and says so', async (t) => {
+test('ADMIN_PASSWORD is the first password; another value later changes nothing and is logged', async (t) => {
   const { file, start, logsIn } = await given(t);
   const report = await start('given once');
   t.notOk(JSON.stringify(report).includes('"given"'));
@@ -76,7 +76,7 @@ const dead: WriteOutcome = {
   rejection: { reason: 'unavailable', detail: 'the event log is unreachable', retryAfterSeconds: 1 },
 };
 
-test('a start that died between any two steps is made good by the next', async (t) => {
+test('the next start completes a start that died between any two steps', async (t) => {
   const { accounts, file, start, logsIn, holders } = await given(t);
   await writeFile(file, 'stale\n', { mode: 0o644 });
   await writeFile(`${file}.new`, 'half', { mode: 0o644 });
@@ -98,7 +98,7 @@ test('a start that died between any two steps is made good by the next', async (
   t.strictSame(holders(), bound);
 });
 
-test('where nobody holds the super role any more, the administrator is enabled and bound again, with their password', async (t) => {
+test('without any super administrator left, the administrator is enabled and bound again, with their password', async (t) => {
   const { accounts, start, logsIn, holders } = await given(t);
   await start('given once');
   await accounts.merge(accounts.users, 'admin', { spec: { disabled: true } });
@@ -115,7 +115,7 @@ test('where nobody holds the super role any more, the administrator is enabled a
   t.equal(await logsIn('given once'), true);
 });
 
-test('an administrator without a password is given one', async (t) => {
+test('an administrator without a password gets one', async (t) => {
   const { accounts, file, start, logsIn, holders } = await given(t);
   await accounts.create(accounts.users, 'admin', { spec: {} });
   t.match(await start(), { created: false, notices: [/set a password for the user "admin"/u] });
@@ -123,7 +123,7 @@ test('an administrator without a password is given one', async (t) => {
   t.strictSame(holders(), bound);
 });
 
-test('any other super administrator who can log in will do', async (t) => {
+test('another super administrator that can log in suffices', async (t) => {
   const { accounts, start } = await given(t);
   await accounts.create(accounts.users, 'root', { spec: { password: 'a password of theirs' } });
   await accounts.create(accounts.roleBindings, 'root', {
@@ -135,7 +135,7 @@ test('any other super administrator who can log in will do', async (t) => {
   t.equal(accounts.object(accounts.users, 'admin'), undefined);
 });
 
-test('of two nodes that start at once one makes the administrator, and the other keeps no file', async (t) => {
+test('of two nodes that start at once one creates the administrator, and the other leaves no file', async (t) => {
   const log = new MemoryLog();
   const nodes = [await given(t, log), await given(t, log)] as const;
   const reports = await Promise.all(nodes.map(({ start }) => start()));
@@ -149,7 +149,7 @@ test('of two nodes that start at once one makes the administrator, and the other
   }
 });
 
-test('a password that no user may have is refused by what is wrong with it', async (t) => {
+test('an invalid password is refused with its violation', async (t) => {
   const { start, holders } = await given(t);
   const refused = await start('tab\there').then(
     () => 'made',
@@ -160,14 +160,14 @@ test('a password that no user may have is refused by what is wrong with it', asy
   t.strictSame(holders(), []);
 });
 
-test('no event of the log holds the password', async (t) => {
+test('no event of the log contains the password', async (t) => {
   const { accounts, start } = await given(t);
   await start('given-in-the-environment');
   for (const { stream, data, metadata } of await accounts.recorded())
     t.notOk(Buffer.concat([data, metadata]).includes('given-in-the-environment'), stream);
 });
 
-test('a user whose making was not answered but took place keeps the password that stands in the file', async (t) => {
+test('a user created by a write without a reply keeps the password in the file', async (t) => {
   const { accounts, file, logsIn, holders } = await given(t);
   const { permissions, users, roleBindings, secrets, passwords } = accounts;
   let asked = 0;
@@ -182,7 +182,7 @@ test('a user whose making was not answered but took place keeps the password tha
     uuid: randomUUID,
     execute: async (type, command, context) => {
       asked += 1;
-      // What was not answered is asked for again, and comes upon itself.
+      // A write without a reply is retried, and finds its own result.
       if (asked === 1) await accounts.execute(type, command, context);
       return accounts.execute(type, command, context);
     },

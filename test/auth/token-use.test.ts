@@ -29,7 +29,7 @@ async function given(t: Test, fault: () => WriteOutcome | undefined = () => unde
   return { accounts, clock, errors, lastUsed, made, note };
 }
 
-test('a use is noted in the status, and nothing else changes', async (t) => {
+test('a use is recorded in the status, and nothing else changes', async (t) => {
   const { accounts, clock, errors, lastUsed, made, note } = await given(t);
   note('mine');
   await until(() => lastUsed() !== undefined);
@@ -47,7 +47,7 @@ test('a use is noted in the status, and nothing else changes', async (t) => {
   t.strictSame(errors, []);
 });
 
-test('a token that is gone and a write that fails trouble nobody', async (t) => {
+test('a deleted token and a failed write are ignored', async (t) => {
   const { errors, note } = await given(t, () => ({
     ok: false,
     rejection: { reason: 'unavailable', detail: 'down', retryAfterSeconds: 1 },

@@ -9,7 +9,7 @@ import { MemoryLog } from '../support/memory/memory-log.ts';
 import { altered } from '../support/writing.ts';
 import { basic, bearer, cookie } from './credentials.ts';
 
-/** A node on which users are made, and one whose fold stands still until the test lets it go on. */
+/** A node on which users are created, and one with a fold that the test holds and releases. */
 async function twoNodes(t: Test) {
   const log = new MemoryLog();
   const here = await Accounts.open(t, { log });
@@ -98,7 +98,7 @@ void tapTest(
   },
 );
 
-void tapTest('what was never issued costs the log one read, and none when it does not answer', async (t) => {
+void tapTest('an unknown credential costs one read of the log, and none when the log is unavailable', async (t) => {
   const { here, there, reads, show, leave } = await twoNodes(t);
   await here.create(here.users, 'jane', { spec: { password: 'a password' } });
   await until(() => there.permissions.user('jane') !== undefined);
@@ -128,25 +128,28 @@ void tapTest('what was never issued costs the log one read, and none when it doe
   t.equal(reads.length, 0);
 });
 
-void tapTest('what this node cannot learn in time is no refusal, and what has ended is one', async (t) => {
-  const { here, clock, there, show, hold, release } = await twoNodes(t);
-  await here.create(here.users, 'jane', { spec: { password: 'a password' } });
-  await until(() => there.permissions.user('jane') !== undefined);
-  hold();
-  const status = {
-    userUid: here.permissions.user('jane')!.uid,
-    passwordRevision: 0,
-    expiresAt: new Date(here.clock.now() + 100_000).toISOString(),
-  };
-  const made = await here.create(here.sessions, 'log-in', { spec: { user: 'jane' }, status });
-  const token = (made['status'] as { readonly token: string }).token;
-  const answer = show({ cookie: cookie(token) });
-  t.ok(await isPending(answer));
-  clock.advance(freshnessWaitMs);
-  t.match(await answer, { ok: false, reason: 'unavailable' });
-  release();
-  t.match(await show({ cookie: cookie(token) }), { ok: true });
-  await here.remove(here.sessions, 'log-in');
-  await until(() => there.permissions.session((made.metadata as { readonly uid: string }).uid) === undefined);
-  t.match(await show({ cookie: cookie(token) }), { ok: false, reason: 'unauthorized' });
-});
+void tapTest(
+  'a credential that this node cannot check in time is unavailable, and an ended one is refused',
+  async (t) => {
+    const { here, clock, there, show, hold, release } = await twoNodes(t);
+    await here.create(here.users, 'jane', { spec: { password: 'a password' } });
+    await until(() => there.permissions.user('jane') !== undefined);
+    hold();
+    const status = {
+      userUid: here.permissions.user('jane')!.uid,
+      passwordRevision: 0,
+      expiresAt: new Date(here.clock.now() + 100_000).toISOString(),
+    };
+    const made = await here.create(here.sessions, 'log-in', { spec: { user: 'jane' }, status });
+    const token = (made['status'] as { readonly token: string }).token;
+    const answer = show({ cookie: cookie(token) });
+    t.ok(await isPending(answer));
+    clock.advance(freshnessWaitMs);
+    t.match(await answer, { ok: false, reason: 'unavailable' });
+    release();
+    t.match(await show({ cookie: cookie(token) }), { ok: true });
+    await here.remove(here.sessions, 'log-in');
+    await until(() => there.permissions.session((made.metadata as { readonly uid: string }).uid) === undefined);
+    t.match(await show({ cookie: cookie(token) }), { ok: false, reason: 'unauthorized' });
+  },
+);

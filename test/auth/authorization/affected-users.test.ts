@@ -66,7 +66,7 @@ const deleted =
   async (access, by, name) =>
     access.as(by).write(plural, { type: 'delete', name, preconditions: {} }, dry);
 
-/** What is done with a user, by their name. */
+/** Actions on a user, by their name. */
 const deeds: readonly (readonly [string, Deed])[] = [
   ['disable', patched('users', { spec: { disabled: true } })],
   ['set the password of', patched('users', { spec: { password: 'another password' } })],
@@ -88,7 +88,7 @@ const deeds: readonly (readonly [string, Deed])[] = [
   ['delete the session of', async (access, by, name) => deleted('sessions')(access, by, `of-${name}`)],
 ];
 
-test('nobody acts on a user who may do more than they', async (t) => {
+test('nobody acts on a user with more rights', async (t) => {
   const access = await opened(t);
   const confined: Subject = {
     kind: 'user',
@@ -113,7 +113,7 @@ test('nobody acts on a user who may do more than they', async (t) => {
   }
 });
 
-test('nobody takes a role from a user who may do more than they', async (t) => {
+test('nobody takes a role from a user with more rights', async (t) => {
   const access = await opened(t);
   const replaced = async (by: string, object: ReturnType<typeof binding>): Promise<string> =>
     refusal(await access.as(by).replace(object, dry));
@@ -139,7 +139,7 @@ test('nobody takes a role from a user who may do more than they', async (t) => {
   t.equal(refusal(await deleted('rolebindings')(access, 'root', 'both')), 'ok');
 });
 
-test('a user who was deleted is not made anew by who may do less', async (t) => {
+test('a deleted user is not created again by a writer with fewer rights', async (t) => {
   const access = await opened(t);
   shown(await access.as('root').patch('users', 'walt', { metadata: { finalizers: ['example.com/hold'] } }));
   shown(await access.as('root').delete('users', 'walt'));
@@ -152,7 +152,7 @@ test('a user who was deleted is not made anew by who may do less', async (t) => 
   t.equal(refusal(await access.as('mary').create(user('walt', { password: 'another password' }))), 'forbidden');
 });
 
-test('roles that everybody has are not deleted, and changed within what the writer holds', async (t) => {
+test("roles that everybody has cannot be deleted, and change within the writer's rights", async (t) => {
   const access = await opened(t);
   for (const name of ['anonymous', 'authenticated']) {
     for (const by of ['root', 'mary', { kind: 'plugin', name: 'p' }, { kind: 'platform', part: 'plugins' }] as const) {
@@ -189,7 +189,7 @@ test('roles that everybody has are not deleted, and changed within what the writ
   );
 });
 
-test('the refusal says whom the writer cannot act on, and what they lack', async (t) => {
+test('the refusal names the user and the rights that the writer lacks', async (t) => {
   const access = await opened(t);
   const outcome = await access.as('mary').patch('users', 'walt', { spec: { disabled: true } });
   t.equal(

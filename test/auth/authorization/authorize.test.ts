@@ -67,7 +67,7 @@ t.test('the super administrator may do everything', async (t) => {
       t.equal(asked(authorize, access.user('root'), [method, path]).allowed, true, `${method} ${path}`);
 });
 
-t.test('what is allowed names its role and rule', async (t) => {
+t.test('an allowed decision names its role and rule', async (t) => {
   const { access, authorize } = await open(t);
   await access.given(
     user('jane'),
@@ -86,7 +86,7 @@ t.test('what is allowed names its role and rule', async (t) => {
   t.equal(asked(authorize, visitor, ['GET', '/metrics']).allowed, false);
 });
 
-t.test('a rule may speak of a plugin', async (t) => {
+t.test('a rule may name a plugin', async (t) => {
   const { access, authorize } = await open(t);
   await access.given(
     user('jane'),
@@ -98,7 +98,7 @@ t.test('a rule may speak of a plugin', async (t) => {
 });
 
 t.test(
-  'while the tables are not there the process may be asked how it is, and everything else has to wait',
+  'while the tables are unavailable only probes are allowed, and everything else is refused as unavailable',
   async (t) => {
     const permissions = new MemoryPermissions();
     permissions.ready = false;
@@ -115,7 +115,7 @@ t.test(
   },
 );
 
-t.test('a refusal names verb, resource and name as they were asked for', async (t) => {
+t.test('a refusal names verb, resource and name of the request', async (t) => {
   const { access, authorize } = await open(t);
   await access.given(user('jane'));
   const reasonOf = (subject: Subject, method: string, target: string): string => {

@@ -8,9 +8,9 @@ import { Access, binding, platform, role, rule, session, token, user, type Plura
 import { shown } from '../../support/writing.ts';
 
 /**
- * Users write roles, bindings, users and tokens as they please, several at once. What anybody can reach (by their own rights,
- * and by those of every account whose password they know) grows by no more than what the writers could do before. And whoever
- * could do more than all who wrote keeps their account, their bindings, their tokens and their sessions as they were.
+ * Users write roles, bindings, users and tokens at random, several at once. The rights that anybody can reach (their
+ * own, and those of every account with a known password) grow by no more than the writers' rights before. And users
+ * with more rights than all writers keep their account, bindings, tokens and sessions unchanged.
  */
 const runs = Number(process.env['PBT_RUNS'] ?? 300);
 const seed = process.env['PBT_SEED'];
@@ -123,7 +123,7 @@ const story = fc.record({
   turns: fc.array(fc.array(step, { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 10 }),
 });
 
-test('nobody ever reaches more than those who wrote held', async (t) => {
+test("nobody ever reaches more than the writers' rights", async (t) => {
   const access = await Access.open(t);
   const count = { told: 0, done: 0, refused: 0, opened: 0, above: 0 };
   await fc.assert(
@@ -147,7 +147,7 @@ class World {
   readonly #access: Access;
   readonly #prefix: string;
   readonly #count: Count;
-  /** Whose passwords somebody knows: by user, uids of accounts. */
+  /** Known passwords: by user, uids of accounts. */
   readonly #known = new Map<string, Set<string>>();
 
   constructor(access: Access, prefix: string, count: Count) {
@@ -165,7 +165,7 @@ class World {
     );
   }
 
-  /** All steps at once; those whose user cannot log in are left out. */
+  /** All steps at once; those of users that cannot log in are left out. */
   async turn(steps: readonly Step[]): Promise<void> {
     const able = steps
       .filter(({ by }) => this.#canLogIn(by))
@@ -189,7 +189,7 @@ class World {
       const now = this.#belongings(name);
       const lost = belongings.filter((one) => !now.includes(one));
       if (lost.length > 0)
-        throw new Error(`${name}, who may do more than ${able.map(({ by }) => by).join()}, lost ${lost.join()}`);
+        throw new Error(`${name}, with more rights than ${able.map(({ by }) => by).join()}, lost ${lost.join()}`);
     }
     for (const {
       wish: { kind, ...of },
@@ -284,7 +284,7 @@ class World {
         };
   }
 
-  /** What they can do themselves or as somebody whose password they set, as far as those can log in. */
+  /** The rights they have themselves or as a user with a password that they set, as far as those can log in. */
   #reach(name: string): ReadonlySet<string> {
     const known = this.#known.get(name);
     const accounts = users.filter(

@@ -59,7 +59,7 @@ const oidcOlga = by('oidc:olga', { kind: 'oidc', expiresAt: 9e15 });
 
 type Writing = (access: Access) => Promise<WriteOutcome>;
 
-/** Who, what, and what comes of it. */
+/** The case, the write, and the expected outcome. */
 type Case = readonly [about: string, writing: Writing, expected: string];
 
 function behaves(
@@ -70,7 +70,7 @@ function behaves(
   test(name, async (t) => {
     const access = await opened(t);
     await before(access);
-    // Each is dry, so that none stands on another; what is judged is the same.
+    // Each is a dry run, so that none depends on another; the decision is the same.
     for (const [about, writing, expected] of cases) t.equal(refusal(await writing(access)), expected, about);
   });
 }
@@ -80,7 +80,7 @@ const dry = { dryRun: true };
 behaves(
   'a role gives no more than its writer holds',
   [
-    ['what they hold', (access) => access.as('walt').create(role('a', [rule('get', 'posts')]), dry), 'ok'],
+    ['rights that they hold', (access) => access.as('walt').create(role('a', [rule('get', 'posts')]), dry), 'ok'],
     [
       'by what comes with their roles',
       (access) => access.as('mary').create(role('a', [rule('list', 'posts')]), dry),
@@ -93,7 +93,7 @@ behaves(
     ],
     ['nothing at all', (access) => access.as('nobody').create(role('a'), dry), 'ok'],
     [
-      'of what they hold only some names',
+      'only some names of a right that they hold',
       (access) => access.as('rita').create(role('a', [rule('get', 'posts', { resourceNames: ['x'] })]), dry),
       'ok',
     ],
@@ -131,7 +131,7 @@ behaves(
       'forbidden',
     ],
     [
-      'everything, by one who holds it all by rules',
+      'everything, by a user that holds it all by rules',
       (access) => access.as('bert').create(role('a', [], { dependencies: ['super-role'] }), dry),
       'ok',
     ],
@@ -169,7 +169,7 @@ behaves(
   async (access) => access.given(role('early', [rule('delete', 'posts')], { aggregateTo: ['waiting'] })),
 );
 
-behaves('a role is changed only by who holds what it then gives', [
+behaves('a change of a role needs the rights that it then gives', [
   [
     'their own role, to more',
     (access) =>
@@ -178,12 +178,12 @@ behaves('a role is changed only by who holds what it then gives', [
   ],
   ['their own role, to less', (access) => access.as('rita').replace(role('reader', [rule('get', 'posts')]), dry), 'ok'],
   [
-    'a role beyond them, to what they hold',
+    'a role beyond their rights, reduced to their rights',
     (access) => access.as('rita').replace(role('boss', [rule('get', 'posts')]), dry),
     'forbidden',
   ],
   [
-    'the same by one who holds it',
+    'the same by a user with its rights',
     (access) => access.as('bert').replace(role('boss', [rule('get', 'posts')]), dry),
     'ok',
   ],
@@ -258,7 +258,7 @@ behaves(
       'forbidden',
     ],
     [
-      'the same by who holds it',
+      'the same by a user with its rights',
       (access) => access.as('walt').replace(binding('writers', 'writer', 'walt'), dry),
       'ok',
     ],
@@ -329,7 +329,7 @@ behaves('nobody acts on an account that may do more than they', [
     (access) => access.as('rita').create(user('ghost'), dry),
     'forbidden',
   ],
-  ['the same by one who holds them', (access) => access.as('walt').create(user('ghost'), dry), 'ok'],
+  ['the same by a user with those rights', (access) => access.as('walt').create(user('ghost'), dry), 'ok'],
   ['enabling one with more', (access) => access.as('rita').replace(user('sleeper'), dry), 'forbidden'],
   ['enabling one with as much', (access) => access.as('walt').replace(user('sleeper'), dry), 'ok'],
   [
@@ -388,7 +388,7 @@ behaves('the super administrator role is touched by nobody', [
   ],
 ]);
 
-test('what is refused says what is lacking', async (t) => {
+test('a refusal names the missing rights', async (t) => {
   const access = await opened(t);
   const outcome = await access.as('rita').create(role('a', [rule('get', 'posts'), rule('delete', 'posts')]));
   t.equal(
@@ -397,7 +397,7 @@ test('what is refused says what is lacking', async (t) => {
   );
 });
 
-test('sessions are ended by who may, and made by nobody', async (t) => {
+test('a session is ended with the right to delete it, and created by nobody', async (t) => {
   const access = await opened(t);
   await access.given(session('s', 'rita', { userUid: 'u', expiresAt: '2027-01-01T00:00:00.000Z' }));
   t.equal(refusal(await access.as('root').patch('sessions', 's', { spec: { user: 'root' } })), 'forbidden');
@@ -424,7 +424,7 @@ test('no event holds a password', async (t) => {
   t.notMatch(JSON.stringify(await access.events()), password);
 });
 
-test('who gains rights while a password is kept is out of reach by then', async (t) => {
+test('rights gained while a password is being set protect the user from it', async (t) => {
   let meanwhile = async (): Promise<unknown> => undefined;
   const access = await Access.open(t, {
     secrets: (given) => {
@@ -454,12 +454,12 @@ test('who gains rights while a password is kept is out of reach by then', async 
   t.equal(access.permissions.user('nobody')?.passwordRevision, undefined);
 });
 
-test('somebody who can log in stays super administrator', async (t) => {
+test('a super administrator that can log in always remains', async (t) => {
   const access = await opened(t);
   const attempts: readonly (readonly [string, Writing])[] = [
     ['the last binding', (of) => of.as('root').delete('rolebindings', 'roots')],
     ['its last user', (of) => of.as('root').replace(binding('roots', 'super-role', 'nobodyknown'))],
-    ['its last user who is enabled', (of) => of.as('root').replace(binding('roots', 'super-role', 'sleeper'))],
+    ['its last enabled user', (of) => of.as('root').replace(binding('roots', 'super-role', 'sleeper'))],
     ['to another role', (of) => of.as('root').replace(binding('roots', 'boss', 'root'))],
     ['the last user', (of) => of.as('root').delete('users', 'root')],
     ['disabling them', (of) => of.as('root').patch('users', 'root', { spec: { disabled: true } })],
@@ -481,11 +481,11 @@ test('somebody who can log in stays super administrator', async (t) => {
   t.equal(refusal(await access.as('mary').delete('users', 'mary')), 'forbidden');
 });
 
-test('of two who go at once one stays', async (t) => {
+test('of two simultaneous removals of super administrators one is refused', async (t) => {
   const access = await opened(t);
   await access.given(binding('more-roots', 'super-role', 'mary'), binding('bert-too', 'super-role', 'bert'));
   const ways: readonly Writing[] = [
-    // By one who holds everything by other rules, too: who is left may not be above who acts.
+    // Also by a user with all rights through other rules: the remaining one may not have more rights than the caller.
     (of) => of.as('bert').delete('rolebindings', 'roots'),
     (of) => of.as('bert').delete('users', 'mary'),
     (of) => of.as('bert').patch('users', 'bert', { spec: { disabled: true } }),
@@ -495,7 +495,7 @@ test('of two who go at once one stays', async (t) => {
   t.equal([...access.permissions.holders('super-role')].length, 1);
 });
 
-test('who becomes one while they are disabled is not left alone with it', async (t) => {
+test('a user granted the role while disabled does not become the only super administrator', async (t) => {
   const access = await opened(t);
   await access.given(user('late', { password }));
   const ways: readonly Writing[] = [
@@ -513,7 +513,7 @@ test('who becomes one while they are disabled is not left alone with it', async 
   t.ok([...access.permissions.holders('super-role')].length > 0);
 });
 
-test('what was judged and came to nothing takes nobody away', async (t) => {
+test('a refused or failed removal removes no super administrator', async (t) => {
   const access = await opened(t);
   await access.given(binding('more-roots', 'super-role', 'mary'));
   const stale = await access

@@ -112,7 +112,7 @@ const replacements: readonly Case[] = [
     'ok',
   ],
   [
-    'a user of whom nothing may be written',
+    'a user that may write nothing',
     'fin',
     widget('plain', [blocking('root', { apiVersion: 'v1alpha1', kind: 'User' })]),
     'forbidden',
@@ -122,14 +122,14 @@ const replacements: readonly Case[] = [
   ['the platform', platform, widget('plain', [blocking('shelf')]), 'ok'],
 ];
 
-test("a change of owners needs delete on the object, and holding back the owner's finalizers", async (t) => {
+test("a change of owners needs delete on the object, and a block needs the owner's finalizers", async (t) => {
   const access = await opened(t);
   for (const [about, by, object, expected] of replacements) {
     t.equal(refusal(await access.as(by).replace(object, { dryRun: true })), expected, about);
   }
 });
 
-test("a create needs no delete, and holding back the owner's finalizers", async (t) => {
+test("a create needs no delete, and a block needs the owner's finalizers", async (t) => {
   const access = await opened(t);
   const creates: readonly Case[] = [
     ['an owner', 'pat', widget('new', [owner('nobody')]), 'ok'],
@@ -159,7 +159,7 @@ test('a refusal names the verb, the resource and the name', async (t) => {
   );
 });
 
-test('a right that goes before the write is decided anew counts no more', async (t) => {
+test('a right revoked before the write is decided again is not used', async (t) => {
   let meanwhile: (() => Promise<unknown>) | undefined;
   const access = await opened(t, {
     through: (log) =>
@@ -188,7 +188,7 @@ test('a right that goes before the write is decided anew counts no more', async 
   t.equal(access.object('widgets', 'plain')?.metadata.ownerReferences, undefined);
 });
 
-test('objects of access control take no owners, whoever writes', async (t) => {
+test('objects of access control take no owners, from any writer', async (t) => {
   const access = await opened(t);
   await access.given(session('s', 'pat', { userUid: 'u', expiresAt: '2027-01-01T00:00:00.000Z' }));
   shown(await access.as('pat').create(token('t')));
@@ -217,7 +217,7 @@ test('objects of access control take no owners, whoever writes', async (t) => {
   );
 });
 
-test('references that such an object has from an old log may stay or go', async (t) => {
+test("an old log's owner references on such an object may be kept or removed", async (t) => {
   const access = await opened(t);
   const references = [
     { apiVersion: 'v1', kind: 'X', name: 'a', uid: 'a' },

@@ -3,8 +3,8 @@ import { test } from 'tap';
 import type { Subject } from '../../../src/command/subject.ts';
 import { Access, binding, everythingRules, platform, role, rule, user } from '../../support/access.ts';
 
-/** Who is shown which object has a unique value: whoever may read that object. */
-test('a refusal names the holder of a unique value to who may get it', async (t) => {
+/** A refusal shows the holder of a unique value to callers with the right to read it. */
+test('a refusal names the holder of a unique value to callers that may get it', async (t) => {
   const access = await Access.open(t);
   await access.given(
     role('super-role', everythingRules),

@@ -72,7 +72,7 @@ function verdictOf(decision: Decision): string {
     : decision.rejection.reason;
 }
 
-test('the types are of the core group, and every one is compiled', async (t) => {
+test('the types are of the core group, and each one compiles', async (t) => {
   t.strictSame(
     types.map(({ type: { path, plugin } }) => `${path} ${plugin}`),
     [
@@ -85,7 +85,7 @@ test('the types are of the core group, and every one is compiled', async (t) => 
   );
 });
 
-test('what a schema takes and refuses', async (t) => {
+test('values that a schema accepts and refuses', async (t) => {
   const r = (...rules: readonly JsonObject[]): JsonObject => role('r', rules);
   const cases: readonly (readonly [string, JsonObject, string])[] = [
     ['a role without rules', { kind: 'Role', metadata: { name: 'r' } }, 'ok'],
@@ -152,7 +152,7 @@ test('a password never reaches the event', async (t) => {
   t.notMatch(JSON.stringify(again), 'correct horse');
 });
 
-test('only what an operator chose for the first start may be a short password', async (t) => {
+test("only the operator's password for the first start may be short", async (t) => {
   const shortly = user('u', { password: 'x7-Qz' });
   t.equal(verdictOf(decided(shortly, { subject: { kind: 'platform', part: 'administrator' } })), 'ok');
   t.equal(
@@ -162,7 +162,7 @@ test('only what an operator chose for the first start may be a short password', 
   );
 });
 
-test('a user keeps the password that is not written, whatever the writer says of it', async (t) => {
+test('a user keeps a password that a write omits, for any other change', async (t) => {
   const state = storedAs(
     stored({ ...user('u', { displayName: 'U' }), status: { passwordRevision: 1, passwordSetAt: earlier } }),
   );
@@ -190,7 +190,7 @@ test('a user keeps the password that is not written, whatever the writer says of
   );
 });
 
-test('a role says whether its annotations could be read, and since when', async (t) => {
+test("a role's status says whether its annotations are valid, and since when", async (t) => {
   const broken = role('r', [], {
     annotations: {
       'rbac.authorization.svc.run/dependencies': '["a"',
@@ -239,7 +239,7 @@ test('a binding is stored with its groups', async (t) => {
   t.equal(same.ok && same.event, undefined);
 });
 
-test('a token belongs to whoever creates it, with their own log-in', async (t) => {
+test('a token belongs to its creator, authenticated by their own log-in', async (t) => {
   const cases: readonly (readonly [string, Subject, string])[] = [
     ['with a password', alice, 'uid-of-alice'],
     ['with a session', as({ kind: 'session', uid: 'uid-of-session', userUid: 'uid-of-alice' }), 'uid-of-alice'],
@@ -274,7 +274,7 @@ test('a token belongs to whoever creates it, with their own log-in', async (t) =
   t.equal(verdictOf(decided(token('t', { expiresAt: '2026-12-31T23:59:60Z' }))), 'invalid /spec/expiresAt');
 });
 
-test('of a token only its description changes, and that it is revoked', async (t) => {
+test("only a token's description and revocation can change", async (t) => {
   const spec = { owner: 'alice', roles: ['a', 'b'], expiresAt: '2027-01-01T00:00:00Z', description: 'one' };
   const state = storedAs(stored({ ...token('t', spec), status: { ownerUid: 'uid-of-alice' } }));
   const { owner: _owner, roles: _roles, expiresAt: _expiresAt, ...rest } = spec;
@@ -311,7 +311,7 @@ test('of a token only its description changes, and that it is revoked', async (t
   t.strictSame(objectOf(shownAgain)['status'], { ownerUid: 'uid-of-alice', lastUsedAt: now }, 'no text is ever stored');
 });
 
-test("a session is the platform's alone", async (t) => {
+test('only the platform writes sessions', async (t) => {
   const body = session('s', 'alice', { userUid: 'uid-of-alice', passwordRevision: 0, expiresAt: now });
   for (const subject of [alice, { kind: 'plugin', name: 'p' } as const, { kind: 'visitor' } as const])
     t.equal(verdictOf(decided(body, { subject })), 'forbidden');

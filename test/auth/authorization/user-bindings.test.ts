@@ -54,7 +54,7 @@ const anyStep = fc.oneof(
 );
 
 t.test(
-  'whatever was bound before, a user ends with exactly the roles given, nobody else is concerned, and the same again is no write',
+  'from any earlier bindings a user ends with exactly the given roles, others keep theirs, and a repeat writes nothing',
   async (t) => {
     const access = await opened(t);
     let run = 0;
@@ -87,7 +87,7 @@ t.test(
   },
 );
 
-t.test('a refusal on the way takes back what was made, and leaves what there was', async (t) => {
+t.test('a refusal midway removes the new bindings, and keeps the old ones', async (t) => {
   const access = await opened(t);
   await assign(access, 'alice', ['first']);
   let writes = 0;
@@ -116,12 +116,12 @@ t.test('everything is checked before the first write', async (t) => {
   t.equal(
     await assign(access, 'alice', ['second'], { subject: limited }),
     'forbidden',
-    'nobody takes a role from who may do more',
+    'nobody takes a role from a user with more rights',
   );
   t.strictSame(access.permissions.bound('alice'), ['first']);
 });
 
-t.test('bindings that change meanwhile are looked at anew', async (t) => {
+t.test('bindings that change meanwhile are read again', async (t) => {
   const access = await opened(t);
   await access.given(binding('shared', 'first', 'alice', 'bob'));
   let interfered = false;
@@ -154,11 +154,11 @@ t.test('bindings that change meanwhile are looked at anew', async (t) => {
   };
   t.equal(await assign(access, 'alice', ['second'], { execute: racing }), 'ok');
   t.strictSame(access.permissions.bound('alice'), ['second']);
-  t.strictSame(access.permissions.bound('oidc:new'), ['first'], 'who was added meanwhile stays');
+  t.strictSame(access.permissions.bound('oidc:new'), ['first'], 'a user added meanwhile stays');
   t.strictSame(access.permissions.bound('bob'), []);
 });
 
-t.test("a binding's name is valid, readable, and another for every pair", async (t) => {
+t.test("a binding's name is valid, readable, and unique for each pair", async (t) => {
   t.match(bindingName('alice', 'post-editor', 0), /^alice-post-editor-[0-9a-f]{16}$/u);
   t.not(bindingName('a-b', 'c', 0), bindingName('a', 'b-c', 0));
   t.not(bindingName('a', 'b', 0), bindingName('a', 'b', 1));
