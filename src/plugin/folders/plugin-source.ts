@@ -21,8 +21,9 @@ export async function refreshFiles(
         message: plugin.folder === undefined ? 'it is in no plugin folder' : 'its folder has no plugin.yaml',
       }
     );
-  if (plugin.manifestDigest === plugin.files.digest) return undefined;
-  const file = await readManifest(plugin.files.folder);
+  if (plugin.hasPresentManifest) return undefined;
+  const { folder, digest } = plugin.files;
+  const file = await readManifest(folder);
   const decoded = file.ok
     ? decodeManifest(file.text, dependencies.domain)
     : { ok: false as const, problems: [file.problem] };
@@ -32,8 +33,7 @@ export async function refreshFiles(
       reason: 'ManifestUnreadable',
       message: `plugin.yaml: metadata.name is ${decoded.manifest.name}, but the plugin is ${plugin.name}`,
     };
-  plugin.manifest = decoded.manifest;
-  plugin.manifestDigest = plugin.files.digest;
+  plugin.useManifest(decoded.manifest, digest);
   return undefined;
 }
 
@@ -44,17 +44,14 @@ async function findFiles(
   { packages }: PluginSourceDependencies,
 ): Promise<Failure | undefined> {
   if (ref === undefined) {
-    plugin.files =
-      plugin.folder === undefined || plugin.folderDigest === undefined
-        ? undefined
-        : { folder: plugin.folder, digest: plugin.folderDigest };
+    plugin.useFiles(plugin.folderFiles);
     return undefined;
   }
   if (plugin.files?.digest === ref.digest) return undefined;
-  plugin.files = undefined;
+  plugin.useFiles(undefined);
   if (packages === undefined) return { reason: 'PackageUnreadable', message: 'this server does not support packages' };
   try {
-    plugin.files = { folder: await packages.folderOf(ref), digest: ref.digest };
+    plugin.useFiles({ folder: await packages.folderOf(ref), digest: ref.digest });
     return undefined;
   } catch (error) {
     return { reason: 'PackageUnreadable', message: `its package could not be read: ${describe(error)}` };

@@ -1,11 +1,7 @@
 import type { HostedPlugin } from './hosted-plugin.ts';
-import type { Desire } from './life.ts';
 import { dependencyVerdict } from './plugin-dependencies.ts';
 import type { PluginObjects, PluginWish } from '../objects/plugin-objects.ts';
-import type { Failure } from './plugin-status.ts';
-
-/** The desired state of a plugin, and the failure that prevents it from running. */
-export type DesiredState = { readonly kind: Desire['kind'] | 'wait'; readonly failure?: Failure | undefined };
+import type { DesiredState } from './plugin-state.ts';
 
 export type DesiredStatesDependencies = {
   readonly objects: PluginObjects;
@@ -45,11 +41,9 @@ export class DesiredStates {
           ? { reason: 'KeptOff', message: 'this server does not load it: PLUGINS_DISABLED contains its name' }
           : undefined,
       };
-    const { refused, own } = plugin;
+    const { refused, ownFailure } = plugin;
     if (refused !== undefined) return { kind: 'fail', failure: refused };
-    if (own !== undefined && own.fingerprint === this.fingerprint(plugin))
-      return { kind: 'fail', failure: own.failure };
-    plugin.own = undefined;
+    if (ownFailure?.fingerprint === this.fingerprint(plugin)) return { kind: 'fail', failure: ownFailure.failure };
     const verdict = dependencyVerdict(
       plugin,
       (name) => this.#plugins.get(name),
@@ -58,12 +52,10 @@ export class DesiredStates {
     return verdict.kind === 'ready' ? { kind: 'run' } : verdict;
   }
 
-  /** Notes what the plugin's object says now. */
-  note(plugin: HostedPlugin): PluginWish | undefined {
+  /** Records the present state of the plugin's object. */
+  observe(plugin: HostedPlugin): PluginWish | undefined {
     const wish = this.#objects.wish(plugin.name);
-    plugin.uid ??= wish?.uid;
-    plugin.seen = seenOf(wish);
-    plugin.generation = wish?.generation;
+    plugin.observe({ seen: seenOf(wish), uid: wish?.uid, generation: wish?.generation });
     return wish;
   }
 

@@ -104,7 +104,7 @@ export class PluginHost {
   /** Why the plugin serves nothing on this node. */
   idleOf(name: string): IdlePlugin | undefined {
     const plugin = this.#plugins.get(name);
-    return plugin === undefined ? undefined : idlePlugin(name, plugin.state);
+    return plugin === undefined ? undefined : idlePlugin(name, plugin.phase);
   }
 
   /** Whether a plugin folder contains the plugin now. */
@@ -149,7 +149,7 @@ export class PluginHost {
     if (signal.aborted) return;
     const wanted = [...this.#plugins.values()].filter(
       (plugin) =>
-        plugin.own === undefined &&
+        plugin.ownFailure === undefined &&
         plugin.refused === undefined &&
         plugin.files !== undefined &&
         this.#desired.isEnabled(plugin),
@@ -211,7 +211,7 @@ export class PluginHost {
     await this.#folders.close();
     await Promise.all(
       all.map(async (plugin) => {
-        await plugin.running;
+        await plugin.reconciliation.running;
         this.#step.loads.drop(plugin, true);
         await plugin.incarnation?.end();
       }),
@@ -226,7 +226,7 @@ export class PluginHost {
 
   /** Resolves when this node has reconciled the plugin, or after the timeout; undefined if there is no such plugin. */
   async standing(name: string, timeoutMs: number): Promise<PluginStanding | undefined> {
-    await restOf(() => this.#plugins.get(name)?.running, this.#dependencies.clock, timeoutMs);
+    await restOf(() => this.#plugins.get(name)?.reconciliation.running, this.#dependencies.clock, timeoutMs);
     const plugin = this.#plugins.get(name);
     return plugin === undefined ? undefined : standingOf(plugin);
   }
@@ -265,28 +265,28 @@ export class PluginHost {
       const seen = seenOf(this.#objects.wish(name));
       if (seen === 'none' && !this.#plugins.has(name)) continue;
       const plugin = this.#hosted.known(name);
-      if (plugin.seen !== seen) this.#queue.enqueue(plugin);
+      if (plugin.desiredStateSeen !== seen) this.#queue.enqueue(plugin);
     }
   }
 
   /** Its reconcilers' health is part of how it stands, and so are unique indexes that are not enforced. */
   #trouble(name: string): void {
     const plugin = this.#plugins.get(name);
-    if (plugin?.state === 'started') this.#queue.enqueue(plugin);
+    if (plugin?.phase === 'started') this.#queue.enqueue(plugin);
   }
 
   /** As a new leader, checks everything that the last leader wrote. */
   #lead(): void {
     for (const plugin of this.#plugins.values()) {
-      plugin.ensuredDigest = undefined;
-      plugin.isApplied = false;
+      plugin.recordEnsured(undefined);
+      plugin.change({ type: 'apply', isApplied: false });
       this.#queue.enqueue(plugin);
     }
   }
 
   #forget(plugin: HostedPlugin): void {
-    const { name, wasThere, retry } = plugin;
-    retry?.cancel();
+    const { name, wasThere, reconciliation } = plugin;
+    reconciliation.cancelRetry();
     if (this.#plugins.get(name) !== plugin) return;
     this.#hosted.remove(name, wasThere);
     // Its object or its folder may have been created again in the meantime.

@@ -1,98 +1,228 @@
-import type { Timer } from '../../base/clock.ts';
+import type { JsonValue } from '../../resource/object/object.ts';
+import type { PluginFolder } from '../folders/plugin-folder.ts';
+import type { Manifest } from '../load/manifest.ts';
 import type { KeptChanges } from '../objects/applied-objects.ts';
 import type { Incarnation } from './incarnation.ts';
 import type { LifeState } from './life.ts';
-import type { Loading } from '../load/loading.ts';
-import type { JsonValue } from '../../resource/object/object.ts';
-import type { Manifest } from '../load/manifest.ts';
-import type { PluginFolder } from '../folders/plugin-folder.ts';
+import { PluginModule } from './plugin-module.ts';
+import { codeOf, nextState, runsOn, type DesiredState, type PluginChange, type PluginState } from './plugin-state.ts';
 import type { Failure } from './plugin-status.ts';
+import { Reconciliation } from './reconciliation.ts';
 
 /** Why it failed, and for which files and object: when these change, it is tried again. */
 export type OwnFailure = { readonly failure: Failure; readonly fingerprint: string };
 
-/** The state of one plugin on this node. The host's steps change it, one at a time. */
+/** The location of a plugin's files: its folder, or the package that its object names. */
+export type PluginFiles = { readonly folder: PluginFolder; readonly digest: string };
+
+/** `refused`: another folder has its name. `digest` is undefined when the folder holds no plugin. */
+type Placement = {
+  readonly folder: PluginFolder;
+  readonly digest: string | undefined;
+  readonly refused: Failure | undefined;
+};
+
+/** Its object as last observed. `seen` changes whenever the desired state may have changed. */
+type Observed = {
+  readonly seen: string;
+  readonly uid: JsonValue | undefined;
+  readonly generation: JsonValue | undefined;
+};
+
+/**
+ * One plugin on this node: its state, and what the host has observed of its files and its object. Only `change` and
+ * `desire` change the state; the host's steps call them, one step at a time.
+ */
 export class HostedPlugin {
   readonly name: string;
-  /** Its folder; undefined for a plugin with only an object. */
-  folder: PluginFolder | undefined;
-  state: LifeState = 'discovered';
-  /** Set when another folder has its name. */
-  refused: Failure | undefined;
-  /** The digest of the files in its folder; undefined when they do not exist. */
-  folderDigest: string | undefined;
-  /** The location of its files: its folder, or the package that its object names. */
-  files: { readonly folder: PluginFolder; readonly digest: string } | undefined;
-  /** The last read manifest, and the digest of its files. */
-  manifest: Manifest | undefined;
-  manifestDigest: string | undefined;
-  /** Its module while it loads, until a step takes or drops it. */
-  loading: Loading | undefined;
-  /** Set while a step waits for the module; makes the step check the desired state again. */
-  wake: (() => void) | undefined;
-  /** No step follows the present one. */
-  isOver = false;
-  /** The loaded code; present only in states that have registrations. */
-  incarnation: Incarnation | undefined;
-  /** The dependencies of the loaded code, until its release is complete. The manifest may list others by then. */
-  runsOn: ReadonlySet<string> = new Set();
-  /** The groups of its paths at its last load; empty before the first. */
-  groups: ReadonlySet<string> = new Set();
-  /** Why it cannot run by its own fault; kept until its files or its object change. */
-  own: OwnFailure | undefined;
-  /** Why it does not run, as reported. */
-  failure: Failure | undefined;
-  kept: KeptChanges = new Map();
-  /** The uid of its object, once there was one; a missing object, or another uid, means that it was deleted. */
-  uid: JsonValue | undefined;
-  /**
-   * The files for which its object was last updated, and whether its objects are applied; set by this node as the
-   * leader.
-   */
-  ensuredDigest: string | undefined;
-  isApplied = false;
-  /** It is to stop, and waits for its dependents to stop. */
-  isLeaving = false;
-  /** It waits for a dependency. */
-  isWaiting = false;
-  /** The stopped registrations will come back. */
-  isReturning = false;
-  /** The number of failed loads. Each retry uses a new URL, because the runtime caches failed modules. */
-  failedLoads = 0;
-  progress: number | undefined;
-  retry: Timer | undefined;
-  /** A step is needed; `running` while one is in progress. */
-  isDirty = false;
-  running: Promise<void> | undefined;
-  /** The desired state at the last check, and this plugin's state when other plugins were last notified. */
-  seen: string | undefined;
-  generation: JsonValue | undefined;
-  told: string | undefined;
-  /** The failure that was last logged. */
-  logged: string | undefined;
+  readonly module = new PluginModule();
+  readonly reconciliation = new Reconciliation();
+  #state: PluginState = { phase: 'discovered' };
+  #desired: DesiredState | undefined;
+  #placement: Placement | undefined;
+  #files: PluginFiles | undefined;
+  #manifest: { readonly manifest: Manifest; readonly digest: string } | undefined;
+  #observed: Observed | undefined;
+  #uid: JsonValue | undefined;
+  #groups: ReadonlySet<string> = new Set();
+  #ownFailure: OwnFailure | undefined;
+  #kept: KeptChanges = new Map();
+  #ensuredDigest: string | undefined;
 
   constructor(name: string) {
     this.name = name;
   }
 
-  /** The host stops: no further step runs. */
-  end(): void {
-    this.isOver = true;
-    this.retry?.cancel();
-    this.wake?.();
+  /** The only assignment of the state. */
+  change(change: PluginChange): void {
+    this.#state = nextState(this.#state, change);
+    if (change.type === 'loaded') this.#groups = change.incarnation.groups();
+  }
+
+  get state(): PluginState {
+    return this.#state;
+  }
+
+  get phase(): LifeState {
+    return this.#state.phase;
+  }
+
+  /** The registered code. */
+  get incarnation(): Incarnation | undefined {
+    return codeOf(this.#state)?.incarnation;
+  }
+
+  /** This node, as the leader, has applied the objects of the registered code. */
+  get isApplied(): boolean {
+    return codeOf(this.#state)?.isApplied === true;
+  }
+
+  /** It is to stop, and waits for its dependents to stop. */
+  get isLeaving(): boolean {
+    return this.#state.phase === 'started' && this.#state.isLeaving;
+  }
+
+  /** Of the index build, in percent. */
+  get progress(): number | undefined {
+    return this.#state.phase === 'not-started' ? this.#state.progress : undefined;
+  }
+
+  /** Its code, or its code that is being removed, uses that plugin. */
+  runsOn(name: string): boolean {
+    return runsOn(this.#state).has(name);
+  }
+
+  /** Records the desired state: a plugin that should run again stops to leave. */
+  desire(desired: DesiredState): void {
+    this.#desired = desired;
+    this.change({ type: 'leave', isLeaving: false });
+  }
+
+  /** It waits for a dependency. */
+  get isWaiting(): boolean {
+    return this.#desired?.kind === 'wait';
+  }
+
+  /** It should run, now or later: stopped registrations come back. */
+  get isReturning(): boolean {
+    return this.#desired?.kind === 'run' || this.isWaiting;
+  }
+
+  /** Why it does not run, as reported. */
+  get failure(): Failure | undefined {
+    return this.#state.phase === 'uninstalling' ? this.#state.problem : this.#desired?.failure;
+  }
+
+  /** Records the folder of its files; undefined: it is in no plugin folder. */
+  place(placement: Placement | undefined): void {
+    this.#placement = placement;
+  }
+
+  /** Its folder; undefined for a plugin with only an object. */
+  get folder(): PluginFolder | undefined {
+    return this.#placement?.folder;
+  }
+
+  /** The files in its folder; undefined when they do not exist. */
+  get folderFiles(): PluginFiles | undefined {
+    const { folder, digest } = this.#placement ?? {};
+    return folder === undefined || digest === undefined ? undefined : { folder, digest };
+  }
+
+  /** Set when another folder has its name. */
+  get refused(): Failure | undefined {
+    return this.#placement?.refused;
+  }
+
+  useFiles(files: PluginFiles | undefined): void {
+    this.#files = files;
+  }
+
+  get files(): PluginFiles | undefined {
+    return this.#files;
+  }
+
+  /** `digest`: of the files that it was read from. */
+  useManifest(manifest: Manifest, digest: string): void {
+    this.#manifest = { manifest, digest };
+  }
+
+  /** The last manifest that could be read; that of other files if `hasPresentManifest` is false. */
+  get manifest(): Manifest | undefined {
+    return this.#manifest?.manifest;
+  }
+
+  get hasPresentManifest(): boolean {
+    return this.#manifest?.digest === this.#files?.digest;
+  }
+
+  observe(observed: Observed): void {
+    this.#observed = observed;
+    this.#uid ??= observed.uid;
+  }
+
+  /** The uid of its object, once there was one; a missing object, or another uid, means that it was deleted. */
+  get uid(): JsonValue | undefined {
+    return this.#uid;
   }
 
   get wasThere(): boolean {
-    return this.uid !== undefined;
+    return this.#uid !== undefined;
+  }
+
+  get generation(): JsonValue | undefined {
+    return this.#observed?.generation;
+  }
+
+  get desiredStateSeen(): string | undefined {
+    return this.#observed?.seen;
+  }
+
+  recordFailure(failure: OwnFailure | undefined): void {
+    this.#ownFailure = failure;
+  }
+
+  /** Why it cannot run by its own fault; kept until its files or its object change. */
+  get ownFailure(): OwnFailure | undefined {
+    return this.#ownFailure;
+  }
+
+  recordKept(kept: KeptChanges): void {
+    this.#kept = kept;
+  }
+
+  /** Values of its objects that users have changed. */
+  get kept(): KeptChanges {
+    return this.#kept;
+  }
+
+  /** The files for which this node, as the leader, last updated its object; undefined for a new leader. */
+  recordEnsured(digest: string | undefined): void {
+    this.#ensuredDigest = digest;
+  }
+
+  get ensuredDigest(): string | undefined {
+    return this.#ensuredDigest;
+  }
+
+  /** The groups of its paths at its last load; empty before the first. */
+  get groups(): ReadonlySet<string> {
+    return this.#groups;
   }
 
   /** It runs the present files. */
   get isCurrent(): boolean {
-    return this.incarnation !== undefined && this.incarnation.is.digest === this.files?.digest;
+    return this.incarnation !== undefined && this.incarnation.is.digest === this.#files?.digest;
   }
 
   /** The version of the running code; without it, the version of the manifest. */
   get version(): string | undefined {
     return (this.incarnation?.is.manifest ?? this.manifest)?.version;
+  }
+
+  /** The host stops: no further step runs. */
+  end(): void {
+    this.reconciliation.stop();
+    this.module.wake();
   }
 }

@@ -43,10 +43,7 @@ export class HostedPlugins {
 
   /** Updates the folder of the plugin's files. */
   place(plugin: HostedPlugin): void {
-    const placed = this.#folders.get(plugin.name);
-    plugin.folder = placed?.folder;
-    plugin.folderDigest = placed?.digest;
-    plugin.refused = placed?.refused;
+    plugin.place(this.#folders.get(plugin.name));
   }
 
   /** Removes a plugin; `wasThere`: it had an object, so that its folder is not taken in again. */

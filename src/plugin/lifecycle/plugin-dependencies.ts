@@ -30,22 +30,22 @@ export function dependencyVerdict(
 
 function verdictOf(name: string, range: string, dependency: HostedPlugin | undefined): DependencyVerdict {
   if (dependency === undefined) return failed('DependencyMissing', `it needs the plugin ${name}, which does not exist`);
-  const { state, isLeaving, running, isDirty, version } = dependency;
+  const { phase, isLeaving, reconciliation, version } = dependency;
   const isOnItsWay =
-    running !== undefined ||
-    isDirty ||
+    reconciliation.running !== undefined ||
+    reconciliation.isRequested ||
     isLeaving ||
-    state === 'discovered' ||
-    state === 'not-started' ||
-    state === 'stopping';
-  const isServing = state === 'started' && !isLeaving;
+    phase === 'discovered' ||
+    phase === 'not-started' ||
+    phase === 'stopping';
+  const isServing = phase === 'started' && !isLeaving;
   if (!isServing) {
     return isOnItsWay
       ? {
           kind: 'wait',
-          failure: { reason: 'WaitingForDependency', message: `it waits for the plugin ${name}, which is ${state}` },
+          failure: { reason: 'WaitingForDependency', message: `it waits for the plugin ${name}, which is ${phase}` },
         }
-      : failed('DependencyNotStarted', `it needs the plugin ${name}, which is ${state}`);
+      : failed('DependencyNotStarted', `it needs the plugin ${name}, which is ${phase}`);
   }
   return isVersionInRange(version, range)
     ? { kind: 'ready' }

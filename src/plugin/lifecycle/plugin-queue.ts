@@ -20,6 +20,8 @@ export type PluginQueueDependencies = {
 /** Reconciles plugins that are enqueued, each by itself, until it is at rest. */
 export class PluginQueue {
   readonly #dependencies: PluginQueueDependencies;
+  /** The state of each plugin when other plugins were last notified. */
+  readonly #reported = new WeakMap<HostedPlugin, string>();
   /** Nothing is enqueued before the host starts, or after it stops. */
   #isOpen = false;
 
@@ -46,14 +48,15 @@ export class PluginQueue {
   }
 
   #running(): readonly Promise<void>[] {
-    return [...this.#dependencies.plugins.values()].flatMap(({ running }) => (running === undefined ? [] : [running]));
+    return [...this.#dependencies.plugins.values()].flatMap(({ reconciliation: { running } }) =>
+      running === undefined ? [] : [running],
+    );
   }
 
   enqueue(plugin: HostedPlugin): void {
     if (!this.#isOpen) return;
-    plugin.isDirty = true;
-    plugin.wake?.();
-    plugin.running ??= this.#run(plugin);
+    plugin.module.wake();
+    plugin.reconciliation.request(async () => this.#run(plugin));
   }
 
   async #run(plugin: HostedPlugin): Promise<void> {
@@ -61,8 +64,9 @@ export class PluginQueue {
     await nextTurn();
     let hasThrown = false;
     // A forgotten plugin is done: a later plugin of the same name is another one.
-    while (plugin.isDirty && this.#isOpen && this.#dependencies.plugins.get(plugin.name) === plugin) {
-      plugin.isDirty = false;
+    const { reconciliation } = plugin;
+    while (reconciliation.isRequested && this.#isOpen && this.#dependencies.plugins.get(plugin.name) === plugin) {
+      reconciliation.beginPass();
       try {
         this.#dependencies.place(plugin);
         await this.#dependencies.step.settle(plugin);
@@ -73,25 +77,26 @@ export class PluginQueue {
         else {
           hasThrown = true;
           this.#dependencies.step.fail(plugin, { reason: 'Unexpected', message: describe(error) });
-          plugin.isDirty = true;
+          reconciliation.repeat();
         }
       }
     }
-    plugin.running = undefined;
+    reconciliation.endRun();
     if (plugin.incarnation !== undefined || !plugin.isWaiting) this.#dependencies.registry.markKnown(plugin.name);
     this.#tellOthers(plugin);
   }
 
   /** Enqueues dependents, dependencies that wait to stop, and plugins whose conflict may be resolved now. */
   #tellOthers(plugin: HostedPlugin): void {
-    const told = `${plugin.state} ${plugin.version ?? ''} ${String(plugin.isLeaving)}`;
-    const isNews = told !== plugin.told;
-    const isFreed = (plugin.told?.startsWith('started') === true) !== (plugin.state === 'started');
-    plugin.told = told;
+    const before = this.#reported.get(plugin);
+    const now = `${plugin.phase} ${plugin.version ?? ''} ${String(plugin.isLeaving)}`;
+    const isNews = now !== before;
+    const isFreed = (before?.startsWith('started') === true) !== (plugin.phase === 'started');
+    this.#reported.set(plugin, now);
     for (const other of this.#dependencies.plugins.values()) {
       if (other === plugin) continue;
-      if (isFreed && other.own?.failure.passing === true) {
-        other.own = undefined;
+      if (isFreed && other.ownFailure?.failure.passing === true) {
+        other.recordFailure(undefined);
         this.enqueue(other);
       } else if (isConcerned(other, plugin, isNews)) this.enqueue(other);
     }

@@ -16,14 +16,17 @@ export const unfound = '';
 /** The plugins that are not reconciled yet, each with its present activity. */
 export function activitiesOf(plugins: Iterable<HostedPlugin>): readonly string[] {
   return [...plugins]
-    .filter(({ running, isWaiting, state }) => running !== undefined || isWaiting || state === 'discovered')
+    .filter(
+      ({ reconciliation, isWaiting, phase }) =>
+        reconciliation.running !== undefined || isWaiting || phase === 'discovered',
+    )
     .map(activityOf);
 }
 
-function activityOf({ name, state, loading, isWaiting, failure, progress }: HostedPlugin): string {
+function activityOf({ name, phase, module, isWaiting, failure, progress }: HostedPlugin): string {
   if (isWaiting) return `${name} (${failure?.message ?? 'it waits for another plugin'})`;
-  if (loading !== undefined) return `${name} (loading its module)`;
-  return progress === undefined ? `${name} (${state})` : `${name} (building its indexes: ${String(progress)} %)`;
+  if (module.loading !== undefined) return `${name} (loading its module)`;
+  return progress === undefined ? `${name} (${phase})` : `${name} (building its indexes: ${String(progress)} %)`;
 }
 
 /**
@@ -48,6 +51,6 @@ export async function restOf(running: () => Promise<void> | undefined, clock: Cl
   timeUp.abort();
 }
 
-export function standingOf({ name, state, failure }: HostedPlugin): PluginStanding {
-  return { name, phase: state, failure };
+export function standingOf({ name, phase, failure }: HostedPlugin): PluginStanding {
+  return { name, phase, failure };
 }

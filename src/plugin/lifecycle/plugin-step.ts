@@ -5,7 +5,8 @@ import type { Incarnation, IncarnationDependencies } from './incarnation.ts';
 import { eraseRetryMs } from './life-limits.ts';
 import { eventFor, life, type LifeState, type Transition } from './life.ts';
 import type { LoadDependencies } from '../load/load-plugin.ts';
-import type { DesiredState, DesiredStates } from './desired-state.ts';
+import type { DesiredStates } from './desired-state.ts';
+import { isRestingPhase, type DesiredState } from './plugin-state.ts';
 import { PluginLoads } from '../load/plugin-loads.ts';
 import type { PackageRef } from '../packages/package-store.ts';
 import { refreshFiles, type PluginSourceDependencies } from '../folders/plugin-source.ts';
@@ -58,8 +59,9 @@ export class PluginStep {
 
   /** Takes steps until none is needed, and reports the state. */
   async settle(plugin: HostedPlugin): Promise<void> {
-    for (let step = 0; step < stepsMax && !plugin.isOver; step += 1) {
+    for (let step = 0; step < stepsMax && !plugin.reconciliation.isStopped; step += 1) {
       await this.#refresh(plugin);
+      this.#dropOutdatedFailure(plugin);
       if (!(await this.#take(plugin, this.#desired.of(plugin)))) break;
     }
     if (!plugin.isWaiting) this.#dependencies.registry.clearReloading(plugin.name);
@@ -69,14 +71,16 @@ export class PluginStep {
   /** Reads and runs the module; returns early if woken. Registers nothing. */
   async load(plugin: HostedPlugin): Promise<void> {
     if (plugin.files === undefined || plugin.manifest === undefined) return;
-    plugin.state = 'not-started';
+    plugin.change({ type: 'load' });
     const fingerprint = this.#desired.fingerprint(plugin);
-    this.fail(plugin, await this.loads.take(plugin), fingerprint);
+    const taken = await this.loads.take(plugin);
+    if (taken?.ok === true) plugin.change({ type: 'loaded', incarnation: taken.incarnation });
+    else this.fail(plugin, taken?.failure, fingerprint);
   }
 
   /** The failure stays until the files or the object change. */
   fail(plugin: HostedPlugin, failure: Failure | undefined, fingerprint = this.#desired.fingerprint(plugin)): void {
-    if (failure !== undefined) plugin.own = { failure, fingerprint };
+    if (failure !== undefined) plugin.recordFailure({ failure, fingerprint });
   }
 
   async refresh(plugin: HostedPlugin): Promise<void> {
@@ -89,15 +93,20 @@ export class PluginStep {
 
   settleLater(plugin: HostedPlugin): void {
     const { clock, enqueue } = this.#dependencies;
-    plugin.retry?.cancel();
-    plugin.retry = clock.after(eraseRetryMs, () => {
+    plugin.reconciliation.retryAfter(clock, eraseRetryMs, () => {
       enqueue(plugin);
     });
   }
 
+  #dropOutdatedFailure(plugin: HostedPlugin): void {
+    const { ownFailure } = plugin;
+    if (ownFailure !== undefined && ownFailure.fingerprint !== this.#desired.fingerprint(plugin))
+      plugin.recordFailure(undefined);
+  }
+
   /** Updates the plugin's files; the leader also updates its object. */
   async #refresh(plugin: HostedPlugin): Promise<void> {
-    const wish = this.#desired.note(plugin);
+    const wish = this.#desired.observe(plugin);
     await this.refresh(plugin);
     const digest = plugin.files?.digest ?? 'none';
     // A deleted object is not created again, nor is one whose name another folder has.
@@ -107,23 +116,18 @@ export class PluginStep {
         : !wish.isDeleted && plugin.refused === undefined && !this.#desired.isAnother(plugin, wish);
     if (this.#dependencies.leadership.isLeader() && plugin.ensuredDigest !== digest && mayEnsure)
       await this.#ensure(plugin, wish?.package);
-    plugin.ensuredDigest = mayEnsure ? digest : plugin.ensuredDigest;
+    if (mayEnsure) plugin.recordEnsured(digest);
   }
 
   async #ensure(plugin: HostedPlugin, ref: PackageRef | undefined): Promise<void> {
     const { objects, log } = this.#dependencies;
     const before = this.#desired.fingerprint(plugin);
-    const applied = await objects.ensure(
-      plugin.name,
-      plugin.manifestDigest === plugin.files?.digest ? plugin.manifest : undefined,
-      ref,
-    );
-    this.#desired.note(plugin);
+    const applied = await objects.ensure(plugin.name, plugin.hasPresentManifest ? plugin.manifest : undefined, ref);
+    this.#desired.observe(plugin);
     // The host's own write changes the fingerprint, but resolves no failure.
-    if (plugin.own?.fingerprint === before)
-      plugin.own = { ...plugin.own, fingerprint: this.#desired.fingerprint(plugin) };
+    if (plugin.ownFailure?.fingerprint === before) this.fail(plugin, plugin.ownFailure.failure);
     if (applied.ok) {
-      plugin.kept = new Map([['Plugin', applied.kept]]);
+      plugin.recordKept(new Map([['Plugin', applied.kept]]));
       return;
     }
     log.error('could not write a Plugin object', { plugin: plugin.name, detail: applied.detail });
@@ -136,27 +140,23 @@ export class PluginStep {
   /** Makes one transition; false if none is needed now. */
   async #take(plugin: HostedPlugin, wanted: DesiredState): Promise<boolean> {
     if (wanted.kind !== 'run' && wanted.kind !== 'wait') this.loads.drop(plugin, wanted.kind === 'off');
-    plugin.failure = wanted.failure;
-    plugin.isWaiting = wanted.kind === 'wait';
-    plugin.isReturning = wanted.kind === 'run' || plugin.isWaiting;
     const wasLeaving = plugin.isLeaving;
-    plugin.isLeaving = false;
-    if (plugin.isCurrent && plugin.state === 'started' && wanted.kind === 'run') return this.#applyLate(plugin);
-    if (plugin.isCurrent && plugin.state === 'not-started' && (wanted.kind === 'run' || wanted.kind === 'wait'))
+    plugin.desire(wanted);
+    if (plugin.isCurrent && plugin.phase === 'started' && wanted.kind === 'run') return this.#applyLate(plugin);
+    if (plugin.isCurrent && plugin.phase === 'not-started' && (wanted.kind === 'run' || wanted.kind === 'wait'))
       return this.#bringUp(plugin, wanted.kind === 'run');
     return this.#transit(
       plugin,
-      life[plugin.state][wanted.kind === 'wait' ? 'changed' : eventFor(plugin.state, wanted.kind, plugin.isCurrent)],
+      life[plugin.phase][wanted.kind === 'wait' ? 'changed' : eventFor(plugin.phase, wanted.kind, plugin.isCurrent)],
       wasLeaving,
     );
   }
 
   async #transit(plugin: HostedPlugin, { to, act }: Transition, wasLeaving: boolean): Promise<boolean> {
-    const before = plugin.state;
+    const before = plugin.phase;
     switch (act) {
       case 'none':
-        plugin.state = to;
-        return to !== before;
+        return rest(plugin, to);
       case 'load':
         // Until the load ends, requests for its last known groups get 503 instead of 404.
         this.#dependencies.registry.markReloading(plugin.name, plugin.groups);
@@ -164,45 +164,40 @@ export class PluginStep {
         this.fail(plugin, plugin.incarnation?.registerTypes() ?? plugin.incarnation?.announceRoutes());
         if (plugin.incarnation !== undefined) this.#dependencies.registry.markKnown(plugin.name);
         // A wake during the load leads to a new check of its files before the next step.
-        return plugin.loading === undefined;
+        return plugin.module.loading === undefined;
       case 'release':
-        return this.#release(plugin, to, wasLeaving);
+        return this.#release(plugin, wasLeaving);
       case 'erase':
-        plugin.state = to;
+        plugin.change({ type: 'uninstall' });
         if (before !== to) await this.#teller.tell(plugin);
         return this.#erase(plugin);
       case 'forget':
-        plugin.state = to;
+        plugin.change({ type: 'rest', phase: 'discovered' });
         this.#dependencies.forget(plugin);
         return false;
     }
   }
 
   /** Dependents stop first; each of them enqueues this plugin again afterwards. */
-  async #release(plugin: HostedPlugin, to: LifeState, wasLeaving: boolean): Promise<boolean> {
+  async #release(plugin: HostedPlugin, wasLeaving: boolean): Promise<boolean> {
     const { plugins, enqueue, log, registry } = this.#dependencies;
     // By running code, not by manifests: running plugins have no cycle, but new manifests may.
     const dependents = [...plugins.values()].filter(
-      ({ state, runsOn }) => (state === 'started' || state === 'stopping') && runsOn.has(plugin.name),
+      (other) => (other.phase === 'started' || other.phase === 'stopping') && other.runsOn(plugin.name),
     );
     if (dependents.length > 0) {
-      plugin.isLeaving = true;
+      plugin.change({ type: 'leave', isLeaving: true });
       // Once: each dependent notifies this plugin of its progress.
       if (!wasLeaving) dependents.forEach(enqueue);
       return false;
     }
-    const wasStarted = plugin.state === 'started';
-    plugin.state = to;
+    const wasStarted = plugin.phase === 'started';
     const { incarnation } = plugin;
-    plugin.groups = incarnation?.groups() ?? plugin.groups;
-    if (wasStarted && plugin.isReturning) registry.markReloading(plugin.name, incarnation?.groups() ?? []);
-    plugin.incarnation = undefined;
-    plugin.isApplied = false;
-    plugin.progress = undefined;
+    plugin.change({ type: 'release' });
+    if (wasStarted && plugin.isReturning) registry.markReloading(plugin.name, plugin.groups);
     await this.#teller.whileTold(plugin, async () => incarnation?.release());
-    plugin.runsOn = new Set();
     if (wasStarted) log.info('plugin stopped', { plugin: plugin.name });
-    plugin.state = life[to].released.to;
+    plugin.change({ type: 'rest', phase: 'discovered' });
     return true;
   }
 
@@ -220,7 +215,7 @@ export class PluginStep {
       return true;
     }
     incarnation.serve();
-    plugin.state = life[plugin.state].served.to;
+    plugin.change({ type: 'serve' });
     const { log, suspects } = this.#dependencies;
     for (const { type, message } of noticesOf({
       incarnation: plugin.incarnation,
@@ -238,10 +233,10 @@ export class PluginStep {
     if (this.#dependencies.objects.phase(plugin.name) !== 'started') await this.#teller.tell(plugin);
     const failure = await this.#teller.whileTold(plugin, async () =>
       incarnation.buildIndexes((percent) => {
-        plugin.progress = percent;
+        plugin.change({ type: 'build', progress: percent });
       }),
     );
-    plugin.progress = undefined;
+    plugin.change({ type: 'build', progress: undefined });
     return failure;
   }
 
@@ -254,9 +249,9 @@ export class PluginStep {
 
   async #apply(plugin: HostedPlugin, incarnation: Incarnation): Promise<void> {
     const applied = (await incarnation.isItsOwn()) ? await this.#dependencies.applied.apply(incarnation.is) : undefined;
-    plugin.isApplied = true;
+    plugin.change({ type: 'apply', isApplied: true });
     if (applied === undefined) return;
-    if (applied.ok) plugin.kept = new Map([...plugin.kept, ...applied.kept]);
+    if (applied.ok) plugin.recordKept(new Map([...plugin.kept, ...applied.kept]));
     else this.fail(plugin, applied.failure);
   }
 
@@ -269,16 +264,24 @@ export class PluginStep {
     const problems = await applied.removeAll(plugin.name, wish.deleteData, isOver);
     const isDone = !isOver() && problems.length === 0 && (await objects.letGo(plugin.name, plugin.uid));
     if (isOver()) return false;
-    plugin.retry?.cancel();
+    plugin.reconciliation.cancelRetry();
     if (isDone) {
       log.info('plugin uninstalled', { plugin: plugin.name });
       return false;
     }
-    plugin.failure = {
+    const problem = {
       reason: 'NotRemoved',
       message: `could not remove all of its objects; retrying: ${problems.slice(0, 16).join('; ')}${problems.length > 16 ? `; and ${String(problems.length - 16)} more` : ''}`,
     };
+    plugin.change({ type: 'uninstall', problem });
     this.settleLater(plugin);
     return false;
   }
+}
+
+/** Whether that is another state than the present one. */
+function rest(plugin: HostedPlugin, phase: LifeState): boolean {
+  if (phase === plugin.phase || !isRestingPhase(phase)) return false;
+  plugin.change({ type: 'rest', phase });
+  return true;
 }

@@ -2,7 +2,6 @@ import type { Clock } from '../../base/clock.ts';
 import type { Suspects } from '../errors/error-attribution.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
 import { progressToldMs, slowStepMs } from './life-limits.ts';
-import { holding } from './life.ts';
 import { describe } from '../load/load-module.ts';
 import { noticesOf } from './plugin-notices.ts';
 import type { UniqueSteps } from '../../read/uniqueness.ts';
@@ -24,6 +23,8 @@ export type PluginTellerDependencies = {
 /** Reports the state of plugins: in the log of each node, and, on the leader, in their objects. */
 export class PluginTeller {
   readonly #dependencies: PluginTellerDependencies;
+  /** The failure of each plugin that was last logged. */
+  readonly #logged = new WeakMap<HostedPlugin, string>();
 
   constructor(dependencies: PluginTellerDependencies) {
     this.#dependencies = dependencies;
@@ -31,11 +32,11 @@ export class PluginTeller {
 
   async tell(plugin: HostedPlugin): Promise<void> {
     const { objects, leadership, reconcilers, unique, suspects } = this.#dependencies;
-    const { name, state, failure, progress, version } = plugin;
+    const { name, phase, failure, progress, version } = plugin;
     this.#logFailure(plugin);
     if (!leadership.isLeader()) return;
     const running =
-      state === 'started'
+      phase === 'started'
         ? {
             notices: noticesOf({
               incarnation: plugin.incarnation,
@@ -48,12 +49,12 @@ export class PluginTeller {
           }
         : { notices: [] };
     const generation = plugin.isLeaving ? undefined : plugin.generation;
-    const isLoading = state === 'not-started' && plugin.incarnation === undefined;
+    const isLoading = phase === 'not-started' && plugin.incarnation === undefined;
     await objects.report(name, plugin.uid, {
-      phase: state,
+      phase,
       failure,
       ...running,
-      progress: holding[state] ? progress : undefined,
+      progress,
       isLoading,
       generation,
     });
@@ -82,14 +83,15 @@ export class PluginTeller {
 
   /** Logs each failure once, however often the plugin is reconciled. */
   #logFailure(plugin: HostedPlugin): void {
-    const { name, state, failure } = plugin;
-    const failed = state === 'failed' ? `${failure?.reason ?? ''}: ${failure?.message ?? ''}` : undefined;
-    if (failed !== undefined && plugin.logged !== failed)
+    const { name, phase, failure } = plugin;
+    const failed = phase === 'failed' ? `${failure?.reason ?? ''}: ${failure?.message ?? ''}` : undefined;
+    if (failed !== undefined && this.#logged.get(plugin) !== failed)
       this.#dependencies.log.error('plugin failed', {
         plugin: name,
         reason: failure?.reason,
         message: failure?.message,
       });
-    plugin.logged = failed;
+    if (failed === undefined) this.#logged.delete(plugin);
+    else this.#logged.set(plugin, failed);
   }
 }

@@ -22,9 +22,10 @@ export async function loadTogether(
   const loads = plugins.map(async (plugin) => step.loads.begin(plugin)?.done);
   await within(Promise.all(loads), { clock, ms: loadTogetherMs, signal });
   if (signal.aborted) return;
-  const loaded = plugins.filter(({ loading }) => loading?.isDone === true);
+  const loaded = plugins.filter(({ module }) => module.loading?.isDone === true);
   for (const plugin of loaded) await step.load(plugin);
   for (const plugin of loaded) step.fail(plugin, plugin.incarnation?.registerTypes());
-  for (const plugin of loaded) if (plugin.own === undefined) step.fail(plugin, plugin.incarnation?.announceRoutes());
+  for (const plugin of loaded)
+    if (plugin.ownFailure === undefined) step.fail(plugin, plugin.incarnation?.announceRoutes());
   for (const { name } of loaded) registry.markKnown(name);
 }

@@ -12,6 +12,9 @@ export type PluginLoadsDependencies = LoadDependencies &
     readonly enqueue: (plugin: HostedPlugin) => void;
   };
 
+export type TakenModule =
+  { readonly ok: true; readonly incarnation: Incarnation } | { readonly ok: false; readonly failure: Failure };
+
 /**
  * The loads of plugins' modules. A load continues while its plugin's step does something else, so a slow module does
  * not delay changes of the desired state.
@@ -25,7 +28,8 @@ export class PluginLoads {
 
   /** Runs the module, unless these very files are loading already. Registers nothing. */
   begin(plugin: HostedPlugin): Loading | undefined {
-    const { files, manifest, failedLoads, loading: before } = plugin;
+    const { files, manifest, module } = plugin;
+    const { failedLoads, loading: before } = module;
     if (files === undefined || manifest === undefined) return undefined;
     if (before?.digest === files.digest) return before;
     this.#end(plugin);
@@ -43,44 +47,36 @@ export class PluginLoads {
       this.#dependencies,
     );
     const loading: Loading = { digest, bundled: folder.bundled, manifest, done, isDone: false };
-    plugin.loading = loading;
+    module.begin(loading);
     void done.then(() => {
       loading.isDone = true;
       // No step waits for this load: enqueue one to take the result.
-      if (plugin.loading === loading && plugin.wake === undefined) this.#dependencies.enqueue(plugin);
+      if (module.loading === loading && !module.isAwaited) this.#dependencies.enqueue(plugin);
     });
     return loading;
   }
 
-  /** Waits for the module. If woken before, it returns nothing, and the plugin has no incarnation. */
-  async take(plugin: HostedPlugin): Promise<Failure | undefined> {
+  /** Waits for the module, and returns its code or its failure; undefined if woken before. */
+  async take(plugin: HostedPlugin): Promise<TakenModule | undefined> {
     const loading = this.begin(plugin);
     if (loading === undefined) return undefined;
-    const woken = new Promise<undefined>((resolve) => {
-      plugin.wake = () => {
-        resolve(undefined);
-      };
-    });
-    const load = await Promise.race([loading.done, woken]);
-    plugin.wake = undefined;
+    const load = await plugin.module.waitFor(loading);
     if (load === undefined) return undefined;
-    plugin.loading = undefined;
-    if (!load.ok) return this.#failed(plugin, load.failure);
-    plugin.incarnation = this.#incarnationOf(plugin, loading, load.loaded);
-    plugin.runsOn = new Set(loading.manifest.dependencies.keys());
-    return undefined;
+    plugin.module.end();
+    return load.ok
+      ? { ok: true, incarnation: this.#incarnationOf(plugin, loading, load.loaded) }
+      : { ok: false, failure: this.#failed(plugin, load.failure) };
   }
 
   /**
    * Ends the module of a plugin that should not run. A disabled plugin may be enabled again before its load completes.
    */
   drop(plugin: HostedPlugin, isOff: boolean): void {
-    if (!isOff || plugin.loading?.isDone === true) this.#end(plugin);
+    if (!isOff || plugin.module.loading?.isDone === true) this.#end(plugin);
   }
 
   #end(plugin: HostedPlugin): void {
-    const { loading } = plugin;
-    plugin.loading = undefined;
+    const loading = plugin.module.end();
     void loading?.done.then(async (load) => {
       if (load.ok) await this.#incarnationOf(plugin, loading, load.loaded).end();
       else this.#failed(plugin, load.failure);
@@ -88,7 +84,7 @@ export class PluginLoads {
   }
 
   #failed(plugin: HostedPlugin, failure: Failure): Failure {
-    plugin.failedLoads += 1;
+    plugin.module.countFailure();
     this.#dependencies.tellLeftListeners(plugin.name);
     return failure;
   }
