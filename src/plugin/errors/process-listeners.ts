@@ -37,7 +37,7 @@ export class ProcessListeners {
   }
 
   /** Logs the events on which an ended plugin still has listeners, each once. */
-  tellLeft(plugin: string): void {
+  logRemaining(plugin: string): void {
     const left = (this.#listening.get(plugin) ?? []).filter(({ event, listener }) => {
       const found = listener.deref();
       return found !== undefined && this.#process.listeners(event).some((present) => present === found);

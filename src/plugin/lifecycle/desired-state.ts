@@ -6,7 +6,7 @@ import type { DesiredState } from './plugin-state.ts';
 export type DesiredStatesDependencies = {
   readonly objects: PluginObjects;
   /** Plugins that the operator disabled on this node. */
-  readonly keptOff: ReadonlySet<string>;
+  readonly disabledPlugins: ReadonlySet<string>;
   /** All plugins of this node. */
   readonly plugins: ReadonlyMap<string, HostedPlugin>;
 };
@@ -14,30 +14,30 @@ export type DesiredStatesDependencies = {
 /** The desired state of each plugin: by its object, its files and the plugins it needs. */
 export class DesiredStates {
   readonly #objects: PluginObjects;
-  readonly #keptOff: ReadonlySet<string>;
+  readonly #disabledPlugins: ReadonlySet<string>;
   readonly #plugins: ReadonlyMap<string, HostedPlugin>;
 
-  constructor({ objects, keptOff, plugins }: DesiredStatesDependencies) {
+  constructor({ objects, disabledPlugins, plugins }: DesiredStatesDependencies) {
     this.#objects = objects;
-    this.#keptOff = keptOff;
+    this.#disabledPlugins = disabledPlugins;
     this.#plugins = plugins;
   }
 
   /** Whether the object enables it; without an object, the manifest. */
   isEnabled(plugin: HostedPlugin): boolean {
-    if (this.#keptOff.has(plugin.name)) return false;
+    if (this.#disabledPlugins.has(plugin.name)) return false;
     const wish = this.#objects.wish(plugin.name);
     return wish === undefined ? plugin.manifest?.enabled !== false : wish.enabled && !wish.isDeleted;
   }
 
   of(plugin: HostedPlugin): DesiredState {
     const wish = this.#objects.wish(plugin.name);
-    if (this.#isGone(plugin, wish)) return { kind: 'gone' };
+    if (this.#isDeleted(plugin, wish)) return { kind: 'gone' };
     if (wish?.isDeleted === true) return { kind: 'uninstall' };
     if (!this.isEnabled(plugin))
       return {
         kind: 'off',
-        failure: this.#keptOff.has(plugin.name)
+        failure: this.#disabledPlugins.has(plugin.name)
           ? { reason: 'KeptOff', message: 'this server does not load it: PLUGINS_DISABLED contains its name' }
           : undefined,
       };
@@ -65,8 +65,8 @@ export class DesiredStates {
   }
 
   /** Its object was deleted; or it has neither object nor folder. */
-  #isGone(plugin: HostedPlugin, wish: PluginWish | undefined): boolean {
-    return wish === undefined ? plugin.wasThere || plugin.folder === undefined : this.isAnother(plugin, wish);
+  #isDeleted(plugin: HostedPlugin, wish: PluginWish | undefined): boolean {
+    return wish === undefined ? plugin.hadObject || plugin.folder === undefined : this.isAnother(plugin, wish);
   }
 
   /** Differs whenever the plugin's files or its object do. */

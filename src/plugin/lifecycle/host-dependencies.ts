@@ -9,14 +9,14 @@ import type { Leadership } from './plugin-step.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
 export type PluginHostDependencies = LoadDependencies &
-  Omit<IncarnationDependencies, 'routeOwners' | 'tellLeftListeners'> &
+  Omit<IncarnationDependencies, 'routeOwners' | 'reportLeftListeners'> &
   Omit<AppliedObjectsDependencies, 'objects'> & {
     readonly changes: ChangeFeed;
     readonly leadership: Leadership;
     readonly log: PluginLogger;
     /** Absent: nothing is known of unique indexes that are not enforced. */
     readonly unique?: UniqueSteps;
-    readonly keptOff: ReadonlySet<string>;
+    readonly disabledPlugins: ReadonlySet<string>;
     /** The files of installed plugins; absent: plugins cannot be installed. */
     readonly packages?: PackageStore;
     readonly folders: PluginFoldersDependencies['roots'];

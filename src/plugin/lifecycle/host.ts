@@ -11,7 +11,7 @@ import { takeFound } from '../registry/discovered.ts';
 import type { PluginHostDependencies } from './host-dependencies.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
 import { HostedPlugins } from './hosted-plugins.ts';
-import { idlePlugin } from './idle-plugin.ts';
+import { describeUnavailable } from './unavailable-plugin.ts';
 import { packageWaitMs } from './life-limits.ts';
 import type { LoadedPlugin } from '../load/load-plugin.ts';
 import { loadTogether } from '../load/load-together.ts';
@@ -20,7 +20,7 @@ import { PluginObjects } from '../objects/plugin-objects.ts';
 import { ProcessListeners } from '../errors/process-listeners.ts';
 import { PluginQueue } from './plugin-queue.ts';
 import { PluginStep } from './plugin-step.ts';
-import { activitiesOf, restOf, standingOf, unfound, type PluginStanding } from './plugin-standing.ts';
+import { pendingActivities, waitUntilIdle, activityOf, undiscovered, type PluginActivity } from './plugin-activity.ts';
 import { pluginKeyOf } from '../objects/plugin-type.ts';
 
 /**
@@ -48,14 +48,14 @@ export class PluginHost {
   constructor(dependencies: PluginHostDependencies) {
     const { registry, domain, log, clock, folders: roots } = dependencies;
     this.#dependencies = dependencies;
-    registry.expectPlugin(unfound);
+    registry.expectPlugin(undiscovered);
     this.#folders = new PluginFolders({
       roots,
       clock,
       domain,
       log,
       onChange: (name) => {
-        this.#filesChanged(name);
+        this.#onFilesChanged(name);
       },
     });
     this.#listeners = new ProcessListeners(process, dependencies.suspects, log);
@@ -67,7 +67,7 @@ export class PluginHost {
     this.#hosted = new HostedPlugins({ folders: this.#folders, registry, isOpen: () => this.#queue.isOpen });
     const [objects, plugins] = [this.#objects, this.#hosted.all];
     this.#plugins = plugins;
-    this.#desired = new DesiredStates({ objects, keptOff: dependencies.keptOff, plugins });
+    this.#desired = new DesiredStates({ objects, disabledPlugins: dependencies.disabledPlugins, plugins });
     this.#step = new PluginStep({
       ...dependencies,
       objects,
@@ -75,8 +75,8 @@ export class PluginHost {
       applied: new AppliedObjects({ ...dependencies, objects }),
       plugins,
       routeOwners: this.#routeOwners,
-      tellLeftListeners: (plugin) => {
-        this.#listeners.tellLeft(plugin);
+      reportLeftListeners: (plugin) => {
+        this.#listeners.logRemaining(plugin);
       },
       enqueue: (plugin) => {
         this.#queue.enqueue(plugin);
@@ -97,14 +97,14 @@ export class PluginHost {
   }
 
   /** Every plugin and its phase, for readiness and metrics. */
-  plugins(): readonly PluginStanding[] {
-    return [...this.#plugins.values()].map(standingOf);
+  plugins(): readonly PluginActivity[] {
+    return [...this.#plugins.values()].map(activityOf);
   }
 
   /** Why the plugin serves nothing on this node. */
   idleOf(name: string): IdlePlugin | undefined {
     const plugin = this.#plugins.get(name);
-    return plugin === undefined ? undefined : idlePlugin(name, plugin.phase);
+    return plugin === undefined ? undefined : describeUnavailable(name, plugin.phase);
   }
 
   /** Whether a plugin folder contains the plugin now. */
@@ -144,8 +144,8 @@ export class PluginHost {
     this.#listeners.open();
     await this.#folders.open();
     await this.#discover();
-    registry.markKnown(unfound);
-    await Promise.all([...this.#plugins.values()].map(async (plugin) => this.#look(plugin)));
+    registry.markKnown(undiscovered);
+    await Promise.all([...this.#plugins.values()].map(async (plugin) => this.#refreshFiles(plugin)));
     if (signal.aborted) return;
     const wanted = [...this.#plugins.values()].filter(
       (plugin) =>
@@ -162,12 +162,12 @@ export class PluginHost {
    * ready.
    */
   async start(): Promise<void> {
-    const { changes, leadership, reconcilers, unique, keptOff, log } = this.#dependencies;
+    const { changes, leadership, reconcilers, unique, disabledPlugins, log } = this.#dependencies;
     await this.#opening;
     // Subscribed first: objects created during the discovery may sort before its cursor.
     this.#subscriptions.push(
       changes.subscribe((batch) => {
-        this.#notice(batch);
+        this.#onChanges(batch);
       }),
     );
     await this.#discover();
@@ -178,25 +178,25 @@ export class PluginHost {
     this.#queue.open();
     this.#subscriptions.push(
       leadership.subscribe((leads) => {
-        if (leads) this.#lead();
+        if (leads) this.#onLeadership();
       }),
       ...[reconcilers, unique].flatMap(
         (each) =>
           each?.subscribe((name) => {
-            this.#trouble(name);
+            this.#onReconcilerHealth(name);
           }) ?? [],
       ),
     );
     this.#folders.follow();
     for (const plugin of this.#plugins.values()) this.#queue.enqueue(plugin);
     await this.settled();
-    for (const name of keptOff)
+    for (const name of disabledPlugins)
       if (!this.#plugins.has(name)) log.warn('PLUGINS_DISABLED names an unknown plugin', { name });
   }
 
   /** The plugins that are not reconciled yet, each with its present activity. */
   starting(): readonly string[] {
-    return activitiesOf(this.#plugins.values());
+    return pendingActivities(this.#plugins.values());
   }
 
   /** Stops following changes; resolves when steps in progress are done and plugins have ended their own work. */
@@ -225,10 +225,10 @@ export class PluginHost {
   }
 
   /** Resolves when this node has reconciled the plugin, or after the timeout; undefined if there is no such plugin. */
-  async standing(name: string, timeoutMs: number): Promise<PluginStanding | undefined> {
-    await restOf(() => this.#plugins.get(name)?.reconciliation.running, this.#dependencies.clock, timeoutMs);
+  async waitUntilReconciled(name: string, timeoutMs: number): Promise<PluginActivity | undefined> {
+    await waitUntilIdle(() => this.#plugins.get(name)?.reconciliation.running, this.#dependencies.clock, timeoutMs);
     const plugin = this.#plugins.get(name);
-    return plugin === undefined ? undefined : standingOf(plugin);
+    return plugin === undefined ? undefined : activityOf(plugin);
   }
 
   #unsubscribe(): void {
@@ -238,14 +238,14 @@ export class PluginHost {
   async #discover(): Promise<void> {
     await inSlices(
       takeFound({ ...this.#dependencies, folders: this.#folders.names(), objects: this.#objects.key }, (name) => {
-        this.#hosted.known(name);
+        this.#hosted.ensure(name);
       }),
       new Slices(this.#dependencies.clock),
     );
   }
 
   /** Waits for a limited time for the log to return the package. */
-  async #look(plugin: HostedPlugin): Promise<void> {
+  async #refreshFiles(plugin: HostedPlugin): Promise<void> {
     return within(this.#step.refresh(plugin), {
       clock: this.#dependencies.clock,
       ms: packageWaitMs,
@@ -253,30 +253,30 @@ export class PluginHost {
     });
   }
 
-  #filesChanged(name: string): void {
+  #onFilesChanged(name: string): void {
     if (!this.#queue.isOpen) return;
-    const plugin = this.#folders.get(name) === undefined ? this.#plugins.get(name) : this.#hosted.known(name);
+    const plugin = this.#folders.get(name) === undefined ? this.#plugins.get(name) : this.#hosted.ensure(name);
     if (plugin !== undefined) this.#queue.enqueue(plugin);
   }
 
-  #notice(batch: ChangeBatch): void {
+  #onChanges(batch: ChangeBatch): void {
     for (const { type, name } of batch.changes) {
       if (type !== this.#objects.key) continue;
       const seen = seenOf(this.#objects.wish(name));
       if (seen === 'none' && !this.#plugins.has(name)) continue;
-      const plugin = this.#hosted.known(name);
+      const plugin = this.#hosted.ensure(name);
       if (plugin.desiredStateSeen !== seen) this.#queue.enqueue(plugin);
     }
   }
 
   /** Its reconcilers' health is part of how it stands, and so are unique indexes that are not enforced. */
-  #trouble(name: string): void {
+  #onReconcilerHealth(name: string): void {
     const plugin = this.#plugins.get(name);
     if (plugin?.phase === 'started') this.#queue.enqueue(plugin);
   }
 
   /** As a new leader, checks everything that the last leader wrote. */
-  #lead(): void {
+  #onLeadership(): void {
     for (const plugin of this.#plugins.values()) {
       plugin.recordEnsured(undefined);
       plugin.change({ type: 'apply', isApplied: false });
@@ -285,12 +285,12 @@ export class PluginHost {
   }
 
   #forget(plugin: HostedPlugin): void {
-    const { name, wasThere, reconciliation } = plugin;
+    const { name, hadObject, reconciliation } = plugin;
     reconciliation.cancelRetry();
     if (this.#plugins.get(name) !== plugin) return;
-    this.#hosted.remove(name, wasThere);
+    this.#hosted.remove(name, hadObject);
     // Its object or its folder may have been created again in the meantime.
-    if (this.#objects.wish(name) !== undefined) this.#queue.enqueue(this.#hosted.known(name));
-    else this.#filesChanged(name);
+    if (this.#objects.wish(name) !== undefined) this.#queue.enqueue(this.#hosted.ensure(name));
+    else this.#onFilesChanged(name);
   }
 }

@@ -166,7 +166,7 @@ export class HostedPlugin {
     return this.#uid;
   }
 
-  get wasThere(): boolean {
+  get hadObject(): boolean {
     return this.#uid !== undefined;
   }
 

@@ -29,7 +29,7 @@ export class HostedPlugins {
   }
 
   /** The plugin of this name; a new one is placed in its folder. */
-  known(name: string): HostedPlugin {
+  ensure(name: string): HostedPlugin {
     const known = this.#all.get(name);
     if (known !== undefined) return known;
     const plugin = new HostedPlugin(name);
@@ -46,9 +46,9 @@ export class HostedPlugins {
     plugin.place(this.#folders.get(plugin.name));
   }
 
-  /** Removes a plugin; `wasThere`: it had an object, so that its folder is not taken in again. */
-  remove(name: string, wasThere: boolean): void {
+  /** Removes a plugin; `hadObject`: it had an object, so that its folder is not taken in again. */
+  remove(name: string, hadObject: boolean): void {
     this.#all.delete(name);
-    if (wasThere) this.#folders.leaveOut(name);
+    if (hadObject) this.#folders.leaveOut(name);
   }
 }

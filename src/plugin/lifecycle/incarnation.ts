@@ -44,7 +44,7 @@ export type IncarnationDependencies = {
   /** Absent: declarations are not recorded, and every node may write. */
   readonly declarer?: TypeDeclarer;
   /** Reports the listeners that an ended plugin left behind. */
-  readonly tellLeftListeners: (plugin: string) => void;
+  readonly reportLeftListeners: (plugin: string) => void;
   readonly clock: Clock;
   readonly domain: string;
   readonly log: PluginLogger;
@@ -130,7 +130,7 @@ export class Incarnation {
     } catch (error) {
       return { reason: 'IndexesFailed', message: `could not build its indexes: ${describe(error)}` };
     }
-    await this.isItsOwn();
+    await this.hasOwnDeclarations();
     this.areIndexesBuilt = true;
     return undefined;
   }
@@ -139,7 +139,7 @@ export class Incarnation {
    * Whether the declarations in force equal this plugin's, after recording them if necessary. If not, the objects it
    * ships are not applied.
    */
-  async isItsOwn(): Promise<boolean> {
+  async hasOwnDeclarations(): Promise<boolean> {
     const { declarer } = this.#dependencies;
     await declarer?.declare(this.#registered);
     return !this.#registered.some((type) => declarer?.isOther(type) === true);
@@ -196,7 +196,7 @@ export class Incarnation {
       },
     } = this.is;
     if (stop !== undefined) await this.#stop(stop);
-    this.#dependencies.tellLeftListeners(plugin);
+    this.#dependencies.reportLeftListeners(plugin);
   }
 
   async #stop(stop: () => unknown): Promise<void> {

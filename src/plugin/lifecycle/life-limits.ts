@@ -1,7 +1,7 @@
 /** A load, an index build or a stop that takes longer is reported in the status while it runs. */
 export const slowStepMs = 500;
 /** The interval of progress reports. */
-export const progressToldMs = 1_000;
+export const progressReportMs = 1_000;
 /** The time limit of a definition's `stop()`, the same as for a start. */
 export const pluginStopMs = 10_000;
 /** Files are read once none has changed for this long: an editor or a build writes several. */

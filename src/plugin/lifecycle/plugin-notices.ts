@@ -83,13 +83,13 @@ function reconcilerNotices(troubles: readonly ReconcilerTrouble[]): readonly Not
   });
 }
 
-const duplicatesToldMax = 16;
+const duplicatesShownMax = 16;
 const steps: Readonly<Record<UniqueStep['step'], string>> = {
   pending: 'not every server has settled what it wrote before',
   claiming: 'the values of stored objects are being claimed',
 };
 
-/** Nothing is said of an index that is enforced. */
+/** An enforced index has no notice. */
 function uniqueNotices(unique: readonly UniqueStep[]): readonly Notice[] {
   if (unique.length === 0) return [];
   const reason = unique.some(({ duplicateCount }) => duplicateCount > 0)
@@ -103,9 +103,9 @@ function uniqueNotices(unique: readonly UniqueStep[]): readonly Notice[] {
 function stepText({ type: { key }, indexes, step, duplicates, duplicateCount }: UniqueStep): string {
   const where = `${key} ${indexes.join(', ')}`;
   if (duplicateCount === 0) return `${where}: ${step}, ${steps[step]}`;
-  const told = duplicates
-    .slice(0, duplicatesToldMax)
+  const shown = duplicates
+    .slice(0, duplicatesShownMax)
     .map(({ name, index, holder }) => `${name} has the ${index} of ${holder}`);
-  const more = duplicateCount - told.length;
-  return `${where}: ${step}, ${told.join(', ')}${more > 0 ? `, and ${String(more)} more` : ''}`;
+  const more = duplicateCount - shown.length;
+  return `${where}: ${step}, ${shown.join(', ')}${more > 0 ? `, and ${String(more)} more` : ''}`;
 }

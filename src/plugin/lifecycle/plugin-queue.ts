@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { HostedPlugin } from './hosted-plugin.ts';
 import { describe } from '../load/load-module.ts';
-import { isConcerned } from './plugin-standing.ts';
+import { isConcerned } from './plugin-activity.ts';
 import type { PluginStep } from './plugin-step.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 import type { TypeRegistry } from '../registry/type-registry.ts';
@@ -13,7 +13,7 @@ export type PluginQueueDependencies = {
   readonly step: PluginStep;
   readonly registry: TypeRegistry;
   readonly log: PluginLogger;
-  /** Notes where the plugin's files are now. */
+  /** Records the present location of the plugin's files. */
   readonly place: (plugin: HostedPlugin) => void;
 };
 
@@ -69,11 +69,11 @@ export class PluginQueue {
       reconciliation.beginPass();
       try {
         this.#dependencies.place(plugin);
-        await this.#dependencies.step.settle(plugin);
+        await this.#dependencies.step.reconcile(plugin);
       } catch (error) {
         this.#dependencies.log.error('could not reconcile a plugin', { plugin: plugin.name, error: describe(error) });
         // Retries once at once, to report the failure; after another error it waits.
-        if (hasThrown) this.#dependencies.step.settleLater(plugin);
+        if (hasThrown) this.#dependencies.step.reconcileLater(plugin);
         else {
           hasThrown = true;
           this.#dependencies.step.fail(plugin, { reason: 'Unexpected', message: describe(error) });
@@ -83,11 +83,11 @@ export class PluginQueue {
     }
     reconciliation.endRun();
     if (plugin.incarnation !== undefined || !plugin.isWaiting) this.#dependencies.registry.markKnown(plugin.name);
-    this.#tellOthers(plugin);
+    this.#notifyPlugins(plugin);
   }
 
   /** Enqueues dependents, dependencies that wait to stop, and plugins whose conflict may be resolved now. */
-  #tellOthers(plugin: HostedPlugin): void {
+  #notifyPlugins(plugin: HostedPlugin): void {
     const before = this.#reported.get(plugin);
     const now = `${plugin.phase} ${plugin.version ?? ''} ${String(plugin.isLeaving)}`;
     const isNews = now !== before;

@@ -70,10 +70,10 @@ export function statusPatch(report: PluginReport, before: JsonObject, now: strin
 }
 
 /** Whether the status equals the patch already. */
-export function isTold(patch: JsonObject, status: JsonValue | undefined): boolean {
-  const told = isObject(status) ? status : {};
+export function isReported(patch: JsonObject, status: JsonValue | undefined): boolean {
+  const current = isObject(status) ? status : {};
   return Object.entries(patch).every(([member, value]) =>
-    value === null ? told[member] === undefined : deepEqual(told[member] ?? null, value),
+    value === null ? current[member] === undefined : deepEqual(current[member] ?? null, value),
   );
 }
 

@@ -13,7 +13,7 @@ import { refreshFiles, type PluginSourceDependencies } from '../folders/plugin-s
 import type { PluginObjects } from '../objects/plugin-objects.ts';
 import type { Failure } from './plugin-status.ts';
 import { noticesOf } from './plugin-notices.ts';
-import { PluginTeller } from './plugin-teller.ts';
+import { StatusReporter } from './status-reporter.ts';
 
 /** Whether this node is the leader. */
 export type Leadership = {
@@ -46,26 +46,26 @@ const stepsMax = 32;
 /** Moves one plugin from its actual to its desired state, one transition at a time. Only the leader writes objects. */
 export class PluginStep {
   readonly #dependencies: PluginStepDependencies;
-  readonly #teller: PluginTeller;
+  readonly #reporter: StatusReporter;
   readonly loads: PluginLoads;
   readonly #desired: DesiredStates;
 
   constructor(dependencies: PluginStepDependencies) {
     this.#dependencies = dependencies;
-    this.#teller = new PluginTeller(dependencies);
+    this.#reporter = new StatusReporter(dependencies);
     this.loads = new PluginLoads(dependencies);
     this.#desired = dependencies.desired;
   }
 
   /** Takes steps until none is needed, and reports the state. */
-  async settle(plugin: HostedPlugin): Promise<void> {
+  async reconcile(plugin: HostedPlugin): Promise<void> {
     for (let step = 0; step < stepsMax && !plugin.reconciliation.isStopped; step += 1) {
       await this.#refresh(plugin);
       this.#dropOutdatedFailure(plugin);
-      if (!(await this.#take(plugin, this.#desired.of(plugin)))) break;
+      if (!(await this.#advance(plugin, this.#desired.of(plugin)))) break;
     }
     if (!plugin.isWaiting) this.#dependencies.registry.clearReloading(plugin.name);
-    await this.#teller.tell(plugin);
+    await this.#reporter.report(plugin);
   }
 
   /** Reads and runs the module; returns early if woken. Registers nothing. */
@@ -88,10 +88,10 @@ export class PluginStep {
     if (wish?.isDeleted === true) return;
     const failure = await refreshFiles(plugin, wish?.package, this.#dependencies);
     this.fail(plugin, failure);
-    if (failure?.reason === 'PackageUnreadable') this.settleLater(plugin);
+    if (failure?.reason === 'PackageUnreadable') this.reconcileLater(plugin);
   }
 
-  settleLater(plugin: HostedPlugin): void {
+  reconcileLater(plugin: HostedPlugin): void {
     const { clock, enqueue } = this.#dependencies;
     plugin.reconciliation.retryAfter(clock, eraseRetryMs, () => {
       enqueue(plugin);
@@ -112,7 +112,7 @@ export class PluginStep {
     // A deleted object is not created again, nor is one whose name another folder has.
     const mayEnsure =
       wish === undefined
-        ? !plugin.wasThere && plugin.folder !== undefined
+        ? !plugin.hadObject && plugin.folder !== undefined
         : !wish.isDeleted && plugin.refused === undefined && !this.#desired.isAnother(plugin, wish);
     if (this.#dependencies.leadership.isLeader() && plugin.ensuredDigest !== digest && mayEnsure)
       await this.#ensure(plugin, wish?.package);
@@ -138,21 +138,21 @@ export class PluginStep {
   }
 
   /** Makes one transition; false if none is needed now. */
-  async #take(plugin: HostedPlugin, wanted: DesiredState): Promise<boolean> {
+  async #advance(plugin: HostedPlugin, wanted: DesiredState): Promise<boolean> {
     if (wanted.kind !== 'run' && wanted.kind !== 'wait') this.loads.drop(plugin, wanted.kind === 'off');
     const wasLeaving = plugin.isLeaving;
     plugin.desire(wanted);
     if (plugin.isCurrent && plugin.phase === 'started' && wanted.kind === 'run') return this.#applyLate(plugin);
     if (plugin.isCurrent && plugin.phase === 'not-started' && (wanted.kind === 'run' || wanted.kind === 'wait'))
       return this.#bringUp(plugin, wanted.kind === 'run');
-    return this.#transit(
+    return this.#perform(
       plugin,
       life[plugin.phase][wanted.kind === 'wait' ? 'changed' : eventFor(plugin.phase, wanted.kind, plugin.isCurrent)],
       wasLeaving,
     );
   }
 
-  async #transit(plugin: HostedPlugin, { to, act }: Transition, wasLeaving: boolean): Promise<boolean> {
+  async #perform(plugin: HostedPlugin, { to, act }: Transition, wasLeaving: boolean): Promise<boolean> {
     const before = plugin.phase;
     switch (act) {
       case 'none':
@@ -160,7 +160,7 @@ export class PluginStep {
       case 'load':
         // Until the load ends, requests for its last known groups get 503 instead of 404.
         this.#dependencies.registry.markReloading(plugin.name, plugin.groups);
-        await this.#teller.whileTold(plugin, async () => this.load(plugin));
+        await this.#reporter.reportWhile(plugin, async () => this.load(plugin));
         this.fail(plugin, plugin.incarnation?.registerTypes() ?? plugin.incarnation?.announceRoutes());
         if (plugin.incarnation !== undefined) this.#dependencies.registry.markKnown(plugin.name);
         // A wake during the load leads to a new check of its files before the next step.
@@ -169,7 +169,7 @@ export class PluginStep {
         return this.#release(plugin, wasLeaving);
       case 'erase':
         plugin.change({ type: 'uninstall' });
-        if (before !== to) await this.#teller.tell(plugin);
+        if (before !== to) await this.#reporter.report(plugin);
         return this.#erase(plugin);
       case 'forget':
         plugin.change({ type: 'rest', phase: 'discovered' });
@@ -195,7 +195,7 @@ export class PluginStep {
     const { incarnation } = plugin;
     plugin.change({ type: 'release' });
     if (wasStarted && plugin.isReturning) registry.markReloading(plugin.name, plugin.groups);
-    await this.#teller.whileTold(plugin, async () => incarnation?.release());
+    await this.#reporter.reportWhile(plugin, async () => incarnation?.release());
     if (wasStarted) log.info('plugin stopped', { plugin: plugin.name });
     plugin.change({ type: 'rest', phase: 'discovered' });
     return true;
@@ -230,8 +230,8 @@ export class PluginStep {
   }
 
   async #build(plugin: HostedPlugin, incarnation: Incarnation): Promise<Failure | undefined> {
-    if (this.#dependencies.objects.phase(plugin.name) !== 'started') await this.#teller.tell(plugin);
-    const failure = await this.#teller.whileTold(plugin, async () =>
+    if (this.#dependencies.objects.phase(plugin.name) !== 'started') await this.#reporter.report(plugin);
+    const failure = await this.#reporter.reportWhile(plugin, async () =>
       incarnation.buildIndexes((percent) => {
         plugin.change({ type: 'build', progress: percent });
       }),
@@ -248,7 +248,9 @@ export class PluginStep {
   }
 
   async #apply(plugin: HostedPlugin, incarnation: Incarnation): Promise<void> {
-    const applied = (await incarnation.isItsOwn()) ? await this.#dependencies.applied.apply(incarnation.is) : undefined;
+    const applied = (await incarnation.hasOwnDeclarations())
+      ? await this.#dependencies.applied.apply(incarnation.is)
+      : undefined;
     plugin.change({ type: 'apply', isApplied: true });
     if (applied === undefined) return;
     if (applied.ok) plugin.recordKept(new Map([...plugin.kept, ...applied.kept]));
@@ -274,7 +276,7 @@ export class PluginStep {
       message: `could not remove all of its objects; retrying: ${problems.slice(0, 16).join('; ')}${problems.length > 16 ? `; and ${String(problems.length - 16)} more` : ''}`,
     };
     plugin.change({ type: 'uninstall', problem });
-    this.settleLater(plugin);
+    this.reconcileLater(plugin);
     return false;
   }
 }

@@ -85,7 +85,7 @@ export class PluginLoads {
 
   #failed(plugin: HostedPlugin, failure: Failure): Failure {
     plugin.module.countFailure();
-    this.#dependencies.tellLeftListeners(plugin.name);
+    this.#dependencies.reportLeftListeners(plugin.name);
     return failure;
   }
 

@@ -16,7 +16,7 @@ import {
 import { isObject, type Manifest } from '../load/manifest.ts';
 import { packageOf, withPackage, type PackageRef } from '../packages/package-store.ts';
 import { memoryOf, memoryStatus, type PluginMemory } from '../lifecycle/plugin-memory.ts';
-import { isTold, statusPatch, type PluginReport } from '../lifecycle/plugin-status.ts';
+import { isReported, statusPatch, type PluginReport } from '../lifecycle/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
 const subject: PlatformSubject = { kind: 'platform', part: 'plugins' };
@@ -126,7 +126,7 @@ export class PluginObjects {
     const before = this.#object(name);
     if (before === undefined || objectIn(before, 'metadata')['uid'] !== uid) return;
     const status = statusPatch(report, before, new Date(this.#dependencies.clock.now()).toISOString());
-    if (isTold(status, before['status'])) return;
+    if (isReported(status, before['status'])) return;
     const outcome = await this.#write(name, { status }, { part: 'status', uid });
     if (outcome.ok || outcome.rejection.reason !== 'stale-version') this.#isDone(name, outcome);
   }

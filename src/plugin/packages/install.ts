@@ -23,7 +23,7 @@ export type InstallHost = {
   /** Why it cannot start beside the present plugins. */
   conflicts(loaded: LoadedPlugin, plugin: string): readonly string[];
   /** Resolves when this node has reconciled the plugin, or after the timeout. */
-  standing(name: string, timeoutMs: number): Promise<unknown>;
+  waitUntilReconciled(name: string, timeoutMs: number): Promise<unknown>;
 };
 
 /** Writes the `Plugin` object in the name of the caller. */
@@ -197,7 +197,7 @@ export class Installer {
     const { host, clock } = this.#dependencies;
     const timeUp = new AbortController();
     await Promise.race([
-      Promise.all([host.standing(name, packageSettledMs), this.#reported(name, timeUp.signal)]),
+      Promise.all([host.waitUntilReconciled(name, packageSettledMs), this.#reported(name, timeUp.signal)]),
       delay(clock, packageSettledMs, timeUp.signal),
     ]);
     timeUp.abort();

@@ -67,7 +67,7 @@ export function composePlugins(parts: PluginParts): Plugins {
     uuid: randomUUID,
     packages,
     folders: { bundled: bundledPlugins, extra: config.pluginsDirs },
-    keptOff: new Set(config.pluginsDisabled),
+    disabledPlugins: new Set(config.pluginsDisabled),
     namesOf: (type, page) => models.namesOf(type, page),
     buildIndexes: async (type, onProgress) => models.buildIndexes(type, onProgress),
     closeWatches: (type) => {

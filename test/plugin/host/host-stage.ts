@@ -111,7 +111,7 @@ export type StageOptions = {
   /** Always leads when absent. */
   readonly leadership?: Leadership;
   readonly packages?: PackageStore;
-  readonly keptOff?: readonly string[];
+  readonly disabledPlugins?: readonly string[];
   /** Of another node, which closes it; its own when absent. */
   readonly log?: EventLog;
   /** Comes between the host and the write door. */
@@ -178,7 +178,7 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
     platformVersion: '1.2.0',
     uuid: randomUUID,
     ...(options.packages === undefined ? {} : { packages: options.packages }),
-    keptOff: new Set(options.keptOff),
+    disabledPlugins: new Set(options.disabledPlugins),
     folders: { bundled: options.bundled ?? [], extra: options.extra ?? [] },
     log: recorder(logLines),
     loggerOf: () => recorder(logLines),

@@ -347,7 +347,11 @@ t.test('a plugin disabled by the operator is not run, its status says so, and it
     looping,
     needy: { 'plugin.yaml': manifestYaml('needy', { pluginDependencies: { looping: '*' } }) },
   });
-  const stage = await openStage(t, { dataDir: place.dataDir, extra: [place.root], keptOff: ['looping', 'nobody'] });
+  const stage = await openStage(t, {
+    dataDir: place.dataDir,
+    extra: [place.root],
+    disabledPlugins: ['looping', 'nobody'],
+  });
   t.equal((globalThis as { wasRun?: boolean }).wasRun, undefined);
   t.same(
     ['good', 'looping', 'needy'].map((name) => stage.phase(name)),

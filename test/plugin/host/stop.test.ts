@@ -38,7 +38,7 @@ function stopping(stop: () => unknown): {
   const is = { plugin: 'bad', loaded: { definition: { stop } } } as unknown as Loaded;
   const incarnation = new Incarnation(is, {
     clock,
-    tellLeftListeners: () => undefined,
+    reportLeftListeners: () => undefined,
     log: { debug: note, info: note, warn: note, error: note },
   } as unknown as IncarnationDependencies);
   return { clock, lines, ended: incarnation.end() };

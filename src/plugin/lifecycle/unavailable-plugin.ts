@@ -1,7 +1,7 @@
 import type { IdlePlugin } from '../../auth/authorization/authorize.ts';
 import type { LifeState } from './life.ts';
 
-const states: Readonly<Record<LifeState, string | undefined>> = {
+const descriptions: Readonly<Record<LifeState, string | undefined>> = {
   discovered: 'has not started yet',
   'not-started': 'has not started yet',
   started: undefined,
@@ -12,11 +12,11 @@ const states: Readonly<Record<LifeState, string | undefined>> = {
 };
 
 /** Describes a plugin that serves nothing in this state; undefined for one that serves. */
-export function idlePlugin(name: string, state: LifeState): IdlePlugin | undefined {
-  const told = states[state];
-  if (told === undefined) return undefined;
+export function describeUnavailable(name: string, state: LifeState): IdlePlugin | undefined {
+  const description = descriptions[state];
+  if (description === undefined) return undefined;
   return {
-    state: `the plugin ${JSON.stringify(name)} ${told}`,
+    state: `the plugin ${JSON.stringify(name)} ${description}`,
     isPassing: state === 'discovered' || state === 'not-started',
   };
 }

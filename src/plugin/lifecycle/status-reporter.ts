@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Suspects } from '../errors/error-attribution.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
-import { progressToldMs, slowStepMs } from './life-limits.ts';
+import { progressReportMs, slowStepMs } from './life-limits.ts';
 import { describe } from '../load/load-module.ts';
 import { noticesOf } from './plugin-notices.ts';
 import type { UniqueSteps } from '../../read/uniqueness.ts';
@@ -9,7 +9,7 @@ import type { PluginObjects } from '../objects/plugin-objects.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 import type { ReconcilerMounts } from '../api/reconciler-mounts.ts';
 
-export type PluginTellerDependencies = {
+export type StatusReporterDependencies = {
   readonly objects: PluginObjects;
   readonly reconcilers: Pick<ReconcilerMounts, 'health'>;
   /** Absent: nothing is known of them. */
@@ -21,16 +21,16 @@ export type PluginTellerDependencies = {
 };
 
 /** Reports the state of plugins: in the log of each node, and, on the leader, in their objects. */
-export class PluginTeller {
-  readonly #dependencies: PluginTellerDependencies;
+export class StatusReporter {
+  readonly #dependencies: StatusReporterDependencies;
   /** The failure of each plugin that was last logged. */
   readonly #logged = new WeakMap<HostedPlugin, string>();
 
-  constructor(dependencies: PluginTellerDependencies) {
+  constructor(dependencies: StatusReporterDependencies) {
     this.#dependencies = dependencies;
   }
 
-  async tell(plugin: HostedPlugin): Promise<void> {
+  async report(plugin: HostedPlugin): Promise<void> {
     const { objects, leadership, reconcilers, unique, suspects } = this.#dependencies;
     const { name, phase, failure, progress, version } = plugin;
     this.#logFailure(plugin);
@@ -61,23 +61,23 @@ export class PluginTeller {
   }
 
   /** A fast step is reported by its result; a slow one also while it runs, with its progress. */
-  async whileTold<Result>(plugin: HostedPlugin, step: () => Promise<Result>): Promise<Result> {
+  async reportWhile<Result>(plugin: HostedPlugin, step: () => Promise<Result>): Promise<Result> {
     const { clock, log } = this.#dependencies;
-    let told = Promise.resolve();
-    const tell = (): void => {
-      told = told
-        .then(async () => this.tell(plugin))
+    let reported = Promise.resolve();
+    const report = (): void => {
+      reported = reported
+        .then(async () => this.report(plugin))
         .catch((error: unknown) => {
           log.error('could not report the state of a plugin', { plugin: plugin.name, error: describe(error) });
         });
-      timer = clock.after(progressToldMs, tell);
+      timer = clock.after(progressReportMs, report);
     };
-    let timer = clock.after(slowStepMs, tell);
+    let timer = clock.after(slowStepMs, report);
     try {
       return await step();
     } finally {
       timer.cancel();
-      await told;
+      await reported;
     }
   }
 

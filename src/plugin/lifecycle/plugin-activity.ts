@@ -4,26 +4,26 @@ import type { Failure } from './plugin-status.ts';
 import type { PluginPhase } from '../objects/plugin-type.ts';
 
 /** A plugin's state on this node. */
-export type PluginStanding = {
+export type PluginActivity = {
   readonly name: string;
   readonly phase: PluginPhase;
   readonly failure: Failure | undefined;
 };
 
 /** Stands for all plugins in the list of expected ones, until the discovery is done. */
-export const unfound = '';
+export const undiscovered = '';
 
 /** The plugins that are not reconciled yet, each with its present activity. */
-export function activitiesOf(plugins: Iterable<HostedPlugin>): readonly string[] {
+export function pendingActivities(plugins: Iterable<HostedPlugin>): readonly string[] {
   return [...plugins]
     .filter(
       ({ reconciliation, isWaiting, phase }) =>
         reconciliation.running !== undefined || isWaiting || phase === 'discovered',
     )
-    .map(activityOf);
+    .map(describeActivity);
 }
 
-function activityOf({ name, phase, module, isWaiting, failure, progress }: HostedPlugin): string {
+function describeActivity({ name, phase, module, isWaiting, failure, progress }: HostedPlugin): string {
   if (isWaiting) return `${name} (${failure?.message ?? 'it waits for another plugin'})`;
   if (module.loading !== undefined) return `${name} (loading its module)`;
   return progress === undefined ? `${name} (${phase})` : `${name} (building its indexes: ${String(progress)} %)`;
@@ -42,7 +42,11 @@ function needs({ manifest }: HostedPlugin, { name }: HostedPlugin): boolean {
 }
 
 /** Resolves when no step of it runs, or after the timeout. */
-export async function restOf(running: () => Promise<void> | undefined, clock: Clock, timeoutMs: number): Promise<void> {
+export async function waitUntilIdle(
+  running: () => Promise<void> | undefined,
+  clock: Clock,
+  timeoutMs: number,
+): Promise<void> {
   const timeUp = new AbortController();
   const rest = async (): Promise<void> => {
     for (let step = running(); step !== undefined && !timeUp.signal.aborted; step = running()) await step;
@@ -51,6 +55,6 @@ export async function restOf(running: () => Promise<void> | undefined, clock: Cl
   timeUp.abort();
 }
 
-export function standingOf({ name, phase, failure }: HostedPlugin): PluginStanding {
+export function activityOf({ name, phase, failure }: HostedPlugin): PluginActivity {
   return { name, phase, failure };
 }
