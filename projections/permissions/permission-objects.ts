@@ -1,6 +1,6 @@
+import { isObject } from '../../src/base/guards.ts';
 import type { SessionRecord, TokenRecord, UserRecord } from '../../src/read/permission-reader.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
-import { isMembers } from '../../src/resource/schema/schema-check.ts';
 
 /**
  * Stored objects → records for decisions. Never throws, since events are facts: malformed parts grant nothing and admit
@@ -12,11 +12,11 @@ type Members = Readonly<Record<string, unknown>>;
 /** Undefined for an object that is marked for deletion: it counts as deleted. */
 export function liveObject(bytes: Uint8Array): ResourceObject | undefined {
   const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
-  return isObject(value) && value.metadata.deletionTimestamp === undefined ? value : undefined;
+  return isResourceObject(value) && value.metadata.deletionTimestamp === undefined ? value : undefined;
 }
 
-function isObject(value: unknown): value is ResourceObject {
-  if (!isMembers(value) || !isMembers(value['metadata'])) return false;
+function isResourceObject(value: unknown): value is ResourceObject {
+  if (!isObject(value) || !isObject(value['metadata'])) return false;
   const { name, uid } = value['metadata'];
   return typeof name === 'string' && typeof uid === 'string';
 }
@@ -31,7 +31,7 @@ export function bindingOf(object: ResourceObject): BindingRecord | undefined {
   if (typeof role !== 'string' || !isOfCore(roleRef, 'Role') || !Array.isArray(subjects)) return undefined;
   const users = new Set<string>();
   for (const subject of subjects) {
-    if (isMembers(subject) && isOfCore(subject, 'User') && typeof subject['name'] === 'string')
+    if (isObject(subject) && isOfCore(subject, 'User') && typeof subject['name'] === 'string')
       users.add(subject['name']);
   }
   return { name: object.metadata.name, role, users: [...users] };
@@ -99,7 +99,7 @@ export function sessionOf(object: ResourceObject): SessionRecord | undefined {
 
 function membersAt(object: Members, member: string): Members {
   const value = object[member];
-  return isMembers(value) ? value : {};
+  return isObject(value) ? value : {};
 }
 
 /** `disabled` and `revoked`: any value except false counts as true. */

@@ -1,13 +1,14 @@
+import { isObject } from '../../src/base/guards.ts';
+import { isJsonList } from '../../src/base/json.ts';
 import { Slices } from '../../src/base/slices.ts';
 import { inSlices, type Steps } from '../../src/base/steps.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, streamRevision, type EventLog, type LogPosition } from '../../src/log/log.ts';
 import type { Change } from '../../src/read/objects.ts';
-import type { JsonObject, JsonValue, ResourceObject } from '../../src/resource/object/object.ts';
+import type { JsonValue, ResourceObject } from '../../src/resource/object/object.ts';
 import { nameProblem } from '../../src/resource/type/names.ts';
 import { bindFields } from '../../src/resource/query/sort-keys.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import { isMembers } from '../../src/resource/schema/schema-check.ts';
 import { storedObject } from '../../src/resource/object/shown-object.ts';
 import { Controller } from '../controller.ts';
 import type { Keys } from '../controller-options.ts';
@@ -197,17 +198,8 @@ function binds(binding: ResourceObject, user: string): boolean {
   return subjectsOf(binding).some((subject) => isUser(subject, user));
 }
 
-/** Parsed JSON. */
-function isList(value: unknown): value is readonly JsonValue[] {
-  return Array.isArray(value);
-}
-
 function subjectsOf({ subjects }: ResourceObject): readonly JsonValue[] {
-  return isList(subjects) ? subjects : [];
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return isMembers(value);
+  return isJsonList(subjects) ? subjects : [];
 }
 
 function isUser(subject: JsonValue, user: string): boolean {
@@ -216,7 +208,6 @@ function isUser(subject: JsonValue, user: string): boolean {
 
 function userNames(binding: ResourceObject): readonly string[] {
   return subjectsOf(binding)
-    .filter(isObject)
-    .map(({ name }) => name)
+    .map((subject) => (isObject(subject) ? subject['name'] : undefined))
     .filter((name) => typeof name === 'string');
 }

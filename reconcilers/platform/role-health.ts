@@ -1,3 +1,4 @@
+import { isObject } from '../../src/base/guards.ts';
 import { roleOf } from '../../src/access/role-object.ts';
 import type { Role } from '../../src/access/role.ts';
 import { nameLengthMax } from '../../src/limits/objects.ts';
@@ -5,7 +6,6 @@ import type { Change } from '../../src/read/objects.ts';
 import { nameProblem } from '../../src/resource/type/names.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import { isMembers } from '../../src/resource/schema/schema-check.ts';
 import { storedObject } from '../../src/resource/object/shown-object.ts';
 import { Controller } from '../controller.ts';
 import { again, settled, type Outcome } from '../outcome.ts';
@@ -176,8 +176,8 @@ function shown(names: readonly string[]): string {
 }
 
 function conditionsOf({ status }: ResourceObject): readonly Readonly<Record<string, unknown>>[] {
-  const { conditions } = isMembers(status) ? status : {};
-  return Array.isArray(conditions) ? conditions.filter(isMembers) : [];
+  const { conditions } = isObject(status) ? status : {};
+  return Array.isArray(conditions) ? conditions.filter(isObject) : [];
 }
 
 function text(value: unknown): string | undefined {

@@ -1,10 +1,10 @@
+import { isObject } from '../../src/base/guards.ts';
 import type { PermissionReader } from '../../src/read/permission-reader.ts';
 import { platformContext } from '../../src/command/platform-context.ts';
 import type { PlatformSubject } from '../../src/command/subject.ts';
 import { sessionEndsConcurrencyMax, sessionSweepMsMax, sessionSweepMsMin } from '../../src/limits/reconcilers.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import { isMembers } from '../../src/resource/schema/schema-check.ts';
 import { Controller } from '../controller.ts';
 import { again, refused, settled, type Outcome } from '../outcome.ts';
 import { namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
@@ -103,7 +103,7 @@ export class SessionKeeper {
 function hasEnded(session: ResourceObject, permissions: Pick<PermissionReader, 'user'>, now: number): boolean {
   if (expiryOf(session) <= now) return true;
   const { spec, status } = session;
-  if (!isMembers(spec) || typeof spec['user'] !== 'string' || !isMembers(status)) return true;
+  if (!isObject(spec) || typeof spec['user'] !== 'string' || !isObject(status)) return true;
   const user = permissions.user(spec['user']);
   return (
     user === undefined ||
@@ -116,6 +116,6 @@ function hasEnded(session: ResourceObject, permissions: Pick<PermissionReader, '
 
 /** An invalid time counts as expired. */
 function expiryOf({ status }: ResourceObject): number {
-  const expiry = isMembers(status) && typeof status['expiresAt'] === 'string' ? Date.parse(status['expiresAt']) : NaN;
+  const expiry = isObject(status) && typeof status['expiresAt'] === 'string' ? Date.parse(status['expiresAt']) : NaN;
   return Number.isNaN(expiry) ? 0 : expiry;
 }

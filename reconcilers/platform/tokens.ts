@@ -1,8 +1,8 @@
+import { isObject } from '../../src/base/guards.ts';
 import type { PermissionReader } from '../../src/read/permission-reader.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
 import { bindFields } from '../../src/resource/query/sort-keys.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import { isMembers } from '../../src/resource/schema/schema-check.ts';
 import { Controller } from '../controller.ts';
 import { again, settled, type Outcome } from '../outcome.ts';
 import { accountConcurrencyMax } from './platform-limits.ts';
@@ -104,8 +104,8 @@ export function judgeToken(
   { uidOf, now }: { readonly uidOf: (user: string) => string | undefined; readonly now: number },
 ): TokenStep {
   if (metadata.deletionTimestamp !== undefined) return { type: 'nothing' };
-  const { owner, expiresAt } = isMembers(spec) ? spec : {};
-  const { ownerUid, phase } = isMembers(status) ? status : {};
+  const { owner, expiresAt } = isObject(spec) ? spec : {};
+  const { ownerUid, phase } = isObject(status) ? status : {};
   // Only the uid identifies the owner; a token without it was created by the platform.
   if (typeof owner === 'string' && typeof ownerUid === 'string' && uidOf(owner) !== ownerUid) return { type: 'delete' };
   const expiry = typeof expiresAt === 'string' ? Date.parse(expiresAt) : NaN;

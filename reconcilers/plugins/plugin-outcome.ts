@@ -1,13 +1,13 @@
+import { isObject } from '../../src/base/guards.ts';
 import { ClientError } from '../../src/plugin/api/plugin.ts';
 import { nameProblem } from '../../src/resource/type/names.ts';
-import { isMembers } from '../../src/resource/schema/schema-check.ts';
 import { reconcileAgainMsMax, reconcileAgainMsMin, reconcileTraceLengthMax } from '../reconcile-limits.ts';
 import { again, failed, settled, type Outcome } from '../outcome.ts';
 
 /** Decodes the result of a plugin's step: foreign code may return anything. */
 export function decodeOutcome(answered: unknown): Outcome {
   if (answered === undefined || answered === null) return settled;
-  if (!isMembers(answered)) return rubbish();
+  if (!isObject(answered)) return rubbish();
   const { type, afterMs } = answered;
   if (type === 'settled') return settled;
   if (type !== 'again') return rubbish();

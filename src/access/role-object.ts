@@ -1,4 +1,4 @@
-import { isMembers } from '../resource/schema/schema-check.ts';
+import { isObject } from '../base/guards.ts';
 import { roleListEntriesMax } from '../limits/access.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 import type { Role } from './role.ts';
@@ -42,7 +42,7 @@ export function roleOf(object: ResourceObject, domain: string): Role {
 }
 
 function membersOf(value: unknown): Readonly<Record<string, unknown>> {
-  return isMembers(value) ? value : {};
+  return isObject(value) ? value : {};
 }
 
 function aggregatesTo(labels: Readonly<Record<string, unknown>>, prefix: string): readonly string[] {
@@ -73,7 +73,7 @@ function rulesIn(value: unknown): readonly Rule[] {
 
 /** One entry of `rules`. Undefined for a list that is not an array of strings: it must never widen the rule. */
 export function ruleOf(value: unknown): Rule | undefined {
-  if (!isMembers(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const lists = {
     verbs: listed(value, 'verbs'),
     apiGroups: listed(value, 'apiGroups'),

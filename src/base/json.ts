@@ -1,5 +1,12 @@
+import { isObject } from './guards.ts';
+
 /** A JSON value. `JsonValue` of resource/object.ts is the same structure: this ring must not import from outer ones. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
+
+/** Only for values parsed from JSON: the entries are not checked. */
+export function isJsonList(value: unknown): value is readonly Json[] {
+  return Array.isArray(value);
+}
 
 export type JsonProblem = {
   readonly detail: string;
@@ -116,7 +123,7 @@ function isClean(value: unknown, tally: { keys: number; values: number; forbidde
     if (!Number.isFinite(value)) tally.forbidden = true;
   } else if (Array.isArray(value)) {
     for (const element of value) isClean(element, tally);
-  } else if (isMembers(value)) {
+  } else if (isObject(value)) {
     for (const member in value) {
       tally.keys += 1;
       if (member === '__proto__') tally.forbidden = true;
@@ -124,10 +131,6 @@ function isClean(value: unknown, tally: { keys: number; values: number; forbidde
     }
   }
   return true;
-}
-
-function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const whitespace = /[ \t\n\r]*/y;

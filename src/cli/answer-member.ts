@@ -1,10 +1,11 @@
+import { isList, isObject } from '../base/guards.ts';
 import type { Json } from '../base/json.ts';
 
 /** The value at a path of a response, of any shape; undefined where the path does not exist. */
 export function memberOf(value: Json | undefined, ...path: readonly string[]): Json | undefined {
   let found = value;
   for (const step of path) {
-    if (!isMembers(found) || !Object.hasOwn(found, step)) return undefined;
+    if (!isObject(found) || !Object.hasOwn(found, step)) return undefined;
     found = found[step];
   }
   return found;
@@ -23,12 +24,4 @@ export function listOf(value: Json | undefined, ...path: readonly string[]): rea
 
 export function textsOf(value: Json | undefined, ...path: readonly string[]): readonly string[] {
   return listOf(value, ...path).filter((item) => typeof item === 'string');
-}
-
-function isList(value: Json | undefined): value is readonly Json[] {
-  return Array.isArray(value);
-}
-
-function isMembers(value: Json | undefined): value is Readonly<Record<string, Json>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

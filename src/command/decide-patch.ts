@@ -1,5 +1,6 @@
+import { isObject } from '../base/guards.ts';
 import { applyJsonPatch, applyMergePatch } from '../resource/object/patch.ts';
-import type { JsonObject, JsonValue } from '../resource/object/object.ts';
+import type { JsonObject } from '../resource/object/object.ts';
 import { shownObject } from '../resource/object/shown-object.ts';
 import type { Patch } from './command.ts';
 import type { State } from './evolve.ts';
@@ -31,8 +32,4 @@ export function patched(state: State & { readonly kind: 'live' }, patch: Patch):
 
 function refusal(detail: string): Rejection {
   return { reason: 'invalid', detail, violations: [{ pointer: '', detail }] };
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

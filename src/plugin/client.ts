@@ -1,3 +1,4 @@
+import { isObject } from '../base/guards.ts';
 import type { Cause } from '../command/event.ts';
 import type { Command, Preconditions, WriteContext } from '../command/command.ts';
 import type { Rejection, RejectionReason } from '../command/rejection.ts';
@@ -13,7 +14,6 @@ import { resourceRequest, type ResourceRequest } from '../resource/query/request
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import { parseFieldSelector, parseLabelSelector } from '../resource/query/selector.ts';
 import { asPluginObject, asJsonObject } from './objects/load-object.ts';
-import { isObject } from './load/manifest.ts';
 import {
   ClientError,
   type Client,

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { parse } from 'yaml';
 
+import { isObject } from '../base/guards.ts';
 import { noHashCost, Passwords } from '../auth/passwords/password.ts';
 import { delay, systemClock } from '../base/clock.ts';
 import { decodeConfig, type Config } from '../config/config.ts';
@@ -140,8 +141,8 @@ async function namesOf({ folder, others = [] }: PluginTestOptions): Promise<read
     [folder, ...others].map(async (each) => {
       try {
         const manifest: unknown = parse(await readFile(join(pathOf(each), 'plugin.yaml'), 'utf8'));
-        const metadata: unknown = isMembers(manifest) ? manifest['metadata'] : undefined;
-        const name = isMembers(metadata) ? metadata['name'] : undefined;
+        const metadata: unknown = isObject(manifest) ? manifest['metadata'] : undefined;
+        const name = isObject(metadata) ? metadata['name'] : undefined;
         return typeof name === 'string' ? name : basename(pathOf(each));
       } catch {
         return basename(pathOf(each));
@@ -173,10 +174,10 @@ async function untilStarted(
 
 /** The phase of a Plugin object, and the message of its Ready condition. */
 function statusIn(plugin: unknown): { readonly phase?: string; readonly why?: string } {
-  const status = isMembers(plugin) ? plugin['status'] : undefined;
-  if (!isMembers(status) || typeof status['phase'] !== 'string') return {};
+  const status = isObject(plugin) ? plugin['status'] : undefined;
+  if (!isObject(status) || typeof status['phase'] !== 'string') return {};
   const conditions: readonly unknown[] = Array.isArray(status['conditions']) ? status['conditions'] : [];
-  const ready = conditions.filter(isMembers).find(({ type }) => type === 'Ready');
+  const ready = conditions.filter(isObject).find(({ type }) => type === 'Ready');
   return { phase: status['phase'], why: `${String(ready?.['reason'])}: ${String(ready?.['message'])}` };
 }
 
@@ -231,8 +232,4 @@ async function settled(reconcilers: RunningServer['reconcilers'], limitMs: numbe
 
 function basic(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
-}
-
-function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

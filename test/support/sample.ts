@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import { isObject } from '../../src/base/guards.ts';
 import type { Facts } from '../../src/command/facts.ts';
 import type { HeldValue } from '../../src/command/event.ts';
 import type { JsonObject, JsonValue, Metadata, ResourceObject } from '../../src/resource/object/object.ts';
@@ -88,10 +89,6 @@ export function body({
 }: { readonly metadata?: JsonValue; readonly [member: string]: JsonValue } = {}): JsonObject {
   const named = isObject(metadata) ? { name: 'w1', ...metadata } : metadata;
   return { apiVersion: 'example.com/v1', kind: 'Widget', metadata: named, spec: { title: 'One' }, ...members };
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The unique values a Widget holds, reckoned without the code under test. */

@@ -7,6 +7,7 @@ import {
   type JWSHeaderParameters,
 } from 'jose';
 
+import { isObject } from '../../base/guards.ts';
 import { isTrustedUrl, type OidcSettings } from '../../access/identity-provider.ts';
 import { decodeJson } from '../../base/json.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
@@ -118,7 +119,7 @@ export class IssuerKeys {
       chunks.push(chunk);
     }
     const decoded = decodeJson(Buffer.concat(chunks), { depthMax: jsonDepthMax });
-    if (!decoded.ok || !isMembers(decoded.value)) throw new Error(`${url} did not answer with a JSON object`);
+    if (!decoded.ok || !isObject(decoded.value)) throw new Error(`${url} did not answer with a JSON object`);
     return decoded.value;
   }
 }
@@ -132,12 +133,8 @@ function isKeySet(document: object): document is JSONWebKeySet {
   return (
     'keys' in document &&
     Array.isArray(document.keys) &&
-    document.keys.every((key: unknown) => isMembers(key) && typeof key['kty'] === 'string')
+    document.keys.every((key: unknown) => isObject(key) && typeof key['kty'] === 'string')
   );
-}
-
-function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** `fetch` puts the actual failure into the `cause` of its error. */

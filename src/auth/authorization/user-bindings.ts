@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import { isObject } from '../../base/guards.ts';
+import { isJsonList } from '../../base/json.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Slices } from '../../base/slices.ts';
 import { inSlices, type Steps } from '../../base/steps.ts';
@@ -8,7 +10,7 @@ import type { Rejection } from '../../command/rejection.ts';
 import type { Execute } from '../../write/execute.ts';
 import { bindingAttemptsMax } from '../../limits/access.ts';
 import type { ObjectReader, StoredObject } from '../../read/objects.ts';
-import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
+import type { JsonValue } from '../../resource/object/object.ts';
 import { bindFields } from '../../resource/query/sort-keys.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
@@ -215,15 +217,6 @@ function bindingOf(stored: StoredObject): Binding | undefined {
   if (metadata.deletionTimestamp !== undefined) return undefined;
   const { roleRef, subjects } = members;
   const role = isObject(roleRef) ? roleRef['name'] : undefined;
-  if (typeof role !== 'string' || !isList(subjects)) return undefined;
+  if (typeof role !== 'string' || !isJsonList(subjects)) return undefined;
   return { name: metadata.name, uid: metadata.uid, stored, role, subjects };
-}
-
-/** The value is parsed JSON, so anything but arrays and scalars is a JSON object. */
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isList(value: unknown): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }

@@ -1,7 +1,7 @@
+import { isObject } from '../../base/guards.ts';
 import type { Strategy } from '../../command/strategy.ts';
 import { roleBindingSubjectsMax, subjectNameLengthMax } from '../../limits/access.ts';
 import { defineType, type PluginObject, type TypeDeclaration } from '../../plugin/api/plugin.ts';
-import { isMembers } from '../../resource/schema/schema-check.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 import { core, membersAt, nameSchema } from './type-members.ts';
 
@@ -63,7 +63,7 @@ export const roleBindingStrategy: Strategy = {
   complete: ({ after }) => {
     const { subjects } = after;
     const named = Array.isArray(subjects)
-      ? subjects.filter(isMembers).map((subject) => ({ apiGroup: '', ...subject }))
+      ? subjects.filter(isObject).map((subject) => ({ apiGroup: '', ...subject }))
       : [];
     return {
       ok: true,
@@ -81,7 +81,7 @@ export function roleNameOf(binding: ResourceObject): string {
 export function userNamesOf({ subjects }: ResourceObject): readonly string[] {
   return Array.isArray(subjects)
     ? subjects
-        .filter(isMembers)
+        .filter(isObject)
         .map(({ name }) => name)
         .filter((name) => typeof name === 'string')
     : [];

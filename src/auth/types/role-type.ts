@@ -1,10 +1,10 @@
+import { isObject } from '../../base/guards.ts';
 import { roleOf } from '../../access/role-object.ts';
 import type { Role } from '../../access/role.ts';
 import type { Strategy } from '../../command/strategy.ts';
 import { roleRulesMax, ruleEntriesMax, ruleTextLengthMax } from '../../limits/access.ts';
 import { nameLengthMax } from '../../limits/objects.ts';
 import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
-import { isMembers } from '../../resource/schema/schema-check.ts';
 import { core, membersAt, withStatus, type Members } from './type-members.ts';
 
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch', '*'] as const;
@@ -129,7 +129,6 @@ function conditionOf({ malformed }: Role): {
 export function roleCondition(role: Members | undefined, type: 'Valid' | 'Complete'): Members {
   const { conditions } = membersAt(role, 'status');
   return (
-    (Array.isArray(conditions) ? conditions.filter(isMembers) : []).find((condition) => condition['type'] === type) ??
-    {}
+    (Array.isArray(conditions) ? conditions.filter(isObject) : []).find((condition) => condition['type'] === type) ?? {}
   );
 }

@@ -1,8 +1,8 @@
+import { isObject } from '../../base/guards.ts';
 import { invalid, type Refused } from '../../command/refuse.ts';
 import { nameLengthMax } from '../../limits/objects.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 import type { Violation } from '../../resource/type/resource-type.ts';
-import { isMembers } from '../../resource/schema/schema-check.ts';
 
 /** Members shared by the platform's types. Their group is the core group, so no plugin can declare them. */
 export const core = { group: '', version: 'v1alpha1' } as const;
@@ -20,7 +20,7 @@ export type Members = Readonly<Record<string, unknown>>;
 /** A member that is an object; empty when it is absent. */
 export function membersAt(object: Members | undefined, member: string): Members {
   const value = object?.[member];
-  return isMembers(value) ? value : {};
+  return isObject(value) ? value : {};
 }
 
 /** `members` without undefined values: JSON has none, and the result is compared with stored JSON. */

@@ -1,3 +1,4 @@
+import { isObject } from '../../base/guards.ts';
 import type { NotAuthenticated } from '../../auth/authentication/authenticated.ts';
 import type { From } from '../../auth/authentication/authenticator.ts';
 import { userKey } from '../../auth/types/platform-types.ts';
@@ -8,7 +9,6 @@ import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import { nameProblem } from '../../resource/type/names.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 import type { Violation } from '../../resource/type/resource-type.ts';
-import { isMembers } from '../../resource/schema/schema-check.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
 import { refusal, type Answer } from '../answer.ts';
 import { decodePasswordChange, invalidBody } from '../body/decode-request-body.ts';
@@ -131,16 +131,16 @@ function changesRefused(
   passwordPath: string,
 ): readonly Violation[] {
   const violations = administered
-    .filter((member) => differs(isMembers(metadata) ? metadata[member] : undefined, current.metadata[member]))
+    .filter((member) => differs(isObject(metadata) ? metadata[member] : undefined, current.metadata[member]))
     .map((member) => ({ pointer: `/metadata/${member}`, detail: unchangeable }));
   if (spec === undefined) return [...violations, { pointer: '/spec', detail: 'is required' }];
-  if (!isMembers(spec)) return violations;
+  if (!isObject(spec)) return violations;
   if (spec['password'] !== undefined)
     violations.push({
       pointer: '/spec/password',
       detail: `must be changed at ${passwordPath}, with the current password`,
     });
-  const isDisabled = isMembers(current['spec']) && current['spec']['disabled'] === true;
+  const isDisabled = isObject(current['spec']) && current['spec']['disabled'] === true;
   if (spec['disabled'] !== undefined && spec['disabled'] !== isDisabled)
     violations.push({ pointer: '/spec/disabled', detail: unchangeable });
   return violations;
@@ -160,13 +160,13 @@ function accountPatch({ metadata, spec, status: _status, ...rest }: JsonMembers)
     ...(spec === undefined
       ? {}
       : {
-          spec: isMembers(spec) ? { displayName: null, email: null, ...without(spec, ['disabled', 'password']) } : spec,
+          spec: isObject(spec) ? { displayName: null, email: null, ...without(spec, ['disabled', 'password']) } : spec,
         }),
   };
 }
 
 function without<T>(value: T, left: readonly string[]): T {
-  if (!isMembers(value)) return value;
+  if (!isObject(value)) return value;
   const kept = { ...value };
   for (const member of left) Reflect.deleteProperty(kept, member);
   return kept;

@@ -1,3 +1,4 @@
+import { isObject } from '../../base/guards.ts';
 import { invalidPassword, type NotAuthenticated } from '../../auth/authentication/authenticated.ts';
 import type { Authenticator } from '../../auth/authentication/authenticator.ts';
 import type { PermissionReader, UserRecord } from '../../read/permission-reader.ts';
@@ -13,7 +14,6 @@ import { nameLengthMax } from '../../limits/objects.ts';
 import { userAgentLengthMax } from '../../limits/requests.ts';
 import type { ObjectReader } from '../../read/objects.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
-import { isMembers } from '../../resource/schema/schema-check.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
 import { jsonAnswer, refusal, takenOver, type Answer } from '../answer.ts';
 import { fromOf, headerOf, type Exchange } from '../exchange.ts';
@@ -168,7 +168,7 @@ function contextOf({ req, requestId, sender: { address } }: Exchange, verb: stri
 
 function tokenOf(outcome: WriteOutcome & { readonly ok: true }): string {
   const status = storedObject(outcome.bytes)['status'];
-  if (isMembers(status) && typeof status['token'] === 'string') return status['token'];
+  if (isObject(status) && typeof status['token'] === 'string') return status['token'];
   throw new Error('invariant violated: a session was created without a token');
 }
 
@@ -187,7 +187,7 @@ async function readCredentials(exchange: Exchange): Promise<Credentials> {
     media.type === form ? { ok: true as const, value: formMembers(body.value) } : decodeBody(body.value, exchange);
   if (!decoded.ok) return { ok: false, answer: decoded.problem === undefined ? takenOver : refusal(decoded.problem) };
   const { value } = decoded;
-  if (isMembers(value) && typeof value['username'] === 'string' && typeof value['password'] === 'string')
+  if (isObject(value) && typeof value['username'] === 'string' && typeof value['password'] === 'string')
     return bounded(value['username'], value['password']);
   return {
     ok: false,

@@ -194,10 +194,10 @@ type Frame = { readonly bytes: Buffer } | { readonly problem: string };
 
 function frameOf(result: unknown): Frame | 'done' {
   try {
-    if (!isObject(result)) return { problem: 'its iterator returned no result' };
+    if (!isObjectOrList(result)) return { problem: 'its iterator returned no result' };
     const { done, value }: { done?: unknown; value?: unknown } = result;
     if (done === true) return 'done';
-    if (!isObject(value)) return { problem: 'it yielded a value that is not an event' };
+    if (!isObjectOrList(value)) return { problem: 'it yielded a value that is not an event' };
     const text = eventText(value);
     if (typeof text !== 'string') return text;
     const bytes = Buffer.from(text);
@@ -232,6 +232,6 @@ function isLine(value: unknown): value is string | undefined {
   return value === undefined || (typeof value === 'string' && !/[\r\n]/u.test(value));
 }
 
-function isObject(value: unknown): value is object {
+function isObjectOrList(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }

@@ -1,5 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 
+import { isObject } from '../../base/guards.ts';
 import type { RejectionReason } from '../../command/rejection.ts';
 import { ClientError } from '../../plugin/api/plugin.ts';
 import type { RouteEndpoint, ValueSchema } from '../../plugin/api/endpoints.ts';
@@ -187,23 +188,13 @@ function violationsOf(raw: unknown): readonly Violation[] | undefined {
 }
 
 function isViolation(raw: unknown): raw is Violation {
-  return (
-    isObject(raw) &&
-    'pointer' in raw &&
-    typeof raw.pointer === 'string' &&
-    'detail' in raw &&
-    typeof raw.detail === 'string'
-  );
+  return isObject(raw) && typeof raw['pointer'] === 'string' && typeof raw['detail'] === 'string';
 }
 
 const bodyless = new Set([204, 205, 304]);
 
 function isFinalStatus(code: unknown): code is number {
   return typeof code === 'number' && Number.isInteger(code) && code >= 200 && code <= 599;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** By lower-case name. */

@@ -1,3 +1,4 @@
+import { isList, isObject } from '../../base/guards.ts';
 import { userAgentLengthMax } from '../../limits/requests.ts';
 import type { Json } from '../../base/json.ts';
 import type { Part, Patch, Preconditions, WriteContext } from '../../command/command.ts';
@@ -62,14 +63,14 @@ export type JsonMembers = { readonly [member: string]: Json };
 
 /** A body must be an object. */
 export function decodeObject(body: Json): Decoded<JsonMembers> {
-  return isMembers(body) ? { ok: true, value: body } : refused('the body must be a JSON object');
+  return isObject(body) ? { ok: true, value: body } : refused('the body must be a JSON object');
 }
 
 export const patchTypes = ['application/json-patch+json', 'application/merge-patch+json'] as const;
 
 export function decodePatch(mediaType: string, body: Json): Decoded<Patch> {
   if (mediaType === 'application/merge-patch+json') {
-    return isMembers(body)
+    return isObject(body)
       ? { ok: true, value: { kind: 'merge', document: body } }
       : refused('a merge patch of an object must be a JSON object');
   }
@@ -88,7 +89,7 @@ export type DeleteOptions = {
  * Kubernetes' DeleteOptions, as a body or as query parameters (decision 2.4). Members without meaning here are ignored.
  */
 export function decodeDeleteOptions(body: Json, query: URLSearchParams): Decoded<DeleteOptions> {
-  if (!isMembers(body)) return refused('DeleteOptions must be a JSON object');
+  if (!isObject(body)) return refused('DeleteOptions must be a JSON object');
   const propagation = propagationOf(body['propagationPolicy'] ?? query.get('propagationPolicy'));
   if (!propagation.ok) return propagation;
   const preconditions = decodePreconditions(body['preconditions'] ?? {});
@@ -123,7 +124,7 @@ function propagationOf(policy: Json): Decoded<Propagation | undefined> {
 }
 
 function decodePreconditions(given: Json): Decoded<Preconditions> {
-  if (!isMembers(given)) return refused('DeleteOptions: preconditions must be an object');
+  if (!isObject(given)) return refused('DeleteOptions: preconditions must be an object');
   const { uid = null, resourceVersion = null } = given;
   if (!isTextOrNull(uid) || !isTextOrNull(resourceVersion))
     return refused('DeleteOptions: preconditions.uid and .resourceVersion must be strings');
@@ -154,15 +155,6 @@ function fieldValidationOf(text: string): Decoded<WriteContext['fieldValidation'
         problem: unsupported('fieldValidation', `must be Strict, Warn or Ignore, is ${shown(text)}`),
       };
   }
-}
-
-function isMembers(value: Json): value is JsonMembers {
-  return typeof value === 'object' && value !== null && !isList(value);
-}
-
-/** `Array.isArray` does not narrow a readonly array. */
-function isList(value: Json): value is readonly Json[] {
-  return Array.isArray(value);
 }
 
 function isTextOrNull(value: Json): value is string | null {

@@ -1,3 +1,4 @@
+import { isObject } from '../../base/guards.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Command, WriteContext, WriteOutcome } from '../../command/command.ts';
 import { invalid, notFound } from '../../command/refuse.ts';
@@ -8,7 +9,6 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { IndexRequirement, ListQuery, Selection } from '../../resource/query/list-query.ts';
 import { bindFields } from '../../resource/query/sort-keys.ts';
 import type { ResourceType, Violation } from '../../resource/type/resource-type.ts';
-import { isMembers } from '../../resource/schema/schema-check.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
 import type { ResourcePorts, ResourceReader } from './item.ts';
 
@@ -79,7 +79,7 @@ function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Exe
     if (command.type === 'create') {
       const { metadata } = command.object;
       return (
-        refusedAs(type, nameIn(metadata), { after: isMembers(metadata) ? metadata : {}, before: {} }) ??
+        refusedAs(type, nameIn(metadata), { after: isObject(metadata) ? metadata : {}, before: {} }) ??
         execute(type, command, context)
       );
     }
@@ -165,14 +165,14 @@ function violationOf(member: string, detail: string): Violation {
 
 /** The size of keys and values; values of another type are refused elsewhere. */
 function bytesOf(texts: unknown): number {
-  if (!isMembers(texts)) return 0;
+  if (!isObject(texts)) return 0;
   const bytes = ([key, value]: readonly [string, unknown]): number =>
     Buffer.byteLength(key) + (typeof value === 'string' ? Buffer.byteLength(value) : 0);
   return Object.entries(texts).reduce((sum, entry) => sum + bytes(entry), 0);
 }
 
 function nameIn(metadata: unknown): string {
-  return isMembers(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
+  return isObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
 }
 
 /** Null, absent and empty lists are equal. */
@@ -195,5 +195,5 @@ function identityOf({ bytes }: StoredObject): { readonly uid: string; readonly o
     metadata: { uid },
     spec,
   } = storedObject(bytes);
-  return { uid, owner: isMembers(spec) ? spec['owner'] : undefined };
+  return { uid, owner: isObject(spec) ? spec['owner'] : undefined };
 }

@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, extname, isAbsolute, join, normalize, sep } from 'node:path';
 
+import { isObject } from '../../base/guards.ts';
 import { decodeJson } from '../../base/json.ts';
 import { pluginManifestBytesMax, pluginObjectFileBytesMax } from '../../limits/plugins.ts';
 import { jsonDepthMax } from '../../limits/requests.ts';
-import { isObject } from '../load/manifest.ts';
 import { unlessPassing } from './passing-errors.ts';
 
 /** A plugin's folder on disk. Its own path may be a link; links inside must not lead outside. */

@@ -1,6 +1,6 @@
+import { isList, isObject } from '../../base/guards.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 import type { TypeName } from '../api/plugin.ts';
-import { isObject } from '../load/manifest.ts';
 import { typesRememberedMax } from './life-limits.ts';
 
 /** A reference to an object, by apiVersion, kind and name. */
@@ -82,9 +82,5 @@ function typeIn(value: JsonValue): readonly TypeNames[] {
 }
 
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return isArray(value) ? value : [];
-}
-
-function isArray(value: JsonValue | undefined): value is readonly JsonValue[] {
-  return Array.isArray(value);
+  return isList(value) ? value : [];
 }

@@ -1,7 +1,7 @@
+import { isList, isObject } from '../../base/guards.ts';
 import { deepEqual } from '../../base/json.ts';
 import { pluginMessageLengthMax } from '../../limits/plugins.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
-import { isObject } from '../load/manifest.ts';
 import type { PluginPhase } from '../objects/plugin-type.ts';
 
 /** Why a plugin does not run: a fixed reason, and a message about the fix. */
@@ -114,9 +114,5 @@ function withTimes(
 function conditionsIn(object: JsonObject): readonly JsonValue[] {
   const { status } = object;
   const conditions = isObject(status) ? status['conditions'] : undefined;
-  return isArray(conditions) ? conditions : [];
-}
-
-function isArray(value: JsonValue | undefined): value is readonly JsonValue[] {
-  return Array.isArray(value);
+  return isList(conditions) ? conditions : [];
 }

@@ -1,6 +1,6 @@
+import { isObject } from '../../base/guards.ts';
 import { routesPerPluginMax } from '../../limits/plugins.ts';
 import { subdomainProblem } from '../../resource/type/names.ts';
-import { isMembers } from '../../resource/schema/schema-check.ts';
 import { shortJson } from '../../resource/schema/schema-violations.ts';
 import { decodeRouteSchemas } from './decode-route-schemas.ts';
 import type { Endpoints, RouteEndpoint, SocketEndpoint } from '../api/endpoints.ts';
@@ -21,7 +21,7 @@ export function decodeEndpoints(exported: Readonly<Record<string, unknown>>, pro
   listOf(exported, 'controllers', { at: 'controllers', countMax: routesPerPluginMax }, problems).forEach(
     (controller, index) => {
       const at = `controllers[${String(index)}]`;
-      if (!isMembers(controller)) problems.push(`${at}: must be an object`);
+      if (!isObject(controller)) problems.push(`${at}: must be an object`);
       else if (isNone(controller['apiVersion']))
         ignoredControllers.push(typeof controller['path'] === 'string' ? controller['path'] : at);
       else places.push({ members: controller, place: { at: `${at}.`, prefix: prefixOf(controller, at, problems) } });
@@ -81,7 +81,7 @@ function prefixOf({ apiVersion, path }: Readonly<Record<string, unknown>>, at: s
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 function decodeRoute(route: unknown, { at, prefix }: SchemaPlace, problems: string[]): RouteEndpoint | undefined {
-  if (!isMembers(route)) {
+  if (!isObject(route)) {
     problems.push(`${at}: must be an object`);
     return undefined;
   }
@@ -103,7 +103,7 @@ function decodeRoute(route: unknown, { at, prefix }: SchemaPlace, problems: stri
 }
 
 function decodeSocket(socket: unknown, { at, prefix }: SchemaPlace, problems: string[]): SocketEndpoint | undefined {
-  if (!isMembers(socket)) {
+  if (!isObject(socket)) {
     problems.push(`${at}: must be an object`);
     return undefined;
   }

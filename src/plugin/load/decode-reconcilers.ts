@@ -1,5 +1,5 @@
+import { isObject } from '../../base/guards.ts';
 import { otherWords } from '../../resource/schema/suggestions.ts';
-import { isMembers } from '../../resource/schema/schema-check.ts';
 import type { PluginObject, ReconcilerDeclaration } from '../api/plugin.ts';
 import type { MountedReconciler, ReconciledType } from '../api/reconciler-mounts.ts';
 import {
@@ -22,7 +22,7 @@ export function decodeReconcilers(
 ): readonly MountedReconciler[] {
   const own = new Set(
     types.flatMap((type) =>
-      isMembers(type) ? [`${String(type['plural'])}.${String(type['group'])}/${String(type['version'])}`] : [],
+      isObject(type) ? [`${String(type['plural'])}.${String(type['group'])}/${String(type['version'])}`] : [],
     ),
   );
   const found: Findings = { own, names: new Set(), problems };
@@ -40,7 +40,7 @@ type Findings = {
 
 function decodeReconciler(declared: unknown, at: string, found: Findings): MountedReconciler | undefined {
   const { problems } = found;
-  if (!isMembers(declared)) {
+  if (!isObject(declared)) {
     problems.push(`${at}: must be an object`);
     return undefined;
   }
@@ -88,7 +88,7 @@ function decodeName(
 }
 
 function decodeType(declared: unknown, at: string, { own, problems }: Findings): ReconciledType | undefined {
-  const { group, version, plural } = isMembers(declared) ? declared : {};
+  const { group, version, plural } = isObject(declared) ? declared : {};
   if (typeof group !== 'string' || typeof version !== 'string' || typeof plural !== 'string') {
     problems.push(`${at}: must name a type by group, version and plural`);
     return undefined;
@@ -102,7 +102,7 @@ const watchMembers = new Set(['type', 'names']);
 
 function decodeWatch(declared: unknown, at: string, found: Findings): MountedReconciler['watches'][number] | undefined {
   const { problems } = found;
-  if (!isMembers(declared)) {
+  if (!isObject(declared)) {
     problems.push(`${at}: must be an object`);
     return undefined;
   }

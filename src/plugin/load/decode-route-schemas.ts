@@ -1,4 +1,4 @@
-import { isMembers } from '../../resource/schema/schema-check.ts';
+import { isObject } from '../../base/guards.ts';
 import { compileValueSchema } from '../../resource/schema/schema.ts';
 import type { ResponseEndpoint, RouteEndpoint, ValueSchema } from '../api/endpoints.ts';
 import type { RouteMethod } from '../api/plugin.ts';
@@ -20,7 +20,7 @@ export function decodeRouteSchemas(
 
 function decodeRequest(request: unknown, { at, method, problems }: Findings): Pick<RouteSchemas, 'query' | 'body'> {
   if (request === undefined) return {};
-  if (!isMembers(request)) {
+  if (!isObject(request)) {
     problems.push(`${at}: must be an object`);
     return {};
   }
@@ -37,7 +37,7 @@ function decodeRequest(request: unknown, { at, method, problems }: Findings): Pi
 
 function decodeQuery(query: unknown, { at, problems }: Findings): ReadonlyMap<string, ValueSchema> | undefined {
   if (query === undefined) return undefined;
-  if (!isMembers(query)) {
+  if (!isObject(query)) {
     problems.push(`${at}: must be an object with one schema for each parameter`);
     return undefined;
   }
@@ -59,7 +59,7 @@ const responseMembers = new Set(['description', 'schema']);
 
 function decodeResponses(responses: unknown, { at, problems }: Findings): Pick<RouteSchemas, 'responses'> {
   if (responses === undefined) return {};
-  if (!isMembers(responses)) {
+  if (!isObject(responses)) {
     problems.push(`${at}: must be an object with one response for each status`);
     return {};
   }
@@ -74,7 +74,7 @@ function decodeResponses(responses: unknown, { at, problems }: Findings): Pick<R
 }
 
 function decodeResponse(response: unknown, at: string, problems: string[]): ResponseEndpoint | undefined {
-  if (!isMembers(response)) {
+  if (!isObject(response)) {
     problems.push(`${at}: must be an object`);
     return undefined;
   }

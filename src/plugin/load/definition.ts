@@ -1,7 +1,7 @@
+import { isObject } from '../../base/guards.ts';
 import { typesPerPluginMax } from '../../limits/objects.ts';
 import { isReservedGroup } from '../../resource/type/names.ts';
 import { otherWords } from '../../resource/schema/suggestions.ts';
-import { isMembers } from '../../resource/schema/schema-check.ts';
 import { decodeEndpoints, listOf, type DecodedEndpoints } from './decode-endpoints.ts';
 import { decodeReconcilers } from './decode-reconcilers.ts';
 import type { Endpoints } from '../api/endpoints.ts';
@@ -22,7 +22,7 @@ const members = new Set(['types', 'controllers', 'routes', 'sockets', 'reconcile
 
 /** Decodes a plugin's export. It comes from foreign code: even reading a member may throw. */
 export function decodeDefinition(exported: unknown): DecodedDefinition {
-  if (!isMembers(exported))
+  if (!isObject(exported))
     return {
       ok: false,
       problems: ['the default export must be an object (definePlugin makes one) or a function that returns one'],

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { isObject } from '../../base/guards.ts';
 import { decodeJson } from '../../base/json.ts';
 import { jsonDepthMax } from '../../limits/requests.ts';
 import { unfinishedLoadsMax } from '../../limits/plugins.ts';
 import type { JsonValue } from '../../resource/object/object.ts';
-import { isObject } from './manifest.ts';
 import type { Failure } from '../lifecycle/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 

@@ -1,5 +1,6 @@
 import semver from 'semver';
 
+import { isObject } from '../../base/guards.ts';
 import { nameProblem } from '../../resource/type/names.ts';
 import { nearWord } from '../../resource/schema/suggestions.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
@@ -175,8 +176,4 @@ function isRange(value: JsonValue): boolean {
 
 function textOf(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-export function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../base/guards.ts';
 import { must } from '../../base/unreachable.ts';
 import type { Command, WriteOutcome } from '../../command/command.ts';
 import { platformContext } from '../../command/platform-context.ts';
@@ -8,7 +9,6 @@ import { compileType, typeKeyOf } from '../../resource/type/type-declaration.ts'
 import { appliedState, applyObject, parseObject, rejectionText, type ApplyDependencies } from './apply-object.ts';
 import type { Loaded } from '../lifecycle/incarnation.ts';
 import { eraseBatchObjects } from '../lifecycle/life-limits.ts';
-import { isObject } from '../load/manifest.ts';
 import { refKey, withTypes, type ObjectRef, type PluginMemory, type TypeNames } from '../lifecycle/plugin-memory.ts';
 import type { PluginObjects } from './plugin-objects.ts';
 import type { Failure } from '../lifecycle/plugin-status.ts';

@@ -1,3 +1,4 @@
+import { isObject } from '../../base/guards.ts';
 import { decodeJson, deepEqual } from '../../base/json.ts';
 import { delay, type Clock } from '../../base/clock.ts';
 import type { Command, WriteContext, WriteOutcome } from '../../command/command.ts';
@@ -11,7 +12,6 @@ import { writeAttemptsMax } from '../../limits/writes.ts';
 import type { ObjectReader } from '../../read/objects.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
-import { isObject } from '../load/manifest.ts';
 import { mergeThreeWay, remember } from './three-way-merge.ts';
 
 export type ApplyDependencies = {

@@ -1,10 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 
+import { isObject } from '../../base/guards.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { applyObject, type ApplyDependencies } from './apply-object.ts';
-import { isObject } from '../load/manifest.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 import { yamlDocuments } from './yaml-documents.ts';
 

@@ -1,7 +1,7 @@
+import { isObject } from '../../base/guards.ts';
 import { decodeJson } from '../../base/json.ts';
 import { jsonDepthMax } from '../../limits/requests.ts';
 import type { JsonObject } from '../../resource/object/object.ts';
-import { isObject } from '../load/manifest.ts';
 
 /** Stored JSON with the author's TypeScript type: the type's schema guarantees it. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the author names the type; nothing here could infer it

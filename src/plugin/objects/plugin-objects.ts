@@ -1,3 +1,4 @@
+import { isList, isObject } from '../../base/guards.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Command, WriteOutcome } from '../../command/command.ts';
 import { platformContext } from '../../command/platform-context.ts';
@@ -13,7 +14,7 @@ import {
   type Applied,
   type ApplyDependencies,
 } from './apply-object.ts';
-import { isObject, type Manifest } from '../load/manifest.ts';
+import { type Manifest } from '../load/manifest.ts';
 import { packageOf, withPackage, type PackageRef } from '../packages/package-store.ts';
 import { memoryOf, memoryStatus, type PluginMemory } from '../lifecycle/plugin-memory.ts';
 import { isReported, statusPatch, type PluginReport } from '../lifecycle/plugin-status.ts';
@@ -137,7 +138,7 @@ export class PluginObjects {
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
       const metadata = objectIn(this.#object(name) ?? {}, 'metadata');
       const finalizers = metadata['finalizers'];
-      if (metadata['uid'] !== uid || !isArray(finalizers) || !finalizers.includes(ours)) return true;
+      if (metadata['uid'] !== uid || !isList(finalizers) || !finalizers.includes(ours)) return true;
       const { resourceVersion } = metadata;
       const outcome = await this.#write(
         name,
@@ -188,7 +189,7 @@ export class PluginObjects {
 function withFinalizer(object: JsonObject, finalizer: string): JsonObject {
   const metadata = objectIn(object, 'metadata');
   const declared = metadata['finalizers'];
-  const finalizers = isArray(declared) ? declared : [];
+  const finalizers = isList(declared) ? declared : [];
   return finalizers.includes(finalizer)
     ? object
     : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } };
@@ -197,8 +198,4 @@ function withFinalizer(object: JsonObject, finalizer: string): JsonObject {
 function objectIn(object: JsonObject, member: string): JsonObject {
   const value = object[member];
   return isObject(value) ? value : {};
-}
-
-function isArray(value: JsonValue | undefined): value is readonly JsonValue[] {
-  return Array.isArray(value);
 }

@@ -1,7 +1,7 @@
+import { isObject } from '../../base/guards.ts';
 import { pluginObjectsMax } from '../../limits/plugins.ts';
 import { nameProblem } from '../../resource/type/names.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
-import { isObject } from '../load/manifest.ts';
 import type { FileText } from '../folders/plugin-folder.ts';
 import { yamlDocuments } from './yaml-documents.ts';
 

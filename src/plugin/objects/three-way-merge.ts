@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import { isList, isObject } from '../../base/guards.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
 
@@ -58,7 +59,7 @@ function memberOf(value: JsonValue | undefined, member: string): JsonValue | und
 export function remember(value: JsonValue): JsonValue {
   if (typeof value === 'string')
     return value.length > textLengthMax || value.startsWith(hashPrefix) ? hashOf(value) : value;
-  if (isArray(value)) return JSON.stringify(value).length > arrayLengthMax ? hashOf(value) : value;
+  if (isList(value)) return JSON.stringify(value).length > arrayLengthMax ? hashOf(value) : value;
   if (!isObject(value)) return value;
   const members = Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, remember(inner)]));
   return JSON.stringify(members).length > objectLengthMax ? hashOf(value) : members;
@@ -80,18 +81,10 @@ function hashOf(value: JsonValue): string {
 
 /** Equal text for equal values, independent of the order of members. */
 function canonical(value: JsonValue): string {
-  if (isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (isList(value)) return `[${value.map(canonical).join(',')}]`;
   if (!isObject(value)) return JSON.stringify(value);
   return `{${Object.entries(value)
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([member, inner]) => `${JSON.stringify(member)}:${canonical(inner)}`)
     .join(',')}}`;
-}
-
-function isArray(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value);
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

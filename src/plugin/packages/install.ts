@@ -1,3 +1,4 @@
+import { isObject } from '../../base/guards.ts';
 import { delay, type Clock } from '../../base/clock.ts';
 import type { Cause } from '../../command/event.ts';
 import type { Rejection } from '../../command/rejection.ts';
@@ -8,7 +9,7 @@ import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { JsonObject } from '../../resource/object/object.ts';
 import { parseObject, type Applied } from '../objects/apply-object.ts';
 import type { LoadedPlugin, PluginLoad } from '../load/load-plugin.ts';
-import { decodeManifest, isObject, type Manifest } from '../load/manifest.ts';
+import { decodeManifest, type Manifest } from '../load/manifest.ts';
 import type { Staged } from './package-folders.ts';
 import { packageSettledMs } from './package-limits.ts';
 import { PackageNotKeptError, refOf } from './package-log.ts';

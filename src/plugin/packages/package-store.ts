@@ -1,5 +1,5 @@
+import { isObject } from '../../base/guards.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
-import { isObject } from '../load/manifest.ts';
 import type { PluginFolder } from '../folders/plugin-folder.ts';
 
 /** The package of a plugin: the SHA-256 (hex) of the uploaded archive, and its size. */

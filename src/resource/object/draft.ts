@@ -1,3 +1,4 @@
+import { isObject } from '../../base/guards.ts';
 import {
   annotationsBytesMax,
   finalizersPerObjectMax,
@@ -66,8 +67,8 @@ export function draftOf(body: Members): Draft {
   const addViolation = (pointer: string, detail: string): void => {
     violations.push({ pointer, detail });
   };
-  if (metadata !== undefined && !isMembers(metadata)) addViolation('/metadata', 'must be an object');
-  const meta = isMembers(metadata) ? metadata : {};
+  if (metadata !== undefined && !isObject(metadata)) addViolation('/metadata', 'must be an object');
+  const meta = isObject(metadata) ? metadata : {};
   for (const member of Object.keys(members))
     if (isPlace(member)) addViolation(`/${member}`, 'must not be a number: such members would come before apiVersion');
   if (text(meta, 'namespace', addViolation) !== undefined && meta['namespace'] !== '')
@@ -97,7 +98,7 @@ export function draftOf(body: Members): Draft {
 
 /** The members that determine a create's name, without decoding the rest; equal to the draft's. */
 export function namesOf({ metadata }: Members): Pick<Draft, 'name' | 'generateName'> {
-  if (!isMembers(metadata)) return { name: undefined, generateName: undefined };
+  if (!isObject(metadata)) return { name: undefined, generateName: undefined };
   const ignored: Broken = () => undefined;
   return {
     name: nonEmpty(text(metadata, 'name', ignored)),
@@ -196,7 +197,7 @@ function versionOf(meta: Members, addViolation: Broken): number | undefined {
 function textMap(meta: Members, member: string, addViolation: Broken): Readonly<Record<string, string>> | undefined {
   const value = meta[member];
   if (value === undefined || value === null) return undefined;
-  if (!isMembers(value)) {
+  if (!isObject(value)) {
     addViolation(`/metadata/${member}`, 'must be an object of strings');
     return undefined;
   }
@@ -248,7 +249,7 @@ function ownerOf(
   pointer: string,
   { addViolation, unknown }: { readonly addViolation: Broken; readonly unknown: Unknown },
 ): readonly OwnerReference[] {
-  if (!isMembers(raw)) {
+  if (!isObject(raw)) {
     addViolation(pointer, 'must be an object');
     return [];
   }
@@ -272,10 +273,6 @@ function ownerOf(
 /** JavaScript enumerates integer-like members first, whenever they were added. */
 function isPlace(member: string): boolean {
   return /^(?:0|[1-9][0-9]*)$/u.test(member);
-}
-
-function isMembers(value: unknown): value is Members {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** One reference token of a JSON pointer (RFC 6901, 3). */

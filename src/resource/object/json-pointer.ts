@@ -1,4 +1,4 @@
-import { isMembers } from '../schema/schema-check.ts';
+import { isObject } from '../../base/guards.ts';
 
 /** The value at a JSON pointer; undefined if there is none. */
 export function valueAt(root: unknown, pointer: string): unknown {
@@ -6,7 +6,7 @@ export function valueAt(root: unknown, pointer: string): unknown {
   for (const segment of pointer.split('/').slice(1)) {
     const member = segment.replaceAll('~1', '/').replaceAll('~0', '~');
     if (Array.isArray(value)) value = Array.from<unknown>(value)[Number(member)];
-    else value = isMembers(value) && Object.hasOwn(value, member) ? value[member] : undefined;
+    else value = isObject(value) && Object.hasOwn(value, member) ? value[member] : undefined;
   }
   return value;
 }

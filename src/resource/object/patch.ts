@@ -1,7 +1,8 @@
+import { isObject } from '../../base/guards.ts';
 import { deepEqual } from '../../base/json.ts';
 import { jsonPatchOperationsMax, objectBytesMax } from '../../limits/objects.ts';
 import { jsonDepthMax } from '../../limits/requests.ts';
-import type { JsonObject, JsonValue } from './object.ts';
+import type { JsonValue } from './object.ts';
 
 /**
  * JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396). Neither modifies its input, and both see only own members: not
@@ -92,7 +93,7 @@ function apply(root: Root, operation: Operation): string | undefined {
 function put(root: Root, path: Path, value: Mutable): string | undefined {
   const parent = valueAt(root, path.slice(0, -1));
   const last = path.at(-1) ?? '';
-  if (isMembers(parent) && last !== forbiddenMember) {
+  if (isObject(parent) && last !== forbiddenMember) {
     parent[last] = value;
     return undefined;
   }
@@ -107,7 +108,7 @@ function replace(root: Root, path: Path, value: Mutable): string | undefined {
   if (valueAt(root, path) === undefined) return missing(path);
   const parent = valueAt(root, path.slice(0, -1));
   const last = path.at(-1) ?? '';
-  if (isMembers(parent)) parent[last] = value;
+  if (isObject(parent)) parent[last] = value;
   else if (isElements(parent)) parent[placeOf(last) ?? parent.length] = value;
   return undefined;
 }
@@ -118,7 +119,7 @@ function take(root: Root, path: Path): Mutable | undefined {
   if (value === undefined) return undefined;
   const parent = valueAt(root, path.slice(0, -1));
   const last = path.at(-1) ?? '';
-  if (isMembers(parent)) Reflect.deleteProperty(parent, last);
+  if (isObject(parent)) Reflect.deleteProperty(parent, last);
   else if (isElements(parent)) parent.splice(placeOf(last) ?? parent.length, 1);
   return value;
 }
@@ -143,7 +144,7 @@ function move(root: Root, from: Path, path: Path): string | undefined {
 function valueAt(root: Root, path: Path): Mutable | undefined {
   let value: Mutable | undefined = root.document;
   for (const token of path) {
-    if (isMembers(value)) value = Object.hasOwn(value, token) ? value[token] : undefined;
+    if (isObject(value)) value = Object.hasOwn(value, token) ? value[token] : undefined;
     else if (isElements(value)) value = value[placeOf(token) ?? value.length];
     else return undefined;
   }
@@ -214,14 +215,6 @@ function refused(detail: string): Patched {
 function isDeeper(value: JsonValue, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values<JsonValue>(value).some((inner) => isDeeper(inner, levels - 1));
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isMembers(value: Mutable | undefined): value is { [member: string]: Mutable } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isElements(value: Mutable | undefined): value is Mutable[] {

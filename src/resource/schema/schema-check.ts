@@ -1,3 +1,4 @@
+import { isObject } from '../../base/guards.ts';
 import { schemaBytesMax } from '../../limits/objects.ts';
 import { patternProblem } from './safe-pattern.ts';
 
@@ -48,7 +49,7 @@ export function checkTypeSchema(input: unknown): CheckedSchema {
       ? []
       : ['type: must be "object" at the top: it describes the object\'s members, usually spec and status']),
     ...platformMembers
-      .filter((member) => isMembers(properties) && Object.hasOwn(properties, member))
+      .filter((member) => isObject(properties) && Object.hasOwn(properties, member))
       .map((member) => `properties.${member}: is the platform's own and must not be declared`),
   ]);
 }
@@ -69,7 +70,7 @@ function check(input: unknown, more: (schema: Schema) => readonly string[]): Che
 
 /** A schema is stored and served as JSON, so values that JSON cannot represent are refused rather than lost. */
 function plainCopy(input: unknown): Schema | string {
-  if (!isMembers(input)) return 'must be a JSON Schema object';
+  if (!isObject(input)) return 'must be a JSON Schema object';
   let text: string;
   try {
     text = JSON.stringify(input, (member, value: unknown) => {
@@ -83,7 +84,7 @@ function plainCopy(input: unknown): Schema | string {
   const size = Buffer.byteLength(text);
   if (size > schemaBytesMax) return `must be at most ${String(schemaBytesMax)} bytes as JSON, is ${String(size)}`;
   const copy: unknown = JSON.parse(text);
-  return isMembers(copy) ? copy : 'must be a JSON Schema object';
+  return isObject(copy) ? copy : 'must be a JSON Schema object';
 }
 
 type Findings = { readonly problems: string[]; readonly extensions: Set<string> };
@@ -98,14 +99,14 @@ function walk(root: Schema, found: Findings): void {
 
 /** A schema and all schemas within it, each with the prefix of its members' places: empty, or ending in a dot. */
 export function* subschemas(schema: unknown, at = ''): Generator<{ readonly at: string; readonly schema: Schema }> {
-  if (!isMembers(schema)) return;
+  if (!isObject(schema)) return;
   yield { at, schema };
   for (const [keyword, value] of Object.entries(schema)) {
     const place = `${at}${keyword}`;
     if (keywordsWithSchema.has(keyword)) yield* subschemas(value, `${place}.`);
     else if (keywordsWithSchemas.has(keyword) && Array.isArray(value))
       for (const [index, inner] of value.entries()) yield* subschemas(inner, `${place}[${String(index)}].`);
-    else if (keywordsWithSchemasByName.has(keyword) && isMembers(value))
+    else if (keywordsWithSchemasByName.has(keyword) && isObject(value))
       for (const [name, inner] of Object.entries(value)) yield* subschemas(inner, `${place}.${name}.`);
   }
 }
@@ -124,7 +125,7 @@ function checkReferences(schema: Schema, at: string, found: Findings): void {
 
 function checkPatterns(schema: Schema, at: string, found: Findings): void {
   const { pattern, patternProperties } = schema;
-  const patterns = isMembers(patternProperties)
+  const patterns = isObject(patternProperties)
     ? Object.keys(patternProperties).map((key) => [key, `${at}patternProperties`] as const)
     : [];
   for (const [source, place] of typeof pattern === 'string'
@@ -142,8 +143,4 @@ function problemOf(pattern: string): string | undefined {
     return `is not a regular expression: ${error instanceof Error ? error.message : String(error)}`;
   }
   return patternProblem(pattern);
-}
-
-export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

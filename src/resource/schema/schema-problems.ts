@@ -1,8 +1,9 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 
+import { isObject } from '../../base/guards.ts';
 import { otherWords } from './suggestions.ts';
 import { valueAt } from '../object/json-pointer.ts';
-import { isMembers, subschemas, type Schema } from './schema-check.ts';
+import { subschemas, type Schema } from './schema-check.ts';
 import { explain, shortJson } from './schema-violations.ts';
 
 /**
@@ -47,7 +48,7 @@ function referenceProblems(root: Schema, { $ref }: Schema, at: string): readonly
   const parent = $ref.slice(1, $ref.lastIndexOf('/'));
   const beside = valueAt(root, parent);
   return [
-    `${at}$ref: ${JSON.stringify($ref)} does not resolve within the schema${isMembers(beside) ? otherWords($ref.slice($ref.lastIndexOf('/') + 1), Object.keys(beside)) : ''}`,
+    `${at}$ref: ${JSON.stringify($ref)} does not resolve within the schema${isObject(beside) ? otherWords($ref.slice($ref.lastIndexOf('/') + 1), Object.keys(beside)) : ''}`,
   ];
 }
 

@@ -1,9 +1,9 @@
 import type { ErrorObject } from 'ajv';
 
+import { isObject } from '../../base/guards.ts';
 import { nearWord } from './suggestions.ts';
 import { valueAt } from '../object/json-pointer.ts';
 import type { Violation } from '../type/resource-type.ts';
-import { isMembers } from './schema-check.ts';
 
 /** `unknown`: the violation is an unknown member, so dropping it would fix the object. */
 export type Explained = Violation & { readonly unknown: boolean };
@@ -97,7 +97,7 @@ function meantBy(error: ErrorObject, schema: unknown): string {
     member === undefined
       ? undefined
       : valueAt(schema, decodeURIComponent(error.schemaPath.slice(1, error.schemaPath.lastIndexOf('/'))));
-  if (member === undefined || !isMembers(declaring) || !isMembers(declaring['properties'])) return '';
+  if (member === undefined || !isObject(declaring) || !isObject(declaring['properties'])) return '';
   const near = nearWord(member, Object.keys(declaring['properties']));
   return near === undefined ? '' : `; is ${JSON.stringify(near)} meant?`;
 }

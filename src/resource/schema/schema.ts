@@ -2,9 +2,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import formatsModule from 'ajv-formats';
 
+import { isObject } from '../../base/guards.ts';
 import { validationErrorsMax } from '../../limits/requests.ts';
 import type { Violation } from '../type/resource-type.ts';
-import { checkSchema, checkTypeSchema, isMembers, type Schema } from './schema-check.ts';
+import { checkSchema, checkTypeSchema, type Schema } from './schema-check.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { explain, type Explained } from './schema-violations.ts';
 
@@ -139,7 +140,7 @@ function compileWith(ajv: Ajv2020, schema: Schema, extensions: ReadonlySet<strin
 const applicators = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
 function withPlatformMembers(schema: Schema): Schema {
-  const properties = isMembers(schema['properties']) ? schema['properties'] : {};
+  const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const closed =
     schema['additionalProperties'] !== undefined || schema['unevaluatedProperties'] !== undefined
       ? {}
@@ -198,14 +199,14 @@ function prune(object: Members, explained: Judge): { readonly object: Members; r
     if (found.length === 0) break;
     unknown.push(...found);
     const copy = without(pruned, new Set(found), '');
-    pruned = isMembers(copy) ? copy : pruned;
+    pruned = isObject(copy) ? copy : pruned;
   }
   return { object: pruned, unknown };
 }
 
 function without(value: unknown, pointers: ReadonlySet<string>, at: string): unknown {
   if (Array.isArray(value)) return value.map((element, place) => without(element, pointers, `${at}/${String(place)}`));
-  if (!isMembers(value)) return value;
+  if (!isObject(value)) return value;
   const entries = Object.entries(value).map(([member, inner]) => ({
     member,
     inner,
@@ -231,7 +232,7 @@ function areDistinct(items: readonly unknown[]): boolean {
 /** Equal text for equal values, independent of the order of members. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_member, inner: unknown) =>
-    isMembers(inner)
+    isObject(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([left], [right]) => (left < right ? -1 : 1)))
       : inner,
   );

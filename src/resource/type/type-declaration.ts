@@ -1,3 +1,4 @@
+import { isObject } from '../../base/guards.ts';
 import { labelNameLengthMax, printerColumnsMax } from '../../limits/objects.ts';
 import { declarationOf } from './declaration-of.ts';
 import type { DeclaredBy } from './declaration.ts';
@@ -7,7 +8,6 @@ import { isReservedGroup, subdomainProblem } from './names.ts';
 import { otherWords } from '../schema/suggestions.ts';
 import type { PrinterColumn, ResourceType } from './resource-type.ts';
 import { compileSchema } from '../schema/schema.ts';
-import { isMembers } from '../schema/schema-check.ts';
 import { shortJson } from '../schema/schema-violations.ts';
 
 /** The owner of a declaration. Bundled plugins and the platform may use the reserved groups (seed 2.3). */
@@ -45,7 +45,7 @@ const resourceForm = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/u;
 /** Validates and compiles a declared type; used for the platform's own types as well. */
 export function compileType(declaration: unknown, declarer: Declarer): CompiledType {
   const { plugin, by = ofNoFiles } = declarer;
-  if (!isMembers(declaration)) return { ok: false, problems: ['a type must be an object'] };
+  if (!isObject(declaration)) return { ok: false, problems: ['a type must be an object'] };
   const problems = Object.keys(declaration)
     .filter((member) => !members.has(member))
     .map((member) => `${member}: is not a member of a type${otherWords(member, [...members])}`);
@@ -150,7 +150,7 @@ function decodePrinterColumns(input: unknown, problems: string[]): readonly Prin
 }
 
 function columnProblems(column: unknown): readonly string[] {
-  if (!isMembers(column)) return ['must be an object'];
+  if (!isObject(column)) return ['must be an object'];
   const { name, type, pointer, description, priority } = column;
   const problems = Object.keys(column)
     .filter((member) => !columnMembers.has(member))

@@ -1,0 +1,9 @@
+/** A JSON object, or another object that is not an array. A value of a JSON type is narrowed to its object type. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** `Array.isArray` does not narrow a readonly array. */
+export function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
