@@ -1,9 +1,10 @@
+import type { BuildProgress, Unindexed } from '../src/read/index-build.ts';
 import type { Clock } from '../src/base/clock.ts';
 import { Slices } from '../src/base/slices.ts';
 import { NotServedError, type Change } from '../src/read/objects.ts';
 import type { IndexKey, TypeKey } from '../src/resource/type/index-entry.ts';
 import type { ResourceType } from '../src/resource/type/resource-type.ts';
-import { buildIndex, IndexCatchUp, type BuildProgress, type Unindexed } from './index/index-build.ts';
+import { buildIndex, IndexCatchUp } from './index/index-build.ts';
 import type { LmdbTables } from './lmdb-tables.ts';
 import type { TypeIndex } from './index/type-index.ts';
 

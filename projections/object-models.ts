@@ -1,3 +1,4 @@
+import type { BuildProgress, Unindexed } from '../src/read/index-build.ts';
 import { Slices } from '../src/base/slices.ts';
 import type { Clock } from '../src/base/clock.ts';
 import { namePageObjectsMax } from '../src/limits/lists.ts';
@@ -23,7 +24,6 @@ import type { ResourceType } from '../src/resource/type/resource-type.ts';
 import { Declarations } from './declarations.ts';
 import { EventTimes } from './event-times.ts';
 import { foldEvent } from './fold-event.ts';
-import type { BuildProgress, Unindexed } from './index/index-build.ts';
 import { SnapshotSlots } from '../src/read/snapshot-slots.ts';
 import { Level } from './level.ts';
 import { ListPages, type Listing } from './list-pages.ts';

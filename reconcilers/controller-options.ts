@@ -1,6 +1,6 @@
+import type { Leadership } from '../src/read/leadership.ts';
 import type { Clock } from '../src/base/clock.ts';
 import type { ReconcileSlots } from './reconcile-slots.ts';
-import type { Leadership } from './lease.ts';
 import type { Outcome } from './outcome.ts';
 
 /** Keys, read incrementally: other work may run in between. Undefined is not a key, and only yields. */

@@ -1,3 +1,4 @@
+import type { Leadership } from '../src/read/leadership.ts';
 import { delay, type Clock, type Timer } from '../src/base/clock.ts';
 import { eventSchema, type EventMetadata, type LeaseEvent } from '../src/command/event.ts';
 import { actorOf, type Subject } from '../src/command/subject.ts';
@@ -10,13 +11,6 @@ import {
   type RecordedEvent,
   type StreamRevision,
 } from '../src/log/log.ts';
-
-/** Whether this node is the leader: the one node that does work which only one should do. */
-export type Leadership = {
-  isLeader(): boolean;
-  /** Calls `listener` on each change. If `isLeader()` was false in between, both changes are reported. */
-  subscribe(listener: (leads: boolean) => void): () => void;
-};
 
 /** Leadership that can be started and stopped. */
 export type Elector = Leadership & {

@@ -1,3 +1,4 @@
+import type { BuildProgress, Unindexed } from '../../src/read/index-build.ts';
 import type { Slices } from '../../src/base/slices.ts';
 import { must } from '../../src/base/unreachable.ts';
 import { listSliceObjectsMax } from '../../src/limits/lists.ts';
@@ -47,21 +48,13 @@ export class IndexCatchUp {
 /** The most rows read in one slice: their entries are held until they are added. */
 const sliceRows = listSliceObjectsMax * 4;
 
-/**
- * Stored objects on which an index function fails: the number of missing values, the first object, and its error with
- * the stack.
- */
-export type Unindexed = { count: number; first?: string; problem?: string; trace?: string };
-
-/** Rows read, and their maximum: sorting them takes about as long again and is not reported. */
-export type BuildProgress = (done: number, total: number) => void;
-
 type Stale = { readonly entry: IndexEntry; readonly isWhole: boolean };
 
 export type Build = {
   readonly slices: Slices;
   readonly catchUp: IndexCatchUp;
-  readonly unindexed: Unindexed;
+  /** Counts during the build. */
+  readonly unindexed: { -readonly [Member in keyof Unindexed]: Unindexed[Member] };
   readonly onProgress?: BuildProgress | undefined;
   /** The number of objects of other types. */
   readonly others: () => number;

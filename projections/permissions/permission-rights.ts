@@ -1,3 +1,4 @@
+import type { Grant } from '../../src/access/role-table.ts';
 import { everything, type Closure } from '../../src/access/closure.ts';
 import { lacking } from '../../src/access/coverage.ts';
 import { pathTexts } from '../../src/access/path-entry.ts';
@@ -12,7 +13,7 @@ import {
 import type { Role } from '../../src/access/role.ts';
 import type { Rule } from '../../src/access/rule.ts';
 import { superRole } from '../../src/access/role-names.ts';
-import type { ApiRequest, Grant, Rights } from '../../src/read/permission-reader.ts';
+import type { ApiRequest, Rights } from '../../src/read/permission-reader.ts';
 import { rememberedCandidatesMax, rememberingRolesMin } from '../../src/limits/access.ts';
 import type { NonResourceRequest, ResourceRequest } from '../../src/resource/query/request-path.ts';
 

@@ -1,5 +1,6 @@
 import semver from 'semver';
 
+import type { Leadership } from '../../src/read/leadership.ts';
 import { delay, type Clock, type Timer } from '../../src/base/clock.ts';
 import { declarationsLevel } from '../../src/command/level.ts';
 import type { Event, EventMetadata } from '../../src/command/event.ts';
@@ -18,7 +19,6 @@ import type { ObjectReader } from '../../src/read/objects.ts';
 import { isSameDeclaration, type Declaration } from '../../src/resource/type/declaration.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import type { Leadership } from '../lease.ts';
 import { declareRetryMs } from './platform-limits.ts';
 
 export type DeclarerDependencies = {

@@ -1,3 +1,4 @@
+import type { Leadership } from '../../src/read/leadership.ts';
 import { delay, type Clock } from '../../src/base/clock.ts';
 import { firstLevel } from '../../src/command/level.ts';
 import type { Event, EventMetadata } from '../../src/command/event.ts';
@@ -6,7 +7,6 @@ import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
 import { LogCorruptError, streamName, type EventLog, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
 import type { LevelReader } from '../../src/read/declarations.ts';
 import type { ObjectReader } from '../../src/read/objects.ts';
-import type { Leadership } from '../lease.ts';
 import { whileListening, type LiveNodes } from './live-nodes.ts';
 import { levelRetryMs } from './platform-limits.ts';
 

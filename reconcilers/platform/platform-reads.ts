@@ -1,3 +1,4 @@
+import type { Leadership } from '../../src/read/leadership.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Execute } from '../../src/write/execute.ts';
 import type { ChangeFeed, ObjectReader } from '../../src/read/objects.ts';
@@ -5,7 +6,6 @@ import { indexOf, type Selection } from '../../src/resource/query/list-query.ts'
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { storedObject } from '../../src/resource/object/shown-object.ts';
 import type { ReconcileSlots } from '../reconcile-slots.ts';
-import type { Leadership } from '../lease.ts';
 import type { Read } from './platform-writes.ts';
 
 /** The dependencies of each platform reconciler. */

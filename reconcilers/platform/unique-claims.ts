@@ -1,3 +1,5 @@
+import type { Leadership } from '../../src/read/leadership.ts';
+import type { HeldValue } from '../../src/resource/type/held-values.ts';
 import { delay, type Clock } from '../../src/base/clock.ts';
 import { claimPendingWaitMs } from '../../src/limits/writes.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
@@ -10,13 +12,11 @@ import {
   type StreamRevision,
 } from '../../src/log/log.ts';
 import type { Change, ChangeFeed, ObjectReader } from '../../src/read/objects.ts';
-import type { HeldValue } from '../../src/command/event.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import { valuesLetGo } from '../../src/resource/type/held-values.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import type { ReconcileSlots } from '../reconcile-slots.ts';
 import { Controller } from '../controller.ts';
-import type { Leadership } from '../lease.ts';
 import { again, failed, settled, type Outcome } from '../outcome.ts';
 import { claimConcurrencyMax, claimSweepMs, claimSweepPerSecondMax } from './platform-limits.ts';
 

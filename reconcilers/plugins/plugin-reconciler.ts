@@ -1,3 +1,4 @@
+import type { Leadership } from '../../src/read/leadership.ts';
 import type { Clock, Timer } from '../../src/base/clock.ts';
 import type { Client, PluginLogger, PluginObject } from '../../src/plugin/api/plugin.ts';
 import type { MountedReconciler, ReconcilerTrouble } from '../../src/plugin/api/reconciler-mounts.ts';
@@ -7,7 +8,6 @@ import { typeKeyOf } from '../../src/resource/type/type-declaration.ts';
 import type { ReconcileSlots } from '../reconcile-slots.ts';
 import { Controller } from '../controller.ts';
 import { FailureLines } from '../failure-lines.ts';
-import type { Leadership } from '../lease.ts';
 import type { Outcome } from '../outcome.ts';
 import { decodeNames, decodeOutcome, describeError, isConflict } from './plugin-outcome.ts';
 import {

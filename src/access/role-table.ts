@@ -5,6 +5,7 @@ import { pluginForm, resourcePatterns, resourceText } from './resource-entry.ts'
 import type { Role } from './role.ts';
 import type { Rule } from './rule.ts';
 
+/** The role and the rule that allow a request. */
 export type Grant = { readonly role: string; readonly rule: Rule };
 
 /** A rule, prepared for decisions. `place`: its index in its role. */

@@ -2,8 +2,6 @@ import type { Declaration } from '../resource/type/declaration.ts';
 import type { HeldValue } from '../resource/type/held-values.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 
-export type { HeldValue } from '../resource/type/held-values.ts';
-
 /**
  * Events: facts, in the past tense. An object event contains the whole object after the change, so watch frames,
  * history and rebuilds need no other read. `values` are all unique values held after it, so claims are judged from

@@ -1,7 +1,8 @@
+import type { HeldValue } from '../resource/type/held-values.ts';
 import { unreachable } from '../base/unreachable.ts';
 import type { ExpectedRevision, LogPosition, StreamRevision } from '../log/log.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
-import type { HeldValue, ObjectEvent } from './event.ts';
+import type { ObjectEvent } from './event.ts';
 
 /** The state of one object's stream, as decisions need it. */
 export type State =

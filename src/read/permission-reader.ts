@@ -1,3 +1,4 @@
+import type { Grant } from '../access/role-table.ts';
 import type { Role } from '../access/role.ts';
 import type { Rule } from '../access/rule.ts';
 import type { Subject } from '../command/subject.ts';
@@ -64,9 +65,6 @@ export type Rights = {
   /** All rules held. */
   rules(): readonly Rule[];
 };
-
-/** The role and the rule that allow a request. */
-export type Grant = { readonly role: string; readonly rule: Rule };
 
 /** Objects marked for deletion have no record: they grant nothing any more. */
 export type UserRecord = {

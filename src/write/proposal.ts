@@ -1,6 +1,7 @@
+import type { HeldValue } from '../resource/type/held-values.ts';
 import { must } from '../base/unreachable.ts';
 import type { Decision } from '../command/decide.ts';
-import type { EventMetadata, HeldValue, ObjectEvent } from '../command/event.ts';
+import type { EventMetadata, ObjectEvent } from '../command/event.ts';
 import { appendBytesMax, appendOverheadBytes } from '../limits/log.ts';
 import { answerBytes, decodeEvent, encodeEvent, type KnownEntry } from '../log/event-codec.ts';
 import type { ProposedEvent, RecordedEvent } from '../log/log.ts';

@@ -1,5 +1,5 @@
+import type { HeldValue } from '../resource/type/held-values.ts';
 import type { WriteOutcome } from '../command/command.ts';
-import type { HeldValue } from '../command/event.ts';
 import type { Subject } from '../command/subject.ts';
 import { diskRetryAfterSeconds } from '../limits/disk.ts';
 import { objectBytesMax } from '../limits/objects.ts';

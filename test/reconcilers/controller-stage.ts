@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import type { Leadership } from '../../src/read/leadership.ts';
 import { ReconcileSlots } from '../../reconcilers/reconcile-slots.ts';
 import { Controller } from '../../reconcilers/controller.ts';
 import type { ControllerOptions } from '../../reconcilers/controller-options.ts';
-import type { Leadership } from '../../reconcilers/lease.ts';
 import { settled, type Outcome } from '../../reconcilers/outcome.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 

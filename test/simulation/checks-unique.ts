@@ -1,4 +1,5 @@
-import type { ClaimEvent, Event, HeldValue } from '../../src/command/event.ts';
+import type { HeldValue } from '../../src/resource/type/held-values.ts';
+import type { ClaimEvent, Event } from '../../src/command/event.ts';
 import { must } from '../../src/base/unreachable.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import type { RecordedEvent, StreamName } from '../../src/log/log.ts';

@@ -1,7 +1,8 @@
+import type { HeldValue } from '../../src/resource/type/held-values.ts';
 import { claimStream } from '../../src/write/unique/unique-claims.ts';
 import type { Command, WriteOutcome } from '../../src/command/command.ts';
 import { decide, nameOf, type Decision } from '../../src/command/decide.ts';
-import type { ClaimEvent, HeldValue, ObjectEvent } from '../../src/command/event.ts';
+import type { ClaimEvent, ObjectEvent } from '../../src/command/event.ts';
 import type { State } from '../../src/command/evolve.ts';
 import { decodeEvent, decodeMetadata, encodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, type StreamName } from '../../src/log/log.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
+import type { HeldValue } from '../../src/resource/type/held-values.ts';
 import type { Command, WriteOutcome } from '../../src/command/command.ts';
-import type { HeldValue } from '../../src/command/event.ts';
 import type { Facts } from '../../src/command/facts.ts';
 import { streamName, type StreamName } from '../../src/log/log.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
+import type { HeldValue } from '../../src/resource/type/held-values.ts';
 import { isObject } from '../../src/base/guards.ts';
 import type { Facts } from '../../src/command/facts.ts';
-import type { HeldValue } from '../../src/command/event.ts';
 import type { JsonObject, JsonValue, Metadata, ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import type { DeclaredBy } from '../../src/resource/type/declaration.ts';

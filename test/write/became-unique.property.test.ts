@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 
-import { eventSchema, type EventMetadata, type HeldValue, type ObjectEvent } from '../../src/command/event.ts';
+import type { HeldValue } from '../../src/resource/type/held-values.ts';
+import { eventSchema, type EventMetadata, type ObjectEvent } from '../../src/command/event.ts';
 import { decodeEvent, decodeMetadata, encodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
 import { logStart, streamName, streamRevision, type ExpectedRevision, type RecordedEvent } from '../../src/log/log.ts';
 import type { Declared } from '../../src/read/declarations.ts';

@@ -1,7 +1,8 @@
 import { test } from 'tap';
 
+import type { HeldValue } from '../../src/resource/type/held-values.ts';
 import { claimStream, claimValue } from '../../src/write/unique/unique-claims.ts';
-import { eventSchema, type EventMetadata, type HeldValue } from '../../src/command/event.ts';
+import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, streamRevision } from '../../src/log/log.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';

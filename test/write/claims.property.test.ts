@@ -1,15 +1,10 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 
+import type { HeldValue } from '../../src/resource/type/held-values.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { claimStream, claimValue, reconcileClaim } from '../../src/write/unique/unique-claims.ts';
-import {
-  eventSchema,
-  type Event,
-  type EventMetadata,
-  type HeldValue,
-  type ObjectEvent,
-} from '../../src/command/event.ts';
+import { eventSchema, type Event, type EventMetadata, type ObjectEvent } from '../../src/command/event.ts';
 import { decodeEvent, encodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
 import {
   logStart,

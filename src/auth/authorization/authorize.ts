@@ -1,5 +1,6 @@
+import type { Grant } from '../../access/role-table.ts';
 import { actorOf, type Subject } from '../../command/subject.ts';
-import type { ApiRequest, Grant, PermissionReader } from '../../read/permission-reader.ts';
+import type { ApiRequest, PermissionReader } from '../../read/permission-reader.ts';
 
 export type Authorized =
   /** `grant`: the rule that allowed the request; absent for a probe, which needs none. */

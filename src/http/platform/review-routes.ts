@@ -1,7 +1,8 @@
+import type { Grant } from '../../access/role-table.ts';
 import type { Rule } from '../../access/rule.ts';
 import { subjectNamed } from '../../auth/authorization/named-subject.ts';
 import type { Authorize } from '../../auth/authorization/authorize.ts';
-import type { ApiRequest, Grant, PermissionReader } from '../../read/permission-reader.ts';
+import type { ApiRequest, PermissionReader } from '../../read/permission-reader.ts';
 import { deepEqual } from '../../base/json.ts';
 import { actorOf, visitor, type Subject } from '../../command/subject.ts';
 import { reviewedRolesShownMax } from '../../limits/access.ts';

@@ -1,3 +1,4 @@
+import type { Leadership } from '../../read/leadership.ts';
 import type { ChangeFeed } from '../../read/objects.ts';
 import type { UniqueSteps } from '../../read/uniqueness.ts';
 import type { AppliedObjectsDependencies } from '../objects/applied-objects.ts';
@@ -5,7 +6,6 @@ import type { IncarnationDependencies } from './incarnation.ts';
 import type { LoadDependencies } from '../load/load-plugin.ts';
 import type { PackageStore } from '../packages/package-store.ts';
 import type { PluginFoldersDependencies } from '../folders/plugin-folders.ts';
-import type { Leadership } from './plugin-step.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
 export type PluginHostDependencies = LoadDependencies &

@@ -1,3 +1,4 @@
+import type { BuildProgress, Unindexed } from '../../read/index-build.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
@@ -12,19 +13,6 @@ import type { Failure } from './plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 import type { ReconcilerMounts } from '../api/reconciler-mounts.ts';
 import type { TypeRegistry } from '../registry/type-registry.ts';
-
-/** Reports the progress of the index build of one type. */
-export type BuildProgress = (done: number, total: number) => void;
-
-/**
- * Objects on which index functions fail: the number of missing values, the first object, and its error with the stack.
- */
-export type Unindexed = {
-  readonly count: number;
-  readonly first?: string;
-  readonly problem?: string;
-  readonly trace?: string;
-};
 
 /** Records the declarations of types in the log. */
 export type TypeDeclarer = {

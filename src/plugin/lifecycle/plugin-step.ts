@@ -1,3 +1,4 @@
+import type { Leadership } from '../../read/leadership.ts';
 import type { UniqueSteps } from '../../read/uniqueness.ts';
 import type { AppliedObjects } from '../objects/applied-objects.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
@@ -14,13 +15,6 @@ import type { PluginObjects } from '../objects/plugin-objects.ts';
 import type { Failure } from './plugin-status.ts';
 import { noticesOf } from './plugin-notices.ts';
 import { StatusReporter } from './status-reporter.ts';
-
-/** Whether this node is the leader. */
-export type Leadership = {
-  isLeader(): boolean;
-  /** Calls `listener` when that changes. */
-  subscribe(listener: (leads: boolean) => void): () => void;
-};
 
 export type PluginStepDependencies = LoadDependencies &
   IncarnationDependencies &

@@ -1,4 +1,5 @@
-import type { ClaimEvent, Event, HeldValue } from '../../command/event.ts';
+import type { HeldValue } from '../../resource/type/held-values.ts';
+import type { ClaimEvent, Event } from '../../command/event.ts';
 import { decodeEvent, isObjectEvent } from '../../log/event-codec.ts';
 import type { RecordedEvent } from '../../log/log.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';

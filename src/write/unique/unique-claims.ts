@@ -1,6 +1,7 @@
+import type { HeldValue } from '../../resource/type/held-values.ts';
 import { delay, type Clock } from '../../base/clock.ts';
 import { claimPendingWaitMs, writeAttemptsMax } from '../../limits/writes.ts';
-import type { ClaimEvent, Event, EventMetadata, HeldValue } from '../../command/event.ts';
+import type { ClaimEvent, Event, EventMetadata } from '../../command/event.ts';
 import { decodeMetadata, encodeEvent } from '../../log/event-codec.ts';
 import {
   streamName,

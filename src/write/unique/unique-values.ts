@@ -1,3 +1,4 @@
+import type { HeldValue } from '../../resource/type/held-values.ts';
 import { must } from '../../base/unreachable.ts';
 import {
   claimantOf,
@@ -9,7 +10,7 @@ import {
   type ClaimResult,
   type ClaimsDependencies,
 } from './unique-claims.ts';
-import type { EventMetadata, HeldValue, ObjectEvent } from '../../command/event.ts';
+import type { EventMetadata, ObjectEvent } from '../../command/event.ts';
 import { decodeEvent, decodeMetadata, isObjectEvent } from '../../log/event-codec.ts';
 import type { ExpectedRevision, RecordedEvent, StreamName, StreamRevision } from '../../log/log.ts';
 import { isEnforced } from '../../read/declarations.ts';

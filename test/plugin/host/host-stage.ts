@@ -6,6 +6,8 @@ import { MessageChannel } from 'node:worker_threads';
 
 import type { Test } from 'tap';
 
+import type { Unindexed } from '../../../src/read/index-build.ts';
+import type { Leadership } from '../../../src/read/leadership.ts';
 import { LmdbTables } from '../../../projections/lmdb-tables.ts';
 import { ObjectModels } from '../../../projections/object-models.ts';
 import { catchUp, follow } from '../../../projections/runner.ts';
@@ -17,9 +19,7 @@ import { openLmdbLog } from '../../../src/log/lmdb/lmdb-log.ts';
 import { logStart, type EventLog } from '../../../src/log/log.ts';
 import { Suspects } from '../../../src/plugin/errors/error-attribution.ts';
 import { PluginHost } from '../../../src/plugin/lifecycle/host.ts';
-import type { Unindexed } from '../../../src/plugin/lifecycle/incarnation.ts';
 import type { PackageStore } from '../../../src/plugin/packages/package-store.ts';
-import type { Leadership } from '../../../src/plugin/lifecycle/plugin-step.ts';
 import { pluginTypeDeclaration } from '../../../src/plugin/objects/plugin-type.ts';
 import type { Endpoints } from '../../../src/plugin/api/endpoints.ts';
 import type { MountedReconciler } from '../../../src/plugin/api/reconciler-mounts.ts';

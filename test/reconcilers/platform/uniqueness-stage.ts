@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Test } from 'tap';
 
+import type { Leadership } from '../../../src/read/leadership.ts';
 import { Declarer } from '../../../reconcilers/platform/declarer.ts';
 import { Heartbeat } from '../../../reconcilers/platform/heartbeat.ts';
-import type { Leadership } from '../../../reconcilers/lease.ts';
 import type { UniquenessDependencies } from '../../../reconcilers/platform/uniqueness-dependencies.ts';
 import { Uniqueness } from '../../../reconcilers/platform/uniqueness.ts';
 import { claimantOf } from '../../../src/write/unique/unique-claims.ts';

@@ -1,4 +1,5 @@
-import type { LeaseElector, Leadership } from '../../../reconcilers/lease.ts';
+import type { Leadership } from '../../../src/read/leadership.ts';
+import type { LeaseElector } from '../../../reconcilers/lease.ts';
 
 /** What the elector says, unless the run makes this node lead whatever anybody else believes. */
 export class SimLeadership implements Leadership {
