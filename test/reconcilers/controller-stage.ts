@@ -56,7 +56,7 @@ type StageOptions = Partial<Omit<ControllerOptions, 'keys'>> & {
   readonly keys?: readonly string[] | ControllerOptions['keys'];
 };
 
-/** A controller whose steps end when a test says so. */
+/** A controller with steps that the test ends. */
 export class Stage {
   readonly clock = new FakeClock();
   readonly lead: Lead;

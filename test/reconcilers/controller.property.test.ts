@@ -48,7 +48,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: fc.nat(400).map((ms) => ({ op: 'pass' as const, ms })) },
 );
 
-test('whatever happens: one step of a key at a time, a later one for whatever was enqueued, none without the lead', async (t) => {
+test('in any sequence: one step of a key at a time, a later one for each enqueued key, none without leadership', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(operation, { maxLength: 40 }),
@@ -125,7 +125,7 @@ function lead(stage: Stage, leads: boolean, asked: Asked[]): void {
   else for (const each of keys) stage.controller.enqueue(each);
 }
 
-test('what fails is tried again, each time twice as late, and success forgets it', async (t) => {
+test('a failed step is retried, each time after twice the delay, and success resets it', async (t) => {
   const stage = new Stage();
   stage.controller.open();
   stage.controller.enqueue('a');
@@ -154,7 +154,7 @@ test('what fails is tried again, each time twice as late, and success forgets it
   t.strictSame(stage.controller.counts, { settled: 1, again: 0, failed: 16, stuck: 0 });
 });
 
-test('what wants to be looked at again is, after its time; of two times the earlier counts', async (t) => {
+test('a step repeats after its requested time; of two times the earlier one holds', async (t) => {
   const stage = new Stage();
   stage.controller.open();
   stage.controller.enqueue('a');
@@ -186,7 +186,7 @@ test('what wants to be looked at again is, after its time; of two times the earl
   }
 });
 
-test('the lead lost and won again: what runs is aborted, what waits is forgotten, and every key is looked at anew', async (t) => {
+test('leadership lost and regained: running steps are aborted, the queue is dropped, and every key is enqueued again', async (t) => {
   const stage = new Stage({ keys: ['a', 'b', 'c', 'd'], concurrency: 2 });
   stage.controller.open();
   await turns();
@@ -245,7 +245,7 @@ test('a step past its time: its slot is given to others, its key is held until i
   await stop;
 });
 
-test('a stop aborts, waits for what runs a moment, and settles every waiter', async (t) => {
+test('a stop aborts, waits a moment for running steps, and settles every waiter', async (t) => {
   const stage = new Stage({ keys: ['a', 'b', 'c'], concurrency: 2 });
   stage.controller.open();
   await turns();
@@ -265,13 +265,13 @@ test('a stop aborts, waits for what runs a moment, and settles every waiter', as
   t.notOk(isStopped);
   await stage.pass(1);
   await Promise.all([stop, idle, stage.controller.stop(), stage.controller.idle()].slice(0, 2));
-  t.strictSame(stage.stuck, ['b'], 'what did not end is told');
+  t.strictSame(stage.stuck, ['b'], 'the unfinished step is reported');
   t.strictSame(stage.keys, ['a', 'b']);
   t.strictSame(stage.errors, []);
   t.strictSame(stage.bound.controllers(), []);
 });
 
-test('every key is read bit by bit, and no more of them once the lead is lost', async (t) => {
+test('keys are listed in slices, and the list ends with leadership', async (t) => {
   let read = 0;
   const stage = new Stage({
     concurrency: 16,
@@ -295,7 +295,7 @@ test('every key is read bit by bit, and no more of them once the lead is lost', 
   t.ok(stage.controller.counts.settled >= 100_000);
 });
 
-test('keys that are far between are read bit by bit', async (t) => {
+test('sparse keys are listed in slices', async (t) => {
   let read = 0;
   const stage = new Stage({
     reconcile: () => settled,
@@ -308,10 +308,10 @@ test('keys that are far between are read bit by bit', async (t) => {
   t.ok(read < 1_000, `${read.toString()} in the first turn`);
   await stage.controller.idle();
   t.equal(read, 100_000);
-  t.equal(stage.controller.counts.settled, 1, 'what is no key is not looked at');
+  t.equal(stage.controller.counts.settled, 1, 'an invalid key is not reconciled');
 });
 
-test('a list of keys that fails is told, and read again', async (t) => {
+test('a failed list of keys is reported and retried', async (t) => {
   let tries = 0;
   const stage = new Stage({
     keys: function* keysOf() {
@@ -347,7 +347,7 @@ test('before it is opened it enqueues nothing', async (t) => {
   t.strictSame(stage.keys, ['a']);
 });
 
-test('plugins whose steps do not end keep nobody else from running', async (t) => {
+test('endless steps of one plugin do not block another plugin', async (t) => {
   const clock = new FakeClock();
   const bound = new ReconcileSlots(clock);
   const plugins = ['one', 'two', 'three', 'four', 'five', 'six'].map(
@@ -375,6 +375,6 @@ test('plugins whose steps do not end keep nobody else from running', async (t) =
   t.strictSame(
     plugins.map(({ running }) => running.size),
     [0, 16, 16, 16, 16, 0],
-    'whoever waited longest is next',
+    'the longest waiting plugin is next',
   );
 });

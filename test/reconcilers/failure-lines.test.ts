@@ -26,7 +26,7 @@ function stage(): {
   return { clock, lines, failed };
 }
 
-t.test('of failures in a row the first, second, fourth, eighth … are told', async (t) => {
+t.test('of failures in a row the first, second, fourth, eighth … are logged', async (t) => {
   const { clock, lines, failed } = stage();
   for (let attempts = 1; attempts <= 100; attempts += 1) {
     failed('a', attempts);
@@ -38,20 +38,20 @@ t.test('of failures in a row the first, second, fourth, eighth … are told', as
   );
 });
 
-t.test('a failure that passes and comes back is told once a minute, and then from its start', async (t) => {
+t.test('an intermittent failure is logged once a minute, and then from the start', async (t) => {
   const { clock, failed } = stage();
   t.equal(failed('a', 1), 1);
   for (let again = 0; again < 59; again += 1) {
     clock.advance(1_000);
     t.equal(failed('a', 1), 0);
   }
-  t.equal(failed('b', 1), 1, 'another key is told at once');
+  t.equal(failed('b', 1), 1, 'another key is logged at once');
   clock.advance(reconcileFailureToldMs - 59_000);
   t.equal(failed('a', 1), 1);
   t.equal(failed('a', 2), 1, 'it goes on: as any that fails in a row');
 });
 
-t.test('of many keys a few lines a second, and the next line says how many were left out', async (t) => {
+t.test('of many keys a few lines a second are logged, and the next line counts the omitted ones', async (t) => {
   const { clock, lines, failed } = stage();
   for (let key = 0; key < reconcileFailuresKnownMax * 2; key += 1) failed(`k-${String(key)}`, 1);
   t.equal(lines.length, reconcileLinesPerSecondMax);
@@ -63,5 +63,5 @@ t.test('of many keys a few lines a second, and the next line says how many were 
     leftOut: reconcileFailuresKnownMax * 2 - reconcileLinesPerSecondMax,
   });
   clock.advance(1_000);
-  t.equal(failed('k-0', 1), 1, 'only those told last are known');
+  t.equal(failed('k-0', 1), 1, 'only the last logged keys are remembered');
 });

@@ -118,7 +118,7 @@ async function stopped(one: LeaseElector, clock: FakeClock): Promise<void> {
   await end;
 }
 
-test('a clean stop releases, and another takes over as soon as it looks', async (t) => {
+test('a clean stop releases the lease, and another node takes it at its next check', async (t) => {
   const log = new MemoryLog();
   const clock = new FakeClock();
   const [one, two] = [elector('one', log, clock), elector('two', log, clock)];
@@ -136,7 +136,7 @@ test('a clean stop releases, and another takes over as soon as it looks', async 
   await stopped(two, clock);
 });
 
-test('the successor of a node that died waits one whole lease time, and no longer than two', async (t) => {
+test('the successor of a dead node waits one whole lease time, and no longer than two', async (t) => {
   const log = new MemoryLog();
   const clock = new FakeClock();
   const gate = new Gate(log);
@@ -153,13 +153,13 @@ test('the successor of a node that died waits one whole lease time, and no longe
   t.notOk(one.isLeader());
   gate.reachable = true;
   await pass(clock, leaseMs);
-  t.notOk(one.isLeader(), 'whoever comes back waits like everybody');
+  t.notOk(one.isLeader(), 'a returning node waits like any other');
   t.ok(two.isLeader());
   t.equal((await events(log)).at(-1)?.holder, 'two');
   await Promise.all([stopped(one, clock), stopped(two, clock)]);
 });
 
-test('an append whose outcome is unknown is sent again as it was, and counts from when it was first sent', async (t) => {
+test('an append of unknown outcome is sent again unchanged, and its time counts from the first attempt', async (t) => {
   const log = new MemoryLog();
   const clock = new FakeClock();
   const gate = new Gate(log);
@@ -178,7 +178,7 @@ test('an append whose outcome is unknown is sent again as it was, and counts fro
   await stopped(one, clock);
 });
 
-test('a log that cannot be reached ends nothing but the lease: it is taken again when it answers', async (t) => {
+test('an unavailable log ends the lease only: it is taken again when the log answers', async (t) => {
   const log = new MemoryLog();
   const clock = new FakeClock();
   const gate = new Gate(log);
@@ -208,7 +208,7 @@ test('a log that cannot be reached ends nothing but the lease: it is taken again
   t.equal(gate.appends.length, before, 'once stopped it asks for nothing');
 });
 
-test('a gap that no timer told of is told once the node goes on', async (t) => {
+test('a pause without a timer is reported once the node resumes', async (t) => {
   const log = new MemoryLog();
   const clock = new FakeClock();
   // As after a standstill, when the answer to a renewal comes before any timer is looked at.
@@ -251,7 +251,7 @@ test('a gap that no timer told of is told once the node goes on', async (t) => {
   await stopped(one, clock);
 });
 
-test('a lease stream that holds something else is told, and nobody leads by it', async (t) => {
+test('a foreign event in the lease stream is reported, and nobody leads by it', async (t) => {
   const log = new MemoryLog();
   await log.append(
     stream,
@@ -270,7 +270,7 @@ test('a lease stream that holds something else is told, and nobody leads by it',
 });
 
 /**
- * Several electors over one log whose calls are late, lost and unanswered; nodes stand still for up to a minute, stop,
+ * Several electors over one log with late, lost and unanswered calls; nodes pause for up to a minute, stop,
  * die and start again. Their clocks run at the same rate; a node that stands still sees its clock jump when it goes on.
  */
 type Step =
@@ -313,7 +313,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-test('never do two nodes believe to lead at once, and when faults cease one does', async (t) => {
+test('two nodes never believe to lead at once, and after the faults one does', async (t) => {
   let changes = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
@@ -328,7 +328,7 @@ test('never do two nodes believe to lead at once, and when faults cease one does
   t.ok(changes > 2 * runs, `${String(changes)} changes of leaders in ${String(runs)} runs`);
 });
 
-/** One node: what it does is held back while it stands still. */
+/** One node: its actions are held back during a pause. */
 class Member {
   readonly name: string;
   elector: LeaseElector | undefined;

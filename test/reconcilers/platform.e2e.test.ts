@@ -59,7 +59,7 @@ const isGone = (server: TestServer, name: string) => async (): Promise<boolean> 
 const get = async (server: TestServer, name: string): Promise<Answer> =>
   (await server.call(`${widgets}/${name}`)).json() as Promise<Answer>;
 
-test('dependents go with their last owner, are let go, or hold it, as the DELETE says', async (t) => {
+test('dependents are deleted with their last owner, orphaned, or block it, as the DELETE asks', async (t) => {
   const { server } = await opened(t);
   const [a, b] = [await widget(server, 'a'), await widget(server, 'b')];
   const child = await widget(server, 'child', [a]);
@@ -71,7 +71,7 @@ test('dependents go with their last owner, are let go, or hold it, as the DELETE
   t.equal(
     (await get(server, 'shared'))['metadata'].ownerReferences[0].uid,
     b['metadata'].uid,
-    'only the reference to who is gone goes',
+    'only the reference to the deleted owner is removed',
   );
 
   await server.call(`${widgets}/b?propagationPolicy=Orphan`, { method: 'DELETE' });
@@ -96,7 +96,7 @@ test('dependents go with their last owner, are let go, or hold it, as the DELETE
   for (const name of ['held', 'top']) await eventually(isGone(server, name));
 });
 
-test('who gets the name of a deleted user gets nothing of theirs', async (t) => {
+test('a new user with the name of a deleted one inherits nothing', async (t) => {
   const { server, administration } = await opened(t);
   await administration.role('reader', {
     rules: [{ apiGroups: ['example.com'], resources: ['widgets'], verbs: ['list'] }],
@@ -134,7 +134,7 @@ test('who gets the name of a deleted user gets nothing of theirs', async (t) => 
   t.equal((await ask(server.url, widgets, { headers: as('cid') })).status, 200);
 });
 
-test('a role says which roles it lacks, and no longer once they are there', async (t) => {
+test('a role lists the roles it lacks, until they exist', async (t) => {
   const { server, administration } = await opened(t);
   await server.call(core('roles'), {
     method: 'POST',

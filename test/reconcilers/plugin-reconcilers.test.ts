@@ -1,4 +1,4 @@
-/** Whatever a plugin's reconciler does stays its own, is told, and is shown for as long as it is so. */
+/** Errors of a plugin's reconciler stay its own; they are logged, and shown as long as they last. */
 import t from 'tap';
 
 import {
@@ -37,11 +37,11 @@ function raise(thrown: unknown): never {
 const failing: Readonly<Record<string, () => unknown>> = {
   throws: () => raise(new Error('boom')),
   'throws nothing': () => raise(undefined),
-  'throws what has no text': () => raise(Object.create(null)),
+  'throws a value without a text': () => raise(Object.create(null)),
   'throws a hostile error': () => raise(hostile(new Error('boom'))),
   'throws a text without end': () => raise('x'.repeat(10_000_000)),
   rejects: async () => Promise.reject(new Error('boom')),
-  'rejects with what has no text': async () => Promise.reject(Object.create(null) as Error),
+  'rejects with a value without a text': async () => Promise.reject(Object.create(null) as Error),
   'answers text': () => 'settled',
   'answers an array': () => [],
   'answers a function': () => () => undefined,
@@ -75,7 +75,7 @@ const failing: Readonly<Record<string, () => unknown>> = {
 };
 
 for (const [act, reconcile] of Object.entries(failing)) {
-  t.test(`a step that ${act} has failed, is told and tried again, and shown once it does so often`, async (t) => {
+  t.test(`a step that ${act} fails, is logged and retried, and is shown after repeated failures`, async (t) => {
     const stage = new PluginReconcilersStage();
     let steps = 0;
     let isMended = false;
@@ -96,7 +96,7 @@ for (const [act, reconcile] of Object.entries(failing)) {
     t.equal(steps, reconcileFailingAttempts, 'one step a try');
     t.strictSame(stage.conditions, ['ReconcilerFailing']);
     await stage.pass(reconcileHealthToldMs);
-    t.ok(stage.told.length > 0, 'whoever shows it is told');
+    t.ok(stage.told.length > 0, 'the status is notified');
     t.strictSame(
       stage.lines.filter(({ fields: { name } }) => name === 'a').map(({ fields: { attempts } }) => attempts),
       [1, 2, 4, 8],
@@ -112,7 +112,7 @@ for (const [act, reconcile] of Object.entries(failing)) {
   });
 }
 
-t.test('a step that meets another writer is tried again, and no error unless it does so twice', async (t) => {
+t.test('a step with a write conflict is retried, and is an error only if the conflict repeats', async (t) => {
   const stage = new PluginReconcilersStage();
   await stage.widget('a');
   let conflicts = 2;
@@ -145,7 +145,7 @@ const settling: Readonly<Record<string, () => unknown>> = {
       done({ type: 'again', afterMs: 10 });
     },
   }),
-  'a promise whose then answers something else': () =>
+  'a promise with a then that returns something else': () =>
     Object.assign(Promise.resolve(), {
       then: (done: (value: unknown) => void) => {
         done(undefined);
@@ -154,7 +154,7 @@ const settling: Readonly<Record<string, () => unknown>> = {
     }),
 };
 
-t.test('what settles a step settles it once', async (t) => {
+t.test('a step settles once', async (t) => {
   for (const [act, reconcile] of Object.entries(settling)) {
     const stage = new PluginReconcilersStage();
     let steps = 0;
@@ -172,46 +172,49 @@ t.test('what settles a step settles it once', async (t) => {
   }
 });
 
-t.test('a step that never ends is shown and holds its name alone, and the condition goes once it ends', async (t) => {
-  const stage = new PluginReconcilersStage();
-  const ends: (() => void)[] = [];
-  const seen: string[] = [];
-  await stage.widget('hangs');
-  await stage.mount(({ name }) => {
-    seen.push(name);
-    return name === 'hangs'
-      ? new Promise<void>((resolve) => {
-          ends.push(resolve);
-        })
-      : undefined;
-  });
-  await stage.pass(reconcileStepMs - 1);
-  t.strictSame(stage.conditions, []);
-  await stage.pass(1);
-  t.strictSame(stage.conditions, ['ReconcilerStuck']);
-  t.match(stage.reconcilers.health('shop')[0]?.message, /^its step for hangs has not ended within 60 s$/u);
-  await stage.pass(reconcileHealthToldMs);
-  t.equal(stage.told.length, 1);
-  await stage.widget('hangs', 'changed');
-  await stage.widget('other');
-  t.strictSame(seen, ['hangs', 'other']);
-  ends[0]?.();
-  await turns();
-  await stage.pass(reconcileHealthToldMs);
-  t.strictSame(seen, ['hangs', 'other', 'hangs'], 'the change is looked at');
-  t.strictSame(stage.conditions, []);
-  t.equal(stage.told.length, 2);
-  await Promise.all([stage.reconcilers.stop(), stage.pass(reconcileStopMs)]);
-  t.match(
-    stage.lines.filter(({ level }) => level === 'error'),
-    [
-      { message: 'a reconciler exceeds its time limit', fields: { name: 'hangs', limitMs: reconcileStepMs } },
-      { message: 'a reconciler did not stop in time', fields: { name: 'hangs', limitMs: reconcileStopMs } },
-    ],
-  );
-});
+t.test(
+  'an endless step is shown and blocks its own name only, and the condition is removed once it ends',
+  async (t) => {
+    const stage = new PluginReconcilersStage();
+    const ends: (() => void)[] = [];
+    const seen: string[] = [];
+    await stage.widget('hangs');
+    await stage.mount(({ name }) => {
+      seen.push(name);
+      return name === 'hangs'
+        ? new Promise<void>((resolve) => {
+            ends.push(resolve);
+          })
+        : undefined;
+    });
+    await stage.pass(reconcileStepMs - 1);
+    t.strictSame(stage.conditions, []);
+    await stage.pass(1);
+    t.strictSame(stage.conditions, ['ReconcilerStuck']);
+    t.match(stage.reconcilers.health('shop')[0]?.message, /^its step for hangs has not ended within 60 s$/u);
+    await stage.pass(reconcileHealthToldMs);
+    t.equal(stage.told.length, 1);
+    await stage.widget('hangs', 'changed');
+    await stage.widget('other');
+    t.strictSame(seen, ['hangs', 'other']);
+    ends[0]?.();
+    await turns();
+    await stage.pass(reconcileHealthToldMs);
+    t.strictSame(seen, ['hangs', 'other', 'hangs'], 'the change is looked at');
+    t.strictSame(stage.conditions, []);
+    t.equal(stage.told.length, 2);
+    await Promise.all([stage.reconcilers.stop(), stage.pass(reconcileStopMs)]);
+    t.match(
+      stage.lines.filter(({ level }) => level === 'error'),
+      [
+        { message: 'a reconciler exceeds its time limit', fields: { name: 'hangs', limitMs: reconcileStepMs } },
+        { message: 'a reconciler did not stop in time', fields: { name: 'hangs', limitMs: reconcileStopMs } },
+      ],
+    );
+  },
+);
 
-t.test('it is shown where in the plugin it fails', async (t) => {
+t.test('a failure shows its place in the plugin', async (t) => {
   const stage = new PluginReconcilersStage();
   await stage.widget('a');
   const stack = 'Error: boom\n    at now (node:fs:1:1)\n    at reconcile (file:///plugins/shop/lib/shop.mjs?v=1:7:3)';
@@ -221,7 +224,7 @@ t.test('it is shown where in the plugin it fails', async (t) => {
   await stage.reconcilers.stop();
 });
 
-t.test('what failed while this node led before is shown no more', async (t) => {
+t.test('a failure of an earlier leadership is no longer shown', async (t) => {
   const stage = new PluginReconcilersStage();
   let isBroken = true;
   await stage.widget('a');
@@ -238,7 +241,7 @@ t.test('what failed while this node led before is shown no more', async (t) => {
   await stage.reconcilers.stop();
 });
 
-/** What a watch's function does when it is asked; each concerns nobody knows whom. */
+/** Results of a watch's function for a change; none of them names an object. */
 const rubbish: Readonly<Record<string, (object: PluginObject) => unknown>> = {
   throws: () => raise(new Error('no shop')),
   'throws a hostile error': () => raise(hostile(new Error('boom'))),
@@ -260,7 +263,7 @@ for (const [act, names] of Object.entries(rubbish)) {
     }, names);
     seen = [];
     for (let change = 0; change < 50; change += 1) await stage.gadget('g', String(change));
-    t.strictSame(seen, [], 'nobody knows whom it concerns');
+    t.strictSame(seen, [], 'it names no object');
     t.match(stage.lines[0], { message: 'could not map a change to the names it concerns', fields: { changed: 'g' } });
     await stage.pass(reconcileAllAfterMs);
     t.strictSame(seen.sort(), ['a', 'b', 'c'], 'so all are looked at, once for all those changes');
@@ -273,7 +276,7 @@ for (const [act, names] of Object.entries(rubbish)) {
   });
 }
 
-t.test('names that no object can have, or iterated over in their own way, reach no step', async (t) => {
+t.test('impossible names, and iterables that misbehave, reach no step', async (t) => {
   const stage = new PluginReconcilersStage();
   let seen: string[] = [];
   await stage.widget('a');
@@ -295,27 +298,24 @@ t.test('names that no object can have, or iterated over in their own way, reach 
   await stage.reconcilers.stop();
 });
 
-t.test(
-  'a step that was given up at a stop may write nothing any more, and the next loading looks at its name',
-  async (t) => {
-    const stage = new PluginReconcilersStage();
-    const signals: AbortSignal[] = [];
-    await stage.widget('a');
-    await stage.mount(({ signal }) => {
-      signals.push(signal);
-      return new Promise(() => undefined);
-    });
-    const seen: string[] = [];
-    await stage.mount(({ name }) => {
-      seen.push(name);
-    });
-    t.equal(signals[0]?.aborted, true);
-    t.equal(stage.over[0]?.(), false, 'it has a moment to end');
-    t.strictSame(seen, [], 'and as long nobody else looks');
-    await stage.pass(reconcileStopMs);
-    t.equal(stage.over[0]?.(), true);
-    t.strictSame(seen, ['a']);
-    t.equal(stage.over[1]?.(), false);
-    await stage.reconcilers.stop();
-  },
-);
+t.test('a step aborted at a stop cannot write any more, and the next load reconciles its name', async (t) => {
+  const stage = new PluginReconcilersStage();
+  const signals: AbortSignal[] = [];
+  await stage.widget('a');
+  await stage.mount(({ signal }) => {
+    signals.push(signal);
+    return new Promise(() => undefined);
+  });
+  const seen: string[] = [];
+  await stage.mount(({ name }) => {
+    seen.push(name);
+  });
+  t.equal(signals[0]?.aborted, true);
+  t.equal(stage.over[0]?.(), false, 'it has a moment to end');
+  t.strictSame(seen, [], 'and as long nobody else looks');
+  await stage.pass(reconcileStopMs);
+  t.equal(stage.over[0]?.(), true);
+  t.strictSame(seen, ['a']);
+  t.equal(stage.over[1]?.(), false);
+  await stage.reconcilers.stop();
+});

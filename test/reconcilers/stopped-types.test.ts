@@ -1,4 +1,4 @@
-/** A plugin that is stopped takes its types' indexes along: whoever looks through their objects waits until they are served again. */
+/** A stopped plugin's types have no indexes: a scan of their objects waits until they are served again. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 
@@ -6,7 +6,7 @@ import { reconcileTurnStepsMax } from '../../reconcilers/reconcile-limits.ts';
 import { widgets } from '../support/given.ts';
 import { OwnersStage } from './platform/owners-stage.ts';
 
-test('a type that is stopped while it is looked through is left alone until it is served', async (t) => {
+test('a type that is stopped during a scan is left alone until it is served', async (t) => {
   const stage = await OwnersStage.open(t);
   const names = Array.from({ length: reconcileTurnStepsMax * 2 }, (_, place) => `w${String(place)}`);
   await Promise.all(names.map(async (name) => stage.create(name)));
@@ -16,7 +16,7 @@ test('a type that is stopped while it is looked through is left alone until it i
   const built = stage.models.buildIndexes(widgets);
   stage.serving = [];
   await stage.lead();
-  t.strictSame(stage.errors, [], 'what is not served is not read');
+  t.strictSame(stage.errors, [], 'an unserved type is not read');
   await built;
   const leading = stage.serve(widgets);
   // In the middle of it.
@@ -34,11 +34,11 @@ test('a type that is stopped while it is looked through is left alone until it i
     await nextTurn();
     stage.clock.advance(1_000);
   }
-  t.strictSame(stage.errors, [], 'nor is what was stopped meanwhile, however often');
+  t.strictSame(stage.errors, [], 'nor is a type stopped meanwhile, any number of times');
   await Promise.all([leading, builtAgain]);
   t.equal(reads, 0, 'it is looked through no further');
   await stage.serve(widgets);
   await stage.settle();
   t.strictSame(stage.errors, []);
-  t.notOk(stage.object(marked ?? ''), 'what was marked before is seen to');
+  t.notOk(stage.object(marked ?? ''), 'an object marked before is removed');
 });

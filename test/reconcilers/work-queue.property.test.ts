@@ -27,7 +27,10 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ op: 'clear' as const }) },
 );
 
-/** What is promised to callers, told from outside: which keys are owed a step, and since how many takes they could have had one. */
+/**
+ * The queue's promises, checked from outside: which keys are owed a step, and since how many takes they could have had
+ * one.
+ */
 class Witness {
   readonly queue = new WorkQueue();
   readonly held: string[] = [];
@@ -44,7 +47,7 @@ class Witness {
       throw new Error(`${this.queue.ready.toString()} wait for their turn instead of ${ready.toString()}`);
     if (this.queue.depth !== this.owed.size)
       throw new Error(`${this.queue.depth.toString()} wait instead of ${this.owed.size.toString()}`);
-    if (this.queue.held !== this.held.length) throw new Error('what is held is told wrong');
+    if (this.queue.held !== this.held.length) throw new Error('held keys are counted wrong');
   }
 
   take(): string | undefined {

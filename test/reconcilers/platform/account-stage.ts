@@ -148,7 +148,7 @@ export class AccountStage {
     );
   }
 
-  /** Until nobody who lives has anything to do but wait. */
+  /** Until every live node waits. */
   async settle(): Promise<void> {
     const { models } = this.access;
     let position = -1n;
@@ -161,7 +161,7 @@ export class AccountStage {
           ),
         ),
       );
-      // What is to be looked at again at once waits for the clock.
+      // Keys that are due again at once wait for the clock.
       for (let turn = 0; turn < 8; turn += 1) await nextTurn();
       this.access.clock.advance(1);
       for (let turn = 0; turn < 8; turn += 1) await nextTurn();
@@ -184,7 +184,7 @@ export class AccountStage {
     return this.access.as(subject);
   }
 
-  /** What was written of one object, by type of event. */
+  /** The events of one object, by type. */
   async history(plural: string, name: string): Promise<readonly string[]> {
     const stream = `object:${this.access.type(plural).key}/${name}`;
     return (await this.access.recorded()).filter((recorded) => recorded.stream === stream).map(({ type }) => type);

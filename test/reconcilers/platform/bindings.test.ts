@@ -1,4 +1,4 @@
-/** Whoever gets the name of a deleted user gets nothing of theirs, however the way there is interrupted. */
+/** A new user with the name of a deleted one inherits nothing, for any interruption of the deletion. */
 import { test, type Test } from 'tap';
 
 import { bindingsPerStepMax } from '../../../reconcilers/platform/platform-limits.ts';
@@ -45,11 +45,11 @@ function check(t: Test, stage: AccountStage, about: string): void {
   t.same(stage.errors, [], about);
 }
 
-test('a deleted user is taken out of every binding first, and then the name is free', async (t) => {
+test('a deleted user is removed from every binding first, and then the name is free', async (t) => {
   const stage = await opened(t);
   stage.lead(parts);
   await stage.settle();
-  t.same(subjects(stage, 'anns'), ['ann'], 'who is there is left alone');
+  t.same(subjects(stage, 'anns'), ['ann'], 'an existing user is left alone');
   shown(await stage.as().delete('users', 'ann'));
   await stage.settle();
   check(t, stage, 'in the end');
@@ -61,7 +61,7 @@ test('a deleted user is taken out of every binding first, and then the name is f
     t.ok(order.indexOf(before) !== -1 && order.indexOf(before) < freed, `${before} before the name was free`);
 });
 
-test('stopped before or after any of its writes, the next leader ends it alike', async (t) => {
+test('after a stop before or after any of its writes the next leader completes the work', async (t) => {
   for (const end of Array.from({ length: 6 }, (_, place): End => ({
     atWrite: 1 + (place >> 1),
     isMade: place % 2 === 1,
@@ -77,7 +77,7 @@ test('stopped before or after any of its writes, the next leader ends it alike',
   }
 });
 
-test('two leaders do it once', async (t) => {
+test('two leaders complete it once', async (t) => {
   const stage = await opened(t);
   for (let leaders = 0; leaders < 2; leaders += 1) stage.lead(parts);
   shown(await stage.as().delete('users', 'ann'));
@@ -87,7 +87,7 @@ test('two leaders do it once', async (t) => {
   t.same(await stage.history('rolebindings', 'shared'), ['ObjectCreated', 'ObjectUpdated']);
 });
 
-test('who is bound while a binding is taken away keeps it', async (t) => {
+test('a user bound during the removal of a binding keeps it', async (t) => {
   const stage = await opened(t);
   const leader = stage.lead(parts);
   let isLate = false;
@@ -124,12 +124,12 @@ test('who is bound while a binding is taken away keeps it', async (t) => {
   };
   shown(await stage.as().delete('users', 'ann'));
   await stage.settle();
-  t.ok(isLate, 'the step was decided on what was read before');
+  t.ok(isLate, 'the step was decided on an older state');
   t.same(subjects(stage, 'anns'), ['ben']);
   t.equal(stage.access.object('users', 'ann'), undefined);
 });
 
-test('a binding that is written while the user goes is theirs, one written after is for whoever comes', async (t) => {
+test("a binding written before the deletion is the old user's, one written after it is the new one's", async (t) => {
   const stage = await opened(t);
   shown(await stage.as().delete('users', 'ann'));
   await stage.given(binding('meanwhile', 'writer', 'ann'));
@@ -145,7 +145,7 @@ test('a binding that is written while the user goes is theirs, one written after
   t.same([...stage.access.permissions.bound('ann')], ['reader'], 'a start does not take it for a remnant');
 });
 
-test('a user of more bindings than one step takes in is taken out of all of them', async (t) => {
+test('a user with more bindings than one step handles is removed from all of them', async (t) => {
   const stage = await opened(t);
   const count = 2 * bindingsPerStepMax + 1;
   const names = Array.from({ length: count }, (_, place) => `more-${String(place)}`);
@@ -160,7 +160,7 @@ test('a user of more bindings than one step takes in is taken out of all of them
   );
 });
 
-test('a user made anew at once, before anybody looked, inherits nothing', async (t) => {
+test('a user created again at once, before any step, inherits nothing', async (t) => {
   const stage = await opened(t);
   shown(await stage.as().delete('users', 'ann'));
   // Somebody takes the finalizer away by hand, and is faster than any leader.
@@ -168,7 +168,7 @@ test('a user made anew at once, before anybody looked, inherits nothing', async 
   await stage.given(user('ann'), binding('newly', 'reader', 'ann'));
   stage.lead(parts);
   await stage.settle();
-  t.same([...stage.access.permissions.bound('ann')], ['reader'], 'but what was given to the new one');
+  t.same([...stage.access.permissions.bound('ann')], ['reader'], "but the new one's binding stays");
   t.same(
     { anns: subjects(stage, 'anns'), shared: subjects(stage, 'shared'), newly: subjects(stage, 'newly') },
     { anns: undefined, shared: ['oidc:ann', 'ben'], newly: ['ann'] },
@@ -176,7 +176,7 @@ test('a user made anew at once, before anybody looked, inherits nothing', async 
   t.same(stage.errors, []);
 });
 
-test('a user made anew while a leader leads inherits nothing either, and early bindings stay', async (t) => {
+test('a user created again under a running leader inherits nothing either, and early bindings stay', async (t) => {
   const stage = await opened(t);
   const leader = stage.lead(parts);
   await stage.settle();

@@ -58,7 +58,7 @@ const rows: readonly Row[] = [
     { type: 'wait' },
   ],
   [
-    'it waits for who blocks it',
+    'it waits for its blocking dependent',
     [],
     { marked: ['foregroundDeletion'], dependents: [idle, blocking] },
     { type: 'wait' },
@@ -70,7 +70,7 @@ const rows: readonly Row[] = [
     { type: 'finish', finalizer: 'foregroundDeletion' },
   ],
   [
-    'who blocks it waits for it',
+    'a blocking dependent waits for it',
     [],
     { marked: ['foregroundDeletion'], dependents: [caught] },
     { type: 'finish', finalizer: 'foregroundDeletion' },
@@ -183,7 +183,7 @@ const tokens: readonly (readonly [title: string, token: Readonly<Record<string, 
     { type: 'delete' },
   ],
   ["its owner's name is another's", { spec: { owner: 'ann' }, status: { ownerUid: 'a0' } }, { type: 'delete' }],
-  ['nobody knows whose it is', { spec: { owner: 'ben' } }, { type: 'nothing' }],
+  ['an unknown owner', { spec: { owner: 'ben' } }, { type: 'nothing' }],
 ];
 
 test('a token is judged by its time and its owner', async (t) => {
@@ -235,7 +235,7 @@ test('a role is judged by the roles it names', async (t) => {
   });
   const whole = completeness(role, () => true);
   t.match(whole, { status: 'True', reason: 'RolesFound' });
-  t.same(judgeCondition(whole), { type: 'nothing' }, 'who never lacked one says nothing');
+  t.same(judgeCondition(whole), { type: 'nothing' }, 'a role that never lacked one writes no condition');
   t.same(judgeCondition(lacking), { type: 'wait', since: undefined });
   t.same(judgeCondition(whole, { ...lacking, lastTransitionTime: created }), { type: 'tell', since: undefined });
   t.same(judgeCondition({ ...lacking, message: 'other' }, { ...lacking, lastTransitionTime: created }), {

@@ -29,7 +29,7 @@ async function pass(clock: FakeClock, ms: number, stepMs = 500): Promise<void> {
   }
 }
 
-/** A node that follows the log's level, and whatever `log` makes of what it asks. */
+/** A node that follows the log's level; `log` replaces the log that it asks. */
 class Node {
   level = 1;
   readonly errors: unknown[] = [];
@@ -129,7 +129,7 @@ function opened(t: Test, reads: readonly number[], through: (log: EventLog) => E
   return { log, clock, nodes, raised };
 }
 
-test('a node that is alone raises the level at once, and once', async (t) => {
+test('a single node raises the level at once, and once', async (t) => {
   const [log, clock] = [new MemoryLog(), new FakeClock()];
   const node = new Node('alone', { log, clock, reads: 2, isAlone: true });
   const following = node.follow(log);
@@ -144,12 +144,12 @@ test('a node that is alone raises the level at once, and once', async (t) => {
   await following;
 });
 
-test('once all nodes read the next level the one that leads raises it, after it has listened for as long as a lease lasts', async (t) => {
+test('once all nodes read the next level the leader raises it, after it has listened for the time of a lease', async (t) => {
   const { clock, nodes, raised } = opened(t, [2, 2, 2]);
   for (const { heartbeat } of nodes) heartbeat.start();
   nodes[0]!.lead();
   await pass(clock, leaseMs);
-  t.same(await raised(), [], 'somebody may be there who was not heard yet');
+  t.same(await raised(), [], 'a live node may not have been heard yet');
   await pass(clock, 4 * leaseRenewMs);
   t.same(await raised(), [2]);
   t.same(
@@ -160,7 +160,7 @@ test('once all nodes read the next level the one that leads raises it, after it 
   t.same(await raised(), [2], 'nothing is left to raise');
 });
 
-test('while a node lives that does not read it the level stays, and rises once that node has left or is not heard any more', async (t) => {
+test('a live node that does not read the next level prevents it until it leaves or is silent', async (t) => {
   for (const end of ['stop', 'die'] as const) {
     let isCut = false;
     const { clock, nodes, raised, log } = opened(t, [2]);
@@ -190,7 +190,7 @@ test('while a node lives that does not read it the level stays, and rises once t
   }
 });
 
-test('who does not lead raises nothing, nor who leads no more', async (t) => {
+test('a follower raises nothing, nor does a deposed leader', async (t) => {
   const { clock, nodes, raised } = opened(t, [2, 2]);
   for (const { heartbeat } of nodes) heartbeat.start();
   await pass(clock, 4 * leaseMs);
@@ -204,7 +204,7 @@ test('who does not lead raises nothing, nor who leads no more', async (t) => {
   t.same(await raised(), [2]);
 });
 
-test('who does not hear its own word back raises nothing: it would not hear others either', async (t) => {
+test('a node that does not receive its own heartbeat raises nothing: it would not receive others either', async (t) => {
   let isStalled = true;
   const through = (log: EventLog): EventLog =>
     altered(log, {
@@ -225,7 +225,7 @@ test('who does not hear its own word back raises nothing: it would not hear othe
   t.same(await raised(), [2]);
 });
 
-test('a log that does not answer puts it off, and what was heard before that counts no more', async (t) => {
+test('an unavailable log postpones it, and earlier heartbeats no longer count', async (t) => {
   let isAway = true;
   const through = (log: EventLog): EventLog =>
     altered(log, { head: async () => (isAway ? Promise.reject(new Error('away')) : log.head()) });
@@ -240,7 +240,7 @@ test('a log that does not answer puts it off, and what was heard before that cou
   t.same([await raised(), nodes[0]!.errors], [[2], []]);
 });
 
-test('a heartbeat goes on behind what landed unanswered, and ends with a word', async (t) => {
+test('a heartbeat continues after an append without a reply, and ends with a farewell', async (t) => {
   const [log, clock] = [new MemoryLog(), new FakeClock()];
   let lost = 2;
   const heartbeat = new Heartbeat({

@@ -5,9 +5,9 @@ import { OwnersStage, ownedBy } from './owners-stage.ts';
 import type { Shown } from '../../support/writing.ts';
 
 /**
- * Drawn graphs of owners, cycles and all, of which some are deleted in drawn ways, with two who both believe to lead and a
- * restart in between. In the end: nobody is left whose owners are all gone, nobody names one who is gone, nobody is half
- * deleted, and whoever was let go or never named an owner who went is still there.
+ * Random graphs of owners, cycles included, of which some are deleted in random ways, with two presumed leaders and a
+ * restart in between. In the end no object is left with deleted owners only, no reference names a deleted owner, no
+ * object is half deleted, and orphaned or unrelated objects still exist.
  */
 const runs = Number(process.env['PBT_RUNS'] ?? 60);
 const objects = 6;
@@ -15,7 +15,7 @@ const propagation = fc.constantFrom('Background' as const, 'Foreground' as const
 const edge = fc.record({ from: fc.nat(objects - 1), to: fc.nat(objects - 1), blockOwnerDeletion: fc.boolean() });
 const deletion = fc.record({ of: fc.nat(objects - 1), propagation, restart: fc.boolean(), settle: fc.boolean() });
 
-test('whoever owns whom and whatever is deleted how, what is left has a living owner, or never had one that went', async (t) => {
+test('in any graph and for any deletions every remaining object has a living owner, or never had a deleted one', async (t) => {
   const edgesDrawn = fc.array(edge, { maxLength: 10 });
   const deletionsDrawn = fc.array(deletion, { minLength: 1, maxLength: 4 });
   await fc.assert(
@@ -68,13 +68,14 @@ function checkSettled(stage: OwnersStage): void {
   } of left) {
     if (deletionTimestamp !== undefined) throw new Error(`${name} is half deleted`);
     const gone = ownerReferences.filter(({ uid }) => !uids.has(uid));
-    if (gone.length > 0) throw new Error(`${name} names ${gone.map((owner) => owner.name).join(', ')}, who is gone`);
+    if (gone.length > 0)
+      throw new Error(`${name} names ${gone.map((owner) => owner.name).join(', ')}, which is deleted`);
   }
 }
 
 type Edge = { readonly from: number; readonly to: number };
 
-/** Whoever has no way to one that was deleted is untouched. */
+/** Objects without a path to a deleted one are unchanged. */
 function checkKept(stage: OwnersStage, edges: readonly Edge[], deletions: readonly { readonly of: number }[]): void {
   const reached = new Set(deletions.map(({ of }) => of));
   // A set that grows while it is walked is walked to its new end.

@@ -35,7 +35,7 @@ export class OwnersStage {
   readonly models: ObjectModels;
   readonly errors: unknown[] = [];
   serving: readonly ResourceType[] = [widgets];
-  /** Those who lead from now on pause wherever they may. */
+  /** Leaders from now on pause wherever they may. */
   isSlow = false;
   readonly #execute: Execute;
   #running: Running[] = [];

@@ -1,4 +1,4 @@
-/** A role's status says which of the roles it names are missing, whoever tells it and however often they are stopped. */
+/** A role's status lists missing roles that it names, for any leader and any interruption. */
 import { test, type Test } from 'tap';
 
 import { missingRoleGraceMs } from '../../../reconcilers/platform/platform-limits.ts';
@@ -27,7 +27,7 @@ async function opened(t: Test): Promise<AccountStage> {
   return stage;
 }
 
-test('what is missing is told after a while, what has come at once, and what was never missing not at all', async (t) => {
+test('a missing role is reported after a while, a new one at once, and one that was never missing not at all', async (t) => {
   const stage = await opened(t);
   stage.lead(['role-health', 'collector']);
   await stage.settle();
@@ -66,7 +66,7 @@ test('what is missing is told after a while, what has come at once, and what was
   t.same(stage.errors, []);
 });
 
-test('stopped before or after its write, the next leader tells it alike; two leaders tell it once', async (t) => {
+test('after a stop before or after its write the next leader reports the same; two leaders report it once', async (t) => {
   const ends: readonly (End | undefined)[] = [{ atWrite: 1, isMade: false }, { atWrite: 1, isMade: true }, undefined];
   for (const end of ends) {
     const stage = await opened(t);
@@ -88,7 +88,7 @@ test('stopped before or after its write, the next leader tells it alike; two lea
   }
 });
 
-test('of a role that is changed while it is judged the new one is told, and nothing of what was changed is lost', async (t) => {
+test('a role changed during the step is reported in its new state, and no change is lost', async (t) => {
   const stage = await opened(t);
   const leader = stage.lead(['role-health']);
   let isLate = false;

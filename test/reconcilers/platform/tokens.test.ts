@@ -1,4 +1,4 @@
-/** Tokens tell that they have expired, and go with their user: whoever has the name next has none of them. */
+/** Tokens report their expiry, and are deleted with their user: a new user of that name has none of them. */
 import { test, type Test } from 'tap';
 
 import type { Subject } from '../../../src/command/subject.ts';
@@ -28,7 +28,7 @@ const names = ({ access: { models }, access }: AccountStage): readonly string[] 
     .flat()
     .sort();
 
-test('a token is called expired when its time has come, and not before', async (t) => {
+test('a token is reported as expired after its time, and not before', async (t) => {
   const stage = await opened(t);
   stage.lead(parts);
   await stage.settle();
@@ -39,15 +39,15 @@ test('a token is called expired when its time has come, and not before', async (
     ['anns-hour', 'bens-hour', 'anns'].map((name) => phase(stage, name)),
     ['expired', 'expired', undefined],
   );
-  t.equal(names(stage).length, 4, 'it stays, so that one can see what it was');
+  t.equal(names(stage).length, 4, 'it is kept for inspection');
   t.same(
     await stage.history('personalaccesstokens', 'anns-hour'),
     ['ObjectCreated', 'ObjectUpdated'],
-    'and is told once',
+    'and is reported once',
   );
 });
 
-test('what was changed while a step was decided is looked at again', async (t) => {
+test('a token changed during a step is checked again', async (t) => {
   const stage = await opened(t);
   const leader = stage.lead(parts);
   await stage.settle();
@@ -86,7 +86,7 @@ test('what was changed while a step was decided is looked at again', async (t) =
   t.same(names(stage), ['bens', 'bens-hour']);
 });
 
-test('stopped before or after any of its writes, the next leader ends it alike', async (t) => {
+test('after a stop before or after any of its writes the next leader completes the work', async (t) => {
   for (const end of Array.from({ length: 8 }, (_, place): End => ({
     atWrite: 1 + (place >> 1),
     isMade: place % 2 === 1,
@@ -107,7 +107,7 @@ test('stopped before or after any of its writes, the next leader ends it alike',
   }
 });
 
-test('two leaders do it once', async (t) => {
+test('two leaders complete it once', async (t) => {
   const stage = await opened(t);
   for (let leaders = 0; leaders < 2; leaders += 1) stage.lead(parts);
   await stage.pass(hour + 1_000);
@@ -123,7 +123,7 @@ test('two leaders do it once', async (t) => {
   t.same(stage.errors, []);
 });
 
-test("a user made anew has none of the former one's tokens, and keeps their own", async (t) => {
+test("a user created again has none of the old one's tokens, and keeps their own", async (t) => {
   for (const isLed of [false, true]) {
     const stage = await opened(t);
     const leader = stage.lead(parts);
@@ -140,7 +140,7 @@ test("a user made anew has none of the former one's tokens, and keeps their own"
   }
 });
 
-test("who is disabled, renamed or given another password keeps their tokens; nobody's are left alone", async (t) => {
+test('a user that is disabled, renamed or has a new password keeps their tokens; tokens of no user are left alone', async (t) => {
   const stage = await opened(t);
   stage.lead(parts);
   const ghost: Subject = { kind: 'user', name: 'ghost', credential: { kind: 'password', uid: 'never' } };

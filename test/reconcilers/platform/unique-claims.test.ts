@@ -33,7 +33,7 @@ async function standing({ access: { log } }: AccountStage, claim: StreamName): P
   return last === undefined ? undefined : decodeEvent(last).event.type;
 }
 
-/** The claim of a write that came to nothing: who made it died before they sent the append. */
+/** The claim of a failed write: its writer died before the append. */
 async function abandoned(stage: AccountStage, holder: string): Promise<StreamName> {
   const claim = await claimOfA(stage);
   shown(await stage.as().patch('widgets', 'a', { spec: { serial: 's2' } }));
@@ -61,7 +61,7 @@ async function abandoned(stage: AccountStage, holder: string): Promise<StreamNam
   return claim;
 }
 
-test('what was moved from, or removed with its object, is released; what is held is not', async (t) => {
+test('the values of moved and removed objects are released; held ones are not', async (t) => {
   const stage = await opened(t);
   stage.lead(['claims', 'collector']);
   const first = await claimOfA(stage);
@@ -76,12 +76,12 @@ test('what was moved from, or removed with its object, is released; what is held
   t.equal(await standing(stage, second), 'ValueReleased');
   shown(await create(stage, 'a', 's2'));
   await stage.settle();
-  t.equal(await standing(stage, second), 'ValueClaimed', 'made anew, it holds what it claims');
+  t.equal(await standing(stage, second), 'ValueClaimed', 'created again, it holds its claimed value');
   t.equal(verdict(await create(stage, 'b', 's2')), 'unique-value-taken');
   t.same(stage.errors, []);
 });
 
-test('a claim that nothing came of is released by a start, its append given its time and fenced', async (t) => {
+test('a claim of a failed write is released at a start, after its append is waited for and fenced', async (t) => {
   const stage = await opened(t);
   const claim = await abandoned(stage, 'ghost');
   stage.lead(['claims']);
@@ -96,7 +96,7 @@ test('a claim that nothing came of is released by a start, its append given its 
   t.same(stage.errors, []);
 });
 
-test('stopped before or after any of its appends, the next leader ends it alike, as two do at once', async (t) => {
+test('after a stop before or after any of its appends the next leader completes the work, as two do at once', async (t) => {
   const ends: readonly (End | undefined)[] = [
     { atWrite: 1, isMade: false },
     { atWrite: 1, isMade: true },
@@ -118,12 +118,12 @@ test('stopped before or after any of its appends, the next leader ends it alike,
     t.equal(await standing(stage, claim), 'ValueReleased');
     t.same(await stage.history('widgets', 'ghost'), ['NameFenced']);
     t.equal(verdict(await create(stage, 'b', 's1')), 'ok');
-    t.equal(verdict(await create(stage, 'c', 's2')), 'unique-value-taken', 'what is held stays held');
+    t.equal(verdict(await create(stage, 'c', 's2')), 'unique-value-taken', 'a held value stays held');
     t.same(stage.errors, []);
   }
 });
 
-test('a value that is taken back while its release is decided is not released', async (t) => {
+test('a value claimed again while its release is decided is not released', async (t) => {
   const stage = await opened(t);
   const claim = await claimOfA(stage);
   const leader = stage.lead(['claims']);
@@ -159,7 +159,7 @@ test('a value that is taken back while its release is decided is not released', 
   t.equal(verdict(await create(stage, 'b', 's2')), 'ok');
 });
 
-test('an append that lands while its fence is decided counts, and keeps the value', async (t) => {
+test('an append that succeeds while its fence is decided keeps the value', async (t) => {
   const stage = await opened(t);
   const claim = await abandoned(stage, 'ghost');
   const leader = stage.lead(['claims']);
@@ -188,7 +188,7 @@ test('an append that lands while its fence is decided counts, and keeps the valu
   t.equal(verdict(await create(stage, 'b', 's1')), 'unique-value-taken');
 });
 
-test('what was looked through once is not read again, claims or none', async (t) => {
+test('a scanned stream is not read again, with or without claims', async (t) => {
   const stage = await opened(t);
   const { log, models } = stage.access;
   const asked: { readonly after: bigint; readonly events: number }[] = [];
@@ -214,6 +214,6 @@ test('what was looked through once is not read again, claims or none', async (t)
   t.equal(asked.at(-1)?.after, models.position(), 'it is asked what came since');
   const claim = await abandoned(stage, 'ghost');
   await stage.pass(claimSweepMs + 3 * claimPendingWaitMs, 1_000);
-  t.equal(await standing(stage, claim), 'ValueReleased', 'what was claimed since is found');
+  t.equal(await standing(stage, claim), 'ValueReleased', 'a later claim is found');
   t.same(stage.errors, []);
 });

@@ -77,7 +77,7 @@ export class UniqueNode {
   readonly declarer: Declarer;
   readonly heartbeat: Heartbeat;
   readonly uniqueness: Uniqueness;
-  /** What was told, in order. */
+  /** Reported steps, in order. */
   readonly told: string[] = [];
   readonly errors: unknown[] = [];
 

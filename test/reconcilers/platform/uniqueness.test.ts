@@ -1,4 +1,7 @@
-/** Indexes that become unique: nodes are drained, what is stored is claimed for at its head, and the log says when nothing is left. */
+/**
+ * Indexes that become unique: nodes are drained, stored values are claimed at their objects' heads, and then the log
+ * records the enforcement.
+ */
 import { test } from 'tap';
 
 import { uniquenessRetryMs } from '../../../reconcilers/platform/platform-limits.ts';
@@ -11,7 +14,7 @@ import { computed, plain, unique, UniqueStage } from './uniqueness-stage.ts';
 
 const until = leaseMs + 4 * leaseRenewMs;
 
-test('a type of which nothing stands is enforced as it is declared, without another event', async (t) => {
+test('a type without objects is enforced at its declaration, without another event', async (t) => {
   const stage = await UniqueStage.open(t, { types: [unique] });
   stage.one.lead();
   await stage.declare(unique);
@@ -21,7 +24,7 @@ test('a type of which nothing stands is enforced as it is declared, without anot
   t.same([await stage.enforcements(), await stage.history('a'), stage.one.told], [[], ['ObjectCreated'], []]);
 });
 
-test('what was stored before is claimed for at its head, once; then the log says that the index is enforced', async (t) => {
+test("stored values are claimed at their objects' heads, once; then the log records that the index is enforced", async (t) => {
   const stage = await UniqueStage.open(t, { types: [plain] });
   stage.one.lead();
   await stage.declare(plain);
@@ -42,7 +45,7 @@ test('what was stored before is claimed for at its head, once; then the log says
   stage.one.lead(false);
   stage.one.lead();
   await stage.rest();
-  t.equal((await stage.events()).length, before, 'whoever leads next has nothing to do');
+  t.equal((await stage.events()).length, before, 'the next leader has nothing to do');
   t.equal(
     verdict(await stage.one.door.write(merge({ spec: { serial: 'w1' } }, { name: 'w0' }), {}, unique)),
     'unique-value-taken',
@@ -50,7 +53,7 @@ test('what was stored before is claimed for at its head, once; then the log says
   t.same(stage.one.errors, []);
 });
 
-test('duplicates are named and keep the index from being enforced, until they have another value or their holder has gone', async (t) => {
+test('duplicates are named and prevent the enforcement, until their value changes or their holder is deleted', async (t) => {
   const stage = await UniqueStage.open(t, { types: [plain] });
   stage.one.lead();
   await stage.declare(plain);
@@ -76,7 +79,7 @@ test('duplicates are named and keep the index from being enforced, until they ha
   t.same(stage.one.errors, []);
 });
 
-test('what holds its claims already is not rewritten: the index is computed by another function, or nothing was declared before', async (t) => {
+test('objects with claims are not rewritten: the index function is another one, or nothing was declared before', async (t) => {
   const stage = await UniqueStage.open(t, { types: [unique] });
   await stage.write('a', 's');
   stage.one.lead();
@@ -94,7 +97,7 @@ test('what holds its claims already is not rewritten: the index is computed by a
   t.equal(stage.one.told.at(-1), 'claiming b spec.serial a', 'that its event says so is not enough');
 });
 
-test('an index that is made plain and unique again is claimed for anew', async (t) => {
+test('an index that becomes plain and unique again is claimed again', async (t) => {
   const stage = await UniqueStage.open(t, { types: [unique] });
   stage.one.lead();
   await stage.declare(unique);
@@ -114,7 +117,7 @@ test('an index that is made plain and unique again is claimed for anew', async (
   t.same([await stage.claimant('s'), await stage.claimant('t')], ['a', 'b']);
 });
 
-test('an index that is made plain before it is enforced is left alone', async (t) => {
+test('an index that becomes plain before its enforcement is left alone', async (t) => {
   const stage = await UniqueStage.open(t, { types: [plain] });
   stage.one.lead();
   await stage.declare(plain);
@@ -127,7 +130,7 @@ test('an index that is made plain before it is enforced is left alone', async (t
   for (const name of ['a', 'b']) shown(await stage.one.door.write(merge({ spec: { size: 1 } }, { name }), {}, plain));
 });
 
-test('a late create takes the index back: its value is claimed for it, or it is a duplicate', async (t) => {
+test('a late create revokes the enforcement: its value is claimed, or it is a duplicate', async (t) => {
   const stage = await UniqueStage.open(t, { types: [plain] });
   const late: LateWrite[] = [];
   t.teardown(
@@ -155,7 +158,7 @@ test('a late create takes the index back: its value is claimed for it, or it is 
   );
 });
 
-test('nothing is claimed for before every live node is drained; one that is not heard any more is not waited for', async (t) => {
+test('claims begin once every live node is drained; a silent one is not waited for', async (t) => {
   let isCut = false;
   const cut = (log: EventLog): EventLog =>
     altered(log, {
@@ -183,7 +186,7 @@ test('nothing is claimed for before every live node is drained; one that is not 
   t.same(await stage.history('a'), ['ObjectCreated', 'NameFenced']);
 });
 
-test('a live node that has folded the declaration is drained, and so is one that has an older one', async (t) => {
+test('a live node that has folded the declaration is drained, and so is one with an older one', async (t) => {
   const stage = await UniqueStage.open(t, { types: [plain, plain] });
   for (const { heartbeat } of stage.nodes) heartbeat.start();
   stage.one.lead();
@@ -191,12 +194,12 @@ test('a live node that has folded the declaration is drained, and so is one that
   await stage.write('a', 's');
   await stage.declare(unique);
   await stage.pass(leaseMs);
-  t.notOk(stage.one.isEnforced, 'somebody may be there who was not heard yet');
+  t.notOk(stage.one.isEnforced, 'a live node may not have been heard yet');
   await stage.pass(until);
   t.ok(stage.nodes.every(({ isEnforced }) => isEnforced));
 });
 
-test('an append of unknown outcome is fenced by the node that sent it, before it is drained', async (t) => {
+test('the node that sent an append of unknown outcome fences it before it is drained', async (t) => {
   let isLost = false;
   const losing = (log: EventLog): EventLog =>
     altered(log, {
@@ -236,7 +239,7 @@ test('an append of unknown outcome is fenced by the node that sent it, before it
   t.same([stage.one.isEnforced, await stage.history('lost')], [true, ['NameFenced']]);
 });
 
-test('whoever leads next goes on, whichever step the last one died in, and rewrites nothing twice', async (t) => {
+test('the next leader resumes after a death in any step, and rewrites nothing twice', async (t) => {
   for (const dies of ['pending', 'claiming', 'enforcing'] as const) {
     let isDead = false;
     let appends = 0;
@@ -270,7 +273,7 @@ test('whoever leads next goes on, whichever step the last one died in, and rewri
   }
 });
 
-test('a log that fails puts it off', async (t) => {
+test('a failing log postpones it', async (t) => {
   let fails = 3;
   const failing = (log: EventLog): EventLog =>
     altered(log, {
