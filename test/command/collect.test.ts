@@ -18,13 +18,13 @@ const leaving = widget({
 });
 const events = [created(widget({ spec: { title: 'One', serial: 's' } })), marked(leaving)];
 
-behaviour('a marked object without finalizers is removed, and holds nothing any more', (given) => {
+behaviour('a marked object without finalizers is removed, and holds no values', (given) => {
   given(...events)
     .when(collect())
     .then(deleted({ ...leaving, metadata: { ...leaving.metadata, version: 2 } }));
 });
 
-behaviour('an object that is not marked, or held back by a finalizer, stays', (given) => {
+behaviour('an object without a mark, or with a finalizer, stays', (given) => {
   given(created()).when(collect()).thenRejected('precondition-failed');
   const held = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now, finalizers: ['f'] } });
   given(created(), marked(held)).when(collect()).thenRejected('precondition-failed');
@@ -40,7 +40,7 @@ behaviour('only the object that was marked is removed, not its successor', (give
     .thenRejected('not-found');
 });
 
-behaviour('a fence keeps an object as it was, marked or not', (given) => {
+behaviour('a fence keeps an object unchanged, marked or not', (given) => {
   const fence = { ...leaving, metadata: { ...leaving.metadata, version: 2 } };
   given(...events, fenced(fence))
     .when(collect())

@@ -27,13 +27,13 @@ import {
 /** What a create of `w1` stores: the server's metadata, then the client's. */
 const fresh = { uid: drawnUid, creationTimestamp: now };
 
-behaviour('a create stores what the client sent under metadata of the server', (given) => {
+behaviour("a create stores the client's members under metadata of the server", (given) => {
   given()
     .when(create(body({ spec: { title: 'One', size: 3, serial: 's', tags: ['a', 'b'] } })))
     .then(created(widget({ metadata: fresh, spec: { title: 'One', size: 3, serial: 's', tags: ['a', 'b'] } })));
 });
 
-behaviour('whatever the client says of server-managed metadata is replaced', (given) => {
+behaviour('server-managed metadata in the body is replaced', (given) => {
   const claimed = {
     uid: 'mine',
     version: 41,
@@ -49,7 +49,7 @@ behaviour('whatever the client says of server-managed metadata is replaced', (gi
     .then(created(widget({ metadata: fresh })));
 });
 
-behaviour('a create fills in apiVersion and kind, and takes no others', (given) => {
+behaviour('a create adds missing apiVersion and kind, and accepts no others', (given) => {
   given()
     .when(create({ metadata: { name: 'w1' }, spec: { title: 'One' } }))
     .then(created(widget({ metadata: fresh })));
@@ -65,7 +65,7 @@ behaviour('a create fills in apiVersion and kind, and takes no others', (given) 
     .thenRejected('bad-request');
 });
 
-behaviour('a create that sets a resourceVersion is an export sent by mistake', (given) => {
+behaviour('a create that sets a resourceVersion is refused: it is an exported object', (given) => {
   given()
     .when(create(body({ metadata: { resourceVersion: '7' } })))
     .thenRejected('bad-request');
@@ -92,7 +92,7 @@ behaviour('a create that sets a resourceVersion is an export sent by mistake', (
     .then(created(widget({ metadata: fresh })));
 });
 
-behaviour('a name that is taken is refused before the body is judged, and after it is read', (given) => {
+behaviour('a taken name is refused before the body is checked, and after it is read', (given) => {
   given(created())
     .when(create(body()))
     .thenRejected('already-exists')
@@ -111,7 +111,7 @@ behaviour('a name that is taken is refused before the body is judged, and after 
     .thenRejected('bad-request');
 });
 
-behaviour('a name created again goes on numbering, under another uid and generation 1', (given) => {
+behaviour('a name created again continues its numbering, with another uid and generation 1', (given) => {
   const last = widget({ metadata: { version: 2, generation: 4 } });
   given(created(), deleted(last))
     .when(create(body()))
@@ -121,7 +121,7 @@ behaviour('a name created again goes on numbering, under another uid and generat
     .then(created(widget({ metadata: { ...fresh, version: 1 } })));
 });
 
-behaviour('generateName stands for a missing or empty name, and is completed with what was drawn', (given) => {
+behaviour('generateName replaces a missing or empty name, and is completed with the drawn characters', (given) => {
   const generated = widget({ metadata: { ...fresh, name: 'job-x7k2p', generateName: 'job-' } });
   const { name: _name, ...metadata } = { ...generated.metadata };
   for (const name of [null, ''])
@@ -179,7 +179,7 @@ behaviour('a name is lowercase letters, digits and hyphens, at most 253 of them'
     .thenRejected('invalid', '/metadata/name');
 });
 
-behaviour('every broken rule is told at once, of metadata and of the schema', (given) => {
+behaviour('all violations are reported at once, of metadata and of the schema', (given) => {
   const metadata = {
     name: 'w1',
     version: -1,
@@ -215,7 +215,7 @@ behaviour('every broken rule is told at once, of metadata and of the schema', (g
     );
 });
 
-behaviour('no more violations are told than the bound', (given) => {
+behaviour('the number of reported violations is bounded', (given) => {
   const labels = Object.fromEntries(
     Array.from({ length: labelsPerObjectMax }, (_, place) => [`-${String(place)}`, 'x']),
   );
@@ -413,14 +413,14 @@ behaviour('dropping unknown fields mends nothing else', (given) => {
 
 const open = widgetType({ schema: { type: 'object', additionalProperties: true } });
 
-behaviour("a type that takes any member keeps them, after the platform's own", (given) => {
+behaviour("a type that accepts any member keeps them, after the platform's own", (given) => {
   const more = { data: { metadata: { name: 'inner' } }, object: 1 };
   given()
     .when(create({ ...more, ...body(more) }), { type: open })
     .then(created(widget({ metadata: fresh, spec: { title: 'One' }, ...more })));
 });
 
-behaviour('a member that would stand before apiVersion in the stored text is refused', (given) => {
+behaviour('a member that would precede apiVersion in the stored text is refused', (given) => {
   given()
     .when(create(body({ 0: { metadata: {} } })), { type: open })
     .thenRejected('invalid', '/0');
@@ -429,7 +429,7 @@ behaviour('a member that would stand before apiVersion in the stored text is ref
     .then(created(widget({ metadata: fresh, '00': 1, '-1': 2 })));
 });
 
-behaviour('status is stored with the rest, unless the type keeps it apart', (given) => {
+behaviour('status is stored with the rest, unless the type has a status subresource', (given) => {
   const sent = body({ status: { phase: 'Ready' } });
   given()
     .when(create(sent))
@@ -439,7 +439,7 @@ behaviour('status is stored with the rest, unless the type keeps it apart', (giv
     .then(created(widget({ metadata: fresh })));
 });
 
-behaviour('a status that is dropped is not judged', (given) => {
+behaviour('a dropped status is not validated', (given) => {
   given()
     .when(create(body({ status: { phase: 7 } })))
     .thenRejected('invalid', '/status/phase');
@@ -448,7 +448,7 @@ behaviour('a status that is dropped is not judged', (given) => {
     .then(created(widget({ metadata: fresh })));
 });
 
-behaviour('what an index cannot take is refused at the index', (given) => {
+behaviour('a value that an index refuses is reported at the index', (given) => {
   const long = 'x'.repeat(indexValueBytesMax);
   given()
     .when(create(body({ spec: { title: 'One', serial: long } })))

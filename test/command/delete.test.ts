@@ -25,7 +25,7 @@ behaviour('a DELETE marks the object, which stays', (given) => {
     .then(marked({ ...stored, metadata: { ...stored.metadata, version: 1, generation: 2, deletionTimestamp: now } }));
 });
 
-behaviour('an object that nothing holds is marked and removed at once', (given) => {
+behaviour('an object without finalizers is marked and removed at once', (given) => {
   const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } });
   given(created())
     .when(remove())
@@ -36,12 +36,12 @@ behaviour('an object that nothing holds is marked and removed at once', (given) 
     .then(...removed(widget({ metadata: { version: 3, generation: 3, deletionTimestamp: now } })));
 });
 
-behaviour('a second DELETE changes nothing, the timestamp least of all', (given) => {
+behaviour('a second DELETE changes nothing, least of all the timestamp', (given) => {
   const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: '2026-01-01T12:00:00.000Z' } });
   given(created(), marked(leaving)).when(remove()).thenNothing(leaving);
 });
 
-behaviour('a DELETE of what is not there is refused', (given) => {
+behaviour('a DELETE of a missing object is refused', (given) => {
   given().when(remove()).thenRejected('not-found');
   given(created(), deleted(widget({ metadata: { version: 1 } })))
     .when(remove({ ifMatch: [0] }))
@@ -49,7 +49,7 @@ behaviour('a DELETE of what is not there is refused', (given) => {
   given(fenced()).when(remove()).thenRejected('not-found');
 });
 
-behaviour('a DELETE may name the uid, the position and the versions it means', (given) => {
+behaviour('a DELETE may require the uid, the position and the versions', (given) => {
   const expected = removed(widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } }));
   const position = positionOf(0).toString();
   for (const preconditions of [
@@ -97,7 +97,7 @@ behaviour('a marked object still holds its unique values, a removed one does not
     .then(...removed(widget({ metadata: leaving, spec })));
 });
 
-behaviour('an object that its type no longer takes can be deleted all the same', (given) => {
+behaviour('an object that its type no longer accepts can still be deleted', (given) => {
   const stored = widget({ spec: { title: 'One', serial: 's', free: 'x'.repeat(2_000) } });
   const leaving = widget({
     metadata: { version: 1, generation: 2, deletionTimestamp: now },
@@ -126,7 +126,7 @@ const leavingWith = (...finalizers: readonly string[]) =>
   marked(widget({ metadata: { ...leavingMetadata, finalizers } }));
 const goneAtOnce = removed(widget({ metadata: leavingMetadata }));
 
-behaviour('a propagation policy becomes the finalizer that Kubernetes knows it by', (given) => {
+behaviour("a propagation policy becomes Kubernetes' finalizer for it", (given) => {
   given(created())
     .when(remove({}, 'w1', 'Background'))
     .then(...goneAtOnce);
@@ -138,7 +138,7 @@ behaviour('a propagation policy becomes the finalizer that Kubernetes knows it b
     .then(leavingWith('foregroundDeletion'));
 });
 
-behaviour('a policy takes the place of what the finalizers said, and leaves all others', (given) => {
+behaviour('a policy replaces the one of the finalizers, and keeps all others', (given) => {
   const held = (...finalizers: readonly string[]) => created(widget({ metadata: { finalizers } }));
   given(held('f', 'orphan'))
     .when(remove({}, 'w1', 'Foreground'))
@@ -154,20 +154,20 @@ behaviour('a policy takes the place of what the finalizers said, and leaves all 
     .then(leavingWith('orphan', 'f'));
 });
 
-behaviour("without a policy an object's own finalizers stand", (given) => {
+behaviour("without a policy an object's own finalizers decide", (given) => {
   given(created(widget({ metadata: { finalizers: ['orphan', 'f'] } })))
     .when(remove())
     .then(leavingWith('orphan', 'f'));
 });
 
-behaviour('a policy of a second DELETE comes too late', (given) => {
+behaviour('a policy of a second DELETE has no effect', (given) => {
   const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } });
   given(created(), marked(leaving))
     .when(remove({}, 'w1', 'Foreground'))
     .thenNothing(leaving);
 });
 
-behaviour('what the platform does before an object goes holds it, once', (given) => {
+behaviour('a finalizer of the platform is added once', (given) => {
   const strategy = {
     complete: () => {
       throw new Error('a mark completes nothing');

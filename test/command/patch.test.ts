@@ -18,7 +18,7 @@ import {
   widgetsWithStatus,
 } from '../support/given.ts';
 
-behaviour('a merge patch changes what it names', (given) => {
+behaviour('a merge patch changes the named members', (given) => {
   const stored = widget({ metadata: { labels: { a: '1', b: '2' } }, spec: { title: 'One', size: 1, tags: ['x'] } });
   given(created(stored))
     .when(merge({ metadata: { labels: { a: null, c: '3' } }, spec: { size: null, tags: ['y'] } }))
@@ -32,7 +32,7 @@ behaviour('a merge patch changes what it names', (given) => {
     );
 });
 
-behaviour('a JSON patch changes what it names', (given) => {
+behaviour('a JSON patch changes the named members', (given) => {
   given(created(widget({ spec: { title: 'One', tags: ['x'] } })))
     .when(
       jsonPatch([
@@ -51,7 +51,7 @@ behaviour('a JSON patch changes what it names', (given) => {
     );
 });
 
-behaviour('a patch that comes to what is stored appends nothing', (given) => {
+behaviour('a patch that results in the stored object appends nothing', (given) => {
   for (const command of [
     merge({}),
     merge({ spec: { title: 'One' } }),
@@ -64,7 +64,7 @@ behaviour('a patch that comes to what is stored appends nothing', (given) => {
   }
 });
 
-behaviour('a patch of what is not there is refused', (given) => {
+behaviour('a patch of a missing object is refused', (given) => {
   given().when(merge({})).thenRejected('not-found');
   given()
     .when(jsonPatch([{ op: 'nonsense' }]))
@@ -90,7 +90,7 @@ behaviour('server-managed metadata is restored after a patch', (given) => {
     .thenNothing(leaving);
 });
 
-behaviour('a patch cannot make the object another', (given) => {
+behaviour('a patch cannot change the identity of the object', (given) => {
   for (const patch of [
     { metadata: { name: 'w2' } },
     { kind: 'Gadget' },
@@ -105,7 +105,7 @@ behaviour('a patch cannot make the object another', (given) => {
 });
 
 behaviour(
-  'a version, position or uid that a patch sets is a precondition; what it leaves alone, removes or empties is none',
+  'a version, position or uid set by a patch is a precondition; an unset, removed or empty one is none',
   (given) => {
     const events = [created(), updated(widget({ metadata: { version: 1, labels: { a: '1' } } }))];
     const expected = updated(
@@ -152,7 +152,7 @@ behaviour(
   },
 );
 
-behaviour('a failed test and a missing path are invalid, a patch that is none is malformed', (given) => {
+behaviour('a failed test and a missing path are invalid, a text that is no patch is malformed', (given) => {
   given(created())
     .when(jsonPatch([{ op: 'test', path: '/spec/title', value: 'Two' }]))
     .thenRejected('invalid', '')
@@ -180,7 +180,7 @@ behaviour('a failed test and a missing path are invalid, a patch that is none is
       .thenRejected('invalid', '');
 });
 
-behaviour('a malformed patch comes before preconditions, one that cannot be applied after them', (given) => {
+behaviour('a malformed patch is refused before preconditions, an inapplicable one after them', (given) => {
   const none = { preconditions: { ifMatch: [7] } };
   given(created())
     .when(jsonPatch([{ op: 'nonsense' }], none))
@@ -269,7 +269,7 @@ behaviour('with a status subresource each path patches its own part', (given) =>
     );
 });
 
-behaviour('unknown fields that a patch brings are treated as asked', (given) => {
+behaviour('unknown fields added by a patch are treated as requested', (given) => {
   const patch = merge({ spec: { odd: 1, title: 'Two' } });
   const expected = updated(widget({ metadata: { version: 1, generation: 2 }, spec: { title: 'Two' } }));
   given(created()).when(patch).thenRejected('invalid', '/spec/odd');
@@ -301,7 +301,7 @@ behaviour('patches that grow out of bounds are refused before they have grown', 
     .thenDetail(/nests deeper/u);
 });
 
-behaviour('members named as inherited ones reach nothing that is inherited', (given) => {
+behaviour('members named as inherited ones reach nothing inherited', (given) => {
   given(created())
     .when(
       merge(
@@ -323,7 +323,7 @@ behaviour('members named as inherited ones reach nothing that is inherited', (gi
     .thenRejected('invalid', '');
 });
 
-behaviour('a body as a merge patch is the object it shows', (given) => {
+behaviour('a body as a merge patch results in the same object', (given) => {
   given(created())
     .when(merge(body({ metadata: { version: 0, uid } })))
     .thenNothing(widget());

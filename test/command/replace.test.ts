@@ -21,7 +21,7 @@ import {
 
 const two = { spec: { title: 'Two' } };
 
-behaviour("a PUT replaces what the client may say and keeps what is the server's", (given) => {
+behaviour("a PUT replaces the client's members and keeps the server's", (given) => {
   const before = widget({
     metadata: {
       generateName: 'w',
@@ -43,7 +43,7 @@ behaviour("a PUT replaces what the client may say and keeps what is the server's
     .then(updated(widget({ metadata: { generateName: 'w', version: 1, generation: 2, labels: { b: '2' } }, ...two })));
 });
 
-behaviour('a PUT of what is not there is refused, whatever its body', (given) => {
+behaviour('a PUT of a missing object is refused, with any body', (given) => {
   given().when(put(body())).thenRejected('not-found').thenDetail('widgets.example.com "w1" not found');
   given()
     .when(put({ kind: 'Gadget' }))
@@ -77,7 +77,7 @@ behaviour('a PUT carries the name, apiVersion and kind of its path', (given) => 
     .thenDetail(/lacks kind/u);
 });
 
-behaviour('a PUT of what is stored appends nothing, however its members are ordered', (given) => {
+behaviour('a PUT of the stored object appends nothing, in any order of its members', (given) => {
   const stored = widget({
     metadata: { labels: { a: '1', b: '2' }, finalizers: ['f'] },
     spec: { title: 'One', size: 1 },
@@ -104,7 +104,7 @@ behaviour('the order of elements counts', (given) => {
     .then(updated(widget({ metadata: { version: 1, generation: 2 }, spec: { title: 'One', tags: ['b', 'a'] } })));
 });
 
-behaviour('generation grows with what is desired, not with metadata or status', (given) => {
+behaviour('generation increases with the desired state, not with metadata or status', (given) => {
   given(created())
     .when(put(body({ metadata: { labels: { a: '1' } } })))
     .then(updated(widget({ metadata: { version: 1, labels: { a: '1' } } })));
@@ -125,7 +125,7 @@ behaviour('a PUT without a version is unconditional; null and empty are none', (
       .then(expected);
 });
 
-behaviour('a PUT with the current version, position or uid goes through, and with any other does not', (given) => {
+behaviour('a PUT with the current version, position or uid succeeds, and with any other one does not', (given) => {
   const events = [created(), updated(widget({ metadata: { version: 1 }, spec: { title: 'Other' } }))];
   const current = { version: 1, resourceVersion: positionOf(1).toString(), uid };
   given(...events)
@@ -150,7 +150,7 @@ behaviour('a PUT with the current version, position or uid goes through, and wit
     .thenDetail(/UID in precondition: another, UID in object/u);
 });
 
-behaviour('a version that cannot be read is refused, never ignored, on either path', (given) => {
+behaviour('an unparsable version is refused, never ignored, on either path', (given) => {
   for (const version of ['0', -1, 0.5, 1e300, {}]) {
     given(created())
       .when(put(body({ metadata: { version } })))
@@ -198,7 +198,7 @@ behaviour('400 comes before 412, 412 before 409, 409 before 422', (given) => {
   given(created()).when(put(body(), none)).thenRejected('precondition-failed');
 });
 
-behaviour('If-Match takes any of its versions, and a star any object', (given) => {
+behaviour('If-Match accepts any of its versions, and a star any object', (given) => {
   for (const ifMatch of [[0], [7, 0], 'any'] as const)
     given(created())
       .when(put(body(two), { preconditions: { ifMatch } }))
@@ -211,7 +211,7 @@ behaviour('If-Match takes any of its versions, and a star any object', (given) =
 const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now, finalizers: ['a', 'b'] } });
 const marking = [created(widget({ metadata: { finalizers: ['a', 'b'] } })), marked(leaving)];
 
-behaviour('under deletion finalizers go and do not come', (given) => {
+behaviour('after the mark finalizers are removed and not added', (given) => {
   given(...marking)
     .when(put(body({ metadata: { finalizers: ['b'] } })))
     .then(updated(widget({ metadata: { ...leaving.metadata, version: 2, finalizers: ['b'] } })));
@@ -229,7 +229,7 @@ behaviour('under deletion finalizers go and do not come', (given) => {
     .thenDetail(/no new finalizers can be added if the object is being deleted, found new finalizers \["c","d"\]/u);
 });
 
-behaviour('under deletion the rest may still change, and the mark stays', (given) => {
+behaviour('after the mark other members may still change, and the mark stays', (given) => {
   for (const deletionTimestamp of [null, '1999-01-01T00:00:00Z', 7]) {
     given(...marking)
       .when(put(body({ ...two, metadata: { deletionTimestamp, labels: { a: '1' }, finalizers: ['a', 'b'] } })))
@@ -239,7 +239,7 @@ behaviour('under deletion the rest may still change, and the mark stays', (given
   }
 });
 
-behaviour('a change of a marked object that nothing holds removes it', (given) => {
+behaviour('a change of a marked object without finalizers removes it', (given) => {
   const unheld = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } });
   const changed = widget({ metadata: { version: 2, generation: 3, deletionTimestamp: now }, ...two });
   given(created(), marked(unheld))
@@ -312,7 +312,7 @@ behaviour("the status path judges status, preconditions and the path's identity"
     .thenRejected('precondition-failed');
 });
 
-behaviour('unknown fields of a status are treated as asked', (given) => {
+behaviour('unknown fields of a status are treated as requested', (given) => {
   const sent = body({ status: { phase: 'Done', odd: 1 } });
   const aim = { part: 'status' } as const;
   const type = widgetsWithStatus;
@@ -326,7 +326,7 @@ behaviour('unknown fields of a status are treated as asked', (given) => {
   given(created(ready)).when(put(sent, aim), { type, fieldValidation: 'Ignore' }).then(done);
 });
 
-behaviour('a plugin may leave the labels people set, and not set their like', (given) => {
+behaviour("a plugin may keep people's reserved labels, and not change or add any", (given) => {
   const labelled = widget({ metadata: { labels: { team: 'red', [`${domain}/x`]: '1' } } });
   const keep = { team: 'red', [`${domain}/x`]: '1' };
   const origin = 'plugin';
@@ -351,7 +351,7 @@ const stricter = widgetType({
   schema: { type: 'object', properties: { spec: { type: 'object', required: ['colour'] }, status: true } },
 });
 
-behaviour('what is stored is not judged again by a schema that came later', (given) => {
+behaviour('stored members are not validated again by a later schema', (given) => {
   given(created()).when(put(body()), { type: stricter }).thenNothing(widget());
   given(created(widget({ metadata: { finalizers: ['f'] } })))
     .when(put(body()), { type: stricter })
@@ -364,7 +364,7 @@ behaviour('what is stored is not judged again by a schema that came later', (giv
 const overlong = widgetType({ indexes: [{ name: 'spec.free', unique: true }] });
 const free = { title: 'One', free: 'x'.repeat(2_000) };
 
-behaviour('a finalizer can be taken off an object that an index no longer takes', (given) => {
+behaviour('a finalizer can be removed from an object that an index no longer accepts', (given) => {
   const stored = widget({ metadata: { finalizers: ['f'] }, spec: free });
   const going = widget({
     metadata: { version: 1, generation: 2, deletionTimestamp: now, finalizers: ['f'] },
@@ -391,7 +391,7 @@ behaviour('fields unknown to the schema are refused, or dropped as asked', (give
   given(created()).when(put(sent), { fieldValidation: 'Ignore' }).thenNothing(widget()).thenWarned();
 });
 
-behaviour('unique values follow the object: each event says all that are held after it', (given) => {
+behaviour('unique values follow the object: each event lists all values held after it', (given) => {
   const first = widget({ spec: { title: 'One', serial: 's1' } });
   given(created(first))
     .when(put(body({ spec: { title: 'One', serial: 's2' } })))

@@ -26,8 +26,8 @@ import {
 import { idOf } from '../support/id-of.ts';
 
 /**
- * Sequences of commands, sane and hostile, against one name. Whatever comes in: deciding answers, evolving takes what was
- * decided, the log's bytes say the same, and the object keeps the laws of its life.
+ * Sequences of commands, sane and hostile, against one name. For any input deciding returns, evolving accepts the
+ * decision, the log's bytes decode to the same, and the object keeps the rules of its life.
  */
 const runs = Number(process.env['PBT_RUNS'] ?? 1_500);
 
@@ -302,7 +302,7 @@ test('deciding, evolving and the log agree on every history of an object', async
         }
         if (decision.event === undefined) {
           seen.unchanged += 1;
-          must(state.kind === 'live' && decision.object === state.object, 'a no-op answers what is stored');
+          must(state.kind === 'live' && decision.object === state.object, 'a no-op answers with the stored object');
           return;
         }
         seen.emitted += 1;
@@ -331,7 +331,7 @@ function removedFrom(state: State, decision: Extract<Decision, { readonly event:
     state.kind === 'live' &&
     state.object.metadata.deletionTimestamp !== undefined &&
     state.object.metadata.finalizers === undefined;
-  must((removal !== undefined) === isUnheld, 'what is marked and held by nothing goes at once');
+  must((removal !== undefined) === isUnheld, 'a marked object without finalizers is removed at once');
   if (removal === undefined) return state;
   const { version: _marked, ...left } = event.object?.metadata ?? {};
   const { version: _removed, ...answered } = object.metadata;
@@ -348,7 +348,7 @@ function advanced(state: State, event: ObjectEvent): State {
     event.type === 'ObjectDeleted' || event.object === undefined
       ? next.kind === 'gone'
       : next.kind === 'live' && next.object === event.object,
-    'the fold is what was decided',
+    'the fold equals the decision',
   );
   if (event.object !== undefined) must(event.object.metadata.version === revision, 'the version is the revision');
   checkBytes(event, revision);
@@ -377,7 +377,7 @@ function fenced(state: State): Decision {
 function checkBytes(event: ObjectEvent, revision: number): void {
   const position = positionOf(revision);
   const proposed = encodeEvent(idOf('one'), event, recordedMetadata);
-  // A copy has forgotten what it was made from, as after a restart.
+  // A copy without the cached source, as after a restart.
   const place = { stream: streamName('object:widgets.example.com/w1'), revision: streamRevision(revision), position };
   const recorded = { ...proposed, data: new Uint8Array(proposed.data), ...place, endsAppend: true };
   const decoded = decodeEvent(recorded);
@@ -389,7 +389,7 @@ function checkBytes(event: ObjectEvent, revision: number): void {
   must(unparsed?.equals(answer) === true, 'cut out unparsed the answer is the same');
   const expected = { ...event.object, metadata: { ...event.object.metadata, resourceVersion: position.toString() } };
   must(deepEqual(JSON.parse(answer.toString('utf8')), expected), 'the answer is the object and its resourceVersion');
-  must(deepEqual(storedObject(answer), event.object), 'the answer reads back as what is stored');
+  must(deepEqual(storedObject(answer), event.object), 'the answer reads back as the stored object');
 }
 
 function checkRejection({ rejection }: Decision & { readonly ok: false }): void {
@@ -397,7 +397,7 @@ function checkRejection({ rejection }: Decision & { readonly ok: false }): void 
   if ('violations' in rejection)
     must(
       rejection.violations.length > 0 && rejection.violations.length <= validationErrorsMax,
-      'an invalid object breaks a rule, and not too many are told',
+      'an invalid object breaks a rule, and the reported ones are bounded',
     );
 }
 
@@ -405,7 +405,7 @@ type Done = { readonly command: Command; readonly facts: Facts; readonly event: 
 
 function checkChange(before: State, after: State, { command: done, facts, event }: Done): void {
   const next = event.object!;
-  must(facts.type.violations(membersOf(next)).length === 0, 'what is stored obeys its schema');
+  must(facts.type.violations(membersOf(next)).length === 0, 'the stored object obeys its schema');
   if (before.kind !== 'live') {
     must(
       event.type === 'ObjectCreated' &&
@@ -427,7 +427,7 @@ function checkChange(before: State, after: State, { command: done, facts, event 
   );
   must(
     next.metadata.generation - was.metadata.generation === Number(marks || !deepEqual(desiredOf(next), desiredOf(was))),
-    'generation counts what is desired',
+    'generation counts changes of the desired state',
   );
   if (was.metadata.deletionTimestamp !== undefined)
     must(
@@ -439,7 +439,7 @@ function checkChange(before: State, after: State, { command: done, facts, event 
   if (event.type === 'ObjectDeleted')
     must(
       after.kind === 'gone' && was.metadata.deletionTimestamp !== undefined && was.metadata.finalizers === undefined,
-      'only what is marked and not held back goes',
+      'only a marked object without finalizers is removed',
     );
   if ('part' in done) checkPart(done.part, { was, next, separate: facts.type.statusSubresource });
 }
