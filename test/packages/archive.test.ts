@@ -28,7 +28,7 @@ type Tried = {
   readonly folder: string;
 };
 
-/** Unpacks in a folder within a folder, so that what is written beside it is seen. */
+/** Unpacks into a nested folder, so that files written beside it are visible. */
 async function tried(archive: Buffer, look: (tried: Tried) => Promise<void> | void): Promise<void> {
   const around = await mkdtemp(join(tmpdir(), 'ledgerplane-archive-'));
   const folder = join(around, 'a', 'b');
@@ -190,7 +190,7 @@ t.test('a zip that is encrypted, or compressed by another method, is refused', a
   });
 });
 
-t.test('a zip whose entry holds more than it says is refused', async (t) => {
+t.test('a zip with an entry larger than declared is refused', async (t) => {
   await tried(zip([manifest, { name: 'package/liar', content: 'x'.repeat(100_000), claims: 10 }]), ({ unpacking }) => {
     t.match(unpacking, { ok: false, problem: /damaged/u });
   });
@@ -202,7 +202,7 @@ t.test('a name with NUL is refused', async (t) => {
   });
 });
 
-t.test('what is no package is refused', async (t) => {
+t.test('a file that is not a package is refused', async (t) => {
   await tried(Buffer.from('hello'), ({ unpacking }) => {
     t.match(unpacking, { ok: false, problem: /neither a gzipped tarball nor a zip/u });
   });

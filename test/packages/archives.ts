@@ -7,7 +7,7 @@ export type Member = {
   /** tar: the type flag; zip: the kind in the mode. */
   readonly kind?: 'file' | 'folder' | 'symlink' | 'hardlink' | 'device' | 'pipe';
   readonly link?: string;
-  /** What is said of the size, where it is not the content's. */
+  /** The declared size, if it differs from the content's. */
   readonly claims?: number;
   /** zip: encrypted by flag. */
   readonly encrypted?: boolean;

@@ -128,7 +128,7 @@ function tale(spec: string): string {
   return `apiVersion: teller.example.com/v1\nkind: Tale\nmetadata: {name: one}\n${spec}\n`;
 }
 
-t.test('what is refused says why and leaves no trace', async (t) => {
+t.test('a refused package names the reason and leaves no trace', async (t) => {
   const server = await started(t);
   const before = await server.call('/readyz').then(async () => traces(server));
   t.same(before, []);
@@ -327,16 +327,16 @@ t.test('a body is read by its rules, and only once the caller may install', asyn
   t.equal((await send(server, `${installPath}?dryRun=All`, formWith(packageOf('x')))).status, 400);
   t.match(await install(server, Buffer.alloc(packageBytesMax)), { status: 422 }, 'as large as it may be');
   t.match(await install(server, Buffer.alloc(packageBytesMax + 1)), { status: 413 });
-  t.match(await install(server, Buffer.alloc(packageBytesMax + 100_000)), { status: 413 }, 'told before it is read');
+  t.match(await install(server, Buffer.alloc(packageBytesMax + 100_000)), { status: 413 }, 'refused before it is read');
   const large = await server.call('/api/v1alpha1/users', {
     method: 'POST',
     body: JSON.stringify({ pad: 'x'.repeat(1_100_000) }),
   });
-  t.equal(large.status, 413, 'elsewhere the bound is what it was');
+  t.equal(large.status, 413, 'the limit elsewhere is unchanged');
   t.same(await traces(server), []);
 });
 
-t.test('an upload whose client goes away leaves nothing', async (t) => {
+t.test('an upload of a disconnected client leaves nothing', async (t) => {
   const server = await started(t);
   await new Promise<void>((resolve) => {
     const req = request(`${server.url}${installPath}`, {
@@ -369,7 +369,7 @@ t.test('of several installs of one plugin at once one wins', async (t) => {
   t.same(answers.map(({ status }) => status).sort(), [201, 409]);
 });
 
-t.test('what a plugin is, and how it stands, is what was installed and what is seen', async (t) => {
+t.test('a Plugin shows the installed package and its state', async (t) => {
   const server = await started(t);
   t.equal((await install(server, tellerPackage('1.0.0'))).status, 201);
   t.match(
@@ -414,7 +414,7 @@ t.test('what a plugin is, and how it stands, is what was installed and what is s
   );
 });
 
-t.test('whoever a role allows may install, and whoever a role allows may upgrade', async (t) => {
+t.test('a role permits installs, and a role permits upgrades', async (t) => {
   const server = await started(t);
   const administration = new Administration(server.url);
   await administration.user('mary');
@@ -515,7 +515,7 @@ t.test('what npm packs is installed and looked after from the command line', asy
   t.match(await run('enable', '..'), { code: 2 });
 });
 
-t.test('an upgrade does not bring back what was uninstalled while it was looked into', async (t) => {
+t.test('an upgrade does not restore a plugin uninstalled during its inspection', async (t) => {
   const server = await started(t);
   t.equal((await install(server, tellerPackage('1.0.0'))).status, 201);
   // The new version's own module sees to it that the plugin is gone before it has loaded.

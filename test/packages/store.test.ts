@@ -70,7 +70,7 @@ for (const kind of ['memory', 'LMDB'] as const) {
 
     const other = await opened(await folder(t), log);
     const [first, second] = await Promise.all([other.folderOf(ref), other.folderOf(ref)]);
-    t.equal(first, second, 'whoever asks meanwhile shares the unpacking');
+    t.equal(first, second, 'a concurrent request shares the unpacking');
     t.match(first, { name: ref.digest, bundled: false });
     t.equal(await readFile(join(first.path, 'plugin.yaml'), 'utf8'), manifestText('large'));
   });
@@ -126,7 +126,7 @@ t.test('a folder in the cache is used as long as it is as it was unpacked, and m
   const { path } = await (await opened(root, log)).folderOf(ref);
   t.equal(path, join(root, ref.digest));
   const away = new MemoryLog();
-  t.equal((await (await opened(root, away)).folderOf(ref)).path, path, 'the log is not asked for what is there');
+  t.equal((await (await opened(root, away)).folderOf(ref)).path, path, 'an unpacked package is found without the log');
 
   for (const damage of [
     writeFile.bind(undefined, join(path, 'lib/a.js'), 'b'),
@@ -158,7 +158,7 @@ t.test('what a crash left and what no plugin names any more is removed, and noth
   t.ok((await readdir(root)).includes(two), 'it is unpacked again when it is wanted again');
 });
 
-t.test('what is refused leaves nothing', async (t) => {
+t.test('a refused package leaves nothing', async (t) => {
   const root = await folder(t);
   const packages = await opened(root, new MemoryLog());
   t.match(await packages.stage(zip([{ name: '../x' }])), { ok: false });

@@ -9,7 +9,10 @@ export type TellerOptions = {
   readonly objects?: string;
 };
 
-/** A plugin with one type, and a route that tells its version. `more` is of its manifest, `module` stands in for its own, `objects` are YAML. */
+/**
+ * A plugin with one type, and a route that returns its version. `more` extends its manifest, `module` replaces its own,
+ * `objects` are YAML.
+ */
 export function tellerPackage(
   version: string,
   {

@@ -42,7 +42,7 @@ const endless: Fatal = {
     detail: loops,
   },
   'a loop where it stops': { module: 'export default { stop() { for (;;); } };', detail: loops },
-  'a loop in what it throws': {
+  'a loop in a getter of the thrown value': {
     module: 'throw Object.defineProperty(new Error(), "message", { get() { for (;;); } });',
     detail: loops,
   },
@@ -109,7 +109,7 @@ async function checkRefused(t: Test, server: TestServer, modules: Fatal): Promis
   t.same(await readdir(join(server.dataDir, 'plugin-loads')), []);
 }
 
-t.test('a module that throws is refused with what it threw, and one that imports the platform loads', async (t) => {
+t.test('a module that throws is refused with its error, and one that imports the platform loads', async (t) => {
   const server = await startTestServer();
   t.teardown(async () => server.remove());
   t.match(await upload(server, 'install', tellerPackage('1.0.0', { module: 'throw new Error("boom");' })), {

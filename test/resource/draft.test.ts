@@ -87,7 +87,7 @@ test('missing, null and empty are all absent', async (t) => {
   );
 });
 
-test('members of the wrong kind are told one by one, and count as absent', async (t) => {
+test('members of a wrong kind are reported one by one, and count as absent', async (t) => {
   const draft = draftOf({
     apiVersion: 1,
     kind: [],

@@ -273,7 +273,7 @@ test('a timestamp is RFC 3339 and a day that exists', (t) => {
   t.end();
 });
 
-test('held values are hashes of what is unique, in one order', (t) => {
+test('held values are hashes of the unique values, in one order', (t) => {
   const indexes = defined([
     { name: 'spec.slug', unique: true },
     { name: 'spec.codes', unique: true, multi: true, type: 'number' },
@@ -318,7 +318,7 @@ test('the fingerprint changes with every option and with the source of a functio
   t.end();
 });
 
-test('an index function cannot change what is stored', (t) => {
+test('an index function cannot change the stored object', (t) => {
   // eslint-disable-next-line @typescript-eslint/no-explicit-any -- a plugin in JavaScript may try anything
   const touching = (change: (given: any) => unknown): string => {
     const stored = object({ tags: ['b', 'a'], deep: { list: [{ x: 1 }] } });

@@ -88,7 +88,7 @@ for (const [name, [document, operations, expected]] of Object.entries(applied)) 
 
 const refused: Readonly<Record<string, readonly [document: JsonValue, operation: JsonValue]>> = {
   'a failed test': [{ a: 1 }, { op: 'test', path: '/a', value: 2 }],
-  'a test of what is not there': [{ a: 1 }, { op: 'test', path: '/b', value: null }],
+  'a test of a missing member': [{ a: 1 }, { op: 'test', path: '/b', value: null }],
   'a missing member to remove': [{ a: 1 }, { op: 'remove', path: '/b' }],
   'a missing member to replace': [{ a: 1 }, { op: 'replace', path: '/b', value: 1 }],
   'a missing parent': [{ a: 1 }, { op: 'add', path: '/b/c', value: 1 }],
@@ -116,7 +116,7 @@ for (const [name, [document, operation]] of Object.entries(refused)) {
   });
 }
 
-test('what is no patch at all is told apart from one that cannot be applied, wherever it stands', async (t) => {
+test('a malformed patch is distinguished from an inapplicable one, for any position of the fault', async (t) => {
   const malformed: readonly JsonValue[] = [
     null,
     'remove',
@@ -256,8 +256,8 @@ const merged: Readonly<Record<string, readonly [document: JsonValue, patch: Json
   'objects merge': [{ a: { b: 'c' } }, { a: { b: 'd', c: null } }, { a: { b: 'd' } }],
   'an object takes the place of anything else': [{ a: [1] }, { a: { b: 'c' } }, { a: { b: 'c' } }],
   'nulls within a new object are left out': [{}, { a: { bb: { ccc: null } } }, { a: { bb: {} } }],
-  'what is no object replaces the document': [{ a: 'b' }, ['c'], ['c']],
-  'members named as inherited ones merge with what is there, which is nothing': [
+  'a value other than an object replaces the document': [{ a: 'b' }, ['c'], ['c']],
+  'members named as inherited ones merge with a missing member': [
     {},
     { valueOf: { a: 1 }, toString: { b: null } },
     { valueOf: { a: 1 }, toString: {} },

@@ -146,7 +146,7 @@ t.test('query parameters are read up to the bound', async (t) => {
   t.same(queryOf('/x'), new URLSearchParams());
 });
 
-t.test('a list or watch whose field selector is one name, and nothing else, says so', async (t) => {
+t.test('a list or watch selected by one field selector on the name is recognized, and no other', async (t) => {
   const selected = (method: string, target: string, asks: 'watch' | 'no watch' = 'no watch'): string | undefined => {
     const info = requestInfo(method, target, asks);
     return info.kind === 'resource' ? info.selectedName : undefined;
@@ -191,7 +191,7 @@ t.test('a request that no path was sent for is what its path would have been', a
   }
 });
 
-t.test('what is asked about paths beside the resources is what a request to them would be', async (t) => {
+t.test('a review of a path outside of resources gets the decision of the request', async (t) => {
   t.strictSame(nonResourceRequest('get', '/healthz/'), requestInfo('GET', '/healthz', 'no watch'));
   t.strictSame(
     nonResourceRequest('create', '/apis/a.example/v1/things/install'),

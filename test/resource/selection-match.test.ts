@@ -12,7 +12,7 @@ const entry: IndexEntry = {
 const selects = (requirement: IndexRequirement): boolean => matches({ labels: [], fields: [requirement] }, entry);
 const labelled = (requirement: LabelRequirement): boolean => matches({ labels: [requirement], fields: [] }, entry);
 
-test('a label requirement holds or not; what is negative holds without the key too', (t) => {
+test('a label requirement matches or not; a negative one also matches without the key', (t) => {
   t.ok(labelled({ key: 'app', operator: 'in', values: ['y', 'x'] }));
   t.notOk(labelled({ key: 'app', operator: 'in', values: ['y'] }));
   t.ok(labelled({ key: 'app', operator: 'notIn', values: ['y'] }));
@@ -34,7 +34,7 @@ test('a multi-valued index meets a positive condition with any value, a negative
   t.end();
 });
 
-test('an object without a value meets only what is absent or negative', (t) => {
+test('an object without a value matches only absent or negative requirements', (t) => {
   t.ok(selects({ index: 2, operator: 'absent' }));
   t.ok(selects({ index: 2, operator: 'notIn', keys: [1] }));
   for (const operator of ['<', '<=', '>', '>='] as const) t.notOk(selects({ index: 2, operator, key: 0 }), operator);

@@ -147,7 +147,7 @@ test('hostile texts are refused', (t) => {
   t.end();
 });
 
-test('whatever the text, a selector is read or refused, and what was read is printed and read again alike', (t) => {
+test('any text is parsed as a selector or refused, and a parsed one prints and parses to itself', (t) => {
   const hostile = fc
     .array(
       fc.constantFrom(

@@ -107,7 +107,7 @@ t.test('bounds hold to the last allowed value, and look-alike groups are free', 
   }
 });
 
-t.test('all broken rules are told at once', async (t) => {
+t.test('all violations are reported at once', async (t) => {
   const compiled = compileType({}, author);
   t.ok(!compiled.ok && compiled.problems.length >= 6);
 });
