@@ -41,7 +41,7 @@ export const appendClauses: Clauses = {
     t.equal((await collect(log.readAll({ after: logStart }))).length, 3, 'nothing was appended by a conflict');
   },
 
-  'what was appended is what is read, byte for byte': async (t, makeLog) => {
+  'appended events are read back byte for byte': async (t, makeLog) => {
     const { log } = await makeLog(t);
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, index) => index));
     const name = streamName('object:widgets.example.com/größe');

@@ -76,7 +76,7 @@ export const readClauses: Clauses = {
   'nothing is visible before it is durable': async (t, makeLog, { isFarAway = false }) => {
     if (isFarAway) {
       void t.test(
-        'what is durable is not readable before its answer',
+        'a durable event is not readable before its answer',
         { skip: 'this log may show an event before its append is answered' },
         () => undefined,
       );
@@ -97,7 +97,7 @@ export const readClauses: Clauses = {
     t.equal((await log.readLast(stream))?.id, idOf('a'));
   },
 
-  'reading all ends where it was told to, or at the head as the read began': async (t, makeLog) => {
+  'a read of the whole log ends at its limit, or at the head at its start': async (t, makeLog) => {
     const { log } = await makeLog(t);
     const first = appended(await log.append(stream, batchOf('a', 3), 'absent')).position;
     const second = appended(await log.append(other, batchOf('b', 2), 'absent')).position;
@@ -117,7 +117,7 @@ export const readClauses: Clauses = {
     t.same(
       await ids({ after: logStart, until: logPosition(second + 1_000n) }),
       all,
-      'it does not wait for what is to come',
+      'it does not wait for later events',
     );
   },
 
@@ -137,7 +137,7 @@ export const readClauses: Clauses = {
     t.same(ids(await collectTo(log, { after: logStart, categories: ['object'] }, last)), [idOf('a'), idOf('d')]);
   },
 
-  'what was acknowledged is there after a restart': async (t, makeLog) => {
+  'acknowledged events survive a restart': async (t, makeLog) => {
     const { log, reopen } = await makeLog(t);
     await Promise.all(
       Array.from({ length: 50 }, (_, index) =>

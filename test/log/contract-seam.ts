@@ -50,7 +50,7 @@ type Watch = {
   readonly received: Promise<RecordedEvent[]>;
 };
 
-/** The seam between what is on disk and what is to come, under random interleavings. */
+/** The seam between stored and future events, under random interleavings. */
 export const seamClauses: Clauses = {
   'a subscriber sees every later event once and in order, wherever and whenever it begins': async (
     t,
@@ -156,7 +156,9 @@ class Run {
   }
 }
 
-/** Performs the steps, lets every subscriber reach the last event of its category, and answers what they received. */
+/**
+ * Performs the steps, lets every subscriber reach the last event of its category, and returns their received events.
+ */
 async function play(log: EventLog, plan: readonly Step[], place: RunPlace): Promise<readonly Watch[]> {
   const run = new Run(log, place);
   const inFlight: Promise<void>[] = [];

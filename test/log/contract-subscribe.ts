@@ -74,7 +74,7 @@ export const subscribeClauses: Clauses = {
     t.same(await collect(log.readAll({ after: logStart, signal: AbortSignal.abort() })), []);
   },
 
-  'closing answers what is in flight, ends subscribers and refuses the rest': async (t, makeLog) => {
+  'closing answers calls in flight, ends subscribers and refuses the rest': async (t, makeLog) => {
     const { log, reopen } = await makeLog(t);
     const subscribed = collect(log.subscribe({ after: logStart }));
     await nextTurn();

@@ -47,7 +47,7 @@ async function founded(raw: EventLog): Promise<FoundedLog> {
   return log;
 }
 
-t.test('an empty log is founded once, whoever comes first, and is the same one for everybody ever after', async (t) => {
+t.test('an empty log is founded once, by any of its first users, and keeps its identity', async (t) => {
   const raw = new MemoryLog();
   const nodes = Array.from({ length: 8 }, () => new FoundedLog(raw));
   const identities = await Promise.all(nodes.map(async (node) => node.found(given)));
@@ -150,7 +150,7 @@ t.test('a log that is not to be served from is refused, and nothing is written t
   );
 });
 
-t.test('a log that does not answer is asked again by whoever wants it, and one that refuses says so', async (t) => {
+t.test('an unavailable log is asked again by each caller, and a refusing one reports the reason', async (t) => {
   const raw = new MemoryLog();
   const silent = altered(raw, {
     append: () => Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('no answer') }),

@@ -1,6 +1,6 @@
 /**
- * Writes to a log until the file system refuses (the parent limits the size of files), and says on stdout what it was told.
- * `node full-disk-child.js <dir>`
+ * Writes to a log until the file system refuses (the parent limits the size of files), and prints the acknowledged
+ * appends and the error. `node full-disk-child.js <dir>`
  */
 import { writeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
- * The victim of `kill.test.ts`: writes to the log as fast as it can and says on stdout what was acknowledged, one line an
- * append, until it is killed. `node kill-child.js <dir> <run>`
+ * The victim of `kill.test.ts`: writes to the log as fast as it can and prints each acknowledged append, one per line,
+ * until it is killed. `node kill-child.js <dir> <run>`
  */
 import { writeSync } from 'node:fs';
 

@@ -1,7 +1,7 @@
 /**
- * Kills the log's process at random instants and looks at what it left behind.
+ * Kills the log's process at random instants and checks the files that it left.
  *
- * SIGKILL takes away the process's memory, not the kernel's: what was written but not flushed survives it. So this proves
+ * SIGKILL takes away the process's memory, not the kernel's: unflushed writes survive it. So this proves
  * atomicity and that no answer runs ahead of its commit; that an acknowledged event survives the loss of power rests on the
  * order in which LMDB flushes (pages, fdatasync, then the page that makes them current) and on `overlappingSync: false`.
  */

@@ -1,4 +1,4 @@
-/** The log's environment as LMDB itself has it: what is visible is flushed. */
+/** The log's LMDB environment: visible writes are flushed. */
 import { open } from 'lmdb';
 import { join } from 'node:path';
 import t from 'tap';

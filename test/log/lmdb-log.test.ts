@@ -150,7 +150,7 @@ void test('an index that has lost or moved an entry stops every reader that come
   );
 });
 
-void test('a log whose index has not as many entries as there are records is not opened', async (t) => {
+void test('a log with different numbers of index entries and records is not opened', async (t) => {
   await t.rejects(openAt(t, await damaged(t, (store) => store.streams.remove([stream, 2]))), {
     name: 'LogCorruptError',
     message: 'the log is corrupt: it has 5 records, but its index of streams has 4 entries',
@@ -158,7 +158,7 @@ void test('a log whose index has not as many entries as there are records is not
   await t.rejects(openAt(t, await damaged(t, (store) => store.events.remove(2))), LogCorruptError);
 });
 
-void test('a log whose newest record is damaged is not opened', async (t) => {
+void test('a log with a damaged last record is not opened', async (t) => {
   const dir = await damaged(t, (store) => flip(store, 5));
   await t.rejects(openAt(t, dir), LogCorruptError);
 });
@@ -183,7 +183,7 @@ void test("a stream's name holds up to streamNameBytesMax bytes, and a longer on
   t.equal(await log.head(), logPosition(2n));
 });
 
-void test('a subscriber that fell behind what is kept in memory goes on from disk, without gap or repeat', async (t) => {
+void test('a subscriber behind the events in memory continues from disk, without gap or repeat', async (t) => {
   const log = await openAt(t, await directory(t));
   t.teardown(() => log.close());
   const subscription = deliver(log, { after: logStart });
@@ -210,7 +210,7 @@ void test('a subscriber that fell behind what is kept in memory goes on from dis
   await subscription.end();
 });
 
-void test('many subscribers share one copy of what is new', async (t) => {
+void test('many subscribers share one copy of new events', async (t) => {
   const log = await openAt(t, await directory(t));
   t.teardown(() => log.close());
   const subscribers = Array.from({ length: 200 }, () => collectTo(log, { after: logStart }, logPosition(50n)));
@@ -224,7 +224,7 @@ void test('many subscribers share one copy of what is new', async (t) => {
   t.ok(others.every((received) => received.every((event, index) => event === one[index])));
 });
 
-void test('when a commit fails the log stops: nothing more is written, everyone is told, and what was acknowledged stays', async (t) => {
+void test('when a commit fails the log stops: nothing more is written, all callers get the error, and acknowledged events stay', async (t) => {
   const dir = await directory(t);
   const childPath = fileURLToPath(new URL('full-disk-child.js', import.meta.url));
   // The limit is in blocks of 512 bytes, and node ignores the signal that comes with it: writes past 8 MiB fail, as on a full disk.
@@ -242,10 +242,10 @@ void test('when a commit fails the log stops: nothing more is written, everyone 
   t.ok(reasons.every((reason) => reason === 'unknown' || reason === 'unavailable'));
   t.equal(told.get('later'), 'unavailable');
   t.equal(told.get('head'), 'rejected');
-  t.equal(told.get('reader'), told.get('error'), 'a subscriber throws what was fatal');
+  t.equal(told.get('reader'), told.get('error'), 'a subscriber throws the fatal error');
   t.match(told.get('cause'), /Input\/output error|File too large/u, 'with the reason lmdb gives for its failed commit');
   const log = await openAt(t, dir);
-  // Reading throws at a hole: what was put behind the failed commit must not have found room.
+  // A read throws at a hole: appends after the failed commit must not have been stored.
   const found = new Set((await collect(log.readAll({ after: logStart }))).map(({ id }) => id));
   t.same(
     acknowledged.filter((name) => !found.has(idOf(name))),

@@ -16,7 +16,7 @@ const records = fc.record({
   }),
 });
 
-void test('a record decodes to what was encoded', (t) => {
+void test('a record decodes to its input', (t) => {
   fc.assert(
     fc.property(records, ({ stream, event, place }) => {
       const decoded = decodeRecord(encodeRecord(stream, event, place), place.position);

@@ -9,7 +9,7 @@ import { subscribeClauses } from './contract-subscribe.ts';
 
 export type LogUnderTest = {
   readonly log: EventLog;
-  /** Closes the log and opens it again on what it left behind. */
+  /** Closes the log and opens it again on its files. */
   readonly reopen: () => Promise<EventLog>;
 };
 

@@ -20,8 +20,8 @@ import { quickClock } from '../../support/clocks/quick-clock.ts';
 const stream = streamName('object:w/1');
 
 /**
- * A leader that was cut off answers reads of what it had, until it learns that it leads no more: here the n-th read sees as
- * many events as `seen` says, and all later ones see all.
+ * A deposed leader answers reads with its old state until it learns of the new leader: here the n-th read sees as many
+ * events as `seen` says, and all later ones see all.
  */
 class Servers {
   readonly #events: ProposedEvent[] = [];

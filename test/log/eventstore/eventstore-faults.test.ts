@@ -108,7 +108,7 @@ async function take(next: () => Promise<readonly RecordedEvent[]>, count: number
   return events;
 }
 
-/** Every way to lose an answer, and what is in the log by then. */
+/** Every way to lose an answer, and the resulting content of the log. */
 const lostAnswers: readonly AppendFault[] = [
   { kind: 'drop-before' },
   { kind: 'drop-after' },
@@ -164,7 +164,7 @@ void test('an event that is written after its append was given up is settled by 
   t.same(await ids(log), [idOf('before'), idOf('a')]);
 });
 
-void test('when everything in flight is rejected, nobody is told that it failed, and all of it is there once', async (t) => {
+void test('when all calls in flight are rejected no caller gets an error, and every event is stored once', async (t) => {
   const { store, log } = await staged(t);
   await insist(log, stream, [proposed('before')], 'absent');
   let asked = 0;
@@ -190,7 +190,7 @@ void test('when everything in flight is rejected, nobody is told that it failed,
   t.same((await ids(log)).toSorted(), ['before', ...writes.map((_, index) => index.toString())].map(idOf).toSorted());
 });
 
-void test('what is too large is refused before it is sent, and disturbs nobody', async (t) => {
+void test('a too large event is refused before it is sent, and affects no other call', async (t) => {
   const { log } = await staged(t);
   await insist(log, stream, [proposed('before')], 'absent');
   const others = Array.from({ length: 20 }, (_, index) =>
@@ -246,7 +246,7 @@ void test('killed and back through every way of not being ready: nothing is lost
   );
   t.ok(
     states.every(({ reachable }, index) => reachable === (index % 2 === 0)),
-    'only changes are told',
+    'only changes are reported',
   );
   await subscription.end();
 });
@@ -454,7 +454,7 @@ void test('of a lease only the last events count, and a reader may have been at 
   await subscription.end();
 });
 
-void test('a log that was replaced while it was away stops whoever followed it', async (t) => {
+void test('a log replaced during an outage stops its followers', async (t) => {
   const { store, log } = await staged(t);
   await insist(log, stream, batchOf('a', 5), 'absent');
   const following = deliver(log, { after: logStart });
@@ -464,7 +464,7 @@ void test('a log that was replaced while it was away stops whoever followed it',
   await t.rejects(waiting, LogReplacedError, 'it is shorter now');
 });
 
-void test('a log that was replaced by another as long stops whoever followed it', async (t) => {
+void test('a log replaced by another one of the same length stops its followers', async (t) => {
   const { store, log } = await staged(t);
   await insist(log, stream, batchOf('a', 5), 'absent');
   const following = deliver(log, { after: logStart });

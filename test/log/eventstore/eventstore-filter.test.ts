@@ -1,4 +1,4 @@
-/** What EventStoreDB sends to those who want some categories only: nothing else, and all of it. */
+/** A filtered subscription receives all events of its categories, and EventStoreDB sends nothing else. */
 import { randomUUID } from 'node:crypto';
 
 import { test, type Test } from 'tap';
@@ -22,7 +22,7 @@ async function given(t: Test): Promise<Given> {
   return { store, log, sent };
 }
 
-/** Begins to count what is sent, once the log's own look-ups for its end are over. */
+/** Counts sent events, after the log's own reads of its end. */
 async function counted<T>({ store, sent }: Given, work: () => Promise<T>): Promise<T> {
   sent.length = 0;
   store.faults.sent = (stream) => {

@@ -26,7 +26,7 @@ async function given(t: Test): Promise<Given> {
   return { store, logs, sent };
 }
 
-test('each log holds what was appended to it, and nothing else', async (t) => {
+test('each log holds its own events, and nothing else', async (t) => {
   const { store, logs, sent } = await given(t);
   for (const log of logs) t.equal(await log.head(), logStart, 'empty, whatever the database holds');
   const live = logs.map((log) => deliver(log, { after: logStart }));

@@ -17,7 +17,7 @@ type Given = {
   readonly store: EventStore;
   readonly log: EventLog;
   readonly add: (name: string) => Promise<LogPosition>;
-  /** Writes the lease until nothing of what it was is kept. */
+  /** Writes the lease until none of its old events is kept. */
   readonly renewAll: () => Promise<LogPosition>;
   readonly renew: () => Promise<LogPosition>;
 };
@@ -25,7 +25,7 @@ type Given = {
 async function given(t: Test): Promise<Given> {
   const store = await startEventStore();
   const open = (): EventLog => openEventStoreLog({ url: store.url, clock: systemClock });
-  // Another node writes: what is cut off is only this one's.
+  // Another node writes: only this node's connection is cut.
   const [log, other] = [open(), open()];
   t.teardown(async () => {
     await Promise.all([log.close(), other.close()]);

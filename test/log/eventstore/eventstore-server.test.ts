@@ -63,7 +63,7 @@ function texts(events: readonly { readonly data: unknown }[]): string[] {
   return events.map(({ data }) => Buffer.from(data as Uint8Array).toString());
 }
 
-/** What it fails with. */
+/** Its error. */
 function failure(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => undefined,
@@ -94,7 +94,7 @@ async function take(
   return events;
 }
 
-void test('what is appended, by batch or by a call of its own, is what is read', async (t) => {
+void test('appended events are read back, from a batch and from a single call', async (t) => {
   const { client } = await started(t);
   const first = await client.appendToStream('a-1', [event('one'), event('two')], { expectedRevision: NO_STREAM });
   t.equal(first.nextExpectedRevision, 1n);
@@ -279,7 +279,7 @@ void test('retention hides from the stream at once and from the whole log when i
   t.equal(await append(client, 'lease-1', '3', 2n), 3n);
 });
 
-void test('a scavenge ends a chunk and outlives the server, which then has forgotten what it dropped', async (t) => {
+void test('a scavenge ends a chunk and survives a restart, which forgets the ids of dropped events', async (t) => {
   for (const file of [false, true]) {
     const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-eventstore-'));
     const { client, store } = await started(t, file ? { disk: await fileDisk(join(dir, 'events')) } : {});
@@ -294,7 +294,7 @@ void test('a scavenge ends a chunk and outlives the server, which then has forgo
     t.equal(
       (await client.appendToStream('lease-1', first, { expectedRevision: NO_STREAM })).nextExpectedRevision,
       0n,
-      'a retry of what was dropped',
+      'a retry of a dropped event',
     );
     await store.restart();
     // The first call may still go out on the connection that was cut.
@@ -312,7 +312,7 @@ void test('a scavenge ends a chunk and outlives the server, which then has forgo
   }
 });
 
-void test('a subscription from a scavenged place lacks the event that comes next, whose ever it is, and a read does not', async (t) => {
+void test('a subscription from a scavenged position lacks the next event of any stream, and a read does not', async (t) => {
   const { client, store } = await started(t);
   await client.setStreamMetadata('lease-1', { maxCount: 1 });
   const places: { readonly commit: bigint; readonly prepare: bigint }[] = [];
@@ -349,14 +349,14 @@ void test('a subscription from a scavenged place lacks the event that comes next
   t.same(await next(second, 'backwards'), ['a-1']);
 });
 
-void test('what is JSON is parsed, metadata too', async (t) => {
+void test('JSON is parsed, metadata too', async (t) => {
   const { client } = await started(t);
   await client.appendToStream('a-1', [jsonEvent({ type: 'J', data: { a: 1 }, metadata: { b: 2 } })]);
   const [recorded] = await read(client.readStream('a-1'));
   t.match(recorded, { isJson: true, data: { a: 1 }, metadata: { b: 2 }, type: 'J' });
 });
 
-void test('in a process of its own, what was acknowledged is there after SIGKILL', async (t) => {
+void test('in its own process, acknowledged events survive SIGKILL', async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-eventstore-'));
   const store = await spawnEventStore({ file: join(dir, 'events') });
   const client = EventStoreDBClient.connectionString(store.url);

@@ -124,7 +124,10 @@ type Written = {
   readonly outcome: AppendOutcome & { readonly ok: true };
 };
 
-/** Writes until each turn is won, as every command does: what is unknown is asked again as it was, a conflict is decided anew. */
+/**
+ * Writes until each round is won, as every command does: an unknown outcome is retried unchanged, a conflict is decided
+ * again.
+ */
 async function write(log: EventLog, storm: Storm, writer: number): Promise<Written[]> {
   const own = streamName(`object:own/${writer.toString()}`);
   const written: Written[] = [];

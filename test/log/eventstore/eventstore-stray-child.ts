@@ -1,6 +1,6 @@
 /**
- * Appends through the adapter while the driver's table of who waits for which reply is cleared under them: answers that
- * come twice, and another client of the same process that fails and is disposed of. Says how it went, one line a fact.
+ * Appends through the adapter while the driver's table of pending replies is cleared under them: duplicate answers, and
+ * another client of the same process that fails and is disposed of. Prints the results, one line a fact.
  */
 import { binaryEvent, EventStoreDBClient } from '@eventstore/db-client';
 

@@ -112,7 +112,7 @@ void test('the other messages of a subscription', async (t) => {
   t.equal(decodeAnswer(Buffer.alloc(0)), 'other');
 });
 
-void test('a stray reply is known by who threw it, and by nothing else', async (t) => {
+void test('a stray reply is recognized by the code that throws it, and by nothing else', async (t) => {
   const listener = '/app/node_modules/@eventstore/db-client/dist/streams/appendToStream/batchAppend.js:20:35';
   const withStack = (error: Error, ...frames: readonly string[]): Error => {
     error.stack = [`${error.name}: ${error.message}`, ...frames.map((frame) => `    at ${frame}`)].join('\n');
