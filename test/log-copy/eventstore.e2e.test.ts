@@ -208,21 +208,24 @@ t.test('a source that a server runs on is refused or not finished, and is copied
   t.match(await (await two.call(`${widgets}?size=1`)).json(), { total: written });
 });
 
-t.test('no server, and a password that does not count: told without it, and nothing is written', async (t) => {
-  const dir = await folder(t);
-  await withLog({ dataDir: join(dir, 'one') }, async (log) => writeSource(log, writtenOf(20)));
-  const nowhere = await ended(
-    runCommandLine(['log', 'copy', '--from', 'embedded:one', '--to', 'esdb://admin:hunter2@127.0.0.1:1?tls=false'], {
-      cwd: dir,
-    }),
-  );
-  t.match(nowhere, { code: 1, out: '' }, nowhere.err);
-  t.match(nowhere.err, /--to has a password that other users of this machine can see: LEDGERPLANE_COPY_TO/u);
-  t.notMatch(nowhere.err, /hunter2|\n {4}at /u);
-  t.match(nowhere.err, /127\.0\.0\.1:1/u, 'which one is told');
-});
+t.test(
+  'an unreachable server and a wrong password are reported without the password, and nothing is written',
+  async (t) => {
+    const dir = await folder(t);
+    await withLog({ dataDir: join(dir, 'one') }, async (log) => writeSource(log, writtenOf(20)));
+    const nowhere = await ended(
+      runCommandLine(['log', 'copy', '--from', 'embedded:one', '--to', 'esdb://admin:hunter2@127.0.0.1:1?tls=false'], {
+        cwd: dir,
+      }),
+    );
+    t.match(nowhere, { code: 1, out: '' }, nowhere.err);
+    t.match(nowhere.err, /--to has a password that other users of this machine can see: LEDGERPLANE_COPY_TO/u);
+    t.notMatch(nowhere.err, /hunter2|\n {4}at /u);
+    t.match(nowhere.err, /127\.0\.0\.1:1/u, 'the address is reported');
+  },
+);
 
-t.test('a log that refuses is told with 2 on either side, and nothing is written', async (t) => {
+t.test('a log that refuses ends the command with 2 on either side, and nothing is written', async (t) => {
   const dir = await folder(t);
   await withLog({ dataDir: join(dir, 'one') }, async (log) => writeSource(log, writtenOf(20)));
   const tls = selfSignedCertificate();

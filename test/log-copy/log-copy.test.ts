@@ -208,7 +208,7 @@ t.test('what must not be copied is refused, and nothing is written', async (t) =
   });
 });
 
-t.test('a source that grows after the copy began is told, and the copy is not finished', async (t) => {
+t.test('a source that grows during the copy is reported, and the copy is not finished', async (t) => {
   const { source } = await sourceOf(50);
   const disk = memoryDisk();
   let opened = 0;
@@ -220,11 +220,11 @@ t.test('a source that grows after the copy began is told, and the copy is not fi
   };
   await t.rejects(runCopy(source, open), { kind: 'failed', message: /has grown.*the events in the target are kept/u });
   t.match(await readFounding(new MemoryLog(disk)), { finished: false });
-  t.match((await runCopy(source, opening(disk))).copied, { written: true }, 'called again it takes what was added');
+  t.match((await runCopy(source, opening(disk))).copied, { written: true }, 'a repeated call copies the added events');
   t.strictSame(comparable(await copiedOf(new MemoryLog(disk))), comparable(await copiedOf(source)));
 });
 
-t.test('the first event that differs is told, and the copy is not finished', async (t) => {
+t.test('the first different event is reported, and the copy is not finished', async (t) => {
   const { source, events } = await sourceOf(60);
   for (const [what, change] of Object.entries<(event: RecordedEvent) => Partial<RecordedEvent>>({
     'its id': () => ({ id: idOf('another') }),
@@ -255,7 +255,7 @@ t.test('the first event that differs is told, and the copy is not finished', asy
   }
 });
 
-t.test('a missing event and one too many are told', async (t) => {
+t.test('a missing event and a surplus one are reported', async (t) => {
   const { source, events } = await sourceOf(60);
   const without =
     (id: string | undefined) =>
@@ -307,7 +307,7 @@ t.test('one append that overtakes a lost one is noticed: the order is gone', asy
   );
 });
 
-t.test('a target that stays away ends the copy, and what it was given is kept', async (t) => {
+t.test('an unavailable target ends the copy, and its events are kept', async (t) => {
   const { source } = await sourceOf(60);
   const disk = memoryDisk();
   const clock = new FakeClock();

@@ -1,4 +1,4 @@
-/** The log is all there is of an installed plugin: whoever has the log has the plugin. */
+/** The log contains installed plugins completely: a copy of the log has the plugin. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

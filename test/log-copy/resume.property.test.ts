@@ -1,6 +1,6 @@
 /**
- * A copy that is killed, whose appends are lost, go unanswered or land late, is called again until it is whole: whatever
- * happened, the target is then the source, event by event. `COPY_SEED` and `COPY_RUNS` replay and lengthen it.
+ * A copy that is killed, or has lost, unanswered and late appends, is called again until it is complete: after any
+ * faults the target equals the source, event by event. `COPY_SEED` and `COPY_RUNS` replay and lengthen it.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -33,8 +33,9 @@ const history: fc.Arbitrary<readonly Written[]> = fc.array(fc.record({ stream, b
 });
 
 /**
- * What becomes of a connection: from one append on, everything until all answers are in is lost (`lost`), or lands without an
- * answer (`unanswered`); or the copy is killed there, and what was on its way lands later (`killed`, in its order, as sent).
+ * The fate of a connection: from one append on, everything until all answers are in is lost (`lost`), or is appended
+ * without an answer (`unanswered`); or the copy is killed there, and its pending appends arrive later (`killed`, in
+ * their order).
  */
 type Fault = { readonly at: number; readonly kind: 'lost' | 'unanswered' | 'killed'; readonly landing: number };
 const fault: fc.Arbitrary<Fault> = fc.record({
@@ -50,7 +51,7 @@ class FaultyTarget {
   readonly #server: EventLog;
   readonly #faults: Fault[];
   readonly ending = new AbortController();
-  /** What was on its way when the copy was killed. */
+  /** The appends that were pending when the copy was killed. */
   readonly late: (() => Promise<unknown>)[] = [];
   #calls = 0;
   #underway = 0;
@@ -64,7 +65,7 @@ class FaultyTarget {
   readonly open = async (): Promise<EventLog> => {
     const log = this.#server;
     return altered(log, {
-      // The server stays, and what is still on its way to it lands.
+      // The server stays, and pending appends still arrive.
       close: async () => undefined,
       append: async (...call) => {
         // The connection is a new one once all that was lost with the old one is answered.
@@ -137,7 +138,7 @@ t.test('a copy that is killed and resumed at any point is whole, once, and in or
           const target = new FaultyTarget(server, rest);
           if (await callOnce(source, target, inFlightMax)) break;
           kills += 1;
-          // Some of what was on its way lands, in the order it was sent, while the next call already runs.
+          // Some of the pending appends arrive, in their order, while the next call already runs.
           const after = landing;
           landing = (async () => {
             await after;

@@ -85,7 +85,7 @@ export async function copiedOf(log: EventLog): Promise<readonly RecordedEvent[]>
   );
 }
 
-/** Without what is each log's own. */
+/** Without the events that each log has of its own. */
 export function comparable(events: readonly RecordedEvent[]): readonly unknown[] {
   return events.map((event) => ({
     ...(plain(event) as Record<string, unknown>),
