@@ -5,7 +5,7 @@ import { logPosition, type EventLog } from '../../src/log/log.ts';
 
 const checkpoint = { logId: 'one', epoch: 1, position: logPosition(7n), eventId: 'an event' };
 
-/** What is folded, and a log that has this event at the checkpoint. */
+/** The folded state, and a log with this event at the checkpoint. */
 async function verified(folded: Partial<typeof checkpoint>, standing: string | undefined): Promise<boolean> {
   let isCleared = false;
   const fold = {

@@ -164,11 +164,11 @@ test('what says that an index is enforced counts only if nothing came between', 
   t.same(enforcedIn(batch), [], 'it is of another declaration');
   batch.enforce(widgets.key, { ...said, late: 1 });
   t.same(enforcedIn(batch), ['spec.serial']);
-  t.same(batch.late, [], 'what was pending anyway is not late');
+  t.same(batch.late, [], 'a write that was pending anyway is not late');
   await tables.close();
 });
 
-test('an older write takes an enforced index back, and is told once it is folded; a fence that repeats one is none', async (t) => {
+test('an older write revokes an enforced index, and is reported once it is folded; a fence that repeats one is none', async (t) => {
   const tables = new LmdbTables(t.testdir());
   const declarations = new Declarations(tables);
   const told: LateWrite[] = [];

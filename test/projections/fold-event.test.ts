@@ -19,7 +19,7 @@ test('a change that was folded before its type was registered has its entries on
     t.match(await here.write(command, { type }), { ok: true });
   }
   const [added, modified] = changes;
-  t.equal(added?.after, undefined, 'what it is indexed by is not known yet');
+  t.equal(added?.after, undefined, 'its index values are not known yet');
   await here.declare(type);
   t.match(added?.after, { name: 'w1', labels: { team: 'blue' } });
   t.match([modified?.before, modified?.after], [{ labels: { team: 'blue' } }, { labels: { team: 'red' } }]);

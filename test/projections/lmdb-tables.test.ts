@@ -60,7 +60,7 @@ t.test('secrets are kept by uid and revision, and go with their object', async (
   await tables.close();
 });
 
-t.test('what is cleared is gone, the checkpoint too', async (t) => {
+t.test('a clear deletes all rows and the checkpoint', async (t) => {
   const dir = t.testdir();
   const tables = new LmdbTables(dir);
   const checkpoint = {

@@ -68,7 +68,7 @@ t.test('tables of a killed process are trusted where they lie, and where they we
   t.ok(await folded(moved));
 });
 
-t.test('a copy of tables that are open is not trusted, whoever still runs', async (t) => {
+t.test('a copy of open tables is not trusted, with any process still running', async (t) => {
   const tables = await running(t);
   const copies = ['at once', 'while it is killed', 'later'].map((name) => copied(tables, name));
   t.equal(await folded(copies[0]!), undefined);
@@ -101,7 +101,7 @@ t.test('copies of tables that were closed in order are trusted, one after the ot
 });
 
 t.test(
-  'tables of a killed process are not trusted after another boot: what was committed may never have been written',
+  'tables of a killed process are not trusted after another boot: committed pages may never have been written',
   async (t) => {
     const tables = await running(t);
     await end(tables, 'killed');

@@ -50,7 +50,7 @@ test('a load gives way by time, and its tables judge nothing before it is done',
   t.equal([...world.tables.roles()].length, roles);
 });
 
-test('what is written while the tables are loaded is in them, behind the place reached and ahead of it', async (t) => {
+test('writes during the load of the tables are in them, behind the loaded position and ahead of it', async (t) => {
   const { world, slices } = given();
   let told = 0;
   world.tables.subscribe(() => {
@@ -70,7 +70,7 @@ test('what is written while the tables are loaded is in them, behind the place r
   world.commit([role(2, 'marked'), role(last - 2, 'marked'), role(roles + 1)]);
   t.notOk(world.tables.isReady());
   await loading;
-  t.equal(told, 0, 'nobody is told of tables that are not ready');
+  t.equal(told, 0, 'tables that are not ready notify nobody');
   const described = (tables: AccessWorld['tables']) =>
     [...tables.roles()].map(({ name, rules }) => ({ name, rules })).sort((a, b) => (a.name < b.name ? -1 : 1));
   t.strictSame(described(world.tables), described(world.fresh()));

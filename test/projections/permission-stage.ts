@@ -94,7 +94,7 @@ export class PermissionStage {
     return this.#write(plural, { type: 'delete', name, preconditions: {} });
   }
 
-  /** What listeners were told since the last call. */
+  /** Notifications to listeners since the last call. */
   heard(): readonly { readonly credentials: readonly string[]; readonly rights: boolean }[] {
     return this.told.splice(0).map(({ credentials, rights }) => ({ credentials: [...credentials], rights }));
   }

@@ -67,7 +67,7 @@ test('a write counts from its answer on: roles, bindings, dependencies and label
   t.ok(may(stage, 'bob'));
 });
 
-test('what is marked for deletion counts as gone, and may come back under its name', async (t) => {
+test('a marked object counts as deleted, and its name may be used again', async (t) => {
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   await stage.create('roles', 'reader', { rules: [posts] }, { finalizers: ['example.com/hold'] });
@@ -78,7 +78,7 @@ test('what is marked for deletion counts as gone, and may come back under its na
   t.notOk(may(stage));
   t.equal(stage.tables.role('reader'), undefined);
   await stage.change('roles', 'reader', { metadata: { labels: { still: 'here' } } });
-  t.equal(stage.tables.role('reader'), undefined, 'a change of what is marked brings nothing back');
+  t.equal(stage.tables.role('reader'), undefined, 'a change of a marked role restores nothing');
   await stage.mark('rolebindings', 'b');
   t.strictSame(stage.tables.bound('ann'), []);
   await stage.mark('users', 'ann');
@@ -109,7 +109,7 @@ test('listeners hear of rights only when what somebody holds may have changed', 
   t.strictSame(stage.heard(), [{ credentials: [], rights: true }]);
 });
 
-test('users, tokens and sessions: whose credentials change or end is told, and their status alone is not', async (t) => {
+test('users, tokens and sessions: a change or end of credentials is reported, and a change of status alone is not', async (t) => {
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   const user = await stage.create('users', 'ann', { spec: { displayName: 'Ann' }, status: { passwordRevision: 0 } });
@@ -202,7 +202,7 @@ test('a record that is not whole lets nobody in', async (t) => {
   t.strictSame(stage.tables.bound('ann'), []);
 });
 
-test('holders are the bindings of a role with the users who can log in', async (t) => {
+test('holders are the bindings of a role with the users that can log in', async (t) => {
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   await stage.create('rolebindings', 'b1', binding('super-role', 'ann', 'bob', 'ghost'));
@@ -263,7 +263,7 @@ test('rulesOf answers the closure, as it is and as it would be', async (t) => {
   );
 });
 
-test('lacks: the first rule beyond what is held, and nothing for a super administrator', async (t) => {
+test('lacks: the first rule beyond the held ones, and nothing for a super administrator', async (t) => {
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   await stage.create('roles', 'view', { rules: [posts] });

@@ -1,4 +1,4 @@
-/** A batch becomes visible in one turn: whoever hears of it, or waited for it, finds it in the rows and in the indexes. */
+/** A batch becomes visible in one turn: listeners and waiters find it in the rows and in the indexes. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ function recorded(event: ObjectEvent, revision: number): RecordedEvent {
   return { ...encodeEvent(idOf(`event ${String(revision)}`), event, metadata), ...place };
 }
 
-test('listeners and waiters find what they are told of in rows and indexes', async (t) => {
+test('listeners and waiters find the reported changes in rows and indexes', async (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'ledgerplane-publishing-'));
   const tables = new LmdbTables(dir);
   t.teardown(async () => {

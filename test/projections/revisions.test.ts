@@ -85,7 +85,7 @@ const wholes: Readonly<Record<string, readonly Written[]>> = {
     ['type:widgets.example.com', 0, declared],
     ['type:widgets.example.com', 1, declared],
   ],
-  'a type whose unique indexes are enforced twice': [
+  'a type with unique indexes enforced twice': [
     ['unique:widgets.example.com', 0, enforced],
     ['unique:widgets.example.com', 1, enforced],
   ],
@@ -172,7 +172,7 @@ t.test('a first revision comes once, whatever stands there', async (t) => {
     }, LogCorruptError);
 });
 
-t.test('what is refused says where it stands, and nothing of its batch is kept', async (t) => {
+t.test('a refused event is reported with its position, and nothing of its batch is kept', async (t) => {
   const folding = new Folding(t);
   folding.fold([[w1, 0, created()]]);
   t.throws(
@@ -190,7 +190,7 @@ t.test('what is refused says where it stands, and nothing of its batch is kept',
   t.match(folding.models.checkpoint(), { position: 1n });
 });
 
-t.test('what is known of revisions outlasts a restart', async (t) => {
+t.test('known revisions survive a restart', async (t) => {
   const dir = t.testdir();
   for (const [start, revision] of [
     [1, 0],

@@ -1,4 +1,7 @@
-/** Folding while index functions are slow: how long a turn is, and what is visible after each. Time is a fake clock's, passed by the index functions themselves. */
+/**
+ * Folding with slow index functions: the length of a turn, and the visible state after each. Time is a fake clock's,
+ * advanced by the index functions themselves.
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +63,7 @@ async function given(t: Test, { objects, costMs }: { readonly objects: number; r
     t.match(models.checkpoint(), { position, events: models.folded() });
     if (objects === 0) return;
     const rows = models.namesOf(type.key, { after: undefined, limit: objects });
-    t.equal(rows.length, models.folded(), 'rows of what is folded, and of no more');
+    t.equal(rows.length, models.folded(), 'rows of folded events, and of no more');
   });
   return { log, clock, models, batches };
 }

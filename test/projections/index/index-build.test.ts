@@ -1,4 +1,7 @@
-/** Builds of indexes while others work: how long they hold the event loop, and what is written meanwhile. Time is a fake clock's, passed by the index functions themselves. */
+/**
+ * Builds of indexes during other work: the time in which they hold the event loop, and concurrent writes. Time is a
+ * fake clock's, advanced by the index functions themselves.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test, type Test } from 'tap';
 
@@ -20,7 +23,9 @@ function bySerial({ indexes }: ResourceType): ListQuery {
 
 type Costly = { readonly writing: Writing; readonly slow: ResourceType; onCall: (name: string) => void };
 
-/** Objects stored under a plain declaration, and another one whose index function takes a millisecond for each. */
+/**
+ * Objects stored under a plain declaration, and another one with an index function that takes a millisecond for each.
+ */
 async function given(t: Test): Promise<Costly> {
   const writing = await Writing.open(t, { type: widgetType({ indexes: [{ name: 'spec.title' }] }) });
   await writing.race(
@@ -55,7 +60,7 @@ test('a build gives way by time, however few objects that is', async (t) => {
   t.equal([...writing.models.pages(slow.key, bySerial(slow))].flat().length, objects);
 });
 
-test('what is written while indexes are built is in them afterwards', async (t) => {
+test('writes during an index build are in the indexes afterwards', async (t) => {
   const costly = await given(t);
   const { writing, slow } = costly;
   let isWritten = false;

@@ -90,7 +90,7 @@ test(
           for (const query of queries) {
             const now = index.query({ ...boundQuery(query, definitions), window: { kind: 'all' } });
             if (namesOf(now) !== naiveNames(written.objects.values(), query).join())
-              throw new Error('what is written beside queries is not what is there');
+              throw new Error('the writes during queries are not the stored ones');
           }
           if (index.size !== written.objects.size) throw new Error('size');
         },
@@ -101,7 +101,7 @@ test(
   },
 );
 
-test('what is asked for of many objects pauses all along, whatever its order', async (t) => {
+test('queries over many objects pause throughout, in any order', async (t) => {
   const below = random(3);
   const count = 40_000;
   const objects = Array.from({ length: count }, (_, number) => entryOf(definitions, drawn(below, number)));

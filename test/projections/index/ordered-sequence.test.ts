@@ -82,7 +82,7 @@ test('after any insertions and removals the postings are in order, by every way 
         }
         t.throws(() => {
           sequence.remove(ordinals.length, 5);
-        }, 'what it does not hold cannot be removed');
+        }, 'a missing entry cannot be removed');
       },
     ),
     { numRuns },
