@@ -23,7 +23,7 @@ t.test('too few file descriptors are a sentence that says what to raise, whateve
   }
 });
 
-t.test('a server whose descriptors run out goes on when some are free again', async (t) => {
+t.test('a server without free descriptors continues when some are free again', async (t) => {
   const run = runCommandLine(['serve'], { cwd: t.testdir(), env, openFilesMax: 200 });
   const [, url = ''] = /(http:\S+)/u.exec(await run.ready()) ?? [];
   const { hostname, port } = new URL(url);

@@ -164,7 +164,7 @@ t.test('below half of the reserve super administrators log in, a few times, and 
   const headers = { 'content-type': 'application/json' };
   const logIn = async (pair: object): Promise<Response> =>
     fetch(`${server.url}/login`, { method: 'POST', headers, body: JSON.stringify(pair) });
-  await refused(t, logIn(jane), 'a user who may make no room');
+  await refused(t, logIn(jane), 'a user without the right to free space');
   const authorization = `Basic ${Buffer.from(`${jane.username}:${jane.password}`).toString('base64')}`;
   const own = await server.call('/apis/uc.api.svc.run/v1alpha1/users/-', { headers: { authorization } });
   t.equal(own.status, 200, 'by Basic');

@@ -19,7 +19,7 @@ type Line = {
   readonly msg: string;
 };
 
-/** Longer than what is told, by far, and shorter than what would be told twice. */
+/** Far longer than the reported minimum, and shorter than the interval of a second report. */
 const heldMs = 1_200;
 
 /** Where a plugin holds the loop, by the route that has it do so; `spin` is in its module. */
@@ -104,54 +104,51 @@ async function running(t: Test, env: Readonly<Record<string, string>> = {}): Pro
 const holdsIt = /^a plugin blocks the event loop/u;
 const heldIt = /^a plugin blocked the event loop/u;
 
-t.test(
-  'who holds the event loop is named while it does and afterwards, wherever its code is called from',
-  async (t) => {
-    const server = await running(t);
-    let count = 0;
-    for (const name of Object.keys(holds)) {
-      t.ok([200, 204].includes(await server.post(name)), name);
-      count += 1;
-      const [holding, held] = [(await server.tells(holdsIt, count)).at(-1), (await server.tells(heldIt, count)).at(-1)];
-      t.match(
-        holding,
-        {
-          level: 40,
-          plugin: 'loops',
-          at: /^main\.mjs:\d+:\d+$/u,
-          function: String,
-          hostname: String,
-          pid: server.child.pid,
-          time: /^\d{4}-\d\d-\d\dT/u,
-        },
-        name,
-      );
-      t.match(held, { level: 40, plugin: 'loops' }, name);
-      const longest = held?.heldMs ?? 0;
-      t.ok(longest >= heldMs - 300 && longest < heldMs * 3, `${name}: ${String(longest)} ms`);
-    }
-    // A busy machine may hold the platform's own code as long: that is reported, too.
-    const platform = server.told(/^the event loop (is|was) blocked/u);
-    t.same(
-      platform.filter(({ at = '' }) => at.includes('main.mjs')),
-      [],
-      'nothing of the plugin is blamed on the platform',
-    );
-    const metrics = await (
-      await fetch(`${server.url}/metrics`, { headers: { authorization: adminAuthorization } })
-    ).text();
-    t.match(metrics, new RegExp(`^ledgerplane_event_loop_held_total\\{plugin="loops"\\} ${String(count)}$`, 'mu'));
-    await passes(200);
+t.test('code that blocks the event loop is named during the block and afterwards, for any caller', async (t) => {
+  const server = await running(t);
+  let count = 0;
+  for (const name of Object.keys(holds)) {
+    t.ok([200, 204].includes(await server.post(name)), name);
+    count += 1;
+    const [holding, held] = [(await server.tells(holdsIt, count)).at(-1), (await server.tells(heldIt, count)).at(-1)];
     t.match(
-      await (await fetch(`${server.url}/metrics`, { headers: { authorization: adminAuthorization } })).text(),
-      /^ledgerplane_event_loop_lag_seconds\{quantile="1"\} [\d.e-]+$/mu,
+      holding,
+      {
+        level: 40,
+        plugin: 'loops',
+        at: /^main\.mjs:\d+:\d+$/u,
+        function: String,
+        hostname: String,
+        pid: server.child.pid,
+        time: /^\d{4}-\d\d-\d\dT/u,
+      },
+      name,
     );
-    server.child.kill('SIGTERM');
-    t.equal(await server.exited(), 0, 'and a stop waits for nothing');
-  },
-);
+    t.match(held, { level: 40, plugin: 'loops' }, name);
+    const longest = held?.heldMs ?? 0;
+    t.ok(longest >= heldMs - 300 && longest < heldMs * 3, `${name}: ${String(longest)} ms`);
+  }
+  // A busy machine may hold the platform's own code as long: that is reported, too.
+  const platform = server.told(/^the event loop (is|was) blocked/u);
+  t.same(
+    platform.filter(({ at = '' }) => at.includes('main.mjs')),
+    [],
+    'nothing of the plugin is blamed on the platform',
+  );
+  const metrics = await (
+    await fetch(`${server.url}/metrics`, { headers: { authorization: adminAuthorization } })
+  ).text();
+  t.match(metrics, new RegExp(`^ledgerplane_event_loop_held_total\\{plugin="loops"\\} ${String(count)}$`, 'mu'));
+  await passes(200);
+  t.match(
+    await (await fetch(`${server.url}/metrics`, { headers: { authorization: adminAuthorization } })).text(),
+    /^ledgerplane_event_loop_lag_seconds\{quantile="1"\} [\d.e-]+$/mu,
+  );
+  server.child.kill('SIGTERM');
+  t.equal(await server.exited(), 0, 'and a stop waits for nothing');
+});
 
-t.test('an endless loop is told at once, and again', async (t) => {
+t.test('an endless loop is reported at once, and again', async (t) => {
   const server = await running(t);
   server.post('endless').catch(() => undefined);
   const lines = await server.tells(holdsIt, 2);
@@ -162,7 +159,7 @@ t.test('an endless loop is told at once, and again', async (t) => {
   );
 });
 
-t.test('a plugin whose module never ends is named before there is anything else', async (t) => {
+t.test('a plugin with an endless module is named before anything else exists', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     hangs: { 'plugin.yaml': manifestYaml('hangs', { main: 'lib/main.mjs' }), 'lib/main.mjs': 'for (;;);' },
@@ -187,7 +184,7 @@ t.test("a process that was stopped is nobody's doing", async (t) => {
   t.same(server.told(/event loop/u), []);
 });
 
-t.test('below its level nothing is told', async (t) => {
+t.test('below its log level nothing is reported', async (t) => {
   const server = await running(t, { LOG_LEVEL: 'error' });
   await server.post('route');
   t.same(server.told(/event loop/u), []);

@@ -113,5 +113,5 @@ t.test('the files of a new store are those that LMDB itself makes', async (t) =>
   await made.close();
   writeFileSync(ours.data, 'something');
   prepareStoreFiles(ours);
-  t.equal(readFileSync(ours.data, 'utf8'), 'something', 'what is there is left alone');
+  t.equal(readFileSync(ours.data, 'utf8'), 'something', 'an existing file is left alone');
 });

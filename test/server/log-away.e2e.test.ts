@@ -41,7 +41,7 @@ async function serverOn(t: Test, store: EventStore, options: TestServerOptions =
   return server;
 }
 
-/** Asks until it is so: what happens elsewhere is not told here. */
+/** Asks until the condition holds: changes elsewhere are not notified here. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (const end = performance.now() + 30_000; performance.now() < end;) {
     if (await holds()) return;
@@ -91,7 +91,7 @@ async function watch(
   return { status: response.status, frames, isEnded: () => ended };
 }
 
-test('while the log is away reads, watches and log-ins go on, writes are told to come back, and it heals by itself', async (t) => {
+test('while the log is unavailable reads, watches and log-ins continue, writes get a Retry-After, and recovery is automatic', async (t) => {
   const store = await storeFor(t);
   const server = await serverOn(t, store);
   const made = await server.call(widgets, { method: 'POST', body: widget('before') });
@@ -343,7 +343,7 @@ test('a log that began anew is followed no further, here or at the next start', 
   });
 });
 
-test('in a new epoch what was read before is told to be gone, and the read models are made anew', async (t) => {
+test('in a new epoch old positions are expired, and the read models are rebuilt', async (t) => {
   const store = await storeFor(t);
   const fatal: Error[] = [];
   const server = await serverOn(t, store, {
@@ -390,7 +390,7 @@ test('in a new epoch what was read before is told to be gone, and the read model
   t.equal((await again.call(widgets, { method: 'POST', body: widget('y') })).status, 201);
 });
 
-test('a position that the log never gave is told to be gone', async (t) => {
+test('a position that the log never gave is expired', async (t) => {
   const store = await storeFor(t);
   const server = await serverOn(t, store);
   const made = (await (await server.call(widgets, { method: 'POST', body: widget('w') })).json()) as {

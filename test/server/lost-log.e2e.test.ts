@@ -1,4 +1,4 @@
-/** An embedded log that is gone while its read models are there is not founded anew: what it held would be gone without a word. */
+/** A missing embedded log with existing read models is not founded again: its content would be lost silently. */
 import { existsSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -32,7 +32,7 @@ const losses: Readonly<Record<string, (log: string) => void>> = {
 };
 
 for (const [name, lose] of Object.entries(losses)) {
-  test(`a log whose file is ${name} is refused, and nothing is written`, async (t) => {
+  test(`a log is refused when its file is ${name}, and nothing is written`, async (t) => {
     const { dataDir } = await stopped(t);
     const log = join(dataDir, 'log');
     lose(log);

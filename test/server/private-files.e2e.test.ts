@@ -9,7 +9,7 @@ import { tightenDataDir } from '../../src/disk/private-files.ts';
 import { tellerPackage } from '../packages/teller-package.ts';
 import { adminAuthorization, startTestServer, type TestServer } from '../support/server/start-server.ts';
 
-/** What is there with rights of others. */
+/** Existing files with rights for others. */
 function wider(path: string): readonly string[] {
   const stats = lstatSync(path);
   const allowed = stats.isDirectory() ? 0o700 : 0o600;

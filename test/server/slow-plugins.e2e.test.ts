@@ -1,4 +1,7 @@
-/** Starts with plugins that take their time: what is served meanwhile, and what becomes of them. Time is a fake clock's, modules wait for the test. */
+/**
+ * Starts with slow plugins: the served paths meanwhile, and the plugins' final states. Time is a fake clock's, modules
+ * wait for the test.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -261,7 +264,7 @@ t.test('once a slow plugin is there its stored objects are served, and the start
   t.equal(await server.status('/apis/any.example/v1/things'), 404);
 });
 
-t.test('a plugin that fails after a while fails alone, and what it held back is told', async (t) => {
+t.test('a plugin that fails later fails alone, and its dependents are notified', async (t) => {
   gate('slow');
   const server = await begin(t, { slow: slow('slow'), fast: quick('fast') });
   await server.shortly(async () => (await server.status('/apis/fast.example/v1/fast')) === 200);
@@ -286,7 +289,7 @@ t.test('a plugin is switched off and on while it loads', async (t) => {
   const before = stops.length;
   gates.get('slow')?.open();
   await server.until(async () => Promise.resolve(stops.length > before));
-  t.equal(stops.at(-1), 'slow', 'what was loaded for nothing is told to stop');
+  t.equal(stops.at(-1), 'slow', 'an unneeded module is stopped');
   t.equal(await server.enable('slow', true), 200);
   await server.until(async () => (await server.status('/apis/slow.example/v1/slow')) === 200);
 });

@@ -1,4 +1,7 @@
-/** A node whose clock is wrong: over EventStoreDB it writes nothing and says why, on the embedded log nothing later follows it. */
+/**
+ * A node with a wrong clock: over EventStoreDB it writes nothing and reports the reason, on the embedded log nothing
+ * later follows it.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { test, type Test } from 'tap';
