@@ -93,7 +93,7 @@ async function turns(count = 20): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await nextTurn();
 }
 
-void test('a batch is one buffer, the same for all who see the same, and one write each', async (t) => {
+void test('a batch is one buffer, shared by watchers with the same view, and one write each', async (t) => {
   const node = new Node();
   const [first, second] = [node.watch(), node.watch()];
   const other = node.watch({ selection: { labels: [{ key: 'app', operator: 'exists' }], fields: [] } });
@@ -133,7 +133,7 @@ void test('while others watch, a watch from a recent position is live at once, w
   t.equal(reads, 0);
 });
 
-void test('what is folded while a watcher reads its state and the log comes once', async (t) => {
+void test('a change folded while a watcher reads its state and the log is sent once', async (t) => {
   const node = new Node({ recentChanges: 0 });
   for (const name of ['a', 'b', 'c', 'd', 'e']) await node.write(name);
   const { watcher, sink } = node.watch({
@@ -159,7 +159,7 @@ void test('what is folded while a watcher reads its state and the log comes once
   t.equal(sink.seen[5]?.endMark, true);
 });
 
-void test('the end of the state is marked only for those who asked for bookmarks', async (t) => {
+void test('the end of the state is marked only for watchers that asked for bookmarks', async (t) => {
   const node = new Node();
   await node.write('a');
   const { sink } = node.watch({ start: { kind: 'state', notBefore: undefined, marksEnd: true } });
@@ -230,7 +230,7 @@ void test('a slow watcher is cut off past its bound while the others go on', asy
   t.equal(slow.watcher.state, 'closed');
   slow.sink.unblock();
   t.equal(slow.sink.ending?.reason, 'too-slow');
-  t.strictSame(slow.sink.story, ['ADDED a@1'], 'what it got is whole');
+  t.strictSame(slow.sink.story, ['ADDED a@1'], 'the received events are complete');
   t.equal(quick.sink.seen.length, 4);
   t.equal(node.hub.size, 1);
 });
@@ -258,7 +258,7 @@ void test('catch-ups that are not read keep nobody from the log, and end', async
   t.ok(stuck.every(({ sink }) => sink.ending?.reason === 'too-slow'));
   t.ok(
     stuck.every(({ sink }) => sink.story.length === 1),
-    'what it got is whole',
+    'the received events are complete',
   );
 });
 

@@ -12,7 +12,7 @@ import { Frames } from '../../src/watch/frames.ts';
 import { Outboxes, type Connection, type Finish, type Outbox } from '../../src/watch/outbox.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 
-/** A connection whose peer reads when the test says so. */
+/** A connection with a peer that the test lets read. */
 class Peer implements Connection {
   readonly written: string[] = [];
   isCut = false;
@@ -74,7 +74,7 @@ void test('one write is on its way, the others wait; small ones that waited are 
   t.equal(outbox.drained(), undefined);
 });
 
-void test('what is held is counted once in all and once for each account, and given back', async (t) => {
+void test('queued bytes count once in sum and once for each account, and are released', async (t) => {
   const outboxes = new Outboxes(new FakeClock());
   const [one, two, other] = [opened(outboxes), opened(outboxes), opened(outboxes, 'bob')];
   const shared = frames(1_000);
@@ -112,7 +112,7 @@ void test('past a bound the queue that is furthest behind is cut off, at the bou
   t.ok(outboxes.budget.bytesOf('ada') <= bounds.accountBytesMax);
 });
 
-void test('the bound of all meets whoever is furthest behind, whatever the account', async (t) => {
+void test('the common limit ends the queue furthest behind, of any account', async (t) => {
   const outboxes = new Outboxes(new FakeClock(), bounds);
   const [ada, bob, eve] = [opened(outboxes), opened(outboxes, 'bob'), opened(outboxes, 'eve')];
   ada.outbox.push(frames(7_000));
@@ -129,10 +129,10 @@ void test('the bound of all meets whoever is furthest behind, whatever the accou
   t.ok(bob.peer.isCut, 'its write would not have made room in time');
 });
 
-void test('ten thousand queues that end at once have many turns, and each its end after what was sent', async (t) => {
+void test('ten thousand queues that end at once take many turns, and each ends after its sent data', async (t) => {
   let now = 0;
   const clock = new FakeClock();
-  // Each look at the clock takes a while, as what is done between two looks does.
+  // Each check of the clock takes a while, as the work between two checks does.
   const busy: Clock = {
     now: () => clock.now(),
     after: (ms, task) => clock.after(ms, task),
@@ -184,7 +184,7 @@ void test('a queue that ends and is not read is cut after its time; one that is 
     );
   }
   while (read.peer.read()) await nextTurn();
-  t.strictSame(read.peer.written, ['aaa', 'e'], 'what had not begun is dropped');
+  t.strictSame(read.peer.written, ['aaa', 'e'], 'unsent data is dropped');
   t.equal(closed, 1);
   read.outbox.closed();
   clock.advance(watchStreamEndMs);

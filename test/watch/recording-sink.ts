@@ -82,7 +82,7 @@ export class RecordingSink implements Sink {
     return text.split('\n').slice(0, -1).map(seenOf);
   }
 
-  /** As a line for each event: what was seen, short enough to compare by eye. */
+  /** A line for each event, short enough to compare by eye. */
   get story(): readonly string[] {
     return this.seen.map(({ type, name, resourceVersion }) => `${type} ${name === '' ? '-' : name}@${resourceVersion}`);
   }

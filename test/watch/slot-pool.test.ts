@@ -4,7 +4,7 @@ import t from 'tap';
 
 import { SlotPool } from '../../src/watch/slot-pool.ts';
 
-/** Tasks that end when they are told to; `begun` holds their names in the order in which they got a place. */
+/** Tasks that the test ends; `begun` holds their names in the order in which they got a slot. */
 function given(places: number) {
   const shared = new SlotPool(places);
   const begun: string[] = [];

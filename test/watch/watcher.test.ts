@@ -181,7 +181,7 @@ void test('a watcher is cut off past its bound, not at it', async (t) => {
   t.equal(watcher.state, 'live', 'at the bound');
   watcher.offer(byte, 0);
   t.equal(watcher.state, 'closed', 'past the bound');
-  t.equal(sink.ending, undefined, 'what has begun is not cut short');
+  t.equal(sink.ending, undefined, 'a begun write is completed');
   sink.unblock();
   t.equal(sink.ending?.reason, 'too-slow');
   t.equal(sink.written.length, 1, 'and nothing else is sent');
@@ -193,7 +193,7 @@ void test('silence is broken before it has lasted a keep-alive', async (t) => {
   t.strictSame(sink.keepAlives, [watchKeepAliveMs, 2 * watchKeepAliveMs, 3 * watchKeepAliveMs]);
 });
 
-void test('what was sent counts as no silence', async (t) => {
+void test('sent data counts as no silence', async (t) => {
   const { watcher, sink } = watching('live');
   watcher.offer(frames, 5_000);
   for (let now = 6_000; now <= 15_000; now += watcherBeatMs) watcher.beat(now, at);
@@ -230,7 +230,7 @@ void test('a bookmark while catching up says how far it has come, and never with
   t.equal(initial.keepAlives.length, 1, 'but it is kept alive');
 });
 
-void test('a timed end comes with a bookmark for those who asked', async (t) => {
+void test('a timed end comes with a bookmark for watchers that asked', async (t) => {
   const { watcher, sink } = watching('live', planned({ bookmarks: true, timeoutMs: 3_000 }));
   for (let now = watcherBeatMs; now <= 3_000; now += watcherBeatMs) watcher.beat(now, logPosition(42n));
   t.strictSame(sink.story, ['BOOKMARK -@42']);
