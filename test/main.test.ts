@@ -121,7 +121,7 @@ t.test('it says on one line where it serves, and stops in order on SIGTERM and S
     const run = serve(cwd);
     const [, url = '', logged, types] = readyLine.exec(await run.ready()) ?? [];
     t.ok(Number(types) > 0, 'the platform has types of its own');
-    t.ok(Number(logged) >= events, 'what was written is there at the next start');
+    t.ok(Number(logged) >= events, 'written events exist at the next start');
     events = Number(logged);
     t.equal((await fetch(`${url}/healthz`)).status, 200);
     run.child.kill(signal);
@@ -198,7 +198,7 @@ t.test('a server that waits for its log stops on a signal as in order as any oth
 t.test('a second signal ends it at once, whatever is in flight', async (t) => {
   const run = serve(t.testdir());
   const [, url = ''] = readyLine.exec(await run.ready()) ?? [];
-  // A request whose body never ends keeps the drain waiting.
+  // A request with an endless body keeps the drain waiting.
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => undefined);
   const authorization = Buffer.from(`admin:${settings.ADMIN_PASSWORD}`).toString('base64');

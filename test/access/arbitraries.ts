@@ -117,7 +117,7 @@ export function ruleNear(held: readonly RawRule[]): fc.Arbitrary<RawRule> {
     });
 }
 
-/** Some are what no reader understands; roles depend on themselves, on each other, and on what is not there. */
+/** Some are malformed; roles depend on themselves, on each other, and on missing roles. */
 const dependencies = fc.oneof(
   { weight: 6, arbitrary: few(fc.constantFrom(...roleNames), 2).map((names) => JSON.stringify(names)) },
   // Enough roles at once that their rules are remembered.

@@ -17,7 +17,7 @@ function decoded(raw: RawRule): Rule {
   return rule;
 }
 
-test('what is not lacking is allowed: no request that the rule matches is refused', (t) => {
+test('a request matched by a rule without missing rights is never refused', (t) => {
   let within = 0;
   let matched = 0;
   fc.assert(

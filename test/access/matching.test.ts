@@ -10,7 +10,7 @@ type Case = {
   readonly plugin?: string;
 };
 
-/** Each request as a visitor who has nothing but this one rule. */
+/** Each request as a visitor with this one rule only. */
 function check(t: Test, { rule, yes = [], no = [], plugin }: Case): void {
   const world = new AccessWorld();
   world.commit([roleWrite({ name: 'anonymous', labels: {}, annotations: {}, rules: [rule] })]);
@@ -250,7 +250,7 @@ test('POST to a name is granted by its path (decision 6.3)', (t) => {
   });
 });
 
-test('who may read the root of discovery may read what is beneath, and no deeper', (t) => {
+test('a right to the root of discovery covers the documents beneath, and no deeper ones', (t) => {
   check(t, {
     rule: { nonResourceURLs: ['/api', '/apis'], verbs: ['get'] },
     yes: ['GET /api', 'GET /api/v1', 'GET /apis/g.io', 'HEAD /apis/g.io/v1'],

@@ -1,5 +1,5 @@
 /**
- * Who may import whom. Inner rings know nothing of outer ones:
+ * Allowed imports. Inner rings know nothing of outer ones:
  *
  *   pure ← ports ← services ← adapters (never each other) ← root
  *

@@ -25,7 +25,7 @@ t.test('no file is named for nothing', async (t) => {
   t.strictSame(sourceFiles(repository, code).flatMap(badlyNamed), []);
 });
 
-t.test('nothing is left to do in a comment, and nothing speaks of what is outside the project', async (t) => {
+t.test('no comment has open work, and none refers to anything outside of the project', async (t) => {
   const paths = sourceFiles(repository, text).filter((path) => path !== 'package-lock.json' && path !== 'LICENSE');
   t.strictSame(
     paths.flatMap((path) => badPhrases({ path, text: read(path) })),
@@ -44,7 +44,7 @@ t.test('links between documents lead somewhere', async (t) => {
   );
 });
 
-t.test('each rule finds what it forbids, and only that', async (t) => {
+t.test('each rule finds its violations, and only those', async (t) => {
   const lines = (count: number): string => 'f();\n'.repeat(count);
   t.strictSame(tooLong({ path: 'src/a.ts', text: lines(300) }), []);
   t.strictSame(tooLong({ path: 'src/a.ts', text: lines(301) }), ['src/a.ts: 301 lines, at most 300']);

@@ -51,7 +51,7 @@ const phrases: readonly (readonly [RegExp, string])[] = [
   [/\b(?:TO[D]O|FIX[M]E|X{3}|HAC[K])\b/u, 'finish it or leave it out'],
   [/^(?:<{7}|>{7}) /mu, 'a merge is not finished'],
   [/(?<![\w.])\/(?:work|home\/\w+|Users\/\w+)\//u, 'no path of one machine'],
-  [/\b(?:issue|ticket|task) #?\d+\b/iu, 'say what is so, not where it was asked'],
+  [/\b(?:issue|ticket|task) #?\d+\b/iu, 'state the fact, not its ticket'],
   [/\b(?:coding agen[t]|ai agen[t]|language mode[l]|copilo[t]|chatbo[t])s?\b/iu, 'the project speaks of itself alone'],
   [/\bregistry\.(?:npm|yarn|node)[a-z]*\./iu, 'no registry is named: the user chooses theirs'],
 ];

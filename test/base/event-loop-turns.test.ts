@@ -24,7 +24,7 @@ t.test('short work is done at once while its turn has time, and else one piece a
   t.strictSame(done, ['a']);
   await nextTurn();
   t.strictSame(done, ['a', 'b']);
-  t.notSame(turns.soon('d'), undefined, 'who comes later does not overtake');
+  t.notSame(turns.soon('d'), undefined, 'a later caller does not overtake');
   await all;
   t.strictSame(done, ['a', 'b', 'c']);
 });
@@ -36,7 +36,7 @@ t.test('a turn that nobody has used has time again', async (t) => {
   t.equal(turns.soon('a'), undefined);
 });
 
-t.test('many who wait for one account delay the next of another by one place', async (t) => {
+t.test('many waiting callers of one account delay the next of another by one place', async (t) => {
   const turns = long();
   const done: string[] = [];
   await Promise.all(

@@ -23,7 +23,7 @@ const spaced = fc
       .map((indent) => ({ text: JSON.stringify(value, undefined, indent), value })),
   );
 
-t.test('what JSON.parse reads of a valid text is what is decoded', async (t) => {
+t.test('a valid text decodes to the same value as with JSON.parse', async (t) => {
   fc.assert(
     fc.property(spaced, ({ text }) => {
       fc.pre(!text.includes('"__proto__"'));

@@ -27,7 +27,7 @@ test('the wait ends when fewer than the bound count', (t) => {
   t.end();
 });
 
-test('what is taken back counts no more, and only once', (t) => {
+test('a revoked count is subtracted, and only once', (t) => {
   const counts = given();
   for (const at of [0, 50]) counts.add('a', at);
   counts.takeBack('a', 50);
@@ -39,7 +39,7 @@ test('what is taken back counts no more, and only once', (t) => {
   t.end();
 });
 
-test('keys and their events are bounded, and what is over goes first', (t) => {
+test('keys and their events are bounded, and the oldest are dropped first', (t) => {
   const counts = given();
   for (const at of [0, 1, 2, 3, 4]) counts.add('a', at);
   t.equal(counts.count('a', 5), 4);

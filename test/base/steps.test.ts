@@ -27,7 +27,7 @@ test('steps run over several turns, each as long as its slice of time', async (t
   t.equal(await running, 'done');
 });
 
-test('steps that take no time end in the turn they began in, and what they throw is thrown', async (t) => {
+test('short steps end in the turn in which they began, and their errors are thrown', async (t) => {
   const slices = new Slices({ monotonic: () => 0 });
   const done = { count: 0 };
   const running = inSlices(counted(100, done), slices);

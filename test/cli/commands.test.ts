@@ -16,7 +16,7 @@ type Seen = {
 };
 type Reply = { readonly status?: number; readonly body: unknown };
 
-/** Answers as the server's fixed shapes say and notes what it was asked. */
+/** Answers with the server's fixed shapes and records the requests. */
 async function standIn(
   t: Test,
   replyTo: (seen: Seen) => Reply,
@@ -375,7 +375,7 @@ t.test('the administrator of this machine is the default', async (t) => {
   }
 });
 
-t.test('what the server refuses is told with its status', async (t) => {
+t.test('a refusal of the server is printed with its status', async (t) => {
   let reply: Reply = { body: '' };
   const { run } = await standIn(t, () => reply);
   const told = async (status: number, body: unknown): Promise<string> => {
@@ -427,7 +427,7 @@ t.test('a server that is not there is named', async (t) => {
 });
 
 t.test(
-  'a plugin that the server keeps off is not waited for, and one that is not there is told how to bring back',
+  'a plugin disabled by the server is not waited for, and for an uninstalled one the way back is printed',
   async (t) => {
     const status = {
       phase: 'stopped',
@@ -457,7 +457,7 @@ t.test(
   },
 );
 
-t.test('a connection that breaks is told, and not taken for an answer', async (t) => {
+t.test('a broken connection is reported, and not taken as an answer', async (t) => {
   const server = createServer((request) => {
     request.socket.destroy();
   });

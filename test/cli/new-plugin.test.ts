@@ -68,7 +68,7 @@ t.test('a plugin that is written compiles, passes its tests and is packed', asyn
   );
 });
 
-/** What is asked for is refused, and the folder is as it was. */
+/** The request is refused, and the folder is unchanged. */
 async function refuses(t: Test, folder: string, name: string, why: RegExp): Promise<void> {
   const before = (await readdir(folder)).sort();
   t.match(await asked(folder, '--', name), { code: 2, notes: why }, JSON.stringify(name));
@@ -87,7 +87,7 @@ t.test('names that no plugin can have, and folders that are there, are refused',
   t.match(await asked(folder, 'n'.repeat(63)), { code: 0 });
 });
 
-t.test('what cannot be written is told, and nothing is left', async (t) => {
+t.test('an unwritable folder is reported, and nothing is left', async (t) => {
   const folder = await temporaryFolder(t);
   const command = runCommandLine(['plugin', 'new', 'notes'], { cwd: folder, fileBlocksMax: 1 });
   t.equal(await command.exited(), 2);

@@ -25,7 +25,7 @@ t.test('a secret is asked for without echo, and the terminal is put back', async
   t.ok(input.isPaused(), 'it keeps no process waiting');
 });
 
-t.test('keys do what they do on a terminal', async (t) => {
+t.test('keys work as on a terminal', async (t) => {
   const keys: readonly (readonly [typed: string, read: string])[] = [
     ['abd\u007fc\r', 'abc'],
     ['ab\b\b\b\bc\n', 'c'],

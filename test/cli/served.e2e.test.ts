@@ -113,7 +113,7 @@ t.test('roles are listed, hidden ones left out', async (t) => {
   t.ok((await names('--templates')).every((name) => shown.includes(name)));
 });
 
-t.test('what the server refuses is told, without the password', async (t) => {
+t.test('a refusal of the server is printed, without the password', async (t) => {
   const server = await started(t);
   t.match(await ask(server, ['user', 'add', 'admin'], { input: 'a long password\n' }), {
     code: 1,

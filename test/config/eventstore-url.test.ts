@@ -35,7 +35,7 @@ void test('one node, a cluster by its members, and a cluster by one of them', as
   t.equal(eventStoreHosts(url('esdb://admin:secret@a:1,b:2')), 'a:1, b:2');
 });
 
-void test('credentials are decoded, and may hold what is encoded', async (t) => {
+void test('credentials are decoded, and may contain encoded characters', async (t) => {
   t.same(url('esdb://admin:a%40b%3Ac%2Fd%3Fe@localhost').credentials, { username: 'admin', password: 'a@b:c/d?e' });
 });
 

@@ -33,7 +33,7 @@ const file = parse(await readFile(join(repository, 'docker-compose.yml'), 'utf8'
 const services = Object.entries(file.services);
 const environmentOf = ({ environment = {} }: Service): Environment => environment;
 
-/** Of Compose's specification: what is used here, and what kind of value it takes. */
+/** The used part of Compose's specification, with the kind of each value. */
 const options: Readonly<Record<string, 'text' | 'list' | 'map' | 'flag'>> = {
   image: 'text',
   build: 'text',
@@ -56,7 +56,7 @@ const options: Readonly<Record<string, 'text' | 'list' | 'map' | 'flag'>> = {
 const healthcheckOptions = ['test', 'interval', 'timeout', 'retries', 'start_period'];
 const conditions = ['service_started', 'service_healthy', 'service_completed_successfully'];
 
-/** Options of EventStoreDB 23.10 as environment variables, of what is used here: the server does not start with one it does not know. */
+/** The used options of EventStoreDB 23.10 as environment variables: the server does not start with an unknown one. */
 const eventStoreOptions: Readonly<Record<string, RegExp>> = {
   EVENTSTORE_INSECURE: /^(?:true|false)$/u,
   EVENTSTORE_CLUSTER_SIZE: /^[135]$/u,
@@ -139,8 +139,7 @@ t.test('EventStoreDB gets options that it knows', async (t) => {
 t.test('hosts, volumes and dependencies are there, and no port is taken twice', async (t) => {
   const published = services.flatMap(([, { ports = [] }]) => ports.map((port) => port.split(':')));
   t.equal(new Set(published.map(([, outside]) => outside)).size, published.length);
-  for (const [address] of published)
-    t.equal(address, '127.0.0.1', 'nobody else on the network reaches what has no password');
+  for (const [address] of published) t.equal(address, '127.0.0.1', 'an open server is unreachable from the network');
   const mounted = new Set(
     services.flatMap(([, { volumes = [] }]) => volumes.map((volume) => volume.split(':')[0] ?? '')),
   );

@@ -9,7 +9,7 @@ import { must } from '../../src/base/unreachable.ts';
 import { repository } from '../architecture/repository.ts';
 import { copiesOf, stages } from './dockerfile.ts';
 
-/** What Docker's reference of the Dockerfile knows, of what is used here. */
+/** The used part of Docker's reference of the Dockerfile. */
 const instructionsKnown = new Set([
   'ARG',
   'CMD',
@@ -72,7 +72,7 @@ t.test('its settings are ones that the server reads', async (t) => {
   );
 });
 
-t.test('what it copies is there, gets through .dockerignore, and is all that the server needs', async (t) => {
+t.test('copied files exist, pass .dockerignore, and are all that the server needs', async (t) => {
   const [build, run] = await stages();
   const allowed = (await readFile(join(repository, '.dockerignore'), 'utf8'))
     .split('\n')

@@ -145,7 +145,7 @@ async function startImage(t: Test, node: string, app: string, env: Readonly<Reco
 }
 
 t.test(
-  'the image, rehearsed: built from what is copied, run by nobody from a folder that cannot be written',
+  'the image, rehearsed: built from the copied files, run without privileges from a read-only folder',
   async (t) => {
     t.comment(
       'npm ci is not run: the packages are those installed here, without the ones of development for the stage that runs',
@@ -169,7 +169,7 @@ t.test(
       stdio: ['ignore', 'ignore', 'inherit'],
       env: { PATH: process.env['PATH'] },
     });
-    t.same(await once(builder, 'close'), [0, null], 'what is copied to build is enough to build');
+    t.same(await once(builder, 'close'), [0, null], 'the copied files suffice to build');
     await copyInto(app, must(runtime, 'runtime'), built);
     await copyPackages(app);
     await makeReadOnly(app);

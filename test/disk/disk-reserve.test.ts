@@ -57,7 +57,7 @@ t.test('exactly the reserve free is enough, a byte less is not, and either is re
   t.equal(said.length, 2);
 });
 
-t.test('what is written between two looks counts until the look after the next', async (t) => {
+t.test('bytes written between two checks count until the check after the next', async (t) => {
   const { reserve, free } = given(100);
   for (let write = 0; write < 17; write += 1) reserve.take(mebibyte);
   t.notOk(reserve.isShort(), '34 of 36 MiB');
@@ -93,13 +93,13 @@ t.test('a large piece is taken whole above the reserve or not at all', (t) => {
   const { reserve } = given(164);
   t.notOk(reserve.claim(100 * mebibyte + 1));
   t.ok(reserve.claim(60 * mebibyte));
-  t.notOk(reserve.claim(41 * mebibyte), 'what was taken counts');
+  t.notOk(reserve.claim(41 * mebibyte), 'claimed bytes count');
   t.ok(reserve.claim(40 * mebibyte));
   t.notOk(reserve.isShort());
   t.end();
 });
 
-t.test('a look that fails is reported once and what was written keeps counting', async (t) => {
+t.test('a failed check is reported once, and written bytes keep counting', async (t) => {
   const { reserve, said, look, free } = given(100);
   const fail = async (): Promise<DiskSpace> => Promise.reject(new Error('EIO'));
   for (let turn = 0; turn < 3; turn += 1) {

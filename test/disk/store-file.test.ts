@@ -46,7 +46,7 @@ t.test(
   },
 );
 
-t.test('a file cut short by a byte or a half is refused with what is missing', async (t) => {
+t.test('a file cut short by a byte or by half is refused with the missing size', async (t) => {
   const path = await storeFile(t, 20);
   const { length } = await readFile(path);
   for (const size of [length - 1, length >> 1, 8_192, 4_096]) {

@@ -64,7 +64,7 @@ async function openPage(t: Test, blocks: readonly Block[]): Promise<Page> {
   return { folder, url, shell };
 }
 
-/** A block whose first line is a comment with a path is a file that the page tells its reader to write. */
+/** A block that begins with a comment with a path is a file that the page asks its reader to write. */
 function fileOf({ language, text }: Block): { readonly path: string; readonly text: string } | undefined {
   const found = /^(?:#|\/\/) (\S+\/\S+)\n([^]*)$/u.exec(text);
   if (found === null || (language !== 'js' && language !== 'yaml')) return undefined;
@@ -96,7 +96,7 @@ async function follow(
   }
   const { printed, status } = await shell.run(command);
   t.equal(status, 0, `${where} succeeds`, { printed });
-  if (shown !== undefined) t.ok(showsAll(shown, printed), `${where} shows what it prints`, { shown, printed });
+  if (shown !== undefined) t.ok(showsAll(shown, printed), `${where} shows its real output`, { shown, printed });
 }
 
 function isEndless(command: string): boolean {
@@ -112,7 +112,7 @@ for (const path of [
   'docs/reconcilers.md',
   'docs/operating.md',
 ]) {
-  t.test(`what ${path} tells its reader to do works`, async (t) => {
+  t.test(`the steps of ${path} work`, async (t) => {
     const markdown = followable(path, await readPage(path));
     const blocks = blocksOf(path, markdown).filter(({ language }) => checkedLanguages.has(language));
     t.ok(blocks.length > 0, 'there is something to run');
@@ -223,7 +223,7 @@ const documentedLimits: Readonly<Record<string, keyof typeof limits>> = {
   'a user name and a password at `POST /login`': 'nameLengthMax',
 };
 
-t.test('docs/api.md tells the limits as they are', async (t) => {
+t.test('docs/api.md states the current limits', async (t) => {
   const rows = tableUnder('## Limits', await readPage('docs/api.md'));
   t.same(rows.map(([what]) => what).sort(), Object.keys(documentedLimits).sort());
   for (const [what = '', limit = ''] of rows) {
@@ -236,7 +236,7 @@ t.test('docs/api.md tells the limits as they are', async (t) => {
   }
 });
 
-t.test('docs/custom-apis.md tells bounds and close codes as they are', async (t) => {
+t.test('docs/custom-apis.md states the current limits and close codes', async (t) => {
   const page = await readPage('docs/custom-apis.md');
   const bounds = tableUnder('## Limits', page).map(([, bound = '']) => Number(bound.replaceAll(/[^0-9]/gu, '')));
   t.strictSame(bounds, [

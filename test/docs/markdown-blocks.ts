@@ -51,7 +51,7 @@ function isOpen(command: string | undefined): boolean {
   return command !== undefined && (command.endsWith('\\') || command.split("'").length % 2 === 0);
 }
 
-/** `console`: commands after `$ `, each followed by what it shows. Any other block is one command that shows nothing. */
+/** `console`: commands after `$ `, each followed by its output. Any other block is one command without output. */
 export function stepsOf({ language, text, line }: Block): readonly Step[] {
   if (language !== 'console') return [{ line: line + 1, command: text, shown: undefined }];
   const steps: { line: number; command: string; shown: string[] }[] = [];

@@ -13,7 +13,7 @@ import { showsAll } from './shown-output.ts';
 
 const portDefault = '8090';
 
-/** A reader at a terminal, who writes the files that the page shows when they come to them, and starts servers in other ones. */
+/** A reader at a terminal that writes the page's files in its order, and starts servers in other terminals. */
 type Reader = { readonly folder: string; readonly shell: Shell; readonly urls: Map<string, string> };
 
 async function sitsDown(t: Test): Promise<Reader> {
@@ -27,7 +27,7 @@ async function sitsDown(t: Test): Promise<Reader> {
   return { folder, shell, urls: new Map() };
 }
 
-/** A block whose first line is a comment with a path is a file to write. */
+/** A block that begins with a comment with a path is a file to write. */
 function fileOf({ language, text }: Block): { readonly path: string; readonly text: string } | undefined {
   const found = language === 'ts' ? /^\/\/ (\S+\/\S+)\n([^]*)$/u.exec(text) : null;
   return found === null ? undefined : { path: found[1] ?? '', text: `${found[2] ?? ''}\n` };
@@ -46,7 +46,7 @@ async function startServer(t: Test, { folder, urls }: Reader, command: string): 
   urls.set(`http://127.0.0.1:${settings['PORT'] ?? portDefault}`, / on (\S+) /u.exec(await server.ready())?.[1] ?? '');
 }
 
-/** In this page each line is a command, so that the one that fails is told. */
+/** In this page each line is a command, so that a failure names its command. */
 function linesOf(block: Block): readonly Step[] {
   if (block.language === 'console') return stepsOf(block);
   return block.text.split('\n').map((command, place) => ({ line: block.line + 1 + place, command, shown: undefined }));
@@ -70,7 +70,7 @@ async function follow(t: Test, reader: Reader, block: Block): Promise<void> {
     const { printed, status } = await reader.shell.run(real(command));
     t.equal(status, 0, `docs/plugins.md:${String(line)} succeeds`, { command, printed });
     if (shown !== undefined)
-      t.ok(showsAll(shown, printed), `docs/plugins.md:${String(line)} shows what it prints`, { shown, printed });
+      t.ok(showsAll(shown, printed), `docs/plugins.md:${String(line)} shows its real output`, { shown, printed });
   }
 }
 

@@ -6,7 +6,7 @@ export function showsAll(shown: string, printed: string): boolean {
   return pattern(shown, '$').test(compact(printed));
 }
 
-/** The same for a command that has not ended: what was printed may go on. */
+/** The same for a command that still runs: its output may continue. */
 export function showsSoFar(shown: string, printed: string): boolean {
   return pattern(shown, '').test(compact(printed));
 }

@@ -41,7 +41,7 @@ void test('in all there are so many and no more', async (t) => {
   t.equal(places.tryTake(of('one more')), undefined);
 });
 
-void test('who waits has its turn in order; one that has its share keeps nobody behind it waiting', async (t) => {
+void test('slots are granted in order; a caller that has its share delays none behind it', async (t) => {
   const clock = new FakeClock();
   const places = new SnapshotSlots(clock);
   const ada = Array.from({ length: snapshotsPerUserMax }, () => places.tryTake(of('ada')));
@@ -56,7 +56,7 @@ void test('who waits has its turn in order; one that has its share keeps nobody 
   );
   others[0]?.release();
   await waiting[1];
-  t.strictSame(got, ['bob'], 'the first of those who may have one');
+  t.strictSame(got, ['bob'], 'the first one below its share');
   ada[0]?.release();
   await waiting[0];
   t.strictSame(got, ['bob', 'ada']);
@@ -88,7 +88,7 @@ void test('one that takes nothing loses its place when others wait, and only the
     }),
   ]);
   t.ok(place[0]);
-  t.strictSame(lost, [1], 'not the one that took something, and one for one who waits');
+  t.strictSame(lost, [1], 'not the active one, and one for each waiting caller');
 });
 
 void test('the wait has a bound in time and in number, and ends with its client', async (t) => {

@@ -8,7 +8,7 @@ import t from 'tap';
 
 import { repository } from '../architecture/repository.ts';
 
-/** A small tree with the real scripts, whose dependencies are in place already. */
+/** A small tree with the real scripts and installed dependencies. */
 function plant(folder: string): void {
   cpSync(join(repository, 'scripts'), join(folder, 'scripts'), { recursive: true });
   write(folder, 'package.json', '{"type":"module"}');
@@ -140,7 +140,7 @@ t.test('several at once build once', async (t) => {
   t.notOk(existsSync(join(folder, 'dist/.prepare/lock')));
 });
 
-t.test('a lock whose holder was killed is taken over', async (t) => {
+t.test('a lock of a killed holder is taken over', async (t) => {
   const folder = t.testdir();
   plant(folder);
   // No process has the highest id there is.

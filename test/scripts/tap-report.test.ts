@@ -18,7 +18,7 @@ const ofFile = program.replace(
   "report.readFile('a.test.js', JSON.parse(require('fs').readFileSync(0, 'utf8')));",
 );
 
-/** The counts, and what was printed before them. */
+/** The counts, and the output before them. */
 function report(stream: string, using = program): { readonly counts: unknown; readonly printed: string } {
   const output = execFileSync(process.execPath, ['--input-type=commonjs', '-e', `(async () => {${using}})()`], {
     input: stream,
@@ -70,7 +70,7 @@ t.test('a skip is kept with its reason', async (t) => {
   });
 });
 
-t.test('a file is what it printed and how it ended', async (t) => {
+t.test("a file's result is its output and its exit", async (t) => {
   const ran = (output: string, ended: number | string): ReturnType<typeof report> =>
     report(JSON.stringify({ output, ended, ms: 5 }), ofFile);
   const whole = ran('TAP version 14\n# Subtest: one\n    ok 1 - first\n    1..1\nok 1 - one # time=3ms\n1..1\n', 0);

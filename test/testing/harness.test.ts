@@ -54,7 +54,7 @@ t.test(
     await t.rejects(
       ann.client.get(goods, 'a'),
       refused(403, 'Forbidden'),
-      'asked for again, the user has what is said then',
+      'requested again, the user has the new options',
     );
     await t.rejects(plugin.visitor.client.get(goods, 'a'), refused(401, 'Unauthorized'));
     t.equal((await plugin.fetch('/apis/goods.example/v1/goods/a')).status, 200);

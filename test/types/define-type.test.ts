@@ -100,7 +100,7 @@ t.test("a schema's words are types", async () => {
   >();
 });
 
-t.test('what a schema does not tell is unknown', async () => {
+t.test('a member without a schema is unknown', async () => {
   same<FromSchema<{ $ref: '#/$defs/x' }>, unknown>();
   same<FromSchema<{ type: string }>, unknown>();
   same<FromSchema<true>, unknown>();
