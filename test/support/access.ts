@@ -120,7 +120,7 @@ export class Access {
     });
   }
 
-  /** Whoever that is: a subject, or the name of a user, who then logged in with their password. */
+  /** A subject, or the name of a user, who is then authenticated by their password. */
   as(subject: Subject | string): Acting {
     return new Acting(this, typeof subject === 'string' ? this.user(subject) : subject);
   }
@@ -134,7 +134,7 @@ export class Access {
     };
   }
 
-  /** Makes what a test begins with, as the platform; throws for what is refused. */
+  /** Creates a test's initial objects, as the platform; throws for refusals. */
   async given(...objects: readonly JsonObject[]): Promise<void> {
     for (const object of objects) shown(await this.as(platform).create(object));
   }
@@ -204,7 +204,7 @@ export class Acting {
     return this.write(plural, { type: 'delete', name, preconditions: {} });
   }
 
-  /** Removes what is marked: takes away what holds it, or does as the collector does. */
+  /** Removes a marked object: removes its finalizers, or acts as the collector. */
   async collect(plural: Plural, name: string): Promise<WriteOutcome> {
     const { finalizers, uid = '' } = this.#access.object(plural, name)?.metadata ?? {};
     if (finalizers !== undefined) return this.patch(plural, name, { metadata: { finalizers: null } });
@@ -224,7 +224,7 @@ export class Acting {
   }
 }
 
-/** Refusals as a test compares them: `ok`, or the reason with the pointers of what is invalid. */
+/** Refusals as a test compares them: `ok`, or the reason with the pointers of the violations. */
 export function refusal(outcome: WriteOutcome): string {
   if (outcome.ok || !('violations' in outcome.rejection)) return verdict(outcome);
   return [outcome.rejection.reason, ...outcome.rejection.violations.map(({ pointer }) => pointer)].join(' ');
@@ -232,7 +232,10 @@ export function refusal(outcome: WriteOutcome): string {
 
 export type RuleText = JsonObject;
 
-/** `rule('get,list', 'posts')`, `rule('get', 'posts', { apiGroups: ['a.b'], resourceNames: ['x'] })`: of group example.com unless told. */
+/**
+ * `rule('get,list', 'posts')`, `rule('get', 'posts', { apiGroups: ['a.b'], resourceNames: ['x'] })`: of group
+ * example.com by default.
+ */
 export function rule(verbs: string, resources: string, more: JsonObject = {}): RuleText {
   return { apiGroups: ['example.com'], resources: resources.split(','), verbs: verbs.split(','), ...more };
 }

@@ -115,7 +115,7 @@ class Outcome {
     this.decision = decision;
   }
 
-  /** Exactly this event, and perhaps a removal; the last object is what is answered, and begins as the codec cuts it. */
+  /** Exactly this event, and perhaps a removal; the last object is the answer, and begins as the codec cuts it. */
   then(expected: ObjectEvent, removal?: ObjectEvent): this {
     if (this.#refused()) return this;
     const made = this.decision.ok && this.decision.event !== undefined ? this.decision : undefined;

@@ -15,7 +15,7 @@ export type WatchedEvent = {
   };
 };
 
-/** A watch from outside, by any of the three transports, which keeps what it was sent until it ends. */
+/** A watch from outside, by any of the three transports, which keeps its received events until it ends. */
 export class Watching {
   readonly transport: Transport;
   readonly texts: string[] = [];

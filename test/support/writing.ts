@@ -31,9 +31,9 @@ export type WritingOptions = {
   readonly through?: (log: EventLog) => EventLog;
   readonly suffixes?: readonly string[];
   readonly lastEventTime?: number;
-  /** What is declared at first, instead of `widgets`. */
+  /** The first declaration, instead of `widgets`. */
   readonly type?: ResourceType;
-  /** Of everybody but the user `root`, who is a super administrator. Undefined: nobody is limited. */
+  /** The limit of every user but `root`, a super administrator. Undefined: nobody is limited. */
   readonly rates?: WriteRates;
 };
 

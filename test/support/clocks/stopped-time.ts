@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { FakeClock } from './fake-clock.ts';
 import { startTestServer, type TestServer, type TestServerOptions } from '../server/start-server.ts';
 
-/** A whole server whose time passes only when the test says so, and at its end. */
+/** A whole server with a clock that only the test, and its end, advance. */
 export class StoppedTime {
   readonly clock = new FakeClock();
   #server: TestServer | undefined;

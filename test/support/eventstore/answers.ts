@@ -95,7 +95,7 @@ export function identifier(stream: string): shared.StreamIdentifier {
   return named;
 }
 
-/** A unary append's answer to what was appended, or to a wrong expectation. */
+/** The answer to a unary append, or to a wrong expectation. */
 export function appendAnswer(
   decision: Exclude<Decision, { readonly kind: 'deleted' }>,
   expected: Expected,

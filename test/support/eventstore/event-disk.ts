@@ -13,7 +13,7 @@ export type EventDisk = {
   readonly flush: (appends: readonly (readonly StoredEvent[])[]) => Promise<void>;
   /** Takes away the events at these positions for good. Not while a flush is under way. */
   readonly drop: (positions: ReadonlySet<number>) => Promise<void>;
-  /** Empties it, as an operator would who begins anew. */
+  /** Empties it, as an operator that starts over. */
   readonly clear: () => Promise<void>;
   readonly close: () => Promise<void>;
 };

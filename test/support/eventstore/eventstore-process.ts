@@ -21,7 +21,7 @@ export type EventStoreProcess = {
   readonly stop: () => Promise<void>;
 };
 
-/** The server in a process of its own. With `file`, what was acknowledged outlives a kill. */
+/** The server in a process of its own. With `file`, acknowledged events survive a kill. */
 export async function spawnEventStore({
   port = 0,
   file,

@@ -50,9 +50,12 @@ export type EventStore = {
   /** The server as its own tests see it. */
   readonly log: () => ServerLog;
   readonly stop: () => Promise<void>;
-  /** As SIGKILL: connections end, what was not flushed is gone. */
+  /** As SIGKILL: connections end, unflushed events are lost. */
   readonly kill: () => Promise<void>;
-  /** On the same port, with what was flushed. Resolves when it answers, unless phases are given: then when those begin. */
+  /**
+   * On the same port, with the flushed events. Resolves when it answers, unless phases are given: then when those
+   * begin.
+   */
   readonly restart: (phases?: RestartPhases) => Promise<void>;
   /** Goes to a phase at once, and stays there. */
   readonly enter: (phase: Phase) => Promise<void>;
@@ -115,7 +118,7 @@ class RunningStore {
     return this.#front;
   }
 
-  /** The server's process, started: what was flushed is read, and what every start leaves in the log is written. */
+  /** The server's process, started: flushed events are read, and the events of every start are written. */
   async start(): Promise<void> {
     this.#log = new ServerLog(this.#disk, this.#now);
     await this.#log.open();

@@ -1,4 +1,4 @@
-/** What is asked of the server, for a fault to choose by. */
+/** A call to the server, for a fault to choose by. */
 export type AppendAsked = {
   readonly stream: string;
   readonly ids: readonly string[];
@@ -52,7 +52,7 @@ export type ReadFault =
 export type Faults = {
   append: ((asked: AppendAsked) => AppendFault | undefined) | undefined;
   read: ((asked: ReadAsked) => ReadFault | undefined) | undefined;
-  /** Called for each event that a reader of the whole log is sent: what it costs it. */
+  /** Called with each event for a reader of the whole log: returns its cost. */
   sent: ((stream: string) => void) | undefined;
   /** A subscription that is live and this many events behind its reader is dropped. */
   liveLagMax: number;

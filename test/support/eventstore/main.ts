@@ -1,7 +1,7 @@
 /**
  * The server in a process of its own, to be killed and stopped for real: `node main.js [--port N] [--file PATH]
- * [--credentials user:password]`. It prints `ready <url>` when it answers. With a file, what was acknowledged is there
- * after SIGKILL; without one everything ends with the process.
+ * [--credentials user:password]`. It prints `ready <url>` when it answers. With a file, acknowledged events survive
+ * SIGKILL; without one everything ends with the process.
  */
 import { parseArgs } from 'node:util';
 

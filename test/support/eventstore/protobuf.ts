@@ -1,6 +1,6 @@
 /**
- * As much of the protocol buffers' wire format as the messages need that every event passes through: the generated code
- * takes them apart member by member, which would make the server slower than what it is compared with.
+ * The part of the protocol buffers' wire format for the messages that carry every event: the generated code decodes
+ * them member by member, which would make the server slower than the compared one.
  */
 
 /** Writes from the end to the beginning, so that a length is known when it is written. */
@@ -64,7 +64,7 @@ export class BackwardWriter {
     this.whole(field * 8 + 2);
   }
 
-  /** Puts what was written since `mark` into a member of its own. */
+  /** Moves the bytes written since `mark` into a member of their own. */
   enclose(field: number, mark: number): void {
     this.whole(this.written - mark);
     this.whole(field * 8 + 2);

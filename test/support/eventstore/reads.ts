@@ -38,7 +38,7 @@ export class Reader {
   #refusal: Refusal | undefined;
   /** How many events a live subscription is behind; one that catches up is never too slow. */
   #behind = (): number => 0;
-  /** Resolves what waits: for the log to grow, for the client to take what was sent, or for the end. */
+  /** Resolves waiting reads: for the log to grow, for the client to consume, or for the end. */
   #wake: (() => void) | undefined;
 
   constructor(call: ReadCall, log: ServerLog, faults: Faults, fault: ReadFault | undefined) {
@@ -199,8 +199,8 @@ export class Reader {
   }
 
   /**
-   * Exclusive. Beyond the end of the log it begins with whatever comes next. Where nothing stands at the position any more it
-   * begins behind the event that comes next, whose ever that is: servers before 24.2 take that one for the one at the position.
+   * Exclusive. Beyond the end of the log it begins with the next event. Where the event at the position is no longer
+   * stored it begins after the next one of any stream: servers before 24.2 take that one for the one at the position.
    */
   async #followAll(): Promise<void> {
     const position = this.#position(0);

@@ -8,12 +8,15 @@ import type { Proposed, StoredEvent } from './stored-event.ts';
 export type Expected = number | 'no_stream' | 'any' | 'stream_exists';
 
 export type Decision =
-  /** `position` is undefined for an append of nothing, and for a repeated one whose last event is no longer readable. */
+  /**
+   * `position` is undefined for an append of nothing, and for a repeated one with a last event that is no longer
+   * readable.
+   */
   | { readonly kind: 'appended'; readonly revision: number | undefined; readonly position: number | undefined }
   | { readonly kind: 'wrong-version'; readonly actual: number | undefined }
   | { readonly kind: 'deleted' };
 
-/** What is kept of a stream, by its metadata stream's last event. */
+/** Retention of a stream, by its metadata stream's last event. */
 type Retention = { readonly maxCount: number; readonly maxAgeMs: number; readonly truncateBefore: number };
 /** What `$tb` says of a stream that was deleted: more than JSON can hold, so it travels as text. */
 const softDeleted = '9223372036854775807';
@@ -26,15 +29,15 @@ const chunkBytes = 268_435_456;
 
 type Stream = {
   readonly events: StoredEvent[];
-  /** Revision of `events[0]`: what was scavenged before it is gone. */ first: number;
+  /** Revision of `events[0]`: earlier events are scavenged. */ first: number;
   retention: Retention;
   metadata: object;
 };
 
 /**
  * The log as EventStoreDB keeps it: positions are byte offsets, a repeated append is recognised by its ids and its
- * expected revision, and a deleted stream goes on numbering. What is appended is decided at once and becomes visible
- * when it is flushed, together with all else that waits.
+ * expected revision, and a deleted stream continues its numbering. An append is decided at once and becomes visible
+ * when it is flushed, together with all other pending ones.
  */
 export class ServerLog {
   readonly #disk: EventDisk;
@@ -43,7 +46,10 @@ export class ServerLog {
   /** How many of `#all` are flushed. */
   #visible = 0;
   readonly #streams = new Map<string, Stream>();
-  /** Revision of every event by stream and id, as the server's cache of committed ids: for writers who expect anything. */
+  /**
+   * Revision of every event by stream and id, as the server's cache of committed ids: for appends with any expected
+   * revision.
+   */
   readonly #ids = new Map<string, { readonly stream: string; readonly revision: number }>();
   #end = 0;
   #pending: {
@@ -72,7 +78,7 @@ export class ServerLog {
     this.#visible = this.#all.length;
   }
 
-  /** The server's process is gone: what is not flushed is lost, and nothing of it is answered. */
+  /** The server's process has ended: unflushed appends are lost, and none of them is answered. */
   /** Resolves once nothing more of it can reach the disk, where the next server would not know of it. */
   async halt(): Promise<void> {
     this.#halted = true;
@@ -93,7 +99,7 @@ export class ServerLog {
     };
   }
 
-  /** @param early - answer a conflict at once, though what it lost to may not be flushed. */
+  /** @param early - answer a conflict at once, though the conflicting append may not be flushed. */
   async append(stream: string, events: readonly Proposed[], expected: Expected, early = false): Promise<Decision> {
     const decision = this.#decide(
       stream,
@@ -131,7 +137,7 @@ export class ServerLog {
     return ids.length === 0 ? wrong(current) : this.#stands(name, after + ids.length);
   }
 
-  /** What was scavenged is remembered until the server starts anew. */
+  /** The ids of scavenged events are remembered until the server restarts. */
   #isAt(name: string, revision: number, id: string): boolean {
     const known = this.#ids.get(id);
     return (
@@ -139,7 +145,7 @@ export class ServerLog {
     );
   }
 
-  /** Writers who expect anything: all ids known in this stream are a repetition, some of them a conflict. */
+  /** With any expected revision: all ids known in this stream are a repetition, some of them a conflict. */
   #repeated(stream: string, ids: readonly string[]): Decision | undefined {
     let last: number | undefined;
     for (const [index, id] of ids.entries()) {
@@ -161,7 +167,7 @@ export class ServerLog {
     const known = this.#streams.get(stream);
     const added: StoredEvent[] = [];
     if (known !== undefined && isSoftDeleted(known)) {
-      // Written again: what was before stays hidden, and the revisions go on.
+      // Written again: earlier events stay hidden, and the revisions continue.
       added.push(this.#place(`$$${stream}`, metadataEvent({ ...known.metadata, $tb: lastRevision(known) + 1 })));
     }
     for (const event of events) added.push(this.#place(stream, event));
@@ -237,7 +243,7 @@ export class ServerLog {
 
   async #flush(): Promise<void> {
     this.#flushing = true;
-    // What is asked for in one turn of the event loop shares one flush.
+    // Appends of one turn of the event loop share one flush.
     await Promise.resolve();
     while (this.#pending.length > 0) {
       const batch = this.#pending;

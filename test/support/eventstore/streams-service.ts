@@ -154,7 +154,7 @@ export class StreamsService {
     }
   }
 
-  /** Refuses who may not come in, and everyone while the server starts. */
+  /** Refuses wrong credentials, and every call while the server starts. */
   #admit(metadata: Metadata, reads: boolean): void {
     const phase = this.#around.phase();
     const refusal = phase === 'unavailable' ? unavailable : phase === 'not-ready' && reads ? notReady : undefined;
@@ -281,7 +281,7 @@ export class StreamsService {
     if (outcome.twice === true) call.write(bytes);
   }
 
-  /** Answers a call with what `ask` finds, or with the status it fails with. `open`: for those who are not logged in too. */
+  /** Answers a call with the result of `ask`, or with the status of its error. `open`: also without credentials. */
   async #answer<T>(
     call: { readonly metadata: Metadata },
     answer: sendUnaryData<T>,

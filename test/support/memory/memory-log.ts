@@ -35,7 +35,7 @@ export class MemoryLog implements EventLog {
   #inFlight: Append[] = [];
   #last: LogPosition;
   #durable: LogPosition;
-  /** Resolves when what is in flight has become durable. */
+  /** Resolves when all pending appends are durable. */
   #flush: Promise<void> | undefined;
   readonly #wakers = new Set<() => void>();
   #closed = false;

@@ -225,7 +225,7 @@ export class WidgetWriter {
       schema: 1,
       $correlationId: 'r',
     });
-    // A copy of the bytes: what is read back is decoded, as another process would.
+    // A copy of the bytes: rows are decoded on every read, as in another process.
     const stored = { ...proposed, data: Buffer.from(proposed.data) };
     const outcome = await this.#log.append(
       streamName(`object:${this.#plural}.example.com/${name}`),

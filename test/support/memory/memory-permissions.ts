@@ -9,7 +9,10 @@ import type {
   UserRecord,
 } from '../../../src/read/permission-reader.ts';
 
-/** The permission tables as maps that a test writes: users, tokens and sessions, and who holds which role. Nobody has rights. */
+/**
+ * The permission tables as maps that a test writes: users, tokens and sessions, and the roles of each user. Nobody has
+ * rights.
+ */
 export class MemoryPermissions implements PermissionReader {
   readonly #users = new Map<string, UserRecord>();
   readonly #tokens = new Map<string, TokenRecord>();

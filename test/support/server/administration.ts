@@ -17,7 +17,7 @@ export function as(name: string): Readonly<Record<string, string>> {
   return { authorization: basic(name, passwordOf(name)) };
 }
 
-/** What an administrator does to a running server before others try what they may. Each call throws unless it was done. */
+/** An administrator's preparations on a running server before others try their rights. Each call throws if it fails. */
 export class Administration {
   readonly #origin: string;
 
@@ -45,8 +45,8 @@ export class Administration {
     return answered;
   }
 
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- objects are matched, not typed
   async object(plural: string, name: string): Promise<Record<string, any>> {
-    // eslint-disable-line @typescript-eslint/no-explicit-any -- objects are matched, not typed
     return JSON.parse((await this.call('GET', core(plural, name))).text) as Record<string, unknown>;
   }
 

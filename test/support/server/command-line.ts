@@ -20,7 +20,7 @@ export type CommandLineOptions = {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly nodeArgs?: readonly string[];
-  /** What is piped into it; nothing by default. */
+  /** Its standard input; nothing by default. */
   readonly input?: string;
   /** What no file of it may outgrow, in blocks of 512 bytes: a write past it fails, as on a full disk. */
   readonly fileBlocksMax?: number;
@@ -34,8 +34,8 @@ export function runCommandLine(
   args: readonly string[],
   { cwd, env = {}, nodeArgs = [], input = '', fileBlocksMax, openFilesMax }: CommandLineOptions,
 ): CommandLine {
-  // Only what is given: the variables of whoever runs the tests are not the server's. The shell takes away the options with
-  // which the test runner instruments every child it sees, signal listeners among them.
+  // Only the given variables: those of the test run are not the server's. The shell drops the options with which the
+  // test runner instruments every child it sees, signal listeners among them.
   const limit = fileBlocksMax === undefined ? '' : `ulimit -f ${String(fileBlocksMax)}; `;
   const files = openFilesMax === undefined ? '' : `ulimit -n ${String(openFilesMax)}; `;
   const child = spawn(
@@ -47,7 +47,7 @@ export function runCommandLine(
       stdio: ['pipe', 'pipe', 'pipe'],
     },
   );
-  // Who does not read it may be gone before it is written.
+  // A command that does not read it may end before it is written.
   child.stdin.on('error', () => undefined).end(input);
   const texts = { stdout: '', stderr: '' };
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -7,7 +7,7 @@ import type { SecretInput, CommandEnvironment } from '../../../src/cli/command-e
 export type CommandRun = { readonly code: number; readonly out: string; readonly err: string };
 export type CommandSetting = {
   readonly variables?: Readonly<Record<string, string>>;
-  /** What is piped in; nothing by default. */
+  /** Its standard input; nothing by default. */
   readonly input?: string;
   /** A terminal instead, on which this is typed. */
   readonly typed?: string;

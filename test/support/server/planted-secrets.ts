@@ -8,7 +8,7 @@ import { logStart, type RecordedEvent } from '../../../src/log/log.ts';
 
 type Heard = { readonly where: string; readonly text: string; readonly shown: readonly string[] };
 
-/** Secrets by what they are, and everything that was heard of a server: none of the former may stand in the latter. */
+/** Secrets by their kind, and all observed output of a server, which must contain none of them. */
 export class PlantedSecrets {
   readonly #secrets = new Map<string, string>();
   readonly #heard: Heard[] = [];
@@ -19,7 +19,7 @@ export class PlantedSecrets {
   }
 
   know(what: string, text: string): string {
-    if (text.length < 16) throw new Error(`${what} is too short to be told from other text`);
+    if (text.length < 16) throw new Error(`${what} is too short to be distinguished from other text`);
     this.#secrets.set(what, text);
     return text;
   }
@@ -45,7 +45,7 @@ export class PlantedSecrets {
     return [...this.#secrets].filter(([, secret]) => text.includes(secret)).map(([what]) => what);
   }
 
-  /** What is kept of secrets: for the platform alone, and never in an answer or a line. */
+  /** The stored form of secrets: for the platform alone, and never in an answer or a line. */
   knowKept(events: readonly RecordedEvent[]): number {
     let known = 0;
     for (const recorded of events) {

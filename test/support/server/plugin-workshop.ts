@@ -6,7 +6,10 @@ import { join } from 'node:path';
 
 import { repository } from '../../architecture/repository.ts';
 
-/** What `npm install` does in a plugin's folder, without a network: this package and what it is built with stand for its dependencies. */
+/**
+ * The result of `npm install` in a plugin's folder, without a network: this package and its build tools replace the
+ * dependencies.
+ */
 export async function linkDependencies(folder: string): Promise<void> {
   const modules = join(folder, 'node_modules');
   await mkdir(join(modules, '@types'), { recursive: true });
@@ -16,7 +19,7 @@ export async function linkDependencies(folder: string): Promise<void> {
     await symlink(join(repository, 'node_modules', name), join(modules, name));
 }
 
-/** Runs a program to its end; what it printed, and with what it exited. */
+/** Runs a program to its end; returns its output and its exit code. */
 export async function run(
   folder: string,
   command: string,
