@@ -6,8 +6,8 @@ import { epoch, type Invocation, type World } from './world.ts';
 const inexactMs = 15_000;
 
 /**
- * 8: an event is about as late as the log's clock, if that was known where it was decided, and no earlier than the one
- * before it, as long as that one counts: whoever decided on the state before had folded the event that made it.
+ * 8: an event is about as late as the log's clock, if that was known at the decision, and no earlier than the one
+ * before it, as long as that one counts: every writer that decided on the state before had folded its event.
  */
 export function checkTime(
   { recorded, metadata, previous, previousLanded, landed }: Step,

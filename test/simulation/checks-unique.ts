@@ -8,7 +8,9 @@ import type { Step } from './history.ts';
 import type { SimNode } from './node/sim-node.ts';
 import { type, valuesOf, type World } from './world.ts';
 
-/** A live node says so at least this often, and one that did for so long before counts as live for whoever leads. */
+/**
+ * A live node sends a heartbeat at least this often, and one heard within this time counts as live for every leader.
+ */
 const beatMsMax = 8_000;
 const liveMs = 25_000;
 
@@ -120,8 +122,8 @@ class Reckoning {
 }
 
 /**
- * 1, where what is declared changes: of events since an index is unique one at most holds a value, and its claim says so. Once it is
- * enforced that is true of all that stands.
+ * 1, with changing declarations: of events since an index became unique at most one holds a value, and its claim
+ * agrees. Once the index is enforced this holds for all stored objects.
  */
 export function checkUniqueness(world: World): void {
   if (world.releases === undefined) return;

@@ -64,7 +64,10 @@ function checkStep(step: Step, invocations: ReadonlyMap<string, Invocation>, wor
     );
 }
 
-/** Where there are releases, what is on its way out lacks what others claimed, and nothing says of a serial that was never unique who holds it. */
+/**
+ * With releases, marked objects may lack values claimed by others, and no claim exists for a serial that was never
+ * unique.
+ */
 function saysItsValues({ event }: Step, { releases }: World): boolean {
   const values = event.object === undefined || event.type === 'ObjectDeleted' ? [] : valuesOf(event.object);
   if (JSON.stringify(event.values) === JSON.stringify(values)) return true;
@@ -96,13 +99,13 @@ function markingOf({ recorded, metadata }: Step, { history }: World): Step | und
   throw new Error(`${recorded.stream}@${String(recorded.revision)} ends another write's append`);
 }
 
-/** What is marked and held by nothing stands only where the removal did not fit beside it. */
+/** A marked object without finalizers exists only where the removal did not fit beside it. */
 function checkWhole({ recorded, event, metadata }: Step, decision: Decision, world: World): void {
   const { coverage, appendBytesMax } = world;
   const where = `${recorded.stream}@${String(recorded.revision)}`;
   const removed = decidedOf(decision, 'removal');
   if (removed === undefined || event.type === 'ObjectDeleted') {
-    if (!recorded.endsAppend) throw new Error(`${where} is followed in its append by what was not decided`);
+    if (!recorded.endsAppend) throw new Error(`${where} is followed in its append by an event that was not decided`);
     return;
   }
   coverage.note(recorded.endsAppend ? 'marked alone' : 'marked and removed');
@@ -120,7 +123,7 @@ function checkFence({ recorded, event, before }: Step): void {
     throw new Error(`the fence ${recorded.stream}@${String(recorded.revision)} changed something`);
 }
 
-/** 1: at no instant do two objects hold one value, and the holder is who the claim names. */
+/** 1: at no instant do two objects hold one value, and the holder is the one in the claim. */
 function checkValues({ shared, history, coverage, releases }: World): void {
   if (releases !== undefined) return;
   const claims = new Map<StreamName, ClaimEvent>();
@@ -190,7 +193,7 @@ function hold(held: Map<StreamName, StreamName>, { recorded: { stream, position 
 function checkClaim(value: StreamName, claim: ClaimEvent | undefined, holder: StreamName | undefined): void {
   if (holder === undefined) return;
   if (claim?.type !== 'ValueClaimed' || claim.holder !== holder)
-    throw new Error(`${holder} holds ${value}, whose claim says ${JSON.stringify(claim)}`);
+    throw new Error(`${holder} holds ${value}, and its claim says ${JSON.stringify(claim)}`);
 }
 
 /** 3, 4, 5. */

@@ -26,8 +26,8 @@ type Member = { leads: boolean; has: number | undefined };
 export const deposedMsMax = 2_500;
 
 /**
- * The servers of one EventStoreDB, over the one truth of what a majority of them has. A leader that was cut off from the
- * others answers reads of what it had for a while, and takes appends that never come to anything.
+ * The servers of one EventStoreDB, over the events that a majority of them has. A leader cut off from the others
+ * answers reads with its old state for a while, and accepts appends that never succeed.
  */
 export class Cluster {
   readonly #world: Surroundings;
@@ -44,14 +44,14 @@ export class Cluster {
   readonly #maxCounts = new Map<StreamName, number>();
   /** Metadata as the adapter sent it, which marks where in its append an event stands; by the event's id. */
   readonly sent = new Map<string, Uint8Array>();
-  /** Whoever is to know when a member leads no more. */
+  /** Listeners for the deposition of a member. */
   readonly #deposed = new Set<(member: number) => void>();
 
   constructor(world: Surroundings) {
     this.#world = world;
   }
 
-  /** One that whoever looks for the leader may be sent to. */
+  /** A member to which a search for the leader may be directed. */
   lookUp(): number {
     const { random } = this.#world;
     const leading = this.#members.flatMap(({ leads }, place) => (leads ? [place] : []));
@@ -127,7 +127,7 @@ export class Cluster {
       .filter((event) => !this.isRemoved(shared.placeOf(event)));
   }
 
-  /** Events from a place on, or before it, `count` at most; what was removed is not among them. */
+  /** Events from a position on, or before it, `count` at most; without removed ones. */
   all(
     member: number,
     {
@@ -169,7 +169,7 @@ export class Cluster {
     return { next, skipped };
   }
 
-  /** 'never': it comes to nothing, and nobody is told. */
+  /** 'never': it fails without an answer. */
   append(
     member: number,
     stream: StreamName,

@@ -1,4 +1,4 @@
-/** What has happened in all runs together: a check that never had anything to check would pass for ever. */
+/** Occurrences in all runs together: a check without anything to check would pass forever. */
 export class Coverage {
   readonly #counts = new Map<string, number>();
 

@@ -3,7 +3,7 @@ import type { SimNode } from './node/sim-node.ts';
 import { Random } from './random.ts';
 import { releasedType, type, type World } from './world.ts';
 
-/** Seeds before it have no releases, so that they go on telling what they told. */
+/** Seeds before it have no releases, so that their runs do not change. */
 const firstSeed = 801;
 
 /** Versions of the plugin that has the type: in some the serial is unique, in others it is not. */

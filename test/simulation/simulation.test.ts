@@ -5,7 +5,7 @@ import { test } from 'tap';
 import { appendFates, incidents } from './faults.ts';
 import type { Counts, Question, Told } from './worker.ts';
 
-/** README.md tells what is simulated and checked, and how a run is looked at. */
+/** README.md describes the simulated parts, the checks, and how to inspect a run. */
 
 const only = process.env['SIM_SEED'];
 const first = Number(process.env['SIM_FIRST'] ?? 1);
@@ -96,7 +96,7 @@ class Simulator {
     return (await this.#ask({ seed, isTraced })) as Told;
   }
 
-  /** What has happened in all runs together. */
+  /** Occurrences in all runs together. */
   async end(): Promise<Counts> {
     const counts = (await this.#ask('counts')) as Counts;
     await this.#worker.terminate();
@@ -135,11 +135,11 @@ test('several nodes over one faulty log are one service', async (t) => {
   );
 });
 
-test('a seed tells the same story twice', async (t) => {
+test('a seed reproduces its run exactly', async (t) => {
   const [one, other] = [new Simulator(), new Simulator()];
   for (const seed of only === undefined ? [2, 3, 5, 8, 13, 21] : seeds) {
     const [first, second] = [await one.run(seed, true), await other.run(seed, true)];
-    t.ok(first.trace.length > 50, `seed ${String(seed)} is told in ${String(first.trace.length)} lines`);
+    t.ok(first.trace.length > 50, `seed ${String(seed)} has a trace of ${String(first.trace.length)} lines`);
     t.equal(first.trace.join('\n') === second.trace.join('\n'), true, `seed ${String(seed)}`);
   }
   await Promise.all([one.end(), other.end()]);

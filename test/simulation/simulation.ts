@@ -24,7 +24,7 @@ import { type, type World } from './world.ts';
 
 /** From the end of the faults until everything is as it should be, in simulated time. */
 const settleMsMax = 120_000;
-/** The reconciler of claims sweeps every ten minutes, and whoever leads may have begun just before the end. */
+/** The reconciler of claims sweeps every ten minutes, and a new leader may have begun just before the end. */
 const tidyMsMax = 1_500_000;
 const runMsMax = 900_000;
 const minuteMs = 60_000;
@@ -280,7 +280,7 @@ class Simulation {
     });
   }
 
-  /** The faults cease. What is on its way still arrives. */
+  /** The faults cease. Calls and events in transit still arrive. */
   #calm(): void {
     this.#timeline.tell(() => 'the faults cease');
     this.#faults = noFaults;

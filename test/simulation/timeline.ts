@@ -9,7 +9,7 @@ type Entry = {
 };
 
 /**
- * Simulated time. What is due next is decided here alone: one task at a time, and before the next one everything the code
+ * Simulated time. It alone decides the next task: one at a time, and before the next one everything the code
  * under test can do without this timeline has been done, so a run depends on nothing but its seed.
  */
 export class Timeline {
@@ -45,7 +45,7 @@ export class Timeline {
     });
   }
 
-  /** Runs what is due next and all that follows from it at once. False when nothing is left. */
+  /** Runs the next task and everything that follows from it at once. False when nothing is left. */
   async next(): Promise<boolean> {
     let entry = this.#pop();
     while (entry?.cancelled === true) entry = this.#pop();
@@ -98,7 +98,7 @@ export async function settled(): Promise<void> {
   } while (process.getActiveResourcesInfo().includes('Immediate'));
 }
 
-/** One start of a node until its crash. What was to happen to it after that never does; while it is paused, everything waits. */
+/** One start of a node until its crash. Its later tasks never run; while it is paused, everything waits. */
 export class Life {
   readonly #timeline: Timeline;
   #alive = true;

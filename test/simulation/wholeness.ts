@@ -43,7 +43,7 @@ export class Wholeness {
       this.#published.has(`${name}@${String(previous.recorded.revision)}`)
     )
       return;
-    this.#world.fail(new Error(`${this.#node} shows ${name}@${String(revision)} and never showed what was before it`));
+    this.#world.fail(new Error(`${this.#node} shows ${name}@${String(revision)} and never showed its state before`));
   }
 
   #checkIndexed(changes: readonly Change[]): void {

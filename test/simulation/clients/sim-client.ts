@@ -15,7 +15,7 @@ const kinds = { create: 2, generate: 1, put: 4, merge: 6, move: 4, finalizer: 3,
 /** Of few values, which go from object to object. */
 const contendedKinds = { ...kinds, merge: 2, move: 12, finalizer: 1 };
 
-/** A client that alternates between nodes and knows only what it was answered. */
+/** A client that alternates between nodes and knows only its answers. */
 export class SimClient {
   readonly #world: World;
   readonly #nodes: readonly SimNode[];
@@ -53,7 +53,7 @@ export class SimClient {
     if (kind === 'list') return this.#list();
     const known = random.chance(0.4) ? this.#known.get(name) : undefined;
     const current = known ?? (await this.#look(name));
-    // What is not there can mostly be created only.
+    // A missing object can mostly be created only.
     const fitting = current === undefined && kind !== 'generate' && random.chance(0.6) ? 'create' : kind;
     return this.write(this.#commandOf(fitting, name, current));
   }
@@ -142,7 +142,7 @@ export class SimClient {
     return this.#world.random.chance(0.25) ? { finalizers: [hold] } : {};
   }
 
-  /** What was read, changed and sent back: with its version or without. */
+  /** An object that was read, changed and sent back: with its version or without. */
   #replacement(name: string, mark: string, current: Shown | undefined): JsonObject {
     const { random } = this.#world;
     if (current === undefined) return body({ metadata: { name }, spec: this.#spec(mark) });
@@ -227,7 +227,7 @@ export class SimClient {
     await this.#look(name);
   }
 
-  /** GET, now and then with the `resourceVersion` of what was seen elsewhere. */
+  /** GET, sometimes with the `resourceVersion` seen on another node. */
   async #look(name: string): Promise<Shown | undefined> {
     const { random } = this.#world;
     const notBefore = random.chance(0.4) ? this.#seen : undefined;

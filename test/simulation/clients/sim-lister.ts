@@ -16,12 +16,12 @@ type Page = {
 /** An object as it was seen last, and where in the log. */
 type Known = { readonly at: LogPosition; readonly text: string };
 
-/** How often it asks again before it gives up what it has begun: nodes may be away for long. */
+/** How often it retries before it abandons a list: nodes may be unavailable for long. */
 const triesMax = 20;
 
 /**
- * A client that keeps a copy of all objects as controllers do: it lists page by page, watches from the position that the
- * first page gave, and asks another node each time. What it has then is what stands in the log.
+ * A client that keeps a copy of all objects as controllers do: it lists page by page, watches from the position of the
+ * first page, and asks another node each time. Its copy then equals the objects in the log.
  */
 export class SimLister {
   readonly #world: World;
@@ -167,7 +167,7 @@ export class SimLister {
   }
 }
 
-/** What was listed later than an event of the watch is newer than it. */
+/** An object listed later than an event of the watch is newer than it. */
 function merged(listed: ReadonlyMap<string, Known>, seen: readonly Seen[]): ReadonlyMap<string, Known> {
   const known = new Map(listed);
   for (const { type: kind, name, resourceVersion, labels, spec } of seen) {
@@ -184,14 +184,14 @@ function later(one: LogPosition, other: LogPosition): LogPosition {
 }
 
 function positionOf(resourceVersion: string | undefined): LogPosition {
-  return logPosition(BigInt(must(resourceVersion, 'what is listed says where it stands')));
+  return logPosition(BigInt(must(resourceVersion, 'each listed object has a position')));
 }
 
 function textOf(labels: unknown, spec: unknown): string {
   return `${JSON.stringify(labels ?? {})} ${JSON.stringify(spec)}`;
 }
 
-/** What a list is asked with, as nobody waits who goes away. */
+/** The context of a list, with a caller that never disconnects. */
 function exchangeOf(rawQuery: string): Exchange {
   const res = { closed: false, once: () => undefined };
   return {

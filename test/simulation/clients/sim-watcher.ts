@@ -138,7 +138,7 @@ export class SimWatcher {
     if (ending === 'expired' || ending === 'failed')
       fail(
         new Error(
-          `${this.#name} was told that its watch of ${this.#selecting.label} ${ending}: ${sink.ending?.detail ?? ''}`,
+          `${this.#name} reports that its watch of ${this.#selecting.label} ${ending}: ${sink.ending?.detail ?? ''}`,
         ),
       );
     const { seen } = sink;
@@ -150,7 +150,7 @@ export class SimWatcher {
     );
   }
 
-  /** Invariant 7: list and watch together are the history of what is selected, with neither gap nor repeat. */
+  /** Invariant 7: list and watch together are the history of the selected objects, with neither gap nor repeat. */
   check(until: LogPosition): void {
     const { history, coverage } = this.#world;
     const { start, seen } = this.#story;
@@ -200,7 +200,7 @@ function shownText(step: Step, { selects }: Selecting): string | undefined {
   const is = after.kind === 'live' && selects(after.object);
   if (!was && !is) return undefined;
   const kind = is ? (was ? 'MODIFIED' : 'ADDED') : 'DELETED';
-  // What ceases to be selected is shown as it was; what is deleted, as its deletion says.
+  // An object that leaves the selection is shown in its old state; a deleted one, as its deletion records it.
   const object = is
     ? after.object
     : event.type === 'ObjectDeleted'

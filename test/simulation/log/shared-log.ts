@@ -9,7 +9,10 @@ import type {
   StreamName,
 } from '../../../src/log/log.ts';
 
-/** The truth all nodes share: what has landed, in which order and when. It forgets nothing and makes no mistakes; the ways to it do. */
+/**
+ * The truth that all nodes share: appended events, their order and time. It forgets nothing and makes no mistakes; the
+ * connections to it do.
+ */
 export class SharedLog {
   readonly events: RecordedEvent[] = [];
   /** When each event landed. */
@@ -109,7 +112,7 @@ export class SharedLog {
     const recorded = this.stream(stream);
     for (const [index, { id, type, data, metadata }] of proposed.entries()) {
       const position = logPosition(this.head + 1n + BigInt(this.#gap()));
-      // The bytes are copied: only the node that wrote them has the instances that know what they mean.
+      // The bytes are copied: only the node that wrote them has the decoded instances.
       const [copied, revision] = [
         { data: Buffer.from(data), metadata: Buffer.from(metadata) },
         streamRevision(recorded.length),

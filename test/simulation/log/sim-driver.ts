@@ -49,7 +49,7 @@ export class SimDriver {
   readonly #passage: Passage;
   readonly #cluster: Cluster;
   #member: number;
-  /** Appends that wait for their reply, and everything else that is open: each is told how it fails. */
+  /** Appends that wait for their reply, and all other open calls: each gets its error. */
   readonly #appends = new Set<(error: Error) => void>();
   readonly #calls = new Set<(error: Error) => void>();
   #appended = false;
@@ -62,7 +62,7 @@ export class SimDriver {
   }
 
   async warmUp(): Promise<void> {
-    await this.#passage.travel('the server says what it can do');
+    await this.#passage.travel('the server reports its features');
     if (this.#passage.isDown) throw unconnected();
   }
 
@@ -175,7 +175,7 @@ export class SimDriver {
 
   setStreamMetadata(streamId: string, { maxCount }: { readonly maxCount: number }): Promise<unknown> {
     const stream = streamOfDriver(streamId);
-    return this.#passage.travel('a stream is told how many events count').then(() => {
+    return this.#passage.travel("a stream's metadata is set").then(() => {
       this.#cluster.keepLast(stream, maxCount);
     });
   }

@@ -25,7 +25,7 @@ export type DeclaringGiven = Pick<Serving, 'models' | 'execute'> & {
 
 export type Declaring = {
   open(): void;
-  /** The node has other files by now, whose indexes are built. */
+  /** The node has new files now, and has built their indexes. */
   declare(): Promise<void>;
 };
 

@@ -32,7 +32,7 @@ export class NodeLog implements EventLog {
   readonly #passage: Passage;
   /** What this life appended: its subscription hands out the very instances. */
   readonly #own = new Map<string, ProposedEvent>();
-  /** Fails what is in flight. */
+  /** Fails calls in flight. */
   readonly #inFlight = new Set<() => void>();
   #closed = false;
 
@@ -137,7 +137,7 @@ export class NodeLog implements EventLog {
     this.#passage.maybeCrash('after sending an append');
   }
 
-  /** The log says conflict where there was none, and whoever sent it looks what stands there. */
+  /** The log reports a false conflict, and the writer reads the actual event. */
   #conflictFalsely(
     { stream, events, expected }: Append,
     {

@@ -51,7 +51,7 @@ type Given = {
   readonly clock: Clock;
   readonly name: string;
   readonly typeNow: () => ResourceType;
-  /** Of a reconciler: what it could not do. */
+  /** Of a reconciler: its failed action. */
   readonly onError: (error: unknown) => void;
 };
 

@@ -76,7 +76,7 @@ export class SimNode {
     return this.#leadership?.elected === true;
   }
 
-  /** Makes it act as the leader, whoever holds the lease. */
+  /** Makes it act as the leader, with any holder of the lease. */
   usurp(leads: boolean): void {
     this.#leadership?.force(leads);
   }
@@ -147,7 +147,10 @@ export class SimNode {
     this.#skewMs += ms;
   }
 
-  /** Its files change: it serves nothing until the indexes are built anew and what it has is declared, if that is for it to say. */
+  /**
+   * Its files change: it serves nothing until the indexes are rebuilt and its declaration is appended, if it may
+   * declare.
+   */
   install(released: ResourceType): void {
     if (this.#type === released) return;
     this.#world.timeline.tell(() => `${this.name} has ${String(released.declaration?.version)}`);
