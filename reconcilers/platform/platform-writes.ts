@@ -1,3 +1,4 @@
+import { finalizerRemoval } from '../../src/resource/object/finalizers.ts';
 import type { Command } from '../../src/command/command.ts';
 import { platformContext } from '../../src/command/platform-context.ts';
 import type { PlatformSubject } from '../../src/command/subject.ts';
@@ -43,8 +44,7 @@ export class PlatformWrites {
   }
 
   async removeFinalizer(read: Read, finalizer: string): Promise<Outcome> {
-    const { finalizers = [] } = read.object.metadata;
-    return this.patch(read, { metadata: { finalizers: finalizers.filter((other) => other !== finalizer) } });
+    return this.patch(read, { metadata: finalizerRemoval(read.object.metadata.finalizers, finalizer) });
   }
 
   async #write({ type }: Read, verb: string, command: Command): Promise<Outcome> {

@@ -1,3 +1,5 @@
+import { addFinalizers, removeFinalizers } from '../resource/object/finalizers.ts';
+
 /** The treatment of dependents when an object is deleted, as in Kubernetes' DeleteOptions. */
 export type Propagation =
   /** Dependents are deleted after the object. */
@@ -26,10 +28,9 @@ export function markedFinalizers(
   propagation: Propagation | undefined,
   held: readonly string[] = [],
 ): readonly string[] {
-  if (propagation === undefined) return [...new Set([...finalizers, ...held])];
+  if (propagation === undefined) return addFinalizers(finalizers, held);
   const chosen = finalizerOf[propagation];
-  const others = finalizers.filter(
-    (finalizer) => finalizer === chosen || (finalizer !== orphanFinalizer && finalizer !== foregroundFinalizer),
-  );
-  return [...new Set([...others, ...(chosen === undefined ? [] : [chosen]), ...held])];
+  const replaced = [orphanFinalizer, foregroundFinalizer].filter((finalizer) => finalizer !== chosen);
+  const others = removeFinalizers(finalizers, replaced);
+  return addFinalizers(others, chosen === undefined ? held : [chosen, ...held]);
 }

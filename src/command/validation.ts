@@ -1,3 +1,4 @@
+import { addedFinalizers } from '../resource/object/finalizers.ts';
 import { validationErrorsMax } from '../limits/requests.ts';
 import { metadataViolations, type Draft } from '../resource/object/draft.ts';
 import { nameProblem } from '../resource/type/names.ts';
@@ -69,8 +70,7 @@ export function nameViolations(draft: Draft, name: string): readonly Violation[]
 /** Kubernetes' rule: during a deletion finalizers can only be removed (decision 3.2). */
 export function finalizerViolations(current: ResourceObject, draft: Draft): readonly Violation[] {
   if (!isMarked(current)) return [];
-  const present = new Set(current.metadata.finalizers ?? []);
-  const added = (draft.finalizers ?? []).filter((finalizer) => !present.has(finalizer));
+  const added = addedFinalizers(current.metadata.finalizers, draft.finalizers);
   if (added.length === 0) return [];
   return [
     {

@@ -1,3 +1,4 @@
+import { allFinalizersRemoval } from '../../resource/object/finalizers.ts';
 import { isObject } from '../../base/guards.ts';
 import { must } from '../../base/unreachable.ts';
 import type { Command, WriteOutcome } from '../../command/command.ts';
@@ -206,7 +207,7 @@ export class AppliedObjects {
         {
           type: 'patch',
           name,
-          patch: { kind: 'merge', document: { metadata: { finalizers: null } } },
+          patch: { kind: 'merge', document: allFinalizersRemoval },
           part: 'main',
           preconditions,
         },

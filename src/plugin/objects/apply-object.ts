@@ -1,3 +1,4 @@
+import { withoutFinalizers } from '../../resource/object/finalizers.ts';
 import { isObject } from '../../base/guards.ts';
 import { decodeJson, deepEqual } from '../../base/json.ts';
 import { delay, type Clock } from '../../base/clock.ts';
@@ -110,12 +111,6 @@ export function appliedState(
   return deepEqual(withoutFinalizers(remember(mergeableOf(current, key))), withoutFinalizers(base))
     ? 'ours'
     : 'changed';
-}
-
-function withoutFinalizers(value: JsonValue): JsonValue {
-  if (!isObject(value) || !isObject(value['metadata'])) return value;
-  const { finalizers: _finalizers, ...metadata } = value['metadata'];
-  return { ...value, metadata };
 }
 
 type NextStep = { readonly command: Command | undefined; readonly kept: readonly string[] };

@@ -1,3 +1,4 @@
+import { finalizerRemoval, withFinalizer } from '../../resource/object/finalizers.ts';
 import { isList, isObject } from '../../base/guards.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Command, WriteOutcome } from '../../command/command.ts';
@@ -144,7 +145,7 @@ export class PluginObjects {
         name,
         {
           metadata: {
-            finalizers: finalizers.filter((finalizer) => finalizer !== ours),
+            ...finalizerRemoval(finalizers, ours),
             ...(resourceVersion === undefined ? {} : { resourceVersion }),
           },
         },
@@ -184,15 +185,6 @@ export class PluginObjects {
     const stored = this.#dependencies.reader.get(this.#type.key, name);
     return stored === undefined ? undefined : parseObject(stored.bytes);
   }
-}
-
-function withFinalizer(object: JsonObject, finalizer: string): JsonObject {
-  const metadata = objectIn(object, 'metadata');
-  const declared = metadata['finalizers'];
-  const finalizers = isList(declared) ? declared : [];
-  return finalizers.includes(finalizer)
-    ? object
-    : { ...object, metadata: { ...metadata, finalizers: [...finalizers, finalizer] } };
 }
 
 function objectIn(object: JsonObject, member: string): JsonObject {
