@@ -1,5 +1,5 @@
 import type { Grant } from '../../src/access/role-table.ts';
-import { everything, type Closure } from '../../src/access/closure.ts';
+import { everything, type Closure } from '../../src/access/role-aggregation.ts';
 import { lacking } from '../../src/access/coverage.ts';
 import { pathTexts } from '../../src/access/path-entry.ts';
 import { resourceText } from '../../src/access/resource-entry.ts';

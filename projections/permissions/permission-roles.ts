@@ -1,4 +1,4 @@
-import { changedRoles, closureOf, rulesIn, type Closure, type Roles } from '../../src/access/closure.ts';
+import { changedRoles, closureOf, rulesIn, type Closure, type Roles } from '../../src/access/role-aggregation.ts';
 import { RoleTable } from '../../src/access/role-table.ts';
 import type { Role } from '../../src/access/role.ts';
 import type { Rule } from '../../src/access/rule.ts';

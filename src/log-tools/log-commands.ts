@@ -14,7 +14,7 @@ import { refuseFullDisk } from '../disk/start-space.ts';
 import { copyLog } from './log-copy.ts';
 import { LogCopyError } from './log-copy-cursor.ts';
 import { EpochRefusedError, startRestoredEpoch } from './log-epoch.ts';
-import { isSameLocation, logLocation, withoutCredentials, type LogLocation } from './log-place.ts';
+import { isSameLocation, logLocation, withoutCredentials, type LogLocation } from './log-location.ts';
 import { describeLog } from './log-survey.ts';
 import { isStrayAppendReply } from '../log/eventstore/eventstore-stray.ts';
 import { UnsuitableLogError } from '../log/founded-log.ts';

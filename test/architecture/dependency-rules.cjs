@@ -14,7 +14,7 @@ const services = '^src/((auth|watch|write|log-tools)/|plugin/registry/type-regis
 const ui = '^src/sdk/ui\\.ts$';
 /** What plugins' tests import: it starts a server, and no server knows it. */
 const harness = '^src/sdk/testing(-client)?\\.ts$';
-const root = '^src/(main\\.ts$|server/|sdk/|log-tools/log-(commands|place)\\.ts$)';
+const root = '^src/(main\\.ts$|server/|sdk/|log-tools/log-(commands|location)\\.ts$)';
 const ours = '^(src|projections|reconcilers|plugins)/';
 /** What a pure file may take from outside: computations without state, input or output. */
 const computations = '^(node:)?(buffer|crypto)$|node_modules/(fast-json-patch|ajv|ajv-formats)/';

@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { everything } from '../../src/access/closure.ts';
+import { everything } from '../../src/access/role-aggregation.ts';
 import type { JsonObject } from '../../src/resource/object/object.ts';
 import { asked, subjectOf } from '../access/access-world.ts';
 import { PermissionStage } from './permission-stage.ts';
