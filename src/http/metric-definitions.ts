@@ -1,14 +1,12 @@
-import type { Counter, Gauge, Registry } from 'prom-client';
-
+import { defineMemory, type MemorySources } from './memory-metrics.ts';
+import type { MetricLibrary } from './metric-library.ts';
 import type { StreamCount } from './plugin-routes/plugin-streams.ts';
 
 /** Values measured elsewhere, read for each scrape. */
-export type MetricSources = {
+export type MetricSources = MemorySources & {
   /** The position of the last folded event. */
   readonly position: () => bigint;
   readonly watchers: () => number;
-  /** Bytes that watches and plugins' streams hold for slow readers. */
-  readonly streamBufferBytes: () => number;
   /** Open server-sent event streams and WebSockets of plugins. */
   readonly pluginStreams: () => readonly StreamCount[];
   /** Objects by type. */
@@ -37,21 +35,19 @@ export type MetricSources = {
  */
 export type EventLoopSource = { held(): ReadonlyMap<string, number>; lag(): ReadonlyMap<string, number> };
 
-/** The library's constructors, which are loaded late, and the registry of the metrics. */
-type Library = { readonly Counter: typeof Counter; readonly Gauge: typeof Gauge; readonly registers: Registry[] };
-
 /** Defines the node's metrics; `answered` counts responses by status. */
-export function defineMetrics(sources: MetricSources, answered: readonly number[], library: Library): void {
+export function defineMetrics(sources: MetricSources, answered: readonly number[], library: MetricLibrary): void {
   defineResponses(answered, library);
   defineNode(sources, library);
   defineObjects(sources, library);
   if (sources.eventLoop !== undefined) defineEventLoop(sources.eventLoop, library);
   defineControllers(sources, library);
   defineDisk(sources.disk, library);
+  defineMemory(sources, library);
   defineStreams(sources, library);
 }
 
-function defineResponses(answered: readonly number[], { Counter, registers }: Library): void {
+function defineResponses(answered: readonly number[], { Counter, registers }: MetricLibrary): void {
   new Counter({
     name: 'ledgerplane_http_responses_total',
     help: 'HTTP responses by status code.',
@@ -64,7 +60,7 @@ function defineResponses(answered: readonly number[], { Counter, registers }: Li
   });
 }
 
-function defineNode(sources: MetricSources, { Counter, Gauge, registers }: Library): void {
+function defineNode(sources: MetricSources, { Counter, Gauge, registers }: MetricLibrary): void {
   const { position, watchers, isReady, isLogReachable, isLeader, resubscriptions } = sources;
   new Gauge({
     name: 'ledgerplane_position',
@@ -117,7 +113,7 @@ function defineNode(sources: MetricSources, { Counter, Gauge, registers }: Libra
   });
 }
 
-function defineObjects({ objects }: MetricSources, { Gauge, registers }: Library): void {
+function defineObjects({ objects }: MetricSources, { Gauge, registers }: MetricLibrary): void {
   new Gauge({
     name: 'ledgerplane_objects',
     help: 'Objects by type.',
@@ -130,7 +126,7 @@ function defineObjects({ objects }: MetricSources, { Gauge, registers }: Library
   });
 }
 
-function defineControllers({ controllers }: MetricSources, { Counter, Gauge, registers }: Library): void {
+function defineControllers({ controllers }: MetricSources, { Counter, Gauge, registers }: MetricLibrary): void {
   new Counter({
     name: 'ledgerplane_reconcile_total',
     help: 'Reconciler steps by outcome; stuck counts those past their time limit.',
@@ -154,15 +150,7 @@ function defineControllers({ controllers }: MetricSources, { Counter, Gauge, reg
   });
 }
 
-function defineStreams({ pluginStreams, streamBufferBytes }: MetricSources, { Gauge, registers }: Library): void {
-  new Gauge({
-    name: 'ledgerplane_stream_buffer_bytes',
-    registers,
-    help: 'Bytes that watches and streams of plugins hold in memory because their clients have not read them.',
-    collect() {
-      this.set(streamBufferBytes());
-    },
-  });
+function defineStreams({ pluginStreams }: MetricSources, { Gauge, registers }: MetricLibrary): void {
   new Gauge({
     name: 'ledgerplane_plugin_streams',
     help: 'Open server-sent event streams and WebSockets of plugins.',
@@ -175,7 +163,7 @@ function defineStreams({ pluginStreams, streamBufferBytes }: MetricSources, { Ga
   });
 }
 
-function defineDisk(disk: MetricSources['disk'], { Gauge, registers }: Library): void {
+function defineDisk(disk: MetricSources['disk'], { Gauge, registers }: MetricLibrary): void {
   new Gauge({
     name: 'ledgerplane_disk_free_bytes',
     help: 'Bytes free on the disk of DATA_DIR.',
@@ -194,7 +182,7 @@ function defineDisk(disk: MetricSources['disk'], { Gauge, registers }: Library):
   });
 }
 
-function defineEventLoop(source: EventLoopSource, { Counter, Gauge, registers }: Library): void {
+function defineEventLoop(source: EventLoopSource, { Counter, Gauge, registers }: MetricLibrary): void {
   new Gauge({
     name: 'ledgerplane_event_loop_lag_seconds',
     help: 'Event loop delay since the last scrape, by quantile; 1 is the maximum.',

@@ -15,7 +15,8 @@ import {
 } from '../log/log.ts';
 import { SnapshotsExhaustedError, type ObjectReader, type Wanted } from '../read/objects.ts';
 import { join } from './audience.ts';
-import { bookmark, type FrameEncoding, type WatchEvent } from './frame.ts';
+import { bookmark } from './bookmark.ts';
+import type { FrameEncoding, WatchEvent } from './frame.ts';
 import { Frames } from './frames.ts';
 import { LoggedEvents } from './logged-events.ts';
 import { LogSilentError } from './log-silent-error.ts';

@@ -1,5 +1,4 @@
 import type { LogPosition } from '../log/log.ts';
-import type { ResourceType } from '../resource/type/resource-type.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
 
@@ -32,15 +31,4 @@ export const eventOpenings: Readonly<Record<EventType, Buffer>> = {
 
 function opening(type: EventType): Buffer {
   return Buffer.from(`{"type":"${type}","object":`);
-}
-
-/** An event with only a position. `mark`: Kubernetes' annotation for the end of the initial state. */
-export function bookmark(type: ResourceType, position: LogPosition, mark?: 'initial-events-end'): WatchEvent {
-  const annotations = mark === undefined ? {} : { annotations: { 'k8s.io/initial-events-end': 'true' } };
-  const object = {
-    kind: type.kind,
-    apiVersion: type.apiVersion,
-    metadata: { resourceVersion: position.toString(), ...annotations },
-  };
-  return { type: 'BOOKMARK', object: Buffer.from(JSON.stringify(object)), position };
 }

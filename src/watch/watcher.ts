@@ -2,7 +2,8 @@ import { watchBookmarkMs, watchCatchUpStallMs, watchKeepAliveMs } from '../limit
 import type { LogPosition } from '../log/log.ts';
 import { accountOf } from '../read/client.ts';
 import { Frames } from './frames.ts';
-import { bookmark, type FrameEncoding } from './frame.ts';
+import { bookmark } from './bookmark.ts';
+import type { FrameEncoding } from './frame.ts';
 import type { Connection, Finish, Outbox, Outboxes } from './outbox.ts';
 import type { Reviewed } from './reviews.ts';
 import { watchedBy, type Ending, type Watched, type WatchPlan } from './watch-plan.ts';
