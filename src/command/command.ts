@@ -36,6 +36,8 @@ export type Command =
       readonly preconditions: Preconditions;
       readonly propagation?: Propagation | undefined;
     }
+  /** Changes nothing: refused when the log holds no such object. */
+  | { readonly type: 'find'; readonly name: string }
   /** Sent by the collector: removes a marked object without finalizers that still has this uid. */
   | { readonly type: 'collect'; readonly name: string; readonly uid: string }
   /** The platform's: repeats the object of that uid and version one revision on, under the present declaration, which claims its values. */

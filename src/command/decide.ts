@@ -47,6 +47,9 @@ export function decide(state: State, command: Command, facts: Facts): Decision {
       return decidePatch(state, command, facts);
     case 'delete':
       return decideDelete(state, command, facts);
+    case 'find':
+      if (state.kind !== 'live') return refuse('not-found', notFound(facts.type, command.name));
+      return { ok: true, event: undefined, object: state.object, warnings: [] };
     case 'collect':
       return decideCollect(state, command.name, command.uid, facts);
     case 'fence':

@@ -246,6 +246,7 @@ const isUnjudged: Readonly<Record<Command['type'], boolean>> = {
   replace: false,
   patch: false,
   delete: false,
+  find: true,
   collect: true,
   fence: true,
 };

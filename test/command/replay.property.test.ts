@@ -248,6 +248,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
   { weight: 5, arbitrary: fc.record({ type: fc.constant('patch' as const), name, patch, part, preconditions }) },
   { weight: 2, arbitrary: fc.record({ type: fc.constant('delete' as const), name, preconditions }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('find' as const), name }) },
   {
     weight: 2,
     arbitrary: fc.record({

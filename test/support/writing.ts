@@ -37,7 +37,7 @@ export type WritingOptions = {
   readonly rates?: WriteRates;
 };
 
-const context: WriteContext = {
+export const writeContext: WriteContext = {
   cause: { actor: 'test', verb: 'write', requestId: 'r' },
   dryRun: false,
   fieldValidation: undefined,
@@ -132,12 +132,14 @@ export class Writing {
     changes: Partial<WriteContext> & { readonly type?: ResourceType } = {},
   ): Promise<WriteOutcome> {
     const { type = this.#declared.type, ...changed } = changes;
-    return this.settle(this.execute(type, command, { ...context, ...changed }));
+    return this.settle(this.execute(type, command, { ...writeContext, ...changed }));
   }
 
   /** All at once. */
   async race(commands: readonly Command[]): Promise<readonly WriteOutcome[]> {
-    return this.settle(Promise.all(commands.map((command) => this.execute(this.#declared.type, command, context))));
+    return this.settle(
+      Promise.all(commands.map((command) => this.execute(this.#declared.type, command, writeContext))),
+    );
   }
 
   /** Lets time pass, slowly, until `promise` is settled. */

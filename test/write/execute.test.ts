@@ -2,6 +2,7 @@ import { test } from 'tap';
 
 import { generateNameAttemptsMax, objectBytesMax } from '../../src/limits/objects.ts';
 import { writeAttemptsMax, writesWaitingPerObjectMax, writeTurnWaitMs } from '../../src/limits/writes.ts';
+import { confirmExists } from '../../src/write/confirm-exists.ts';
 import { claimStream } from '../../src/write/unique/unique-claims.ts';
 import type { Command, WriteOutcome } from '../../src/command/command.ts';
 import { eventSchema, type EventMetadata } from '../../src/command/event.ts';
@@ -23,7 +24,7 @@ import {
   widgetType,
 } from '../support/given.ts';
 import { idOf } from '../support/id-of.ts';
-import { altered, shown, streamOf, tally, verdict, Writing } from '../support/writing.ts';
+import { altered, shown, streamOf, tally, verdict, writeContext, Writing } from '../support/writing.ts';
 
 const metadata: EventMetadata = {
   actor: 'another',
@@ -414,6 +415,23 @@ test("another node's events are folded before an answer without an append", asyn
   const changed = append('changed', 0, updated(widget({ metadata: { version: 1 }, spec: { title: 'Two' } })));
   t.equal(verdict(await writing.write(put(body({ metadata: { version: 1 } })))), 'ok', 'no 409 either');
   await changed;
+});
+
+test('the log confirms that an object exists or is missing, and nothing is appended', async (t) => {
+  const writing = await Writing.open(t);
+  const confirm = async (name: string): Promise<string> =>
+    verdict(await writing.settle(confirmExists(writing.execute, { type: widgets, name }, writeContext)));
+  t.equal(await confirm('w1'), 'not-found');
+  t.equal(await confirm('no/name'), 'not-found');
+  const made = writing.log.append(streamOf('w1'), [encodeEvent(idOf('made'), created(), metadata)], 'absent');
+  t.equal(await confirm('w1'), 'ok', 'an object that another node created');
+  await made;
+  t.not(writing.object(), undefined, 'this node has folded it');
+  await writing.write(remove());
+  t.equal(await confirm('w1'), 'not-found');
+  const { length } = await writing.recorded();
+  t.equal(await confirm('w1'), 'not-found');
+  t.equal((await writing.recorded()).length, length);
 });
 
 test('an impossible name is refused without a read', async (t) => {

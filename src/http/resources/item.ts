@@ -1,5 +1,6 @@
 import type { Command, WriteContext, WriteOutcome } from '../../command/command.ts';
 import { notFound } from '../../command/refuse.ts';
+import { confirmExists } from '../../write/confirm-exists.ts';
 import type { Execute } from '../../write/execute.ts';
 import { freshnessWaitMs } from '../../limits/writes.ts';
 import type { LogPosition } from '../../log/log.ts';
@@ -216,10 +217,6 @@ export async function refuseAbsent(
   }
   const context = writeContext(exchange);
   if (!context.ok) return refusal(context.problem);
-  const probe = await execute(
-    target.type,
-    { type: 'delete', name: target.name, preconditions: {} },
-    { ...context.value, dryRun: true },
-  );
-  return probe.ok ? undefined : written(probe, target);
+  const found = await confirmExists(execute, target, context.value);
+  return found.ok ? undefined : written(found, target);
 }

@@ -2,6 +2,7 @@ import { isObject } from '../../base/guards.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { Command, WriteContext, WriteOutcome } from '../../command/command.ts';
 import { invalid, notFound } from '../../command/refuse.ts';
+import { confirmExists } from '../../write/confirm-exists.ts';
 import type { Execute } from '../../write/execute.ts';
 import { ownTextBytesMax } from '../../limits/access.ts';
 import type { StoredObject, Wanted } from '../../read/objects.ts';
@@ -89,6 +90,7 @@ function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Exe
     const { uid, owner: itsOwner } = identityOf(stored);
     if (itsOwner !== owner)
       return { ok: false, rejection: { reason: 'not-found', detail: notFound(type, command.name) } };
+    if (command.type === 'find') return execute(type, command, counted);
     const own = pinned(command, uid);
     if (own.type === 'delete') return execute(type, own, counted);
     const refused = await changeRefused(type, own, { stored, execute, context: counted });
@@ -109,11 +111,11 @@ async function lookedUp(
   const stored = reader.get(type.key, name);
   if (stored !== undefined) return { stored, counted: context };
   // Another node may have just created it: the write path knows, once this node has folded it.
-  const probe = await execute(type, { type: 'delete', name, preconditions: {} }, { ...context, dryRun: true });
+  const confirmed = await confirmExists(execute, { type, name }, context);
   const news = reader.get(type.key, name);
   if (news !== undefined) return { stored: news, counted: { ...context, admitted: 'counted' } };
   return {
-    refused: probe.ok ? { ok: false, rejection: { reason: 'not-found', detail: notFound(type, name) } } : probe,
+    refused: confirmed.ok ? { ok: false, rejection: { reason: 'not-found', detail: notFound(type, name) } } : confirmed,
   };
 }
 
@@ -183,7 +185,7 @@ function listed(value: unknown): unknown {
 /**
  * Adds the uid of the checked object as a precondition: its name may belong to another one by the time of the decision.
  */
-function pinned<C extends Exclude<Command, { readonly type: 'create' | 'collect' | 'fence' }>>(
+function pinned<C extends Exclude<Command, { readonly type: 'create' | 'find' | 'collect' | 'fence' }>>(
   command: C,
   uid: string,
 ): C {
