@@ -133,6 +133,8 @@ export class DeclarationsBatch {
     const standing = this.#standing(type);
     if (standing === undefined) return;
     const decided = declared ?? -1;
+    // No index of a declaration is younger than the declaration itself: nearly every event ends here.
+    if (decided >= standing.revision) return;
     const older = Object.keys(standing.since).filter((index) => decided < (standing.since[index] ?? 0));
     // A fence only repeats known values.
     if (older.length === 0 || (isFence && row !== undefined && row.declared === declared)) return;

@@ -49,13 +49,13 @@ export class Unsettled {
     return this.#givenUp < unsettledMax;
   }
 
-  /** Call it in the turn in which it is found that `by` still counts. */
-  async send(sending: Sending, append: () => Promise<AppendOutcome>): Promise<AppendOutcome> {
+  /** Call it in the turn in which `by` was found to be in force still, and the append began. */
+  async track(sending: Sending, appending: Promise<AppendOutcome>): Promise<AppendOutcome> {
     const sent: Sent = { ...sending, position: this.#dependencies.reader.position(), isGivenUp: false };
     this.#sent.add(sent);
     let isSettled = false;
     try {
-      const outcome = await append();
+      const outcome = await appending;
       isSettled = outcome.ok || outcome.reason !== 'unknown';
       return outcome;
     } finally {

@@ -7,7 +7,7 @@ import type { Withheld } from '../command/strategy.ts';
 import type { Subject } from '../command/subject.ts';
 import { objectBytesMax } from '../limits/objects.ts';
 import { smallEventBytes, writeFoldWaitMs } from '../limits/writes.ts';
-import type { AppendOutcome, StreamName } from '../log/log.ts';
+import type { StreamName } from '../log/log.ts';
 import { nameProblem } from '../resource/type/names.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { Judged } from './rules.ts';
@@ -215,10 +215,10 @@ export class WriteAttempts {
     if (unsettled?.hasRoom() === false) return unavailable();
     given.guard?.spend();
     const expected = expectedOf(target.state);
-    const append = async (): Promise<AppendOutcome> => this.#log.append(stream, events, expected);
+    const appending = this.#log.append(stream, events, expected);
     const outcome = await (unsettled === undefined
-      ? append()
-      : unsettled.send({ type: key, name, stream, expected, by }, append));
+      ? appending
+      : unsettled.track({ type: key, name, stream, expected, by }, appending));
     if (!outcome.ok) {
       if (outcome.reason !== 'conflict') return unavailable();
       const head = await this.#log.readLast(target.stream);

@@ -46,9 +46,10 @@ class Folded {
     outcome: AppendOutcome | Promise<AppendOutcome>,
     expected: ExpectedRevision = 'absent',
   ): Promise<AppendOutcome> {
-    return this.unsettled.send(
-      { type: widgets.key, name, stream: streamOf(name), expected, by: this.declared },
-      async () => outcome,
+    const { declared: by } = this;
+    return this.unsettled.track(
+      { type: widgets.key, name, stream: streamOf(name), expected, by },
+      Promise.resolve(outcome),
     );
   }
 }

@@ -128,13 +128,11 @@ function stopped({ plural }: ResourceType): string {
 }
 
 function executeWhileServed(registry: TypeRegistry, execute: ResourcePorts['execute']): ResourcePorts['execute'] {
-  return async (type, command, context) =>
-    registry.byKey(type.key)?.serving === true
-      ? execute(type, command, context)
-      : {
-          ok: false,
-          rejection: { reason: 'unavailable', detail: stopped(type), retryAfterSeconds: retryAfterStopSeconds },
-        };
+  return (type, command, context) => {
+    if (registry.byKey(type.key)?.serving === true) return execute(type, command, context);
+    const rejection = { detail: stopped(type), retryAfterSeconds: retryAfterStopSeconds };
+    return Promise.resolve({ ok: false, rejection: { reason: 'unavailable', ...rejection } });
+  };
 }
 
 function answerWhileServed(type: ResourceType, answer: Answer | Promise<Answer>): Answer | Promise<Answer> {
