@@ -28,6 +28,7 @@ import type { RequestMemory } from './body/request-memory.ts';
 import type { Route, RouteTable } from './route-table.ts';
 import type { Edge } from './send.ts';
 import type { SenderOf } from './client/client-address.ts';
+import { RequestTurns } from './connection/request-turns.ts';
 import { responseOn } from './connection/socket-response.ts';
 import { leavesHttp, offersWebSocket, requestClass } from './connection/upgrade-requests.ts';
 import type { WatchEndpoints } from './watch/watching.ts';
@@ -73,11 +74,14 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
   const drawRequestId = requestIds();
   const { app, generated, fixed } = createApp(dependencies, drawRequestId);
   const connections = new Connections();
+  const turns = new RequestTurns(clock);
   const callback = (req: IncomingMessage, res: ServerResponse): void => {
     connections.begin(req, res);
-    app.serve(req, res).catch((error: unknown) => {
-      log.error('could not answer a request', { error: String(error) });
-      req.socket.destroy();
+    turns.begin(req, res, () => {
+      app.serve(req, res).catch((error: unknown) => {
+        log.error('could not answer a request', { error: String(error) });
+        req.socket.destroy();
+      });
     });
   };
   const guard = guardWith(dependencies);

@@ -92,12 +92,12 @@ const noRoom: Body<never> = {
 /** The whole body as JSON. */
 export async function readJson(reading: Reading): Promise<Body<Json>> {
   const body = await readBody(reading);
-  if (!body.ok) return body;
-  if (body.value.length >= bodyTurnBytesMin) {
+  // Many large bodies may be complete, or refused, at once.
+  if (body.ok ? body.value.length >= bodyTurnBytesMin : body.problem !== undefined) {
     await reading.memory.turn();
     if (reading.res.closed) return { ok: false, problem: undefined };
   }
-  return decodeBody(body.value, reading);
+  return body.ok ? decodeBody(body.value, reading) : body;
 }
 
 /** Reserves memory for the parsed value as well: a byte of JSON may take tens of bytes of memory. */
