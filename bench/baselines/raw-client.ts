@@ -28,7 +28,7 @@ export class RawClient {
     return this.#order({ kind: 'subscribe', prefix, count });
   }
 
-  /** The last event of a stream, so that what is appended for comparison is as large. */
+  /** The last event of a stream, so that appends for comparison are as large. */
   async lastOf(stream: string): Promise<{ readonly data: Uint8Array; readonly metadata: unknown }> {
     const { last } = await this.#order({ kind: 'last', stream });
     if (last === undefined) throw new Error(`${stream} is not there`);

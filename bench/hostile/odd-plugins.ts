@@ -50,7 +50,7 @@ export async function neverSettles(bench: Bench): Promise<readonly Result[]> {
 }
 
 async function timeToServe(bench: Bench, dataDir: string, settings: Readonly<Record<string, string>>): Promise<number> {
-  // The first start makes the administrator, which is not what is measured.
+  // The first start creates the administrator, which is not measured.
   await bench.withSubject(dataDir, async () => undefined);
   const port = await freePort();
   const began = performance.now();
@@ -90,7 +90,7 @@ const slowType = (delayMs: number): string => `{
   } }],
 }`;
 
-/** An index whose function takes 1 ms an object, built over 6,000: how long the event loop is held meanwhile. */
+/** An index function that takes 1 ms an object, built over 6,000: how long the event loop is held meanwhile. */
 export async function slowIndex(bench: Bench): Promise<readonly Result[]> {
   const count = bench.scaled(6_000);
   const dataDir = bench.newDataDir();
@@ -139,7 +139,9 @@ async function isListed(url: string, path: string, count: number): Promise<boole
   return total === count;
 }
 
-/** An upload whose module never ends its first turn: how long the event loop is held while the server refuses it. */
+/**
+ * An upload with a module that never ends its first turn: how long the event loop is held while the server refuses it.
+ */
 export async function endlessUpload(bench: Bench): Promise<readonly Result[]> {
   return bench.withSubject(bench.newDataDir(), async ({ url }) => {
     const form = new FormData();

@@ -36,7 +36,7 @@ async function openOne(url: string, path: string): Promise<Socket> {
       if (status.startsWith('HTTP/1.1 200')) resolve(socket);
       else reject(new Error(`GET ${path} was answered ${status}`));
     });
-    // The server cuts off a client that reads nothing: that is what is measured.
+    // The server disconnects a client that reads nothing: the case under measurement.
     socket.on('error', reject);
   });
 }

@@ -7,7 +7,7 @@ import type { Places, RequestTemplate } from './template.ts';
 
 /**
  * A closed loop: each connection sends its next request when its last one is answered. Over bare sockets, so that the
- * generator costs a fraction of what it measures.
+ * generator costs a fraction of the measured work.
  */
 export type LoadPlan = {
   readonly url: string;
@@ -40,7 +40,7 @@ export type LoadResult = {
   readonly nextOf: readonly number[];
 };
 
-/** `onPhase` is told when the measured part begins and ends. */
+/** `onPhase` is called when the measured part begins and ends. */
 export async function runLoad(
   plan: LoadPlan,
   onPhase: (phase: 'begin' | 'end') => void = () => undefined,
@@ -153,7 +153,7 @@ class LoadRun {
     }
   }
 
-  /** The first wrong answer tells its status; the next one on the same connection is kept whole. */
+  /** Of the first wrong answer the status is recorded; the next one on the same connection is kept whole. */
   #keepError(reader: ResponseReader, status: number, bodyBytes: number): void {
     if (reader.kept === undefined) {
       if (this.#error === undefined) reader.kept = [];

@@ -18,7 +18,10 @@ export type PacedPlan = {
 
 export type Answered = { readonly version: bigint; readonly at: number; readonly tookMs: number };
 
-/** `onSent` is told the count of each request as it is sent. The answers in the order of their resourceVersions: the order in which a watcher sees them. */
+/**
+ * `onSent` receives the count of each request as it is sent. Returns the answers in the order of their
+ * resourceVersions, in which a watcher sees them.
+ */
 export async function writePaced(
   plan: PacedPlan,
   onSent: (index: number) => void = () => undefined,

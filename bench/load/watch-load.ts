@@ -10,7 +10,10 @@ export type WatchPlan = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly sockets: number;
-  /** Writers as fast as they are answered, writers at a rate, or messages that the server sends by itself once it is told to. */
+  /**
+   * Writers as fast as they are answered, writers at a rate, or messages that the server sends by itself after a start
+   * signal.
+   */
   readonly changes:
     | { readonly kind: 'closed-loop'; readonly load: LoadPlan }
     | { readonly kind: 'paced'; readonly writes: PacedPlan }
@@ -37,7 +40,7 @@ export type WatchResult = {
 
 const deliveryTimeoutMs = 120_000;
 
-/** `onReady` is told when every watcher is connected. */
+/** `onReady` is called when every watcher is connected. */
 export async function runWatch(plan: WatchPlan, onReady: () => void): Promise<WatchResult> {
   const watchers = new Watchers();
   try {

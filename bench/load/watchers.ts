@@ -4,7 +4,9 @@ import type { Socket } from 'node:net';
 
 import { FrameCounter, clientFrame } from './frame-counter.ts';
 
-/** Many WebSockets on bare sockets that count what they get, and note when the last of them has its k-th message. */
+/**
+ * Many WebSockets on bare sockets that count received messages, and record when the last of them has its k-th message.
+ */
 export class Watchers {
   readonly #sockets: Socket[] = [];
   readonly #counters: FrameCounter[] = [];
@@ -30,7 +32,7 @@ export class Watchers {
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join('');
     for (let index = 0; index < options.sockets; index += 1) {
-      // One after the other: a burst of a thousand handshakes is not what is measured.
+      // One after the other: a burst of a thousand handshakes is not the measured case.
       const head = `GET ${options.path} HTTP/1.1\r\n${headers}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`;
       await this.#openOne(connect({ host: hostname, port: Number(port), noDelay: true }), index, head);
     }

@@ -56,7 +56,8 @@ export const decision: Measure = {
           decisionsEach,
       );
     }
-    // What a server sees more of: a user who asks several times while their rules are still in the processor's cache.
+    // The more frequent case on a server: a user asks several times while their rules are still in the processor's
+    // cache.
     const again: number[] = [];
     for (let sample = 0; sample < rounds * 50; sample += 1) {
       const user = random() % users;
@@ -78,7 +79,7 @@ export const decision: Measure = {
       recompiled.push(
         timed(() => {
           objects.publish(batch);
-          // Everybody's rights are asked for, so that whoever's have changed is found; those who hold it are judged by it.
+          // The rights of all users are read, so that changed ones are found; the holders' requests are decided.
           for (const subject of subjects) rights += tables.rightsOf(subject).isSuperAdministrator ? 0 : 1;
           for (const one of held) decide(one);
         }),
@@ -114,7 +115,7 @@ export const decision: Measure = {
         spread: spread(recompiled),
         floor: 5,
         bound: 'value at most',
-        note: `with the rights of all ${users.toLocaleString('en')} users, ${String(median(holders))} of whom hold it and are judged`,
+        note: `with the rights of all ${users.toLocaleString('en')} users, ${String(median(holders))} of them hold it and get decisions`,
       },
       {
         measure: 'tables loaded',
@@ -209,7 +210,7 @@ function drawnRequests(): readonly (readonly (ResourceRequest | NonResourceReque
   );
 }
 
-/** The stored objects as a read model answers them, without one: the tables are what is measured. */
+/** The stored objects as a read model returns them, without one: the measure is of the tables. */
 class Objects {
   readonly #rows = new Map<string, ReadonlyMap<string, StoredObject>>([
     ['roles', new Map(Array.from({ length: roles }, (_role, role) => [`role-${String(role)}`, roleRow(role, 0)]))],

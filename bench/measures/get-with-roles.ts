@@ -12,8 +12,9 @@ const rulesPerRole = 50;
 const user = { name: 'measured', password: 'bench-password-2' };
 
 /**
- * GET of one object by an ordinary user, whom one rule of many allows it, against GET by the administrator. `--before DIR`
- * names another build of this server, as one from before there were roles: it is then what is compared with, in this same run.
+ * GET of one object by an ordinary user with one rule of many that allows it, against GET by the administrator.
+ * `--before DIR` names another build of this server, such as one from before roles existed: this same run then compares
+ * with it.
  */
 export const getWithRoles: Measure = {
   name: 'get-with-roles',

@@ -18,7 +18,7 @@ const attacks: Readonly<Record<string, (bench: Bench) => Promise<readonly Result
   'an endless upload': endlessUpload,
 };
 
-/** Clients and plugins that mean harm: what they cost the others. An attack that fails to run does not hide the rest. */
+/** Hostile clients and plugins: their cost for others. An attack that fails to run does not hide the rest. */
 export const hostile: Measure = {
   name: 'hostile',
   run: async (bench) => {

@@ -20,7 +20,7 @@ export const pageMillion: Measure = {
       const sizes = second.items.map(({ spec }) => spec.size);
       expect('order', JSON.stringify(sizes), JSON.stringify([...sizes].sort((left, right) => right - left)));
 
-      // Every request asks for another page, so none is answered from what was kept of an earlier one.
+      // Every request asks for another page, so none is answered from the cache of an earlier one.
       const page = async (pages: string, requests: number): Promise<LoadResult> =>
         bench.loader.http({
           url,

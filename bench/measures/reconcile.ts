@@ -97,7 +97,7 @@ async function timed(one: { open(): void; idle(): Promise<void> }): Promise<numb
 }
 
 async function rounds(times: number, run: () => Promise<number>): Promise<Pick<Result, 'value' | 'spread'>> {
-  // Code that has never run is not what is measured.
+  // Code that has never run is not the measured case.
   for (let warmUp = 0; warmUp < 3; warmUp += 1) await run();
   const figures: number[] = [];
   for (let round = 0; round < times; round += 1) figures.push(await run());

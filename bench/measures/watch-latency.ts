@@ -21,7 +21,7 @@ async function measure(
   return bench.withSubject(bench.newDataDir(), async ({ url }) => {
     const count = bench.scaled(plan.count);
     const request = createRequest('d');
-    // Code that has never run is not what is measured.
+    // Code that has never run is not the measured case.
     await bench.loader.http({
       url,
       request: createRequest('warm'),

@@ -1,7 +1,7 @@
 import { authorization } from './server.ts';
 import { widgetsPath } from './widgets.ts';
 
-/** Single requests of the bench itself: setting up, and looking whether what was measured is true. */
+/** Single requests of the bench itself: preparations, and checks of the measured results. */
 export type Listed = {
   readonly total: number;
   readonly items: readonly Stored[];
@@ -35,7 +35,7 @@ export async function get(url: string, name: string): Promise<Stored> {
   return JSON.parse((await send(url, 'GET', `${widgetsPath}/${name}`)).toString('utf8')) as Stored;
 }
 
-/** Throws when what was measured did not happen. */
+/** Throws when the measured work did not happen. */
 export function expect(what: string, actual: unknown, expected: unknown): void {
   if (actual !== expected) throw new Error(`${what}: expected ${String(expected)}, found ${String(actual)}`);
 }

@@ -23,7 +23,7 @@ export function usageOf(pid: number): Usage {
   };
 }
 
-/** The least memory held in a while without work: what is left once garbage is collected, as far as it is by itself. */
+/** The least memory held in a while without work: the rest after garbage collection, as far as it runs by itself. */
 export async function settledMemory(pid: number, seconds = 4): Promise<number> {
   let least = Infinity;
   for (let sample = 0; sample < seconds * 4; sample += 1) {
@@ -35,7 +35,7 @@ export async function settledMemory(pid: number, seconds = 4): Promise<number> {
   return least;
 }
 
-/** The most memory held while `task` runs, above what was held before. */
+/** The most memory held while `task` runs, above the memory held before. */
 export async function memoryGrowth<T>(
   pid: number,
   task: () => Promise<T>,

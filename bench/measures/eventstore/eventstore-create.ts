@@ -13,7 +13,7 @@ const warmUp = 500;
 export const eventStoreCreate: Measure = {
   name: 'eventstore-create',
   run: async (bench) => {
-    // What is acknowledged is on disk, as it is in a real one.
+    // Acknowledged events are on disk, as in a real one.
     const store = await startEventStore({ isDurable: true });
     const raw = new RawClient(store.url);
     try {
