@@ -2,7 +2,7 @@ import WebSocket from 'ws';
 
 import type { Api } from './api.ts';
 
-/** Watches a collection over a WebSocket and counts in what is added or changed after `resourceVersion`. */
+/** Watches a collection over a WebSocket and counts objects added or changed after `resourceVersion`. */
 export class Arrivals {
   readonly #socket: WebSocket;
   readonly #seen = new Set<string>();

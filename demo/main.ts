@@ -118,7 +118,7 @@ function escapeValue(value: string): string {
   return value.replaceAll(/[\\,=()]/gu, (character) => `\\${character}`);
 }
 
-// Whoever read the report has read enough.
+// A reader that closes the pipe has read enough.
 process.stdout.on('error', () => {
   process.exit(0);
 });

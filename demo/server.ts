@@ -32,7 +32,7 @@ async function answers(url: string): Promise<boolean> {
 
 /** Ends the server when its standard input does: with the demo, however that ends. */
 const endWithInput = "process.stdin.on('end', () => { process.kill(process.pid, 'SIGTERM'); }).resume();";
-/** A server whose demo was just killed still holds DATA_DIR while it drains. */
+/** A server with a demo that was just killed still holds DATA_DIR while it drains. */
 const startAttemptsMax = 20;
 const startPauseMs = 600;
 
