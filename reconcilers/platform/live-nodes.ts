@@ -20,9 +20,9 @@ export type LiveNode = {
 };
 
 /**
- * What nodes say of themselves, as it comes here (consistency protocol, 7). Live is who was heard within the time of a lease. It
- * is known once this was listened to for so long, and only while this node's own word comes back to it, as what others said
- * before that has come as well.
+ * The heartbeats of nodes, as this node receives them (consistency protocol, 7). A node is live if it was heard within
+ * the time of a lease. The set is known once this node has listened for that long, and only while it receives its own
+ * heartbeats: then it has received earlier ones of others as well.
  */
 export class LiveNodes {
   readonly #dependencies: LiveNodesDependencies;
@@ -45,7 +45,9 @@ export class LiveNodes {
     return [...this.#seen.values()];
   }
 
-  /** Notes what nodes say until the signal aborts. Throws where the log cannot be read: what was heard before counts for nothing. */
+  /**
+   * Records heartbeats until the signal aborts. Throws when the log cannot be read: earlier heartbeats are void then.
+   */
   async recordHeartbeats(signal: AbortSignal): Promise<void> {
     const { log, clock } = this.#dependencies;
     const after = await log.head();
@@ -70,7 +72,10 @@ function positionIn(text: unknown): LogPosition | undefined {
       : logStart;
 }
 
-/** Looks at who lives as often as they say so, until `look` answers true or the signal aborts. Throws what `recordHeartbeats` throws. */
+/**
+ * Checks the live nodes once each heartbeat interval, until `look` returns true or the signal aborts. Throws the errors
+ * of `recordHeartbeats`.
+ */
 export async function whileListening(
   dependencies: LiveNodesDependencies,
   signal: AbortSignal,

@@ -26,7 +26,7 @@ export type ObjectClaimsDependencies = {
   readonly rows: OlderReader;
   readonly declarations: DeclarationReader;
   readonly execute: Execute;
-  /** Whose claim of the value stands, by the log itself. */
+  /** The holder of the value's claim, read from the log itself. */
   readonly claimantOf: (claimed: {
     readonly type: TypeKey;
     readonly value: HeldValue;
@@ -74,8 +74,8 @@ export class ObjectClaims {
   }
 
   /**
-   * Where the index was unique ever since the object was written, by whichever function, what its event says is held was claimed:
-   * if that is what it holds now, and the claims say so, nothing is to be done.
+   * Where the index was unique ever since the object was written, with any function, the values in its event were
+   * claimed: if the object holds the same ones now, and their claims agree, there is nothing to do.
    */
   async #isClaimed(type: ResourceType, { row, object, standing, indexes }: Looked): Promise<boolean> {
     const { log, claimantOf } = this.#dependencies;

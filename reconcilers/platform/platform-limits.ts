@@ -30,8 +30,11 @@ export const userEventsPerRead = 32;
 export const uniquenessConcurrencyMax = 8;
 export const uniquenessRetryMs = 1_000;
 export const uniquenessRetryMsMax = 60_000;
-/** How often duplicates are all looked at again; how many are remembered, and looked at when they or who holds their value change. */
+/**
+ * How often all duplicates are checked again; how many are remembered, and checked when they or the value's holder
+ * change.
+ */
 export const uniquenessRecheckMs = 600_000;
 export const duplicatesKnownMax = 256;
-/** How long a step of an index stands before it is told: most are over at once. */
+/** How long a step of an index lasts before it is reported: most end at once. */
 export const uniquenessTellMs = 1_000;

@@ -10,7 +10,7 @@ import { again, refused, settled, type Outcome } from '../outcome.ts';
 import { namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
 
 /**
- * Deletes sessions that have ended: expired, or of a user who was deleted, replaced, disabled, or has a new password.
+ * Deletes sessions that have ended: expired, or of a user that was deleted, replaced, disabled, or has a new password.
  * Such a session is invalid anyway; this only prevents their accumulation. Like the collector it receives names, reads
  * the present state and takes one step, so running twice is harmless.
  *

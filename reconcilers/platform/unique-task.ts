@@ -21,7 +21,7 @@ export type UniqueTask = {
   failures: number;
 };
 
-/** `position`: of what is folded now, its declaration among it. */
+/** `position`: of the last folded event; the declaration is folded, too. */
 export function uniqueTask(type: ResourceType, { revision }: Declared, position: LogPosition): UniqueTask {
   return {
     type,

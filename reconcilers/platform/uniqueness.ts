@@ -24,12 +24,12 @@ import { unenforced, uniqueTask, type UniqueTask } from './unique-task.ts';
 import { Wake } from '../wake.ts';
 
 /**
- * Enforces indexes that have become unique (consistency protocol, 1), on the node that leads: once all live nodes are drained, every
- * object that an older declaration wrote is claimed for at its head; once none is left, the log says so. It remembers nothing:
- * whoever leads next finds what is left in the rows.
+ * Enforces indexes that have become unique (consistency protocol, 1), on the leader: once all live nodes are drained,
+ * it claims the values of every object written under an older declaration, at the object's head; once none is left, it
+ * records the enforcement in the log. It has no memory: the next leader finds the remaining objects in the rows.
  *
- * A leader that is one no more may still take a last step, and that is harmless: a fence is appended at the revision it was
- * decided on and claims as every write does, and what says that an index is enforced names what it went by.
+ * A deposed leader may still take a last step, which is harmless: a fence is appended at the revision that it was
+ * decided on and claims as every write does, and the record of an enforcement names its basis.
  */
 export class Uniqueness {
   readonly #dependencies: UniquenessDependencies;
@@ -126,7 +126,7 @@ export class Uniqueness {
     this.look();
   }
 
-  /** What changes of a duplicate, or of who holds its value, may be what was waited for. */
+  /** A change of a duplicate, or of its value's holder, may resolve it. */
   #note({ changes }: ChangeBatch): void {
     if (this.#tasks.size === 0) return;
     for (const { type, name } of changes) {
@@ -274,14 +274,17 @@ export class Uniqueness {
     return duplicates.sort((one, other) => (one.name < other.name ? -1 : 1));
   }
 
-  /** Of what was found before the first object was looked at: what came since then makes it say nothing. */
+  /**
+   * Records the enforcement on the basis of `standing`, read before the first object was checked: after a later change
+   * the event has no effect.
+   */
   async #enforce({ type }: UniqueTask, standing: Declared): Promise<void> {
     const { log, uuid, metadata, reader } = this.#dependencies;
     const [stream, indexes] = [streamName(`unique:${type.key}`), unenforced(standing)];
     const event: Event = { type: 'UniqueEnforced', declared: standing.revision, late: standing.late, indexes };
     const last = await log.readLast(stream);
     const appended = await log.append(stream, [encodeEvent(uuid(), event, metadata())], last?.revision ?? 'absent');
-    if (!appended.ok) throw new Error(`could not say that ${type.key} is enforced: ${appended.reason}`);
+    if (!appended.ok) throw new Error(`could not record that ${type.key} is enforced: ${appended.reason}`);
     await reader.reached(appended.position, { timeoutMs: uniquenessRecheckMs, signal: this.#term.signal });
     if (this.#standing(type) === undefined) this.#dependencies.onEnforced(type, indexes);
     const task = this.#tasks.get(type.key);
