@@ -14,7 +14,9 @@ type Loads = {
   readonly present: () => Promise<number>;
 };
 
-/** The rate of this build against that of the build that `--before DIR` names, by turns; nothing without that option. */
+/**
+ * The rate of this build against that of the build that `--before DIR` names, by turns; nothing without that option.
+ */
 export async function withEarlier(bench: Bench, measure: string, loads: Loads): Promise<readonly Result[]> {
   if (bench.before === undefined) return [];
   const subject = await startSubject(bench.newDataDir(), { program: join(bench.before, 'dist/src/main.js') });

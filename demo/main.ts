@@ -10,8 +10,8 @@ import type { Post } from './packages.ts';
 import { adminPassword, findServer } from './server.ts';
 
 /**
- * Puts the README of every installed npm package into the server as a Post, over HTTP, while a watch counts them in; then
- * asks for them by tag, in order and by page. Run again, it changes nothing.
+ * Puts the README of every installed npm package into the server as a Post, over HTTP, while a watch counts them in;
+ * then asks for them by tag, in order and by page. Run again, it changes nothing.
  */
 const writers = 16;
 const watchTimeoutMs = 30_000;

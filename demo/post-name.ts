@@ -4,9 +4,9 @@ import { createHash } from 'node:crypto';
 const slugLengthMax = 200;
 
 /**
- * A package's name as a slug: lowercase letters, digits and single dashes within stay as they are, everything else is `z`
- * and its two hexadecimal digits, and `z` itself is doubled, so that two packages never share a slug. The scope's `@` goes
- * is implied, as only scoped names contain a slash. A name that is then too long gets a digest to be unique.
+ * A package's name as a slug: lowercase letters, digits and single dashes within stay as they are, everything else is
+ * `z` and its two hexadecimal digits, and `z` itself is doubled, so that two packages never share a slug. The scope's
+ * `@` is implied, as only scoped names contain a slash. A name that is then too long gets a digest to be unique.
  */
 export function postName(packageName: string): string {
   const bytes = Buffer.from(packageName.replace(/^@(?=[^/]+\/)/u, ''), 'utf8').toString('latin1');

@@ -11,7 +11,10 @@ export type Found = { readonly url: string; readonly started: boolean; stop(): P
 
 const probeMs = 2_000;
 
-/** The server at LEDGERPLANE_URL; without that variable, the one on the usual port or else one of our own, on a free port. */
+/**
+ * The server at LEDGERPLANE_URL; without that variable, the one on the usual port or else one of our own, on a free
+ * port.
+ */
 export async function findServer(environment: NodeJS.ProcessEnv, config: Config): Promise<Found> {
   const given = environment['LEDGERPLANE_URL'];
   const url = (given ?? 'http://127.0.0.1:8090').replace(/\/+$/u, '');

@@ -1,7 +1,8 @@
 /**
- * Measures how plain the tree is to read, and prints a table: riddling words per 1,000 words of comments, messages and docs;
- * lines over 120 columns; tokens on a line; files in a folder. The argument `--files` adds the counts of each file, and
- * `--list PATH` prints each match under a path with its line. `test/architecture/plain-words.test.ts` holds the bounds.
+ * Measures how plain the tree is to read, and prints a table: riddling words per 1,000 words of comments, messages and
+ * docs; lines over 120 columns; tokens on a line; files in a folder. The argument `--files` adds the counts of each
+ * file, and `--list PATH` prints each match under a path with its line. `test/architecture/plain-words.test.ts` holds
+ * the bounds.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, extname, join } from 'node:path';

@@ -1,9 +1,9 @@
 /**
- * Runs the compiled tests: all of them, or the files with one of the given words in their path (`npm test -- test/log names`).
- * Prints one line a file, everything that failed, every skip with its reason, and last `N passed, N failed`.
+ * Runs the compiled tests: all of them, or the files with one of the given words in their path (`npm test -- test/log
+ * names`). Prints one line a file, everything that failed, every skip with its reason, and last `N passed, N failed`.
  *
- * Each file is a process that prints TAP. tap's own runner loads a compiler, mocks and coverage into each of them first: a second
- * of CPU a file for what compiled tests do not use.
+ * Each file is a process that prints TAP. tap's own runner loads a compiler, mocks and coverage into each of them
+ * first: a second of CPU a file for what compiled tests do not use.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** Counts the messages of one WebSocket's receiving side without keeping them; a ping's payload is handed out to be answered. */
+/**
+ * Counts the messages of one WebSocket's receiving side without keeping them; a ping's payload is handed out to be
+ * answered.
+ */
 export type FrameEvents = {
   message(): void;
   ping(payload: Buffer): void;

@@ -1,6 +1,6 @@
 /**
- * Reads HTTP/1.1 responses off one keep-alive connection, as little of them as a load generator needs: the status and where
- * the body ends (Content-Length or chunks). Bodies are skipped; a small one is kept when asked for.
+ * Reads HTTP/1.1 responses off one keep-alive connection, as little of them as a load generator needs: the status and
+ * where the body ends (Content-Length or chunks). Bodies are skipped; a small one is kept when asked for.
  */
 export type ResponseEnd = (status: number, bodyBytes: number) => void;
 

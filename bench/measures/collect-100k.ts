@@ -8,7 +8,10 @@ import { seed } from '../subject/seed.ts';
 import { authorization } from '../subject/server.ts';
 import { createRequest, widgetsPath } from '../subject/widgets.ts';
 
-/** DELETE of a collection: how long until all are gone, and what a GET takes meanwhile. Values of a unique index have a claim each to be released. */
+/**
+ * DELETE of a collection: how long until all are gone, and what a GET takes meanwhile. Values of a unique index have a
+ * claim each to be released.
+ */
 export const collect100k: Measure = {
   name: 'collect-100k',
   run: async (bench) => {

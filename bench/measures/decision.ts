@@ -14,8 +14,9 @@ const decisionsEach = 64;
 const mebibyte = 1_048_576;
 
 /**
- * What one decision costs, and what one changed role costs until everybody's rights are known again, in this process: 1,000 roles of
- * 50 rules, 10,000 users with three roles each, every user another set. Users and requests are drawn anew for each decision.
+ * What one decision costs, and what one changed role costs until everybody's rights are known again, in this process:
+ * 1,000 roles of 50 rules, 10,000 users with three roles each, every user another set. Users and requests are drawn
+ * anew for each decision.
  */
 export const decision: Measure = {
   name: 'decision',
@@ -192,7 +193,9 @@ function ruleOf(role: number, place: number, edition: number): Readonly<Record<s
   return { apiGroups: [group], resources: [resource, `${resource}/status`], verbs };
 }
 
-/** By group and the place of a rule: what a user is asked about is what one of their roles speaks of, or its neighbour. */
+/**
+ * By group and the place of a rule: what a user is asked about is what one of their roles speaks of, or its neighbour.
+ */
 function drawnRequests(): readonly (readonly (ResourceRequest | NonResourceRequest)[])[] {
   const tails = ['', '/one', '/team-a', '/other', '/one/status'];
   const methods = ['GET', 'GET', 'PUT', 'DELETE'];

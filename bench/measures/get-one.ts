@@ -7,7 +7,10 @@ import { expect, send } from '../subject/client.ts';
 import { headers } from '../subject/server.ts';
 import { widgetText, widgetsPath } from '../subject/widgets.ts';
 
-/** GET of one object over 64 connections, against Koa sending the same bytes, and against another build by `--before DIR`. */
+/**
+ * GET of one object over 64 connections, against Koa sending the same bytes, and against another build by `--before
+ * DIR`.
+ */
 export const getOne: Measure = {
   name: 'get-one',
   run: async (bench) =>

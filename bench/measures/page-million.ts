@@ -6,7 +6,10 @@ import { tiers, widgetsPath } from '../subject/widgets.ts';
 
 const size = 20;
 
-/** Pages of a million objects, selected by a label, sorted by another field, each with its total. Timed at one connection. */
+/**
+ * Pages of a million objects, selected by a label, sorted by another field, each with its total. Timed at one
+ * connection.
+ */
 export const pageMillion: Measure = {
   name: 'page-1m',
   run: async (bench) => {

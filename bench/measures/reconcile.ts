@@ -13,7 +13,10 @@ import { widgetText } from '../subject/widgets.ts';
 const count = 10_000;
 const perSecondMin = 50_000;
 
-/** 10,000 keys through a reconciler that does nothing: what the runtime itself costs, and what a plugin's step costs beside it. */
+/**
+ * 10,000 keys through a reconciler that does nothing: what the runtime itself costs, and what a plugin's step costs
+ * beside it.
+ */
 export const reconcile: Measure = {
   name: 'reconcile',
   run: async (bench) => {

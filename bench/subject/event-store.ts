@@ -7,7 +7,10 @@ import { eventStorePrefixDefault } from '../../src/config/eventstore-prefix.ts';
 import type { LogAt } from '../../test/support/memory/event-log.ts';
 import { spawnEventStore } from '../../test/support/eventstore/eventstore-process.ts';
 
-/** The EventStoreDB that is measured on: the one BENCH_EVENTSTORE_URL names, else the test server as a process of its own. */
+/**
+ * The EventStoreDB that is measured on: the one BENCH_EVENTSTORE_URL names, else the test server as a process of its
+ * own.
+ */
 export type StoreSubject = Required<LogAt> & {
   /** Of the server, where it runs on this machine and is known: BENCH_EVENTSTORE_PID of one that is named. */
   readonly pid: number | undefined;
@@ -20,7 +23,10 @@ const named = process.env['BENCH_EVENTSTORE_URL'];
 const pidText = process.env['BENCH_EVENTSTORE_PID'];
 const namedPid = pidText === undefined ? undefined : Number(pidText);
 
-/** An empty log: of a database that is named nothing but streams of its own. The test server keeps everything in memory unless it is to be durable. */
+/**
+ * An empty log: of a database that is named nothing but streams of its own. The test server keeps everything in memory
+ * unless it is to be durable.
+ */
 export async function startEventStore({
   isDurable = false,
 }: { readonly isDurable?: boolean } = {}): Promise<StoreSubject> {

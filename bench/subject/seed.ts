@@ -15,8 +15,8 @@ const appendsInFlight = 4_096;
 const began = Date.parse('2026-01-01T00:00:00.000Z');
 
 /**
- * A DATA_DIR with `count` widgets: a server makes it and stops, and the events are appended to its log as its own writes
- * would be, only faster. The next server folds them.
+ * A DATA_DIR with `count` widgets: a server makes it and stops, and the events are appended to its log as its own
+ * writes would be, only faster. The next server folds them.
  */
 export async function seed(dataDir: string, count: number): Promise<void> {
   await (await startSubject(dataDir)).stop();

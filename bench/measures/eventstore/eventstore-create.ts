@@ -9,7 +9,9 @@ import { createRequest, widgetGroup, widgetText, widgetsPath } from '../../subje
 const writers = 64;
 const warmUp = 500;
 
-/** POST of new objects on EventStoreDB, against the driver alone appending events of the same size to the same server. */
+/**
+ * POST of new objects on EventStoreDB, against the driver alone appending events of the same size to the same server.
+ */
 export const eventStoreCreate: Measure = {
   name: 'eventstore-create',
   run: async (bench) => {
