@@ -6,8 +6,8 @@ const comma = 0x2c;
 const answerBytesExpected = 1_024;
 
 /**
- * The answers of rows in one buffer, separated by commas. It copies each row as it is read, so that the rows themselves may
- * lie in shared memory: the garbage collector takes tenths of a second for a million small buffers.
+ * The answers of rows in one buffer, separated by commas. It copies each row as it is read, so that the rows themselves
+ * may lie in shared memory: the garbage collector takes tenths of a second for a million small buffers.
  */
 export class JoinedAnswers {
   #bytes: Buffer;

@@ -14,7 +14,10 @@ import { discard, isTrustworthy, markUse, tablesFile } from './lmdb-use.ts';
  * the log (consistency protocol, 2; `lmdb-use.ts`).
  */
 
-/** A consistent view of the tables, held across turns until `release()`. A row is valid only until the next read of any row. */
+/**
+ * A consistent view of the tables, held across turns until `release()`. A row is valid only until the next read of any
+ * row.
+ */
 export type Snapshot = { rowFast(type: TypeKey, name: string): Buffer | undefined; release(): void };
 
 /** The library's types leave out the options. */

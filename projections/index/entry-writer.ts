@@ -9,8 +9,9 @@ import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.t
  *   …  varint length, then the labels: key, value, …
  *   …  varint number of indexes, then each: varint length (0: no value), then its keys
  *
- * A text is varint `2 × bytes + wide` and Latin-1, or UTF-16 when wide: string keys are not well-formed text (stringKey).
- * An index's keys start with their form: texts, numbers (f64), or a repetition of the name or `created`. Little-endian.
+ * A text is varint `2 × bytes + wide` and Latin-1, or UTF-16 when wide: string keys are not well-formed text
+ * (stringKey). An index's keys start with their form: texts, numbers (f64), or a repetition of the name or `created`.
+ * Little-endian.
  */
 export const nameAt = 12;
 

@@ -15,7 +15,10 @@ export type LiveNodesDependencies = {
 export type LiveNode = {
   /** The highest level that it reads. */
   readonly reads: number;
-  /** Up to here none of its appends that an older declaration decided is still to land; undefined: it is of a version that does not say so. */
+  /**
+   * Up to here none of its appends that an older declaration decided is still to land; undefined: it is of a version
+   * that does not say so.
+   */
   readonly drained: LogPosition | undefined;
 };
 

@@ -41,7 +41,10 @@ function unclaimedIndexes(standing: Declared, declared: number | undefined): rea
     .map(([index]) => index);
 }
 
-/** Brings one object after the other under the present declaration: its values claimed, and its revision taken from older writes. */
+/**
+ * Brings one object after the other under the present declaration: its values claimed, and its revision taken from
+ * older writes.
+ */
 export class ObjectClaims {
   readonly #dependencies: ObjectClaimsDependencies;
 

@@ -40,7 +40,10 @@ export type Command =
   | { readonly type: 'find'; readonly name: string }
   /** Sent by the collector: removes a marked object without finalizers that still has this uid. */
   | { readonly type: 'collect'; readonly name: string; readonly uid: string }
-  /** The platform's: repeats the object of that uid and version one revision on, under the present declaration, which claims its values. */
+  /**
+   * The platform's: repeats the object of that uid and version one revision on, under the present declaration, which
+   * claims its values.
+   */
   | { readonly type: 'fence'; readonly name: string; readonly uid: string; readonly version: number };
 
 /** `main` ignores status where the type has a status subresource; `status` ignores everything else. */

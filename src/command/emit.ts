@@ -19,7 +19,8 @@ export type Emitted =
       readonly object: ResourceObject;
       readonly warnings: readonly string[];
       /**
-       * Appended together with `event` when nothing holds the object any more (decision 3.1); `object` is the removed one.
+       * Appended together with `event` when nothing holds the object any more (decision 3.1); `object` is the removed
+       * one.
        */
       readonly removal?: Removal;
     };

@@ -64,8 +64,8 @@ export type LeaseEvent =
 export type LevelEvent = { readonly type: 'LevelRaised'; readonly level: number };
 
 /**
- * In `lease:node/<id>`, again and again while a node runs: which level it reads, and up to which position (decimal) no append of
- * its that an older declaration decided is still to land (consistency protocol, 1).
+ * In `lease:node/<id>`, again and again while a node runs: which level it reads, and up to which position (decimal) no
+ * append of its that an older declaration decided is still to land (consistency protocol, 1).
  */
 export type NodeEvent =
   | { readonly type: 'NodeSeen'; readonly reads: number; readonly beatMs: number; readonly drained?: string }
@@ -85,9 +85,9 @@ export type PackageEvent =
 export type DeclarationEvent = { readonly type: 'TypeDeclared' } & Declaration;
 
 /**
- * In the stream `unique:<plural>.<group>`: of all objects that hold a value of these indexes a claim says so, as of the type's
- * declaration at the revision `declared`, and of `late` events since then that an older one decided. It says nothing if the log
- * has another declaration or more such events before it.
+ * In the stream `unique:<plural>.<group>`: of all objects that hold a value of these indexes a claim says so, as of the
+ * type's declaration at the revision `declared`, and of `late` events since then that an older one decided. It says
+ * nothing if the log has another declaration or more such events before it.
  */
 export type UniquenessEvent = {
   readonly type: 'UniqueEnforced';

@@ -3,7 +3,8 @@
  * level (consistency protocol, 7), and never falls. A log without a recorded level has the first.
  *
  * 1: all events from before levels existed.
- * 2: `TypeDeclared` in streams `type:<type>`, `UniqueEnforced` in `unique:<type>`, and `declared` in the metadata of object events.
+ * 2: `TypeDeclared` in streams `type:<type>`, `UniqueEnforced` in `unique:<type>`, and `declared` in the metadata of
+ * object events.
  */
 export const firstLevel = 1;
 export const declarationsLevel = 2;

@@ -29,9 +29,14 @@ export const lingerMs = 1_000;
 export const readAheadBytesMax = 65_536;
 /** How often connections are checked against these time limits: a late request ends at most this much later. */
 export const connectionsCheckMs = 1_000;
-/** Bodies of at least this size share a part of each turn of the event loop, as decoding a large body takes milliseconds. */
+/**
+ * Bodies of at least this size share a part of each turn of the event loop, as decoding a large body takes
+ * milliseconds.
+ */
 export const bodyTurnBytesMin = 16_384;
 export const bodyTurnMs = 4;
-/** Requests that arrive together share this part of each turn of the event loop; this many are served without measuring. */
+/**
+ * Requests that arrive together share this part of each turn of the event loop; this many are served without measuring.
+ */
 export const requestTurnMs = 10;
 export const untimedRequestsMax = 16;

@@ -2,7 +2,9 @@
 
 /** Attempts of an unconditional write after lost races. */
 export const writeAttemptsMax = 16;
-/** How long a write waits for an unacknowledged claim of another writer before it fences it (consistency protocol, 1). */
+/**
+ * How long a write waits for an unacknowledged claim of another writer before it fences it (consistency protocol, 1).
+ */
 export const claimPendingWaitMs = 2_000;
 /**
  * Writes queued for the log: past it 429, so that memory stays bounded when the disk stalls. Super administrators and
@@ -36,7 +38,10 @@ export const writeTurnWaitMs = 10_000;
 /** Lost races to other nodes after which retries are delayed, and the longest delay: they outlast bursts elsewhere. */
 export const writeLossesAtOnce = 3;
 export const writeLossWaitMsMax = 250;
-/** Appends given up with an unknown outcome that a node remembers until it is known: past it writes are 503 before they are sent. */
+/**
+ * Appends given up with an unknown outcome that a node remembers until it is known: past it writes are 503 before they
+ * are sent.
+ */
 export const unsettledMax = 8_192;
 /** How long GET and LIST wait for a `resourceVersion` that this node has not folded yet (504 past it). */
 export const freshnessWaitMs = 2_000;

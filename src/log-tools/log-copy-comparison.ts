@@ -5,7 +5,9 @@ import { logStart, type EventLog, type LogPosition, type RecordedEvent } from '.
 
 type CopyState = { readonly standing: number; readonly last: LogPosition; readonly next: RecordedEvent | undefined };
 
-/** Compares the target with the source's beginning: how many events are there, where they end, and the source's next. */
+/**
+ * Compares the target with the source's beginning: how many events are there, where they end, and the source's next.
+ */
 export async function comparePrefix(context: CopyContext, target: EventLog, events: EventCursor): Promise<CopyState> {
   const { progress, signal, print } = context;
   const head = await retryRead(context, () => target.head());

@@ -14,11 +14,14 @@ export type Declared = {
   /** The same, of whichever values: by which function an index is computed may have changed meanwhile. */
   readonly always: Readonly<Record<string, number>>;
   /**
-   * By index the `since` that it is enforced for: of all that stands and holds a value of it a claim says so (consistency
-   * protocol, 1). One of another `since` is not enforced.
+   * By index the `since` that it is enforced for: of all that stands and holds a value of it a claim says so
+   * (consistency protocol, 1). One of another `since` is not enforced.
    */
   readonly enforced: Readonly<Record<string, number>>;
-  /** Events of the type that were folded since this declaration and were decided by one from before an index of it was unique. */
+  /**
+   * Events of the type that were folded since this declaration and were decided by one from before an index of it was
+   * unique.
+   */
   readonly late: number;
 };
 
@@ -64,7 +67,10 @@ export type OlderReader = {
 };
 
 export type DeclarationFeed = {
-  /** Calls `listener` once another declaration of the type is folded, or more is known of its indexes. It must not throw. */
+  /**
+   * Calls `listener` once another declaration of the type is folded, or more is known of its indexes. It must not
+   * throw.
+   */
   subscribe(listener: (type: TypeKey) => void): () => void;
   /** Calls `listener` once a late write is folded. It must not throw. */
   onLate(listener: (late: LateWrite) => void): () => void;

@@ -56,8 +56,8 @@ export class SnapshotSlots {
   }
 
   /**
-   * Undefined: a list may be begun now, or one object of a collection deleted. Otherwise others have used this turn's time for
-   * that, and it may once this resolves.
+   * Undefined: a list may be begun now, or one object of a collection deleted. Otherwise others have used this turn's
+   * time for that, and it may once this resolves.
    */
   turn(client: Client): Promise<void> | undefined {
     return this.#beginnings.soon(accountOf(client));

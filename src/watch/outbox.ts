@@ -115,8 +115,8 @@ export class Outbox implements Queue {
   }
 
   /**
-   * Accepts no more frames; with `dropped` no write starts either. `leave`, which calls `finish`, `cut` or `closed`, runs
-   * in a turn with time for it, since thousands of queues may stop at once.
+   * Accepts no more frames; with `dropped` no write starts either. `leave`, which calls `finish`, `cut` or `closed`,
+   * runs in a turn with time for it, since thousands of queues may stop at once.
    */
   stop(rest: Finish['rest'], leave: () => void): void {
     if (this.#state === 'open') {

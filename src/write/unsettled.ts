@@ -29,9 +29,9 @@ type Sent = Sending & {
 type Fencing = Pick<ClaimsDependencies, 'log' | 'uuid' | 'metadata'>;
 
 /**
- * This node's appends to objects that may still land: those under way, and those that were given up with an unknown outcome. Of
- * a type that is declared anew, none that was decided before may be left before this node counts as drained (consistency
- * protocol, 1).
+ * This node's appends to objects that may still land: those under way, and those that were given up with an unknown
+ * outcome. Of a type that is declared anew, none that was decided before may be left before this node counts as drained
+ * (consistency protocol, 1).
  */
 export class Unsettled {
   readonly #dependencies: UnsettledDependencies;
@@ -64,7 +64,10 @@ export class Unsettled {
     }
   }
 
-  /** No append that a declaration from before this position decided, and that another one has replaced up to it, may still land. */
+  /**
+   * No append that a declaration from before this position decided, and that another one has replaced up to it, may
+   * still land.
+   */
   drained(): LogPosition {
     this.#forgetSettled();
     return this.#stale().reduce(
@@ -73,7 +76,10 @@ export class Unsettled {
     );
   }
 
-  /** Takes the revisions of appends that were given up and that nobody would decide so any more. What fails is tried again. */
+  /**
+   * Takes the revisions of appends that were given up and that nobody would decide so any more. What fails is tried
+   * again.
+   */
   async fenceStale(fencing: Fencing): Promise<void> {
     if (this.#isFencing) return;
     this.#isFencing = true;

@@ -39,7 +39,10 @@ export class RequestMemory {
     this.#writers = writers;
   }
 
-  /** Undefined if this turn has time to decode a large body; otherwise resolves when one has: many may be complete at once. */
+  /**
+   * Undefined if this turn has time to decode a large body; otherwise resolves when one has: many may be complete at
+   * once.
+   */
   turn(): Promise<void> | undefined {
     return this.#turns.soon('');
   }

@@ -36,7 +36,9 @@ export class PendingAppends {
     this.#answers.push(append);
   }
 
-  /** Resolves to `outcome` once everything through `position` is durable: it is about an append that is pending itself. */
+  /**
+   * Resolves to `outcome` once everything through `position` is durable: it is about an append that is pending itself.
+   */
   answerAfter(stream: StreamName, position: number, outcome: AppendOutcome): Promise<AppendOutcome> {
     return new Promise((resolve) => {
       this.#answers.push({ position, outcome, resolve, added: [], stream, previous: undefined });

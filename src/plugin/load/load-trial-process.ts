@@ -44,7 +44,9 @@ async function run({ trialOf, name, domain }: TrialStart): Promise<void> {
   process.send?.('loaded');
 }
 
-/** Reads what the server reads before it uses an export: a getter, or `stop`, may block the process as a top level may. */
+/**
+ * Reads what the server reads before it uses an export: a getter, or `stop`, may block the process as a top level may.
+ */
 function lookAt(exported: unknown, { name, domain }: Pick<TrialStart, 'name' | 'domain'>): unknown {
   const judged = judgeExport(exported, {
     plugin: name,

@@ -6,7 +6,9 @@ import { textOfKey } from './index-key.ts';
 import type { ResourceObject } from '../object/object.ts';
 import type { IndexDefinition } from './resource-type.ts';
 
-/** A unique value that an object holds, as its claim names it: the name of the index and the SHA-256 (hex) of the key. */
+/**
+ * A unique value that an object holds, as its claim names it: the name of the index and the SHA-256 (hex) of the key.
+ */
 export type HeldValue = { readonly index: string; readonly hash: string };
 
 /**

@@ -170,7 +170,10 @@ function textOf({ index, hash }: HeldValue): string {
   return `${index}/${hash}`;
 }
 
-/** Whether what an event says is held was claimed for it: not if the index has become unique since, until that is enforced. */
+/**
+ * Whether what an event says is held was claimed for it: not if the index has become unique since, until that is
+ * enforced.
+ */
 function claimedOf(recorded: RecordedEvent, by: DecidedBy): (value: HeldValue) => boolean {
   if (by === undefined || Object.keys(by.since).every((index) => isEnforced(by, index))) return () => true;
   const { declared = -1 } = decodeMetadata(recorded);
@@ -207,9 +210,10 @@ export type StoredHolder = { readonly value: HeldValue; readonly name: string; r
 type Reader = Pick<ObjectReader, 'holderOf' | 'get'>;
 
 /**
- * Until an index is enforced, objects that have a value since it was not unique hold it without a claim, whatever was claimed
- * before or since. Of each value that the write newly gains the read model says whether another object has it. Unless the claim that stands
- * is this object's, that counts if the log confirms that it still stands at that revision (consistency protocol, 1).
+ * Until an index is enforced, objects that have a value since it was not unique hold it without a claim, whatever was
+ * claimed before or since. Of each value that the write newly gains the read model says whether another object has it.
+ * Unless the claim that stands is this object's, that counts if the log confirms that it still stands at that revision
+ * (consistency protocol, 1).
  */
 export async function storedHolder(
   { log, reader }: { readonly log: Pick<WriterLog, 'readLast'>; readonly reader: Reader },
