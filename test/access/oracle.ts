@@ -1,8 +1,8 @@
 import type { NonResourceRequest, ResourceRequest } from '../../src/resource/query/request-path.ts';
 
 /**
- * Decisions 6.3 to 6.6 once more, straight from stored objects, slowly and as plainly as they read. It shares nothing with
- * the code under test but the shape of a request.
+ * Decisions 6.3 to 6.6 once more, straight from stored objects, slowly and as plainly as they read. It shares nothing
+ * with the code under test but the shape of a request.
  */
 
 export type RawRule = {

@@ -3,8 +3,8 @@
  *
  *   pure ← ports ← services ← adapters (never each other) ← root
  *
- * A change to this file is a design decision: its commit says why. `dependencies.test.ts` runs it, and proves each rule on a
- * tree that breaks it on purpose.
+ * A change to this file is a design decision: its commit says why. `dependencies.test.ts` runs it, and proves each rule
+ * on a tree that breaks it on purpose.
  */
 const pure = '^src/((base|resource|command|access|limits)/|config/eventstore-(url|prefix)\\.ts$)';
 const ports = '^src/(log/[^/]+\\.ts$|read/|plugin/api/)';
@@ -66,7 +66,8 @@ module.exports = {
     only('plugin-adapters-use-services', '^src/plugin/', pure, ports, services),
     only('config-reads-limits', '^src/config/', pure),
     only('http-uses-services', '^src/http/', pure, ports, services),
-    // The command line asks a server that runs, perhaps elsewhere: of this one's insides it knows the settings and no more.
+    // The command line asks a server that runs, perhaps elsewhere: of this one's insides it knows the settings and no
+    // more.
     only('command-line-asks-over-http', '^src/cli/', '^src/config/', '^src/(base|limits)/'),
     only('projections-only-fold', '^projections/', pure, ports, registry),
     only('reconcilers-read-and-command', '^reconcilers/', pure, ports, registry, '^src/write/execute\\.ts$'),

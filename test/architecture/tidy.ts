@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path';
 
 import ts from 'typescript';
 
-/** The house rules that neither the compiler nor the dependency rules hold; each answers its findings as `place: what`. */
+/**
+ * The house rules that neither the compiler nor the dependency rules hold; each answers its findings as `place: what`.
+ */
 
 export type Source = { readonly path: string; readonly text: string };
 

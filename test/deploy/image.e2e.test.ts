@@ -1,6 +1,7 @@
 /**
- * What the Dockerfile's stages do, done without Docker: the same files are copied, built and run. `npm ci` needs a registry, so
- * its outcome is taken from the packages installed here: all of them to build, without those of development to run.
+ * What the Dockerfile's stages do, done without Docker: the same files are copied, built and run. `npm ci` needs a
+ * registry, so its outcome is taken from the packages installed here: all of them to build, without those of
+ * development to run.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -102,7 +103,9 @@ type Started = {
   readonly errors: () => string;
 };
 
-/** ENTRYPOINT and CMD, with the ENV of the image but for the folder and the port, which are not the image's own here. */
+/**
+ * ENTRYPOINT and CMD, with the ENV of the image but for the folder and the port, which are not the image's own here.
+ */
 async function startImage(t: Test, node: string, app: string, env: Readonly<Record<string, string>>): Promise<Started> {
   const child = spawn('/bin/sh', [...plainNode, node, join(app, 'dist/src/main.js'), 'serve'], {
     cwd: app,

@@ -32,7 +32,9 @@ const readPage = async (path: string): Promise<string> => readFile(join(reposito
 
 type Page = { readonly folder: string; readonly url: string; readonly shell: Shell };
 
-/** A server as the page's reader has it: in a folder of its own with the files the page says to write, on a free port. */
+/**
+ * A server as the page's reader has it: in a folder of its own with the files the page says to write, on a free port.
+ */
 async function openPage(t: Test, blocks: readonly Block[]): Promise<Page> {
   const folder = await mkdtemp(join(tmpdir(), 'ledgerplane-docs-'));
   t.teardown(async () => rm(folder, { recursive: true, force: true }));
@@ -131,7 +133,10 @@ for (const path of [
   });
 }
 
-/** The first half of docs/plugins.md is followed by a test of its own, as it is about a folder that grows. Lines keep their numbers. */
+/**
+ * The first half of docs/plugins.md is followed by a test of its own, as it is about a folder that grows. Lines keep
+ * their numbers.
+ */
 function followable(path: string, markdown: string): string {
   if (path !== 'docs/plugins.md') return markdown;
   const start = markdown.indexOf('\n## The smallest plugin\n');

@@ -1,6 +1,6 @@
 /**
- * Whether a command printed what its page shows: `…` stands for anything, and blanks outside quotes do not count, as a page
- * breaks long JSON into lines.
+ * Whether a command printed what its page shows: `…` stands for anything, and blanks outside quotes do not count, as a
+ * page breaks long JSON into lines.
  */
 export function showsAll(shown: string, printed: string): boolean {
   return pattern(shown, '$').test(compact(printed));

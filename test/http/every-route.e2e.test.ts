@@ -194,7 +194,10 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-/** Starts it again and holds it while `late` is announced and not started; read models that are gone keep `gate` from being loaded before it listens. */
+/**
+ * Starts it again and holds it while `late` is announced and not started; read models that are gone keep `gate` from
+ * being loaded before it listens.
+ */
 async function whileAnnounced(
   server: TestServer,
   plugged: string,

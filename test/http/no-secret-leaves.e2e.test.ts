@@ -223,7 +223,9 @@ async function wrongLogIns(send: Send, planted: PlantedSecrets): Promise<void> {
   await send('/livez', { headers: { authorization: planted.plant('a password as a header') }, status: 401 });
 }
 
-/** A session with its CSRF token, personal access tokens, and what the identity provider vouches for: used and misused. */
+/**
+ * A session with its CSRF token, personal access tokens, and what the identity provider vouches for: used and misused.
+ */
 async function credentials(
   send: Send,
   planted: PlantedSecrets,

@@ -1,6 +1,6 @@
 /**
- * The command as its operator runs it, on folders a server left behind: copied, killed and resumed, refused, and served from
- * afterwards.
+ * The command as its operator runs it, on folders a server left behind: copied, killed and resumed, refused, and served
+ * from afterwards.
  */
 import { cp, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -114,7 +114,8 @@ t.test('a copy killed at any instant is resumed, and is then the same', async (t
   let killed = 0;
   for (let turn = 0; turn < kills; turn += 1) {
     const command = runCommandLine([...copyArgs('one', 'two'), '--in-flight', String(1 + drawn(300))], { cwd: dir });
-    // From the first word it says on, which is when the source has been read; the whole of it takes about half a second.
+    // From the first word it says on, which is when the source has been read; the whole of it takes about half a
+    // second.
     await new Promise<void>((resolve) => {
       command.child.stderr?.once('data', () => {
         resolve();

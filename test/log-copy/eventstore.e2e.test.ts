@@ -1,6 +1,6 @@
 /**
- * To EventStoreDB and back, by the real command and the real driver over a real socket: at rest, while the server is killed,
- * cut off and restarted, and while the copy itself is killed.
+ * To EventStoreDB and back, by the real command and the real driver over a real socket: at rest, while the server is
+ * killed, cut off and restarted, and while the copy itself is killed.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -35,7 +35,9 @@ export const founding: Event = { type: 'EpochStarted', logId: sourceId, domain, 
 /** What a stream's next event is appended as: its name is drawn from few, so that streams interleave. */
 export type Written = { readonly stream: string; readonly bytes: number };
 
-/** A log as a server leaves it behind: founded, with objects, claims, secrets and a lease that was renewed now and then. */
+/**
+ * A log as a server leaves it behind: founded, with objects, claims, secrets and a lease that was renewed now and then.
+ */
 export async function writeSource(log: EventLog, written: readonly Written[]): Promise<readonly RecordedEvent[]> {
   appended(await log.append(platformStream, [platformEvent(founding)], 'absent'));
   const next = new Map<string, number>();

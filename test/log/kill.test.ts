@@ -2,8 +2,9 @@
  * Kills the log's process at random instants and checks the files that it left.
  *
  * SIGKILL takes away the process's memory, not the kernel's: unflushed writes survive it. So this proves
- * atomicity and that no answer runs ahead of its commit; that an acknowledged event survives the loss of power rests on the
- * order in which LMDB flushes (pages, fdatasync, then the page that makes them current) and on `overlappingSync: false`.
+ * atomicity and that no answer runs ahead of its commit; that an acknowledged event survives the loss of power rests on
+ * the order in which LMDB flushes (pages, fdatasync, then the page that makes them current) and on `overlappingSync:
+ * false`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

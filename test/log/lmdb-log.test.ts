@@ -227,7 +227,8 @@ void test('many subscribers share one copy of new events', async (t) => {
 void test('when a commit fails the log stops: nothing more is written, all callers get the error, and acknowledged events stay', async (t) => {
   const dir = await directory(t);
   const childPath = fileURLToPath(new URL('full-disk-child.js', import.meta.url));
-  // The limit is in blocks of 512 bytes, and node ignores the signal that comes with it: writes past 8 MiB fail, as on a full disk.
+  // The limit is in blocks of 512 bytes, and node ignores the signal that comes with it: writes past 8 MiB fail, as on
+  // a full disk.
   const limited = ['-c', 'ulimit -f 16384; exec "$0" "$@"', process.execPath, childPath, dir];
   const child = spawn('sh', limited, { stdio: ['ignore', 'pipe', 'ignore'], env: { PATH: process.env['PATH'] } });
   const told = new Map(

@@ -1,4 +1,7 @@
-/** What a node does with a log that it must not serve from, or that is not there: it says so in one line, and writes nothing. */
+/**
+ * What a node does with a log that it must not serve from, or that is not there: it says so in one line, and writes
+ * nothing.
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

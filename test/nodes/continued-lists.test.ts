@@ -1,4 +1,6 @@
-/** A chain of pages that is followed over two nodes, of which the second has not folded what the first page is as of. */
+/**
+ * A chain of pages that is followed over two nodes, of which the second has not folded what the first page is as of.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Many writers on two nodes while the log's server is killed, stays away and comes back. `LOG_OUTAGE_SECONDS` names other
- * outages than one of a second and one of ten, separated by commas: `LOG_OUTAGE_SECONDS=60`.
+ * Many writers on two nodes while the log's server is killed, stays away and comes back. `LOG_OUTAGE_SECONDS` names
+ * other outages than one of a second and one of ten, separated by commas: `LOG_OUTAGE_SECONDS=60`.
  */
 import t from 'tap';
 

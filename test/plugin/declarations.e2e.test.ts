@@ -1,4 +1,6 @@
-/** What types are declared as, over the life of a plugin on a real server: edited, rolled back, stopped, started again. */
+/**
+ * What types are declared as, over the life of a plugin on a real server: edited, rolled back, stopped, started again.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as passes } from 'node:timers/promises';

@@ -1,4 +1,7 @@
-/** Of every stream that is folded the revisions follow each other; where they do not, folding stops before anything is written. */
+/**
+ * Of every stream that is folded the revisions follow each other; where they do not, folding stops before anything is
+ * written.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

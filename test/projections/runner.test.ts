@@ -29,7 +29,9 @@ import { settled, Writing } from '../support/writing.ts';
 
 const signal = new AbortController().signal;
 
-/** A log of objects, and other read models of it that know the type by an index function that takes `costMs` for each. */
+/**
+ * A log of objects, and other read models of it that know the type by an index function that takes `costMs` for each.
+ */
 async function given(t: Test, { objects, costMs }: { readonly objects: number; readonly costMs: number }) {
   const writing = await Writing.open(t, { type: widgetType({ indexes: [{ name: 'spec.title' }] }) });
   const { log, clock } = writing;

@@ -1,4 +1,7 @@
-/** Holds tables open and writes them until it is killed, or closes them when its input ends. `node tables-child.js <dir>` */
+/**
+ * Holds tables open and writes them until it is killed, or closes them when its input ends. `node tables-child.js
+ * <dir>`
+ */
 import { LmdbTables } from '../../projections/lmdb-tables.ts';
 import { logPosition } from '../../src/log/log.ts';
 

@@ -1,8 +1,9 @@
 /**
- * Seen to fail here when a guard of the controller is taken out by hand: steps without the lead or after the stop; a loss of the lead
- * that keeps what waits, what waits for its time, or its failures; a gain without a look at every key; an outcome of an earlier
- * term that counts; backoff that does not double, has no cap or is not forgotten; `again` before its time, or forgotten; a step past
- * its time that keeps its slot, or lets go of its key; the later of two times winning; more steps at once than allowed.
+ * Seen to fail here when a guard of the controller is taken out by hand: steps without the lead or after the stop; a
+ * loss of the lead that keeps what waits, what waits for its time, or its failures; a gain without a look at every key;
+ * an outcome of an earlier term that counts; backoff that does not double, has no cap or is not forgotten; `again`
+ * before its time, or forgotten; a step past its time that keeps its slot, or lets go of its key; the later of two
+ * times winning; more steps at once than allowed.
  */
 import fc from 'fast-check';
 import { test } from 'tap';

@@ -1,8 +1,8 @@
 /**
- * Seen to fail here when a guard of the queue is taken out by hand: `add` without the look at `dirty` (a key waits twice), `add`
- * without the look at `processing` (held twice), `take` that does not hold or leaves the key dirty, `done` that does not bring
- * a dirty key back (lost), `done` that does not let go, a stack instead of a queue (starved), `clear` that keeps either of the two,
- * and a front that is cut off where it should not be.
+ * Seen to fail here when a guard of the queue is taken out by hand: `add` without the look at `dirty` (a key waits
+ * twice), `add` without the look at `processing` (held twice), `take` that does not hold or leaves the key dirty,
+ * `done` that does not bring a dirty key back (lost), `done` that does not let go, a stack instead of a queue
+ * (starved), `clear` that keeps either of the two, and a front that is cut off where it should not be.
  */
 import fc from 'fast-check';
 import { test } from 'tap';

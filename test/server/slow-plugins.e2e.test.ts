@@ -83,7 +83,10 @@ type Starting = {
   /** The phase of a plugin, and the reason and message of its Ready condition. */
   standing(plugin: string): Promise<string>;
   enable(plugin: string, enabled: boolean): Promise<number>;
-  /** Advances the clock by `ms` after each check until it holds; `shortly`: by little in all, however busy the machine is. */
+  /**
+   * Advances the clock by `ms` after each check until it holds; `shortly`: by little in all, however busy the machine
+   * is.
+   */
   until(holds: () => Promise<boolean>, ms?: number): Promise<void>;
   shortly(holds: () => Promise<boolean>): Promise<void>;
 };

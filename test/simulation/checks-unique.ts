@@ -48,7 +48,10 @@ class Reckoning {
     return reckoning;
   }
 
-  /** Of all that stands: every value of the index, as its event says it if that is of a declaration since the index is unique. */
+  /**
+   * Of all that stands: every value of the index, as its event says it if that is of a declaration since the index is
+   * unique.
+   */
   *values(index: string): Generator<{ readonly step: Step; readonly value: HeldValue; readonly isSince: boolean }> {
     const since = this.declared?.since.get(index) ?? Infinity;
     for (const step of this.heads.values()) {

@@ -237,7 +237,10 @@ function told(invocation: Invocation, { history }: World): string {
     .join('\n');
 }
 
-/** 5: an answer that appended nothing was right at some instant between question and answer, or as long before it as reads are stale. */
+/**
+ * 5: an answer that appended nothing was right at some instant between question and answer, or as long before it as
+ * reads are stale.
+ */
 function isJustified(invocation: Invocation, outcome: WriteOutcome, world: World): boolean {
   if (!outcome.ok && outcome.rejection.detail.startsWith('the object changes too often')) {
     world.coverage.note('gave up on an object that kept changing');

@@ -93,7 +93,8 @@ export class Cluster {
   }
 
   /**
-   * Removes what no longer counts for good. `least`: as if more had come since, a run being short: so many of each such stream stay.
+   * Removes what no longer counts for good. `least`: as if more had come since, a run being short: so many of each such
+   * stream stay.
    */
   scavenge(least: number): void {
     for (const [stream, maxCount] of this.#maxCounts) {
@@ -151,8 +152,8 @@ export class Cluster {
   }
 
   /**
-   * Where a subscription that begins behind `after` begins, and which event it leaves out: where nothing stands any more at
-   * its beginning, the server skips the next one.
+   * Where a subscription that begins behind `after` begins, and which event it leaves out: where nothing stands any
+   * more at its beginning, the server skips the next one.
    */
   begin(
     after: LogPosition,

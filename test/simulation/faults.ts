@@ -25,8 +25,8 @@ export const incidents = [
 export type Incident = (typeof incidents)[number];
 
 /**
- * What goes wrong in a run, drawn from its seed. Each kind is absent in most runs and frequent in some: faults that always
- * come together hide what one of them alone would show.
+ * What goes wrong in a run, drawn from its seed. Each kind is absent in most runs and frequent in some: faults that
+ * always come together hide what one of them alone would show.
  */
 export type Faults = {
   readonly appends: Readonly<Record<AppendFate, number>>;

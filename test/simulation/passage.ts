@@ -119,8 +119,8 @@ export class Passage {
   }
 
   /**
-   * What a subscription delivers of `taken`: now and then it leaves out an append of an object that is followed by another
-   * one of that object soon, and delivers the two at one go.
+   * What a subscription delivers of `taken`: now and then it leaves out an append of an object that is followed by
+   * another one of that object soon, and delivers the two at one go.
    */
   delivered(taken: readonly RecordedEvent[]): readonly RecordedEvent[] {
     const { random, faults } = this.#world;

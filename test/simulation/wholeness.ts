@@ -4,7 +4,9 @@ import { streamOf, type, type World } from './world.ts';
 
 const all = { selection: { labels: [], fields: [] }, sort: [] } as const;
 
-/** What one life of a node publishes: whole appends, no change without the one before it, and rows with their indexes. */
+/**
+ * What one life of a node publishes: whole appends, no change without the one before it, and rows with their indexes.
+ */
 export class Wholeness {
   readonly #world: World;
   readonly #node: string;

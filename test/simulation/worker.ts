@@ -5,7 +5,10 @@ import { Coverage } from './coverage.ts';
 import { simulate } from './simulation.ts';
 import { TablesPool } from './node/tables-pool.ts';
 
-/** Runs one seed after another, as it is asked to: in a thread without a test runner, which would watch over every promise. */
+/**
+ * Runs one seed after another, as it is asked to: in a thread without a test runner, which would watch over every
+ * promise.
+ */
 
 export type Question = { readonly seed: number; readonly isTraced: boolean } | 'counts';
 /** `failure`: the message of the promise that was broken. */

@@ -4,7 +4,10 @@ import type { WriterLog } from '../../src/write/retrying-log.ts';
 /** Resolves when the schedule that was drawn says so. */
 export type Wait = (label: string) => Promise<void>;
 
-/** Time that passes only when a timer fires, and then by `extraMs` more than asked for: writers that are merely slow get fenced off, too. */
+/**
+ * Time that passes only when a timer fires, and then by `extraMs` more than asked for: writers that are merely slow get
+ * fenced off, too.
+ */
 export function drawnClock(wait: Wait, { extraMs }: { readonly extraMs: number }): Clock {
   let now = 0;
   return {
@@ -26,7 +29,10 @@ export function drawnClock(wait: Wait, { extraMs }: { readonly extraMs: number }
   };
 }
 
-/** The log as writers see it: each call leaves and returns when the schedule says; `check` looks at what every append has left. */
+/**
+ * The log as writers see it: each call leaves and returns when the schedule says; `check` looks at what every append
+ * has left.
+ */
 export function drawnLog(log: WriterLog, wait: Wait, check: () => Promise<void>): WriterLog {
   return {
     append: async (...call) => {

@@ -209,7 +209,8 @@ export async function settled<T>(promise: Promise<T>, clock: FakeClock): Promise
     state.isSettled = true;
   };
   promise.then(end, end);
-  // Most need a few turns and no time at all; what waits for the disk or for a hash is not to be waited for by spinning.
+  // Most need a few turns and no time at all; what waits for the disk or for a hash is not to be waited for by
+  // spinning.
   for (let turn = 0; turn < 32 && !state.isSettled; turn += 1) await nextTurn();
   while (!state.isSettled) {
     clock.advance(8);

@@ -19,8 +19,8 @@ import { widgetType, type WidgetContent } from '../support/watched-type.ts';
 import { RecordingSink, type Seen } from './recording-sink.ts';
 
 /**
- * Any interleaving of writes, folds, watches, slow readers and reconnections, against the plainest account of what a watch
- * is: the changes after a position, as they look to one selection.
+ * Any interleaving of writes, folds, watches, slow readers and reconnections, against the plainest account of what a
+ * watch is: the changes after a position, as they look to one selection.
  */
 
 const names = ['a', 'b', 'c'];
@@ -98,7 +98,9 @@ function place(type: ResourceType, field: string): number {
   return must(indexOf(type.indexes, field), `${field} is indexed`);
 }
 
-/** One client: it comes back where it was whenever it is cut off or drops, so its connections together are one watch. */
+/**
+ * One client: it comes back where it was whenever it is cut off or drops, so its connections together are one watch.
+ */
 type Client = {
   readonly selecting: Selecting;
   readonly start: WatchStart;
@@ -168,7 +170,9 @@ class World {
     );
   }
 
-  /** As a client does: from the last thing it saw. One that was cut within its initial state has nothing to resume from. */
+  /**
+   * As a client does: from the last thing it saw. One that was cut within its initial state has nothing to resume from.
+   */
   resume(client: Client): void {
     client.watcher.closed();
     const seen = client.sink.seen;

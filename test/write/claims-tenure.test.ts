@@ -27,7 +27,8 @@ test('an attempt on an older state does not shorten the reach of the claim', asy
   const me = streamName('object:widgets.example.com/w1');
   let ids = 0;
   const through: number[] = [];
-  // A node behind the others claims for the same object at an older revision, while an append at the newer one is under way.
+  // A node behind the others claims for the same object at an older revision, while an append at the newer one is under
+  // way.
   for (const base of [5, 3, 7, 6]) {
     const claimed = await claimValue(
       { log, clock: new FakeClock(), uuid: () => idOf(`id ${String((ids += 1))}`), metadata: () => metadata },

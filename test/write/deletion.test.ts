@@ -1,4 +1,7 @@
-/** A deletion is one append: what nothing holds is gone with the answer, and what holds it goes with the write that lets go. */
+/**
+ * A deletion is one append: what nothing holds is gone with the answer, and what holds it goes with the write that lets
+ * go.
+ */
 import { test, type Test } from 'tap';
 
 import type { Command, WriteContext, WriteOutcome } from '../../src/command/command.ts';

@@ -160,7 +160,10 @@ class World {
     await this.#log.close();
   }
 
-  /** As the write door does it: decided and judged on the fold, guarded, and appended at exactly the base that was claimed. */
+  /**
+   * As the write door does it: decided and judged on the fold, guarded, and appended at exactly the base that was
+   * claimed.
+   */
   async #take(
     node: number,
     place: number,

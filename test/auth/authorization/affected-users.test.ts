@@ -17,7 +17,10 @@ import {
 } from '../../support/access.ts';
 import { shown } from '../../support/writing.ts';
 
-/** `mary` may write everything of access control, and nothing else; `root` may do everything; `ann` holds no role; `walt` writes posts. */
+/**
+ * `mary` may write everything of access control, and nothing else; `root` may do everything; `ann` holds no role;
+ * `walt` writes posts.
+ */
 async function opened(t: Parameters<typeof Access.open>[0]): Promise<Access> {
   const access = await Access.open(t);
   const plurals = 'users,roles,rolebindings,personalaccesstokens,sessions';

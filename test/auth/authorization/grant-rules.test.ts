@@ -23,7 +23,10 @@ import { shown, tally, type Shown } from '../../support/writing.ts';
 
 const password = 'a new password';
 
-/** Reading posts, writing them too, and everything. `manager` holds `reader` by aggregation, `boss` everything by its rules alone. */
+/**
+ * Reading posts, writing them too, and everything. `manager` holds `reader` by aggregation, `boss` everything by its
+ * rules alone.
+ */
 async function opened(t: Parameters<typeof Access.open>[0]): Promise<Access> {
   const access = await Access.open(t);
   await access.given(

@@ -1,4 +1,6 @@
-/** What a dry run of a large deletion holds the event loop for, over the real read models and the real door for writes. */
+/**
+ * What a dry run of a large deletion holds the event loop for, over the real read models and the real door for writes.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'tap';
 

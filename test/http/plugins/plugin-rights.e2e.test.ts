@@ -37,7 +37,10 @@ const plugins = {
 type Case = {
   readonly what: string;
   readonly rule: Rule;
-  /** `METHOD path`; without a leading slash beneath `at`. Each GET is also asked for as server-sent events, as a WebSocket, and with `?watch=true`. */
+  /**
+   * `METHOD path`; without a leading slash beneath `at`. Each GET is also asked for as server-sent events, as a
+   * WebSocket, and with `?watch=true`.
+   */
   readonly allows: readonly string[];
   readonly refuses: readonly string[];
 };

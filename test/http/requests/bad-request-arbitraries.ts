@@ -23,7 +23,8 @@ const bodies = fc.oneof(
     weight: 1,
     arbitrary: fc.tuple(badBody, fc.integer({ min: 50, max: 5_000 })).map(([body, bytes]) => create(body, bytes)),
   },
-  // A replacement and a patch may take what a create may not, and refuse all the more: no body here holds the right name.
+  // A replacement and a patch may take what a create may not, and refuse all the more: no body here holds the right
+  // name.
   {
     weight: 2,
     arbitrary: badBody.map(({ what, bytes }) =>

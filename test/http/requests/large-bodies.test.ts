@@ -1,4 +1,7 @@
-/** What large bodies that are complete at once hold the event loop for, over the real read models and the real write door. */
+/**
+ * What large bodies that are complete at once hold the event loop for, over the real read models and the real write
+ * door.
+ */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';

@@ -48,7 +48,10 @@ async function openAll(server: WatchServer, transport: Transport): Promise<reado
   return Promise.all(Array.from({ length: count }, async () => Watching.open(origin, `${pathname}?`, { transport })));
 }
 
-/** The most watches that left in one turn, the one of the cause included, and how many turns it took until `rest` are left. */
+/**
+ * The most watches that left in one turn, the one of the cause included, and how many turns it took until `rest` are
+ * left.
+ */
 async function leaving(
   { hub }: WatchServer,
   before: number,

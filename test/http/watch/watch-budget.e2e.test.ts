@@ -103,8 +103,8 @@ for (const [told, users, bounds] of [
       const { server, write, names } = await served(t, { ...bounds, watcherBytesMax: 1_000 * mebibyte });
       const start = await position(server);
       const furthest = await watch(server, users[0], start);
-      // How much of a stream the system takes differs between systems and watchers. The others begin once its share of the
-      // furthest one is full, and so far behind that they cannot overtake it.
+      // How much of a stream the system takes differs between systems and watchers. The others begin once its share of
+      // the furthest one is full, and so far behind that they cannot overtake it.
       while ((await unread(server)) < 2 * mebibyte) await write();
       const skipped = names().length;
       const later = await position(server);
@@ -136,8 +136,8 @@ for (const [told, users, bounds] of [
 }
 
 /**
- * A watch behind answers on one connection of which nothing is read: the system's buffer is nearly full of them, so most
- * of what the watch joins with stays here.
+ * A watch behind answers on one connection of which nothing is read: the system's buffer is nearly full of them, so
+ * most of what the watch joins with stays here.
  */
 function watchBehind(
   server: TestServer,

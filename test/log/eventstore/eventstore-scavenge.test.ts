@@ -117,7 +117,8 @@ test('a scavenge between the look for a start and the subscription takes nothing
   await add('a');
   await renewAll();
   let subscriptions = 0;
-  // The position still stands when it is looked for. Nothing comes behind `a`, so nothing but the answer itself can say so.
+  // The position still stands when it is looked for. Nothing comes behind `a`, so nothing but the answer itself can say
+  // so.
   store.faults.read = ({ subscription }) => {
     if (!subscription) return undefined;
     subscriptions += 1;

@@ -1,7 +1,7 @@
 /**
- * Writers and readers on the adapter while its server fails in every way a schedule draws: `node eventstore-storm-child.js <seed>
- * <runs>`. A process of its own, as the driver throws errors that nobody can catch: it goes on as the server does, and any
- * other stray error ends it.
+ * Writers and readers on the adapter while its server fails in every way a schedule draws: `node
+ * eventstore-storm-child.js <seed> <runs>`. A process of its own, as the driver throws errors that nobody can catch: it
+ * goes on as the server does, and any other stray error ends it.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 

@@ -1,6 +1,6 @@
 /**
- * The faults that take the driver's process with them, in processes of their own. `STORM_SEED` and `STORM_RUNS` choose the
- * schedules of the property.
+ * The faults that take the driver's process with them, in processes of their own. `STORM_SEED` and `STORM_RUNS` choose
+ * the schedules of the property.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

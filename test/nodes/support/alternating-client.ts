@@ -68,7 +68,10 @@ export class AlternatingClient {
     return reply;
   }
 
-  /** A write, sent again until it is known what came of it. @returns the last answer, and whether an earlier one was 503. */
+  /**
+   * A write, sent again until it is known what came of it. @returns the last answer, and whether an earlier one was
+   * 503.
+   */
   async write(request: Request): Promise<Reply & { readonly isRepeated: boolean }> {
     for (let isRepeated = false; ; isRepeated = true) {
       const reply = await this.send(request);

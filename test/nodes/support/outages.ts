@@ -1,7 +1,10 @@
 import type { LogServer } from './log-server.ts';
 import type { NodeProcess } from './node-process.ts';
 
-/** Whether the log is there, as a client of the nodes may know it: `healing` until every node says that it is ready again. */
+/**
+ * Whether the log is there, as a client of the nodes may know it: `healing` until every node says that it is ready
+ * again.
+ */
 export class Outages {
   readonly #log: LogServer;
   readonly #nodes: readonly NodeProcess[];

@@ -19,7 +19,9 @@ const types: Readonly<Record<string, string>> = {
   ObjectDeleted: 'DELETED',
 };
 
-/** Throws where the revisions of a stream have a hole or an event decides on another state than the one before it left. */
+/**
+ * Throws where the revisions of a stream have a hole or an event decides on another state than the one before it left.
+ */
 export async function historyOf(
   at: LogAt,
   { group, after }: { readonly group: string; readonly after: string },

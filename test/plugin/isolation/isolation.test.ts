@@ -313,7 +313,8 @@ t.test('a module that never settles fails at the limit, and not before', async (
   void opening.then(() => {
     isOpen = true;
   });
-  // Both modules run and the good one has been loaded: their two timers are left, one of each folder's files, and the one of those that wait for all.
+  // Both modules run and the good one has been loaded: their two timers are left, one of each folder's files, and the
+  // one of those that wait for all.
   while ((globalThis as { hangs?: number }).hangs !== 2 || clock.timers !== 6)
     await new Promise((resolve) => {
       setImmediate(resolve);

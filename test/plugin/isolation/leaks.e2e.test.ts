@@ -60,7 +60,10 @@ async function counted(server: TestServer): Promise<Counts> {
   };
 }
 
-/** The counts once they are `before` again, or those of the last attempt: a timer may be about to end, a leak never goes. */
+/**
+ * The counts once they are `before` again, or those of the last attempt: a timer may be about to end, a leak never
+ * goes.
+ */
 async function countedAgain(server: TestServer, before: Counts): Promise<Counts> {
   let after = await counted(server);
   for (let attempt = 0; attempt < 100 && JSON.stringify(after) !== JSON.stringify(before); attempt += 1) {

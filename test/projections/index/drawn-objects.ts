@@ -1,6 +1,8 @@
 import type { ResourceObject } from '../../../src/resource/object/object.ts';
 
-/** A small seeded generator: thousands of objects are drawn faster so than by an arbitrary, and a seed reproduces them. */
+/**
+ * A small seeded generator: thousands of objects are drawn faster so than by an arbitrary, and a seed reproduces them.
+ */
 export function random(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {

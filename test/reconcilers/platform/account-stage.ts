@@ -65,7 +65,10 @@ export class Leader {
   }
 }
 
-/** The reconcilers of accounts and claims, over the real write door with its rules, with as many leaders as a test wants. */
+/**
+ * The reconcilers of accounts and claims, over the real write door with its rules, with as many leaders as a test
+ * wants.
+ */
 export class AccountStage {
   readonly access: Access;
   readonly errors: unknown[] = [];

@@ -9,8 +9,8 @@ import { names, serials, streamOf, type World } from '../world.ts';
 const behindMs = 5_000;
 
 /**
- * What chance alone brings about too seldom: two writers of one object want one value for it, one of them on a node that
- * is behind while the other one's append is late, and somebody wants the same value for another object meanwhile.
+ * What chance alone brings about too seldom: two writers of one object want one value for it, one of them on a node
+ * that is behind while the other one's append is late, and somebody wants the same value for another object meanwhile.
  */
 export class SimDuel {
   readonly #world: World;

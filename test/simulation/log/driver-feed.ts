@@ -139,7 +139,9 @@ export class DriverFeed {
       this.#push(messageOf(stored(event)));
   }
 
-  /** A read that ends also asks for the stream of its last event; what leaves out an event of one is found by nobody. */
+  /**
+   * A read that ends also asks for the stream of its last event; what leaves out an event of one is found by nobody.
+   */
   get #isFollowed(): boolean {
     return this.#wanted.prefixes.every((prefix) => prefix.endsWith(':'));
   }

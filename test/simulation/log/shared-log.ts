@@ -63,7 +63,9 @@ export class SharedLog {
     return this.events.at(-1)?.position ?? logStart;
   }
 
-  /** From place `first` up to `end`, or to the end of the append that begins before it: no reader gets a part of one. */
+  /**
+   * From place `first` up to `end`, or to the end of the append that begins before it: no reader gets a part of one.
+   */
   wholeAppends(first: number, end: number): readonly RecordedEvent[] {
     let last = Math.min(end, this.events.length);
     while (last > first && this.events[last - 1]?.endsAppend === false) last += 1;

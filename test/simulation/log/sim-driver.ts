@@ -42,7 +42,8 @@ type Look = (member: number) => readonly Stored[] | Error;
 
 /**
  * One client of the EventStoreDB driver, as one life of one node has it: what the adapter asks of it, and how it fails.
- * A connection is to one member, which may lead no more; any error of the stream that carries the appends fails all of them.
+ * A connection is to one member, which may lead no more; any error of the stream that carries the appends fails all of
+ * them.
  */
 export class SimDriver {
   readonly #world: Surroundings;

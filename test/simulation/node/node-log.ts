@@ -24,8 +24,8 @@ type Append = {
 };
 
 /**
- * The port of the log as one life of one node has it: every promise of the port is kept, and everything it leaves open goes
- * wrong as the run's faults say. Requests travel, may be lost, come late or twice; so do answers.
+ * The port of the log as one life of one node has it: every promise of the port is kept, and everything it leaves open
+ * goes wrong as the run's faults say. Requests travel, may be lost, come late or twice; so do answers.
  */
 export class NodeLog implements EventLog {
   readonly #world: Surroundings;

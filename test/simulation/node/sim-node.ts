@@ -27,7 +27,10 @@ export type Restart = 'kept' | 'lost' | 'behind';
 
 const restarts: readonly Restart[] = ['kept', 'kept', 'lost', 'behind'];
 
-/** A server but for HTTP: the real door, read models, runner, hub and collector, over its own way to the log and its own clock. */
+/**
+ * A server but for HTTP: the real door, read models, runner, hub and collector, over its own way to the log and its own
+ * clock.
+ */
 export class SimNode {
   readonly name: string;
   readonly link: Link;

@@ -28,8 +28,8 @@ export class StoppedTime {
 }
 
 /**
- * Advances the clock until `waiting` settles: a server that closes checks repeatedly for connections that have become idle. On a
- * busy machine that is many steps, so a test that depends on a later timer bounds them with `atMostMs`.
+ * Advances the clock until `waiting` settles: a server that closes checks repeatedly for connections that have become
+ * idle. On a busy machine that is many steps, so a test that depends on a later timer bounds them with `atMostMs`.
  */
 export async function passing<T>(clock: FakeClock, waiting: Promise<T>, atMostMs = Infinity): Promise<T> {
   const state = { isOver: false };

@@ -1,6 +1,8 @@
 import { FakeClock } from './fake-clock.ts';
 
-/** A fake clock that shows how work is shared out: each look at it takes `lookMs`, as the work between two looks does. */
+/**
+ * A fake clock that shows how work is shared out: each look at it takes `lookMs`, as the work between two looks does.
+ */
 export class ToilingClock extends FakeClock {
   lookMs = 0;
   #toiledMs = 0;

@@ -1,6 +1,6 @@
 /**
- * EventStoreDB for tests: the real client talks to it over a real socket. It stands in for the server's behaviour as it was
- * seen on a real one, its faults included, and is no database: nobody is to keep anything in it.
+ * EventStoreDB for tests: the real client talks to it over a real socket. It stands in for the server's behaviour as it
+ * was seen on a real one, its faults included, and is no database: nobody is to keep anything in it.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -74,7 +74,10 @@ export type EventStore = {
   readonly wakeReaders: () => void;
   /** An event that somebody else writes into the same database. */
   readonly foreignAppend: (event: ForeignEvent) => Promise<void>;
-  /** Takes away what `$maxCount`, `$maxAge` and `$tb` hide, in this turn. Resolves when a restart would not bring it back. */
+  /**
+   * Takes away what `$maxCount`, `$maxAge` and `$tb` hide, in this turn. Resolves when a restart would not bring it
+   * back.
+   */
   readonly scavenge: () => Promise<void>;
 };
 

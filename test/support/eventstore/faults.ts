@@ -34,7 +34,9 @@ export type AppendFault =
   | { readonly kind: 'late-write'; readonly ms: number }
   /** Two answers for one append. */
   | { readonly kind: 'twice' }
-  /** The call fails; over the batch stream that is everything in flight with it. `written`: it was written all the same. */
+  /**
+   * The call fails; over the batch stream that is everything in flight with it. `written`: it was written all the same.
+   */
   | { readonly kind: 'refuse'; readonly refusal: Refusal; readonly written?: boolean }
   /** The batch stream answers this one append with an error that the client does not know. */
   | { readonly kind: 'unready' };

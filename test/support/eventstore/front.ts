@@ -3,8 +3,8 @@ import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 
 /**
- * The door in front of the gRPC server: every byte passes through it, so that it can do what a process or a network does to
- * connections when it dies, stops or is not there.
+ * The door in front of the gRPC server: every byte passes through it, so that it can do what a process or a network
+ * does to connections when it dies, stops or is not there.
  */
 export class Front {
   readonly #inner: () => number;

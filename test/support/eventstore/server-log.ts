@@ -62,7 +62,9 @@ export class ServerLog {
   #halted = false;
   #flushingDone: Promise<void> | undefined;
   readonly #listeners = new Set<() => void>();
-  /** Before it everything was scavenged once: whatever stood there, a reader may name it and is given what comes next. */
+  /**
+   * Before it everything was scavenged once: whatever stood there, a reader may name it and is given what comes next.
+   */
   #scavengedTo = 0;
 
   constructor(disk: EventDisk, now: () => number) {
@@ -261,7 +263,10 @@ export class ServerLog {
     this.#flushing = false;
   }
 
-  /** What a reader of the stream sees, as revisions from `first` to `last`. Undefined: there is no such stream, or it was deleted. */
+  /**
+   * What a reader of the stream sees, as revisions from `first` to `last`. Undefined: there is no such stream, or it
+   * was deleted.
+   */
   readable(name: string): { readonly tombstone: boolean; readonly first: number; readonly last: number } | undefined {
     const stream = this.#streams.get(name);
     if (stream === undefined) return undefined;

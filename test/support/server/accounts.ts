@@ -37,7 +37,10 @@ import type { Shown } from '../writing.ts';
 
 export const test: Subject = { kind: 'platform', part: 'test' };
 
-/** Users, tokens and sessions over a log in memory: the real write door, read models, tables and authenticator. Nothing is judged. */
+/**
+ * Users, tokens and sessions over a log in memory: the real write door, read models, tables and authenticator. Nothing
+ * is judged.
+ */
 export class Accounts {
   readonly log: EventLog;
   readonly models: ObjectModels;
