@@ -19,8 +19,10 @@ import { App, type Authenticate } from './app.ts';
 import { Connections } from './connection/connections.ts';
 import { fixedRoutes, type FixedRoute, type PlatformRoute } from './fixed-routes.ts';
 import { GeneratedApi } from './resources/generated.ts';
+import { continueInTurn } from './connection/expected-continue.ts';
 import { resumeBehind } from './connection/parser-handover.ts';
 import { MalformedRequests } from './connection/malformed-requests.ts';
+import { TlsFront, type ServerCertificate } from './connection/tls-front.ts';
 import type { Metrics } from './metrics.ts';
 import type { PluginRoutes } from './plugin-routes/plugin-routes.ts';
 import type { RefusalLog } from './refusal-log.ts';
@@ -53,6 +55,8 @@ export type HttpDependencies = Edge & {
   readonly metrics: Metrics;
   /** Served host names, with or without a port; empty: all. */
   readonly allowedHosts?: readonly string[];
+  /** With a certificate the server speaks TLS only. */
+  readonly certificate?: ServerCertificate | undefined;
   /** Account, permission, review and log-in routes: authorized like any other path. */
   readonly platformRoutes: readonly PlatformRoute[];
 };
@@ -65,6 +69,8 @@ export type HttpServer = {
   readonly callback: (req: IncomingMessage, res: ServerResponse) => void;
   /** All current routes: generated, the platform's and plugins', announced ones included. */
   routes(): readonly Route[];
+  /** New connections use this certificate; only for a server that was made with one. */
+  useCertificate(certificate: ServerCertificate): void;
   /** Stops accepting connections, completes requests in flight, and closes the rest after `graceMs`. */
   close(graceMs: number): Promise<void>;
 };
@@ -86,6 +92,7 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
   };
   const guard = guardWith(dependencies);
   const server = createNodeServer(callback, requestsOf({ app, connections, guard }));
+  continueInTurn(server, connections, callback);
   const malformed = new MalformedRequests({ domain, clock, connections, drawRequestId });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     guard(socket, () => {
@@ -104,9 +111,31 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
   server.on('connection', (socket: Socket) => {
     connections.add(socket);
   });
+  const front = frontOf(dependencies, { server, malformed });
   const routes = (): readonly Route[] =>
     [...generated.all(), ...fixed.all(), ...pluginRoutes.all()].map(({ method, pattern }) => ({ method, pattern }));
-  return { server, callback, routes, close: (graceMs) => closed({ server, connections }, dependencies, graceMs) };
+  return {
+    server,
+    callback,
+    routes,
+    useCertificate: (certificate) => front?.use(certificate),
+    close: (graceMs) => closed({ server, connections, front }, dependencies, graceMs),
+  };
+}
+
+type Parsing = { readonly server: Server; readonly malformed: MalformedRequests };
+
+/** Call it after all listeners of the server's `connection` event are set. */
+function frontOf({ certificate, clock, log }: HttpDependencies, { server, malformed }: Parsing): TlsFront | undefined {
+  if (certificate === undefined) return undefined;
+  return new TlsFront(certificate, {
+    server,
+    clock,
+    log,
+    refusePlain: (socket) => {
+      malformed.refusePlain(socket);
+    },
+  });
 }
 
 type Application = { readonly app: App; readonly generated: GeneratedApi; readonly fixed: RouteTable<FixedRoute> };
@@ -234,9 +263,9 @@ function serveUpgrade(app: App, { log, clock }: Edge, { req, socket, head }: Upg
 
 type Upgraded = { readonly req: IncomingMessage; readonly socket: Socket; readonly head: Buffer };
 
-type Closing = { readonly server: Server; readonly connections: Connections };
+type Closing = { readonly server: Server; readonly connections: Connections; readonly front: TlsFront | undefined };
 
-async function closed({ server, connections }: Closing, { clock, log }: Edge, graceMs: number): Promise<void> {
+async function closed({ server, connections, front }: Closing, { clock, log }: Edge, graceMs: number): Promise<void> {
   if (!server.listening) return;
   const deadline = clock.monotonic() + graceMs;
   await new Promise<void>((resolve) => {
@@ -246,6 +275,7 @@ async function closed({ server, connections }: Closing, { clock, log }: Edge, gr
     const sweep = (): void => {
       server.closeIdleConnections();
       connections.destroyIdle();
+      front?.destroyOpening();
       if (clock.monotonic() < deadline) {
         clock.after(drainPollMs, sweep);
         return;

@@ -18,6 +18,7 @@ import { Outboxes, type OutboxBounds } from '../../src/watch/outbox.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { MemoryLog } from '../support/memory/memory-log.ts';
 import { MemoryObjects } from '../support/memory/memory-objects.ts';
+import { transport } from './transport.ts';
 
 export const administrator: Subject = { kind: 'user', name: 'admin', credential: { kind: 'password', uid: 'u' } };
 
@@ -56,6 +57,7 @@ export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
   const registry = overrides.registry ?? new TypeRegistry();
   const objects = new MemoryObjects(new MemoryLog(), clock, []);
   const client: Client = refusingClient();
+  const { certificate } = transport;
   const pluginRoutes = new PluginRoutes({
     outboxes,
     clock,
@@ -105,13 +107,15 @@ export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
       resubscriptions: () => 0,
       controllers: () => [{ name: 'collector', depth: 2, counts: { settled: 5, failed: 1 } }],
     }),
+    certificate,
     ...overrides,
   });
   await new Promise<void>((resolve) => {
     http.server.listen(0, '127.0.0.1', resolve);
   });
   const { port } = http.server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${String(port)}`;
+  const isSecure = (overrides.certificate ?? certificate) !== undefined;
+  const url = `${isSecure ? 'https' : 'http'}://127.0.0.1:${String(port)}`;
   return {
     http,
     url,

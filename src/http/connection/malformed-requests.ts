@@ -40,6 +40,12 @@ export class MalformedRequests {
     else this.#interrupt(res, error.code, socket);
   }
 
+  /** A connection to a port with TLS that does not begin with a handshake. */
+  refusePlain(socket: Socket): void {
+    socket.write(this.#bytesOf(problem('bad-request', 'this port speaks HTTPS only: use https:// in the address')));
+    endConnection(socket, this.#context.clock);
+  }
+
   /** After the last response, unless a request was complete after all: the problem would be taken for its response. */
   #endAfter(res: ServerResponse, code: string | undefined, socket: Socket): void {
     if (code === timedOut) {

@@ -1,5 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+
+import { transport } from '../transport.ts';
 
 /** One answer as it came over the wire. */
 export type WireAnswer = {
@@ -66,7 +69,10 @@ export class RawConnection {
   #wake: () => void = () => undefined;
 
   constructor(port: number) {
-    this.socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).setNoDelay(true).setEncoding('latin1');
+    const target = { port, host: '127.0.0.1', allowHalfOpen: true };
+    const socket =
+      transport.certificate === undefined ? connect(target) : connectTls({ ...target, rejectUnauthorized: false });
+    this.socket = socket.setNoDelay(true).setEncoding('latin1');
     this.socket.on('data', (chunk: string) => {
       this.text += chunk;
       this.#wake();

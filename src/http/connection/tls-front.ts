@@ -1,0 +1,111 @@
+import { constants } from 'node:crypto';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { createServer, TLSSocket, type Server as TlsServer, type TlsOptions } from 'node:tls';
+
+import type { Timer } from '../../base/clock.ts';
+import { headersTimeoutMs } from '../../limits/requests.ts';
+import type { Edge } from '../send.ts';
+
+/** A certificate and its key, both as PEM. */
+export type ServerCertificate = { readonly certificate: string; readonly key: string };
+
+/** The type of a handshake's first record (RFC 8446, 5.1). No request in plain HTTP begins with this byte. */
+const handshakeRecord = 22;
+
+type Opening = { readonly socket: Socket; readonly deadline: Timer };
+
+type FrontDependencies = Pick<Edge, 'clock' | 'log'> & {
+  readonly server: Server;
+  /** Answers a connection without TLS, and ends it. */
+  readonly refusePlain: (socket: Socket) => void;
+};
+
+/**
+ * TLS below the HTTP server. Connections arrive at the HTTP server, are passed to a TLS server that does not listen
+ * itself, and return as `connection` events with their encrypted socket: so everything about connections is the same
+ * as without TLS. A connection has as long for its handshake as a request has for its headers.
+ */
+export class TlsFront {
+  readonly #dependencies: FrontDependencies;
+  readonly #terminator: TlsServer;
+  /** Connections before the end of their handshake, by the peer's address. */
+  readonly #opening = new Map<string, Opening>();
+
+  constructor(certificate: ServerCertificate, dependencies: FrontDependencies) {
+    this.#dependencies = dependencies;
+    this.#terminator = createServer(optionsOf(certificate));
+    this.#terminator.on('secureConnection', (socket) => {
+      const place = placeOf(socket);
+      const opening = this.#opening.get(place);
+      // Without it the connection is closed, and its `close` event follows.
+      if (opening === undefined) return;
+      opening.deadline.cancel();
+      this.#opening.delete(place);
+      dependencies.server.emit('connection', socket);
+    });
+    this.#terminator.on('tlsClientError', (error, socket) => {
+      dependencies.log.debug('a TLS handshake failed', { error: error.message });
+      socket.destroy();
+    });
+    const parsers = dependencies.server.listeners('connection');
+    dependencies.server.removeAllListeners('connection').on('connection', (socket: Socket) => {
+      if (socket instanceof TLSSocket) for (const parse of parsers) Reflect.apply(parse, dependencies.server, [socket]);
+      else this.#open(socket);
+    });
+  }
+
+  /** New connections use it; those that exist are unchanged. */
+  use(certificate: ServerCertificate): void {
+    this.#terminator.setSecureContext(optionsOf(certificate));
+  }
+
+  /** Closes connections before the end of their handshake: they have no request in flight. */
+  destroyOpening(): void {
+    for (const { socket } of this.#opening.values()) socket.destroy();
+  }
+
+  #open(socket: Socket): void {
+    const place = placeOf(socket);
+    const deadline = this.#dependencies.clock.after(headersTimeoutMs, () => {
+      socket.destroy();
+    });
+    this.#opening.set(place, { socket, deadline });
+    socket
+      .on('error', () => undefined)
+      .once('close', () => {
+        deadline.cancel();
+        if (this.#opening.get(place)?.socket === socket) this.#opening.delete(place);
+      });
+    const end = (): void => {
+      socket.end();
+    };
+    socket.once('end', end).once('data', (first: Buffer) => {
+      socket.off('end', end);
+      if (first[0] === handshakeRecord) this.#handshake(socket, first);
+      else this.#dependencies.refusePlain(socket);
+    });
+  }
+
+  #handshake(socket: Socket, first: Buffer): void {
+    socket.pause();
+    socket.unshift(first);
+    this.#terminator.emit('connection', socket);
+  }
+}
+
+/** Unique among the open connections of a server. */
+function placeOf({ remoteAddress = '', remotePort = 0, localAddress = '' }: Socket): string {
+  return `${remoteAddress} ${String(remotePort)} ${localAddress}`;
+}
+
+function optionsOf({ certificate, key }: ServerCertificate): TlsOptions {
+  return {
+    cert: certificate,
+    key,
+    minVersion: 'TLSv1.2',
+    ALPNProtocols: ['http/1.1'],
+    // A client could cause handshake after handshake on one connection (TLS 1.2).
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  };
+}

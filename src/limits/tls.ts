@@ -1,0 +1,15 @@
+/** Limits of TLS. Each name ends in its unit. */
+
+/** A file of TLS_CERT or TLS_KEY: a chain of certificates has a few kilobytes. */
+export const tlsFileBytesMax = 1_048_576;
+/** How often the files of TLS_CERT and TLS_KEY are compared with those in use. */
+export const tlsLookMs = 5_000;
+/** How often the server looks whether its own certificate must be renewed. */
+export const tlsRenewalLookMs = 3_600_000;
+/** The validity of the authority and of the certificate that the server makes for itself. */
+export const authorityYears = 10;
+export const certificateDays = 90;
+/** A certificate is renewed after this share of its validity. */
+export const renewalShare = 2 / 3;
+/** A certificate is valid from a little before it is made: a client's clock may be behind. */
+export const clockSkewMs = 3_600_000;

@@ -1,0 +1,4 @@
+import { overTls } from '../transport.ts';
+
+overTls();
+await import('../connections/pipelines.test.ts');
