@@ -61,6 +61,9 @@ t.test('version and help answer on standard output', async (t) => {
     'ADMIN_PASSWORD',
     'LOG_LEVEL',
     'TLS',
+    'TLS_CERT',
+    'TLS_KEY',
+    'LEDGERPLANE_CA',
   ]) {
     t.match(help.stdout(), new RegExp(`^  ${name} `, 'mu'));
   }

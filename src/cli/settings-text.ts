@@ -17,7 +17,9 @@ Settings are environment variables, or lines of a .env file in the working direc
   LOG_LEVEL            trace, debug, info, warn, error, fatal or silent  info
   WRITES_PER_USER      writes per user and second; 0: no limit           100
   WRITE_BYTES_PER_USER bytes written per user and second; 0: no limit    4194304
-  TLS                  off                                               off
+  TLS                  off, auto (a certificate made in DATA_DIR/tls) or files  off
+  TLS_CERT             PEM file of the certificate, with TLS=files
+  TLS_KEY              PEM file of its private key, with TLS=files
   OIDC_ISSUER          https address of an OpenID Connect issuer
   OIDC_AUDIENCE        audience that its tokens must have
   OIDC_USERNAME_CLAIM  claim that names the user, as oidc:<claim>        sub
@@ -30,7 +32,8 @@ Log commands open the log themselves; no server may run on it:
 
 All other commands send requests to a running server, and have their own settings:
 
-  LEDGERPLANE_SERVER    address of the server; --server overrides it     http://HOST:PORT
+  LEDGERPLANE_SERVER    address of the server; --server overrides it     HOST and PORT
+  LEDGERPLANE_CA        PEM file of the authority of its certificate      that in DATA_DIR/tls
   LEDGERPLANE_TOKEN     personal access token
   LEDGERPLANE_PASSWORD  password of --user; prompted for when not set
 

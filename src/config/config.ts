@@ -17,10 +17,10 @@ import {
   portProblem,
   rateProblem,
   textProblem,
-  tlsProblem,
   urlProblem,
 } from './setting-problems.ts';
 import { Settings } from './settings.ts';
+import { tlsSetting, type TlsSetting } from './tls-setting.ts';
 
 /**
  * The environment, decoded once (decision 11.2). No other module reads variables, and each part of the server gets only
@@ -52,6 +52,7 @@ export type Config = {
   /** Write limits of one user for a second; 0: unlimited. */
   readonly writesPerUser: number;
   readonly writeBytesPerUser: number;
+  readonly tls: TlsSetting;
 };
 
 /**
@@ -71,17 +72,13 @@ export type DecodedConfig =
 export function decodeConfig(environment: Environment, folder: string): DecodedConfig {
   const mistakes: string[] = [];
   const settings = new Settings(environment, mistakes);
-  settings.read('TLS', 'off', tlsProblem);
-  for (const name of Object.keys(environment)) {
-    if (environment[name] !== undefined && unsupportedNames.has(name))
-      mistakes.push(`${name} is not supported by this version yet`);
-  }
+  const eventLog = eventLogSetting(settings);
   const config: Config = {
     host: settings.read('HOST', '127.0.0.1', hostProblem),
     port: Number(settings.read('PORT', '8090', portProblem)),
     allowedHosts: settings.hosts('ALLOWED_HOSTS'),
     dataDir: resolve(folder, settings.read('DATA_DIR', 'data', pathProblem)),
-    eventLog: eventLogSetting(settings),
+    eventLog,
     diskReserveBytes: parseByteCount(settings.read('DISK_RESERVE', '', byteCountProblem)),
     platformDomain: settings.read('PLATFORM_DOMAIN', 'svc.run', domainProblem),
     pluginsDirs: settings.folders('PLUGINS_DIRS', folder),
@@ -92,11 +89,11 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
     oidc: oidcSettings(environment, settings, mistakes),
     writesPerUser: Number(settings.read('WRITES_PER_USER', String(writesPerUserDefault), rateProblem)),
     writeBytesPerUser: Number(settings.read('WRITE_BYTES_PER_USER', String(writeBytesPerUserDefault), rateProblem)),
+    tls: tlsSetting(settings, { folder, mistakes, isAlone: eventLog.kind === 'embedded' }),
   };
   return mistakes.length === 0 ? { ok: true, config } : { ok: false, mistakes };
 }
 
-const unsupportedNames: ReadonlySet<string> = new Set(['TLS_CERT', 'TLS_KEY']);
 const oidcNames: ReadonlySet<string> = new Set([
   'OIDC_ISSUER',
   'OIDC_AUDIENCE',

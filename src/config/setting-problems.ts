@@ -90,12 +90,6 @@ export function eventLogProblem(value: string): string | undefined {
   return /^esdb(?:\+discover)?:\/\//u.test(value) ? eventStoreUrlProblem(value) : 'must be embedded: or esdb://…';
 }
 
-export function tlsProblem(value: string): string | undefined {
-  if (value === 'off') return undefined;
-  if (value === 'auto' || value === 'files') return `${value} is not supported by this version yet: use off`;
-  return `must be off, auto or files, is ${quote(value)}`;
-}
-
 export function quote(value: string): string {
   return JSON.stringify(value.length > 100 ? `${value.slice(0, 100)}…` : value);
 }

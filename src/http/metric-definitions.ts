@@ -21,6 +21,8 @@ export type MetricSources = MemorySources & {
   readonly disk: { readonly freeBytes: number; readonly reserveBytes: number };
   /** Undefined if the event loop is not watched. */
   readonly eventLoop?: EventLoopSource | undefined;
+  /** The certificate in use, which expires at this time in milliseconds since the Unix epoch; undefined without TLS. */
+  readonly certificate?: (() => { readonly expiresAt: number }) | undefined;
   /** The controllers, with waiting keys and ended steps by outcome. */
   readonly controllers: () => readonly {
     readonly name: string;
@@ -41,6 +43,7 @@ export function defineMetrics(sources: MetricSources, answered: readonly number[
   defineNode(sources, library);
   defineObjects(sources, library);
   if (sources.eventLoop !== undefined) defineEventLoop(sources.eventLoop, library);
+  if (sources.certificate !== undefined) defineCertificate(sources.certificate, library);
   defineControllers(sources, library);
   defineDisk(sources.disk, library);
   defineMemory(sources, library);
@@ -109,6 +112,20 @@ function defineNode(sources: MetricSources, { Counter, Gauge, registers }: Metri
     collect() {
       this.reset();
       this.inc(resubscriptions());
+    },
+  });
+}
+
+function defineCertificate(
+  certificate: NonNullable<MetricSources['certificate']>,
+  { Gauge, registers }: MetricLibrary,
+): void {
+  new Gauge({
+    name: 'ledgerplane_tls_certificate_expires_timestamp_seconds',
+    help: 'When the TLS certificate in use expires, in seconds since the Unix epoch.',
+    registers,
+    collect() {
+      this.set(Math.floor(certificate().expiresAt / 1_000));
     },
   });
 }

@@ -11,7 +11,7 @@ import type { PluginLogger } from '../plugin/api/plugin.ts';
 export type AcceptReports = { readonly clock: Clock; readonly log: Pick<PluginLogger, 'warn'> };
 
 /** Returns the URL. */
-export async function listen(server: Server, { host, port }: Config, edge: AcceptReports): Promise<string> {
+export async function listen(server: Server, { host, port, tls }: Config, edge: AcceptReports): Promise<string> {
   await new Promise<void>((done, fail) => {
     const refuse = (cause: NodeJS.ErrnoException): void => {
       const why = cause.code === 'EADDRINUSE' ? 'the address is in use by another program' : cause.message;
@@ -26,7 +26,7 @@ export async function listen(server: Server, { host, port }: Config, edge: Accep
   });
   const address = server.address();
   const bound = typeof address === 'object' ? (address?.port ?? port) : port;
-  return `http://${isIPv6(host) ? `[${host}]` : host}:${String(bound)}`;
+  return `${tls.kind === 'off' ? 'http' : 'https'}://${isIPv6(host) ? `[${host}]` : host}:${String(bound)}`;
 }
 
 /** A connection that cannot be accepted for lack of file descriptors is lost; the server continues. */

@@ -60,6 +60,7 @@ export async function serve(): Promise<void> {
     eventLoop,
   });
   stopOnSignal(starting, stopping, { log, flush, written });
+  if (decoded.config.tls.kind === 'files') reloadOnSignal(starting);
   const server = await starting.catch((error: unknown) => {
     // The server was stopped, and the signal handler ends the process.
     if (stopping.signal.aborted && !(error instanceof StartError)) return undefined;
@@ -177,6 +178,18 @@ function shown(error: unknown): string {
   } catch {
     return 'an error that cannot be printed';
   }
+}
+
+/** Without files to reload, SIGHUP ends the process, as when its terminal is closed. */
+function reloadOnSignal(starting: Promise<RunningServer>): void {
+  process.on('SIGHUP', () => {
+    starting.then(
+      (server) => {
+        server.reloadCertificate();
+      },
+      () => undefined,
+    );
+  });
 }
 
 /** The first signal starts an orderly stop, also during the start; the second one ends the process at once. */

@@ -23,6 +23,7 @@ import { composeCore, type Core } from './compose/core.ts';
 import { composeParts, type Parts } from './compose/parts.ts';
 import { Startup } from './startup.ts';
 import { openStores } from './compose/stores.ts';
+import { openCertificates, type Certificates } from './tls/certificates.ts';
 import type { OutboxBounds } from '../watch/outbox.ts';
 
 export type RunningServer = {
@@ -33,6 +34,8 @@ export type RunningServer = {
   readonly routes: () => readonly { readonly method: string; readonly pattern: string }[];
   /** The reconcilers of the platform and of plugins. */
   readonly reconcilers: () => readonly Measured[];
+  /** Reads TLS_CERT and TLS_KEY again; nothing without them. */
+  readonly reloadCertificate: () => void;
   /**
    * Stops accepting requests, asks watchers to reconnect, completes requests in flight, and closes everything in
    * reverse order.
@@ -84,7 +87,7 @@ async function start(config: Config, options: ServerOptions, startup: Startup): 
   const stores = await openStores(config, { ...options, clock, onFatal }, startup);
   const core = composeCore(config, stores, { ...options, clock, signal: stopping.signal });
   const parts = await composeParts(core, { ...options, onFatal }, startup);
-  const { http, url } = await openEdge(core, parts, { ...options, stopping }, startup);
+  const { http, url, certificates } = await openEdge(core, parts, { ...options, stopping }, startup);
   options.onListening?.(url);
   // Runs beside the fold: rows of types that are not loaded yet get their index entries in the index builds.
   void parts.plugins.host.loadTypes();
@@ -96,6 +99,7 @@ async function start(config: Config, options: ServerOptions, startup: Startup): 
     ready: { log: core.logName, events: core.models.folded(), types },
     routes: () => http.routes(),
     reconcilers: () => core.bound.controllers(),
+    reloadCertificate: () => certificates?.reload(),
     close: async () => startup.undo(),
   };
 }
@@ -106,18 +110,24 @@ async function openEdge(
   { access, plugins: { pluginRoutes, installs }, readiness }: Parts,
   { eventLoop, stopping }: Pick<ServerOptions, 'eventLoop'> & { readonly stopping: AbortController },
   startup: Startup,
-): Promise<{ readonly http: HttpServer; readonly url: string }> {
+): Promise<{ readonly http: HttpServer; readonly url: string; readonly certificates: Certificates | undefined }> {
   const { config, edge, models, hub } = core;
+  const certificates = await startup.phase(
+    'open certificates',
+    async () => openCertificates(config, edge),
+    async (opened) => opened?.stop(),
+  );
   const http = createHttpServer({
     ...core,
     ...edge,
     allowedHosts: config.allowedHosts,
+    certificate: certificates?.current,
     reader: models,
     feed: models,
     pluginRoutes,
     version: platformVersion,
     readiness: () => readiness.reasons(),
-    metrics: composeMetrics(core, { readiness, eventLoop, pluginRoutes }),
+    metrics: composeMetrics(core, { readiness, eventLoop, pluginRoutes, certificates }),
     senderOf: createSenderOf(config.trustedProxies),
     refusals: access.refusals,
     authenticate: (shown) => access.authenticator.authenticate(shown),
@@ -135,7 +145,10 @@ async function openEdge(
       await http.close(shutdownMs / 2);
     },
   );
-  return { http, url };
+  certificates?.follow((pair) => {
+    http.useCertificate(pair);
+  });
+  return { http, url, certificates };
 }
 
 /** Folds the log, then serves the platform's own types. */

@@ -32,6 +32,7 @@ t.test('without a variable everything has its default', async (t) => {
       oidc: undefined,
       writesPerUser: 100,
       writeBytesPerUser: 4_194_304,
+      tls: { kind: 'off' },
     },
   });
 });
@@ -52,7 +53,7 @@ t.test('every supported variable is read', async (t) => {
       TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7,fd00::/8,::1',
       ADMIN_PASSWORD: 'correct horse',
       LOG_LEVEL: 'debug',
-      TLS: 'off',
+      TLS: 'auto',
       OIDC_ISSUER: 'https://id.example.com/realm',
       OIDC_AUDIENCE: 'ledgerplane',
       OIDC_USERNAME_CLAIM: 'email',
@@ -85,6 +86,7 @@ t.test('every supported variable is read', async (t) => {
       },
       writesPerUser: 0,
       writeBytesPerUser: 1_000_000_000_000,
+      tls: { kind: 'auto' },
     },
   });
 });
@@ -209,9 +211,15 @@ t.test('one wrong value is one mistake that shows it', async (t) => {
     [{ EVENTSTORE_PREFIX: '-' }, /^EVENTSTORE_PREFIX must begin/u],
     [{ EVENTSTORE_PREFIX: 'a:b-' }, /^EVENTSTORE_PREFIX must begin/u],
     [{ EVENTSTORE_PREFIX: `${'a'.repeat(64)}-` }, /^EVENTSTORE_PREFIX must be at most 64 characters, is 65$/u],
-    [{ TLS: 'auto' }, /^TLS auto is not supported by this version yet/u],
-    [{ TLS: 'files' }, /^TLS files is not supported by this version yet/u],
-    [{ TLS_KEY: 'key.pem' }, /^TLS_KEY is not supported by this version yet$/u],
+    [{ TLS: 'on' }, /^TLS must be one of off, auto, files, is "on"$/u],
+    [{ TLS_KEY: 'key.pem' }, /^TLS_KEY has no effect unless TLS is files$/u],
+    [{ TLS: 'auto', TLS_CERT: 'cert.pem' }, /^TLS_CERT has no effect unless TLS is files$/u],
+    [{ TLS: 'files', TLS_CERT: 'cert.pem' }, /^TLS_KEY is required when TLS is files$/u],
+    [{ TLS: 'files', TLS_KEY: 'key.pem' }, /^TLS_CERT is required when TLS is files$/u],
+    [
+      { TLS: 'auto', EVENT_LOG: 'esdb://localhost:2113?tls=false' },
+      /^TLS must not be auto with an EventStoreDB: several nodes need one authority, so use files$/u,
+    ],
     [
       { OIDC_ANYTHING: '1' },
       /^OIDC_ANYTHING is not a setting; the OIDC settings are OIDC_ISSUER, OIDC_AUDIENCE, OIDC_USERNAME_CLAIM, OIDC_JWKS_URL$/u,

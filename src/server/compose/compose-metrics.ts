@@ -1,16 +1,21 @@
 import { Metrics, type EventLoopSource } from '../../http/metrics.ts';
 import type { PluginRoutes } from '../../http/plugin-routes/plugin-routes.ts';
 import type { Readiness } from '../readiness.ts';
+import type { Certificates } from '../tls/certificates.ts';
 import type { Core } from './core.ts';
 
 type MetricsParts = {
   readonly readiness: Readiness;
   readonly eventLoop: EventLoopSource | undefined;
   readonly pluginRoutes: PluginRoutes;
+  readonly certificates: Pick<Certificates, 'current'> | undefined;
 };
 
 /** The sources of the metrics at `/metrics`. */
-export function composeMetrics(core: Core, { readiness, eventLoop, pluginRoutes }: MetricsParts): Metrics {
+export function composeMetrics(
+  core: Core,
+  { readiness, eventLoop, pluginRoutes, certificates }: MetricsParts,
+): Metrics {
   const { disk, models, registry, eventLog, resubscriptions, hub, leadership, bound } = core;
   return new Metrics({
     streamBufferBytes: () => hub.outboxes.budget.bytes,
@@ -22,6 +27,7 @@ export function composeMetrics(core: Core, { readiness, eventLoop, pluginRoutes 
     isLeader: () => leadership.isLeader(),
     resubscriptions,
     eventLoop,
+    certificate: certificates === undefined ? undefined : () => certificates.current,
     disk,
     controllers: () => bound.controllers(),
     objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),

@@ -1,0 +1,25 @@
+import { isIP } from 'node:net';
+
+import { isHostName } from '../base/host-names.ts';
+
+/** The names of a server, by which its certificate can be verified. */
+export type CertificateNames = { readonly hosts: readonly string[]; readonly addresses: readonly string[] };
+
+/**
+ * The names of this machine's server: localhost, the loopback addresses, the address or name that it listens on, and
+ * the machine's host name. An address with a zone, or of all interfaces, is none.
+ */
+export function certificateNames(host: string, hostName: string): CertificateNames {
+  const isAddress = isIP(host) !== 0;
+  const names = [isAddress ? '' : host, hostName]
+    .filter(isHostName)
+    .map((name) => name.toLowerCase().replace(/\.$/u, ''));
+  const own = isAddress && !host.includes('%') && host !== '0.0.0.0' && !/^[0:]+$/u.test(host) ? [canonical(host)] : [];
+  return { hosts: [...new Set(['localhost', ...names])], addresses: [...new Set(['127.0.0.1', '::1', ...own])] };
+}
+
+/** The shortest form of an address. */
+function canonical(address: string): string {
+  if (isIP(address) === 4) return address;
+  return new URL(`http://[${address}]`).hostname.slice(1, -1);
+}

@@ -1,0 +1,110 @@
+import { X509Certificate } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+
+import { StartError } from '../../base/start-error.ts';
+import { authorityFile } from '../../config/authority-file.ts';
+import { certificateNames, type CertificateNames } from '../../config/certificate-names.ts';
+import type { Config } from '../../config/config.ts';
+import { readPair, type CertificateFiles, type CertificatePair } from '../../config/tls-files.ts';
+import { privateDir } from '../../disk/data-dir.ts';
+import { authorityYears, certificateDays, clockSkewMs, renewalShare } from '../../limits/tls.ts';
+import type { Issued } from './issue-certificate.ts';
+
+const dayMs = 86_400_000;
+
+/**
+ * The certificate in DATA_DIR/tls, of an authority that is kept beside it: both are made when they are missing, and the
+ * certificate again when it is due for renewal, or is for other names. Throws `StartError` if only the operator can fix
+ * the problem.
+ */
+export async function ownCertificate(
+  { dataDir, host }: Pick<Config, 'dataDir' | 'host'>,
+  now: number,
+): Promise<CertificatePair> {
+  const dir = privateDir(join(dataDir, 'tls'));
+  const authority = await authorityIn(dataDir, now);
+  const files = { certificate: join(dir, 'server.crt'), key: join(dir, 'server.key') };
+  const names = certificateNames(host, hostname());
+  const present = presentIn(files);
+  if (present !== undefined && isGood(present, { authority, names, now })) return present;
+  const { issueCertificate } = await import('./issue-certificate.ts');
+  const end = new X509Certificate(authority.certificate).validTo;
+  const to = Math.min(now + certificateDays * dayMs, Date.parse(end));
+  const issued = await issueCertificate(authority, { names, validity: { from: now - clockSkewMs, to } });
+  // A crash in between leaves no pair, and the next start makes another one.
+  writePrivate(files.key, issued.key);
+  writePrivate(files.certificate, issued.certificate);
+  const made = presentIn(files);
+  if (made === undefined) throw new Error(`the certificate in ${dir} cannot be read back`);
+  return made;
+}
+
+/** Whether the certificate is within its last third. */
+export function isDue({ beginsAt, expiresAt }: CertificatePair, now: number): boolean {
+  return now >= beginsAt + renewalShare * (expiresAt - beginsAt);
+}
+
+function presentIn(files: CertificateFiles): CertificatePair | undefined {
+  const read = readPair(files);
+  return read.ok ? read.pair : undefined;
+}
+
+type Wanted = { readonly authority: Issued; readonly names: CertificateNames; readonly now: number };
+
+function isGood(pair: CertificatePair, { authority, names, now }: Wanted): boolean {
+  const certificate = new X509Certificate(pair.certificate);
+  const issuer = new X509Certificate(authority.certificate);
+  if (!certificate.checkIssued(issuer) || !certificate.verify(issuer.publicKey)) return false;
+  if (now < pair.beginsAt || isDue(pair, now)) return false;
+  const count = (certificate.subjectAltName ?? '').split(', ').length;
+  return (
+    count === names.hosts.length + names.addresses.length &&
+    names.hosts.every((name) => certificate.checkHost(name) !== undefined) &&
+    names.addresses.every((address) => certificate.checkIP(address) !== undefined)
+  );
+}
+
+/** Clients trust the authority for years: it is never replaced without the operator. */
+async function authorityIn(dataDir: string, now: number): Promise<Issued> {
+  const files = { certificate: authorityFile(dataDir), key: join(dataDir, 'tls', 'ca.key') };
+  if (!existsSync(files.certificate)) {
+    const { makeAuthority } = await import('./issue-certificate.ts');
+    const made = await makeAuthority({ from: now - clockSkewMs, to: yearsAfter(now, authorityYears) });
+    // The certificate last: without it nobody trusts the key.
+    writePrivate(files.key, made.key);
+    writePrivate(files.certificate, made.certificate);
+    return made;
+  }
+  const read = readPair(files);
+  const problem = read.ok ? expiryProblem(read.pair, now) : 'it cannot be used with ca.key';
+  if (problem !== undefined)
+    throw new StartError(
+      `the authority in ${files.certificate} is of no use: ${problem}; restore ${join(dataDir, 'tls')} from a backup, or remove it for a new authority, which every client must then be given`,
+      { exitCode: 2 },
+    );
+  return { certificate: readFileSync(files.certificate, 'utf8'), key: readFileSync(files.key, 'utf8') };
+}
+
+function expiryProblem({ expiresAt }: CertificatePair, now: number): string | undefined {
+  return now < expiresAt ? undefined : `it expired on ${new Date(expiresAt).toISOString()}`;
+}
+
+function yearsAfter(at: number, years: number): number {
+  const date = new Date(at);
+  return date.setUTCFullYear(date.getUTCFullYear() + years);
+}
+
+/** Only its owner can read the file, which is on disk, and whole, when it has its name. */
+function writePrivate(path: string, text: string): void {
+  const draft = `${path}.new`;
+  const descriptor = openSync(draft, 'w', 0o600);
+  try {
+    writeSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(draft, path);
+}
