@@ -33,6 +33,7 @@ async function main(args: readonly string[]): Promise<void> {
     variables: env,
     folder: process.cwd(),
     clock: systemClock,
+    program: [process.execPath, import.meta.filename],
   };
   process.exitCode = await runProgram(args, { surroundings, serve, logCommands, version: platformVersion });
 }

@@ -14,6 +14,8 @@ export type CommandEnvironment = {
   /** The folder of `.env`, and the base of relative paths. */
   readonly folder: string;
   readonly clock: Clock;
+  /** The command line that runs this program, with absolute paths and without arguments for it. */
+  readonly program: readonly string[];
 };
 
 /** Standard input; a terminal can switch its echo off. */

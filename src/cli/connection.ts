@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { decodeConfig } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { readEnvironment, type Environment } from '../config/environment.ts';
+import { tlsKinds } from '../config/tls-setting.ts';
 import { usageError } from './failure.ts';
 import { identityOf } from './identity.ts';
 import type { Identity } from './identity.ts';
 import { ServerClient } from './server-client.ts';
 import type { CommandEnvironment } from './command-environment.ts';
+import { authorityFor, type Authority } from './trust.ts';
 
 /** The options of every command that sends requests to the server. */
 export type ConnectionOptions = {
@@ -21,27 +23,57 @@ export type Connection = {
   readonly identity: Identity;
   /** The platform's domain, which the names of its API groups and reserved keys contain. */
   readonly domain: string;
+  readonly url: URL;
+  /** Whose certificate the server must have, if it is not one that Node trusts. */
+  readonly authority: Authority | undefined;
+  /** An absolute path. */
+  readonly dataDir: string;
 };
 
 /** The settings that locate the server; a command does not validate the others. */
 const settingsRead = ['HOST', 'PORT', 'DATA_DIR', 'PLATFORM_DOMAIN'];
 
+/** The server that a command sends its requests to, before anything is sent or asked. */
+export type Target = Pick<Connection, 'domain' | 'url' | 'authority' | 'dataDir'> & {
+  readonly environment: Environment;
+};
+
+export function targetOf(options: ConnectionOptions, { folder, variables }: CommandEnvironment): Target {
+  const environment = readEnvironment(folder, variables);
+  const config = settingsOf(options, environment, folder);
+  const kind = tlsKindOf(environment);
+  const url = serverUrl(options.server ?? environment['LEDGERPLANE_SERVER'], config, kind === 'off' ? 'http' : 'https');
+  const { dataDir, platformDomain: domain, host } = config;
+  const file = environment['LEDGERPLANE_CA'];
+  // With files of the operator's own, the authority in DATA_DIR is one of before.
+  const authority = authorityFor({ url, file, folder, host, dataDir: kind === 'files' ? undefined : dataDir });
+  return { environment, url, authority, dataDir, domain };
+}
+
+/** kubectl sends no credentials over plain HTTP. */
+export function requireTls({ url, environment }: Target): void {
+  if (url.protocol === 'https:') return;
+  const where =
+    environment['LEDGERPLANE_SERVER'] === undefined
+      ? 'or name its address with --server'
+      : 'and an address with https://';
+  throw usageError(
+    `${url.origin} is plain HTTP, over which kubectl sends no credentials: set TLS=auto (or TLS=files) for the server and for this command, ${where}`,
+  );
+}
+
 /** Sends nothing yet; prompts for a password where one is needed. */
 export async function connect(options: ConnectionOptions, surroundings: CommandEnvironment): Promise<Connection> {
-  const environment = readEnvironment(surroundings.folder, surroundings.variables);
-  const config = settingsOf(options, environment, surroundings.folder);
-  const url = serverUrl(options.server ?? environment['LEDGERPLANE_SERVER'], config);
+  const { environment, ...target } = targetOf(options, surroundings);
+  const { url, authority, dataDir } = target;
   const identity = await identityOf(options.user, {
     environment,
-    passwordFile: join(config.dataDir, 'admin-password'),
+    passwordFile: join(dataDir, 'admin-password'),
     url,
     surroundings,
   });
-  return {
-    client: new ServerClient({ url, identity, clock: surroundings.clock }),
-    identity,
-    domain: config.platformDomain,
-  };
+  const client = new ServerClient({ url, identity, clock: surroundings.clock, ca: authority?.text });
+  return { ...target, client, identity };
 }
 
 function settingsOf({ domain }: ConnectionOptions, environment: Environment, folder: string): Config {
@@ -54,12 +86,19 @@ function settingsOf({ domain }: ConnectionOptions, environment: Environment, fol
   return decoded.config;
 }
 
+/** TLS_CERT and TLS_KEY are not read: the server's files are for its user only. */
+function tlsKindOf({ TLS = 'off' }: Environment): (typeof tlsKinds)[number] {
+  const kind = tlsKinds.find((known) => known === TLS);
+  if (kind === undefined) throw usageError(`TLS must be one of ${tlsKinds.join(', ')}`);
+  return kind;
+}
+
 /** The message never repeats the input: the address may contain a password. */
-function serverUrl(given: string | undefined, { host, port }: Config): URL {
+function serverUrl(given: string | undefined, { host, port }: Config, scheme: 'http' | 'https'): URL {
   if (given === undefined) {
     if (port === 0)
       throw usageError('PORT is 0, so the settings do not say where the server is: use --server or LEDGERPLANE_SERVER');
-    return new URL(`http://${reachable(host)}:${String(port)}/`);
+    return new URL(`${scheme}://${reachable(host)}:${String(port)}/`);
   }
   const url = URL.canParse(given) ? new URL(given) : undefined;
   if (url === undefined || !/^https?:$/u.test(url.protocol) || url.search !== '' || url.hash !== '') {

@@ -2,7 +2,9 @@ import { Command, CommanderError } from 'commander';
 
 import type { CanIOptions } from './can-i.ts';
 import type { ConnectionOptions } from './connection.ts';
+import type { CredentialOptions } from './exec-credential.ts';
 import { CommandFailure } from './failure.ts';
+import type { KubeconfigOptions } from './kubeconfig.ts';
 import { addLogCommands, type LogCommands } from './log-commands.ts';
 import { addNewPlugin } from './new-plugin.ts';
 import type { UninstallOptions } from './plugin-commands.ts';
@@ -49,6 +51,7 @@ export async function runProgram(
     .description('create, install, list, enable, disable, upgrade and uninstall plugins');
   addNewPlugin(plugin, { surroundings, version });
   addPluginCommands(plugin, surroundings);
+  addKubeconfig(program, surroundings);
   addLogCommands(program, surroundings, logCommands);
   program
     .command('version')
@@ -159,6 +162,23 @@ function addPluginCommands(plugin: Command, surroundings: CommandEnvironment): v
     .option('--delete-data', 'also delete the objects of its types')
     .action(async (name: string, options: UninstallOptions) =>
       (await import('./plugin-commands.ts')).uninstallPlugin(name, options, surroundings),
+    );
+}
+
+function addKubeconfig(program: Command, surroundings: CommandEnvironment): void {
+  connected(program.command('kubeconfig').description('print a configuration for kubectl, with a new token'))
+    .option('--role <name>', 'limit the token to this role of yours; may be repeated', gathered)
+    .option('--expires <when>', 'a duration (12h, 30d) or a time (RFC 3339); default: 30d')
+    .option('--exec', 'instead of a token, name the command that fetches tokens of one hour')
+    .action(async (options: KubeconfigOptions) =>
+      (await import('./kubeconfig.ts')).printKubeconfig(options, surroundings),
+    );
+  connected(
+    program.command('credential').description('print a token of one hour for kubectl, as kubeconfig --exec names it'),
+  )
+    .option('--role <name>', 'limit the token to this role of yours; may be repeated', gathered)
+    .action(async (options: CredentialOptions) =>
+      (await import('./exec-credential.ts')).printCredential(options, surroundings),
     );
 }
 

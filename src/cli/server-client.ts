@@ -2,14 +2,21 @@ import type { Clock } from '../base/clock.ts';
 import { decodeJson } from '../base/json.ts';
 import type { Json } from '../base/json.ts';
 import { jsonDepthMax } from '../limits/requests.ts';
-import { commandAnswerBytesMax, commandAnswerMs } from '../limits/settings.ts';
+import { commandAnswerMs } from '../limits/settings.ts';
 import { listOf, textOf } from './answer-member.ts';
 import { commandError } from './failure.ts';
 import type { CommandFailure } from './failure.ts';
+import { exchange, type Answered } from './http-exchange.ts';
 import type { Identity } from './identity.ts';
 import { printable } from './text-table.ts';
 
-export type ServerClientOptions = { readonly url: URL; readonly identity: Identity; readonly clock: Clock };
+export type ServerClientOptions = {
+  readonly url: URL;
+  readonly identity: Identity;
+  readonly clock: Clock;
+  /** The authority of the server's certificate, as PEM; undefined: those that Node trusts. */
+  readonly ca?: string | undefined;
+};
 export type Call = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: readonly string[];
@@ -18,15 +25,16 @@ export type Call = {
   /** In place of a body: a file to upload in the form field `file`. */
   readonly file?: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> };
 };
-type Answered = { readonly status: number; readonly bytes: Uint8Array };
 
 /** Sends one request at a time to a running server (decision 11.2), and throws refusals as readable messages. */
 export class ServerClient {
   readonly #url: URL;
   readonly #identity: Identity;
   readonly #clock: Clock;
+  readonly #ca: string | undefined;
 
-  constructor({ url, identity, clock }: ServerClientOptions) {
+  constructor({ url, identity, clock, ca }: ServerClientOptions) {
+    this.#ca = ca;
     this.#url = url;
     this.#identity = identity;
     this.#clock = clock;
@@ -66,16 +74,9 @@ export class ServerClient {
       giveUp.abort();
     });
     try {
-      // Redirects are not followed: the credentials are for the named server only.
-      const response = await fetch(target, {
-        method,
-        redirect: 'manual',
-        signal: giveUp.signal,
-        headers: headersOf(this.#identity, method, body !== undefined),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...(file === undefined ? {} : { body: formOf(file) }),
-      });
-      return { status: response.status, bytes: await bounded(response) };
+      const sent = await bodyOf(body, file);
+      const headers = { ...headersOf(this.#identity, method, body !== undefined), ...sent.headers };
+      return await exchange(target, { method, headers, body: sent.bytes, ca: this.#ca, signal: giveUp.signal });
     } catch (error) {
       throw commandError(
         giveUp.signal.aborted
@@ -121,31 +122,39 @@ function headersOf(identity: Identity, method: string, hasBody: boolean): Readon
   };
 }
 
-/** `fetch` writes the Content-Type itself, with the multipart boundary. */
-function formOf({ name, bytes }: NonNullable<Call['file']>): FormData {
-  const form = new FormData();
-  form.set('file', new Blob([bytes]), name);
-  return form;
-}
+type Body = { readonly headers: Readonly<Record<string, string>>; readonly bytes: Uint8Array | undefined };
 
-async function bounded(response: Response): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  const body: AsyncIterable<Uint8Array> | null = response.body;
-  for await (const chunk of body ?? []) {
-    length += chunk.length;
-    if (length > commandAnswerBytesMax)
-      throw new Error(`its answer is longer than ${String(commandAnswerBytesMax)} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
+async function bodyOf(body: unknown, file: Call['file']): Promise<Body> {
+  if (file === undefined)
+    return { headers: {}, bytes: body === undefined ? undefined : Buffer.from(JSON.stringify(body)) };
+  const form = new FormData();
+  form.set('file', new Blob([file.bytes]), file.name);
+  // It writes the Content-Type itself, with the multipart boundary.
+  const encoded = new Response(form);
+  return {
+    headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
+    bytes: Buffer.from(await encoded.arrayBuffer()),
+  };
 }
 
 /** The system's error; never the request, which contains credentials. */
 function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : undefined;
-  if (cause instanceof Error && 'code' in cause && cause.code === 'ECONNREFUSED')
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ECONNREFUSED')
     return 'connection refused (ECONNREFUSED): is the server running? Set LEDGERPLANE_SERVER if it listens at another address';
-  if (cause instanceof AggregateError && cause.errors.length > 0) return reasonOf(cause.errors[0]);
-  return cause instanceof Error && cause.message !== '' ? printable(cause.message) : 'the connection failed';
+  if (code === 'EPROTO')
+    return 'it does not speak TLS there: use http:// in its address, or set TLS as the server does';
+  if (typeof code === 'string' && unverified.has(code))
+    return `its certificate is of an authority that is not known here (${code}): set LEDGERPLANE_CA to the authority's PEM file`;
+  return error instanceof Error && error.message !== '' ? printable(error.message) : 'the connection failed';
 }
+
+const unverified: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'CERT_SIGNATURE_FAILURE',
+]);

@@ -1,7 +1,7 @@
 import type { Json } from '../base/json.ts';
 import { listOf, memberOf, textOf, textsOf } from './answer-member.ts';
 import { connect } from './connection.ts';
-import type { ConnectionOptions } from './connection.ts';
+import type { Connection, ConnectionOptions } from './connection.ts';
 import { expiryAt } from './expiry.ts';
 import { commandError, usageError } from './failure.ts';
 import type { CommandEnvironment } from './command-environment.ts';
@@ -18,15 +18,18 @@ function tokensOf(domain: string): readonly string[] {
   return ['apis', `uc.api.${domain}`, 'v1alpha1', 'personalaccesstokens'];
 }
 
-/** Prints only the token to standard output; it is never shown again. */
-export async function createToken(options: TokenCreateOptions, surroundings: CommandEnvironment): Promise<void> {
-  const { description, role: roles = [], expires } = options;
-  const expiresAt = expires === undefined ? undefined : expiryAt(expires, surroundings.clock.now());
-  if (expires !== undefined && expiresAt === undefined)
-    throw usageError(
-      '--expires must be a duration (90m, 12h, 30d or 8w) or a time in the future, like 2030-01-31T12:00:00Z',
-    );
-  const { client, domain } = await connect(options, surroundings);
+export type NewToken = {
+  readonly description: string | undefined;
+  readonly roles: readonly string[];
+  /** A time (RFC 3339); undefined: never. */
+  readonly expiresAt: string | undefined;
+};
+
+/** Creates a token of the caller; returns its name and its text, which is never shown again. */
+export async function issueToken(
+  { client, domain }: Connection,
+  { description, roles, expiresAt }: NewToken,
+): Promise<{ readonly name: string; readonly token: string }> {
   const spec = {
     ...(description === undefined ? {} : { description }),
     ...(roles.length === 0 ? {} : { roles }),
@@ -39,10 +42,37 @@ export async function createToken(options: TokenCreateOptions, surroundings: Com
   });
   const token = textOf(made, 'status', 'token');
   if (token === undefined) throw commandError('the server created a token but did not return it: revoke it');
-  surroundings.output.write(`${printable(token)}\n`);
-  const name = printable(textOf(made, 'metadata', 'name') ?? '');
+  return { name: printable(textOf(made, 'metadata', 'name') ?? ''), token: printable(token) };
+}
+
+/** Prints only the token to standard output; it is never shown again. */
+export async function createToken(options: TokenCreateOptions, surroundings: CommandEnvironment): Promise<void> {
+  const { description, role: roles = [], expires } = options;
+  const expiresAt = expires === undefined ? undefined : expiryOption(expires, surroundings);
+  const { name, token } = await issueToken(await connect(options, surroundings), { description, roles, expiresAt });
+  surroundings.output.write(`${token}\n`);
   const ends = expiresAt === undefined ? 'until it is revoked' : `until ${expiresAt}`;
   surroundings.stderr.write(`created the token ${JSON.stringify(name)}, valid ${ends}; it is not shown again\n`);
+}
+
+/** The time that the option --expires names. */
+export function expiryOption(expires: string, { clock }: Pick<CommandEnvironment, 'clock'>): string {
+  const expiresAt = expiryAt(expires, clock.now());
+  if (expiresAt !== undefined) return expiresAt;
+  throw usageError(
+    '--expires must be a duration (90m, 12h, 30d or 8w) or a time in the future, like 2030-01-31T12:00:00Z',
+  );
+}
+
+/** Deletes expired tokens of the caller that have this description, so that they do not use up the number allowed. */
+export async function deleteExpired({ client, domain }: Connection, description: string, nowMs: number): Promise<void> {
+  for (const token of listOf(await client.send({ method: 'GET', path: tokensOf(domain) }), 'items')) {
+    const name = textOf(token, 'metadata', 'name');
+    const expiresAt = textOf(token, 'spec', 'expiresAt');
+    if (name === undefined || expiresAt === undefined || textOf(token, 'spec', 'description') !== description) continue;
+    // Another process may have deleted it.
+    if (Date.parse(expiresAt) <= nowMs) await client.find({ method: 'DELETE', path: [...tokensOf(domain), name] });
+  }
 }
 
 export async function revokeToken(

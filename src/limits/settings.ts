@@ -23,3 +23,6 @@ export const commandAnswerMs = 60_000;
 export const commandAnswerBytesMax = 67_108_864;
 /** A configured rate of writes or bytes: a burst of it is still an exact number. */
 export const rateSettingMax = 1_000_000_000_000;
+/** The validity of the tokens of `kubeconfig --exec`, and how long before its end another one is fetched. */
+export const execTokenMs = 3_600_000;
+export const execTokenMarginMs = 300_000;

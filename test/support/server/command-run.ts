@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 
-import { systemClock } from '../../../src/base/clock.ts';
+import { systemClock, type Clock } from '../../../src/base/clock.ts';
 import { runProgram } from '../../../src/cli/program.ts';
 import type { SecretInput, CommandEnvironment } from '../../../src/cli/command-environment.ts';
 
@@ -12,12 +12,13 @@ export type CommandSetting = {
   /** A terminal instead, on which this is typed. */
   readonly typed?: string;
   readonly folder?: string;
+  readonly clock?: Clock;
 };
 
 /** One command in this process: the whole of the program but for the process itself. */
 export async function runCommand(
   args: readonly string[],
-  { variables = {}, input = '', typed, folder = '/nonexistent' }: CommandSetting = {},
+  { variables = {}, input = '', typed, folder = '/nonexistent', clock = systemClock }: CommandSetting = {},
 ): Promise<CommandRun> {
   const texts = { out: '', err: '' };
   const surroundings: CommandEnvironment = {
@@ -34,7 +35,8 @@ export async function runCommand(
     },
     variables,
     folder,
-    clock: systemClock,
+    clock,
+    program: ['/usr/bin/node', '/opt/main.js'],
   };
   const code = await runProgram(args, {
     surroundings,

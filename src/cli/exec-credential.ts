@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+
+import { decodeJson } from '../base/json.ts';
+import { jsonDepthMax } from '../limits/requests.ts';
+import { execTokenMarginMs, execTokenMs } from '../limits/settings.ts';
+import { textOf } from './answer-member.ts';
+import { connect, requireTls, targetOf, type ConnectionOptions, type Target } from './connection.ts';
+import type { CommandEnvironment } from './command-environment.ts';
+import { deleteExpired, issueToken } from './token-commands.ts';
+
+export type CredentialOptions = ConnectionOptions & { readonly role?: readonly string[] | undefined };
+
+/** The version of Kubernetes' interface between a client and a command that fetches its credentials. */
+export const credentialVersion = 'client.authentication.k8s.io/v1';
+
+/** Finds the tokens that this command has created. */
+const description = 'kubeconfig --exec';
+
+type Credential = { readonly token: string; readonly expiresAt: string };
+
+/** Prints an `ExecCredential` with a token of one hour: the one in its file, until five minutes before it expires. */
+export async function printCredential(options: CredentialOptions, surroundings: CommandEnvironment): Promise<void> {
+  const target = targetOf(options, surroundings);
+  requireTls(target);
+  const file = fileOf(target, options);
+  const now = surroundings.clock.now();
+  const kept = read(file);
+  const isGood = kept !== undefined && Date.parse(kept.expiresAt) - execTokenMarginMs > now;
+  const credential = isGood ? kept : await fetched(options, surroundings);
+  if (!isGood) write(file, credential);
+  surroundings.output.write(`${textFor(credential)}\n`);
+}
+
+async function fetched(options: CredentialOptions, surroundings: CommandEnvironment): Promise<Credential> {
+  const connection = await connect(options, surroundings);
+  const now = surroundings.clock.now();
+  await deleteExpired(connection, description, now);
+  const expiresAt = new Date(now + execTokenMs).toISOString();
+  const { token } = await issueToken(connection, { description, roles: options.role ?? [], expiresAt });
+  return { token, expiresAt };
+}
+
+function textFor({ token, expiresAt }: Credential): string {
+  return JSON.stringify({
+    apiVersion: credentialVersion,
+    kind: 'ExecCredential',
+    status: { token, expirationTimestamp: expiresAt },
+  });
+}
+
+/** One file for each server, user and set of roles. */
+function fileOf({ environment, url, domain }: Target, { user = '', role: roles = [] }: CredentialOptions): string {
+  const { XDG_CACHE_HOME: given = '' } = environment;
+  const folder = join(isAbsolute(given) ? given : join(homedir(), '.cache'), 'ledgerplane');
+  const key = JSON.stringify([url.href, domain, user, [...new Set(roles)].sort()]);
+  return join(folder, `token-${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`);
+}
+
+/** Undefined when there is none, or when another user could have read or written it. */
+function read(file: string): Credential | undefined {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, 'r');
+    const { mode, uid } = fstatSync(descriptor);
+    if ((mode & 0o077) !== 0 || uid !== (process.getuid?.() ?? uid)) return undefined;
+    const decoded = decodeJson(readFileSync(descriptor), { depthMax: jsonDepthMax });
+    const token = decoded.ok ? textOf(decoded.value, 'status', 'token') : undefined;
+    const expiresAt = decoded.ok ? textOf(decoded.value, 'status', 'expirationTimestamp') : undefined;
+    return token === undefined || expiresAt === undefined ? undefined : { token, expiresAt };
+  } catch {
+    return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** A file that cannot be written costs a new token for each command. */
+function write(file: string, credential: Credential): void {
+  const draft = `${file}.${String(process.pid)}`;
+  try {
+    mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
+    rmSync(draft, { force: true });
+    writeFileSync(draft, textFor(credential), { mode: 0o600, flag: 'wx' });
+    renameSync(draft, file);
+  } catch {
+    rmSync(draft, { force: true });
+  }
+}

@@ -1,0 +1,42 @@
+import { request as requestPlain, type IncomingMessage, type RequestOptions } from 'node:http';
+import { request as requestTls } from 'node:https';
+
+import { commandAnswerBytesMax } from '../limits/settings.ts';
+
+export type Sent = {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array | undefined;
+  /** The only authorities that may vouch for the server, as PEM; undefined: those that Node trusts. */
+  readonly ca: string | undefined;
+  readonly signal: AbortSignal;
+};
+
+export type Answered = { readonly status: number; readonly bytes: Uint8Array };
+
+/**
+ * Sends one request on a connection of its own and reads the whole answer, which is bounded. Redirects are not
+ * followed: the credentials are for the named server only. Rejects with the system's error.
+ */
+export async function exchange(target: URL, { method, headers, body, ca, signal }: Sent): Promise<Answered> {
+  const length = body === undefined ? {} : { 'content-length': String(body.length) };
+  const options: RequestOptions = { method, agent: false, signal, headers: { ...headers, ...length } };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    const request =
+      target.protocol === 'https:' ? requestTls(target, { ...options, ca }) : requestPlain(target, options);
+    request.once('response', resolve).on('error', reject).end(body);
+  });
+  return { status: response.statusCode ?? 0, bytes: await bounded(response) };
+}
+
+async function bounded(response: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response) {
+    length += chunk.length;
+    if (length > commandAnswerBytesMax)
+      throw new Error(`its answer is longer than ${String(commandAnswerBytesMax)} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

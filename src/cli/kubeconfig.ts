@@ -1,0 +1,75 @@
+import { connect, requireTls, targetOf, type Connection, type ConnectionOptions } from './connection.ts';
+import { credentialVersion } from './exec-credential.ts';
+import { usageError } from './failure.ts';
+import type { CommandEnvironment } from './command-environment.ts';
+import { expiryOption, issueToken } from './token-commands.ts';
+
+export type KubeconfigOptions = ConnectionOptions & {
+  readonly role?: readonly string[] | undefined;
+  readonly expires?: string | undefined;
+  readonly exec?: boolean | undefined;
+};
+
+const defaultExpiry = '30d';
+
+/**
+ * Prints a configuration for kubectl and Kubernetes' client libraries as JSON, which is YAML too: the address of the
+ * server, its authority, and a new token or the command that fetches one.
+ */
+export async function printKubeconfig(options: KubeconfigOptions, surroundings: CommandEnvironment): Promise<void> {
+  const { role: roles = [], expires, exec = false } = options;
+  if (exec && expires !== undefined)
+    throw usageError('--expires has no effect with --exec: its tokens are valid for one hour');
+  const expiresAt = expiryOption(expires ?? defaultExpiry, surroundings);
+  const target = targetOf(options, surroundings);
+  requireTls(target);
+  const connection = await connect(options, surroundings);
+  const user = exec
+    ? { exec: execOf(options, connection, surroundings) }
+    : { token: (await issueToken(connection, { description: 'kubeconfig', roles, expiresAt })).token };
+  surroundings.output.write(`${JSON.stringify(configOf(connection, user), undefined, 2)}\n`);
+  if (!exec)
+    surroundings.stderr.write(
+      `the configuration holds a token, valid until ${expiresAt}: keep it private (chmod 600)\n`,
+    );
+}
+
+function configOf({ url, authority, identity }: Connection, user: object): object {
+  const cluster = url.host;
+  const name = `${identity.kind === 'user' ? identity.name : 'token'}@${cluster}`;
+  const data = authority === undefined ? {} : { 'certificate-authority-data': base64(authority.text) };
+  return {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: cluster, cluster: { server: url.href.replace(/\/$/u, ''), ...data } }],
+    users: [{ name, user }],
+    contexts: [{ name, context: { cluster, user: name } }],
+    'current-context': name,
+  };
+}
+
+/** kubectl may run it in any folder: it gets all that this command knows by its settings. */
+function execOf(
+  { user, role: roles = [] }: KubeconfigOptions,
+  { url, domain, dataDir, authority, identity }: Connection,
+  { program: [command, ...before] }: CommandEnvironment,
+): object {
+  if (identity.kind === 'token')
+    throw usageError('a token cannot create tokens: unset LEDGERPLANE_TOKEN, and use --user if you are not admin');
+  const args = ['credential', '--server', url.href, '--domain', domain];
+  if (user !== undefined) args.push('--user', user);
+  for (const role of roles) args.push('--role', role);
+  const env = { DATA_DIR: dataDir, LEDGERPLANE_TOKEN: '', LEDGERPLANE_CA: authority?.file ?? '' };
+  return {
+    apiVersion: credentialVersion,
+    command,
+    args: [...before, ...args],
+    env: Object.entries(env).map(([name, value]) => ({ name, value })),
+    interactiveMode: 'IfAvailable',
+    provideClusterInfo: false,
+  };
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString('base64');
+}
