@@ -19,7 +19,6 @@ import { App, type Authenticate } from './app.ts';
 import { Connections } from './connection/connections.ts';
 import { fixedRoutes, type FixedRoute, type PlatformRoute } from './fixed-routes.ts';
 import { GeneratedApi } from './resources/generated.ts';
-import { continueInTurn } from './connection/expected-continue.ts';
 import { resumeBehind } from './connection/parser-handover.ts';
 import { MalformedRequests } from './connection/malformed-requests.ts';
 import { TlsFront, type ServerCertificate } from './connection/tls-front.ts';
@@ -92,7 +91,6 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
   };
   const guard = guardWith(dependencies);
   const server = createNodeServer(callback, requestsOf({ app, connections, guard }));
-  continueInTurn(server, connections, callback);
   const malformed = new MalformedRequests({ domain, clock, connections, drawRequestId });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     guard(socket, () => {

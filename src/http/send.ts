@@ -36,7 +36,7 @@ export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<v
     case 'taken':
       return;
     case 'bytes':
-      res.writeHead(answer.status, [
+      begin(res, answer.status, [
         'Content-Type',
         answer.contentType ?? 'application/json',
         'Content-Length',
@@ -52,16 +52,25 @@ export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<v
       res.end();
       return;
     case 'custom':
-      res.writeHead(answer.status, customHeaders(answer, requestId));
+      begin(res, answer.status, customHeaders(answer, requestId));
       res.end(answer.bytes);
       return;
     case 'problem':
       sendProblem(to, answer.problem, edge);
       return;
     case 'stream':
-      res.writeHead(200, ['Content-Type', 'application/json', ...common, requestId]);
+      begin(res, 200, ['Content-Type', 'application/json', ...common, requestId]);
       await sendStream(to, answer, edge);
   }
+}
+
+/**
+ * Begins a response that has a body. In the queue of a pipelined one is already the `100 Continue` that its request
+ * expects; Node puts headers in front of the queue if a body of bytes follows, and behind it if they are sent alone.
+ */
+function begin(res: ServerResponse, status: number, headers: string[]): void {
+  res.writeHead(status, headers);
+  if (res.socket === null && res.writableLength > 0) res.flushHeaders();
 }
 
 /** Up to this size, copying the body costs less than the second buffer of a gathering write. */
@@ -90,7 +99,7 @@ export function sendProblem({ req, res, requestId }: Recipient, problem: Problem
     time: new Date(clock.now()).toISOString(),
     resource: resourceOf(path),
   });
-  res.writeHead(status, [...headers, 'Content-Length', String(bytes.length), ...common, requestId]);
+  begin(res, status, [...headers, 'Content-Length', String(bytes.length), ...common, requestId]);
   res.end(bytes);
 }
 
