@@ -102,6 +102,11 @@ export default defineConfig(
       ...sizes,
     },
   },
+  {
+    // A name has one meaning where it is read. A value and a type may share one.
+    files: ['src/**/*.ts', 'projections/**/*.ts', 'reconcilers/**/*.ts', 'plugins/**/*.ts'],
+    rules: { '@typescript-eslint/no-shadow': ['error', { builtinGlobals: true, ignoreTypeValueShadow: true }] },
+  },
   { files: ['src/base/clock.ts'], rules: { 'no-restricted-syntax': 'off' } },
   { files: parsers, rules: { '@typescript-eslint/consistent-type-assertions': 'off' } },
   {

@@ -118,7 +118,7 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
   const bytes = answerBytes(decoded, recorded.data, position.toString());
   const declared = declaredIn(recorded);
   const marked = marks(event.object);
-  const shared = { type: key, name, position, revision, bytes, ...marked, ...before(previous, type) };
+  const shared = { type: key, name, position, revision, bytes, ...marked, ...stateBefore(previous, type) };
   if (event.type === 'ObjectDeleted') {
     writer.dropSecrets(event.object.metadata.uid);
     const change: Change = { ...shared, kind: 'deleted', after: undefined };
@@ -172,7 +172,7 @@ function withLateEntries(change: Change, { object, previous, known }: Unregister
   };
 }
 
-function before(
+function stateBefore(
   previous: Buffer | undefined,
   type: ResourceType | undefined,
 ): Pick<Change, 'before' | 'previousBytes'> {

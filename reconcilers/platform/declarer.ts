@@ -3,7 +3,7 @@ import semver from 'semver';
 import type { Leadership } from '../../src/read/leadership.ts';
 import { delay, type Clock, type Timer } from '../../src/base/clock.ts';
 import { declarationsLevel } from '../../src/command/level.ts';
-import type { Event, EventMetadata } from '../../src/command/event.ts';
+import type { DomainEvent, EventMetadata } from '../../src/command/event.ts';
 import { leaseMs } from '../../src/limits/reconcilers.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
 import {
@@ -170,7 +170,7 @@ export class Declarer {
 
   async #append(key: TypeKey, declaration: Declaration, expected: ExpectedRevision): Promise<'done' | 'again'> {
     const { log, clock, uuid, metadata } = this.#dependencies;
-    const event: Event = { type: 'TypeDeclared', ...declaration };
+    const event: DomainEvent = { type: 'TypeDeclared', ...declaration };
     const appended = await log.append(streamName(`type:${key}`), [encodeEvent(uuid(), event, metadata())], expected);
     if (appended.ok) return this.#folded(appended.position);
     if (appended.reason !== 'conflict') await delay(clock, declareRetryMs, this.#stopping.signal);

@@ -1,7 +1,7 @@
 import type { Leadership } from '../../src/read/leadership.ts';
 import { delay, type Clock } from '../../src/base/clock.ts';
 import { firstLevel } from '../../src/command/level.ts';
-import type { Event, EventMetadata } from '../../src/command/event.ts';
+import type { DomainEvent, EventMetadata } from '../../src/command/event.ts';
 import { leaseMs } from '../../src/limits/reconcilers.ts';
 import { decodeEvent, encodeEvent } from '../../src/log/event-codec.ts';
 import { LogCorruptError, streamName, type EventLog, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
@@ -95,7 +95,7 @@ export class Levels {
     const { log, clock, uuid, metadata, onRaised } = this.#dependencies;
     const last = await log.readLast(stream);
     if (last !== undefined && levelIn(last) >= level) return this.#folded(last.position);
-    const event: Event = { type: 'LevelRaised', level };
+    const event: DomainEvent = { type: 'LevelRaised', level };
     const appended = await log.append(stream, [encodeEvent(uuid(), event, metadata())], last?.revision ?? 'absent');
     if (!appended.ok) {
       await delay(clock, levelRetryMs, this.#listening.signal);

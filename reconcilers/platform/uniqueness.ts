@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { delay } from '../../src/base/clock.ts';
-import type { Event } from '../../src/command/event.ts';
+import type { DomainEvent } from '../../src/command/event.ts';
 import { encodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, streamRevision, type LogPosition } from '../../src/log/log.ts';
 import type { Declared } from '../../src/read/declarations.ts';
@@ -281,7 +281,7 @@ export class Uniqueness {
   async #enforce({ type }: UniqueTask, standing: Declared): Promise<void> {
     const { log, uuid, metadata, reader } = this.#dependencies;
     const [stream, indexes] = [streamName(`unique:${type.key}`), unenforced(standing)];
-    const event: Event = { type: 'UniqueEnforced', declared: standing.revision, late: standing.late, indexes };
+    const event: DomainEvent = { type: 'UniqueEnforced', declared: standing.revision, late: standing.late, indexes };
     const last = await log.readLast(stream);
     const appended = await log.append(stream, [encodeEvent(uuid(), event, metadata())], last?.revision ?? 'absent');
     if (!appended.ok) throw new Error(`could not record that ${type.key} is enforced: ${appended.reason}`);

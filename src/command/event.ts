@@ -96,7 +96,7 @@ export type UniquenessEvent = {
   readonly indexes: readonly string[];
 };
 
-export type Event =
+export type DomainEvent =
   | UniquenessEvent
   | ObjectEvent
   | ClaimEvent

@@ -113,7 +113,7 @@ function credentialsIn(text: string): { readonly username: string; readonly pass
   const [, username, password] = /^([^:@/?#]+):([^:@/?#]+)$/u.exec(text) ?? [];
   if (username === undefined || password === undefined)
     throw new UrlProblem(`must have username:password before its @; ${encode}`);
-  return { username: decoded(username, 'the user name'), password: decoded(password, 'the password') };
+  return { username: percentDecoded(username, 'the user name'), password: percentDecoded(password, 'the password') };
 }
 
 function hostIn(text: string): EventStoreHost {
@@ -141,7 +141,7 @@ function optionsIn(query: string): ReadonlyMap<string, string> {
     if (refusal !== undefined) throw new UrlProblem(`has the option ${name}, which ${refusal}`);
     if (options.has(name)) throw new UrlProblem(`has the option ${name} twice`);
     if (value === '') throw new UrlProblem(`has the option ${name} without a value`);
-    options.set(name, decoded(value, `the option ${name}`));
+    options.set(name, percentDecoded(value, `the option ${name}`));
   }
   return options;
 }
@@ -208,7 +208,7 @@ function flat(name: string): string {
   return name.toLowerCase().replace(/[_-]/gu, '');
 }
 
-function decoded(text: string, what: string): string {
+function percentDecoded(text: string, what: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -32,7 +32,7 @@ export const listCacheQueryLengthMax = 2_048;
  * Concurrent snapshots of clients' long lists and initial watch states: in total, by user, and by address. Others
  * queue.
  */
-export const snapshotPlacesMax = 56;
+export const snapshotSlotsMax = 56;
 export const snapshotsPerUserMax = 8;
 export const snapshotsPerAddressMax = 16;
 /**

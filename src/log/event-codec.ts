@@ -1,6 +1,6 @@
 import { LogCorruptError, NewerEventError, type LogPosition, type ProposedEvent, type RecordedEvent } from './log.ts';
 import type { IndexEntry } from '../resource/type/index-entry.ts';
-import { eventSchema, type Event, type EventMetadata, type ObjectEvent } from '../command/event.ts';
+import { eventSchema, type DomainEvent, type EventMetadata, type ObjectEvent } from '../command/event.ts';
 
 /**
  * Encodes domain events as bytes for the log, and decodes them. Only this module upcasts old shapes.
@@ -11,7 +11,7 @@ import { eventSchema, type Event, type EventMetadata, type ObjectEvent } from '.
  */
 
 export type DecodedEvent = {
-  readonly event: Event;
+  readonly event: DomainEvent;
   /** The object's JSON within `data`: from `objectStart` to one byte before the end. -1 without an object. */
   readonly objectStart: number;
   /** The offset for inserting `"resourceVersion":"…",`: just after `"metadata":{`. -1 without an object. */
@@ -39,7 +39,12 @@ const metadataOpening = Buffer.from('"metadata":{');
 const written = Symbol('decoded');
 type Written = Uint8Array & { [written]?: DecodedEvent };
 
-export function encodeEvent(id: string, event: Event, metadata: EventMetadata, indexed?: KnownEntry): ProposedEvent {
+export function encodeEvent(
+  id: string,
+  event: DomainEvent,
+  metadata: EventMetadata,
+  indexed?: KnownEntry,
+): ProposedEvent {
   const data: Buffer & Written = Buffer.from(dataText(event), 'utf8');
   data[written] = located(event, data, { indexed, time: metadata.time, declared: metadata.declared });
   return { id, type: event.type, data, metadata: Buffer.from(JSON.stringify(metadata), 'utf8') };
@@ -139,7 +144,7 @@ export function objectAnswer(recorded: RecordedEvent, at: LogPosition): Buffer |
 
 /** Undefined for data in an unexpected form, which is parsed instead. */
 function cut({ type }: RecordedEvent, data: Buffer): Located | undefined {
-  if (!Object.hasOwn(isObjects, type) || !isObjects[type as Event['type']]) return undefined;
+  if (!Object.hasOwn(isObjects, type) || !isObjects[type as DomainEvent['type']]) return undefined;
   if (!data.subarray(0, valuesOpening.length).equals(valuesOpening)) return undefined;
   const place = placeIn(data);
   return place.objectStart >= separator.length && place.spliceAt >= metadataOpening.length && data.at(-1) === brace
@@ -147,7 +152,7 @@ function cut({ type }: RecordedEvent, data: Buffer): Located | undefined {
     : undefined;
 }
 
-function dataText(event: Event): string {
+function dataText(event: DomainEvent): string {
   if (!isObjectEvent(event)) {
     const { type: _type, ...rest } = event;
     return JSON.stringify(rest);
@@ -160,7 +165,11 @@ function dataText(event: Event): string {
 
 const unwritten = { indexed: undefined, time: undefined };
 
-function located(event: Event, data: Buffer, known: Pick<DecodedEvent, 'indexed' | 'time' | 'declared'>): DecodedEvent {
+function located(
+  event: DomainEvent,
+  data: Buffer,
+  known: Pick<DecodedEvent, 'indexed' | 'time' | 'declared'>,
+): DecodedEvent {
   if (!isObjectEvent(event) || event.object === undefined) return { event, objectStart: -1, spliceAt: -1, ...known };
   return { event, ...placeIn(data), ...known };
 }
@@ -170,7 +179,7 @@ function placeIn(data: Buffer): Located {
   return { objectStart, spliceAt: data.indexOf(metadataOpening, objectStart) + metadataOpening.length };
 }
 
-const isObjects: Readonly<Record<Event['type'], boolean>> = {
+const isObjects: Readonly<Record<DomainEvent['type'], boolean>> = {
   ObjectCreated: true,
   ObjectUpdated: true,
   ObjectDeletionRequested: true,
@@ -192,11 +201,11 @@ const isObjects: Readonly<Record<Event['type'], boolean>> = {
   NodeLeft: false,
 };
 
-export function isObjectEvent(event: Event): event is ObjectEvent {
+export function isObjectEvent(event: DomainEvent): event is ObjectEvent {
   return isObjects[event.type];
 }
 
-const required: Readonly<Record<Event['type'], readonly string[]>> = {
+const required: Readonly<Record<DomainEvent['type'], readonly string[]>> = {
   ObjectCreated: ['values', 'object'],
   ObjectUpdated: ['values', 'object'],
   ObjectDeletionRequested: ['values', 'object'],
@@ -218,8 +227,8 @@ const required: Readonly<Record<Event['type'], readonly string[]>> = {
   TypeDeclared: ['shape', 'code', 'plugin', 'version', 'unique', 'versions', 'stored'],
 };
 
-function decodeData(recorded: RecordedEvent): Event {
-  const members = Object.hasOwn(required, recorded.type) ? required[recorded.type as Event['type']] : undefined;
+function decodeData(recorded: RecordedEvent): DomainEvent {
+  const members = Object.hasOwn(required, recorded.type) ? required[recorded.type as DomainEvent['type']] : undefined;
   if (members === undefined)
     throw new NewerEventError(`event ${recorded.id} has the unknown type ${JSON.stringify(recorded.type)}`);
   const data = parse(recorded, recorded.data);
@@ -227,7 +236,7 @@ function decodeData(recorded: RecordedEvent): Event {
     if (data[member] === undefined)
       throw new LogCorruptError(`event ${recorded.id} (${recorded.type}) lacks ${member}`);
   }
-  return { type: recorded.type, ...data } as unknown as Event;
+  return { type: recorded.type, ...data } as unknown as DomainEvent;
 }
 
 function parse(recorded: RecordedEvent, bytes: Uint8Array): Record<string, unknown> {

@@ -2,7 +2,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { EventLoopTurns } from '../base/event-loop-turns.ts';
 import {
   listTurnMs,
-  snapshotPlacesMax,
+  snapshotSlotsMax,
   snapshotsPerAddressMax,
   snapshotsPerUserMax,
   snapshotStallMs,
@@ -100,7 +100,7 @@ export class SnapshotSlots {
 
   #hasRoom({ user, address }: Client): boolean {
     return (
-      this.#held.size < snapshotPlacesMax &&
+      this.#held.size < snapshotSlotsMax &&
       (this.#addresses.get(address) ?? 0) < snapshotsPerAddressMax &&
       (user === undefined || (this.#users.get(user) ?? 0) < snapshotsPerUserMax)
     );
@@ -134,7 +134,7 @@ export class SnapshotSlots {
   /** Assigns free slots to the longest-waiting readers that may have them. */
   #give(): void {
     for (const waiter of this.#waiting) {
-      if (this.#held.size >= snapshotPlacesMax) return;
+      if (this.#held.size >= snapshotSlotsMax) return;
       if (this.#hasRoom(waiter.client)) waiter.settle(this.#hold(waiter.client));
     }
   }

@@ -12,7 +12,7 @@ import { EventLoopWatch } from './event-loop/event-loop-watch.ts';
 import { shutdownMs } from '../limits/requests.ts';
 import { isStrayAppendReply } from '../log/eventstore/eventstore-stray.ts';
 import { isStrayCommitFailure } from '../log/lmdb/lmdb-store.ts';
-import { Suspects } from '../plugin/errors/error-attribution.ts';
+import { CodeFolders } from '../plugin/errors/error-attribution.ts';
 import { startServer } from './server.ts';
 import type { RunningServer } from './server.ts';
 
@@ -36,9 +36,9 @@ export async function serve(): Promise<void> {
   const decoded = decodeConfig(readEnvironment(folder, process.env), folder);
   if (!decoded.ok) throw new StartError(decoded.mistakes.join('\n'), { exitCode: 2 });
   const { log, flush, written } = openLog(decoded.config);
-  const suspects = new Suspects();
+  const suspects = new CodeFolders();
   tellWarnings(log);
-  const onFatal = exitOnBugs({ log, flush }, (error) => suspects.blame(error));
+  const onFatal = exitOnBugs({ log, flush }, (error) => suspects.pluginOf(error));
   const eventLoop = new EventLoopWatch({ log, clock: systemClock, fd: process.stderr.fd });
   suspects.follow((all) => {
     eventLoop.know(all);

@@ -15,7 +15,7 @@ import { listen } from './listen.ts';
 import type { OpenedLog, OpenLog } from './open-log.ts';
 import { platformVersion } from './platform-version.ts';
 import { loggerOf } from './plugin-logger.ts';
-import type { Suspects } from '../plugin/errors/error-attribution.ts';
+import type { CodeFolders } from '../plugin/errors/error-attribution.ts';
 import type { Access } from './compose/compose-access.ts';
 import { composeMetrics } from './compose/compose-metrics.ts';
 import { applyRoles } from './compose/compose-roles.ts';
@@ -60,7 +60,7 @@ export type ServerOptions = {
   /** In place of the bundled plugins. */
   readonly bundledPlugins?: readonly string[];
   /** Records every plugin before its code runs, to attribute uncaught errors to plugins. */
-  readonly suspects?: Suspects;
+  readonly suspects?: CodeFolders;
   /** The event loop watch of the process, if there is one. */
   readonly eventLoop?: EventLoopSource;
   /** Limits of unread data of watches and streams. */

@@ -85,7 +85,7 @@ export class Unsettled {
     this.#isFencing = true;
     try {
       this.#forgetSettled();
-      for (const sent of this.#stale()) if (sent.isGivenUp && (await isSettled(sent, fencing))) this.#settle(sent);
+      for (const sent of this.#stale()) if (sent.isGivenUp && (await canSettle(sent, fencing))) this.#settle(sent);
     } finally {
       this.#isFencing = false;
     }
@@ -117,7 +117,7 @@ export class Unsettled {
 }
 
 /** An end of the stream before the append's base is older than the state of the decision, and proves nothing. */
-async function isSettled({ stream, expected }: Sent, { log, uuid, metadata }: Fencing): Promise<boolean> {
+async function canSettle({ stream, expected }: Sent, { log, uuid, metadata }: Fencing): Promise<boolean> {
   const head = await log.readLast(stream);
   const [reached, base] = [ordinal(head?.revision ?? 'absent'), ordinal(expected)];
   return reached > base || (reached === base && (await appendFence({ log, uuid, metadata }, stream, head)).ok);

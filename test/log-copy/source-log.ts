@@ -1,4 +1,4 @@
-import { eventSchema, type Event, type EventMetadata } from '../../src/command/event.ts';
+import { eventSchema, type DomainEvent, type EventMetadata } from '../../src/command/event.ts';
 import { systemClock, type Clock } from '../../src/base/clock.ts';
 import { copyLog, type CopiedLog } from '../../src/log-tools/log-copy.ts';
 import type { LogCopyOptions } from '../../src/log-tools/log-copy-context.ts';
@@ -18,7 +18,7 @@ import { appended, collect, plain } from '../support/memory/log-events.ts';
 export const sourceId = idOf('the source');
 export const domain = 'svc.run';
 
-export function platformEvent(event: Event, id = idOf(JSON.stringify(event))): ProposedEvent {
+export function platformEvent(event: DomainEvent, id = idOf(JSON.stringify(event))): ProposedEvent {
   const metadata: EventMetadata = {
     actor: 'system:log',
     verb: 'create',
@@ -30,7 +30,7 @@ export function platformEvent(event: Event, id = idOf(JSON.stringify(event))): P
   return encodeEvent(id, event, metadata);
 }
 
-export const founding: Event = { type: 'EpochStarted', logId: sourceId, domain, epoch: 0, reason: 'founded' };
+export const founding: DomainEvent = { type: 'EpochStarted', logId: sourceId, domain, epoch: 0, reason: 'founded' };
 
 /** What a stream's next event is appended as: its name is drawn from few, so that streams interleave. */
 export type Written = { readonly stream: string; readonly bytes: number };

@@ -12,7 +12,7 @@ import type { Test } from 'tap';
 import { foldedCategories } from '../../projections/fold-event.ts';
 import { LmdbTables } from '../../projections/lmdb-tables.ts';
 import { ObjectModels } from '../../projections/object-models.ts';
-import { eventSchema, type Event } from '../../src/command/event.ts';
+import { eventSchema, type DomainEvent } from '../../src/command/event.ts';
 import { encodeEvent } from '../../src/log/event-codec.ts';
 import { LogCorruptError, logPosition, streamName, streamRevision, type RecordedEvent } from '../../src/log/log.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
@@ -21,12 +21,12 @@ import { idOf } from '../support/id-of.ts';
 
 const identity = { logId: 'the only one', epoch: 0 };
 const [w1, w2] = ['w1', 'w2'].map((name) => `object:${widgets.key}/${name}`) as [string, string];
-const claimed: Event = { type: 'ValueClaimed', holder: w1, through: 0 };
-const hashed: Event = { type: 'PasswordSet', hash: 'a hash' };
-const enforced: Event = { type: 'UniqueEnforced', declared: 0, late: 0, indexes: ['spec.serial'] };
-const finished: Event = { type: 'CopyFinished', events: 0 };
+const claimed: DomainEvent = { type: 'ValueClaimed', holder: w1, through: 0 };
+const hashed: DomainEvent = { type: 'PasswordSet', hash: 'a hash' };
+const enforced: DomainEvent = { type: 'UniqueEnforced', declared: 0, late: 0, indexes: ['spec.serial'] };
+const finished: DomainEvent = { type: 'CopyFinished', events: 0 };
 
-type Written = readonly [stream: string, revision: number, event: Event];
+type Written = readonly [stream: string, revision: number, event: DomainEvent];
 
 const time = '2026-01-01T00:00:00.000Z';
 const metadata = { actor: 'test', verb: 'write', requestId: 'r', time, schema: eventSchema, $correlationId: 'r' };
@@ -64,7 +64,7 @@ class Folding {
   }
 }
 
-const declared: Event = { type: 'TypeDeclared', ...widgets.declaration! };
+const declared: DomainEvent = { type: 'TypeDeclared', ...widgets.declaration! };
 const wholes: Readonly<Record<string, readonly Written[]>> = {
   'an object that is made, changed, fenced, removed and made again': [
     [w1, 0, created()],

@@ -1,7 +1,7 @@
 import { test } from 'tap';
 
 import {
-  snapshotPlacesMax,
+  snapshotSlotsMax,
   snapshotsPerAddressMax,
   snapshotsPerUserMax,
   snapshotStallMs,
@@ -37,7 +37,7 @@ void test('an address holds so many and no more, visitors and users alike', asyn
 
 void test('in all there are so many and no more', async (t) => {
   const places = new SnapshotSlots(new FakeClock());
-  for (let count = 0; count < snapshotPlacesMax; count += 1) t.ok(places.tryTake(of(`u${String(count)}`)));
+  for (let count = 0; count < snapshotSlotsMax; count += 1) t.ok(places.tryTake(of(`u${String(count)}`)));
   t.equal(places.tryTake(of('one more')), undefined);
 });
 
@@ -45,7 +45,7 @@ void test('slots are granted in order; a caller that has its share delays none b
   const clock = new FakeClock();
   const places = new SnapshotSlots(clock);
   const ada = Array.from({ length: snapshotsPerUserMax }, () => places.tryTake(of('ada')));
-  const others = Array.from({ length: snapshotPlacesMax - snapshotsPerUserMax }, (_, count) =>
+  const others = Array.from({ length: snapshotSlotsMax - snapshotsPerUserMax }, (_, count) =>
     places.tryTake(of(`u${String(count)}`)),
   );
   const got: string[] = [];

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { ReconcileSlots } from '../../reconcilers/reconcile-slots.ts';
 import { PluginReconcilers } from '../../reconcilers/plugins/plugin-reconcilers.ts';
-import { Suspects } from '../../src/plugin/errors/error-attribution.ts';
+import { CodeFolders } from '../../src/plugin/errors/error-attribution.ts';
 import type { ReconcileRequest } from '../../src/plugin/api/public/reconciler.ts';
 import { asPluginObject } from '../../src/plugin/objects/load-object.ts';
 import type { Client, PluginLogger, PluginObject } from '../../src/plugin/api/plugin.ts';
@@ -26,7 +26,7 @@ export class PluginReconcilersStage {
   readonly lines: Line[] = [];
   readonly told: string[] = [];
   readonly reconcilers: PluginReconcilers;
-  readonly suspects = new Suspects();
+  readonly suspects = new CodeFolders();
   /** Whether what a step was given may still be used, in the order of the steps. */
   readonly over: (() => boolean)[] = [];
   readonly #objects: MemoryObjects;

@@ -10,7 +10,7 @@ import { platformStream } from '../../src/log/founded-log.ts';
 import { openEventStoreLog } from '../../src/log/eventstore/eventstore-log.ts';
 import { streamName, type EventLog, type ExpectedRevision } from '../../src/log/log.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import type { Event } from '../../src/command/event.ts';
+import type { DomainEvent } from '../../src/command/event.ts';
 import { selfSignedCertificate } from '../support/eventstore/certificate.ts';
 import { startEventStore, type EventStore } from '../support/eventstore/eventstore.ts';
 import { appended } from '../support/memory/log-events.ts';
@@ -225,7 +225,7 @@ async function rawLog(t: Test, store: EventStore): Promise<EventLog> {
 async function append(
   log: EventLog,
   stream: string,
-  event: Event,
+  event: DomainEvent,
   options: { readonly schema?: number; readonly type?: string; readonly time?: string } = {},
 ): Promise<void> {
   const name = streamName(stream);

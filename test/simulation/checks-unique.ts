@@ -1,5 +1,5 @@
 import type { HeldValue } from '../../src/resource/type/held-values.ts';
-import type { ClaimEvent, Event } from '../../src/command/event.ts';
+import type { ClaimEvent, DomainEvent } from '../../src/command/event.ts';
 import { must } from '../../src/base/unreachable.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import type { RecordedEvent, StreamName } from '../../src/log/log.ts';
@@ -103,7 +103,10 @@ class Reckoning {
     }
   }
 
-  #declare({ revision }: RecordedEvent, { unique, version }: Extract<Event, { readonly type: 'TypeDeclared' }>): void {
+  #declare(
+    { revision }: RecordedEvent,
+    { unique, version }: Extract<DomainEvent, { readonly type: 'TypeDeclared' }>,
+  ): void {
     const before = this.declared;
     const keys = new Map(unique.map(({ index, keys: of }) => [index, of]));
     const goesOn = (index: string): boolean => before !== undefined && before.keys.get(index) === keys.get(index);
@@ -116,7 +119,10 @@ class Reckoning {
     this.declared = { revision, version, since, keys, enforced, late: 0 };
   }
 
-  #enforce({ declared, late, indexes }: Extract<Event, { readonly type: 'UniqueEnforced' }>, landed: number): void {
+  #enforce(
+    { declared, late, indexes }: Extract<DomainEvent, { readonly type: 'UniqueEnforced' }>,
+    landed: number,
+  ): void {
     const counts = this.declared?.revision === declared && this.declared.late === late;
     if (this.#isChecked)
       this.#world.coverage.note(counts ? 'an index is enforced' : 'what says that an index is enforced counts no more');

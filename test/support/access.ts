@@ -12,7 +12,7 @@ import { noHashCost, Passwords } from '../../src/auth/passwords/password.ts';
 import { Secrets, type SecretsDependencies } from '../../src/auth/authentication/secrets.ts';
 import { compilePlatformTypes } from '../../src/auth/types/platform-types.ts';
 import type { Command, WriteContext, WriteOutcome } from '../../src/command/command.ts';
-import type { Event } from '../../src/command/event.ts';
+import type { DomainEvent } from '../../src/command/event.ts';
 import { actorOf, type Subject, type UserSubject } from '../../src/command/subject.ts';
 import { createWriteDoor, type Execute } from '../../src/write/execute.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
@@ -156,7 +156,7 @@ export class Access {
     return events;
   }
 
-  async events(): Promise<readonly Event[]> {
+  async events(): Promise<readonly DomainEvent[]> {
     return (await this.recorded()).map((recorded) => decodeEvent(recorded).event);
   }
 

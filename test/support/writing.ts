@@ -8,7 +8,7 @@ import { LmdbTables } from '../../projections/lmdb-tables.ts';
 import { ObjectModels } from '../../projections/object-models.ts';
 import { follow } from '../../projections/runner.ts';
 import type { Command, WriteContext, WriteOutcome } from '../../src/command/command.ts';
-import type { Event } from '../../src/command/event.ts';
+import type { DomainEvent } from '../../src/command/event.ts';
 import type { Subject } from '../../src/command/subject.ts';
 import { createWriteDoor, type Execute } from '../../src/write/execute.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
@@ -159,7 +159,7 @@ export class Writing {
     return name === undefined ? events : events.filter(({ stream }) => stream === streamOf(name));
   }
 
-  async events(name = 'w1'): Promise<readonly Event[]> {
+  async events(name = 'w1'): Promise<readonly DomainEvent[]> {
     return (await this.recorded(name)).map((recorded) => decodeEvent(recorded).event);
   }
 }

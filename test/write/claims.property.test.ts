@@ -4,7 +4,7 @@ import { test } from 'tap';
 import type { HeldValue } from '../../src/resource/type/held-values.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { claimStream, claimValue, reconcileClaim } from '../../src/write/unique/unique-claims.ts';
-import { eventSchema, type Event, type EventMetadata, type ObjectEvent } from '../../src/command/event.ts';
+import { eventSchema, type DomainEvent, type EventMetadata, type ObjectEvent } from '../../src/command/event.ts';
 import { decodeEvent, encodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
 import {
   logStart,
@@ -111,7 +111,7 @@ class World {
   static async open(scheduler: fc.Scheduler): Promise<World> {
     const world = new World(new MemoryLog(), scheduler);
     const holder = streamName(`object:${type}/holder`);
-    const claim: Event = { type: 'ValueClaimed', holder, through: -1 };
+    const claim: DomainEvent = { type: 'ValueClaimed', holder, through: -1 };
     await world.#log.append(claimStream(type, takenValue), [world.#encode(claim)], 'absent');
     await world.#log.append(holder, [world.#encode(object('holder', [takenValue]))], 'absent');
     return world;
@@ -243,11 +243,11 @@ class World {
     return [...holders].filter(([, holds]) => holds).map(([stream]) => stream);
   }
 
-  async #append(stream: StreamName, event: Event, expected: ExpectedRevision): Promise<void> {
+  async #append(stream: StreamName, event: DomainEvent, expected: ExpectedRevision): Promise<void> {
     await this.#slow.append(stream, [this.#encode(event)], expected);
   }
 
-  #encode(event: Event): ProposedEvent {
+  #encode(event: DomainEvent): ProposedEvent {
     return encodeEvent(this.#id(), event, metadata);
   }
 
@@ -279,6 +279,6 @@ function object(name: string, values: readonly HeldValue[]): ObjectEvent {
   };
 }
 
-function holdsValue(event: Event): boolean {
+function holdsValue(event: DomainEvent): boolean {
   return isObjectEvent(event) && event.values.some(({ hash }) => hash === value.hash);
 }

@@ -7,7 +7,7 @@ export type Judging = Pick<PermissionReader, 'isReady' | 'rightsOf' | 'user' | '
  * The permission tables, not ready before `isAdministered`: until the first administrator exists, the right password
  * would be refused as wrong.
  */
-export function sinceAdministered(permissions: PermissionReader, isAdministered: () => boolean): Judging {
+export function gatePermissions(permissions: PermissionReader, isAdministered: () => boolean): Judging {
   return {
     isReady: () => isAdministered() && permissions.isReady(),
     rightsOf: (subject) => permissions.rightsOf(subject),

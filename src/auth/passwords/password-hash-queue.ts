@@ -22,7 +22,11 @@ export type HashRequest = {
 };
 
 /** `work` did not start: the queue is full, or the client disconnected. */
-export type HashRejected = { readonly done: false; readonly isGone: boolean; readonly retryAfterSeconds: number };
+export type HashRejected = {
+  readonly done: false;
+  readonly isDisconnected: boolean;
+  readonly retryAfterSeconds: number;
+};
 export type HashResult<Result> = { readonly done: true; readonly result: Result } | HashRejected;
 
 type Waiting = { readonly network: string; readonly start: () => void; readonly turnAway: () => void };
@@ -159,7 +163,7 @@ export class PasswordHashQueue {
   /** `retryAfterSeconds`: until all waiting requests are served. */
   #away(turn: HashRequest): HashRejected {
     const drainedMs = ((this.waiting + this.#running) * this.#hashMs) / passwordHashesMax;
-    return { done: false, isGone: hasGone(turn), retryAfterSeconds: Math.max(1, Math.ceil(drainedMs / 1_000)) };
+    return { done: false, isDisconnected: hasGone(turn), retryAfterSeconds: Math.max(1, Math.ceil(drainedMs / 1_000)) };
   }
 }
 

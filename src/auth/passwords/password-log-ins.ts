@@ -79,7 +79,7 @@ export class PasswordLogIns {
   async #inTurn(turn: HashRequest, verify: () => Promise<PasswordVerified>): Promise<PasswordVerified> {
     const turned = await this.#dependencies.passwords.turns.run(turn, verify);
     if (turned.done) return turned.result;
-    return turned.isGone ? unavailableNow : { ...busy, retryAfterSeconds: turned.retryAfterSeconds };
+    return turned.isDisconnected ? unavailableNow : { ...busy, retryAfterSeconds: turned.retryAfterSeconds };
   }
 
   #refuse(attempt: Attempt): NotAuthenticated | undefined {

@@ -68,10 +68,10 @@ type Marked = { readonly bytes: Uint8Array | undefined } | { readonly refused: P
 class RefusedDeletion extends Error {
   readonly problem: Problem;
 
-  constructor(problem: Problem) {
-    super(`a deletion of a collection was refused: ${problem.detail}`);
+  constructor(refused: Problem) {
+    super(`a deletion of a collection was refused: ${refused.detail}`);
     this.name = 'RefusedDeletion';
-    this.problem = problem;
+    this.problem = refused;
   }
 }
 

@@ -56,7 +56,7 @@ const positionMax = 0x7fff_ffff_ffff_ffffn;
 /** @throws RangeError if the server would refuse it, before anything is sent. */
 export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
   let bytes = 0;
-  const packed = events.map((event, index) => {
+  const encoded = events.map((event, index) => {
     const metadata =
       events.length === 1
         ? plainBytes(event.metadata)
@@ -73,7 +73,7 @@ export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
   if (bytes > appendBytesMax) {
     throw new RangeError(`an append has at most ${appendBytesMax.toString()} bytes, got ${bytes.toString()}`);
   }
-  return packed;
+  return encoded;
 }
 
 /** @throws RangeError for a name that the other log adapters would refuse as well. */

@@ -8,18 +8,18 @@ import type { InitializeHook, ResolveFnOutput, ResolveHook, ResolveHookContext }
  * They also pass the version in a module's URL on to its imports within the plugin's folder, so that an edited helper
  * is reloaded with the main module. Modules loaded by `require`, and those in `node_modules`, are not reloaded.
  */
-export const doorHooksUrl: string = import.meta.url;
+export const moduleHooksUrl: string = import.meta.url;
 
-export type DoorHooksData = { readonly door: string };
+export type ModuleHooksData = { readonly apiUrl: string };
 
-let door = '';
+let apiUrl = '';
 
-export const initialize: InitializeHook<DoorHooksData> = (data) => {
-  door = data.door;
+export const initialize: InitializeHook<ModuleHooksData> = (data) => {
+  apiUrl = data.apiUrl;
 };
 
 export const resolve: ResolveHook = async (specifier, context, next) => {
-  if (specifier === doorName) return atDoor(door);
+  if (specifier === apiName) return resolvedToApi(apiUrl);
   return inVersion(await next(specifier, context), context.parentURL);
 };
 
@@ -27,17 +27,17 @@ type ResolveSync = (specifier: string, context: ResolveHookContext, next: NextSy
 type NextSync = (specifier: string, context: ResolveHookContext) => ResolveFnOutput;
 
 /** The same hook for the importing thread, which must be synchronous. It also applies to `require`. */
-export function resolveBehind(url: string): ResolveSync {
+export function resolveApiAt(url: string): ResolveSync {
   return (specifier, context, next) => {
-    if (specifier === doorName) return atDoor(url);
+    if (specifier === apiName) return resolvedToApi(url);
     const resolved = next(specifier, context);
     return context.conditions.includes('require') ? resolved : inVersion(resolved, context.parentURL);
   };
 }
 
-const doorName = 'ledgerplane/plugin';
+const apiName = 'ledgerplane/plugin';
 
-function atDoor(url: string): ResolveFnOutput {
+function resolvedToApi(url: string): ResolveFnOutput {
   return { url, format: 'module', shortCircuit: true };
 }
 

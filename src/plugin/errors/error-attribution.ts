@@ -6,7 +6,7 @@ import { ClientError } from '../api/plugin.ts';
 import { placeInStack } from './thrown-place.ts';
 
 /** A folder with code that was run, and its plugin. */
-export type Suspect = { readonly name: string; readonly folder: string; readonly bundled: boolean };
+export type CodeFolder = { readonly name: string; readonly folder: string; readonly bundled: boolean };
 
 /**
  * Each version of an upgraded plugin has its own folder. Past the limit the oldest is dropped, and errors of its code
@@ -21,13 +21,13 @@ const frameInFile = /^ +at (?:.*\()?(?:async )?(?:file:|data:|\/|[A-Za-z]:\\)/mu
  * All folders from which code was run: a timer or a promise of a plugin can outlive its stop, upgrade or uninstall, and
  * its errors are still attributed to it.
  */
-export class Suspects {
+export class CodeFolders {
   /** By folder, the latest run last. */
-  readonly #suspects = new Map<string, Suspect>();
-  readonly #listeners = new Set<(suspects: readonly Suspect[]) => void>();
+  readonly #suspects = new Map<string, CodeFolder>();
+  readonly #listeners = new Set<(suspects: readonly CodeFolder[]) => void>();
 
   /** Call it before the code runs. */
-  add({ name, folder, bundled }: Suspect): void {
+  add({ name, folder, bundled }: CodeFolder): void {
     const real = realFolder(folder);
     this.#suspects.delete(real);
     this.#suspects.set(real, { name, folder: real, bundled });
@@ -35,12 +35,12 @@ export class Suspects {
     for (const listener of this.#listeners) listener(this.all());
   }
 
-  all(): readonly Suspect[] {
+  all(): readonly CodeFolder[] {
     return [...this.#suspects.values()];
   }
 
   /** Calls the listener with all entries, now and after each addition. */
-  follow(listener: (suspects: readonly Suspect[]) => void): void {
+  follow(listener: (suspects: readonly CodeFolder[]) => void): void {
     this.#listeners.add(listener);
     listener(this.all());
   }
@@ -57,8 +57,8 @@ export class Suspects {
   }
 
   /** The plugin that an uncaught error came from; undefined for an error of the platform. */
-  blame(error: unknown): string | undefined {
-    return blamedPlugin(error, this.all());
+  pluginOf(error: unknown): string | undefined {
+    return attributeError(error, this.all());
   }
 }
 
@@ -69,7 +69,7 @@ export class Suspects {
  * (a missing file, a refused connection) has no frames. The platform awaits all its promises and listens to all its
  * emitters, so where other plugins run such an error is theirs.
  */
-export function blamedPlugin(error: unknown, suspects: readonly Suspect[]): string | undefined {
+export function attributeError(error: unknown, suspects: readonly CodeFolder[]): string | undefined {
   const stack = stackOf(error);
   const found = ownerOf(stack, suspects);
   if (found !== undefined) return found.name;
@@ -78,7 +78,7 @@ export function blamedPlugin(error: unknown, suspects: readonly Suspect[]): stri
 }
 
 /** The folder that contains the place, or the first place of several; of nested folders the innermost. */
-export function ownerOf(places: string, suspects: readonly Suspect[]): Suspect | undefined {
+export function ownerOf(places: string, suspects: readonly CodeFolder[]): CodeFolder | undefined {
   const found = suspects
     .map((suspect) => ({ suspect, at: placeIn(places, suspect.folder) }))
     .filter(({ at }) => at >= 0);

@@ -1,4 +1,4 @@
-import { ownerOf, type Suspects } from './error-attribution.ts';
+import { ownerOf, type CodeFolders } from './error-attribution.ts';
 import { processListenersMax } from '../lifecycle/life-limits.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
@@ -17,12 +17,12 @@ type Listening = { readonly event: string | symbol; readonly listener: WeakRef<o
  */
 export class ProcessListeners {
   readonly #process: Emitter;
-  readonly #suspects: Suspects;
+  readonly #suspects: CodeFolders;
   readonly #log: PluginLogger;
   /** By plugin. */
   readonly #listening = new Map<string, Listening[]>();
 
-  constructor(process: Emitter, suspects: Suspects, log: PluginLogger) {
+  constructor(process: Emitter, suspects: CodeFolders, log: PluginLogger) {
     this.#process = process;
     this.#suspects = suspects;
     this.#log = log;

@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import type { Suspects } from '../errors/error-attribution.ts';
+import type { CodeFolders } from '../errors/error-attribution.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
 import { progressReportMs, slowStepMs } from './life-limits.ts';
 import { describe } from '../load/load-module.ts';
@@ -14,7 +14,7 @@ export type StatusReporterDependencies = {
   readonly reconcilers: Pick<ReconcilerMounts, 'health'>;
   /** Absent: nothing is known of them. */
   readonly unique?: Pick<UniqueSteps, 'of'>;
-  readonly suspects: Pick<Suspects, 'placeOf'>;
+  readonly suspects: Pick<CodeFolders, 'placeOf'>;
   readonly leadership: { isLeader(): boolean };
   readonly clock: Clock;
   readonly log: PluginLogger;

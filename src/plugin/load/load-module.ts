@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 
 import type { Clock } from '../../base/clock.ts';
 import { pluginStartMs } from '../../limits/plugins.ts';
-import { doorHooksUrl, resolveBehind, versionMember, type DoorHooksData } from '../api/module-hooks.ts';
+import { moduleHooksUrl, resolveApiAt, versionMember, type ModuleHooksData } from '../api/module-hooks.ts';
 import type { PluginContext } from '../api/plugin.ts';
 import { thrownPlace, withoutFolder } from '../errors/thrown-place.ts';
 
@@ -88,20 +88,20 @@ export function describe(error: unknown): string {
   }
 }
 
-let isDoorOpen = false;
+let areHooksInstalled = false;
 
 /**
  * Makes `ledgerplane/plugin` resolve outside the platform's own package. Node 22.15 and later run the hooks in this
  * thread. Earlier versions start a thread for them, block this one until it runs, and pay a round trip for each import:
  * so the hooks are installed once, and only when a plugin needs them.
  */
-export function openDoor(): void {
-  if (isDoorOpen) return;
-  isDoorOpen = true;
-  const door = new URL('../api/plugin.js', import.meta.url).href;
+export function installModuleHooks(): void {
+  if (areHooksInstalled) return;
+  areHooksInstalled = true;
+  const apiUrl = new URL('../api/plugin.js', import.meta.url).href;
   if ('registerHooks' in nodeModule && typeof nodeModule.registerHooks === 'function') {
-    Reflect.apply(nodeModule.registerHooks, undefined, [{ resolve: resolveBehind(door) }]);
+    Reflect.apply(nodeModule.registerHooks, undefined, [{ resolve: resolveApiAt(apiUrl) }]);
     return;
   }
-  nodeModule.register<DoorHooksData>(doorHooksUrl, { data: { door } });
+  nodeModule.register<ModuleHooksData>(moduleHooksUrl, { data: { apiUrl } });
 }

@@ -3,11 +3,11 @@ import type { JsonValue } from '../../resource/object/object.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import type { DeclaredBy, DeclarationSource } from '../../resource/type/declaration.ts';
 import type { Declarer } from '../../resource/type/type-declaration.ts';
-import type { Suspects } from '../errors/error-attribution.ts';
+import type { CodeFolders } from '../errors/error-attribution.ts';
 import type { Definition } from './definition.ts';
 import { judgeExport, type JudgedExport } from './judge-export.ts';
 import type { LoadMarks } from './load-marks.ts';
-import { describe, loadModule, openDoor } from './load-module.ts';
+import { describe, loadModule, installModuleHooks } from './load-module.ts';
 import { findFatal } from './load-trial.ts';
 import { platformProblem, type Manifest } from './manifest.ts';
 import { mainPath, readObjectFiles, readPackageVersion, type PluginFolder } from '../folders/plugin-folder.ts';
@@ -52,7 +52,7 @@ export type LoadDependencies = {
   readonly platformVersion: string;
   readonly loggerOf: (plugin: string) => PluginLogger;
   /** Every plugin is added here before its module runs. */
-  readonly suspects: Suspects;
+  readonly suspects: CodeFolders;
   readonly loadMarks: LoadMarks;
 };
 
@@ -134,7 +134,7 @@ async function runMain(
       ? await findFatal({ path, name, domain }, clock)
       : loadMarks.begin({ plugin: name, ...origin });
   if (fatal !== undefined) return { ok: false, ...fatal };
-  if (!folder.bundled) openDoor();
+  if (!folder.bundled) installModuleHooks();
   suspects.add({ name, folder: folder.path, bundled: folder.bundled });
   try {
     const module = await loadModule(

@@ -6,7 +6,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { systemClock } from '../../base/clock.ts';
 import { trialProcessMs } from '../../limits/plugins.ts';
 import { judgeExport } from './judge-export.ts';
-import { describe, openDoor, runModule } from './load-module.ts';
+import { describe, installModuleHooks, runModule } from './load-module.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
 /** The URL of the module, and the arguments of its default export. */
@@ -34,7 +34,7 @@ async function run({ trialOf, name, domain }: TrialStart): Promise<void> {
     process.exit();
   });
   await once(new Worker(new URL(trialUrl), { workerData: watchdog }), 'online');
-  openDoor();
+  installModuleHooks();
   process.send?.(begins);
   await runModule(trialOf, { name, domain, log: unheard })
     .then((exported) => lookAt(exported, { name, domain }))

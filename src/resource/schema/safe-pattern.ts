@@ -68,7 +68,8 @@ function overlap(left: string, right: string): boolean {
 }
 
 const quantifier = /[*+?]\??|\{(\d+)(,(\d*))?\}\??/uy;
-const escape = /\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[a-zA-Z]|k<[^>]*>|[1-9]\d*|.)/suy;
+const escapeSequence =
+  /\\(?:[pP]\{[^}]*\}|u\{[0-9a-fA-F]+\}|u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|c[a-zA-Z]|k<[^>]*>|[1-9]\d*|.)/suy;
 const characterClass = /\[(?:\\.|[^\]\\])*\]/suy;
 const groupStart = /\((?:\?(?::|=|!|<=|<!|<[^>]+>))?/uy;
 const any = '[^]';
@@ -106,7 +107,7 @@ class PatternParser {
     }
     const set = this.#take(characterClass);
     if (set !== undefined) return { kind: 'set', source: set };
-    const escaped = this.#take(escape);
+    const escaped = this.#take(escapeSequence);
     if (escaped !== undefined) return escapedNode(escaped);
     const character = String.fromCodePoint(this.#pattern.codePointAt(this.#at) ?? 0);
     this.#at += character.length;

@@ -125,7 +125,7 @@ function definitionOf(spec: IndexSpec): IndexDefinition {
   const { name, type = 'string', order = 'ASC', unique = false, multi = false } = spec;
   const path = name.split('.');
   const { indexFunc } = spec;
-  const valueOf =
+  const indexedValue =
     indexFunc === undefined
       ? (object: ResourceObject) => valueAt(object, path)
       : (object: ResourceObject) => indexFunc(frozen(object));
@@ -135,7 +135,7 @@ function definitionOf(spec: IndexSpec): IndexDefinition {
     order,
     unique,
     multi,
-    keysOf: (object) => keysOf({ name, type, multi, isComputed: indexFunc !== undefined }, () => valueOf(object)),
+    keysOf: (object) => keysOf({ name, type, multi, isComputed: indexFunc !== undefined }, () => indexedValue(object)),
     keyOf: (operand) => keyOfText(type, operand),
   };
 }

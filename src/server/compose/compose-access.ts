@@ -8,7 +8,7 @@ import { createAuthorizer, type Authorize, type IdlePlugin } from '../../auth/au
 import { UnfoldedWrites } from '../../auth/authentication/unfolded-writes.ts';
 import { OidcVerifier } from '../../auth/authentication/oidc.ts';
 import type { ApiRequest } from '../../read/permission-reader.ts';
-import { sinceAdministered, type Judging } from '../../auth/authorization/gated-permissions.ts';
+import { gatePermissions, type Judging } from '../../auth/authorization/gated-permissions.ts';
 import {
   administrator,
   ensureAdministrator,
@@ -70,7 +70,7 @@ export function composeAccess(parts: AccessParts): Access {
   } = parts;
   const unfoldedWrites = new UnfoldedWrites({ log: eventLog, reader: models, secrets, clock });
   let isFounded = false;
-  const judging = sinceAdministered(permissions, () => isFounded);
+  const judging = gatePermissions(permissions, () => isFounded);
   const authenticator = composeAuthenticator(parts, { judging, unfoldedWrites });
   const authorize = createAuthorizer({
     permissions: judging,

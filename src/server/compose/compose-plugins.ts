@@ -8,7 +8,7 @@ import type { CallPorts } from '../../http/plugin-routes/plugin-request.ts';
 import { PluginRoutes } from '../../http/plugin-routes/plugin-routes.ts';
 import { problems } from '../../http/problem.ts';
 import { platformVersion } from '../platform-version.ts';
-import type { Suspects } from '../../plugin/errors/error-attribution.ts';
+import type { CodeFolders } from '../../plugin/errors/error-attribution.ts';
 import { authorizePlugin, authorizeUntil, createClient, type ClientBinding } from '../../plugin/client.ts';
 import type { Client } from '../../plugin/api/plugin.ts';
 import { PluginHost } from '../../plugin/lifecycle/host.ts';
@@ -21,7 +21,7 @@ import type { Core } from './core.ts';
 export type PluginParts = Core & {
   /** Plugin folders with the privileges of bundled plugins; by default those beside the sources. */
   readonly bundledPlugins: readonly string[] | undefined;
-  readonly suspects: Suspects;
+  readonly suspects: CodeFolders;
   readonly declarer: TypeDeclarer;
   readonly unique: UniqueSteps;
   readonly authorize: Authorize;

@@ -1,6 +1,6 @@
 import type { Declarer } from '../../../reconcilers/platform/declarer.ts';
 import { LogFollower } from '../follow-log.ts';
-import { Suspects } from '../../plugin/errors/error-attribution.ts';
+import { CodeFolders } from '../../plugin/errors/error-attribution.ts';
 import { Readiness } from '../readiness.ts';
 import { composeAccess, type Access } from './compose-access.ts';
 import { composeDeclarer } from './compose-declarer.ts';
@@ -24,7 +24,7 @@ export type Parts = {
 };
 
 export type PartsOptions = {
-  readonly suspects?: Suspects;
+  readonly suspects?: CodeFolders;
   readonly bundledPlugins?: readonly string[];
   readonly onFatal: (error: Error) => void;
 };
@@ -90,7 +90,7 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
 function composeGuarded(
   core: Core,
   declared: Pick<Parts, 'declarer' | 'unique'>,
-  { suspects = new Suspects(), bundledPlugins }: PartsOptions,
+  { suspects = new CodeFolders(), bundledPlugins }: PartsOptions,
 ): Pick<Parts, 'access' | 'plugins'> {
   const access: Access = composeAccess({
     ...core,

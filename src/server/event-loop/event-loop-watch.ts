@@ -12,7 +12,7 @@ import {
   watchedMsCell,
   type WatcherStart,
 } from './event-loop-worker.ts';
-import type { Suspect } from '../../plugin/errors/error-attribution.ts';
+import type { CodeFolder } from '../../plugin/errors/error-attribution.ts';
 
 export type EventLoopWatchOptions = {
   readonly log: Logger;
@@ -58,7 +58,7 @@ export class EventLoopWatch {
   }
 
   /** The folders of code that runs. */
-  know(suspects: readonly Suspect[]): void {
+  know(suspects: readonly CodeFolder[]): void {
     this.#port.postMessage(suspects);
   }
 

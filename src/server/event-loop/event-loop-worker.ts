@@ -11,7 +11,7 @@ import {
   eventLoopToldAgainMsMax,
   eventLoopWatcherLateMs,
 } from './event-loop-limits.ts';
-import { ownerOf, type Suspect } from '../../plugin/errors/error-attribution.ts';
+import { ownerOf, type CodeFolder } from '../../plugin/errors/error-attribution.ts';
 
 /**
  * Watches the event loop from its own thread, which can log while the loop is blocked. The inspector is used only once
@@ -46,7 +46,7 @@ type Frame = { readonly functionName: string; readonly url: string; readonly lin
 class Watcher {
   readonly #start: WatcherStart;
   readonly #inspector: typeof Inspector | undefined;
-  #suspects: readonly Suspect[] = [];
+  #suspects: readonly CodeFolder[] = [];
   #beat = 0;
   /** Time since that beat, without suspensions of this thread. */
   #stoodMs = 0;
@@ -58,7 +58,7 @@ class Watcher {
   constructor(start: WatcherStart, inspector: typeof Inspector | undefined) {
     this.#start = start;
     this.#inspector = inspector;
-    start.port.on('message', (suspects: readonly Suspect[]) => {
+    start.port.on('message', (suspects: readonly CodeFolder[]) => {
       this.#suspects = suspects;
     });
   }
@@ -169,7 +169,7 @@ class Watcher {
 }
 
 /** A plugin's path within its folder. */
-function placeOf({ url, line, column }: Frame, suspect: Suspect | undefined): string {
+function placeOf({ url, line, column }: Frame, suspect: CodeFolder | undefined): string {
   // URLs of plugin modules have the digest of their files as a query.
   const path = decodeURI(url.replace(/^file:\/\//u, '').replace(/[?#].*$/u, ''));
   const inner = suspect !== undefined && path.startsWith(suspect.folder) ? path.slice(suspect.folder.length + 1) : path;

@@ -1,5 +1,5 @@
 import type { HeldValue } from '../../resource/type/held-values.ts';
-import type { ClaimEvent, Event } from '../../command/event.ts';
+import type { ClaimEvent, DomainEvent } from '../../command/event.ts';
 import { decodeEvent, isObjectEvent } from '../../log/event-codec.ts';
 import type { RecordedEvent } from '../../log/log.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
@@ -8,7 +8,7 @@ import type { ResourceObject } from '../../resource/object/object.ts';
  * Repeats the whole object at the next revision, or takes the first revision of an absent name: the pending append is
  * then refused.
  */
-export function fenceOf(head: RecordedEvent | undefined): Event {
+export function fenceOf(head: RecordedEvent | undefined): DomainEvent {
   if (head === undefined) return { type: 'NameFenced', values: [] };
   const { event } = decodeEvent(head);
   if (!isObjectEvent(event) || event.object === undefined || event.type === 'ObjectDeleted')

@@ -1,7 +1,7 @@
 import type { HeldValue } from '../../resource/type/held-values.ts';
 import { delay, type Clock } from '../../base/clock.ts';
 import { claimPendingWaitMs, writeAttemptsMax } from '../../limits/writes.ts';
-import type { ClaimEvent, Event, EventMetadata } from '../../command/event.ts';
+import type { ClaimEvent, DomainEvent, EventMetadata } from '../../command/event.ts';
 import { decodeMetadata, encodeEvent } from '../../log/event-codec.ts';
 import {
   streamName,
@@ -200,15 +200,18 @@ async function settleUnheld(
   const reached = ordinal(head?.revision ?? 'absent');
   const pending: ClaimReconciliation = { outcome: 'pending', claim: revision, isStale: reached < through };
   if (reached > through)
-    return appended(await append(dependencies, wanted.stream, { type: 'ValueReleased', holder, through }, revision), {
-      outcome: 'settled',
-    });
+    return outcomeOfAppend(
+      await append(dependencies, wanted.stream, { type: 'ValueReleased', holder, through }, revision),
+      {
+        outcome: 'settled',
+      },
+    );
   if (reached < through || wanted.fenceOf !== revision) return pending;
-  return appended(await appendFence(dependencies, streamName(holder), head), pending);
+  return outcomeOfAppend(await appendFence(dependencies, streamName(holder), head), pending);
 }
 
 /** A conflicting append is fine: the next check sees its result. */
-function appended(outcome: AppendOutcome, then: ClaimReconciliation): ClaimReconciliation {
+function outcomeOfAppend(outcome: AppendOutcome, then: ClaimReconciliation): ClaimReconciliation {
   return outcome.ok || outcome.reason === 'conflict' ? then : { outcome: 'unavailable', cause: outcome.cause };
 }
 
@@ -275,7 +278,7 @@ export async function appendFence(
 async function append(
   dependencies: ClaimsDependencies,
   stream: StreamName,
-  event: Event,
+  event: DomainEvent,
   expected: ExpectedRevision,
 ): Promise<AppendOutcome> {
   return dependencies.log.append(stream, [encodeEvent(dependencies.uuid(), event, dependencies.metadata())], expected);

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import t from 'tap';
 
 import { systemClock } from '../../../src/base/clock.ts';
-import { snapshotHoldMsMax, snapshotPlacesMax, snapshotsMax } from '../../../src/limits/lists.ts';
+import { snapshotHoldMsMax, snapshotSlotsMax, snapshotsMax } from '../../../src/limits/lists.ts';
 import { logPosition } from '../../../src/log/log.ts';
 import { TypeRegistry } from '../../../src/plugin/registry/type-registry.ts';
 import { SnapshotsExhaustedError, type ListPage, type ObjectReader } from '../../../src/read/objects.ts';
@@ -166,14 +166,14 @@ t.test('a list that fits one answer takes no snapshot slot', async (t) => {
   const reader = new MemoryObjects(new MemoryLog(), systemClock, []);
   const edge = await startEdge({ registry: servedRegistry(), reader });
   t.teardown(() => edge.stop());
-  const places = Array.from({ length: snapshotPlacesMax }, (_, place) =>
+  const places = Array.from({ length: snapshotSlotsMax }, (_, place) =>
     reader.snapshots.tryTake({ user: `u${String(place)}`, address: `a${String(place)}` }),
   );
   t.ok(places.every((place) => place !== undefined));
   t.equal(reader.snapshots.tryTake({ user: 'admin', address: '127.0.0.1' }), undefined, 'all are taken');
   reader.snapshots.take = async () => Promise.resolve(undefined);
   t.match(await (await edge.call(type.path)).json(), { kind: 'WidgetList', items: [] });
-  t.equal(reader.snapshots.held, snapshotPlacesMax);
+  t.equal(reader.snapshots.held, snapshotSlotsMax);
 });
 
 t.test('a reader too slow for its snapshot is disconnected, and one that leaves releases it', async (t) => {

@@ -17,7 +17,7 @@ import type { Command } from '../../../src/command/command.ts';
 import { createWriteDoor, type Execute } from '../../../src/write/execute.ts';
 import { openLmdbLog } from '../../../src/log/lmdb/lmdb-log.ts';
 import { logStart, type EventLog } from '../../../src/log/log.ts';
-import { Suspects } from '../../../src/plugin/errors/error-attribution.ts';
+import { CodeFolders } from '../../../src/plugin/errors/error-attribution.ts';
 import { PluginHost } from '../../../src/plugin/lifecycle/host.ts';
 import type { PackageStore } from '../../../src/plugin/packages/package-store.ts';
 import { pluginTypeDeclaration } from '../../../src/plugin/objects/plugin-type.ts';
@@ -82,7 +82,7 @@ export type Condition = {
 /** A host on the real log, read models and write door, in folders of its own. */
 export type Stage = {
   readonly host: PluginHost;
-  readonly suspects: Suspects;
+  readonly suspects: CodeFolders;
   readonly registry: TypeRegistry;
   readonly execute: Execute;
   /** By plugin; a value of undefined is announced and not mounted. */
@@ -163,7 +163,7 @@ export async function openStage(t: Test, options: StageOptions): Promise<Stage> 
   const reconcilers = new Map<string, readonly MountedReconciler[]>();
   const closedWatches: string[] = [];
   const logLines: { level: string; message: string; fields: unknown }[] = [];
-  const suspects = new Suspects();
+  const suspects = new CodeFolders();
   const host = new PluginHost({
     loadMarks: new LoadMarks(join(dataDir, 'plugin-loads'), randomUUID(), recorder(logLines)),
     suspects,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { Suspects, suspectsMax } from '../../../src/plugin/errors/error-attribution.ts';
+import { CodeFolders, suspectsMax } from '../../../src/plugin/errors/error-attribution.ts';
 import { ClientError } from '../../../src/plugin/api/plugin.ts';
 import { manifestYaml, openStage, temporaryFolder, writePlugins } from '../host/host-stage.ts';
 
@@ -19,12 +19,12 @@ t.test("a stray error of a plugin is distinguished from the platform's own", asy
   });
   const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
   const [direct, deeper, hostile] = (globalThis as unknown as { strayErrors: Error[] }).strayErrors;
-  t.equal(stage.suspects.blame(direct), 'stray');
-  t.equal(stage.suspects.blame(deeper), 'stray');
-  t.equal(stage.suspects.blame(hostile), 'unknown', 'the platform makes no such thing');
-  t.equal(stage.suspects.blame(new Error('ours')), undefined);
-  t.equal(stage.suspects.blame(undefined), 'unknown');
-  t.equal(stage.suspects.blame(new ClientError('no', { reason: 'Forbidden', status: 403 })), 'unknown');
+  t.equal(stage.suspects.pluginOf(direct), 'stray');
+  t.equal(stage.suspects.pluginOf(deeper), 'stray');
+  t.equal(stage.suspects.pluginOf(hostile), 'unknown', 'the platform makes no such thing');
+  t.equal(stage.suspects.pluginOf(new Error('ours')), undefined);
+  t.equal(stage.suspects.pluginOf(undefined), 'unknown');
+  t.equal(stage.suspects.pluginOf(new ClientError('no', { reason: 'Forbidden', status: 403 })), 'unknown');
   await stage.close();
 });
 
@@ -42,18 +42,18 @@ t.test("an error of the runtime's own is attributed to an unknown plugin where a
     readFile('/nowhere/to/be/found').catch(resolve);
   });
   const ours = await openStage(t, { dataDir: await temporaryFolder(t) });
-  t.equal(ours.suspects.blame(raised), undefined);
+  t.equal(ours.suspects.pluginOf(raised), undefined);
   await ours.close();
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     other: { 'plugin.yaml': manifestYaml('other', { main: 'main.mjs' }), 'main.mjs': 'export default {};' },
   });
   const theirs = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
-  t.equal(theirs.suspects.blame(raised), 'unknown');
+  t.equal(theirs.suspects.pluginOf(raised), 'unknown');
   // Node 26 adds no frame for code that awaits an error of the runtime.
   const hasFrame = awaited instanceof Error && awaited.stack?.includes('error-attribution.test') === true;
   t.equal(
-    theirs.suspects.blame(awaited),
+    theirs.suspects.pluginOf(awaited),
     hasFrame ? undefined : 'unknown',
     'code that awaits an error has a frame in it',
   );
@@ -70,14 +70,14 @@ t.test('a linked folder is recognized by its target', async (t) => {
   });
   await symlink(join(elsewhere, 'linked'), join(root, 'linked'));
   const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
-  t.equal(stage.suspects.blame((globalThis as unknown as { linkedError: Error }).linkedError), 'linked');
+  t.equal(stage.suspects.pluginOf((globalThis as unknown as { linkedError: Error }).linkedError), 'linked');
   await stage.close();
 });
 
 t.test(
   'errors of a stopped or upgraded plugin are still attributed to it, and the oldest folders are dropped',
   async (t) => {
-    const suspects = new Suspects();
+    const suspects = new CodeFolders();
     const heard: number[] = [];
     suspects.follow((all) => {
       heard.push(all.length);
@@ -89,15 +89,15 @@ t.test(
     suspects.add({ name: 'blog', folder: '/data/packages/aaaa', bundled: false });
     suspects.add({ name: 'blog', folder: '/data/packages/bbbb', bundled: false });
     suspects.add({ name: 'inner', folder: '/data/packages/bbbb/node_modules/inner', bundled: false });
-    t.equal(suspects.blame(from('/data/packages/aaaa')), 'blog');
-    t.equal(suspects.blame(from('/data/packages/bbbb')), 'blog');
-    t.equal(suspects.blame(from('/data/packages/bbbb/node_modules/inner')), 'inner', 'the innermost folder');
-    t.equal(suspects.blame(from('/data/packages/bbbbb')), undefined, 'no other folder that begins alike');
+    t.equal(suspects.pluginOf(from('/data/packages/aaaa')), 'blog');
+    t.equal(suspects.pluginOf(from('/data/packages/bbbb')), 'blog');
+    t.equal(suspects.pluginOf(from('/data/packages/bbbb/node_modules/inner')), 'inner', 'the innermost folder');
+    t.equal(suspects.pluginOf(from('/data/packages/bbbbb')), undefined, 'no other folder that begins alike');
     t.same(heard, [0, 1, 2, 3]);
     for (let count = 0; count < suspectsMax - 2; count += 1)
       suspects.add({ name: `p${String(count)}`, folder: `/p/${String(count)}`, bundled: false });
     t.equal(suspects.all().length, suspectsMax);
-    t.equal(suspects.blame(from('/data/packages/aaaa')), undefined);
-    t.equal(suspects.blame(from('/data/packages/bbbb')), 'blog');
+    t.equal(suspects.pluginOf(from('/data/packages/aaaa')), undefined);
+    t.equal(suspects.pluginOf(from('/data/packages/bbbb')), 'blog');
   },
 );

@@ -7,7 +7,7 @@ import { Heartbeat } from '../../../reconcilers/platform/heartbeat.ts';
 import type { UniquenessDependencies } from '../../../reconcilers/platform/uniqueness-dependencies.ts';
 import { Uniqueness } from '../../../reconcilers/platform/uniqueness.ts';
 import { claimantOf } from '../../../src/write/unique/unique-claims.ts';
-import { eventSchema, type Event, type EventMetadata } from '../../../src/command/event.ts';
+import { eventSchema, type DomainEvent, type EventMetadata } from '../../../src/command/event.ts';
 import { levelRead } from '../../../src/command/level.ts';
 import { decodeEvent, encodeEvent } from '../../../src/log/event-codec.ts';
 import { logStart, streamName, type EventLog, type LogPosition, type RecordedEvent } from '../../../src/log/log.ts';
@@ -268,7 +268,7 @@ export class UniqueStage {
   /** What a node that is dead sent by an older declaration, or by none. */
   async lateCreate(name: string, serial: string, declared?: number): Promise<LogPosition> {
     const object = widget({ metadata: { name }, spec: { title: name, serial } });
-    const event: Event = { type: 'ObjectCreated', object, values: valuesOf(object) };
+    const event: DomainEvent = { type: 'ObjectCreated', object, values: valuesOf(object) };
     const proposed = encodeEvent(
       idOf(`late ${name}`),
       event,
