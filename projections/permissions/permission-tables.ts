@@ -26,7 +26,7 @@ import { KnownRoles } from './permission-roles.ts';
 type TableChanges = { readonly credentials: Set<string>; rights: boolean };
 
 /** Applies the present state of one object, undefined when deleted, and records the affected users. */
-type Take = (name: string, object: ResourceObject | undefined, told: TableChanges) => void;
+type Take = (name: string, object: ResourceObject | undefined, affected: TableChanges) => void;
 
 type TakeLive = (name: string, object: ResourceObject | undefined) => void;
 
@@ -75,11 +75,11 @@ export class PermissionTables implements PermissionReader {
   *#loading(): Steps<undefined> {
     this.#state = 'loading';
     for (const table of [this.#roles, this.#holders, this.#credentials]) table.clear();
-    const told: TableChanges = { credentials: new Set(), rights: false };
+    const affected: TableChanges = { credentials: new Set(), rights: false };
     for (const [type, take] of this.#takes) {
       for (const page of this.#reader.pages(type, all)) {
         yield* this.#read(type, page, (name, object) => {
-          take(name, object, told);
+          take(name, object, affected);
         });
       }
     }
@@ -173,30 +173,31 @@ export class PermissionTables implements PermissionReader {
 
   #apply({ changes }: ChangeBatch): void {
     if (this.#state === 'empty') return;
-    const told: TableChanges = { credentials: new Set(), rights: false };
+    const affected: TableChanges = { credentials: new Set(), rights: false };
     for (const { type, name, kind, deletionRequested, bytes } of changes) {
       const take = this.#takes.get(type);
-      if (take !== undefined) take(name, kind === 'deleted' || deletionRequested ? undefined : liveObject(bytes), told);
+      if (take !== undefined)
+        take(name, kind === 'deleted' || deletionRequested ? undefined : liveObject(bytes), affected);
     }
-    if (this.#state !== 'ready' || (told.credentials.size === 0 && !told.rights)) return;
-    for (const listener of this.#listeners) listener(told);
+    if (this.#state !== 'ready' || (affected.credentials.size === 0 && !affected.rights)) return;
+    for (const listener of this.#listeners) listener(affected);
   }
 
   #foldOf(domain: string): ReadonlyMap<TypeKey, Take> {
-    const noteCredentials = (told: TableChanges, user: string | undefined): void => {
-      if (user !== undefined) told.credentials.add(user);
+    const noteCredentials = (affected: TableChanges, user: string | undefined): void => {
+      if (user !== undefined) affected.credentials.add(user);
     };
-    const noteRights = (told: TableChanges, changed: boolean): void => {
-      told.rights ||= changed;
+    const noteRights = (affected: TableChanges, changed: boolean): void => {
+      affected.rights ||= changed;
     };
     const known = <T>(object: ResourceObject | undefined, decode: (object: ResourceObject) => T): T | undefined =>
       object === undefined ? undefined : decode(object);
     return new Map<TypeKey, Take>([
       [
         typeKeyOf('', 'roles'),
-        (name, object, told) => {
+        (name, object, affected) => {
           noteRights(
-            told,
+            affected,
             this.#roles.put(
               name,
               known(object, (role) => roleOf(role, domain)),
@@ -206,26 +207,26 @@ export class PermissionTables implements PermissionReader {
       ],
       [
         typeKeyOf('', 'rolebindings'),
-        (name, object, told) => {
-          noteRights(told, this.#holders.put(name, known(object, bindingOf)));
+        (name, object, affected) => {
+          noteRights(affected, this.#holders.put(name, known(object, bindingOf)));
         },
       ],
       [
         typeKeyOf('', 'users'),
-        (name, object, told) => {
-          noteCredentials(told, this.#credentials.putUser(name, known(object, userOf)));
+        (name, object, affected) => {
+          noteCredentials(affected, this.#credentials.putUser(name, known(object, userOf)));
         },
       ],
       [
         typeKeyOf('', 'personalaccesstokens'),
-        (name, object, told) => {
-          noteCredentials(told, this.#credentials.putToken(name, known(object, tokenOf)));
+        (name, object, affected) => {
+          noteCredentials(affected, this.#credentials.putToken(name, known(object, tokenOf)));
         },
       ],
       [
         typeKeyOf('', 'sessions'),
-        (name, object, told) => {
-          noteCredentials(told, this.#credentials.putSession(name, known(object, sessionOf)));
+        (name, object, affected) => {
+          noteCredentials(affected, this.#credentials.putSession(name, known(object, sessionOf)));
         },
       ],
     ]);

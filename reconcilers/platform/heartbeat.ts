@@ -64,26 +64,26 @@ export class Heartbeat {
     const { clock, reads, drained } = this.#dependencies;
     const { signal } = this.#stopping;
     while (!signal.aborted) {
-      const isTold = await this.#appendEvent({
+      const appended = await this.#appendEvent({
         type: 'NodeSeen',
         reads,
         beatMs: leaseRenewMs,
         drained: drained().toString(),
       });
-      if (isTold !== 'again') await delay(clock, leaseRenewMs, signal);
+      if (appended !== 'again') await delay(clock, leaseRenewMs, signal);
     }
     await this.#appendEvent({ type: 'NodeLeft' });
   }
 
   /** `again`: the previous append had succeeded after all. */
-  async #appendEvent(event: NodeEvent): Promise<'told' | 'again' | 'lost'> {
+  async #appendEvent(event: NodeEvent): Promise<'appended' | 'again' | 'lost'> {
     const { log, uuid, metadata } = this.#dependencies;
     const outcome = await log
       .append(this.#stream, [encodeEvent(uuid(), event, metadata())], this.#expected)
       .catch(() => undefined);
     if (outcome?.ok === true) {
       this.#expected = outcome.revision;
-      return 'told';
+      return 'appended';
     }
     if (outcome?.reason !== 'conflict') return 'lost';
     this.#expected = outcome.actual;

@@ -141,13 +141,13 @@ export function completeness({ dependencies, aggregatesTo }: Role, exists: (role
     ['depends on', dependencies],
     ['is aggregated to', aggregatesTo],
   ] as const;
-  const told = missing.flatMap(([how, names]) => {
+  const parts = missing.flatMap(([how, names]) => {
     const absent = names.filter((name) => !exists(name));
     return absent.length === 0 ? [] : [`${how} a role that does not exist: ${shown(absent)}`];
   });
-  if (told.length === 0)
+  if (parts.length === 0)
     return { type: 'Complete', status: 'True', reason: 'RolesFound', message: 'the roles it references exist' };
-  return { type: 'Complete', status: 'False', reason: 'RolesMissing', message: told.join('; ') };
+  return { type: 'Complete', status: 'False', reason: 'RolesMissing', message: parts.join('; ') };
 }
 
 /** `wait`: to be reported, but not yet. `since`: the time of the status, if only the message changes. */

@@ -247,11 +247,11 @@ export class Uniqueness {
   }
 
   #know(task: UniqueTask, found: readonly Duplicate[], count: number): void {
-    const told = JSON.stringify([task.duplicateCount, ...task.duplicates]);
+    const reported = JSON.stringify([task.duplicateCount, ...task.duplicates]);
     task.duplicates.clear();
     for (const duplicate of found) task.duplicates.set(duplicate.name, duplicate);
     task.duplicateCount = count;
-    if (told === JSON.stringify([count, ...task.duplicates])) return;
+    if (reported === JSON.stringify([count, ...task.duplicates])) return;
     this.#dependencies.onStep(task.type);
     this.#dependencies.onDuplicates({ type: task.type, duplicates: found, duplicateCount: count });
   }

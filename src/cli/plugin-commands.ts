@@ -121,7 +121,7 @@ export async function uninstallPlugin(
   const asked = await connection.client.send({ method: 'DELETE', path });
   const uid = textOf(asked, 'metadata', 'uid');
   const began = clock.monotonic();
-  let told = '';
+  let printed = '';
   for (;;) {
     const plugin = await connection.client.find({ method: 'GET', path });
     // A plugin of the same name with another uid was created since.
@@ -130,8 +130,8 @@ export async function uninstallPlugin(
     const waited = clock.monotonic() - began;
     if (waited > removedWaitMs)
       throw commandError(`the plugin ${printable(name)} is still being uninstalled; ${heldUpBy(plugin)}`);
-    if (waited > quietMs && holds !== told) stderr.write(`${holds}\n`);
-    if (waited > quietMs) told = holds;
+    if (waited > quietMs && holds !== printed) stderr.write(`${holds}\n`);
+    if (waited > quietMs) printed = holds;
     await pause(clock);
   }
   stderr.write(`uninstalled ${printable(name)}${options.deleteData === true ? ' and its data' : ''}\n`);

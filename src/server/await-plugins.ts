@@ -24,7 +24,7 @@ export async function awaitPlugins({ host, readiness, clock, log, signal }: Awai
     const starting = host.starting();
     return starting.length === 0 ? 'plugins are starting' : `plugins are starting: ${starting.join(', ')}`;
   });
-  const told = clock.after(slowStepMs, () => {
+  const slowLine = clock.after(slowStepMs, () => {
     log.info('waiting for plugins to start; everything else is served', { plugins: host.starting() });
   });
   const over = new AbortController();
@@ -44,7 +44,7 @@ export async function awaitPlugins({ host, readiness, clock, log, signal }: Awai
       log.warn('no longer waiting for plugins to start', { plugins: host.starting(), waitedMs: pluginsWaitMs });
   } finally {
     signal?.removeEventListener('abort', giveUp);
-    told.cancel();
+    slowLine.cancel();
     over.abort();
   }
 }

@@ -111,7 +111,7 @@ export class LogFollower {
   async #patiently(attempt: () => Promise<unknown>): Promise<void> {
     const { log, models, clock, logger, readiness } = this.#options;
     const { signal } = this.#stop;
-    let told: string | undefined;
+    let logged: string | undefined;
     for (let waitMs = logRetryMsMin, folded = models.folded(); ; waitMs = Math.min(waitMs * 2, logRetryMsMax)) {
       try {
         await attempt();
@@ -122,8 +122,8 @@ export class LogFollower {
         if (isFinal(error)) throw operatorError(error, this.#options.config);
         const reason = reasonOf(log, error);
         readiness.waitFor('log', reason);
-        if (told !== reason) logger.warn('the event log is unavailable; retrying until it does', { reason });
-        told = reason;
+        if (logged !== reason) logger.warn('the event log is unavailable; retrying until it does', { reason });
+        logged = reason;
       }
       if (models.folded() > folded) waitMs = logRetryMsMin;
       folded = models.folded();

@@ -210,15 +210,15 @@ async function startUnless(signal: AbortSignal | undefined, follower: LogFollowe
  */
 function administer(access: Access, log: Logger): { readonly settled: Promise<void> } {
   const isFirstStart = !access.isAdministered();
-  const told = access.administer().then(({ notices }) => {
+  const administered = access.administer().then(({ notices }) => {
     for (const notice of notices) log.warn(notice);
   });
   if (isFirstStart) {
     // Awaited once the plugins have started: until then a failure must not be an unhandled rejection.
-    told.catch(() => undefined);
-    return { settled: told };
+    administered.catch(() => undefined);
+    return { settled: administered };
   }
-  told.catch((error: unknown) => {
+  administered.catch((error: unknown) => {
     log.error({ err: error }, 'could not compare ADMIN_PASSWORD');
   });
   return { settled: Promise.resolve() };

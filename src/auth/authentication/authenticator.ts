@@ -206,7 +206,7 @@ export class Authenticator {
     const uid = uidOfToken(text, 'pat');
     if (uid === undefined) return badToken;
     const found = permissions.token(uid);
-    const unknown = found === undefined ? await this.#fromElsewhere(uid, text, badToken) : undefined;
+    const unknown = found === undefined ? await this.#fromUnfolded(uid, text, badToken) : undefined;
     if (unknown !== undefined) return unknown;
     const token = found ?? permissions.token(uid);
     if (
@@ -228,7 +228,7 @@ export class Authenticator {
     const uid = uidOfToken(text, 'ses');
     if (uid === undefined) return deadSession;
     const found = permissions.session(uid);
-    const unknown = found === undefined ? await this.#fromElsewhere(uid, text, deadSession) : undefined;
+    const unknown = found === undefined ? await this.#fromUnfolded(uid, text, deadSession) : undefined;
     if (unknown !== undefined) return unknown;
     const session = found ?? permissions.session(uid);
     if (
@@ -244,7 +244,7 @@ export class Authenticator {
   }
 
   /** The refusal of a token or session that this node does not know; undefined if a second look-up may find it. */
-  async #fromElsewhere(uid: string, text: string, refused: NotAuthenticated): Promise<NotAuthenticated | undefined> {
+  async #fromUnfolded(uid: string, text: string, refused: NotAuthenticated): Promise<NotAuthenticated | undefined> {
     const found = (await this.#dependencies.unfoldedWrites?.refreshToken(uid, text)) ?? 'never-issued';
     if (found === 'retry') return undefined;
     return found === 'undecided' ? unavailableNow : refused;

@@ -25,9 +25,9 @@ export const endings = {
 
 /** Within a stream an error is always a plain Kubernetes `Status`, whatever the client accepts. */
 export function errorFrames({ reason, detail }: Ending, encoding: FrameEncoding): Uint8Array | undefined {
-  const told: EndingText = endings[reason];
-  if (told.error === undefined) return undefined;
-  const { status, word } = problems[told.error];
+  const text: EndingText = endings[reason];
+  if (text.error === undefined) return undefined;
+  const { status, word } = problems[text.error];
   const object = {
     kind: 'Status',
     apiVersion: 'v1',

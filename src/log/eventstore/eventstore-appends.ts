@@ -74,12 +74,12 @@ export class Appends {
     if (stream.startsWith('lease:')) this.#context.leases.renewed(append);
     const { position } = reply;
     // For several events, server versions differ in which event's position they return.
-    const isTold =
+    const isKnown =
       events.length === 1 &&
       reply.revision === revision &&
       position !== undefined &&
       position.commit === position.prepare;
-    const outcome: AppendOutcome | undefined = isTold
+    const outcome: AppendOutcome | undefined = isKnown
       ? { ok: true, revision: streamRevision(revision), position: logPosition(position.commit + 1n) }
       : undefined;
     if (outcome !== undefined && this.#lookedUp === undefined) return outcome;

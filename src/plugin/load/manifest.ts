@@ -143,22 +143,22 @@ function specProblems(document: JsonObject): readonly string[] {
     const value = spec[member];
     return value !== undefined && !holds(value);
   });
-  const told = new Set(broken.map(([member]) => member));
+  const reported = new Set(broken.map(([member]) => member));
   return [
     ...broken.map(
       ([member, , rule]) => `spec.${member}: ${rule}${member === 'package' ? '' : `, is ${shortJson(spec[member])}`}`,
     ),
-    ...objectProblems(document, told),
+    ...objectProblems(document, reported),
   ];
 }
 
 const schema = compileSchema(pluginSchema);
 
 /** Violations of the object's schema, except for members already reported. */
-function objectProblems(document: JsonObject, told: ReadonlySet<string>): readonly string[] {
+function objectProblems(document: JsonObject, reported: ReadonlySet<string>): readonly string[] {
   const violations = schema.ok ? schema.violations(document) : [];
   return violations
-    .filter(({ pointer }) => !told.has(pointer.split('/')[2] ?? ''))
+    .filter(({ pointer }) => !reported.has(pointer.split('/')[2] ?? ''))
     .map(
       ({ pointer, detail }) =>
         `${pointer.slice(1).replaceAll('/', '.')}: ${detail}${detail.startsWith('must') ? foundAt(document, pointer) : ''}`,

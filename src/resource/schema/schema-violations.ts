@@ -63,7 +63,7 @@ function choiceDetail(choice: ErrorObject, inner: readonly ErrorObject[]): strin
     return choice.keyword === 'oneOf'
       ? 'must match exactly one of the allowed forms, matches several'
       : 'must match one of the allowed forms';
-  const told = [
+  const branches = [
     ...new Set(
       inner.map((error) => {
         const below = pointerOf(error).slice(choice.instancePath.length);
@@ -71,8 +71,8 @@ function choiceDetail(choice: ErrorObject, inner: readonly ErrorObject[]): strin
       }),
     ),
   ];
-  const more = told.length > toldBranchesMax ? '; …' : '';
-  return `must match one of the allowed forms: ${told.slice(0, toldBranchesMax).join('; or ')}${more}`;
+  const more = branches.length > toldBranchesMax ? '; …' : '';
+  return `must match one of the allowed forms: ${branches.slice(0, toldBranchesMax).join('; or ')}${more}`;
 }
 
 /** The pointer of a missing or unknown member names that member. */

@@ -33,7 +33,7 @@ function givenTo({ models, edge: { clock, log }, execute, bound, leadership }: C
     leadership,
     clock,
     uuid: randomUUID,
-    told: (what: string) => {
+    logAs: (what: string) => {
       const lines = new FailureLines(clock, (message, fields) => {
         log.error(message, fields);
       });
@@ -55,11 +55,11 @@ export function composeReconcilers(core: Core): Reconcilers {
         .filter(({ serving }) => serving)
         .map(({ type }) => type),
   };
-  const collector = new Collector({ ...given, ...lookUps, onError: given.told('the collector failed') });
+  const collector = new Collector({ ...given, ...lookUps, onError: given.logAs('the collector failed') });
   const owners = new OwnerReferences({
     ...given,
     ...lookUps,
-    onError: given.told('could not reconcile the owner references of an object'),
+    onError: given.logAs('could not reconcile the owner references of an object'),
     withoutOwners: typesWithoutOwners,
     typeOfKind: (group, kind) => registry.byKind(group, kind)?.type,
   });
@@ -105,10 +105,10 @@ function composeAccountReconcilers(core: Core): readonly { open(): void; stop():
       ...types,
       log: eventLog,
       finalizer: bindingsFinalizer(domain),
-      onError: given.told('could not remove a deleted user from role bindings'),
+      onError: given.logAs('could not remove a deleted user from role bindings'),
     }),
-    new RoleHealth({ ...given, ...types, domain, onError: given.told('could not reconcile role') }),
-    new Tokens({ ...given, ...types, permissions, onError: given.told('could not reconcile token') }),
+    new RoleHealth({ ...given, ...types, domain, onError: given.logAs('could not reconcile role') }),
+    new Tokens({ ...given, ...types, permissions, onError: given.logAs('could not reconcile token') }),
   ];
 }
 
@@ -141,7 +141,7 @@ function composeClaims(core: Core, types: (key: TypeKey) => ResourceType | undef
     log,
     types,
     streamOf: claimStream,
-    onError: given.told('could not reconcile claim'),
+    onError: given.logAs('could not reconcile claim'),
     settle: async (stream, fenceOf) => {
       const claimed = must(claimedValueOf(stream), `${stream} is a claim stream`);
       return reconcileClaim({ log, clock, uuid, metadata }, { stream, value: claimed.value, fenceOf });

@@ -34,7 +34,7 @@ export function composeUniqueness(core: Core): UniqueIndexes {
     models,
     edge: { clock, log },
   } = core;
-  const teller = new StepTeller(clock, (plugin) => uniqueness.steps().filter(({ type }) => type.plugin === plugin));
+  const teller = new StepReporter(clock, (plugin) => uniqueness.steps().filter(({ type }) => type.plugin === plugin));
   const uniqueness = createUniqueness(core, teller);
   const subscriptions = [
     registry.subscribe(() => {
@@ -63,7 +63,7 @@ export function composeUniqueness(core: Core): UniqueIndexes {
   };
 }
 
-function createUniqueness(core: Core, teller: StepTeller): Uniqueness {
+function createUniqueness(core: Core, teller: StepReporter): Uniqueness {
   const {
     registry,
     models,
@@ -124,12 +124,12 @@ function createUniqueness(core: Core, teller: StepTeller): Uniqueness {
 }
 
 /** A plugin's steps shortly after their start: most have ended by then, and are not reported. */
-class StepTeller {
+class StepReporter {
   readonly #clock: Clock;
   readonly #listeners = new Set<(plugin: string) => void>();
   readonly #timers = new Map<string, { cancel(): void }>();
   readonly #steps: (plugin: string) => readonly UniqueStep[];
-  readonly #told = new Map<string, readonly UniqueStep[]>();
+  readonly #reported = new Map<string, readonly UniqueStep[]>();
 
   constructor(clock: Clock, steps: (plugin: string) => readonly UniqueStep[]) {
     this.#clock = clock;
@@ -137,7 +137,7 @@ class StepTeller {
   }
 
   of(plugin: string): readonly UniqueStep[] {
-    return this.#told.get(plugin) ?? [];
+    return this.#reported.get(plugin) ?? [];
   }
 
   note({ plugin }: ResourceType): void {
@@ -146,7 +146,7 @@ class StepTeller {
       plugin,
       this.#clock.after(uniquenessTellMs, () => {
         this.#timers.delete(plugin);
-        this.#told.set(plugin, this.#steps(plugin));
+        this.#reported.set(plugin, this.#steps(plugin));
         for (const listener of this.#listeners) listener(plugin);
       }),
     );

@@ -131,7 +131,7 @@ function isMine(standing: ClaimEvent | undefined, me: StreamName): standing is C
 }
 
 /** The object that holds the value now, if it is another one; appends nothing. */
-export async function holderElsewhere(
+export async function findOtherHolder(
   log: Pick<EventLog, 'readLast'>,
   claimed: { readonly type: TypeKey; readonly value: HeldValue; readonly me: StreamName },
 ): Promise<StreamName | undefined> {

@@ -5,7 +5,7 @@ import {
   claimStream,
   claimValue,
   releaseClaim,
-  holderElsewhere,
+  findOtherHolder,
   type Claimed,
   type ClaimResult,
   type ClaimsDependencies,
@@ -131,7 +131,7 @@ async function lookAtAll(
   { type: { key: type }, me, mayLack }: ValuesWanted,
 ): Promise<ValuesClaimed | ValuesRefused> {
   for (const value of values) {
-    const holder = await holderElsewhere(log, { type, value, me });
+    const holder = await findOtherHolder(log, { type, value, me });
     if (holder !== undefined && mayLack?.(value) !== true) return { outcome: 'taken', value, holder };
   }
   return allClaimed;
@@ -219,7 +219,7 @@ export async function storedHolder(
   { log, reader }: { readonly log: Pick<WriterLog, 'readLast'>; readonly reader: Reader },
   gained: ValuesGained,
 ): Promise<StoredHolder | undefined> {
-  for (const found of holdersElsewhere(reader, gained)) {
+  for (const found of otherHolders(reader, gained)) {
     const claimant = await claimantOf(log, { type: gained.type.key, value: found.value });
     if (claimant !== streamOf(gained.type, found.name)) return found;
   }
@@ -227,7 +227,7 @@ export async function storedHolder(
 }
 
 /** Lazy: each holder is found in the turn in which it is consumed, so its revision is current. */
-function* holdersElsewhere(reader: Reader, { type, name, before, after, by }: ValuesGained): Generator<StoredHolder> {
+function* otherHolders(reader: Reader, { type, name, before, after, by }: ValuesGained): Generator<StoredHolder> {
   for (const [place, index] of type.indexes.entries()) {
     if (!mayBeUnclaimed(index, by)) continue;
     for (const key of after?.keys[place] ?? []) {
