@@ -10,11 +10,11 @@ import { nameProblem } from '../../src/resource/type/names.ts';
 import { bindFields } from '../../src/resource/query/sort-keys.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { storedObject } from '../../src/resource/object/shown-object.ts';
-import { Controller } from '../controller.ts';
 import type { Keys } from '../controller-options.ts';
 import { again, settled, type Outcome } from '../outcome.ts';
 import { accountConcurrencyMax, bindingsPerStepMax, userEventsPerRead } from './platform-limits.ts';
 import { markedOf, namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
+import { PlatformReconciler } from './platform-reconciler.ts';
 import { PlatformWrites, type Read } from './platform-writes.ts';
 
 /**
@@ -37,47 +37,18 @@ export type BindingsDependencies = PlatformDependencies & {
   readonly finalizer: string;
 };
 
-export class Bindings {
+/** Its keys are names of users. */
+export class Bindings extends PlatformReconciler {
   readonly #dependencies: BindingsDependencies;
-  /** Its keys are names of users. */
-  readonly #controller: Controller;
   readonly #writes: PlatformWrites;
-  readonly #unsubscribe: () => void;
 
   constructor(dependencies: BindingsDependencies) {
-    const { changes, bound, clock, leadership, onError } = dependencies;
+    super({ name: 'bindings', concurrency: accountConcurrencyMax }, dependencies);
     this.#dependencies = dependencies;
     this.#writes = new PlatformWrites('bindings', dependencies);
-    this.#controller = new Controller({
-      name: 'bindings',
-      bound,
-      concurrency: accountConcurrencyMax,
-      clock,
-      leadership,
-      onError,
-      keys: () => this.#keys(),
-      reconcile: (name) => this.#reconcile(name),
-    });
-    this.#unsubscribe = changes.subscribe((batch) => {
-      for (const change of batch.changes) this.#note(change);
-    });
   }
 
-  /** Call it once users and bindings can be listed. */
-  open(): void {
-    this.#controller.open();
-  }
-
-  async idle(): Promise<void> {
-    return this.#controller.idle();
-  }
-
-  async stop(): Promise<void> {
-    this.#unsubscribe();
-    await this.#controller.stop();
-  }
-
-  *#keys(): Keys {
+  protected *keys(): Keys {
     const { reader, users, roleBindings } = this.#dependencies;
     yield* markedOf(reader, users);
     for (const name of namesOf(reader, roleBindings)) {
@@ -90,11 +61,11 @@ export class Bindings {
     }
   }
 
-  #note({ type, name, kind, deletionRequested, bytes }: Change): void {
+  protected onChange({ type, name, kind, deletionRequested, bytes }: Change): void {
     const { users, roleBindings } = this.#dependencies;
-    if (type === users.key && (kind !== 'modified' || deletionRequested)) this.#controller.enqueue(name);
+    if (type === users.key && (kind !== 'modified' || deletionRequested)) this.enqueue(name);
     if (type !== roleBindings.key || kind === 'deleted') return;
-    this.#controller.enqueueAll(() => this.#goneIn(bytes));
+    this.enqueueKeys(() => this.#goneIn(bytes));
   }
 
   /** A binding may name thousands of users. */
@@ -124,7 +95,7 @@ export class Bindings {
     return made !== undefined && metadata.creationTimestamp <= made;
   }
 
-  async #reconcile(user: string): Promise<Outcome> {
+  protected async reconcile(user: string): Promise<Outcome> {
     const { finalizer, users } = this.#dependencies;
     const read = readObject(this.#dependencies.reader, users, user);
     if (read?.object.metadata.deletionTimestamp === undefined) return this.#remove(user, await this.#leftBy(user));

@@ -4,9 +4,9 @@ import { collectorConcurrencyMax } from '../../src/limits/reconcilers.ts';
 import type { Change } from '../../src/read/objects.ts';
 import { typeKey, type TypeKey } from '../../src/resource/type/index-entry.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import { Controller } from '../controller.ts';
 import { refused, settled, type Outcome } from '../outcome.ts';
 import { markedOf, type PlatformDependencies, readObject } from './platform-reads.ts';
+import { PlatformReconciler } from './platform-reconciler.ts';
 
 /**
  * Removes objects that are marked for deletion and have no finalizers (decision 3.1). Writes remove them directly; this
@@ -25,53 +25,26 @@ export type CollectorDependencies = PlatformDependencies & {
   readonly serving: () => readonly ResourceType[];
 };
 
-export class Collector {
+/** Its keys are `<type>/<name>`. */
+export class Collector extends PlatformReconciler {
   readonly #dependencies: CollectorDependencies;
-  /** Its keys are `<type>/<name>`. */
-  readonly #controller: Controller;
-  readonly #unsubscribe: () => void;
 
   constructor(dependencies: CollectorDependencies) {
-    const { bound, changes, clock, leadership, serving, onError } = dependencies;
+    super({ name: 'collector', concurrency: collectorConcurrencyMax }, dependencies);
     this.#dependencies = dependencies;
-    this.#controller = new Controller({
-      name: 'collector',
-      bound,
-      concurrency: collectorConcurrencyMax,
-      clock,
-      leadership,
-      onError,
-      reconcile: async (key) => this.#collect(key),
-      keys: () => this.#marked(serving()),
-      onStuck: (key) => {
-        onError(new Error('the step does not end'), key);
-      },
-    });
-    this.#unsubscribe = changes.subscribe((batch) => {
-      for (const change of batch.changes)
-        if (isCollectable(change)) this.#controller.enqueue(`${change.type}/${change.name}`);
-    });
-  }
-
-  /** Starts. Call it once the read models have caught up. */
-  open(): void {
-    this.#controller.open();
   }
 
   /** Enqueues objects that are marked already. Call it once the type's indexes are ready. */
   enqueueAll(type: ResourceType): void {
-    this.#controller.enqueueAll(() => this.#marked([type]));
+    this.enqueueKeys(() => this.#marked([type]));
   }
 
-  /** Resolves when no object waits for its removal. */
-  async idle(): Promise<void> {
-    return this.#controller.idle();
+  protected keys(): Iterable<string> {
+    return this.#marked(this.#dependencies.serving());
   }
 
-  /** Completes running steps and drops the rest: the next start enqueues it again. */
-  async stop(): Promise<void> {
-    this.#unsubscribe();
-    await this.#controller.stop();
+  protected onChange(change: Change): void {
+    if (isCollectable(change)) this.enqueue(`${change.type}/${change.name}`);
   }
 
   /** A type that was stopped meanwhile cannot be read: it is scanned when it is served again. */
@@ -86,7 +59,7 @@ export class Collector {
     }
   }
 
-  async #collect(key: string): Promise<Outcome> {
+  protected async reconcile(key: string): Promise<Outcome> {
     const { types, reader, execute, uuid } = this.#dependencies;
     const slash = key.indexOf('/');
     const name = key.slice(slash + 1);

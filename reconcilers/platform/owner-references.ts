@@ -7,12 +7,12 @@ import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import type { OwnerReference, ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { storedObject } from '../../src/resource/object/shown-object.ts';
-import { Controller } from '../controller.ts';
 import { decideDependent, type OwnerState, type CollectionStep } from './garbage-collection.ts';
 import { settled, type Outcome } from '../outcome.ts';
 import { OwnerGraph, type OwnerGraphDependencies } from '../owner-graph.ts';
 import { ownerConcurrencyMax } from './platform-limits.ts';
 import { markedOf, namesOf, type PlatformDependencies } from './platform-reads.ts';
+import { PlatformReconciler } from './platform-reconciler.ts';
 import { PlatformWrites, type Read } from './platform-writes.ts';
 import { Referrers } from './reference-index.ts';
 
@@ -42,11 +42,9 @@ export type OwnerReferencesDependencies = PlatformDependencies &
  */
 const mention = Buffer.from('"ownerReferences":');
 
-export class OwnerReferences {
+export class OwnerReferences extends PlatformReconciler {
   readonly #dependencies: OwnerReferencesDependencies;
-  readonly #controller: Controller;
   readonly #writes: PlatformWrites;
-  readonly #unsubscribe: () => void;
   /** As of the very state that the reader shows. */
   readonly #owned = new Referrers();
   readonly #graph: OwnerGraph;
@@ -58,23 +56,10 @@ export class OwnerReferences {
   #isStopped = false;
 
   constructor(dependencies: OwnerReferencesDependencies) {
-    const { changes, bound, clock, leadership, onError } = dependencies;
+    super({ name: 'owner-references', concurrency: ownerConcurrencyMax }, dependencies);
     this.#dependencies = dependencies;
     this.#graph = new OwnerGraph(this.#owned, dependencies);
     this.#writes = new PlatformWrites('owner-references', dependencies);
-    this.#controller = new Controller({
-      name: 'owner-references',
-      bound,
-      concurrency: ownerConcurrencyMax,
-      clock,
-      leadership,
-      onError,
-      keys: () => this.#keys(),
-      reconcile: (key) => this.#reconcile(key),
-    });
-    this.#unsubscribe = changes.subscribe((batch) => {
-      for (const change of batch.changes) this.#note(change);
-    });
   }
 
   /** The number of known objects with owners. */
@@ -83,9 +68,9 @@ export class OwnerReferences {
   }
 
   /** Scans the objects of every served type. Call it once the tables have caught up. */
-  async open(): Promise<void> {
+  override async open(): Promise<void> {
     this.#isOpen = true;
-    this.#controller.open();
+    void super.open();
     for (const type of this.#dependencies.serving()) await this.#scan(type);
   }
 
@@ -94,42 +79,37 @@ export class OwnerReferences {
     if (!this.#isOpen) return;
     const undecided = this.#undecided;
     this.#undecided = new Set();
-    this.#controller.enqueueAll(() => undecided);
+    this.enqueueKeys(() => undecided);
     await this.#scan(type);
   }
 
-  async idle(): Promise<void> {
-    return this.#controller.idle();
-  }
-
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#unsubscribe();
-    await this.#controller.stop();
+    await super.stop();
   }
 
   /** Slice by slice. The feed reports concurrent changes, and a row read here is never older than those. */
   async #scan(type: ResourceType): Promise<void> {
-    const { reader, bound, onError } = this.#dependencies;
+    const { reader, bound } = this.#dependencies;
     if (!this.#isServed(type)) return;
     try {
       for (const name of namesOf(reader, type)) {
         const stored = reader.get(type.key, name);
         if (stored !== undefined && this.#take(type.key, `${type.key}/${name}`, stored.bytes))
-          this.#controller.enqueue(`${type.key}/${name}`);
+          this.enqueue(`${type.key}/${name}`);
         if (!bound.isTurnOver()) continue;
         await nextTurn();
         // A type that is reloaded is scanned again: continuing would only slow down its start.
         if (this.#isStopped || !this.#isServed(type)) return;
       }
-      this.#controller.enqueueAll(() => this.#marked(type));
+      this.enqueueKeys(() => this.#marked(type));
     } catch (error) {
       // The type was stopped meanwhile: it is scanned when it is back.
-      if (this.#isServed(type)) onError(error, type.key);
+      if (this.#isServed(type)) this.report(error, type.key);
     }
   }
 
-  *#keys(): Iterable<string> {
+  protected *keys(): Iterable<string> {
     yield* this.#owned.all();
     for (const type of this.#dependencies.serving()) yield* this.#marked(type);
   }
@@ -147,13 +127,13 @@ export class OwnerReferences {
     return this.#dependencies.serving().includes(type);
   }
 
-  #note({ type, name, kind, bytes, deletionRequested, finalizers }: Change): void {
+  protected onChange({ type, name, kind, bytes, deletionRequested, finalizers }: Change): void {
     const key = `${type}/${name}`;
     if (kind === 'deleted') {
       this.#noteGone(key, bytes);
       return;
     }
-    if (this.#take(type, key, bytes) || (deletionRequested && finalizers)) this.#controller.enqueue(key);
+    if (this.#take(type, key, bytes) || (deletionRequested && finalizers)) this.enqueue(key);
   }
 
   #noteGone(key: string, bytes: Uint8Array): void {
@@ -185,15 +165,15 @@ export class OwnerReferences {
     if (this.#waiting.size === 0) return;
     for (const uid of this.#owned.targetsOf(key)) {
       const owner = this.#waiting.get(uid);
-      if (owner !== undefined) this.#controller.enqueue(owner);
+      if (owner !== undefined) this.enqueue(owner);
     }
   }
 
   #enqueueDependents(uid: string): void {
-    if (this.#owned.isReferredTo(uid)) this.#controller.enqueueAll(() => this.#owned.referrersOf(uid));
+    if (this.#owned.isReferredTo(uid)) this.enqueueKeys(() => this.#owned.referrersOf(uid));
   }
 
-  async #reconcile(key: string): Promise<Outcome> {
+  protected async reconcile(key: string): Promise<Outcome> {
     const read = this.#graph.read(key);
     if (read === undefined) return settled;
     const object = this.#dependencies.withoutOwners.has(read.type.key) ? withoutReferences(read.object) : read.object;

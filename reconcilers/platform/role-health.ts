@@ -7,10 +7,10 @@ import { nameProblem } from '../../src/resource/type/names.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { storedObject } from '../../src/resource/object/shown-object.ts';
-import { Controller } from '../controller.ts';
 import { again, settled, type Outcome } from '../outcome.ts';
 import { accountConcurrencyMax, missingRoleGraceMs, missingRolesShownMax } from './platform-limits.ts';
 import { namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
+import { PlatformReconciler } from './platform-reconciler.ts';
 import { PlatformWrites } from './platform-writes.ts';
 import { Referrers } from './reference-index.ts';
 
@@ -28,50 +28,21 @@ export type RoleHealthDependencies = PlatformDependencies & {
   readonly domain: string;
 };
 
-export class RoleHealth {
+export class RoleHealth extends PlatformReconciler {
   readonly #dependencies: RoleHealthDependencies;
-  readonly #controller: Controller;
   readonly #writes: PlatformWrites;
-  readonly #unsubscribe: () => void;
   /** The checked roles, and their references. */
   readonly #named = new Referrers();
   /** By role: since when a reference is missing (monotonic), if the status does not report it yet. */
   readonly #missingSince = new Map<string, number>();
 
   constructor(dependencies: RoleHealthDependencies) {
-    const { changes, bound, clock, leadership, onError } = dependencies;
+    super({ name: 'role-health', concurrency: accountConcurrencyMax }, dependencies);
     this.#dependencies = dependencies;
     this.#writes = new PlatformWrites('roles', dependencies);
-    this.#controller = new Controller({
-      name: 'role-health',
-      bound,
-      concurrency: accountConcurrencyMax,
-      clock,
-      leadership,
-      onError,
-      keys: () => this.#keys(),
-      reconcile: (name) => this.#reconcile(name),
-    });
-    this.#unsubscribe = changes.subscribe((batch) => {
-      for (const change of batch.changes) this.#note(change);
-    });
   }
 
-  /** Call it once roles can be listed. */
-  open(): void {
-    this.#controller.open();
-  }
-
-  async idle(): Promise<void> {
-    return this.#controller.idle();
-  }
-
-  async stop(): Promise<void> {
-    this.#unsubscribe();
-    await this.#controller.stop();
-  }
-
-  *#keys(): Iterable<string> {
+  protected *keys(): Iterable<string> {
     const { reader, roles } = this.#dependencies;
     for (const name of namesOf(reader, roles)) {
       const read = readObject(reader, roles, name);
@@ -81,13 +52,13 @@ export class RoleHealth {
     }
   }
 
-  #note({ type, name, kind, bytes, deletionRequested }: Change): void {
+  protected onChange({ type, name, kind, bytes, deletionRequested }: Change): void {
     if (type !== this.#dependencies.roles.key) return;
     this.#take(name, kind === 'deleted' ? undefined : storedObject(bytes));
     if (kind === 'deleted') this.#missingSince.delete(name);
-    if (kind !== 'deleted') this.#controller.enqueue(name);
+    if (kind !== 'deleted') this.enqueue(name);
     if (kind === 'modified' && !deletionRequested) return;
-    if (this.#named.isReferredTo(name)) this.#controller.enqueueAll(() => this.#named.referrersOf(name));
+    if (this.#named.isReferredTo(name)) this.enqueueKeys(() => this.#named.referrersOf(name));
   }
 
   #take(name: string, object: ResourceObject | undefined): void {
@@ -95,7 +66,7 @@ export class RoleHealth {
     this.#named.put(name, role === undefined ? [] : [...role.dependencies, ...role.aggregatesTo]);
   }
 
-  async #reconcile(name: string): Promise<Outcome> {
+  protected async reconcile(name: string): Promise<Outcome> {
     const { reader, roles, domain, clock } = this.#dependencies;
     const read = readObject(reader, roles, name);
     if (read === undefined || read.object.metadata.deletionTimestamp !== undefined) return settled;

@@ -1,13 +1,14 @@
 import { isObject } from '../../src/base/guards.ts';
+import type { Change } from '../../src/read/objects.ts';
 import type { PermissionReader } from '../../src/read/permission-reader.ts';
 import { platformContext } from '../../src/command/platform-context.ts';
 import type { PlatformSubject } from '../../src/command/subject.ts';
 import { sessionEndsConcurrencyMax, sessionSweepMsMax, sessionSweepMsMin } from '../../src/limits/reconcilers.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import { Controller } from '../controller.ts';
 import { again, refused, settled, type Outcome } from '../outcome.ts';
 import { namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
+import { PlatformReconciler } from './platform-reconciler.ts';
 
 /**
  * Deletes sessions that have ended: expired, or of a user that was deleted, replaced, disabled, or has a new password.
@@ -27,53 +28,34 @@ export type SessionKeeperDependencies = PlatformDependencies & {
   readonly sessions: ResourceType;
 };
 
-export class SessionKeeper {
+export class SessionKeeper extends PlatformReconciler {
   readonly #dependencies: SessionKeeperDependencies;
-  readonly #controller: Controller;
-  readonly #unsubscribe: readonly (() => void)[];
 
   constructor(dependencies: SessionKeeperDependencies) {
+    super({ name: 'sessions', concurrency: sessionEndsConcurrencyMax }, dependencies);
     this.#dependencies = dependencies;
-    const { bound, changes, reader, permissions, sessions, clock, leadership, onError } = dependencies;
-    this.#controller = new Controller({
-      name: 'sessions',
-      bound,
-      concurrency: sessionEndsConcurrencyMax,
-      clock,
-      leadership,
-      onError,
-      reconcile: (name) => this.#look(name),
-      keys: () => namesOf(reader, sessions),
-      onStuck: (name) => {
-        onError(new Error('the step does not end'), name);
-      },
-    });
-    this.#unsubscribe = [
-      // Its user may have been deleted meanwhile, or its expiry changed: nothing else would check it before it expires.
-      changes.subscribe((batch) => {
-        for (const { type, name, kind } of batch.changes)
-          if (type === sessions.key && kind !== 'deleted') this.#controller.enqueue(name);
-      }),
+    const { permissions } = dependencies;
+    this.addSubscription(
       permissions.subscribe(({ credentials }) => {
-        for (const user of credentials) this.#controller.enqueueAll(() => permissions.sessionsOf(user));
+        for (const user of credentials) this.enqueueKeys(() => permissions.sessionsOf(user));
       }),
-    ];
+    );
+  }
+
+  /** Every session; the permission tables must be ready. */
+  protected keys(): Iterable<string> {
+    return namesOf(this.#dependencies.reader, this.#dependencies.sessions);
   }
 
   /**
-   * Checks every session, now and whenever this node becomes the leader. Call it once the permission tables are ready.
+   * The session's user may have been deleted meanwhile, or its expiry changed: nothing else would check it before it
+   * expires.
    */
-  open(): void {
-    this.#controller.open();
+  protected onChange({ type, name, kind }: Change): void {
+    if (type === this.#dependencies.sessions.key && kind !== 'deleted') this.enqueue(name);
   }
 
-  /** Completes running steps and drops the rest: the next start checks every session again. */
-  async stop(): Promise<void> {
-    for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    await this.#controller.stop();
-  }
-
-  #look(name: string): Outcome | Promise<Outcome> {
+  protected reconcile(name: string): Outcome | Promise<Outcome> {
     const { reader, permissions, sessions, clock } = this.#dependencies;
     const session = readObject(reader, sessions, name)?.object;
     // Tables that have not loaded the log know no users: that must not end a session.

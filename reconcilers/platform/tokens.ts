@@ -1,12 +1,13 @@
 import { isObject } from '../../src/base/guards.ts';
+import type { Change } from '../../src/read/objects.ts';
 import type { PermissionReader } from '../../src/read/permission-reader.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
 import { bindFields } from '../../src/resource/query/sort-keys.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import { Controller } from '../controller.ts';
 import { again, settled, type Outcome } from '../outcome.ts';
 import { accountConcurrencyMax } from './platform-limits.ts';
 import { namesOf, type PlatformDependencies, readObject } from './platform-reads.ts';
+import { PlatformReconciler } from './platform-reconciler.ts';
 import { PlatformWrites } from './platform-writes.ts';
 
 /**
@@ -23,50 +24,28 @@ export type TokensDependencies = PlatformDependencies & {
   readonly tokens: ResourceType;
 };
 
-export class Tokens {
+export class Tokens extends PlatformReconciler {
   readonly #dependencies: TokensDependencies;
-  readonly #controller: Controller;
   readonly #writes: PlatformWrites;
-  readonly #unsubscribe: readonly (() => void)[];
 
   constructor(dependencies: TokensDependencies) {
-    const { changes, permissions, tokens, reader, bound, clock, leadership, onError } = dependencies;
+    super({ name: 'tokens', concurrency: accountConcurrencyMax }, dependencies);
     this.#dependencies = dependencies;
     this.#writes = new PlatformWrites('tokens', dependencies);
-    this.#controller = new Controller({
-      name: 'tokens',
-      bound,
-      concurrency: accountConcurrencyMax,
-      clock,
-      leadership,
-      onError,
-      keys: () => namesOf(reader, tokens),
-      reconcile: (name) => this.#reconcile(name),
-    });
-    this.#unsubscribe = [
-      // Also on changes: a step that lost a race, to a recorded use for example, runs again.
-      changes.subscribe((batch) => {
-        for (const { type, name, kind } of batch.changes)
-          if (type === tokens.key && kind !== 'deleted') this.#controller.enqueue(name);
+    this.addSubscription(
+      dependencies.permissions.subscribe(({ credentials }) => {
+        for (const user of credentials) this.enqueueKeys(() => this.#tokensOf(user));
       }),
-      permissions.subscribe(({ credentials }) => {
-        for (const user of credentials) this.#controller.enqueueAll(() => this.#tokensOf(user));
-      }),
-    ];
+    );
   }
 
-  /** Call it once the permission tables are ready. */
-  open(): void {
-    this.#controller.open();
+  protected keys(): Iterable<string> {
+    return namesOf(this.#dependencies.reader, this.#dependencies.tokens);
   }
 
-  async idle(): Promise<void> {
-    return this.#controller.idle();
-  }
-
-  async stop(): Promise<void> {
-    for (const unsubscribe of this.#unsubscribe) unsubscribe();
-    await this.#controller.stop();
+  /** Also on changes: a step that lost a race, to a recorded use for example, runs again. */
+  protected onChange({ type, name, kind }: Change): void {
+    if (type === this.#dependencies.tokens.key && kind !== 'deleted') this.enqueue(name);
   }
 
   #tokensOf(user: string): Iterable<string> {
@@ -76,7 +55,7 @@ export class Tokens {
     return namesOf(reader, tokens, bound.requirements);
   }
 
-  async #reconcile(name: string): Promise<Outcome> {
+  protected async reconcile(name: string): Promise<Outcome> {
     const { reader, permissions, tokens, clock } = this.#dependencies;
     const read = readObject(reader, tokens, name);
     // Tables that have not loaded the log know no users: that must not delete a token.
