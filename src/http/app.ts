@@ -17,6 +17,7 @@ import { goneSignal, type Exchange, type Sender } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
 import { problem, type Problem } from './problem.ts';
 import type { RefusalLog } from './refusal-log.ts';
+import { takeBearer } from './connection/bearer-subprotocol.ts';
 import { headProblem } from './connection/request-head.ts';
 import type { RequestMemory, Serving } from './body/request-memory.ts';
 import { send, type Recipient } from './send.ts';
@@ -91,6 +92,8 @@ export class App {
     if (info.kind === 'malformed') return refusal(problem('bad-request', info.detail));
     const malformed = headProblem(req, this.#dependencies.hosts);
     if (malformed !== undefined) return refusal(malformed);
+    const offer = upgrade === undefined ? undefined : takeBearer(req);
+    if (offer !== undefined) return refusal(problem('bad-request', offer));
 
     const sender = this.#dependencies.senderOf(req);
     const who = this.#authenticate(to, info, sender);

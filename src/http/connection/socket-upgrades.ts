@@ -5,6 +5,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { watchKeepAliveMs, watchSocketCloseMs } from '../../limits/watches.ts';
 import { problem, type Problem } from '../problem.ts';
 import { sendProblem, type Edge } from '../send.ts';
+import { besideBearer } from './bearer-subprotocol.ts';
 import { responseOn } from './socket-response.ts';
 
 /**
@@ -21,7 +22,8 @@ const serverOptions = {
   autoPong: false,
   /** The library's own timer: it only closes a connection with a peer that does not answer a close frame. */
   closeTimeout: watchSocketCloseMs,
-  handleProtocols: (offered: ReadonlySet<string>) => (offered.has(knownSubprotocol) ? knownSubprotocol : false),
+  handleProtocols: (offered: ReadonlySet<string>, req: IncomingMessage) =>
+    besideBearer(req) ?? (offered.has(knownSubprotocol) ? knownSubprotocol : false),
 } as const;
 
 /** Limits of client messages: a longer message is closed with 1009, more fragments of one with 1008. */

@@ -1,3 +1,4 @@
+import { withoutBearer } from '../connection/bearer-subprotocol.ts';
 import type { Clock } from '../../base/clock.ts';
 import { actorOf } from '../../command/subject.ts';
 import type { RouteEndpoint } from '../../plugin/api/endpoints.ts';
@@ -103,6 +104,6 @@ function queryOf(query: URLSearchParams): RouteRequest['query'] {
 
 /** Credentials are for the platform only: a plugin acts through its clients. */
 function headersOf({ req }: Exchange): RouteRequest['headers'] {
-  const { authorization: _authorization, cookie: _cookie, ...headers } = req.headers;
+  const { authorization: _authorization, cookie: _cookie, ...headers } = withoutBearer(req.headers);
   return headers;
 }

@@ -67,6 +67,14 @@ export const badHandshake: fc.Arbitrary<BadRequest> = fc.oneof(
   fc
     .constantFrom('none', 'Basic x', 'Bearer x')
     .map((authorization) => unopened("a socket's credentials", [401], { authorization })),
+  fc
+    .array(fc.constantFrom('eA', '', '!', 'eA=', 'IA', 'eB'), { minLength: 1, maxLength: 3 })
+    .chain((tokens) => fc.constantFrom('', ', x', ', x, y').map((others) => ({ tokens, others })))
+    .map(({ tokens, others }) => {
+      const offers = tokens.map((token) => `base64url.bearer.authorization.k8s.io.${token}`).join(', ');
+      const headers = [key, version, ...asking, `Sec-WebSocket-Protocol: ${offers}${others}`];
+      return unopened("a socket's tokens", [400, 401], { authorization: 'none', headers });
+    }),
   fc.constantFrom('OPTIONS', 'TRACE', 'PURGE').map((method) => unopened("a socket's method", [400, 405], { method })),
   fc.constant(
     unopened('a socket of another site', [403], { headers: [key, version, ...asking, 'Sec-Fetch-Site: cross-site'] }),
