@@ -13,6 +13,7 @@ import { eventStoreCreate } from './measures/eventstore/eventstore-create.ts';
 import { eventStoreReads } from './measures/eventstore/eventstore-reads.ts';
 import { generator } from './measures/generator.ts';
 import { getOne } from './measures/get-one.ts';
+import { getTls } from './measures/get-tls.ts';
 import { getWithRoles } from './measures/get-with-roles.ts';
 import { hostile } from './measures/hostile.ts';
 import { list100k } from './measures/list-100k.ts';
@@ -34,6 +35,7 @@ const measures: readonly Measure[] = [
   deletion,
   collect100k,
   getOne,
+  getTls,
   getWithRoles,
   create,
   update,

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 import { ResponseReader } from './response-reader.ts';
 import { compileRequest } from './template.ts';
@@ -90,9 +91,11 @@ class LoadRun {
   }
 
   #open(index: number): Promise<void> {
-    const { hostname, port } = new URL(this.#plan.url);
+    const { hostname, port, protocol } = new URL(this.#plan.url);
+    const isSecure = protocol === 'https:';
+    const target = { host: hostname, port: Number(port), noDelay: true };
     return new Promise((resolve, reject) => {
-      const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+      const socket = isSecure ? connectTls({ ...target, rejectUnauthorized: false }) : connect(target);
       const connection: Connection = { socket, index, k: this.#plan.firstOf?.[index] ?? 0, sentAt: 0, busy: false };
       this.#connections[index] = connection;
       const reader = new ResponseReader((status, bodyBytes) => {
@@ -101,7 +104,7 @@ class LoadRun {
       socket.on('data', (chunk: Buffer) => {
         reader.read(chunk);
       });
-      socket.once('connect', resolve).once('error', (error) => {
+      socket.once(isSecure ? 'secureConnect' : 'connect', resolve).once('error', (error: Error) => {
         reject(error);
         this.#fail?.(error);
       });

@@ -82,7 +82,7 @@ async function readyLine(child: ChildProcess): Promise<{ readonly url: string; r
     if (child.stdout === null) throw new Error('the server has no standard output');
     for await (const line of createInterface({ input: child.stdout })) {
       const found =
-        /^ledgerplane ready on (http:\S+) \((?:embedded log|EventStoreDB), (\d+) events, \d+ types\)$/u.exec(line);
+        /^ledgerplane ready on (https?:\S+) \((?:embedded log|EventStoreDB), (\d+) events, \d+ types\)$/u.exec(line);
       if (found !== null) return { url: found[1] ?? '', events: Number(found[2]) };
     }
   } finally {

@@ -1,0 +1,18 @@
+import { connect, type TLSSocket } from 'node:tls';
+
+/** Full handshakes over TLS 1.3, one after the other, without resumption: each connection is closed after its own. */
+export async function shakeHands(url: string, count: number): Promise<void> {
+  const { hostname, port } = new URL(url);
+  for (let made = 0; made < count; made += 1) {
+    await new Promise<void>((resolve, reject) => {
+      const socket: TLSSocket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false });
+      socket.once('secureConnect', () => {
+        if (socket.isSessionReused()) reject(new Error('a session was resumed'));
+        socket.destroy();
+      });
+      socket.once('error', reject).once('close', () => {
+        resolve();
+      });
+    });
+  }
+}
