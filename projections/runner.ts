@@ -122,7 +122,8 @@ export async function verifyCheckpoint(log: EventLog, fold: Fold): Promise<void>
   const event = await log.readAt(checkpoint.position);
   if (event?.id !== checkpoint.eventId) {
     throw new CheckpointMismatchError(
-      `they end at event ${checkpoint.eventId} at position ${checkpoint.position.toString()}, where the log has ${event?.id ?? 'none'}`,
+      `they end at event ${checkpoint.eventId} at position ${checkpoint.position.toString()}, where ` +
+        `the log has ${event?.id ?? 'none'}`,
     );
   }
 }

@@ -146,7 +146,10 @@ const read = (path) => readFileSync(join(root, path), 'utf8');
 function share(paths) {
   const lines = paths.flatMap((path) => read(path).split('\n'));
   const wide = lines.filter((line) => line.length > columnsMax);
-  return `${((wide.length * 100) / Math.max(lines.length, 1)).toFixed(1)} %, the longest ${Math.max(0, ...lines.map((line) => line.length))}`;
+  return (
+    `${((wide.length * 100) / Math.max(lines.length, 1)).toFixed(1)} %, the longest ` +
+    `${Math.max(0, ...lines.map((line) => line.length))}`
+  );
 }
 
 function fullestFolders(paths) {

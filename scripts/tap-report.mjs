@@ -2,8 +2,11 @@
  * Reads tap's stream line by line. A test point with a subtest only summarizes it, so the report counts points without
  * one (assertions), and points that fail without a failure inside: a crash, a time-out, a wrong plan.
  */
-const point =
-  /^(?<indent> *)(?<not>not )?ok (?<number>\d+)(?: - (?<name>.*?))?(?: # (?<directive>time=\S+|SKIP.*|TO[D]O.*))?(?<open> \{)?$/u;
+const directive = /(?: # (?<directive>time=\S+|SKIP.*|TO[D]O.*))?/u.source;
+const point = new RegExp(
+  `^(?<indent> *)(?<not>not )?ok (?<number>\\d+)(?: - (?<name>.*?))?${directive}(?<open> \\{)?$`,
+  'u',
+);
 const subtest = /^(?<indent> *)# Subtest(?:: (?<name>.*))?$/u;
 const emptyFile = /^1\.\.0(?: #.*)?$/u;
 

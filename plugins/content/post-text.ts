@@ -26,12 +26,12 @@ function wholeCharacters(text: string): number {
   return last >= 0xd800 && last <= 0xdbff ? text.length - 1 : text.length;
 }
 
+const unspaced = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}`;
+const word = new RegExp(`[${unspaced}]|[^\\s${unspaced}]+`, 'gu');
+
 /** Whole minutes, at least one for a non-empty text. In scripts without spaces each character counts as a word. */
 export function readingMinutesOf(content: string): number {
   let words = 0;
-  for (const _word of content.matchAll(
-    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[^\s\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]+/gu,
-  ))
-    words += 1;
+  for (const _word of content.matchAll(word)) words += 1;
   return Math.ceil(words / wordsPerMinute);
 }

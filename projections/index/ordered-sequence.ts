@@ -67,7 +67,8 @@ export class OrderedSequence {
     const { chunk: place, offset } = this.#view.find(this.#beforeProbe(posting, key));
     if (this.#state.chunks[place]?.ordinals[offset] !== posting)
       throw new Error(
-        `invariant broken: an order holds every key of its rows, ${JSON.stringify(key)} of ${this.#rows.name(posting & ordinalMask)} is missing`,
+        `invariant broken: an order holds every key of its rows, ${JSON.stringify(key)} of ` +
+          `${this.#rows.name(posting & ordinalMask)} is missing`,
       );
     const state = this.#written();
     const chunk = this.#own(place);

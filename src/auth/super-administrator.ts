@@ -142,7 +142,8 @@ async function ensureBinding(options: AdministratorOptions): Promise<readonly st
   return isHeld(options.permissions)
     ? []
     : [
-        `"${administrator}" is not a super administrator yet: "${bindingName}" or the user is being deleted; start again once the deletion is complete`,
+        `"${administrator}" is not a super administrator yet: "${bindingName}" or the user is being ` +
+          'deleted; start again once the deletion is complete',
       ];
 }
 

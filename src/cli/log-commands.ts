@@ -33,7 +33,9 @@ type CopyOptions = {
 type LogFlags = { readonly log?: string };
 
 const places =
-  '\nA log is embedded:<DATA_DIR>, embedded: alone for the DATA_DIR of the settings, or esdb://…\nPut an address with a password into LEDGERPLANE_COPY_FROM, LEDGERPLANE_COPY_TO or EVENT_LOG: other users can see the arguments of a command.';
+  '\nA log is embedded:<DATA_DIR>, embedded: alone for the DATA_DIR of the settings, or ' +
+  'esdb://…\nPut an address with a password into LEDGERPLANE_COPY_FROM, LEDGERPLANE_COPY_TO or ' +
+  'EVENT_LOG: other users can see the arguments of a command.';
 
 export function addLogCommands(
   program: Command,
@@ -86,7 +88,8 @@ function copyWish(
   ] as const) {
     if (value?.includes('@') === true)
       stderr.write(
-        `${option} has a password that other users of this machine can see: LEDGERPLANE_COPY_${option.slice(2).toUpperCase()} hides it\n`,
+        `${option} has a password that other users of this machine can see: ` +
+          `LEDGERPLANE_COPY_${option.slice(2).toUpperCase()} hides it\n`,
       );
   }
   const source = from ?? environment['LEDGERPLANE_COPY_FROM'];

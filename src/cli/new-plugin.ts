@@ -29,7 +29,8 @@ export function addNewPlugin(
 async function writePlugin(name: string, { folder, stderr }: CommandEnvironment, version: string): Promise<void> {
   if (!/^[a-z](?:[a-z0-9-]*[a-z0-9])?$/u.test(name) || name.length > nameLengthMax) {
     throw usageError(
-      `a plugin's name has at most ${String(nameLengthMax)} lowercase letters, digits and "-", begins with a letter and ends with a letter or digit`,
+      `a plugin's name has at most ${String(nameLengthMax)} lowercase letters, digits and "-", ` +
+        'begins with a letter and ends with a letter or digit',
     );
   }
   const target = join(folder, name);

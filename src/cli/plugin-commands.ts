@@ -168,7 +168,8 @@ function printState(done: string, plugin: Json, { output, stderr }: CommandEnvir
 function describe(plugin: Json): string {
   const version = versionOf(plugin);
   const reason = troubleOf(plugin);
-  return `${printable(phaseOf(plugin))}${version === '' ? '' : `, version ${printable(version)}`}${reason === '' ? '' : `: ${printable(reason)}`}`;
+  const versioned = version === '' ? '' : `, version ${printable(version)}`;
+  return `${printable(phaseOf(plugin))}${versioned}${reason === '' ? '' : `: ${printable(reason)}`}`;
 }
 
 function nameOf(plugin: Json): string {
@@ -215,8 +216,10 @@ function howItComesBack(name: string, connection: Connection): string {
   const path = objectPath(connection);
   const object = { apiVersion: path.slice(1, 3).join('/'), kind: 'Plugin', metadata: { name }, spec: {} };
   return (
-    `there is no plugin ${printable(name)} (404). To restore an uninstalled plugin that is bundled or in a plugin folder, create its object:\n` +
-    `POST /${path.join('/')} ${printable(JSON.stringify(object))}\nto install one from a package: ledgerplane plugin install <file>`
+    `there is no plugin ${printable(name)} (404). To restore an uninstalled plugin that is bundled ` +
+    'or in a plugin folder, create its object:\n' +
+    `POST /${path.join('/')} ${printable(JSON.stringify(object))}\nto install one from a package: ` +
+    'ledgerplane plugin install <file>'
   );
 }
 

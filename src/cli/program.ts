@@ -127,7 +127,8 @@ function addCommands(program: Command, surroundings: CommandEnvironment, result:
     .option('--as <user>', 'ask about another user')
     .addHelpText(
       'after',
-      '\n<resource> is <plural>, <plural>.<group>, either with /<name>, or a path that begins with "/".\nIt exits with 0 for yes and 1 for no.',
+      '\n<resource> is <plural>, <plural>.<group>, either with /<name>, or a path that begins with ' +
+        '"/".\nIt exits with 0 for yes and 1 for no.',
     )
     .action(async (verb: string, resource: string, options: CanIOptions) => {
       result.exitCode = (await (await import('./can-i.ts')).canI(verb, resource, options, surroundings)) ? 0 : 1;

@@ -25,7 +25,8 @@ export function reviewTarget(verb: string, words: string, { name, subresource }:
   const { resource = '', group = '', named } = wordsOf.exec(words)?.groups ?? {};
   if (resource === '')
     throw usageError(
-      `${JSON.stringify(words)} is not a resource: write <plural>, <plural>.<group>, either with /<name>, or a path that begins with "/"`,
+      `${JSON.stringify(words)} is not a resource: write <plural>, <plural>.<group>, either with ` +
+        '/<name>, or a path that begins with "/"',
     );
   if (named !== undefined && name !== undefined)
     throw usageError('the name is given twice: after the "/" and with --name');

@@ -27,7 +27,8 @@ export function identityProblem(
 export function stalePrecondition(type: ResourceType, name: string): Refused {
   return refuse(
     'stale-version',
-    `Operation cannot be fulfilled on ${type.plural}${dotted(type.group)} "${name}": the object has been modified; please apply your changes to the latest version and try again`,
+    `Operation cannot be fulfilled on ${type.plural}${dotted(type.group)} "${name}": the object has ` +
+      'been modified; please apply your changes to the latest version and try again',
   );
 }
 
@@ -35,7 +36,8 @@ export function uidConflict(type: ResourceType, uid: string, object: ResourceObj
   const { name, uid: current } = object.metadata;
   return refuse(
     'stale-version',
-    `Operation cannot be fulfilled on ${type.plural}${dotted(type.group)} "${name}": Precondition failed: UID in precondition: ${uid}, UID in object: ${current}`,
+    `Operation cannot be fulfilled on ${type.plural}${dotted(type.group)} "${name}": Precondition ` +
+      `failed: UID in precondition: ${uid}, UID in object: ${current}`,
   );
 }
 

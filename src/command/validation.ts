@@ -75,7 +75,9 @@ export function finalizerViolations(current: ResourceObject, draft: Draft): read
   return [
     {
       pointer: '/metadata/finalizers',
-      detail: `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`,
+      detail:
+        'no new finalizers can be added if the object is being deleted, found new ' +
+        `finalizers ${JSON.stringify(added)}`,
     },
   ];
 }

@@ -16,5 +16,8 @@ export function eventStorePrefixProblem(text: string): string | undefined {
   if (text.length > eventStorePrefixLengthMax)
     return `must be at most ${eventStorePrefixLengthMax.toString()} characters, is ${text.length.toString()}`;
   if (text.length > 1 && prefix.test(text)) return undefined;
-  return `must begin with a letter or a digit, end with - and contain only letters, digits, . _ and -, is ${JSON.stringify(text)}`;
+  return (
+    'must begin with a letter or a digit, end with - and contain only letters, digits, . _ ' +
+    `and -, is ${JSON.stringify(text)}`
+  );
 }

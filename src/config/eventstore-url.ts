@@ -186,7 +186,8 @@ function numbersOf(options: ReadonlyMap<string, string>): EventStoreUrl['numbers
     if (value !== or && !(value >= min && value <= numberMax)) {
       const except = or === undefined ? '' : `, or ${or.toString()}`;
       throw new UrlProblem(
-        `has the option ${name}, which must be a whole number from ${min.toString()} to ${numberMax.toString()}${except}`,
+        `has the option ${name}, which must be a whole number from ${min.toString()} to ` +
+          `${numberMax.toString()}${except}`,
       );
     }
     numbers[name] = value;

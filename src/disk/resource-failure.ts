@@ -31,6 +31,7 @@ export function resourceFailure(error: unknown): ResourceError | undefined {
 }
 
 export function descriptorError(what: string, cause?: unknown): ResourceError {
-  const advice = `raise the limit of open files of the process to ${String(descriptorsMin)} or more (ulimit -n, LimitNOFILE=)`;
+  const advice =
+    `raise the limit of open files of the process to ${String(descriptorsMin)} ` + 'or more (ulimit -n, LimitNOFILE=)';
   return new ResourceError(`the process cannot open enough files: ${what}; ${advice}`, cause);
 }

@@ -10,7 +10,9 @@ import { ResourceError } from './resource-failure.ts';
 export function refuseFullDisk(dir: string): void {
   const { freeBytes } = diskSpaceNow(existing(dir));
   if (freeBytes >= diskStartBytesMin) return;
-  const words = `the disk of ${dir} is full: ${showByteCount(freeBytes)} are free, ${showByteCount(diskStartBytesMin)} are needed`;
+  const words =
+    `the disk of ${dir} is full: ${showByteCount(freeBytes)} are free, ` +
+    `${showByteCount(diskStartBytesMin)} are needed`;
   throw new ResourceError(`${words}; free space on that disk or enlarge it, and start again`);
 }
 

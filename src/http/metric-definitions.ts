@@ -211,7 +211,9 @@ function defineEventLoop(source: EventLoopSource, { Counter, Gauge, registers }:
   });
   new Counter({
     name: 'ledgerplane_event_loop_held_total',
-    help: 'Number of times the event loop was blocked for more than half a second, by plugin; without a plugin, by the platform.',
+    help:
+      'Number of times the event loop was blocked for more than half a second, by plugin; ' +
+      'without a plugin, by the platform.',
     labelNames: ['plugin'],
     registers,
     collect() {

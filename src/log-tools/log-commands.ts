@@ -44,7 +44,8 @@ export const logCommands: LogCommands = {
       });
       const { events, logId, epoch, written } = copied;
       surroundings.output.write(
-        `${target.shown} ${written ? 'is now' : 'was already'} a complete copy of ${source.shown}: ${events.toString()} events, log ${logId}, epoch ${epoch.toString()}\n`,
+        `${target.shown} ${written ? 'is now' : 'was already'} a complete copy of ${source.shown}: ` +
+          `${events.toString()} events, log ${logId}, epoch ${epoch.toString()}\n`,
       );
     });
   },
@@ -135,7 +136,8 @@ async function withLogs(
         // An available log is reported only after an outage.
         if (!state.reachable || away)
           surroundings.stderr.write(
-            `${place.shown}: ${state.reachable ? 'answers again' : `does not answer: ${withoutCredentials(state.reason, places)}`}\n`,
+            `${place.shown}: ` +
+              `${state.reachable ? 'answers again' : `does not answer: ${withoutCredentials(state.reason, places)}`}\n`,
           );
         away = !state.reachable;
       },

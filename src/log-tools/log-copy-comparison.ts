@@ -38,7 +38,8 @@ function assertSame(original: RecordedEvent | undefined, copied: RecordedEvent):
   if (difference === undefined) return;
   throw new LogCopyError(
     'failed',
-    `the target differs from the source: ${describeEvent(original)} of the source is ${describeEvent(copied)} in the target, which differs in ${difference}; empty the target and copy again`,
+    `the target differs from the source: ${describeEvent(original)} of the source is ` +
+      `${describeEvent(copied)} in the target, which differs in ${difference}; empty the target and copy again`,
   );
 }
 

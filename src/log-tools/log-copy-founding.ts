@@ -50,7 +50,8 @@ export async function targetFounding(target: EventLog, source: Founding): Promis
   if (copyOf.logId !== source.logId || copyOf.epoch !== source.epoch) {
     throw new LogCopyError(
       'refused',
-      `the target is not empty: it is a copy of the log ${copyOf.logId} (epoch ${copyOf.epoch.toString()}), but the source is ${source.logId} (epoch ${source.epoch.toString()})`,
+      `the target is not empty: it is a copy of the log ${copyOf.logId} (epoch ` +
+        `${copyOf.epoch.toString()}), but the source is ${source.logId} (epoch ${source.epoch.toString()})`,
     );
   }
   return founding;

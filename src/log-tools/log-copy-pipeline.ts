@@ -146,7 +146,8 @@ export class CopyPipeline {
       if (answer.reason === 'conflict')
         throw new LogCopyError(
           'failed',
-          `${describeEvent(event)} of the source cannot be appended: the target's stream ends at ${answer.actual.toString()}`,
+          `${describeEvent(event)} of the source cannot be appended: the target's stream ends ` +
+            `at ${answer.actual.toString()}`,
         );
       for (const later of rest.slice(1)) this.#sent.push({ event: later, outcome: Promise.resolve(answer) });
       this.#bytes = rest.reduce((sum, { data, metadata }) => sum + data.length + metadata.length, 0);
@@ -159,7 +160,8 @@ export class CopyPipeline {
 function overtaken(event: RecordedEvent): LogCopyError {
   return new LogCopyError(
     'failed',
-    `the target took later events before ${describeEvent(event)} of the source, so it has lost the order: empty the target and copy again with --in-flight 1`,
+    `the target took later events before ${describeEvent(event)} of the source, so it has lost the ` +
+      'order: empty the target and copy again with --in-flight 1',
   );
 }
 
@@ -168,7 +170,8 @@ function rejected(event: RecordedEvent, cause: unknown): unknown {
   if (cause instanceof LogRefusedError) return cause;
   return new LogCopyError(
     'failed',
-    `the target does not take ${describeEvent(event)} of the source: ${cause instanceof Error ? cause.message : String(cause)}`,
+    `the target does not take ${describeEvent(event)} of the source: ` +
+      (cause instanceof Error ? cause.message : String(cause)),
     { cause },
   );
 }

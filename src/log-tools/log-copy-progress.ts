@@ -67,7 +67,10 @@ function lineOf({ what, total, events, startedMs }: Stage, now: number): string 
   const rate = `${grouped(Math.round(perSecond))} events/s`;
   if (total === undefined) return `${what}: ${grouped(events)} events, ${rate}`;
   const percent = total === 0 ? 100 : Math.floor((events / total) * 100);
-  return `${what}: ${grouped(events)} of ${grouped(total)} events (${percent.toString()} %), ${rate}, ${span((total - events) / perSecond)} left`;
+  return (
+    `${what}: ${grouped(events)} of ${grouped(total)} events (${percent.toString()} %), ` +
+    `${rate}, ${span((total - events) / perSecond)} left`
+  );
 }
 
 function doneLine({ what, events, startedMs }: Stage, now: number): string {

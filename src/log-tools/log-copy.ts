@@ -63,7 +63,8 @@ function finishedAlready({ logId, epoch, copied }: Founding, events: number): Co
   if (copied === events) return { logId, epoch, events, written: false };
   throw new LogCopyError(
     'refused',
-    `the target is a finished copy of this source when it had ${String(copied)} events; it has ${events.toString()} now: copy it into an empty log`,
+    `the target is a finished copy of this source when it had ${String(copied)} events; it has ` +
+      `${events.toString()} now: copy it into an empty log`,
   );
 }
 
@@ -95,7 +96,8 @@ async function assertNotGrown(context: CopyContext, { head }: CopySource, kind: 
   if ((await retryRead(context, () => context.source.head())) === head) return;
   throw new LogCopyError(
     kind,
-    `the source has grown, so a server is running on it: stop all servers and copy again${kind === 'failed' ? '; the events in the target are kept' : ''}`,
+    'the source has grown, so a server is running on it: stop all servers and copy ' +
+      `again${kind === 'failed' ? '; the events in the target are kept' : ''}`,
   );
 }
 
@@ -140,7 +142,8 @@ function watchStandstill(
       ending.abort(
         new LogCopyError(
           'failed',
-          `no progress for ${String(logCopyStallMs / 1_000)} s: run the same command again when both logs answer to resume`,
+          `no progress for ${String(logCopyStallMs / 1_000)} s: run the same command again ` +
+            'when both logs answer to resume',
         ),
       );
       return;

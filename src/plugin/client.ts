@@ -94,7 +94,9 @@ export function authorizePlugin(registry: TypeRegistry, plugin: string): ClientB
     if (registry.byPath(group, version, resource)?.type.plugin === plugin) return { allowed: true };
     return {
       allowed: false,
-      reason: `forbidden: the plugin ${plugin} cannot ${verb} ${resource} in API group ${JSON.stringify(group)}: the type belongs to another plugin`,
+      reason:
+        `forbidden: the plugin ${plugin} cannot ${verb} ${resource} in API group ` +
+        `${JSON.stringify(group)}: the type belongs to another plugin`,
     };
   };
 }

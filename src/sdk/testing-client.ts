@@ -53,7 +53,7 @@ function httpClient(send: TestFetch): Client {
       await answer.body?.cancel();
       return undefined;
     },
-    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the author knows the type of the list
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the author names the type
     list: async <T>(type: TypeName, query: ClientListQuery = {}) => {
       const { items, total, metadata } = await decoded<{
         readonly items: readonly T[];

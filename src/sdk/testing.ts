@@ -220,7 +220,8 @@ async function settled(reconcilers: RunningServer['reconcilers'], limitMs: numbe
       );
       if (outcome === 'over')
         throw new Error(
-          `the reconcilers did not become idle within ${String(limitMs)} ms${failing.length === 0 ? '' : `: ${failing.join('; ')}`}`,
+          `the reconcilers did not become idle within ${String(limitMs)} ` +
+            `ms${failing.length === 0 ? '' : `: ${failing.join('; ')}`}`,
         );
       if (failing.length === 0 && steps() === before) return;
       if (failing.length > 0) await delay(systemClock, lookMs);

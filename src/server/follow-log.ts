@@ -168,7 +168,10 @@ function operatorError(error: unknown, { dataDir }: Config): unknown {
 
 function adviceOn(error: unknown, tablesDir: string): string | undefined {
   if (error instanceof LogRefusedError)
-    return '; check the user, the password and tls= of EVENT_LOG (with tls=false neither user nor password is sent), and the permissions of that user';
+    return (
+      '; check the user, the password and tls= of EVENT_LOG (with tls=false neither user nor ' +
+      'password is sent), and the permissions of that user'
+    );
   if (exchangeErrors.some((kind) => error instanceof kind)) return `; ${afterExchange(tablesDir)}`;
   if (error instanceof NewerEventError) return '; start the version of this program that wrote it, or a later version';
   if (error instanceof LogCorruptError) return '; restore the log from a backup, then run ledgerplane log new-epoch';
@@ -177,5 +180,8 @@ function adviceOn(error: unknown, tablesDir: string): string | undefined {
 
 /** The new epoch comes first: rebuilt read models do not know of the restore, and clients would miss changes. */
 function afterExchange(tablesDir: string): string {
-  return `after a restore stop all nodes and run ledgerplane log new-epoch; if the log was replaced on purpose, remove ${tablesDir}: the read models are rebuilt from the log`;
+  return (
+    'after a restore stop all nodes and run ledgerplane log new-epoch; if the log was replaced ' +
+    `on purpose, remove ${tablesDir}: the read models are rebuilt from the log`
+  );
 }

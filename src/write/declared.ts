@@ -31,7 +31,9 @@ export function isStillDecidedBy(
 
 function otherwise({ plural, group }: ResourceType, last: Declaration, here: Declaration): Refusal {
   const name = group === '' ? plural : `${plural}.${group}`;
-  const detail = `${name} is declared by ${describeDeclaration(last)}, and this server has ${describeDeclaration(here)}. It accepts no writes of ${plural} until both are the same`;
+  const detail =
+    `${name} is declared by ${describeDeclaration(last)}, and this server has ` +
+    `${describeDeclaration(here)}. It accepts no writes of ${plural} until both are the same`;
   return {
     ok: false,
     rejection: { reason: 'unavailable', detail, retryAfterSeconds: otherDeclarationRetrySeconds, lasts: true },

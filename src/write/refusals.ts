@@ -66,7 +66,9 @@ export function refuseTaken(
   rules: Pick<WriteRules, 'mayName'>,
 ): Refusal {
   const name = holder.slice(holder.lastIndexOf('/') + 1);
-  const detail = `${value.index} must be unique among ${type.plural}: ${rules.mayName(subject, type, name) ? JSON.stringify(name) : 'another object'} has this value`;
+  const detail =
+    `${value.index} must be unique among ${type.plural}: ` +
+    `${rules.mayName(subject, type, name) ? JSON.stringify(name) : 'another object'} has this value`;
   return {
     ok: false,
     rejection: {

@@ -82,8 +82,13 @@ export function refusalOf(subject: Subject, request: ApiRequest): string {
   if (request.kind === 'non-resource')
     return `forbidden: ${who} cannot ${request.verb} path ${JSON.stringify(request.path)}`;
   const resource = request.subresource === undefined ? request.resource : `${request.resource}/${request.subresource}`;
-  const object = `${request.resource}${request.group === '' ? '' : `.${request.group}`}${request.name === undefined ? '' : ` ${JSON.stringify(request.name)}`}`;
-  return `${object} is forbidden: ${who} cannot ${request.verb} resource ${JSON.stringify(resource)} in API group ${JSON.stringify(request.group)}`;
+  const group = request.group === '' ? '' : `.${request.group}`;
+  const name = request.name === undefined ? '' : ` ${JSON.stringify(request.name)}`;
+  const object = `${request.resource}${group}${name}`;
+  return (
+    `${object} is forbidden: ${who} cannot ${request.verb} resource ` +
+    `${JSON.stringify(resource)} in API group ${JSON.stringify(request.group)}`
+  );
 }
 
 /** A limited token can lack a right that its user has. */

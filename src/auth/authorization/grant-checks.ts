@@ -129,7 +129,8 @@ function roleBeyond(change: DecidedChange, after: ResourceObject, { roles }: Rig
 function forbidden({ type, subject, before, after }: DecidedChange, why: string): Refused {
   return refuse(
     'forbidden',
-    `${type.key} ${JSON.stringify((after ?? before)?.metadata.name ?? '')} is forbidden: User ${JSON.stringify(actorOf(subject))} ${why}`,
+    `${type.key} ${JSON.stringify((after ?? before)?.metadata.name ?? '')} is forbidden: User ` +
+      `${JSON.stringify(actorOf(subject))} ${why}`,
   );
 }
 

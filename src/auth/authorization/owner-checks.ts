@@ -84,6 +84,7 @@ function checkBlockingRights(
   const right = `cannot update the finalizers of ${kind} ${JSON.stringify(name)} of ${apiVersion}`;
   return refuse(
     'forbidden',
-    `User ${JSON.stringify(actorOf(subject))} ${right}: no such type is registered, so only a super administrator may set blockOwnerDeletion`,
+    `User ${JSON.stringify(actorOf(subject))} ${right}: no such type is registered, so only a super ` +
+      'administrator may set blockOwnerDeletion',
   );
 }

@@ -28,7 +28,9 @@ export const userType: TypeDeclaration<never> = {
             maxLength: passwordLengthMax,
             pattern: '^[^\\u0000-\\u001f\\u007f]*$',
             writeOnly: true,
-            description: `At least ${String(passwordLengthMin)} characters, and not a common password. Never shown; unchanged when left out.`,
+            description:
+              `At least ${String(passwordLengthMin)} characters, and not a common ` +
+              'password. Never shown; unchanged when left out.',
           },
         },
       },

@@ -33,7 +33,8 @@ export async function readUpload(req: IncomingMessage, rules: UploadRules): Prom
   if (contentType?.split(';', 1)[0]?.trim().toLowerCase() !== 'multipart/form-data') {
     return refused(
       'unsupported-media-type',
-      `the body must be multipart/form-data with the file in its field ${JSON.stringify(rules.field)}, is ${JSON.stringify(contentType ?? 'without a Content-Type')}`,
+      'the body must be multipart/form-data with the file in its field ' +
+        `${JSON.stringify(rules.field)}, is ${JSON.stringify(contentType ?? 'without a Content-Type')}`,
     );
   }
   const encoding = headerOf(req, 'content-encoding');
@@ -179,7 +180,9 @@ function tooLarge({ bytesMax }: UploadRules): Body<never> {
 
 /** Closes the connection with the response: the rest of the body is not read. */
 function stalled(): Body<never> {
-  const detail = `the upload is too slow: it needs at least ${String(uploadLookBytesMin)} bytes every ${String(uploadLookMs / 1_000)} s`;
+  const detail =
+    `the upload is too slow: it needs at least ${String(uploadLookBytesMin)} bytes ` +
+    `every ${String(uploadLookMs / 1_000)} s`;
   return { ok: false, problem: problem('request-timeout', detail, { headers: ['Connection', 'close'] }) };
 }
 

@@ -170,7 +170,10 @@ class Reviewer {
   #explained({ role, rule }: Grant): string {
     const rules = this.#dependencies.permissions.role(role)?.rules ?? [];
     const place = rules.findIndex((each) => each === rule || deepEqual(each, rule));
-    return `allowed by ${place === -1 ? 'a rule' : `rule ${String(place + 1)}`} of role ${JSON.stringify(role)}: ${JSON.stringify(shownRule(rule))}`;
+    return (
+      `allowed by ${place === -1 ? 'a rule' : `rule ${String(place + 1)}`} of role ` +
+      `${JSON.stringify(role)}: ${JSON.stringify(shownRule(rule))}`
+    );
   }
 
   #refusal(subject: Subject): string {
@@ -179,7 +182,10 @@ class Reviewer {
     const roles = [...permissions.rightsOf(subject).roles].sort();
     if (roles.length === 0) return 'the subject has no roles';
     const more = roles.length - reviewedRolesShownMax;
-    return `no rule of the roles ${roles.slice(0, reviewedRolesShownMax).join(', ')}${more > 0 ? ` and ${String(more)} more` : ''} allows it`;
+    return (
+      'no rule of the roles ' +
+      `${roles.slice(0, reviewedRolesShownMax).join(', ')}${more > 0 ? ` and ${String(more)} more` : ''} allows it`
+    );
   }
 }
 

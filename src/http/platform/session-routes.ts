@@ -199,7 +199,8 @@ async function readCredentials(exchange: Exchange): Promise<Credentials> {
 function bounded(username: string, password: string): Credentials {
   if (username.length <= nameLengthMax && password.length <= passwordLengthMax * 2)
     return { ok: true, username, password };
-  const detail = `a username has at most ${String(nameLengthMax)} characters and a password at most ${String(passwordLengthMax)}`;
+  const detail =
+    `a username has at most ${String(nameLengthMax)} characters and a password at most ` + String(passwordLengthMax);
   return { ok: false, answer: refusal(problem('bad-request', detail)) };
 }
 

@@ -117,7 +117,8 @@ function propagationOf(policy: Json): Decoded<Propagation | undefined> {
         ok: false,
         problem: unsupported(
           'propagationPolicy',
-          `must be Orphan, Background or Foreground, is ${shown(typeof policy === 'string' ? policy : JSON.stringify(policy))}`,
+          'must be Orphan, Background or Foreground, is ' +
+            shown(typeof policy === 'string' ? policy : JSON.stringify(policy)),
         ),
       };
   }

@@ -86,7 +86,8 @@ export async function staleness(
     return refusal(
       problem(
         'expired',
-        `the state at ${notBefore.toString()} is not available; the current position is ${reader.position().toString()}`,
+        `the state at ${notBefore.toString()} is not available; the current position is ` +
+          reader.position().toString(),
       ),
     );
   }

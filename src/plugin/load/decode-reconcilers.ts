@@ -78,7 +78,8 @@ function decodeName(
     !/^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?$/u.test(name)
   ) {
     problems.push(
-      `${at}.name: must be at most ${String(reconcilerNameLengthMax)} letters, digits, dots, dashes and underscores, the first and last a letter or digit`,
+      `${at}.name: must be at most ${String(reconcilerNameLengthMax)} letters, digits, dots, dashes ` +
+        'and underscores, the first and last a letter or digit',
     );
     return undefined;
   }

@@ -60,7 +60,9 @@ export async function loadModule(
       return {
         ok: false,
         reason: 'ModuleFailed',
-        message: `its module failed: ${withoutFolder(describe(outcome.error), folder)}${await thrownPlace(outcome.error, { folder, main: path })}`,
+        message:
+          `its module failed: ${withoutFolder(describe(outcome.error), folder)}` +
+          (await thrownPlace(outcome.error, { folder, main: path })),
       };
   }
 }

@@ -55,13 +55,17 @@ export async function findFatal({ path, name, domain }: TrialRequest, clock: Clo
 
 const late: Failure = {
   reason: 'StartTimeout',
-  message: `its module did not load within ${String(pluginStartMs / 1_000)} s: it loops or waits for an event that does not occur`,
+  message:
+    `its module did not load within ${String(pluginStartMs / 1_000)} s: it loops or waits ` +
+    'for an event that does not occur',
 };
 
 /** V8 aborts a process with an exhausted heap. */
 const aborts: Failure = {
   reason: 'ModuleFailed',
-  message: `its module aborts the process while it loads: it may need more than ${String(trialHeapMebibytesMax)} MiB of memory`,
+  message:
+    'its module aborts the process while it loads: it may need more than ' +
+    `${String(trialHeapMebibytesMax)} MiB of memory`,
 };
 
 function exits(how: string): Failure {

@@ -136,7 +136,8 @@ function specProblems(document: JsonObject): readonly string[] {
   if (!isObject(spec)) {
     const near = spec === undefined ? nearWord('spec', Object.keys(document)) : undefined;
     return [
-      `spec: must be an object, is ${shortJson(spec)}${near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`}`,
+      'spec: must be an object, is ' +
+        `${shortJson(spec)}${near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`}`,
     ];
   }
   const broken = specRules.filter(([member, holds]) => {
@@ -161,7 +162,8 @@ function objectProblems(document: JsonObject, reported: ReadonlySet<string>): re
     .filter(({ pointer }) => !reported.has(pointer.split('/')[2] ?? ''))
     .map(
       ({ pointer, detail }) =>
-        `${pointer.slice(1).replaceAll('/', '.')}: ${detail}${detail.startsWith('must') ? foundAt(document, pointer) : ''}`,
+        `${pointer.slice(1).replaceAll('/', '.')}: ` +
+        `${detail}${detail.startsWith('must') ? foundAt(document, pointer) : ''}`,
     );
 }
 

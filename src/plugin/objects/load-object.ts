@@ -4,7 +4,7 @@ import { jsonDepthMax } from '../../limits/requests.ts';
 import type { JsonObject } from '../../resource/object/object.ts';
 
 /** Stored JSON with the author's TypeScript type: the type's schema guarantees it. */
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the author names the type; nothing here could infer it
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the author names the type
 export function asPluginObject<T>(bytes: Uint8Array): T {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')) as T;
 }

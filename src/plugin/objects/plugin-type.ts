@@ -84,7 +84,8 @@ const statusSchema = {
     progress: { type: 'integer', minimum: 0, maximum: 100, description: 'Progress of its index builds, in percent.' },
     applied: {
       description:
-        'The objects created from its files; removed when a later version no longer declares them, or at uninstallation.',
+        'The objects created from its files; removed when a later version no longer ' +
+        'declares them, or at uninstallation.',
       type: 'array',
       items: {
         type: 'object',

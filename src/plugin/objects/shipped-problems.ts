@@ -45,7 +45,8 @@ function missingType({ file, apiVersion, kind }: ShippedObject, types: readonly 
   return near.length === 0
     ? []
     : [
-        `${file}: the type ${kind} of ${apiVersion} does not exist; the plugin has ${near.map((type) => `${type.kind} of ${type.apiVersion}`).join(', ')}`,
+        `${file}: the type ${kind} of ${apiVersion} does not exist; the plugin has ` +
+          near.map((type) => `${type.kind} of ${type.apiVersion}`).join(', '),
       ];
 }
 
@@ -62,6 +63,7 @@ async function problemsOf(
   if (rejection?.reason !== 'invalid') return [];
   return rejection.violations.map(({ pointer, detail }) => {
     const found = detail.startsWith('must') ? valueAt(object, pointer) : undefined;
-    return `${file}: ${kind} ${name}: ${pointer === '' ? '' : `${pointer.slice(1).replaceAll('/', '.')} `}${detail}${found === undefined ? '' : `, is ${shortJson(found)}`}`;
+    const member = pointer === '' ? '' : `${pointer.slice(1).replaceAll('/', '.')} `;
+    return `${file}: ${kind} ${name}: ${member}${detail}${found === undefined ? '' : `, is ${shortJson(found)}`}`;
   });
 }

@@ -250,8 +250,14 @@ function presentWords(name: string, object: JsonObject): string {
   if (isObject(metadata) && metadata['deletionTimestamp'] !== undefined)
     return `the plugin ${name} is being uninstalled`;
   if (packageOf(object) !== undefined)
-    return `the plugin ${name} is already installed: "ledgerplane plugin upgrade ${name} <file>" replaces it with another version`;
-  return `the plugin ${name} was not installed from a package, and its folder is missing: restore the folder, or uninstall it first ("ledgerplane plugin uninstall ${name}") and then install it`;
+    return (
+      `the plugin ${name} is already installed: "ledgerplane plugin upgrade ${name} <file>" ` +
+      'replaces it with another version'
+    );
+  return (
+    `the plugin ${name} was not installed from a package, and its folder is missing: restore ` +
+    `the folder, or uninstall it first ("ledgerplane plugin uninstall ${name}") and then install it`
+  );
 }
 
 function notWritten({ rejection, detail }: Extract<Applied, { ok: false }>): Refused {

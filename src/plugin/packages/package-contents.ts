@@ -79,7 +79,8 @@ export class PackageContents {
     }
     if (there.path !== path)
       throw new ArchiveRefused(
-        `${shown(name)} and ${shown(there.path)} are the same path on file systems that ignore case or Unicode normalization`,
+        `${shown(name)} and ${shown(there.path)} are the same path on file systems that ignore ` +
+          'case or Unicode normalization',
       );
     if (there.kind !== kind) throw new ArchiveRefused(`${shown(path)} is both a file and a folder`);
     if (isImplied) return;

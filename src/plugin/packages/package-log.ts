@@ -73,7 +73,8 @@ export class PackageLog {
     for (let lookUps = 0; chunks.length < count; lookUps += 1) {
       if (lookUps >= packageLookUpsMax)
         throw new PackageUnreadableError(
-          `the package ${digest} is incomplete in the event log: it has ${String(chunks.length)} of ${String(count)} chunks`,
+          `the package ${digest} is incomplete in the event log: it has ` +
+            `${String(chunks.length)} of ${String(count)} chunks`,
         );
       if (lookUps > 0) await delay(this.#dependencies.clock, packageLookUpMs);
       signal?.throwIfAborted();

@@ -22,7 +22,8 @@ export function bindFields(
     if (requirement.operator === '^=' && index.type !== 'string') {
       return {
         ok: false,
-        problem: `fieldSelector: "^=" compares texts, and the values of ${JSON.stringify(index.name)} are ${index.type}s`,
+        problem:
+          'fieldSelector: "^=" compares texts, and the values of ' + `${JSON.stringify(index.name)} are ${index.type}s`,
       };
     }
     bound.push(bind(requirement, place, index));
@@ -108,7 +109,10 @@ function keyOf(index: number, direction: SortKey['direction'], place: SortKey['n
 }
 
 function noIndex(field: string, indexes: readonly IndexDefinition[]): string {
-  return `${JSON.stringify(shown(field))} has no index; the indexed fields are ${indexes.map((each) => each.name).join(', ')}`;
+  return (
+    `${JSON.stringify(shown(field))} has no index; the indexed fields are ` +
+    indexes.map((each) => each.name).join(', ')
+  );
 }
 
 /** A field as shown: long input is truncated. */

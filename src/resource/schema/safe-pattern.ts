@@ -18,7 +18,8 @@ export function patternProblem(pattern: string): string | undefined {
   const parsed: Node = { kind: 'group', alternatives: new PatternParser(pattern).alternatives() };
   return isSafe(parsed)
     ? undefined
-    : 'repeats a group that itself repeats, which can take exponential time; begin the group with a separator its other parts cannot match';
+    : 'repeats a group that itself repeats, which can take exponential time; begin the group with a ' +
+        'separator its other parts cannot match';
 }
 
 function isSafe(node: Node): boolean {

@@ -48,7 +48,8 @@ function referenceProblems(root: Schema, { $ref }: Schema, at: string): readonly
   const parent = $ref.slice(1, $ref.lastIndexOf('/'));
   const beside = valueAt(root, parent);
   return [
-    `${at}$ref: ${JSON.stringify($ref)} does not resolve within the schema${isObject(beside) ? otherWords($ref.slice($ref.lastIndexOf('/') + 1), Object.keys(beside)) : ''}`,
+    `${at}$ref: ${JSON.stringify($ref)} does not resolve within the ` +
+      `schema${isObject(beside) ? otherWords($ref.slice($ref.lastIndexOf('/') + 1), Object.keys(beside)) : ''}`,
   ];
 }
 

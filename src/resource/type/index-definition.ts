@@ -44,7 +44,8 @@ export function defineIndexes(specs: unknown): DefinedIndexes {
     return {
       ok: false,
       problems: [
-        `indexes: a type has at most ${String(indexesPerTypeMax)} with the ${String(defaultSpecs.length)} default ones, ${String(raw.length)} are declared`,
+        `indexes: a type has at most ${String(indexesPerTypeMax)} with the ` +
+          `${String(defaultSpecs.length)} default ones, ${String(raw.length)} are declared`,
       ],
     };
   }

@@ -25,7 +25,10 @@ export function subdomainProblem(value: string): string | undefined {
   if (value.length > nameLengthMax)
     return `must be at most ${String(nameLengthMax)} characters, is ${String(value.length)}`;
   if (!subdomain.test(value))
-    return 'must be a DNS subdomain: lowercase letters, digits, "-" and ".", each part starting and ending with a letter or digit';
+    return (
+      'must be a DNS subdomain: lowercase letters, digits, "-" and ".", each part starting and ' +
+      'ending with a letter or digit'
+    );
   return undefined;
 }
 

@@ -48,7 +48,8 @@ export function composeUniqueness(core: Core): UniqueIndexes {
       subscriptions.push(
         models.declarations.onLate(({ type, ...late }) => {
           log.warn(
-            "an object was written by an older declaration, after an index had become unique: its value may be another one's too",
+            'an object was written by an older declaration, after an index had become unique: its ' +
+              "value may be another one's too",
             { type, ...late },
           );
         }),
@@ -110,7 +111,8 @@ function createUniqueness(core: Core, teller: StepReporter): Uniqueness {
     onDuplicates: ({ type: { key, plugin }, duplicates, duplicateCount: count }) => {
       if (count > 0)
         log.warn(
-          'objects have a value of a unique index that another one has: their writes are refused until they have another',
+          'objects have a value of a unique index that another one has: their writes are ' +
+            'refused until they have another',
           { type: key, plugin, count, first: duplicates[0] },
         );
     },
