@@ -166,7 +166,7 @@ function printTable(paths) {
   const texts = paths.filter((path) => !excluded.test(path)).flatMap((path) => textsOf(path, read(path)));
   const code = paths.filter(isCode);
   const shipped = code.filter((path) => production.test(path));
-  console.log('| | here | wanted |\n|---|---|---|');
+  console.log('| measure | here | wanted |\n| --- | --- | --- |');
   console.log(`| lines over ${columnsMax} columns in production code | ${share(shipped)} | 0 |`);
   console.log(`| the same in tests | ${share(code.filter((path) => path.startsWith('test/')))} | 0 |`);
   console.log(
@@ -177,7 +177,7 @@ function printTable(paths) {
     const sum = count(texts.filter((text) => text.kind === kind));
     words.forEach(({ name, perThousandMax }, index) => {
       console.log(
-        `| “${name}” in 1,000 words of ${kind}s | ${rate(sum.matches[index], sum.words)} | ${perThousandMax} |`,
+        `| \`${name}\` in 1,000 words of ${kind}s | ${rate(sum.matches[index], sum.words)} | ${perThousandMax} |`,
       );
     });
   }
