@@ -70,7 +70,7 @@ export class OwnerReferences extends PlatformReconciler {
   /** Scans the objects of every served type. Call it once the tables have caught up. */
   override async open(): Promise<void> {
     this.#isOpen = true;
-    void super.open();
+    super.open();
     for (const type of this.#dependencies.serving()) await this.#scan(type);
   }
 

@@ -46,7 +46,7 @@ export abstract class PlatformReconciler {
   }
 
   /** Enqueues every key, now and whenever this node becomes the leader. Call it once the keys can be read. */
-  open(): void | Promise<void> {
+  open(): void {
     this.#controller.open();
   }
 

@@ -10,9 +10,9 @@ type Text = { readonly kind: 'comment' | 'message' | 'doc'; readonly line: numbe
 type Words = {
   readonly words: readonly { readonly name: string; readonly perThousandMax: number }[];
   readonly excluded: RegExp;
-  textsOf(path: string, source: string): readonly Text[];
-  matchesIn(text: string): readonly number[];
-  count(texts: readonly Text[]): { readonly words: number; readonly matches: readonly number[] };
+  readonly textsOf: (path: string, source: string) => readonly Text[];
+  readonly matchesIn: (text: string) => readonly number[];
+  readonly count: (texts: readonly Text[]) => { readonly words: number; readonly matches: readonly number[] };
 };
 
 const script = pathToFileURL(join(repository, 'scripts', 'plain-words.mjs')).href;

@@ -111,7 +111,7 @@ test('the queue of each network is bounded', async (t) => {
   for (let place = 0; place < passwordHashesWaitingPerNetworkMax; place += 1) {
     all.push(ask(`0.${String(place)}`, { network: '0' }));
   }
-  t.match(await ask('one too many', { network: '0' }), { done: false, isGone: false });
+  t.match(await ask('one too many', { network: '0' }), { done: false, isDisconnected: false });
   t.equal(turns.waiting, passwordHashesWaitingPerNetworkMax);
   await drain();
   t.notOk(resultsOf(await Promise.all(all)).includes(undefined));
@@ -169,7 +169,7 @@ test('waiting times are bounded, and slow hashes have fewer slots', async (t) =>
   const { clock, turns, ask, drain, settle } = given();
   const all = [ask('x'), ask('y'), ask('waits')];
   clock.advance(passwordHashWaitMs);
-  t.match(await all[2], { done: false, isGone: false });
+  t.match(await all[2], { done: false, isDisconnected: false });
   t.equal(turns.waiting, 0);
   t.equal(clock.timers, 0);
   await drain();
