@@ -67,10 +67,10 @@ export class OwnerReferences extends PlatformReconciler {
     return this.#owned.size;
   }
 
-  /** Scans the objects of every served type. Call it once the tables have caught up. */
-  override async open(): Promise<void> {
+  /** Scans the objects of every served type, and enqueues every key. Call it once the tables have caught up. */
+  async openServed(): Promise<void> {
     this.#isOpen = true;
-    super.open();
+    this.open();
     for (const type of this.#dependencies.serving()) await this.#scan(type);
   }
 

@@ -104,7 +104,7 @@ export class OwnersStage {
     const running = { owners, collector: new Collector(given) };
     this.#running.push(running);
     running.collector.open();
-    await running.owners.open();
+    await running.owners.openServed();
   }
 
   /** As when a plugin has started. */
