@@ -2,9 +2,9 @@ import { Command, CommanderError } from 'commander';
 
 import type { CanIOptions } from './can-i.ts';
 import type { ConnectionOptions } from './connection.ts';
-import type { CredentialOptions } from './exec-credential.ts';
+import type { CredentialOptions } from './kubeconfig/exec-credential.ts';
 import { CommandFailure } from './failure.ts';
-import type { KubeconfigOptions } from './kubeconfig.ts';
+import type { KubeconfigOptions } from './kubeconfig/kubeconfig.ts';
 import { addLogCommands, type LogCommands } from './log-commands.ts';
 import { addNewPlugin } from './new-plugin.ts';
 import type { UninstallOptions } from './plugin-commands.ts';
@@ -172,14 +172,14 @@ function addKubeconfig(program: Command, surroundings: CommandEnvironment): void
     .option('--expires <when>', 'a duration (12h, 30d) or a time (RFC 3339); default: 30d')
     .option('--exec', 'instead of a token, name the command that fetches tokens of one hour')
     .action(async (options: KubeconfigOptions) =>
-      (await import('./kubeconfig.ts')).printKubeconfig(options, surroundings),
+      (await import('./kubeconfig/kubeconfig.ts')).printKubeconfig(options, surroundings),
     );
   connected(
     program.command('credential').description('print a token of one hour for kubectl, as kubeconfig --exec names it'),
   )
     .option('--role <name>', 'limit the token to this role of yours; may be repeated', gathered)
     .action(async (options: CredentialOptions) =>
-      (await import('./exec-credential.ts')).printCredential(options, surroundings),
+      (await import('./kubeconfig/exec-credential.ts')).printCredential(options, surroundings),
     );
 }
 

@@ -2,7 +2,7 @@ import type { Json } from '../base/json.ts';
 import { listOf, memberOf, textOf, textsOf } from './answer-member.ts';
 import { connect } from './connection.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
-import { expiryAt } from './expiry.ts';
+import { expiryAt } from './kubeconfig/expiry.ts';
 import { commandError, usageError } from './failure.ts';
 import type { CommandEnvironment } from './command-environment.ts';
 import { printable, textTable } from './text-table.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { expiryAt } from '../../src/cli/expiry.ts';
+import { expiryAt } from '../../src/cli/kubeconfig/expiry.ts';
 import { reviewTarget } from '../../src/cli/review-target.ts';
 import { printable, textTable } from '../../src/cli/text-table.ts';
 

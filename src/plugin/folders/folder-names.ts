@@ -1,6 +1,6 @@
 import { nameProblem } from '../../resource/type/names.ts';
 import type { PluginFolder } from './plugin-folder.ts';
-import type { Failure } from '../lifecycle/plugin-status.ts';
+import type { Failure } from '../lifecycle/status/plugin-status.ts';
 
 /** A folder with the plugin name in its plugin.yaml; the folder's own name if that is unreadable. */
 export type DeclaredFolder = { readonly folder: PluginFolder; readonly declared: string };

@@ -8,7 +8,7 @@ import { filesPollMs } from '../lifecycle/life-limits.ts';
 import { describe } from '../load/load-module.ts';
 import { decodeManifest } from '../load/manifest.ts';
 import { foldersIn, readManifest, type PluginFolder } from './plugin-folder.ts';
-import type { Failure } from '../lifecycle/plugin-status.ts';
+import type { Failure } from '../lifecycle/status/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 import { Poll } from './poll.ts';
 

@@ -3,7 +3,7 @@ import { decodeManifest } from '../load/manifest.ts';
 import type { HostedPlugin } from '../lifecycle/hosted-plugin.ts';
 import type { PackageRef, PackageStore } from '../packages/package-store.ts';
 import { readManifest } from './plugin-folder.ts';
-import type { Failure } from '../lifecycle/plugin-status.ts';
+import type { Failure } from '../lifecycle/status/plugin-status.ts';
 
 export type PluginSourceDependencies = { readonly domain: string; readonly packages?: PackageStore | undefined };
 

@@ -6,7 +6,7 @@ import type { Incarnation } from './incarnation.ts';
 import type { LifeState } from './life.ts';
 import { PluginModule } from './plugin-module.ts';
 import { codeOf, nextState, runsOn, type DesiredState, type PluginChange, type PluginState } from './plugin-state.ts';
-import type { Failure } from './plugin-status.ts';
+import type { Failure } from './status/plugin-status.ts';
 import { Reconciliation } from './reconciliation.ts';
 
 /** Why it failed, and for which files and object: when these change, it is tried again. */

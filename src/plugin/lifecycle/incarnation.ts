@@ -9,7 +9,7 @@ import { pluginStopMs } from './life-limits.ts';
 import { describe } from '../load/load-module.ts';
 import type { LoadedPlugin } from '../load/load-plugin.ts';
 import type { Manifest } from '../load/manifest.ts';
-import type { Failure } from './plugin-status.ts';
+import type { Failure } from './status/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 import type { ReconcilerMounts } from '../api/reconciler-mounts.ts';
 import type { TypeRegistry } from '../registry/type-registry.ts';

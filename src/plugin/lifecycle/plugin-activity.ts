@@ -1,6 +1,6 @@
 import { delay, type Clock } from '../../base/clock.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
-import type { Failure } from './plugin-status.ts';
+import type { Failure } from './status/plugin-status.ts';
 import type { PluginPhase } from '../objects/plugin-type.ts';
 
 /** A plugin's state on this node. */

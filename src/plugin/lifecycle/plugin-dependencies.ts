@@ -1,6 +1,6 @@
 import type { HostedPlugin } from './hosted-plugin.ts';
 import { isVersionInRange } from '../load/manifest.ts';
-import type { Failure } from './plugin-status.ts';
+import type { Failure } from './status/plugin-status.ts';
 import { startOrder } from './start-order.ts';
 
 /**

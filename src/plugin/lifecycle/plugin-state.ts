@@ -1,6 +1,6 @@
 import type { Incarnation } from './incarnation.ts';
 import type { LifeState } from './life.ts';
-import type { Failure } from './plugin-status.ts';
+import type { Failure } from './status/plugin-status.ts';
 
 /** Registered code. `isApplied`: this node applied its objects as the leader. */
 export type PluginCode = { readonly incarnation: Incarnation; readonly isApplied: boolean };

@@ -12,9 +12,9 @@ import { PluginLoads } from '../load/plugin-loads.ts';
 import type { PackageRef } from '../packages/package-store.ts';
 import { refreshFiles, type PluginSourceDependencies } from '../folders/plugin-source.ts';
 import type { PluginObjects } from '../objects/plugin-objects.ts';
-import type { Failure } from './plugin-status.ts';
-import { noticesOf } from './plugin-notices.ts';
-import { StatusReporter } from './status-reporter.ts';
+import type { Failure } from './status/plugin-status.ts';
+import { noticesOf } from './status/plugin-notices.ts';
+import { StatusReporter } from './status/status-reporter.ts';
 
 export type PluginStepDependencies = LoadDependencies &
   IncarnationDependencies &

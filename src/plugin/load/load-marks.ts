@@ -6,7 +6,7 @@ import { decodeJson } from '../../base/json.ts';
 import { jsonDepthMax } from '../../limits/requests.ts';
 import { unfinishedLoadsMax } from '../../limits/plugins.ts';
 import type { JsonValue } from '../../resource/object/object.ts';
-import type { Failure } from '../lifecycle/plugin-status.ts';
+import type { Failure } from '../lifecycle/status/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
 /** The digest of a plugin's files, and the generation of its object if known. */

@@ -11,7 +11,7 @@ import { describe, loadModule, installModuleHooks } from './load-module.ts';
 import { findFatal } from './load-trial.ts';
 import { platformProblem, type Manifest } from './manifest.ts';
 import { mainPath, readObjectFiles, readPackageVersion, type PluginFolder } from '../folders/plugin-folder.ts';
-import type { Failure } from '../lifecycle/plugin-status.ts';
+import type { Failure } from '../lifecycle/status/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 import { decodeShippedObjects, type ShippedObject } from '../objects/shipped-objects.ts';
 

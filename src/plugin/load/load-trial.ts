@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Clock, Timer } from '../../base/clock.ts';
 import { pluginStartMs, trialHeapMebibytesMax } from '../../limits/plugins.ts';
 import { begins, trialUrl, type TrialStart } from './load-trial-process.ts';
-import type { Failure } from '../lifecycle/plugin-status.ts';
+import type { Failure } from '../lifecycle/status/plugin-status.ts';
 
 export type TrialRequest = { readonly path: string; readonly name: string; readonly domain: string };
 

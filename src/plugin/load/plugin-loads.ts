@@ -4,7 +4,7 @@ import { loadPlugin, type LoadDependencies } from './load-plugin.ts';
 import type { Loading } from './loading.ts';
 import type { PluginObjects, PluginWish } from '../objects/plugin-objects.ts';
 import type { DeclarationSource } from '../../resource/type/declaration.ts';
-import type { Failure } from '../lifecycle/plugin-status.ts';
+import type { Failure } from '../lifecycle/status/plugin-status.ts';
 
 export type PluginLoadsDependencies = LoadDependencies &
   IncarnationDependencies & {

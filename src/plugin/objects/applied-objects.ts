@@ -12,7 +12,7 @@ import type { Loaded } from '../lifecycle/incarnation.ts';
 import { eraseBatchObjects } from '../lifecycle/life-limits.ts';
 import { refKey, withTypes, type ObjectRef, type PluginMemory, type TypeNames } from '../lifecycle/plugin-memory.ts';
 import type { PluginObjects } from './plugin-objects.ts';
-import type { Failure } from '../lifecycle/plugin-status.ts';
+import type { Failure } from '../lifecycle/status/plugin-status.ts';
 import type { ShippedObject } from './shipped-objects.ts';
 import type { TypeRegistry } from '../registry/type-registry.ts';
 

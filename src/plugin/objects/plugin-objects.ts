@@ -18,7 +18,7 @@ import {
 import { type Manifest } from '../load/manifest.ts';
 import { packageOf, withPackage, type PackageRef } from '../packages/package-store.ts';
 import { memoryOf, memoryStatus, type PluginMemory } from '../lifecycle/plugin-memory.ts';
-import { isReported, statusPatch, type PluginReport } from '../lifecycle/plugin-status.ts';
+import { isReported, statusPatch, type PluginReport } from '../lifecycle/status/plugin-status.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
 const subject: PlatformSubject = { kind: 'platform', part: 'plugins' };

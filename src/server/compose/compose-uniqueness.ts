@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import { FailureLines } from '../../../reconcilers/failure-lines.ts';
 import { uniquenessTellMs } from '../../../reconcilers/platform/platform-limits.ts';
-import { Uniqueness } from '../../../reconcilers/platform/uniqueness.ts';
+import { Uniqueness } from '../../../reconcilers/platform/uniqueness/uniqueness.ts';
 import type { Clock } from '../../base/clock.ts';
 import { claimantOf } from '../../write/unique/unique-claims.ts';
 import { metadataOf } from './compose-reconcilers.ts';

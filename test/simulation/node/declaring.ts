@@ -1,6 +1,6 @@
 import { Declarer } from '../../../reconcilers/platform/declarer.ts';
 import { Heartbeat } from '../../../reconcilers/platform/heartbeat.ts';
-import { Uniqueness } from '../../../reconcilers/platform/uniqueness.ts';
+import { Uniqueness } from '../../../reconcilers/platform/uniqueness/uniqueness.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import { levelRead } from '../../../src/command/level.ts';
 import { eventSchema, type EventMetadata } from '../../../src/command/event.ts';

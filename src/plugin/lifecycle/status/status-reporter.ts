@@ -1,13 +1,13 @@
-import type { Clock } from '../../base/clock.ts';
-import type { CodeFolders } from '../errors/error-attribution.ts';
-import type { HostedPlugin } from './hosted-plugin.ts';
-import { progressReportMs, slowStepMs } from './life-limits.ts';
-import { describe } from '../load/load-module.ts';
+import type { Clock } from '../../../base/clock.ts';
+import type { CodeFolders } from '../../errors/error-attribution.ts';
+import type { HostedPlugin } from '../hosted-plugin.ts';
+import { progressReportMs, slowStepMs } from '../life-limits.ts';
+import { describe } from '../../load/load-module.ts';
 import { noticesOf } from './plugin-notices.ts';
-import type { UniqueSteps } from '../../read/uniqueness.ts';
-import type { PluginObjects } from '../objects/plugin-objects.ts';
-import type { PluginLogger } from '../api/plugin.ts';
-import type { ReconcilerMounts } from '../api/reconciler-mounts.ts';
+import type { UniqueSteps } from '../../../read/uniqueness.ts';
+import type { PluginObjects } from '../../objects/plugin-objects.ts';
+import type { PluginLogger } from '../../api/plugin.ts';
+import type { ReconcilerMounts } from '../../api/reconciler-mounts.ts';
 
 export type StatusReporterDependencies = {
   readonly objects: PluginObjects;

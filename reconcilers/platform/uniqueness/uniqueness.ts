@@ -1,16 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import { delay } from '../../src/base/clock.ts';
-import type { DomainEvent } from '../../src/command/event.ts';
-import { encodeEvent } from '../../src/log/event-codec.ts';
-import { streamName, streamRevision, type LogPosition } from '../../src/log/log.ts';
-import type { Declared } from '../../src/read/declarations.ts';
-import type { ChangeBatch } from '../../src/read/objects.ts';
-import type { Duplicate, UniqueStep } from '../../src/read/uniqueness.ts';
-import { isSameDeclaration } from '../../src/resource/type/declaration.ts';
-import type { TypeKey } from '../../src/resource/type/index-entry.ts';
-import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import { whileListening, type LiveNodes } from './live-nodes.ts';
+import { delay } from '../../../src/base/clock.ts';
+import type { DomainEvent } from '../../../src/command/event.ts';
+import { encodeEvent } from '../../../src/log/event-codec.ts';
+import { streamName, streamRevision, type LogPosition } from '../../../src/log/log.ts';
+import type { Declared } from '../../../src/read/declarations.ts';
+import type { ChangeBatch } from '../../../src/read/objects.ts';
+import type { Duplicate, UniqueStep } from '../../../src/read/uniqueness.ts';
+import { isSameDeclaration } from '../../../src/resource/type/declaration.ts';
+import type { TypeKey } from '../../../src/resource/type/index-entry.ts';
+import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
+import { whileListening, type LiveNodes } from '../live-nodes.ts';
 import { ObjectClaims } from './object-claims.ts';
 import {
   duplicatesKnownMax,
@@ -18,10 +18,10 @@ import {
   uniquenessRecheckMs,
   uniquenessRetryMs,
   uniquenessRetryMsMax,
-} from './platform-limits.ts';
+} from '../platform-limits.ts';
 import type { UniquenessDependencies } from './uniqueness-dependencies.ts';
 import { unenforced, uniqueTask, type UniqueTask } from './unique-task.ts';
-import { Wake } from '../wake.ts';
+import { Wake } from '../../wake.ts';
 
 /**
  * Enforces indexes that have become unique (consistency protocol, 1), on the leader: once all live nodes are drained,

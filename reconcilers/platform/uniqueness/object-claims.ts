@@ -1,23 +1,23 @@
-import { platformContext } from '../../src/command/platform-context.ts';
-import type { PlatformSubject } from '../../src/command/subject.ts';
-import type { Execute } from '../../src/write/execute.ts';
-import { writeAttemptsMax } from '../../src/limits/writes.ts';
-import { decodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
-import { streamName, type EventLog, type StreamName } from '../../src/log/log.ts';
+import { platformContext } from '../../../src/command/platform-context.ts';
+import type { PlatformSubject } from '../../../src/command/subject.ts';
+import type { Execute } from '../../../src/write/execute.ts';
+import { writeAttemptsMax } from '../../../src/limits/writes.ts';
+import { decodeEvent, isObjectEvent } from '../../../src/log/event-codec.ts';
+import { streamName, type EventLog, type StreamName } from '../../../src/log/log.ts';
 import {
   isEnforced,
   type DeclarationReader,
   type Declared,
   type OlderReader,
   type WrittenObject,
-} from '../../src/read/declarations.ts';
-import type { Duplicate } from '../../src/read/uniqueness.ts';
-import { valuesOfFact, type HeldValue } from '../../src/resource/type/held-values.ts';
-import type { TypeKey } from '../../src/resource/type/index-entry.ts';
-import type { ResourceObject } from '../../src/resource/object/object.ts';
-import type { ResourceType } from '../../src/resource/type/resource-type.ts';
-import { storedObject } from '../../src/resource/object/shown-object.ts';
-import { WriteRefusedError } from '../outcome.ts';
+} from '../../../src/read/declarations.ts';
+import type { Duplicate } from '../../../src/read/uniqueness.ts';
+import { valuesOfFact, type HeldValue } from '../../../src/resource/type/held-values.ts';
+import type { TypeKey } from '../../../src/resource/type/index-entry.ts';
+import type { ResourceObject } from '../../../src/resource/object/object.ts';
+import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
+import { storedObject } from '../../../src/resource/object/shown-object.ts';
+import { WriteRefusedError } from '../../outcome.ts';
 
 const subject: PlatformSubject = { kind: 'platform', part: 'uniqueness' };
 

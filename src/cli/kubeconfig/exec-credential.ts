@@ -3,13 +3,13 @@ import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, rm
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
-import { decodeJson } from '../base/json.ts';
-import { jsonDepthMax } from '../limits/requests.ts';
-import { execTokenMarginMs, execTokenMs } from '../limits/settings.ts';
-import { textOf } from './answer-member.ts';
-import { connect, requireTls, targetOf, type ConnectionOptions, type Target } from './connection.ts';
-import type { CommandEnvironment } from './command-environment.ts';
-import { deleteExpired, issueToken } from './token-commands.ts';
+import { decodeJson } from '../../base/json.ts';
+import { jsonDepthMax } from '../../limits/requests.ts';
+import { execTokenMarginMs, execTokenMs } from '../../limits/settings.ts';
+import { textOf } from '../answer-member.ts';
+import { connect, requireTls, targetOf, type ConnectionOptions, type Target } from '../connection.ts';
+import type { CommandEnvironment } from '../command-environment.ts';
+import { deleteExpired, issueToken } from '../token-commands.ts';
 
 export type CredentialOptions = ConnectionOptions & { readonly role?: readonly string[] | undefined };
 

@@ -1,8 +1,8 @@
-import { isList, isObject } from '../../base/guards.ts';
-import { deepEqual } from '../../base/json.ts';
-import { pluginMessageLengthMax } from '../../limits/plugins.ts';
-import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
-import type { PluginPhase } from '../objects/plugin-type.ts';
+import { isList, isObject } from '../../../base/guards.ts';
+import { deepEqual } from '../../../base/json.ts';
+import { pluginMessageLengthMax } from '../../../limits/plugins.ts';
+import type { JsonObject, JsonValue } from '../../../resource/object/object.ts';
+import type { PluginPhase } from '../../objects/plugin-type.ts';
 
 /** Why a plugin does not run: a fixed reason, and a message about the fix. */
 export type Failure = {

@@ -1,8 +1,8 @@
-import type { KeptChanges } from '../objects/applied-objects.ts';
-import type { Incarnation } from './incarnation.ts';
+import type { KeptChanges } from '../../objects/applied-objects.ts';
+import type { Incarnation } from '../incarnation.ts';
 import type { Notice } from './plugin-status.ts';
-import type { UniqueStep } from '../../read/uniqueness.ts';
-import type { ReconcilerTrouble } from '../api/reconciler-mounts.ts';
+import type { UniqueStep } from '../../../read/uniqueness.ts';
+import type { ReconcilerTrouble } from '../../api/reconciler-mounts.ts';
 
 type Running = {
   readonly incarnation: Pick<Incarnation, 'is' | 'unindexed'> | undefined;

@@ -1,7 +1,7 @@
-import type { LogPosition } from '../../src/log/log.ts';
-import { isEnforced, type Declared } from '../../src/read/declarations.ts';
-import type { Duplicate } from '../../src/read/uniqueness.ts';
-import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import type { LogPosition } from '../../../src/log/log.ts';
+import { isEnforced, type Declared } from '../../../src/read/declarations.ts';
+import type { Duplicate } from '../../../src/read/uniqueness.ts';
+import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 
 /** A type with indexes that are to be enforced. */
 export type UniqueTask = {

@@ -1,11 +1,11 @@
-import type { Leadership } from '../../src/read/leadership.ts';
-import type { Clock } from '../../src/base/clock.ts';
-import type { EventMetadata } from '../../src/command/event.ts';
-import type { EventLog, LogPosition } from '../../src/log/log.ts';
-import type { DeclarationFeed } from '../../src/read/declarations.ts';
-import type { ChangeFeed, ObjectReader } from '../../src/read/objects.ts';
-import type { UniqueStep } from '../../src/read/uniqueness.ts';
-import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import type { Leadership } from '../../../src/read/leadership.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import type { EventMetadata } from '../../../src/command/event.ts';
+import type { EventLog, LogPosition } from '../../../src/log/log.ts';
+import type { DeclarationFeed } from '../../../src/read/declarations.ts';
+import type { ChangeFeed, ObjectReader } from '../../../src/read/objects.ts';
+import type { UniqueStep } from '../../../src/read/uniqueness.ts';
+import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import type { ObjectClaimsDependencies } from './object-claims.ts';
 
 export type UniquenessDependencies = ObjectClaimsDependencies & {

@@ -1,8 +1,8 @@
-import { connect, requireTls, targetOf, type Connection, type ConnectionOptions } from './connection.ts';
+import { connect, requireTls, targetOf, type Connection, type ConnectionOptions } from '../connection.ts';
 import { credentialVersion } from './exec-credential.ts';
-import { usageError } from './failure.ts';
-import type { CommandEnvironment } from './command-environment.ts';
-import { expiryOption, issueToken } from './token-commands.ts';
+import { usageError } from '../failure.ts';
+import type { CommandEnvironment } from '../command-environment.ts';
+import { expiryOption, issueToken } from '../token-commands.ts';
 
 export type KubeconfigOptions = ConnectionOptions & {
   readonly role?: readonly string[] | undefined;
