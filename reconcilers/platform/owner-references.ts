@@ -53,6 +53,7 @@ export class OwnerReferences extends PlatformReconciler {
   /** Keys of objects with an owner of a type that was unregistered at the last check. */
   #undecided = new Set<string>();
   #isOpen = false;
+  #opened: Promise<void> = Promise.resolve();
   #isStopped = false;
 
   constructor(dependencies: OwnerReferencesDependencies) {
@@ -68,9 +69,18 @@ export class OwnerReferences extends PlatformReconciler {
   }
 
   /** Scans the objects of every served type, and enqueues every key. Call it once the tables have caught up. */
-  async openServed(): Promise<void> {
+  override open(): void {
     this.#isOpen = true;
-    this.open();
+    super.open();
+    this.#opened = this.#scanServed();
+  }
+
+  /** Resolves when the types that were served at the call of `open` have been scanned. */
+  async opened(): Promise<void> {
+    return this.#opened;
+  }
+
+  async #scanServed(): Promise<void> {
     for (const type of this.#dependencies.serving()) await this.#scan(type);
   }
 

@@ -85,7 +85,7 @@ class World {
   async begin(): Promise<void> {
     await this.fold();
     for (const door of this.doors) door.pace = 'lazy';
-    for (const reconciler of this.#reconcilers) void reconciler.open();
+    for (const reconciler of this.#reconcilers) reconciler.open();
   }
 
   /** Both nodes are caught up, and their reconcilers are idle. */

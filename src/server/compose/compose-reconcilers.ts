@@ -73,7 +73,7 @@ export function composeReconcilers(core: Core): Reconcilers {
   return {
     open: () => {
       for (const reconciler of [collector, claims, ...accounts]) reconciler.open();
-      void owners.openServed();
+      owners.open();
     },
     stop: async () => {
       unsubscribe();

@@ -104,7 +104,8 @@ export class OwnersStage {
     const running = { owners, collector: new Collector(given) };
     this.#running.push(running);
     running.collector.open();
-    await running.owners.openServed();
+    running.owners.open();
+    await running.owners.opened();
   }
 
   /** As when a plugin has started. */
