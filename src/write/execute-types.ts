@@ -47,6 +47,8 @@ export type Given = {
   readonly admitted: Admitted;
   /** The secret withheld from this write, once it is stored. */
   kept?: Kept;
+  /** This node has folded the grants that the log held when the write began. */
+  hasLastGrants?: boolean;
   /** Once the write needs one. */
   guard?: HeldGuard;
 };

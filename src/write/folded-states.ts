@@ -5,17 +5,17 @@ import type { LogPosition } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import { storedObject } from '../resource/object/shown-object.ts';
-import type { WriterLog } from './retrying-log.ts';
+import type { RetryingLog } from './retrying-log.ts';
 import type { Attempt } from './attempts.ts';
 import { unavailable } from './refusals.ts';
 import type { Target } from './target.ts';
 
 /** The states of objects as this node has folded them, and answers that are right only once it has folded enough. */
 export class FoldedStates {
-  readonly #log: WriterLog;
+  readonly #log: RetryingLog;
   readonly #reader: ObjectReader;
 
-  constructor(log: WriterLog, reader: ObjectReader) {
+  constructor(log: RetryingLog, reader: ObjectReader) {
     this.#log = log;
     this.#reader = reader;
   }
@@ -43,6 +43,14 @@ export class FoldedStates {
     const stored = this.#reader.get(target.type.key, name);
     if (stored === undefined || stored.revision !== version) return 'again';
     return { ok: true, bytes: stored.bytes, version, name, appended: false, warnings };
+  }
+
+  /**
+   * Waits until this node has folded what the log held of objects at the call, the writes of other nodes included: what
+   * is decided then uses no right that was taken away before (consistency protocol, 4).
+   */
+  async reachEnd(): Promise<Attempt> {
+    return this.reach(await this.#log.lastObject(this.#reader.position()));
   }
 
   /** Waits until this node has folded the log up to a position: the write is then tried again. */

@@ -1,9 +1,14 @@
 import { delay, type Clock } from '../base/clock.ts';
-import { writeAttemptsMax } from '../limits/writes.ts';
-import { LogCorruptError, type EventLog } from '../log/log.ts';
+import { writeAttemptsMax, writeFoldWaitMs } from '../limits/writes.ts';
+import { LogCorruptError, type EventLog, type LogPosition } from '../log/log.ts';
 
 /** The part of the log that writers use. */
 export type WriterLog = Pick<EventLog, 'append' | 'readLast'>;
+
+export type RetryingLog = WriterLog & {
+  /** The position of the last event of an object after a position, or that position itself. */
+  lastObject(after: LogPosition): Promise<LogPosition>;
+};
 
 /** A read of the log failed: 503, as for a failed append. */
 export class LogUnreadableError extends Error {}
@@ -12,7 +17,7 @@ export class LogUnreadableError extends Error {}
  * Resolves unknown outcomes by retrying with the same event and revision, which the log accepts at most once; marks
  * failed reads, to distinguish them from bugs.
  */
-export function retryingLog(log: EventLog, clock: Clock): WriterLog {
+export function retryingLog(log: EventLog, clock: Clock): RetryingLog {
   return {
     append: async (...call) => {
       let outcome = await log.append(...call);
@@ -26,9 +31,25 @@ export function retryingLog(log: EventLog, clock: Clock): WriterLog {
       try {
         return await log.readLast(stream);
       } catch (cause) {
-        if (cause instanceof LogCorruptError) throw cause;
-        throw new LogUnreadableError(`${stream} cannot be read`, { cause });
+        throw unreadable(stream, cause);
       }
     },
+    lastObject: async (after) => {
+      let last = after;
+      const until = clock.monotonic() + writeFoldWaitMs;
+      try {
+        for await (const batch of log.readAll({ after, categories: ['object'] })) {
+          last = batch.at(-1)?.position ?? last;
+          if (clock.monotonic() > until) throw new Error('too many events have not been folded');
+        }
+      } catch (cause) {
+        throw unreadable('the end of the log', cause);
+      }
+      return last;
+    },
   };
+}
+
+function unreadable(what: string, cause: unknown): LogUnreadableError | LogCorruptError {
+  return cause instanceof LogCorruptError ? cause : new LogUnreadableError(`${what} cannot be read`, { cause });
 }

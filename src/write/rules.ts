@@ -15,6 +15,8 @@ export type WriteRules = {
    * ended, with any result: until then the rights it removes count as removed.
    */
   judge(change: DecidedChange): Judged;
+  /** Whether `judge` compares the writer's rights with what other objects grant, so that these must be folded first. */
+  needsLastGrants(type: TypeKey, subject: Subject): boolean;
   /** Whether a refusal may name this object: the writer could read it. */
   mayName(subject: Subject, type: ResourceType, name: string): boolean;
 };
@@ -58,13 +60,19 @@ export type KeptOutcome =
   { readonly ok: true; readonly kept: Kept } | { readonly ok: false; readonly busySeconds?: number };
 
 /** No rules: all accepted decisions may be written. */
-export const noRules: WriteRules = { strategyOf: () => undefined, judge: () => ({ ok: true }), mayName: () => true };
+export const noRules: WriteRules = {
+  strategyOf: () => undefined,
+  judge: () => ({ ok: true }),
+  needsLastGrants: () => false,
+  mayName: () => true,
+};
 
 /** The same rules, with the strategy of another platform type. */
 export function withStrategy(rules: WriteRules, type: TypeKey, strategy: Strategy): WriteRules {
   return {
     strategyOf: (asked) => (asked === type ? strategy : rules.strategyOf(asked)),
     judge: (change) => rules.judge(change),
+    needsLastGrants: (...asked) => rules.needsLastGrants(...asked),
     mayName: (...asked) => rules.mayName(...asked),
   };
 }

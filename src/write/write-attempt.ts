@@ -11,7 +11,7 @@ import type { StreamName } from '../log/log.ts';
 import { nameProblem } from '../resource/type/names.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import type { Judged } from './rules.ts';
-import { retryingLog, type WriterLog } from './retrying-log.ts';
+import { retryingLog, type RetryingLog } from './retrying-log.ts';
 import type { Admitted } from './admission/admission.ts';
 import type { Attempt } from './attempts.ts';
 import { decidedBy, isStillDecidedBy, type DecidedBy } from './declared.ts';
@@ -31,7 +31,7 @@ import { claimValues, heldOnItsWayOut, storedHolder, type ValuesRefused } from '
 export class WriteAttempts {
   readonly #dependencies: WriteDoorDependencies;
   /** The dependencies' log, whose unknown outcomes are settled. */
-  readonly #log: WriterLog;
+  readonly #log: RetryingLog;
   readonly #folded: FoldedStates;
   readonly #turns: ObjectQueue;
   readonly #stamps: EventStamps;
@@ -44,7 +44,22 @@ export class WriteAttempts {
     this.#stamps = new EventStamps(dependencies);
   }
 
-  async attempt(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
+  attempt(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
+    const isNeeded = this.#dependencies.rules.needsLastGrants(type.key, given.context.subject);
+    return !isNeeded || isUnjudged[command.type] || given.hasLastGrants === true
+      ? this.#decide(type, command, given)
+      : this.#decideByLastGrants(type, command, given);
+  }
+
+  /** The writer's rights, and those that the write concerns, are no older than the write. */
+  async #decideByLastGrants(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
+    const reached = await this.#folded.reachEnd();
+    if (reached !== 'again') return reached;
+    given.hasLastGrants = true;
+    return this.#decide(type, command, given);
+  }
+
+  async #decide(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
     const { context } = given;
     const name = (command.type === 'create' ? nameOf(command.object, given.suffix) : command.name) ?? '';
     const refused = this.#stamps.refusal();

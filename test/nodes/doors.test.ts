@@ -1,9 +1,9 @@
 import { test } from 'tap';
 
-import type { Command, WriteOutcome } from '../../src/command/command.ts';
+import type { Command, WriteContext, WriteOutcome } from '../../src/command/command.ts';
 import { decodeEvent, isObjectEvent } from '../../src/log/event-codec.ts';
 import { logStart, type RecordedEvent } from '../../src/log/log.ts';
-import { binding, user } from '../support/access.ts';
+import { binding, everythingRules, role, rule, user } from '../support/access.ts';
 import { body, collect, create, merge, put, remove } from '../support/given.ts';
 import type { MemoryLog } from '../support/memory/memory-log.ts';
 import { shown, tally, verdict } from '../support/writing.ts';
@@ -228,5 +228,42 @@ test('a super administrator created on one node permits the removal of another o
       'a refusal, too, is of what the log holds',
     );
     t.equal(verdict(await one.write(remove({}, 'mary'), anybody, users)), 'forbidden');
+  });
+});
+
+test('a grant uses the rights and roles of the log, also on a node that has not folded them', async (t) => {
+  const { doors } = await openDoors(t);
+  const [one, two] = doors as [Door, Door];
+  const [users, roles, bindings] = [typeOf('users'), typeOf('roles'), typeOf('rolebindings')];
+  const password = { password: 'correct horse' };
+  shown(await one.write(create(user('joe', password)), {}, users));
+  const { uid } = shown(await one.write(create(user('mary', password)), {}, users)).metadata;
+  const asMary: Partial<WriteContext> = {
+    subject: { kind: 'user', name: 'mary', credential: { kind: 'password', uid } },
+  };
+  shown(await one.write(create(role('small', [rule('get', 'widgets')])), {}, roles));
+  shown(await one.write(create(binding('marys', 'small', 'mary')), {}, bindings));
+  shown(await one.write(create(role('other', [rule('get', 'widgets')])), {}, roles));
+  await two.models.reached(one.models.position(), { timeoutMs: 1_000 });
+  await lazily([two], async () => {
+    t.equal(verdict(await two.write(create(binding('a', 'other', 'joe')), asMary, bindings)), 'ok');
+    shown(await one.write(put(role('other', everythingRules), { name: 'other' }), {}, roles));
+    t.equal(
+      verdict(await two.write(create(binding('b', 'other', 'mary')), asMary, bindings)),
+      'forbidden',
+      'the role grants more than mary has, by a write of the other node',
+    );
+    shown(await one.write(create(binding('joes', 'super-role', 'joe')), {}, bindings));
+    t.equal(
+      verdict(await two.write(merge({ spec: { disabled: true } }, { name: 'joe' }), asMary, users)),
+      'forbidden',
+      'joe has more rights than mary, by a write of the other node',
+    );
+    shown(await one.write(remove({}, 'marys'), {}, bindings));
+    t.equal(
+      verdict(await two.write(create(binding('c', 'small', 'joe')), asMary, bindings)),
+      'forbidden',
+      'mary has lost the role that she grants, by a write of the other node',
+    );
   });
 });

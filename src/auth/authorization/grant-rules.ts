@@ -38,6 +38,7 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
       (subject.kind === 'user' || subject.kind === 'visitor') &&
       permissions.isReady() &&
       missingRight({ verb: 'get', type, name }, subject, permissions) === undefined,
+    needsLastGrants: (type, subject) => strategies.has(type) && !isPlatformsOwn(subject),
     strategyOf: (type) => strategies.get(type),
     judge: (change) => {
       const unowned = checkOwnerRights(change, { permissions, typeOfKind });
