@@ -126,7 +126,8 @@ class BoundClient {
 
   async list<T>(typeName: TypeName, query: ClientListQuery = {}): Promise<ClientList<T>> {
     const type = this.#authorized(typeName, 'list', {});
-    await this.#dependencies.reader.snapshots.turn(clientOf(this.#binding.subject, ''));
+    const turn = this.#dependencies.reader.snapshots.turn(clientOf(this.#binding.subject, ''));
+    if (turn !== undefined) await turn;
     const listed = this.#dependencies.reader.list(type.key, this.#query(type, query));
     const { items, total, position } = 'rest' in listed ? await listed.rest() : listed;
     const slices: Buffer[] = [];

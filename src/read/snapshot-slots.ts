@@ -57,7 +57,7 @@ export class SnapshotSlots {
 
   /**
    * Undefined: a list may be begun now, or one object of a collection deleted. Otherwise others have used this turn's
-   * time for that, and it may once this resolves.
+   * time for that, and it may once this resolves. No `await` may come between undefined and the work.
    */
   turn(client: Client): Promise<void> | undefined {
     return this.#beginnings.soon(accountOf(client));

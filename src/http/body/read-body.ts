@@ -94,7 +94,8 @@ export async function readJson(reading: Reading): Promise<Body<Json>> {
   const body = await readBody(reading);
   // Many large bodies may be complete, or refused, at once.
   if (body.ok ? body.value.length >= bodyTurnBytesMin : body.problem !== undefined) {
-    await reading.memory.turn();
+    const turn = reading.memory.turn();
+    if (turn !== undefined) await turn;
     if (reading.res.closed) return { ok: false, problem: undefined };
   }
   return body.ok ? decodeBody(body.value, reading) : body;

@@ -54,7 +54,11 @@ export class Collections {
       (begun === undefined ? undefined : await staleness({ notBefore: begun, match: 'not-older' }, exchange, reader)) ??
       (await staleness(request.freshness, exchange, reader));
     if (stale !== undefined) return stale;
-    if (!(await this.#mayBegin(exchange))) return takenOver;
+    const turn = reader.snapshots.turn(readerOf(exchange));
+    if (turn !== undefined) {
+      await turn;
+      if (exchange.res.closed) return takenOver;
+    }
     // Of many equal concurrent requests, the first one reads and the others share its result.
     const cached =
       key === undefined || request.freshness.notBefore !== undefined
@@ -74,20 +78,13 @@ export class Collections {
     return this.#inTurn(exchange, type, request);
   }
 
-  /** Resolves in a turn with time for the list; false if the client has disconnected meanwhile. */
-  async #mayBegin(exchange: Exchange): Promise<boolean> {
-    const turn = this.#ports.reader.snapshots.turn(readerOf(exchange));
-    if (turn === undefined) return true;
-    await turn;
-    return !exchange.res.closed;
-  }
-
   /** The state may have changed while it waited for a slot. */
   async #inTurn(exchange: Exchange, type: ResourceType, request: ListRequest): Promise<Answer> {
     const { reader } = this.#ports;
     const place = await reader.snapshots.take(readerOf(exchange), goneSignal(exchange.res));
     if (place === undefined) return refusal(tooManyReading);
-    await reader.snapshots.turn(readerOf(exchange));
+    const turn = reader.snapshots.turn(readerOf(exchange));
+    if (turn !== undefined) await turn;
     return this.#placed({ exchange, request, place }, () => reader.list(type.key, request.query));
   }
 

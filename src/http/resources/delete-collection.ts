@@ -131,7 +131,8 @@ class Sweep {
       names.map((name) => async () => {
         if (isRefused) return undefined;
         // A dry run waits for nothing: a million of them would be one turn.
-        await this.#ports.reader.snapshots.turn(this.#client);
+        const turn = this.#ports.reader.snapshots.turn(this.#client);
+        if (turn !== undefined) await turn;
         const outcome = await this.#mark(name);
         if ('refused' in outcome) isRefused = true;
         return outcome;
