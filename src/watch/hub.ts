@@ -46,6 +46,8 @@ export class WatchHub {
   readonly #watchers: Wheel<Watcher>;
   readonly #catchUps = new SlotPool(watchCatchUpsMax);
   readonly #reviews: Reviews<Watcher>;
+  /** Framing what a joining watcher missed takes up to milliseconds, and thousands may join at once. */
+  readonly #joins: EventLoopTurns;
   /** Aborts the reads of watchers in catch-up. */
   readonly #reading = new Map<Watcher, AbortController>();
   readonly #unsubscribe: () => void;
@@ -65,6 +67,7 @@ export class WatchHub {
       // A catch-up that waits for an unavailable log would occupy a slot.
       if (!log.state().reachable) this.#reading.get(watcher)?.abort();
     });
+    this.#joins = new EventLoopTurns(clock, watchCatchUpTurnMs);
     const turns = new EventLoopTurns(clock, watchCatchUpTurnMs);
     this.#source = {
       log,
@@ -102,7 +105,8 @@ export class WatchHub {
       },
     });
     this.#watchers.add(watcher);
-    if (!this.#join(watcher)) void this.#catchUp(watcher);
+    const turn = this.#joins.soon(accountOf(plan.client));
+    if (turn !== undefined || !this.#join(watcher)) void this.#catchUp(watcher, turn);
     return watcher;
   }
 
@@ -166,28 +170,34 @@ export class WatchHub {
     return true;
   }
 
-  async #catchUp(watcher: Watcher): Promise<void> {
+  /** `turn`: the one in which the watcher may join first. */
+  async #catchUp(watcher: Watcher, turn: Promise<void> | undefined): Promise<void> {
+    let joining = turn;
     while (watcher.state === 'catching-up') {
       const reading = new AbortController();
       this.#reading.set(watcher, reading);
       try {
         await awaitStart(watcher, this.#source);
-        await this.#replay(watcher, reading.signal);
+        await this.#replay(watcher, reading.signal, joining);
       } catch (error) {
         if (!(error instanceof LogSilentError)) this.#fail(watcher, error);
         else await delay(this.#dependencies.clock, watchLogRetryMs);
       } finally {
         this.#reading.delete(watcher);
+        joining = undefined;
       }
     }
   }
 
   /** A watcher that waits for its peer releases its slot. */
-  async #replay(watcher: Watcher, signal: AbortSignal): Promise<void> {
+  async #replay(watcher: Watcher, signal: AbortSignal, joining: Promise<void> | undefined): Promise<void> {
     const replay = new Replay(watcher, this.#source);
+    const account = accountOf(watcher.plan.client);
     if (watcher.cursor === undefined) await replay.state(signal);
-    while (watcher.state === 'catching-up' && !this.#join(watcher)) {
-      await this.#catchUps.run(accountOf(watcher.plan.client), () => replay.log(signal));
+    for (let turn = joining ?? this.#joins.soon(account); ; turn = this.#joins.soon(account)) {
+      if (turn !== undefined) await turn;
+      if (watcher.state !== 'catching-up' || this.#join(watcher)) return;
+      await this.#catchUps.run(account, () => replay.log(signal));
       await replay.drained();
     }
   }

@@ -5,6 +5,7 @@ import { visitor, type Subject } from '../../src/command/subject.ts';
 import {
   watchAheadWaitMs,
   watchBookmarkMs,
+  watchCatchUpTurnMs,
   watchersMax,
   watchKeepAliveMs,
   watchTurnMs,
@@ -444,4 +445,29 @@ void test('watches that pass their byte bound at once get nothing more in that t
   );
   t.ok(silent.every(({ sink }) => sink.ending?.reason === 'too-slow'));
   t.equal(reading.watcher.state, 'live');
+});
+
+void test('watches that are opened in one turn join in several, and miss nothing', async (t) => {
+  const clock = new ToilingClock();
+  const node = new Node({ clock });
+  node.watch();
+  const start = { kind: 'after', position: node.objects.position() } as const;
+  for (const name of ['a', 'b']) await node.write(name);
+  clock.lookMs = watchCatchUpTurnMs / 2;
+  const opened = Array.from({ length: 40 }, () => node.watch({ start }));
+  const joined = (): number => opened.filter(({ watcher }) => watcher.state === 'live').length;
+  let most = joined();
+  for (let before = most; before < opened.length; before = joined()) {
+    await nextTurn();
+    most = Math.max(most, joined() - before);
+  }
+  t.ok(most <= 4, `${String(most)} in one turn`);
+  clock.lookMs = 0;
+  await node.write('c');
+  await turns();
+  for (const { sink } of opened)
+    t.strictSame(
+      sink.seen.map(({ name }) => name),
+      ['a', 'b', 'c'],
+    );
 });
