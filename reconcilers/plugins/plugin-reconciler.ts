@@ -54,7 +54,7 @@ export class PluginReconciler {
   /** The pending reconciliation of all names, after `names` failed for a change. */
   #all: Timer | undefined;
   #isStopping = false;
-  /** Steps that have not ended are abandoned: another load of the plugin may reconcile their names. */
+  /** Set by a stop. Steps that still run are abandoned: another load of the plugin may reconcile their names. */
   #isOver = false;
 
   constructor(plugin: string, reconciler: MountedReconciler, dependencies: PluginReconcilerDependencies) {
@@ -123,7 +123,7 @@ export class PluginReconciler {
     const trouble: ReconcilerTrouble[] = [];
     const [stuck, ...more] = this.#controller.stuck;
     if (stuck !== undefined) {
-      const others = more.length === 0 ? '' : `, and so has it for ${String(more.length)} more`;
+      const others = more.length === 0 ? '' : `; nor have the steps for ${String(more.length)} more names`;
       trouble.push({
         type: 'ReconcilerStuck',
         reconciler,

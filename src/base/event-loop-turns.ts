@@ -27,8 +27,8 @@ export class EventLoopTurns {
   }
 
   /**
-   * For mostly short work: undefined if it may start now, because nobody waits and this turn has time left. It must then
-   * start without an `await`, not even of undefined: until it runs, the turn's time seems unused to all others.
+   * For mostly short work: undefined if it may start now, because nobody waits and this turn has time left. It must
+   * then start without an `await`, not even of undefined: until it runs, the turn's time seems unused to all others.
    */
   soon(account: string): Promise<void> | undefined {
     return this.#waiting.size === 0 && this.#hasTime() ? undefined : this.next(account);

@@ -1,4 +1,4 @@
-/** A JSON object, or another object that is not an array. A value of a JSON type is narrowed to its object type. */
+/** Any object that is neither null nor an array. */
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -58,7 +58,8 @@ export function requireTls({ url, environment }: Target): void {
       ? 'or name its address with --server'
       : 'and an address with https://';
   throw usageError(
-    `${url.origin} is plain HTTP, over which kubectl sends no credentials: set TLS=auto (or TLS=files) for the server and for this command, ${where}`,
+    `${url.origin} is plain HTTP, over which kubectl sends no credentials: ` +
+      `set TLS=auto (or TLS=files) for the server and for this command, ${where}`,
   );
 }
 

@@ -101,7 +101,8 @@ export class ServerClient {
     }
     if (status === 401 && this.#identity.kind === 'user' && this.#identity.passwordFile !== undefined) {
       lines.push(
-        `the password in ${this.#identity.passwordFile} is no longer the password of ${this.#identity.name}: set LEDGERPLANE_TOKEN, or use --user`,
+        `the password in ${this.#identity.passwordFile} is no longer the password of ${this.#identity.name}: ` +
+          `set LEDGERPLANE_TOKEN, or use --user`,
       );
     }
     return commandError(lines.join('\n'));
@@ -142,11 +143,17 @@ function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ECONNREFUSED')
-    return 'connection refused (ECONNREFUSED): is the server running? Set LEDGERPLANE_SERVER if it listens at another address';
+    return (
+      'connection refused (ECONNREFUSED): is the server running? ' +
+      'Set LEDGERPLANE_SERVER if it listens at another address'
+    );
   if (code === 'EPROTO')
     return 'it does not speak TLS there: use http:// in its address, or set TLS as the server does';
   if (typeof code === 'string' && unverified.has(code))
-    return `its certificate is of an authority that is not known here (${code}): set LEDGERPLANE_CA to the authority's PEM file`;
+    return (
+      `its certificate is of an authority that is not known here (${code}): ` +
+      `set LEDGERPLANE_CA to the authority's PEM file`
+    );
   return error instanceof Error && error.message !== '' ? printable(error.message) : 'the connection failed';
 }
 

@@ -50,8 +50,7 @@ function given(file: string): Authority {
     new X509Certificate(text).checkHost('');
     return { file, text };
   } catch (error) {
-    throw usageError(
-      `LEDGERPLANE_CA names ${JSON.stringify(file)}, which cannot be used: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    const reason = error instanceof Error ? error.message : String(error);
+    throw usageError(`LEDGERPLANE_CA names ${JSON.stringify(file)}, which cannot be used: ${reason}`);
   }
 }

@@ -18,10 +18,7 @@ export function identityMismatch(draft: Draft, name: string, type: ResourceType)
 export function checkPreconditions(state: LiveState, preconditions: Preconditions, facts: Facts): Refused | undefined {
   const { ifMatch, uid, resourceVersion } = preconditions;
   if (ifMatch !== undefined && ifMatch !== 'any' && !ifMatch.includes(state.revision)) {
-    return refuse(
-      'precondition-failed',
-      `If-Match names version ${ifMatch.join(', ')}; the current one is ${String(state.revision)}`,
-    );
+    return refuse('precondition-failed', `If-Match does not name the current version ${String(state.revision)}`);
   }
   if (uid !== undefined && uid !== state.object.metadata.uid) return uidConflict(facts.type, uid, state.object);
   if (resourceVersion !== undefined && resourceVersion !== state.position.toString())

@@ -5,8 +5,10 @@ import { descriptorsFreeMin } from '../limits/disk.ts';
 import { descriptorError } from './resource-failure.ts';
 
 /**
- * @throws ResourceError if the process may open too few files. It opens and closes files, since neither the limit nor
- * the number in use can be read on every system. The store's library does not survive a failed open.
+ * Opens and closes files, because neither their limit nor the number in use can be read on every system. LMDB does not
+ * survive a failed open.
+ *
+ * @throws ResourceError if the process may open too few files.
  */
 export function refuseFewDescriptors(): void {
   const opened: number[] = [];

@@ -188,7 +188,7 @@ async function sendChunk(
 }
 
 function cutOff(res: ServerResponse, { requestId, log }: Pick<Recipient, 'requestId'> & Pick<Edge, 'log'>): void {
-  log.warn('closed a streamed response: the client did not read while others waited', { requestId });
+  log.warn('closed a streamed list: its client did not read while other lists waited', { requestId });
   res.destroy();
 }
 

@@ -170,7 +170,7 @@ function rejected(event: RecordedEvent, cause: unknown): unknown {
   if (cause instanceof LogRefusedError) return cause;
   return new LogCopyError(
     'failed',
-    `the target does not take ${describeEvent(event)} of the source: ` +
+    `the target refuses ${describeEvent(event)} of the source: ` +
       (cause instanceof Error ? cause.message : String(cause)),
     { cause },
   );

@@ -20,7 +20,7 @@ export type DecodedEvent = {
   readonly indexed: KnownEntry | undefined;
   /** The event's time, if this process stamped it. */
   readonly time: string | undefined;
-  /** The declaration that it was decided by, where this process did it and it was by one. */
+  /** The revision of the type declaration that the decision used, if this process decided the event and knew one. */
   readonly declared?: number | undefined;
 };
 
@@ -72,7 +72,7 @@ export function decodeMetadata(recorded: RecordedEvent): EventMetadata {
 const schemaMember = Buffer.from('","schema":');
 const timeMember = '"time":"';
 const timeLength = '2026-01-01T00:00:00.000Z'.length;
-/** A single digit: from schema 10 on, every event would be parsed. */
+/** One digit: from schema 10 on, no event would match and all would be parsed. */
 const currentSchema = String(eventSchema).charCodeAt(0);
 
 /**
@@ -93,7 +93,10 @@ export function stampOf(recorded: RecordedEvent): string {
 
 const declaredMember = Buffer.from('"declared":');
 
-/** The declaration that an event says it was decided by. Found without parsing, as above; undefined: by none. */
+/**
+ * The revision of the type declaration that the event's decision used, found without parsing; undefined if the event
+ * names none.
+ */
 export function declaredIn(recorded: RecordedEvent): number | undefined {
   const known = (recorded.data as Written)[written];
   if (known?.time !== undefined) return known.declared;
@@ -116,8 +119,7 @@ const comma = 0x2c;
 const brace = 0x7d;
 
 /**
- * The response JSON: the event's object with `metadata.resourceVersion` inserted, written at `offset` of
- * `target(length)`.
+ * The response JSON: the event's object with `metadata.resourceVersion` inserted, in a new buffer.
  */
 export function answerBytes(decoded: Located, data: Uint8Array, resourceVersion: string): Buffer {
   const member = `"resourceVersion":"${resourceVersion}",`;

@@ -87,8 +87,8 @@ export type TokenRecord = {
   readonly expiresAt: number | undefined;
   readonly isRevoked: boolean;
   /**
-   * The token's status records its expiry; absent for no. Only `expiresAt` invalidates a token; this member tells the
-   * guard of watches that the event of its expiry is folded.
+   * True once the event that records the expiry in the token's status is folded; otherwise absent. Only `expiresAt`
+   * invalidates a token: the guard of watches needs this member.
    */
   readonly isToldExpired?: true;
 };

@@ -35,6 +35,8 @@ function surviveFailedAccepts(server: Server, { clock, log }: AcceptReports): vo
   server.on('error', (error: NodeJS.ErrnoException) => {
     if (clock.monotonic() - reportedAt < acceptReportMs) return;
     reportedAt = clock.monotonic();
-    log.warn('could not accept a connection: raise the limit of open files (ulimit -n)', { error: error.message });
+    log.warn('could not accept a connection; if the error is EMFILE, raise the limit of open files (ulimit -n)', {
+      error: error.message,
+    });
   });
 }

@@ -227,7 +227,7 @@ function stopOnSignal(
             leave('stopped before the start was finished');
             return;
           }
-          log.error({ err: error }, 'could not stop in order');
+          log.error({ err: error }, 'the graceful stop failed');
           flush();
           process.exit(1);
         },

@@ -205,7 +205,7 @@ async function startUnless(signal: AbortSignal | undefined, follower: LogFollowe
 }
 
 /**
- * Creates the super administrator at the first start, which is ready only after that. Later starts only compare
+ * At the first start, creates the super administrator; the server is ready only after that. Later starts only compare
  * ADMIN_PASSWORD with the stored hash, which takes a tenth of a second of another core and delays nothing.
  */
 function administer(access: Access, log: Logger): { readonly settled: Promise<void> } {

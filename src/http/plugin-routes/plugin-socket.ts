@@ -201,9 +201,9 @@ export class SocketConnection implements OpenStream {
 
   #closeAs(code = 1_000, reason = ''): void {
     if (code !== 1_000 && !(Number.isInteger(code) && code >= 3_000 && code <= 4_999))
-      throw new RangeError(`a close code is 1000 or 3000 to 4999, not ${String(code)}`);
+      throw new RangeError(`the close code must be 1000 or from 3000 to 4999, not ${String(code)}`);
     if (typeof reason !== 'string' || Buffer.byteLength(reason) > 123)
-      throw new RangeError('a reason to close is at most 123 bytes of text');
+      throw new RangeError('the close reason must be a string of at most 123 bytes');
     if (!this.#isOver) this.#finish(code, reason, 'sent');
   }
 

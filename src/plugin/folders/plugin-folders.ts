@@ -90,7 +90,7 @@ export class PluginFolders {
         entry.declared = await this.#declaredName(entry);
         entry.counts = entry.digest !== undefined;
         if (!entry.counts)
-          this.#dependencies.log.warn('ignoring a directory without plugin.yaml in a plugin folder', {
+          this.#dependencies.log.warn('ignoring a folder without plugin.yaml in a folder of plugins', {
             folder: entry.folder.path,
           });
       }),
@@ -228,7 +228,7 @@ export class PluginFolders {
       of: { folder, declared },
       twin,
     } of unnamed.filter(({ of }) => !before.some((known) => known.of === of))) {
-      this.#dependencies.log.error('a directory in a plugin folder has no valid plugin name', {
+      this.#dependencies.log.error('a folder in a folder of plugins has no valid plugin name', {
         folder: folder.path,
         name: declared,
         ...(twin === undefined ? {} : { twin }),

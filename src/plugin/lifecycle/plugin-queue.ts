@@ -72,7 +72,7 @@ export class PluginQueue {
         await this.#dependencies.step.reconcile(plugin);
       } catch (error) {
         this.#dependencies.log.error('could not reconcile a plugin', { plugin: plugin.name, error: describe(error) });
-        // Retries once at once, to report the failure; after another error it waits.
+        // The first error is retried immediately, to report the failure; after a second one the retry waits.
         if (hasThrown) this.#dependencies.step.reconcileLater(plugin);
         else {
           hasThrown = true;

@@ -265,9 +265,11 @@ export class PluginStep {
       log.info('plugin uninstalled', { plugin: plugin.name });
       return false;
     }
+    const more = problems.length > 16 ? `; and ${String(problems.length - 16)} more` : '';
+    const named = problems.slice(0, 16).join('; ');
     const problem = {
       reason: 'NotRemoved',
-      message: `could not remove all of its objects; retrying: ${problems.slice(0, 16).join('; ')}${problems.length > 16 ? `; and ${String(problems.length - 16)} more` : ''}`,
+      message: `could not remove all of its objects; retrying: ${named}${more}`,
     };
     plugin.change({ type: 'uninstall', problem });
     this.reconcileLater(plugin);

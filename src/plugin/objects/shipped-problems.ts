@@ -12,10 +12,10 @@ export type ShippedProblemsDependencies = ApplyDependencies & { readonly registr
 const toldMax = 16;
 
 /**
- * Why a plugin's objects cannot be applied, determined before any is applied: checked against the types of this very
- * version and the present types of the platform and other plugins. Finds only problems of the objects themselves.
- * Circumstances that may change (a unique value that is taken, a missing type of another plugin) are reported in the
- * plugin's status.
+ * Why a plugin's objects cannot be applied, determined before any is applied: checked against the types that this
+ * version declares and the present types of the platform and other plugins. Finds only problems of the objects
+ * themselves. Circumstances that may change (a unique value that is taken, a missing type of another plugin) are
+ * reported in the plugin's status.
  */
 export async function shippedProblems(
   plugin: string,

@@ -41,10 +41,8 @@ export const packageLookUpsMax = 10;
 export const packageLookUpMs = 200;
 /** The number of attempts to append a chunk while the log is unavailable. */
 export const packageAppendAttemptsMax = 8;
-/**
- * The most concurrent writes while a package is unpacked, and their bytes; also the concurrent reads when its checksum
- * is verified.
- */
+/** Files written at once while a package is unpacked, and their total size. */
 export const packageWritesMax = 16;
 export const packageWritesBytesMax = packageFileBytesMax;
+/** Files read at once to verify the checksum of an unpacked package. */
 export const packageReadsMax = 4;

@@ -62,7 +62,7 @@ export class PackageLog {
     }
   }
 
-  /** The archive, verified by its digest. Retries an incomplete one: another node may just be writing it. */
+  /** The archive, verified by its digest. Reads an incomplete one again: another node may still be writing it. */
   async read({ digest, bytes }: PackageRef, signal?: AbortSignal): Promise<Uint8Array> {
     if (bytes > packageBytesMax)
       throw new PackageUnreadableError(

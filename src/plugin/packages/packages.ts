@@ -8,8 +8,8 @@ export class Packages implements PackageStore {
   readonly #log: PackageLog;
   readonly #folders: PackageFolders;
   /**
-   * By digest: the packages used in this process, which are not removed any more. A failed one is dropped, so that it
-   * is tried again.
+   * By digest: the packages that this process uses; `retain` never removes them. A failed one is dropped, so that the
+   * next call tries again.
    */
   readonly #unpacked = new Map<string, Promise<PluginFolder>>();
   /** While folders are being removed, none is read or created. */
@@ -72,7 +72,7 @@ export class Packages implements PackageStore {
 
   async #unpack(ref: PackageRef): Promise<string> {
     const staged = await this.#folders.stage(await this.#log.read(ref));
-    // It was accepted once: the limits have been lowered since, or the disk is damaged.
+    // Its install accepted it: since then the limits have been lowered, or the disk is damaged.
     if (!staged.ok) throw new PackageUnreadableError(`the package ${ref.digest} cannot be unpacked: ${staged.problem}`);
     return staged.adopt(ref.digest);
   }

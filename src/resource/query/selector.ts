@@ -142,7 +142,7 @@ function parseSet(cursor: Cursor): readonly string[] | null {
   return cursor.fail(`more than ${String(selectorSetValuesMax)} values in one set`);
 }
 
-/** Longer operators first. */
+/** Tried in this order, so `<=` comes before `<`. */
 const comparisons = ['<=', '<', '>=', '>', '^='] as const;
 const equalities = [
   ['==', 'in'],

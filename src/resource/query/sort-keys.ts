@@ -67,7 +67,7 @@ export function parseSort(texts: readonly string[], indexes: readonly IndexDefin
   if (given.length > sortKeysMax) return { ok: false, problem: `sort: at most ${String(sortKeysMax)} fields` };
   const sort: SortKey[] = [];
   for (const text of given) {
-    // One part more than a sort may have, so that a long text is not split completely.
+    // At most one part more than allowed: enough to detect it without splitting a long text.
     const [field = '', ...parts] = text.split(',', 4).map((part) => part.trim());
     const place = indexOf(indexes, field);
     const order = place === undefined ? undefined : indexes[place]?.order;

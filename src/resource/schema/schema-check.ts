@@ -97,7 +97,10 @@ function walk(root: Schema, found: Findings): void {
   }
 }
 
-/** A schema and all schemas within it, each with the prefix of its members' places: empty, or ending in a dot. */
+/**
+ * A schema and all schemas within it, each with the prefix of its members' paths, such as `spec.`; empty for the schema
+ * itself.
+ */
 export function* subschemas(schema: unknown, at = ''): Generator<{ readonly at: string; readonly schema: Schema }> {
   if (!isObject(schema)) return;
   yield { at, schema };

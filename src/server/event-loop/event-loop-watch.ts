@@ -52,7 +52,10 @@ export class EventLoopWatch {
     });
     this.#worker.unref();
     this.#worker.on('error', (error) => {
-      log.warn({ err: error }, 'the event loop watchdog has stopped');
+      log.warn(
+        { err: error },
+        'the event loop watch has failed: code that blocks the event loop is not reported any more',
+      );
     });
     this.#beat();
   }

@@ -26,9 +26,9 @@ export type WatcherStart = {
   readonly fd: number;
 };
 export const cellCount = 2;
-/** The number of beats of the loop. */
+/** The cell of the number of beats of the loop. */
 export const beatCell = 0;
-/** Milliseconds of observation, wrapping around, without suspensions of the whole process. */
+/** The cell of the milliseconds of observation, wrapping around, without suspensions of the whole process. */
 export const watchedMsCell = 1;
 
 /** The culprit found while the loop was at this beat. */

@@ -81,7 +81,9 @@ async function authorityIn(dataDir: string, now: number): Promise<Issued> {
   const problem = read.ok ? expiryProblem(read.pair, now) : 'it cannot be used with ca.key';
   if (problem !== undefined)
     throw new StartError(
-      `the authority in ${files.certificate} is of no use: ${problem}; restore ${join(dataDir, 'tls')} from a backup, or remove it for a new authority, which every client must then be given`,
+      `the authority in ${files.certificate} is of no use: ${problem}; ` +
+        `restore ${join(dataDir, 'tls')} from a backup, ` +
+        'or remove it for a new authority, which every client must then be given',
       { exitCode: 2 },
     );
   return { certificate: readFileSync(files.certificate, 'utf8'), key: readFileSync(files.key, 'utf8') };

@@ -32,8 +32,8 @@ const grownBytesMax = 64;
 /**
  * Whether a write is refused because the disk is nearly full. Accepted are deletions, removals of finalizers during a
  * deletion, objects of installed plugins and the platform's own writes. This does not depend on rights: a super
- * administrator's create takes the same space. Only log-ins depend on them once space is scarce, since an administrator
- * must be able to free some.
+ * administrator's create takes the same space. Log-ins are the exception: they depend on rights, since an administrator
+ * must be able to log in and free space.
  */
 export function isHeldBack(disk: WriterDisk | undefined, write: Write): boolean {
   return disk !== undefined && disk.isShort() && !isCarriedOut(disk, write);

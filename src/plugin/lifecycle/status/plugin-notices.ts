@@ -47,12 +47,15 @@ function loadedNotices(
     notices.push({
       type: 'VersionsDiffer',
       reason: 'PackageJson',
-      message: `plugin.yaml has the version ${version}, which is used, but package.json has ${JSON.stringify(packageVersion)}`,
+      message:
+        `plugin.yaml has the version ${version}, which is used, ` +
+        `but package.json has ${JSON.stringify(packageVersion)}`,
     });
   }
   const missing = [...unindexed].map(
     ([type, { count, first, problem = '', trace = '' }]) =>
-      `${type}: ${String(count)} values are missing, the first of ${JSON.stringify(first)}: ${problem}${placeOf(trace)}`,
+      `${type}: ${String(count)} values are missing, ` +
+      `the first of ${JSON.stringify(first)}: ${problem}${placeOf(trace)}`,
   );
   if (missing.length > 0)
     notices.push({ type: 'IndexFunctionFailing', reason: 'StoredObjects', message: missing.join('; ') });
@@ -105,7 +108,7 @@ function stepText({ type: { key }, indexes, step, duplicates, duplicateCount }: 
   if (duplicateCount === 0) return `${where}: ${step}, ${steps[step]}`;
   const shown = duplicates
     .slice(0, duplicatesShownMax)
-    .map(({ name, index, holder }) => `${name} has the ${index} of ${holder}`);
+    .map(({ name, index, holder }) => `${name} has the same ${index} as ${holder}`);
   const more = duplicateCount - shown.length;
   return `${where}: ${step}, ${shown.join(', ')}${more > 0 ? `, and ${String(more)} more` : ''}`;
 }
