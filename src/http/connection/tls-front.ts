@@ -4,7 +4,8 @@ import type { Socket } from 'node:net';
 import { createServer, TLSSocket, type Server as TlsServer, type TlsOptions } from 'node:tls';
 
 import type { Timer } from '../../base/clock.ts';
-import { headersTimeoutMs } from '../../limits/requests.ts';
+import { EventLoopTurns } from '../../base/event-loop-turns.ts';
+import { headersTimeoutMs, requestTurnMs } from '../../limits/requests.ts';
 import type { Edge } from '../send.ts';
 
 /** A certificate and its key, both as PEM. */
@@ -29,11 +30,14 @@ type FrontDependencies = Pick<Edge, 'clock' | 'log'> & {
 export class TlsFront {
   readonly #dependencies: FrontDependencies;
   readonly #terminator: TlsServer;
+  /** A handshake takes up to a millisecond, and a thousand may begin at once. */
+  readonly #turns: EventLoopTurns;
   /** Connections before the end of their handshake, by the peer's address. */
   readonly #opening = new Map<string, Opening>();
 
   constructor(certificate: ServerCertificate, dependencies: FrontDependencies) {
     this.#dependencies = dependencies;
+    this.#turns = new EventLoopTurns(dependencies.clock, requestTurnMs);
     this.#terminator = createServer(optionsOf(certificate));
     this.#terminator.on('secureConnection', (socket) => {
       const place = placeOf(socket);
@@ -90,7 +94,12 @@ export class TlsFront {
   #handshake(socket: Socket, first: Buffer): void {
     socket.pause();
     socket.unshift(first);
-    this.#terminator.emit('connection', socket);
+    const turn = this.#turns.soon(socket.remoteAddress ?? '');
+    if (turn === undefined) this.#terminator.emit('connection', socket);
+    else
+      void turn.then(() => {
+        if (!socket.destroyed) this.#terminator.emit('connection', socket);
+      });
   }
 }
 

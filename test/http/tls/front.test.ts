@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { connect as connectTls, type ConnectionOptions, type TLSSocket } from 'node:tls';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { connect as connectTls, TLSSocket, type ConnectionOptions } from 'node:tls';
 import t, { type Test } from 'tap';
 
-import { headersTimeoutMs, lingerMs } from '../../../src/limits/requests.ts';
+import { headersTimeoutMs, lingerMs, requestTurnMs } from '../../../src/limits/requests.ts';
 import { FakeClock } from '../../support/clocks/fake-clock.ts';
 import { selfSigned } from '../../support/server/self-signed.ts';
 import { readAnswers } from '../connections/wire.ts';
@@ -153,4 +154,27 @@ t.test('a new certificate is for new connections, and cuts none', async (t) => {
   });
   t.ok(resumed.authorized);
   for (const socket of [before, after, resumed]) socket.destroy();
+});
+
+t.test('handshakes that begin in one turn take turns, and all end', async (t) => {
+  const clock = new FakeClock();
+  const edge = await startEdge({ clock, certificate });
+  t.teardown(async () => edge.stop());
+  const count = 24;
+  const plain = Array.from({ length: count }, () => open(edge.port));
+  await accepted(edge, count);
+  // Each look at the clock takes as long as a turn has for handshakes.
+  let now = 0;
+  clock.monotonic = () => (now += requestTurnMs);
+  let [secured, most] = [0, 0];
+  edge.http.server.prependListener('connection', (socket) => {
+    if (socket instanceof TLSSocket) secured += 1;
+  });
+  const clients = plain.map((socket) => connectTls({ socket, rejectUnauthorized: false }).on('error', () => undefined));
+  for (let before = 0; secured < count; before = secured) {
+    await nextTurn();
+    most = Math.max(most, secured - before);
+  }
+  t.ok(most <= 4, `${String(most)} in one turn`);
+  for (const client of clients) client.destroy();
 });
