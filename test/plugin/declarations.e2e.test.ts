@@ -140,7 +140,7 @@ t.test(
     t.match(await condition(server, true), {
       reason: 'DuplicateValues',
       message:
-        /^goods\.goods\.example spec\.color: claiming, (?:a has the spec\.color of b|b has the spec\.color of a)$/u,
+        /^goods\.goods\.example spec\.color: claiming, (?:a has the same spec\.color as b|b has the same spec\.color as a)$/u,
     });
     const read = async (name: string): Promise<{ readonly metadata: { readonly version: number } }> =>
       (await (await server.call(`${goods}/${name}`)).json()) as never;
