@@ -26,7 +26,7 @@ async function main(args: readonly string[]): Promise<void> {
   const { systemClock } = await import('./base/clock.ts');
   const { platformVersion } = await import('./server/platform-version.ts');
   const { stdin, stdout, stderr, env } = process;
-  const surroundings = {
+  const context = {
     input: stdin,
     output: stdout,
     stderr,
@@ -35,7 +35,7 @@ async function main(args: readonly string[]): Promise<void> {
     clock: systemClock,
     program: [process.execPath, import.meta.filename],
   };
-  process.exitCode = await runProgram(args, { surroundings, serve, logCommands, version: platformVersion });
+  process.exitCode = await runProgram(args, { context, serve, logCommands, version: platformVersion });
 }
 
 async function serve(): Promise<void> {

@@ -4,7 +4,7 @@ import { connect } from './connection.ts';
 import type { ConnectionOptions } from './connection.ts';
 import { commandError } from './failure.ts';
 import { reviewTarget } from './review-target.ts';
-import type { CommandEnvironment } from './command-environment.ts';
+import type { CommandContext } from './command-context.ts';
 import { printable } from './text-table.ts';
 
 export type CanIOptions = ConnectionOptions & {
@@ -21,10 +21,10 @@ export async function canI(
   verb: string,
   words: string,
   options: CanIOptions,
-  surroundings: CommandEnvironment,
+  context: CommandContext,
 ): Promise<boolean> {
   const target = reviewTarget(verb, words, options);
-  const { client } = await connect(options, surroundings);
+  const { client } = await connect(options, context);
   const answer = await client.send(
     options.as === undefined
       ? { method: 'POST', path: [...reviews, 'selfsubjectaccessreviews'], body: { spec: target } }
@@ -33,7 +33,7 @@ export async function canI(
   const allowed = memberOf(answer, 'status', 'allowed');
   if (typeof allowed !== 'boolean')
     throw commandError('the response of the server does not say whether the request is allowed');
-  surroundings.output.write(`${allowed ? 'yes' : 'no'}\n${decidedBy(answer)}`);
+  context.output.write(`${allowed ? 'yes' : 'no'}\n${decidedBy(answer)}`);
   return allowed;
 }
 

@@ -8,7 +8,7 @@ import { usageError } from './failure.ts';
 import { identityOf } from './identity.ts';
 import type { Identity } from './identity.ts';
 import { ServerClient } from './server-client.ts';
-import type { CommandEnvironment } from './command-environment.ts';
+import type { CommandContext } from './command-context.ts';
 import { authorityFor, type Authority } from './trust.ts';
 
 /** The options of every command that sends requests to the server. */
@@ -38,7 +38,7 @@ export type Target = Pick<Connection, 'domain' | 'url' | 'authority' | 'dataDir'
   readonly environment: Environment;
 };
 
-export function targetOf(options: ConnectionOptions, { folder, variables }: CommandEnvironment): Target {
+export function targetOf(options: ConnectionOptions, { folder, variables }: CommandContext): Target {
   const environment = readEnvironment(folder, variables);
   const config = settingsOf(options, environment, folder);
   const kind = tlsKindOf(environment);
@@ -64,16 +64,16 @@ export function requireTls({ url, environment }: Target): void {
 }
 
 /** Sends nothing yet; prompts for a password where one is needed. */
-export async function connect(options: ConnectionOptions, surroundings: CommandEnvironment): Promise<Connection> {
-  const { environment, ...target } = targetOf(options, surroundings);
+export async function connect(options: ConnectionOptions, context: CommandContext): Promise<Connection> {
+  const { environment, ...target } = targetOf(options, context);
   const { url, authority, dataDir } = target;
   const identity = await identityOf(options.user, {
     environment,
     passwordFile: join(dataDir, 'admin-password'),
     url,
-    surroundings,
+    context,
   });
-  const client = new ServerClient({ url, identity, clock: surroundings.clock, ca: authority?.text });
+  const client = new ServerClient({ url, identity, clock: context.clock, ca: authority?.text });
   return { ...target, client, identity };
 }
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Environment } from '../config/environment.ts';
 import { usageError } from './failure.ts';
 import { askSecret } from './secret-prompt.ts';
-import type { CommandEnvironment } from './command-environment.ts';
+import type { CommandContext } from './command-context.ts';
 
 /** The credentials of the command's requests. */
 export type Identity =
@@ -16,13 +16,13 @@ export type IdentityContext = {
   readonly environment: Environment;
   readonly passwordFile: string;
   readonly url: URL;
-  readonly surroundings: CommandEnvironment;
+  readonly context: CommandContext;
 };
 
 /** Prompts only if nothing else provides the password; `--user` takes precedence over the environment. */
 export async function identityOf(
   user: string | undefined,
-  { environment, passwordFile, url, surroundings }: IdentityContext,
+  { environment, passwordFile, url, context }: IdentityContext,
 ): Promise<Identity> {
   const { LEDGERPLANE_TOKEN: token, LEDGERPLANE_PASSWORD: given } = environment;
   if (user === undefined && token !== undefined) return { kind: 'token', token: tokenText(token) };
@@ -31,11 +31,11 @@ export async function identityOf(
   if (name === '' || name.includes(':')) throw usageError('--user is the name of a user, without ":"');
   if (given !== undefined) return { kind: 'user', name, password: given };
   if (user === undefined) return administratorOf(passwordFile, url);
-  if (surroundings.input.isTTY !== true)
+  if (context.input.isTTY !== true)
     throw usageError(
       `there is no terminal to ask for the password of ${JSON.stringify(name)}: put it into LEDGERPLANE_PASSWORD`,
     );
-  return { kind: 'user', name, password: await askSecret(`password of ${JSON.stringify(name)}: `, surroundings) };
+  return { kind: 'user', name, password: await askSecret(`password of ${JSON.stringify(name)}: `, context) };
 }
 
 /** A header may contain visible characters only; the error of `fetch` would repeat others. */

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { logCopyInFlightEvents, logCopyInFlightEventsMax } from '../limits/log.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { usageError } from './failure.ts';
-import type { CommandEnvironment } from './command-environment.ts';
+import type { CommandContext } from './command-context.ts';
 
 /** A log, in the syntax of EVENT_LOG; undefined: the log of the settings. */
 export type LogOptions = { readonly log: string | undefined };
@@ -18,9 +18,9 @@ export type LogCopyWish = {
 
 /** Passed in: log commands open the log, and src/cli may import settings and HTTP only. */
 export type LogCommands = {
-  copy(wish: LogCopyWish, surroundings: CommandEnvironment): Promise<void>;
-  startEpoch(wish: LogOptions, surroundings: CommandEnvironment): Promise<void>;
-  describe(wish: LogOptions, surroundings: CommandEnvironment): Promise<void>;
+  copy(wish: LogCopyWish, context: CommandContext): Promise<void>;
+  startEpoch(wish: LogOptions, context: CommandContext): Promise<void>;
+  describe(wish: LogOptions, context: CommandContext): Promise<void>;
 };
 
 type CopyOptions = {
@@ -39,7 +39,7 @@ const places =
 
 export function addLogCommands(
   program: Command,
-  surroundings: CommandEnvironment,
+  context: CommandContext,
   loadCommands: () => Promise<LogCommands>,
 ): void {
   const log = program.command('log').description('copy a log, show its contents, begin a new epoch');
@@ -57,7 +57,7 @@ export function addLogCommands(
     )
     .addHelpText('after', `${places}\nNo server may run on either log.`)
     .action(async (options: CopyOptions) => {
-      await (await loadCommands()).copy(copyWish(options, surroundings), surroundings);
+      await (await loadCommands()).copy(copyWish(options, context), context);
     });
   log
     .command('info')
@@ -65,7 +65,7 @@ export function addLogCommands(
     .option('--log <log>', 'by default EVENT_LOG')
     .addHelpText('after', places)
     .action(async (options: LogFlags) => {
-      await (await loadCommands()).describe({ log: options.log }, surroundings);
+      await (await loadCommands()).describe({ log: options.log }, context);
     });
   log
     .command('new-epoch')
@@ -73,13 +73,13 @@ export function addLogCommands(
     .option('--log <log>', 'by default EVENT_LOG')
     .addHelpText('after', `${places}\nNo server may run on the log.`)
     .action(async (options: LogFlags) => {
-      await (await loadCommands()).startEpoch({ log: options.log }, surroundings);
+      await (await loadCommands()).startEpoch({ log: options.log }, context);
     });
 }
 
 function copyWish(
   { from, to, fromPrefix, toPrefix, inFlight = '' }: CopyOptions,
-  { folder, variables, stderr }: CommandEnvironment,
+  { folder, variables, stderr }: CommandContext,
 ): LogCopyWish {
   const environment = readEnvironment(folder, variables);
   for (const [option, value] of [

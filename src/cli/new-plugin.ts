@@ -6,7 +6,7 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Command } from 'commander';
 
 import { usageError } from './failure.ts';
-import type { CommandEnvironment } from './command-environment.ts';
+import type { CommandContext } from './command-context.ts';
 
 /** A name is one label of a DNS name, since it becomes the first label of the plugin's group. */
 const nameLengthMax = 63;
@@ -16,17 +16,17 @@ const packageFolder = resolve(import.meta.dirname, '../../..');
 
 export function addNewPlugin(
   plugin: Command,
-  { surroundings, version }: { readonly surroundings: CommandEnvironment; readonly version: string },
+  { context, version }: { readonly context: CommandContext; readonly version: string },
 ): void {
   plugin
     .command('new <name>')
     .description('write a plugin in TypeScript, with a test, into a new folder of this name')
     .action(async (name: string) => {
-      await writePlugin(name, surroundings, version);
+      await writePlugin(name, context, version);
     });
 }
 
-async function writePlugin(name: string, { folder, stderr }: CommandEnvironment, version: string): Promise<void> {
+async function writePlugin(name: string, { folder, stderr }: CommandContext, version: string): Promise<void> {
   if (!/^[a-z](?:[a-z0-9-]*[a-z0-9])?$/u.test(name) || name.length > nameLengthMax) {
     throw usageError(
       `a plugin's name has at most ${String(nameLengthMax)} lowercase letters, digits and "-", ` +

@@ -9,7 +9,7 @@ import { connect } from './connection.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
 import { commandError, usageError } from './failure.ts';
 import type { Call } from './server-client.ts';
-import type { CommandEnvironment } from './command-environment.ts';
+import type { CommandContext } from './command-context.ts';
 import { printable, textTable } from './text-table.ts';
 
 export type UninstallOptions = ConnectionOptions & { readonly deleteData?: boolean | undefined };
@@ -23,74 +23,62 @@ const removedWaitMs = 60_000;
 /** After this time the command prints the reason for the wait; most removals are faster. */
 const quietMs = 1_000;
 
-export async function installPlugin(
-  file: string,
-  options: ConnectionOptions,
-  surroundings: CommandEnvironment,
-): Promise<void> {
-  const upload = await readPackage(file, surroundings);
-  const connection = await connect(options, surroundings);
+export async function installPlugin(file: string, options: ConnectionOptions, context: CommandContext): Promise<void> {
+  const upload = await readPackage(file, context);
+  const connection = await connect(options, context);
   const plugin = await connection.client.send({
     method: 'POST',
     path: [...consolePath(connection), 'install'],
     file: upload,
   });
-  printState('installed', plugin, surroundings);
+  printState('installed', plugin, context);
 }
 
 export async function upgradePlugin(
   name: string,
   file: string,
   options: ConnectionOptions,
-  surroundings: CommandEnvironment,
+  context: CommandContext,
 ): Promise<void> {
   checkName(name);
-  const upload = await readPackage(file, surroundings);
-  const connection = await connect(options, surroundings);
+  const upload = await readPackage(file, context);
+  const connection = await connect(options, context);
   const plugin = await connection.client.send({
     method: 'POST',
     path: [...consolePath(connection), name, 'upgrade'],
     file: upload,
   });
-  printState('upgraded', plugin, surroundings);
+  printState('upgraded', plugin, context);
 }
 
-export async function listPlugins(options: ConnectionOptions, surroundings: CommandEnvironment): Promise<void> {
-  const connection = await connect(options, surroundings);
+export async function listPlugins(options: ConnectionOptions, context: CommandContext): Promise<void> {
+  const connection = await connect(options, context);
   const answer = await connection.client.send({ method: 'GET', path: objectPath(connection) });
   const rows = listOf(answer, 'items')
     .map((plugin) => [nameOf(plugin), versionOf(plugin), phaseOf(plugin), troubleOf(plugin)])
     .sort(([left = ''], [right = '']) => (left < right ? -1 : Number(left > right)));
-  surroundings.output.write(textTable(['NAME', 'VERSION', 'PHASE', 'REASON'], rows));
+  context.output.write(textTable(['NAME', 'VERSION', 'PHASE', 'REASON'], rows));
 }
 
-export async function enablePlugin(
-  name: string,
-  options: ConnectionOptions,
-  surroundings: CommandEnvironment,
-): Promise<void> {
-  await switchPlugin(name, { enabled: true, phases: ['started', 'failed'] }, { options, surroundings });
+export async function enablePlugin(name: string, options: ConnectionOptions, context: CommandContext): Promise<void> {
+  await switchPlugin(name, { enabled: true, phases: ['started', 'failed'] }, { options, context });
 }
 
-export async function disablePlugin(
-  name: string,
-  options: ConnectionOptions,
-  surroundings: CommandEnvironment,
-): Promise<void> {
-  await switchPlugin(name, { enabled: false, phases: ['stopped'] }, { options, surroundings });
+export async function disablePlugin(name: string, options: ConnectionOptions, context: CommandContext): Promise<void> {
+  await switchPlugin(name, { enabled: false, phases: ['stopped'] }, { options, context });
 }
 
-type PluginAction = { readonly options: ConnectionOptions; readonly surroundings: CommandEnvironment };
+type PluginAction = { readonly options: ConnectionOptions; readonly context: CommandContext };
 
 /** Polls until the change, which takes effect after the response, is complete. */
 async function switchPlugin(
   name: string,
   { enabled, phases }: { readonly enabled: boolean; readonly phases: readonly string[] },
-  { options, surroundings }: PluginAction,
+  { options, context }: PluginAction,
 ): Promise<void> {
   checkName(name);
-  const { clock } = surroundings;
-  const connection = await connect(options, surroundings);
+  const { clock } = context;
+  const connection = await connect(options, context);
   const path = [...objectPath(connection), name];
   const change: Call = { method: 'PATCH', path, body: { spec: { enabled } } };
   let plugin = enabled ? await askToRun(change, connection) : await connection.client.send(change);
@@ -104,17 +92,13 @@ async function switchPlugin(
   if (plugin === undefined) throw commandError(`the plugin ${printable(name)} has been removed`);
   if (!phases.includes(phaseOf(plugin)))
     throw commandError(`the plugin ${printable(name)} is still ${describe(plugin)}`);
-  printState(enabled ? 'enabled' : 'disabled', plugin, surroundings);
+  printState(enabled ? 'enabled' : 'disabled', plugin, context);
 }
 
-export async function uninstallPlugin(
-  name: string,
-  options: UninstallOptions,
-  surroundings: CommandEnvironment,
-): Promise<void> {
+export async function uninstallPlugin(name: string, options: UninstallOptions, context: CommandContext): Promise<void> {
   checkName(name);
-  const { clock, stderr } = surroundings;
-  const connection = await connect(options, surroundings);
+  const { clock, stderr } = context;
+  const connection = await connect(options, context);
   const path = [...objectPath(connection), name];
   if (options.deleteData === true)
     await connection.client.send({ method: 'PATCH', path, body: { spec: { deleteData: true } } });
@@ -154,7 +138,7 @@ function heldUpBy(plugin: Json): string {
 }
 
 /** Prints the name alone to standard output, for scripts. Fails for a plugin that does not run. */
-function printState(done: string, plugin: Json, { output, stderr }: CommandEnvironment): void {
+function printState(done: string, plugin: Json, { output, stderr }: CommandContext): void {
   const name = printable(nameOf(plugin));
   output.write(`${name}\n`);
   if (!isObserved(plugin)) {
@@ -258,7 +242,7 @@ function consolePath({ domain }: Connection): readonly string[] {
 
 async function readPackage(
   file: string,
-  { folder }: CommandEnvironment,
+  { folder }: CommandContext,
 ): Promise<{ readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> }> {
   const path = resolve(folder, file);
   try {

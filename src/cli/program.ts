@@ -10,12 +10,12 @@ import { addNewPlugin } from './new-plugin.ts';
 import type { UninstallOptions } from './plugin-commands.ts';
 import type { RoleListOptions } from './role-commands.ts';
 import { settingsText } from './settings-text.ts';
-import type { CommandEnvironment } from './command-environment.ts';
+import type { CommandContext } from './command-context.ts';
 import type { TokenCreateOptions } from './token-commands.ts';
 import type { UserAddOptions, UserPasswdOptions } from './user-commands.ts';
 
 export type ProgramOptions = {
-  readonly surroundings: CommandEnvironment;
+  readonly context: CommandContext;
   /** Resolves when the server has started; the process runs until the server stops. */
   readonly serve: () => Promise<void>;
   /** Loads the log commands, on first use. */
@@ -28,9 +28,9 @@ const mistakeExitCode = 2;
 /** Parses the command line, runs the command and returns the exit code. Throws for a bug. */
 export async function runProgram(
   args: readonly string[],
-  { surroundings, serve, logCommands, version }: ProgramOptions,
+  { context, serve, logCommands, version }: ProgramOptions,
 ): Promise<number> {
-  const { output, stderr } = surroundings;
+  const { output, stderr } = context;
   const result = { exitCode: 0 };
   const program = new Command('ledgerplane');
   program.exitOverride().configureOutput({
@@ -45,14 +45,14 @@ export async function runProgram(
   program.usage('<command>').version(sayVersion, '--version', 'print the version').addHelpText('after', settingsText);
   // An unknown option of the program itself is reported like an unknown command.
   program.command('serve').description('run the server (default)').action(serve);
-  addCommands(program, surroundings, result);
+  addCommands(program, context, result);
   const plugin = program
     .command('plugin')
     .description('create, install, list, enable, disable, upgrade and uninstall plugins');
-  addNewPlugin(plugin, { surroundings, version });
-  addPluginCommands(plugin, surroundings);
-  addKubeconfig(program, surroundings);
-  addLogCommands(program, surroundings, logCommands);
+  addNewPlugin(plugin, { context, version });
+  addPluginCommands(plugin, context);
+  addKubeconfig(program, context);
+  addLogCommands(program, context, logCommands);
   program
     .command('version')
     .description('print the version')
@@ -77,7 +77,7 @@ export async function runProgram(
   }
 }
 
-function addCommands(program: Command, surroundings: CommandEnvironment, result: { exitCode: number }): void {
+function addCommands(program: Command, context: CommandContext, result: { exitCode: number }): void {
   const user = program.command('user').description('add a user, set a password');
   connected(
     user.command('add <name>').description('add a user; prompts for the password, or reads it from standard input'),
@@ -87,14 +87,14 @@ function addCommands(program: Command, surroundings: CommandEnvironment, result:
     .option('--role <name>', 'role to assign; may be repeated', gathered)
     .option('--generate', 'generate a password and print it once')
     .action(async (name: string, options: UserAddOptions) =>
-      (await import('./user-commands.ts')).addUser(name, options, surroundings),
+      (await import('./user-commands.ts')).addUser(name, options, context),
     );
   connected(
     user.command('passwd <name>').description('set a password; prompts for it, or reads it from standard input'),
   )
     .option('--generate', 'generate a password and print it once')
     .action(async (name: string, options: UserPasswdOptions) =>
-      (await import('./user-commands.ts')).changePassword(name, options, surroundings),
+      (await import('./user-commands.ts')).changePassword(name, options, context),
     );
 
   const token = program.command('token').description('create, revoke and list your own tokens');
@@ -102,22 +102,20 @@ function addCommands(program: Command, surroundings: CommandEnvironment, result:
     .option('--description <text>', 'purpose of the token')
     .option('--role <name>', 'limit the token to this role of yours; may be repeated', gathered)
     .option('--expires <when>', 'a duration (12h, 30d) or a time (RFC 3339); default: never')
-    .action(async (options: TokenCreateOptions) =>
-      (await import('./token-commands.ts')).createToken(options, surroundings),
-    );
+    .action(async (options: TokenCreateOptions) => (await import('./token-commands.ts')).createToken(options, context));
   connected(token.command('revoke <name>').description('revoke one of your tokens')).action(
     async (name: string, options: ConnectionOptions) =>
-      (await import('./token-commands.ts')).revokeToken(name, options, surroundings),
+      (await import('./token-commands.ts')).revokeToken(name, options, context),
   );
   connected(token.command('list').description('list your tokens')).action(async (options: ConnectionOptions) =>
-    (await import('./token-commands.ts')).listTokens(options, surroundings),
+    (await import('./token-commands.ts')).listTokens(options, context),
   );
 
   const role = program.command('role').description('list the roles');
   connected(role.command('list').description('list the roles'))
     .option('--templates', 'role templates only')
     .option('--all', 'include hidden roles')
-    .action(async (options: RoleListOptions) => (await import('./role-commands.ts')).listRoles(options, surroundings));
+    .action(async (options: RoleListOptions) => (await import('./role-commands.ts')).listRoles(options, context));
 
   connected(
     program.command('can-i <verb> <resource>').description('check whether a request is allowed, and by which role'),
@@ -131,55 +129,55 @@ function addCommands(program: Command, surroundings: CommandEnvironment, result:
         '"/".\nIt exits with 0 for yes and 1 for no.',
     )
     .action(async (verb: string, resource: string, options: CanIOptions) => {
-      result.exitCode = (await (await import('./can-i.ts')).canI(verb, resource, options, surroundings)) ? 0 : 1;
+      result.exitCode = (await (await import('./can-i.ts')).canI(verb, resource, options, context)) ? 0 : 1;
     });
 }
 
-function addPluginCommands(plugin: Command, surroundings: CommandEnvironment): void {
+function addPluginCommands(plugin: Command, context: CommandContext): void {
   connected(plugin.command('install <file>').description('install a package: a file of npm pack, or a zip')).action(
     async (file: string, options: ConnectionOptions) =>
-      (await import('./plugin-commands.ts')).installPlugin(file, options, surroundings),
+      (await import('./plugin-commands.ts')).installPlugin(file, options, context),
   );
   connected(plugin.command('list').description('list plugins and their states')).action(
-    async (options: ConnectionOptions) => (await import('./plugin-commands.ts')).listPlugins(options, surroundings),
+    async (options: ConnectionOptions) => (await import('./plugin-commands.ts')).listPlugins(options, context),
   );
   connected(plugin.command('enable <name>').description('start a plugin and wait until it runs')).action(
     async (name: string, options: ConnectionOptions) =>
-      (await import('./plugin-commands.ts')).enablePlugin(name, options, surroundings),
+      (await import('./plugin-commands.ts')).enablePlugin(name, options, context),
   );
   connected(
     plugin.command('disable <name>').description('stop a plugin and wait until it has stopped; its data stays'),
   ).action(async (name: string, options: ConnectionOptions) =>
-    (await import('./plugin-commands.ts')).disablePlugin(name, options, surroundings),
+    (await import('./plugin-commands.ts')).disablePlugin(name, options, context),
   );
   connected(
     plugin
       .command('upgrade <name> <file>')
       .description('replace an installed plugin with another version, newer or older'),
   ).action(async (name: string, file: string, options: ConnectionOptions) =>
-    (await import('./plugin-commands.ts')).upgradePlugin(name, file, options, surroundings),
+    (await import('./plugin-commands.ts')).upgradePlugin(name, file, options, context),
   );
   connected(plugin.command('uninstall <name>').description('uninstall a plugin and wait until it is removed'))
     .option('--delete-data', 'also delete the objects of its types')
     .action(async (name: string, options: UninstallOptions) =>
-      (await import('./plugin-commands.ts')).uninstallPlugin(name, options, surroundings),
+      (await import('./plugin-commands.ts')).uninstallPlugin(name, options, context),
     );
 }
 
-function addKubeconfig(program: Command, surroundings: CommandEnvironment): void {
+function addKubeconfig(program: Command, context: CommandContext): void {
   connected(program.command('kubeconfig').description('print a configuration for kubectl, with a new token'))
     .option('--role <name>', 'limit the token to this role of yours; may be repeated', gathered)
     .option('--expires <when>', 'a duration (12h, 30d) or a time (RFC 3339); default: 30d')
     .option('--exec', 'instead of a token, name the command that fetches tokens of one hour')
     .action(async (options: KubeconfigOptions) =>
-      (await import('./kubeconfig/kubeconfig.ts')).printKubeconfig(options, surroundings),
+      (await import('./kubeconfig/kubeconfig.ts')).printKubeconfig(options, context),
     );
   connected(
     program.command('credential').description('print a token of one hour for kubectl, as kubeconfig --exec names it'),
   )
     .option('--role <name>', 'limit the token to this role of yours; may be repeated', gathered)
     .action(async (options: CredentialOptions) =>
-      (await import('./kubeconfig/exec-credential.ts')).printCredential(options, surroundings),
+      (await import('./kubeconfig/exec-credential.ts')).printCredential(options, context),
     );
 }
 

@@ -2,7 +2,7 @@ import type { Json } from '../base/json.ts';
 import { listOf, textOf } from './answer-member.ts';
 import { connect } from './connection.ts';
 import type { ConnectionOptions } from './connection.ts';
-import type { CommandEnvironment } from './command-environment.ts';
+import type { CommandContext } from './command-context.ts';
 import { textTable } from './text-table.ts';
 
 export type RoleListOptions = ConnectionOptions & {
@@ -10,8 +10,8 @@ export type RoleListOptions = ConnectionOptions & {
   readonly all?: boolean | undefined;
 };
 
-export async function listRoles(options: RoleListOptions, surroundings: CommandEnvironment): Promise<void> {
-  const { client, domain } = await connect(options, surroundings);
+export async function listRoles(options: RoleListOptions, context: CommandContext): Promise<void> {
+  const { client, domain } = await connect(options, context);
   const answer = await client.send({ method: 'GET', path: ['api', 'v1alpha1', 'roles'] });
   const isMarked = (role: Json, label: string): boolean =>
     textOf(role, 'metadata', 'labels', `${domain}/${label}`) === 'true';
@@ -27,7 +27,7 @@ export async function listRoles(options: RoleListOptions, surroundings: CommandE
       annotationOf(role, domain, 'module'),
     ])
     .sort(([left = ''], [right = '']) => (left < right ? -1 : Number(left > right)));
-  surroundings.output.write(textTable(['NAME', 'DISPLAY NAME', 'MODULE'], rows));
+  context.output.write(textTable(['NAME', 'DISPLAY NAME', 'MODULE'], rows));
 }
 
 function annotationOf(role: Json, domain: string, name: string): string {

@@ -3,10 +3,10 @@ import { StringDecoder } from 'node:string_decoder';
 
 import { typedSecretLengthMax } from '../limits/settings.ts';
 import { interrupted, usageError } from './failure.ts';
-import type { SecretInput, CommandEnvironment } from './command-environment.ts';
+import type { SecretInput, CommandContext } from './command-context.ts';
 
 export type NewPasswordWish = { readonly user: string; readonly generate: boolean };
-type Asking = Pick<CommandEnvironment, 'input' | 'stderr'>;
+type Asking = Pick<CommandContext, 'input' | 'stderr'>;
 
 /** A new password: generated, typed twice on a terminal, or one line of standard input. */
 export async function newPassword({ user, generate }: NewPasswordWish, asking: Asking): Promise<string> {

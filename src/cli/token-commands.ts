@@ -4,7 +4,7 @@ import { connect } from './connection.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
 import { expiryAt } from './kubeconfig/expiry.ts';
 import { commandError, usageError } from './failure.ts';
-import type { CommandEnvironment } from './command-environment.ts';
+import type { CommandContext } from './command-context.ts';
 import { printable, textTable } from './text-table.ts';
 
 export type TokenCreateOptions = ConnectionOptions & {
@@ -46,17 +46,17 @@ export async function issueToken(
 }
 
 /** Prints only the token to standard output; it is never shown again. */
-export async function createToken(options: TokenCreateOptions, surroundings: CommandEnvironment): Promise<void> {
+export async function createToken(options: TokenCreateOptions, context: CommandContext): Promise<void> {
   const { description, role: roles = [], expires } = options;
-  const expiresAt = expires === undefined ? undefined : expiryOption(expires, surroundings);
-  const { name, token } = await issueToken(await connect(options, surroundings), { description, roles, expiresAt });
-  surroundings.output.write(`${token}\n`);
+  const expiresAt = expires === undefined ? undefined : expiryOption(expires, context);
+  const { name, token } = await issueToken(await connect(options, context), { description, roles, expiresAt });
+  context.output.write(`${token}\n`);
   const ends = expiresAt === undefined ? 'until it is revoked' : `until ${expiresAt}`;
-  surroundings.stderr.write(`created the token ${JSON.stringify(name)}, valid ${ends}; it is not shown again\n`);
+  context.stderr.write(`created the token ${JSON.stringify(name)}, valid ${ends}; it is not shown again\n`);
 }
 
 /** The time that the option --expires names. */
-export function expiryOption(expires: string, { clock }: Pick<CommandEnvironment, 'clock'>): string {
+export function expiryOption(expires: string, { clock }: Pick<CommandContext, 'clock'>): string {
   const expiresAt = expiryAt(expires, clock.now());
   if (expiresAt !== undefined) return expiresAt;
   throw usageError(
@@ -75,21 +75,17 @@ export async function deleteExpired({ client, domain }: Connection, description:
   }
 }
 
-export async function revokeToken(
-  name: string,
-  options: ConnectionOptions,
-  surroundings: CommandEnvironment,
-): Promise<void> {
+export async function revokeToken(name: string, options: ConnectionOptions, context: CommandContext): Promise<void> {
   if (/^\.{0,2}$/u.test(name)) throw usageError(`${JSON.stringify(name)} is not a token's name`);
   // A token's text is a secret, and the path of a request may be logged.
   if (/^pat_[0-9a-f]{32}_/u.test(name)) throw usageError('that is a token itself: use its name from `token list`');
-  const { client, domain } = await connect(options, surroundings);
+  const { client, domain } = await connect(options, context);
   await client.send({ method: 'PATCH', path: [...tokensOf(domain), name], body: { spec: { revoked: true } } });
-  surroundings.stderr.write(`revoked the token ${JSON.stringify(name)}\n`);
+  context.stderr.write(`revoked the token ${JSON.stringify(name)}\n`);
 }
 
-export async function listTokens(options: ConnectionOptions, surroundings: CommandEnvironment): Promise<void> {
-  const { client, domain } = await connect(options, surroundings);
+export async function listTokens(options: ConnectionOptions, context: CommandContext): Promise<void> {
+  const { client, domain } = await connect(options, context);
   const tokens = listOf(await client.send({ method: 'GET', path: tokensOf(domain) }), 'items');
   const rows = tokens.map((token) => [
     textOf(token, 'metadata', 'name') ?? '',
@@ -97,9 +93,9 @@ export async function listTokens(options: ConnectionOptions, surroundings: Comma
     memberOf(token, 'spec', 'roles') === undefined ? 'all of the owner' : textsOf(token, 'spec', 'roles').join(','),
     textOf(token, 'spec', 'expiresAt') ?? 'never',
     textOf(token, 'status', 'lastUsedAt') ?? '',
-    stateOf(token, surroundings.clock.now()),
+    stateOf(token, context.clock.now()),
   ]);
-  surroundings.output.write(textTable(['NAME', 'DESCRIPTION', 'ROLES', 'EXPIRES', 'LAST USED', 'STATE'], rows));
+  context.output.write(textTable(['NAME', 'DESCRIPTION', 'ROLES', 'EXPIRES', 'LAST USED', 'STATE'], rows));
 }
 
 function stateOf(token: Json, nowMs: number): string {

@@ -2,7 +2,7 @@ import { connect } from './connection.ts';
 import type { Connection, ConnectionOptions } from './connection.ts';
 import { CommandFailure, commandError, usageError } from './failure.ts';
 import { newPassword } from './secret-prompt.ts';
-import type { CommandEnvironment } from './command-environment.ts';
+import type { CommandContext } from './command-context.ts';
 
 export type UserAddOptions = ConnectionOptions & {
   readonly displayName?: string | undefined;
@@ -15,11 +15,11 @@ export type UserPasswdOptions = ConnectionOptions & { readonly generate?: boolea
 
 const users = ['api', 'v1alpha1', 'users'];
 
-export async function addUser(name: string, options: UserAddOptions, surroundings: CommandEnvironment): Promise<void> {
+export async function addUser(name: string, options: UserAddOptions, context: CommandContext): Promise<void> {
   checkName(name);
   const { displayName, email, role: roles = [], generate = false } = options;
-  const connection = await connect(options, surroundings);
-  const password = await newPassword({ user: name, generate }, surroundings);
+  const connection = await connect(options, context);
+  const password = await newPassword({ user: name, generate }, context);
   await connection.client.send({
     method: 'POST',
     path: users,
@@ -35,20 +35,16 @@ export async function addUser(name: string, options: UserAddOptions, surrounding
     },
   });
   // Printed first: the user exists now, and nothing else knows the password.
-  if (generate) surroundings.output.write(`${password}\n`);
-  surroundings.stderr.write(`added the user ${JSON.stringify(name)}\n`);
+  if (generate) context.output.write(`${password}\n`);
+  context.stderr.write(`added the user ${JSON.stringify(name)}\n`);
   if (roles.length > 0) await giveRoles(name, roles, connection);
 }
 
-export async function changePassword(
-  name: string,
-  options: UserPasswdOptions,
-  surroundings: CommandEnvironment,
-): Promise<void> {
+export async function changePassword(name: string, options: UserPasswdOptions, context: CommandContext): Promise<void> {
   checkName(name);
   const { generate = false } = options;
-  const { client, identity, domain } = await connect(options, surroundings);
-  const password = await newPassword({ user: name, generate }, surroundings);
+  const { client, identity, domain } = await connect(options, context);
+  const password = await newPassword({ user: name, generate }, context);
   const own = identity.kind === 'user' && identity.name === name;
   await client.send(
     own
@@ -59,10 +55,10 @@ export async function changePassword(
         }
       : { method: 'PATCH', path: [...users, name], body: { spec: { password } } },
   );
-  if (generate) surroundings.output.write(`${password}\n`);
-  surroundings.stderr.write(`changed the password of ${JSON.stringify(name)}; their sessions have ended\n`);
+  if (generate) context.output.write(`${password}\n`);
+  context.stderr.write(`changed the password of ${JSON.stringify(name)}; their sessions have ended\n`);
   if (own && identity.passwordFile !== undefined)
-    surroundings.stderr.write(`the password in ${identity.passwordFile} is no longer valid: remove the file\n`);
+    context.stderr.write(`the password in ${identity.passwordFile} is no longer valid: remove the file\n`);
 }
 
 async function giveRoles(name: string, roles: readonly string[], { client, domain }: Connection): Promise<void> {

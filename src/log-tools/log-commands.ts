@@ -5,7 +5,7 @@ import { MessageChannel } from 'node:worker_threads';
 
 import { CommandFailure } from '../cli/failure.ts';
 import type { LogCommands, LogCopyWish, LogOptions } from '../cli/log-commands.ts';
-import type { CommandEnvironment } from '../cli/command-environment.ts';
+import type { CommandContext } from '../cli/command-context.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { StartError } from '../base/start-error.ts';
 import { takeDataDir } from '../disk/data-dir.ts';
@@ -23,57 +23,57 @@ import { openLog } from '../server/open-log.ts';
 
 /** The log commands, which open the log themselves: no server may have an embedded log open at the same time. */
 export const logCommands: LogCommands = {
-  copy: async ({ from, to, fromPrefix, toPrefix, inFlightMax }: LogCopyWish, surroundings) => {
-    const settings = settingsOf(surroundings);
+  copy: async ({ from, to, fromPrefix, toPrefix, inFlightMax }: LogCopyWish, context) => {
+    const settings = settingsOf(context);
     const source = placeOf('--from', from, settings, fromPrefix);
     const target = placeOf('--to', to, settings, toPrefix);
     if (isSameLocation(source, target))
       throw new CommandFailure('the source and the target are the same log', refusedExitCode);
-    await withLogs([source, target], surroundings, async (logs) => {
+    await withLogs([source, target], context, async (logs) => {
       if (target.eventLog.kind === 'embedded') refuseFullDisk(target.dataDir);
       const copied = await copyLog({
         source: await logs.open(source, { mustExist: true }),
         openTarget: async () => logs.open(target, { mustExist: false }),
         inFlightMax,
-        clock: surroundings.clock,
+        clock: context.clock,
         uuid: randomUUID,
         signal: logs.signal,
         print: (line) => {
-          surroundings.stderr.write(`${line}\n`);
+          context.stderr.write(`${line}\n`);
         },
       });
       const { events, logId, epoch, written } = copied;
-      surroundings.output.write(
+      context.output.write(
         `${target.shown} ${written ? 'is now' : 'was already'} a complete copy of ${source.shown}: ` +
           `${events.toString()} events, log ${logId}, epoch ${epoch.toString()}\n`,
       );
     });
   },
 
-  startEpoch: async ({ log }: LogOptions, surroundings) => {
-    const place = requestedLocation(log, surroundings);
-    await withLogs([place], surroundings, async (logs) => {
+  startEpoch: async ({ log }: LogOptions, context) => {
+    const place = requestedLocation(log, context);
+    await withLogs([place], context, async (logs) => {
       if (place.eventLog.kind === 'embedded') refuseFullDisk(place.dataDir);
       const { logId, epoch } = await startRestoredEpoch(await logs.open(place, { mustExist: true }), {
-        clock: surroundings.clock,
+        clock: context.clock,
         uuid: randomUUID,
         signal: logs.signal,
       });
-      surroundings.output.write(`${place.shown}: log ${logId} is in epoch ${epoch.toString()}\n`);
+      context.output.write(`${place.shown}: log ${logId} is in epoch ${epoch.toString()}\n`);
     });
   },
 
-  describe: async ({ log }: LogOptions, surroundings) => {
-    const place = requestedLocation(log, surroundings);
-    await withLogs([place], surroundings, async (logs) => {
+  describe: async ({ log }: LogOptions, context) => {
+    const place = requestedLocation(log, context);
+    await withLogs([place], context, async (logs) => {
       const lines = await describeLog(await logs.open(place, { mustExist: true }), {
-        clock: surroundings.clock,
+        clock: context.clock,
         signal: logs.signal,
         print: (line) => {
-          surroundings.stderr.write(`${line}\n`);
+          context.stderr.write(`${line}\n`);
         },
       });
-      surroundings.output.write(
+      context.output.write(
         [['log', place.shown], ...lines].map(([name = '', value = '']) => `${name.padEnd(10)}${value}\n`).join(''),
       );
     });
@@ -82,15 +82,15 @@ export const logCommands: LogCommands = {
 
 const refusedExitCode = 2;
 
-function settingsOf({ folder, variables }: CommandEnvironment): {
+function settingsOf({ folder, variables }: CommandContext): {
   readonly environment: ReturnType<typeof readEnvironment>;
   readonly folder: string;
 } {
   return { environment: readEnvironment(folder, variables), folder };
 }
 
-function requestedLocation(log: string | undefined, surroundings: CommandEnvironment): LogLocation {
-  const settings = settingsOf(surroundings);
+function requestedLocation(log: string | undefined, context: CommandContext): LogLocation {
+  const settings = settingsOf(context);
   return placeOf(
     log === undefined ? 'EVENT_LOG' : '--log',
     log ?? settings.environment['EVENT_LOG'] ?? 'embedded:',
@@ -115,7 +115,7 @@ type OpenLogs = {
 /** Runs the work, releases the opened logs, and converts errors into messages for the user. */
 async function withLogs(
   places: readonly LogLocation[],
-  surroundings: CommandEnvironment,
+  context: CommandContext,
   work: (logs: OpenLogs) => Promise<void>,
 ): Promise<void> {
   const locked = new Map<string, { release(): Promise<void> }>();
@@ -128,14 +128,14 @@ async function withLogs(
     if (place.eventLog.kind === 'embedded') await lock(place, mustExist, locked);
     let away = false;
     const { log } = await openLog(place, {
-      clock: surroundings.clock,
+      clock: context.clock,
       onFatal: (error) => {
         ending.abort(new LogCopyError('failed', `${place.shown}: ${error.message}`, { cause: error }));
       },
       onState: (state) => {
         // An available log is reported only after an outage.
         if (!state.reachable || away)
-          surroundings.stderr.write(
+          context.stderr.write(
             `${place.shown}: ` +
               `${state.reachable ? 'answers again' : `does not answer: ${withoutCredentials(state.reason, places)}`}\n`,
           );

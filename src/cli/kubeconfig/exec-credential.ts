@@ -8,7 +8,7 @@ import { jsonDepthMax } from '../../limits/requests.ts';
 import { execTokenMarginMs, execTokenMs } from '../../limits/settings.ts';
 import { textOf } from '../answer-member.ts';
 import { connect, requireTls, targetOf, type ConnectionOptions, type Target } from '../connection.ts';
-import type { CommandEnvironment } from '../command-environment.ts';
+import type { CommandContext } from '../command-context.ts';
 import { deleteExpired, issueToken } from '../token-commands.ts';
 
 export type CredentialOptions = ConnectionOptions & { readonly role?: readonly string[] | undefined };
@@ -22,21 +22,21 @@ const description = 'kubeconfig --exec';
 type Credential = { readonly token: string; readonly expiresAt: string };
 
 /** Prints an `ExecCredential` with a token of one hour: the one in its file, until five minutes before it expires. */
-export async function printCredential(options: CredentialOptions, surroundings: CommandEnvironment): Promise<void> {
-  const target = targetOf(options, surroundings);
+export async function printCredential(options: CredentialOptions, context: CommandContext): Promise<void> {
+  const target = targetOf(options, context);
   requireTls(target);
   const file = fileOf(target, options);
-  const now = surroundings.clock.now();
+  const now = context.clock.now();
   const kept = read(file);
   const isGood = kept !== undefined && Date.parse(kept.expiresAt) - execTokenMarginMs > now;
-  const credential = isGood ? kept : await fetched(options, surroundings);
+  const credential = isGood ? kept : await fetched(options, context);
   if (!isGood) write(file, credential);
-  surroundings.output.write(`${textFor(credential)}\n`);
+  context.output.write(`${textFor(credential)}\n`);
 }
 
-async function fetched(options: CredentialOptions, surroundings: CommandEnvironment): Promise<Credential> {
-  const connection = await connect(options, surroundings);
-  const now = surroundings.clock.now();
+async function fetched(options: CredentialOptions, context: CommandContext): Promise<Credential> {
+  const connection = await connect(options, context);
+  const now = context.clock.now();
   await deleteExpired(connection, description, now);
   const expiresAt = new Date(now + execTokenMs).toISOString();
   const { token } = await issueToken(connection, { description, roles: options.role ?? [], expiresAt });

@@ -1,7 +1,7 @@
 import { connect, requireTls, targetOf, type Connection, type ConnectionOptions } from '../connection.ts';
 import { credentialVersion } from './exec-credential.ts';
 import { usageError } from '../failure.ts';
-import type { CommandEnvironment } from '../command-environment.ts';
+import type { CommandContext } from '../command-context.ts';
 import { expiryOption, issueToken } from '../token-commands.ts';
 
 export type KubeconfigOptions = ConnectionOptions & {
@@ -16,22 +16,20 @@ const defaultExpiry = '30d';
  * Prints a configuration for kubectl and Kubernetes' client libraries as JSON, which is YAML too: the address of the
  * server, its authority, and a new token or the command that fetches one.
  */
-export async function printKubeconfig(options: KubeconfigOptions, surroundings: CommandEnvironment): Promise<void> {
+export async function printKubeconfig(options: KubeconfigOptions, context: CommandContext): Promise<void> {
   const { role: roles = [], expires, exec = false } = options;
   if (exec && expires !== undefined)
     throw usageError('--expires has no effect with --exec: its tokens are valid for one hour');
-  const expiresAt = expiryOption(expires ?? defaultExpiry, surroundings);
-  const target = targetOf(options, surroundings);
+  const expiresAt = expiryOption(expires ?? defaultExpiry, context);
+  const target = targetOf(options, context);
   requireTls(target);
-  const connection = await connect(options, surroundings);
+  const connection = await connect(options, context);
   const user = exec
-    ? { exec: execOf(options, connection, surroundings) }
+    ? { exec: execOf(options, connection, context) }
     : { token: (await issueToken(connection, { description: 'kubeconfig', roles, expiresAt })).token };
-  surroundings.output.write(`${JSON.stringify(configOf(connection, user), undefined, 2)}\n`);
+  context.output.write(`${JSON.stringify(configOf(connection, user), undefined, 2)}\n`);
   if (!exec)
-    surroundings.stderr.write(
-      `the configuration holds a token, valid until ${expiresAt}: keep it private (chmod 600)\n`,
-    );
+    context.stderr.write(`the configuration holds a token, valid until ${expiresAt}: keep it private (chmod 600)\n`);
 }
 
 function configOf({ url, authority, identity }: Connection, user: object): object {
@@ -52,7 +50,7 @@ function configOf({ url, authority, identity }: Connection, user: object): objec
 function execOf(
   { user, role: roles = [] }: KubeconfigOptions,
   { url, domain, dataDir, authority, identity }: Connection,
-  { program: [command, ...before] }: CommandEnvironment,
+  { program: [command, ...before] }: CommandContext,
 ): object {
   if (identity.kind === 'token')
     throw usageError('a token cannot create tokens: unset LEDGERPLANE_TOKEN, and use --user if you are not admin');

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 
 import { systemClock, type Clock } from '../../../src/base/clock.ts';
 import { runProgram } from '../../../src/cli/program.ts';
-import type { SecretInput, CommandEnvironment } from '../../../src/cli/command-environment.ts';
+import type { SecretInput, CommandContext } from '../../../src/cli/command-context.ts';
 
 export type CommandRun = { readonly code: number; readonly out: string; readonly err: string };
 export type CommandSetting = {
@@ -21,7 +21,7 @@ export async function runCommand(
   { variables = {}, input = '', typed, folder = '/nonexistent', clock = systemClock }: CommandSetting = {},
 ): Promise<CommandRun> {
   const texts = { out: '', err: '' };
-  const surroundings: CommandEnvironment = {
+  const context: CommandContext = {
     input: typed === undefined ? pipe(input) : terminal(typed).input,
     output: {
       write: (text) => {
@@ -39,7 +39,7 @@ export async function runCommand(
     program: ['/usr/bin/node', '/opt/main.js'],
   };
   const code = await runProgram(args, {
-    surroundings,
+    context,
     serve: () => Promise.reject(new Error('not a server')),
     logCommands: async () => (await import('../../../src/log-tools/log-commands.ts')).logCommands,
     version: '0.0.0',

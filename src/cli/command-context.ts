@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import type { Environment } from '../config/environment.ts';
 
 /** The parts of the process that a command uses. */
-export type CommandEnvironment = {
+export type CommandContext = {
   readonly input: SecretInput;
   /** Standard output: results only, so that scripts can use them directly. */
   readonly output: TextSink;
