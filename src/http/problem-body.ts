@@ -1,5 +1,6 @@
 import { dottedPath } from '../command/refuse.ts';
 import type { Violation } from '../resource/type/resource-type.ts';
+import { parseAccept } from './body/accept-header.ts';
 import { problems, type Problem } from './problem.ts';
 
 /** The context of a refusal's body. */
@@ -59,13 +60,8 @@ function slug(word: string): string {
 
 function wantsProblemJson({ path, accept }: ProblemContext): boolean {
   if (!/^\/+apis?(?:\/|$)/u.test(path)) return true;
-  return accept?.split(',').some(namesProblemJson) === true;
-}
-
-/** A wildcard does not count: clients without support for problem details send one. */
-function namesProblemJson(range: string): boolean {
-  const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-  return type === 'application/problem+json' && !parameters.some((parameter) => /^q=0(?:\.0*)?$/u.test(parameter));
+  // A wildcard does not count: clients without support for problem details send one.
+  return parseAccept(accept).some(({ type }) => type === 'application/problem+json');
 }
 
 /** Kubernetes puts the resource here, or the kind for an invalid object. */

@@ -15,6 +15,8 @@ export const requestTargetBytesMax = 65_536;
 export const queryParametersMax = 64;
 /** Validation errors in one response: enough to fix a body at once. */
 export const validationErrorsMax = 64;
+/** Media ranges of one Accept header: later ones are not read. Clients send at most ten. */
+export const acceptedRangesMax = 64;
 /** The time from SIGTERM to exit (decision 11.3). */
 export const shutdownMs = 10_000;
 /** Longer values are truncated: they are stored with every event. */

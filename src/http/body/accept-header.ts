@@ -1,0 +1,85 @@
+import { acceptedRangesMax } from '../../limits/requests.ts';
+
+/** One media range of an Accept header (RFC 9110, 12.5.1). */
+export type MediaRange = {
+  /** In lower case; `application/*` and `*` followed by `/*` are wildcards. */
+  readonly type: string;
+  /**
+   * Names in lower case, values as sent without their quotes. They end at `q`: parameters behind it belong to the
+   * header. The first of two equal names counts.
+   */
+  readonly parameters: ReadonlyMap<string, string>;
+  /** Above 0 and at most 1. */
+  readonly q: number;
+};
+
+/**
+ * The media ranges of an Accept header, the preferred ones first: by `q`, then in the order sent. Empty without a
+ * header, and for one without a valid range. Ranges with `q=0`, which a client excludes, and malformed ranges are left
+ * out; ranges past `acceptedRangesMax` are not read, nor as many parameters of one range. A malformed `q` counts as 1, as in Kubernetes.
+ */
+export function parseAccept(header: string | undefined): readonly MediaRange[] {
+  if (header === undefined) return [];
+  const ranges = splitOutsideQuotes(header, ',', acceptedRangesMax)
+    .map(rangeOf)
+    .filter((range) => range !== undefined)
+    .filter(({ q }) => q > 0);
+  // The order of equal ones stays.
+  return ranges.sort((left, right) => right.q - left.q);
+}
+
+/** Whether a range includes a media type without parameters, for example `application/json`. */
+export function includesType({ type }: MediaRange, offered: string): boolean {
+  if (type === offered || type === '*/*') return true;
+  return type.endsWith('/*') && offered.startsWith(type.slice(0, -1));
+}
+
+/** Token characters of RFC 9110, 5.6.2. */
+const typeForm = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+$/u;
+
+function rangeOf(text: string): MediaRange | undefined {
+  const [first = '', ...rest] = splitOutsideQuotes(text, ';', acceptedRangesMax);
+  const name = first.trim().toLowerCase();
+  // The Accept header of Java's own client ends in `*; q=.2`.
+  const type = name === '*' ? '*/*' : name;
+  if (!typeForm.test(type)) return undefined;
+  const parameters = new Map<string, string>();
+  for (const part of rest) {
+    const equals = part.indexOf('=');
+    const parameter = (equals === -1 ? part : part.slice(0, equals)).trim().toLowerCase();
+    const value = equals === -1 ? '' : unquoted(part.slice(equals + 1).trim());
+    if (parameter === 'q') return { type, parameters, q: weightOf(value) };
+    if (parameter !== '' && !parameters.has(parameter)) parameters.set(parameter, value);
+  }
+  return { type, parameters, q: 1 };
+}
+
+function weightOf(text: string): number {
+  const weight = text === '' ? 1 : Number(text);
+  return weight >= 0 ? Math.min(weight, 1) : 1;
+}
+
+function unquoted(value: string): string {
+  if (!value.startsWith('"')) return value;
+  return value.replace(/^"/u, '').replace(/"$/u, '').replaceAll(/\\(.)/gu, '$1');
+}
+
+/** At most `countMax` parts. A quote without its end reaches to the end of the text. */
+function splitOutsideQuotes(text: string, separator: string, countMax: number): string[] {
+  const parts: string[] = [];
+  // Most headers have no quotes.
+  if (!text.includes('"')) return text.split(separator, countMax);
+  let start = 0;
+  let isQuoted = false;
+  for (let place = 0; place < text.length && parts.length < countMax; place++) {
+    const character = text[place];
+    if (isQuoted && character === '\\') place++;
+    else if (character === '"') isQuoted = !isQuoted;
+    else if (character === separator && !isQuoted) {
+      parts.push(text.slice(start, place));
+      start = place + 1;
+    }
+  }
+  if (parts.length < countMax) parts.push(text.slice(start));
+  return parts;
+}
