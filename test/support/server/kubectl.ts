@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Test } from 'tap';
+
+import { repository } from '../../architecture/repository.ts';
+import { runCommand } from './command-run.ts';
+import { startTestServer, testPassword, type TestServer } from './start-server.ts';
+
+const installed = join(repository, 'test', 'tools', 'node_modules', '.kubectl', 'kubectl');
+
+/** The real program: what `KUBECTL` names, or the installed one. */
+export const kubectlProgram = process.env['KUBECTL'] ?? (existsSync(installed) ? installed : undefined);
+
+/** Why tests with kubectl cannot run here, or false. */
+export const noKubectl =
+  kubectlProgram === undefined
+    ? 'there is no kubectl for this platform: set KUBECTL to the path of one (1.35)'
+    : (false as const);
+
+export type Printed = { readonly code: number; readonly out: string; readonly err: string };
+
+export type Kubectl = {
+  readonly server: TestServer;
+  /** An empty folder, in which the commands run. */
+  readonly folder: string;
+  /** Runs one command to its end. `input` is its standard input. */
+  readonly run: (args: string, input?: string) => Promise<Printed>;
+  /** Starts one that does not end by itself. */
+  readonly start: (args: string) => RunningKubectl;
+  /** Writes a file to the folder. */
+  readonly file: (name: string, content: unknown) => Promise<void>;
+};
+
+export type RunningKubectl = {
+  /** Resolves with the output so far, once the pattern matches it. */
+  until(pattern: RegExp): Promise<string>;
+  stop(): Promise<Printed>;
+};
+
+/** A server with the plugins of a folder, over TLS, and kubectl with the file that `kubeconfig` writes. */
+export async function givenKubectl(t: Test, plugins?: string): Promise<Kubectl> {
+  const environment = { TLS: 'auto', ...(plugins === undefined ? {} : { PLUGINS_DIRS: plugins }) };
+  const server = await startTestServer({ environment });
+  const folder = await mkdtemp(join(tmpdir(), 'kubectl-'));
+  t.teardown(async () => {
+    await server.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const variables = {
+    TLS: 'auto',
+    DATA_DIR: server.dataDir,
+    PORT: new URL(server.url).port,
+    LEDGERPLANE_PASSWORD: testPassword,
+  };
+  const written = await runCommand(['kubeconfig', '--role', 'super-role'], { variables });
+  if (written.code !== 0) throw new Error(written.err);
+  const home = join(folder, '.home');
+  await mkdir(home);
+  await writeFile(join(home, 'config'), written.out, { mode: 0o600 });
+  const spawned = (args: string) => spawnKubectl(folder, home, args);
+  return {
+    server,
+    folder,
+    run: async (args, input = '') => {
+      const { child, texts } = spawned(args);
+      child.stdin.end(input);
+      const [code] = (await once(child, 'close')) as [number | null];
+      return { code: code ?? -1, ...texts };
+    },
+    start: (args) => started(spawned(args)),
+    file: async (name, content) =>
+      writeFile(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content)),
+  };
+}
+
+type Spawned = ReturnType<typeof spawnKubectl>;
+
+function spawnKubectl(folder: string, home: string, args: string) {
+  if (kubectlProgram === undefined) throw new Error('there is no kubectl');
+  const child = spawn(kubectlProgram, ['--cache-dir', join(home, 'cache'), ...wordsOf(args)], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: home, KUBECONFIG: join(home, 'config') },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  child.stdin.on('error', () => undefined);
+  const texts = { out: '', err: '' };
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    texts.out += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    texts.err += text;
+  });
+  return { child, texts };
+}
+
+/** As a shell splits them: at blanks that are not within single quotes. */
+function wordsOf(args: string): readonly string[] {
+  return [...args.matchAll(/(?:[^\s']+|'[^']*')+/gu)].map(([word]) => word.replaceAll("'", ''));
+}
+
+function started({ child, texts }: Spawned): RunningKubectl {
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  return {
+    until: async (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = (): void => {
+          if (pattern.test(texts.out)) resolve(texts.out);
+        };
+        child.stdout.on('data', look);
+        void closed.then(() => {
+          reject(new Error(`kubectl ended before it printed ${String(pattern)}: ${texts.out}${texts.err}`));
+        });
+        look();
+      }),
+    stop: async () => {
+      child.kill('SIGTERM');
+      const [code] = await closed;
+      return { code: code ?? -1, ...texts };
+    },
+  };
+}
