@@ -156,6 +156,18 @@ t.test('a new certificate is for new connections, and cuts none', async (t) => {
   for (const socket of [before, after, resumed]) socket.destroy();
 });
 
+t.test('a client cannot begin a second handshake on its connection', async (t) => {
+  const { edge } = await given(t);
+  const socket = await openTls(edge.port, { maxVersion: 'TLSv1.2' });
+  t.match(await answered(socket), /^HTTP\/1\.1 200/u);
+  const refused = once(socket, 'error') as Promise<[NodeJS.ErrnoException]>;
+  socket.renegotiate({}, () => undefined);
+  t.match((await refused)[0], { code: 'ERR_SSL_NO_RENEGOTIATION' });
+  const other = await openTls(edge.port);
+  t.match(await answered(other), /^HTTP\/1\.1 200/u, 'others are served');
+  other.destroy();
+});
+
 t.test('handshakes that begin in one turn take turns, and all end', async (t) => {
   const clock = new FakeClock();
   const edge = await startEdge({ clock, certificate });
