@@ -52,7 +52,8 @@ async function demonstrate(api: Api, path: string): Promise<void> {
   const count = (outcome: Outcome): string =>
     [...outcomes.values()].filter((found) => found === outcome).length.toString();
   console.log(
-    `${posts.length.toString()} packages in ${seconds.toFixed(1)} s: ${count('created')} posts created, ${count('updated')} updated, ${count('unchanged')} unchanged`,
+    `${posts.length.toString()} packages in ${seconds.toFixed(1)} s: ${count('created')} posts created, ` +
+      `${count('updated')} updated, ${count('unchanged')} unchanged`,
   );
   console.log(`the watch counted in ${arrivals.count.toString()} changes, ${written.length.toString()} expected`);
   await query(api, path, posts);
@@ -105,7 +106,8 @@ async function query(api: Api, path: string, posts: readonly Post[]): Promise<vo
         `the server knows ${found.total.toString()} posts with the tag ${tag}, ${expected.toString()} were imported`,
       );
     console.log(
-      `  ${tag.padEnd(16)} ${found.total.toString().padStart(4)}  ${found.items.map(({ spec }) => spec.title).join(', ')} …`,
+      `  ${tag.padEnd(16)} ${found.total.toString().padStart(4)}  ` +
+        `${found.items.map(({ spec }) => spec.title).join(', ')} …`,
     );
   }
   const last = await page(api, path, 'sort=spec.title,desc&size=5&page=1');

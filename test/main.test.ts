@@ -177,7 +177,10 @@ t.test('a signal during the start stops it in order', async (t) => {
   // Sent by the process to itself, before the server is up.
   const run = serve(cwd, {}, [
     '--import',
-    `data:text/javascript,${encodeURIComponent("const wait = setInterval(() => { if (process.listenerCount('SIGTERM') > 0) { clearInterval(wait); process.kill(process.pid, 'SIGTERM'); } }, 1);")}`,
+    'data:text/javascript,' +
+      encodeURIComponent(
+        "const wait = setInterval(() => { if (process.listenerCount('SIGTERM') > 0) { clearInterval(wait); process.kill(process.pid, 'SIGTERM'); } }, 1);",
+      ),
   ]);
   t.equal(await run.exited(), 0);
   const again = serve(cwd);
@@ -206,7 +209,8 @@ t.test('a second signal ends it at once, whatever is in flight', async (t) => {
   socket.on('error', () => undefined);
   const authorization = Buffer.from(`admin:${settings.ADMIN_PASSWORD}`).toString('base64');
   socket.write(
-    `POST /api/v1alpha1/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${authorization}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+    `POST /api/v1alpha1/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Basic ${authorization}\r\n` +
+      'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{',
   );
   await new Promise((resolve) => {
     setTimeout(resolve, 300);
@@ -262,7 +266,8 @@ t.test('it stops in time when nobody reads its logs any more, or has stopped rea
       t.testdir(),
       { LOG_LEVEL: 'trace' },
       onSignal(
-        "for (let line = 0; line < 400; line += 1) setTimeout(() => { process.kill(process.pid, 'SIGWINCH'); }, line); process.on('SIGWINCH', () => { Promise.reject('a stray text of some length '.repeat(40)); });",
+        "for (let line = 0; line < 400; line += 1) setTimeout(() => { process.kill(process.pid, 'SIGWINCH'); }, " +
+          "line); process.on('SIGWINCH', () => { Promise.reject('a stray text of some length '.repeat(40)); });",
       ),
     );
     await run.ready();

@@ -18,7 +18,8 @@ export class Loader {
     if (report.kind !== 'http') throw new Error(`unexpected report ${report.kind}`);
     if (report.result.errors > 0)
       throw new Error(
-        `${report.result.errors.toString()} of ${plan.requests.toString()} answers to ${plan.request.method} ${plan.request.path} were wrong: ${report.result.error ?? ''}`,
+        `${report.result.errors.toString()} of ${plan.requests.toString()} answers to ${plan.request.method} ` +
+          `${plan.request.path} were wrong: ${report.result.error ?? ''}`,
       );
     return report.result;
   }

@@ -89,7 +89,8 @@ export class ResponseReader {
     const size = parseInt(chunk.toString('latin1', at, end), 16);
     if (Number.isNaN(size))
       throw new Error(
-        `a chunk's size must be hexadecimal, got ${JSON.stringify(chunk.toString('latin1', at, Math.min(end, at + 20)))}`,
+        "a chunk's size must be hexadecimal, got " +
+          JSON.stringify(chunk.toString('latin1', at, Math.min(end, at + 20))),
       );
     this.#missing = size + 2;
     this.#state = size === 0 ? 'trailer' : 'chunk';

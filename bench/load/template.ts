@@ -28,7 +28,10 @@ export function compileRequest(template: RequestTemplate): (places: Places) => B
     const target = typeof line === 'string' ? line : line(places);
     if (body === undefined) return `${target}${headers}\r\n`;
     const content = typeof body === 'string' ? body : body(places);
-    return `${target}${headers}Content-Type: application/json\r\nContent-Length: ${content.length.toString()}\r\n\r\n${content}`;
+    return (
+      `${target}${headers}Content-Type: application/json\r\nContent-Length: ${content.length.toString()}\r\n\r\n` +
+      content
+    );
   };
 }
 

@@ -33,7 +33,9 @@ export class Watchers {
       .join('');
     for (let index = 0; index < options.sockets; index += 1) {
       // One after the other: a burst of a thousand handshakes is not the measured case.
-      const head = `GET ${options.path} HTTP/1.1\r\n${headers}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`;
+      const head =
+        `GET ${options.path} HTTP/1.1\r\n${headers}Connection: Upgrade\r\nUpgrade: websocket\r\n` +
+        `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`;
       await this.#openOne(connect({ host: hostname, port: Number(port), noDelay: true }), index, head);
     }
   }

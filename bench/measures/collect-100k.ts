@@ -60,13 +60,17 @@ async function collected(url: string, count: number, which: string): Promise<rea
       measure: `${count.toLocaleString('en')} marked and gone${which}`,
       value: goneMs / 1_000,
       unit: 's',
-      note: `the DELETE was answered after ${(markedMs / 1_000).toFixed(1)} s, claims were released after ${(tidyMs / 1_000).toFixed(1)} s`,
+      note:
+        `the DELETE was answered after ${(markedMs / 1_000).toFixed(1)} s, claims were released after ` +
+        `${(tidyMs / 1_000).toFixed(1)} s`,
     },
     {
       measure: '… GET meanwhile',
       value: meanwhile.p99Ms,
       unit: 'ms p99',
-      note: `p50 ${meanwhile.p50Ms.toFixed(1)}, max ${meanwhile.maxMs.toFixed(0)} ms of ${meanwhile.count.toString()}; before, p99 ${quiet.p99Ms.toFixed(1)} ms`,
+      note:
+        `p50 ${meanwhile.p50Ms.toFixed(1)}, max ${meanwhile.maxMs.toFixed(0)} ms of ${meanwhile.count.toString()}; ` +
+        `before, p99 ${quiet.p99Ms.toFixed(1)} ms`,
     },
     { measure: '… the longest hold of the event loop', value: heldMs, unit: 'ms' },
   ];

@@ -100,7 +100,9 @@ export const decision: Measure = {
         spread: spread(warm),
         floor: 2,
         bound: 'value at most',
-        note: `${roles.toLocaleString('en')} roles, ${users.toLocaleString('en')} users, ${String(rulesEach)} rules a role; means of ${String(decisionsEach)} at a time`,
+        note:
+          `${roles.toLocaleString('en')} roles, ${users.toLocaleString('en')} users, ${String(rulesEach)} rules a ` +
+          `role; means of ${String(decisionsEach)} at a time`,
       },
       {
         measure: 'decision, the same user again',
@@ -116,7 +118,9 @@ export const decision: Measure = {
         spread: spread(recompiled),
         floor: 5,
         bound: 'value at most',
-        note: `with the rights of all ${users.toLocaleString('en')} users, ${String(median(holders))} of them hold it and get decisions`,
+        note:
+          `with the rights of all ${users.toLocaleString('en')} users, ${String(median(holders))} of them hold it ` +
+          'and get decisions',
       },
       {
         measure: 'tables loaded',

@@ -69,7 +69,10 @@ export const deletion: Measure = {
           unit: 'ms p99',
           floor: 50,
           bound: 'value at most',
-          note: `${(count / sending).toFixed(0)} deletes/s, p50 ${gone(0.5).toFixed(1)}, max ${gone(1).toFixed(1)} ms; answered p50 ${marked(0.5).toFixed(1)}, p99 ${marked(0.99).toFixed(1)} ms; CPU of one ${cpuMs.toFixed(2)} ms`,
+          note:
+            `${(count / sending).toFixed(0)} deletes/s, p50 ${gone(0.5).toFixed(1)}, max ${gone(1).toFixed(1)} ms; ` +
+            `answered p50 ${marked(0.5).toFixed(1)}, p99 ${marked(0.99).toFixed(1)} ms; CPU of one ` +
+            `${cpuMs.toFixed(2)} ms`,
         },
       ];
     }),

@@ -37,7 +37,9 @@ export const list100k: Measure = {
           unit: 's',
           floor: 0.5,
           bound: 'value at most',
-          note: `the slowest ${(result.maxMs / 1_000).toFixed(2)} s, ${Math.round(result.bodyBytes / 5 / mebibyte).toString()} MiB`,
+          note:
+            `the slowest ${(result.maxMs / 1_000).toFixed(2)} s, ` +
+            `${Math.round(result.bodyBytes / 5 / mebibyte).toString()} MiB`,
         },
         {
           measure: `${of}: memory growth`,

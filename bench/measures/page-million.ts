@@ -44,7 +44,8 @@ export const pageMillion: Measure = {
         const began = performance.now();
         const found = await list(
           url,
-          `labelSelector=example.com/tier%3D${tier}&sort=spec.size,asc&page=${lastPage.toString()}&size=${size.toString()}`,
+          `labelSelector=example.com/tier%3D${tier}` +
+            `&sort=spec.size,asc&page=${lastPage.toString()}&size=${size.toString()}`,
         );
         deep.push(performance.now() - began);
         expect(`objects of tier ${tier}`, found.total, total);

@@ -40,7 +40,9 @@ async function measure(
       unit: 'ms p99',
       floor: floorMs,
       bound: 'value at most',
-      note: `${perSecond.toString()} writes/s, p50 ${result.p50Ms.toFixed(2)}, max ${result.maxMs.toFixed(1)}, sent to answer p99 ${result.writeP99Ms.toFixed(1)}, sent to last p99 ${result.wholeP99Ms.toFixed(1)} ms`,
+      note:
+        `${perSecond.toString()} writes/s, p50 ${result.p50Ms.toFixed(2)}, max ${result.maxMs.toFixed(1)}, sent to ` +
+        `answer p99 ${result.writeP99Ms.toFixed(1)}, sent to last p99 ${result.wholeP99Ms.toFixed(1)} ms`,
     };
   });
 }

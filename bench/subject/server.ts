@@ -27,7 +27,9 @@ const ownProgram = resolve(import.meta.dirname, '../../src/main.js');
 const startTimeoutMs = 600_000;
 
 /** Ends the server when its standard input does: with the bench, however that ends. */
-const endWithInput = `data:text/javascript,${encodeURIComponent("process.stdin.on('end', () => { process.kill(process.pid, 'SIGTERM'); }).resume();")}`;
+const endWithInput =
+  'data:text/javascript,' +
+  encodeURIComponent("process.stdin.on('end', () => { process.kill(process.pid, 'SIGTERM'); }).resume();");
 
 export type SubjectOptions = {
   readonly nodeArgs?: readonly string[];

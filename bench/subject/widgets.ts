@@ -22,8 +22,13 @@ export type WidgetPlaces = {
 
 /** The JSON of a widget; the places may be those of a request template. */
 export function widgetText({ name, size, tier, batch, title = name, version, serial }: WidgetPlaces): string {
-  const metadata = `{"name":"${name}"${version === undefined ? '' : `,"version":${version}`},"labels":{"example.com/tier":"${tier}","example.com/batch":"a-batch-of-widgets-that-were-made-on-the-same-day-in-the-same-place-and-by-the-same-people-of-the-b${batch}"}}`;
-  const spec = `{"title":"${description} ${title}","size":${size},"tags":["${tag}-${tier}","${tag}-measured"]${serial === undefined ? '' : `,"serial":"${serial}"`}}`;
+  const metadata =
+    `{"name":"${name}"${version === undefined ? '' : `,"version":${version}`},"labels":{"example.com/tier":"${tier}",` +
+    '"example.com/batch":"a-batch-of-widgets-that-were-made-on-the-same-day-in-the-same-place-' +
+    `and-by-the-same-people-of-the-b${batch}"}}`;
+  const spec =
+    `{"title":"${description} ${title}","size":${size},"tags":["${tag}-${tier}",` +
+    `"${tag}-measured"]${serial === undefined ? '' : `,"serial":"${serial}"`}}`;
   return `{"apiVersion":"example.com/v1alpha1","kind":"Widget","metadata":${metadata},"spec":${spec}}`;
 }
 

@@ -32,7 +32,8 @@ export function tooLong({ path, text }: Source): readonly string[] {
       const length = lineOf(node.end) - first + 1;
       if (length > functionLinesMax)
         findings.push(
-          `${path}:${(first + 1).toString()}: a function of ${length.toString()} lines, at most ${functionLinesMax.toString()}`,
+          `${path}:${(first + 1).toString()}: a function of ${length.toString()} lines, at most ` +
+            functionLinesMax.toString(),
         );
     }
     ts.forEachChild(node, visit);

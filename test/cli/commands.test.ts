@@ -167,7 +167,9 @@ t.test('on a terminal the passwords are asked for and never shown', async (t) =>
   t.strictSame(done, {
     code: 0,
     out: '',
-    err: 'password of "carol": \nnew password of "bob": \nonce more: \nchanged the password of "bob"; their sessions have ended\n',
+    err:
+      'password of "carol": \nnew password of "bob": \nonce more: \n' +
+      'changed the password of "bob"; their sessions have ended\n',
   });
   t.strictSame(
     seen.map(({ authorization, body }) => [authorization, body]),
@@ -421,7 +423,9 @@ t.test('a server that is not there is named', async (t) => {
     t.strictSame(done, {
       code: 1,
       out: '',
-      err: `ledgerplane: cannot reach http://${host}:${port}: connection refused (ECONNREFUSED): is the server running? Set LEDGERPLANE_SERVER if it listens at another address\n`,
+      err:
+        `ledgerplane: cannot reach http://${host}:${port}: connection refused (ECONNREFUSED): is the server running? ` +
+        'Set LEDGERPLANE_SERVER if it listens at another address\n',
     });
   }
 });
@@ -448,7 +452,9 @@ t.test(
     t.match(await run(['plugin', 'enable', 'gone', '--domain', 'example.org']), {
       code: 1,
       out: '',
-      err: 'ledgerplane: POST /apis/plugin.example.org/v1alpha1/plugins {"apiVersion":"plugin.example.org/v1alpha1","kind":"Plugin","metadata":{"name":"gone"},"spec":{}}\n',
+      err:
+        'ledgerplane: POST /apis/plugin.example.org/v1alpha1/plugins {"apiVersion":"plugin.example.org/v1alpha1",' +
+        '"kind":"Plugin","metadata":{"name":"gone"},"spec":{}}\n',
     });
     t.match(await run(['plugin', 'disable', 'gone']), {
       code: 1,

@@ -306,7 +306,8 @@ behaviour('members named as inherited ones reach nothing inherited', (given) => 
     .when(
       merge(
         JSON.parse(
-          '{"__proto__":{"spec":{"title":"Two"}},"spec":{"__proto__":{"size":"x"}},"metadata":{"__proto__":{"finalizers":["f"]}}}',
+          '{"__proto__":{"spec":{"title":"Two"}},"spec":{"__proto__":{"size":"x"}},' +
+            '"metadata":{"__proto__":{"finalizers":["f"]}}}',
         ) as JsonValue,
       ),
     )

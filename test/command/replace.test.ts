@@ -406,7 +406,8 @@ behaviour('unique values follow the object: each event lists all values held aft
 
 behaviour('members named as inherited ones are unknown members like any other', (given) => {
   const sent = JSON.parse(
-    '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w1","__proto__":{"finalizers":["x"]}},"spec":{"title":"One","constructor":1,"__proto__":{"size":"x"}}}',
+    '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w1","__proto__":{"finalizers":["x"]}},' +
+      '"spec":{"title":"One","constructor":1,"__proto__":{"size":"x"}}}',
   ) as { readonly [member: string]: JsonValue };
   given(created())
     .when(put(sent))

@@ -151,7 +151,8 @@ t.test(
   'the image, rehearsed: built from the copied files, run without privileges from a read-only folder',
   async (t) => {
     t.comment(
-      'npm ci is not run: the packages are those installed here, without the ones of development for the stage that runs',
+      'npm ci is not run: the packages are those installed here, without the ones of development for the stage ' +
+        'that runs',
     );
     const [build, runtime] = await stages();
     const folder = await mkdtemp(join(tmpdir(), 'ledgerplane-image-'));

@@ -61,7 +61,8 @@ async function openPage(t: Test, blocks: readonly Block[]): Promise<Page> {
   t.teardown(async () => shell.close());
   // As npx finds it in a clone: the program as it was built.
   await shell.run(
-    `npx() { shift; '${process.execPath}' '${resolve(import.meta.dirname, '../../src/main.js')}' "$@"; }; export LEDGERPLANE_SERVER=${url}`,
+    `npx() { shift; '${process.execPath}' '${resolve(import.meta.dirname, '../../src/main.js')}' "$@"; }; export ` +
+      `LEDGERPLANE_SERVER=${url}`,
   );
   return { folder, url, shell };
 }

@@ -36,7 +36,9 @@ const plugins = {
   // Loading it waits for the test: what depends on it is announced meanwhile, and not started.
   gate: {
     'plugin.yaml': manifestYaml('gate', { main: 'main.mjs', enabled: false }),
-    'main.mjs': `export default async () => { await globalThis[Symbol.for('${String(gateName.description)}')]?.(); return {}; };\n`,
+    'main.mjs':
+      `export default async () => { await globalThis[Symbol.for('${String(gateName.description)}')]?.(); return {}; ` +
+      '};\n',
   },
 };
 
@@ -143,7 +145,8 @@ async function closed(t: Test, origin: string, calls: readonly Call[]): Promise<
   t.strictSame(
     unlike,
     [],
-    `${String(calls.length)} requests, each refused to ${String(wrongCredentials.length)} wrong credentials, a visitor and a user`,
+    `${String(calls.length)} requests, each refused to ${String(wrongCredentials.length)} wrong credentials, a ` +
+      'visitor and a user',
   );
 }
 

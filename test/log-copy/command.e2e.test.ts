@@ -67,7 +67,8 @@ t.test('an embedded log is copied into another folder, and again changes nothing
   t.match(
     first.out,
     new RegExp(
-      `^embedded:\\S+two is now a complete copy of embedded:\\S+one: ${String(events.length)} events, log [0-9a-f-]{36}, epoch 1\\n$`,
+      `^embedded:\\S+two is now a complete copy of embedded:\\S+one: ${String(events.length)} events, log ` +
+        '[0-9a-f-]{36}, epoch 1\\n$',
       'u',
     ),
   );
@@ -84,7 +85,8 @@ t.test('an embedded log is copied into another folder, and again changes nothing
     t.match(info, {
       code: 0,
       out: new RegExp(
-        `^log +embedded:\\S+two\\nid +[0-9a-f-]{36}\\ndomain +svc\\.run\\nepoch +1 \\(copied from log ${sourceId}, epoch 0\\)\\nevents +${String(events.length + 2)}\\nhead +1\\d{19}\\n$`,
+        `^log +embedded:\\S+two\\nid +[0-9a-f-]{36}\\ndomain +svc\\.run\\nepoch +1 \\(copied from log ${sourceId}, ` +
+          `epoch 0\\)\\nevents +${String(events.length + 2)}\\nhead +1\\d{19}\\n$`,
         'u',
       ),
     });

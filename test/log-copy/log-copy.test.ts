@@ -89,7 +89,8 @@ t.test('a finished copy is left as it is', async (t) => {
     source,
     target: disk,
     message: new RegExp(
-      `finished copy of this source when it had ${String(events.length)} events; it has ${String(events.length + 1)} now`,
+      `finished copy of this source when it had ${String(events.length)} events; it has ` +
+        `${String(events.length + 1)} now`,
       'u',
     ),
   });

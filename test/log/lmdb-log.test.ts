@@ -135,7 +135,9 @@ void test('an index that has lost or moved an entry stops every reader that come
   ];
   for (const [from, to, position] of moves.slice(1)) {
     const log = await openAt(t, await damaged(t, async (store) => move(store, from, to)));
-    const message = `the log is corrupt: revision ${String(from[1])} of ${stream} is at position ${String(position)}, but the index has another position`;
+    const message =
+      `the log is corrupt: revision ${String(from[1])} of ${stream} is at position ${String(position)}, but the ` +
+      'index has another position';
     await t.rejects(collect(log.readAll({ after: logStart })), { name: 'LogCorruptError', message });
     await t.rejects(collect(log.subscribe({ after: logPosition(position - 1n), categories: ['claim'] })), { message });
     if (position < 5n)

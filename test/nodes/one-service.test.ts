@@ -142,7 +142,8 @@ async function run(next: Step, index: number, task: () => Promise<void>): Promis
     await task();
   } catch (error) {
     throw new Error(
-      `step ${index.toString()}, ${JSON.stringify(next)}: ${error instanceof Error ? error.message : String(error)} (NODES_SEED=${seed.toString()})`,
+      `step ${index.toString()}, ${JSON.stringify(next)}: ${error instanceof Error ? error.message : String(error)}` +
+        ` (NODES_SEED=${seed.toString()})`,
       { cause: error },
     );
   }

@@ -112,7 +112,9 @@ function crc32(content: Buffer): number {
 }
 
 export function manifestText(name: string, more = ''): string {
-  return `apiVersion: plugin.\${domain}/v1alpha1\nkind: Plugin\nmetadata:\n  name: ${name}\nspec:\n  version: 1.0.0\n${more}`;
+  return (
+    `apiVersion: plugin.\${domain}/v1alpha1\nkind: Plugin\nmetadata:\n  name: ${name}\nspec:\n  version: 1.0.0\n` + more
+  );
 }
 
 /** A package of one plugin: `files` beside its manifest. */

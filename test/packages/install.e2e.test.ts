@@ -122,7 +122,9 @@ t.test('a package is installed, serves, survives a restart, is upgraded, rolled 
 });
 
 const titled =
-  'export default { types: [{ group: "teller.example.com", version: "v1", kind: "Tale", singular: "tale", plural: "tales", schema: { type: "object", required: ["spec"], properties: { spec: { type: "object", required: ["title"], additionalProperties: false, properties: { title: { type: "string" } } } } } }] };';
+  'export default { types: [{ group: "teller.example.com", version: "v1", kind: "Tale", singular: "tale", plural: ' +
+  '"tales", schema: { type: "object", required: ["spec"], properties: { spec: { type: "object", required: ' +
+  '["title"], additionalProperties: false, properties: { title: { type: "string" } } } } } }] };';
 
 function tale(spec: string): string {
   return `apiVersion: teller.example.com/v1\nkind: Tale\nmetadata: {name: one}\n${spec}\n`;
@@ -221,7 +223,8 @@ t.test('a refused package names the reason and leaves no trace', async (t) => {
       "another plugin's type",
       tellerPackage('1.0.0', {
         module:
-          'export default { types: [{ group: "content.svc.run", version: "v1alpha1", kind: "Post", singular: "post", plural: "posts", schema: {} }] };',
+          'export default { types: [{ group: "content.svc.run", version: "v1alpha1", kind: "Post", singular: ' +
+          '"post", plural: "posts", schema: {} }] };',
       }),
       422,
       /reserved/u,

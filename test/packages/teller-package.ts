@@ -31,7 +31,9 @@ export function tellerPackage(
     routes: [{ method: 'GET', path: '/apis/api.${group}/v1/version', handler: () => ({ body: { version: '${version}' } }) }],
   };`
       : module;
-  const manifest = `apiVersion: plugin.\${domain}/v1alpha1\nkind: Plugin\nmetadata:\n  name: ${name}\nspec:\n  version: ${version}\n  main: main.js\n${more}`;
+  const manifest =
+    `apiVersion: plugin.\${domain}/v1alpha1\nkind: Plugin\nmetadata:\n  name: ${name}\nspec:\n  version: ${version}\n` +
+    `  main: main.js\n${more}`;
   const files = {
     'plugin.yaml': manifest,
     'main.js': main,

@@ -16,7 +16,8 @@ import { temporaryFolder, writePlugins } from './host/host-stage.ts';
 t.setTimeout(120_000);
 const goods = '/apis/goods.example/v1/goods';
 const manifest = (version: string): string =>
-  `apiVersion: plugin.svc.run/v1alpha1\nkind: Plugin\nmetadata: {name: good}\nspec: {version: ${version}, main: main.mjs}\n`;
+  'apiVersion: plugin.svc.run/v1alpha1\nkind: Plugin\nmetadata: {name: good}\n' +
+  `spec: {version: ${version}, main: main.mjs}\n`;
 const main = (
   unique: boolean,
 ): string => `export default { types: [{ group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'good', plural: 'goods',

@@ -69,7 +69,12 @@ function told(method: string, target: string, asks: 'watch' | 'no watch' = 'no w
     case 'non-resource':
       return `${info.verb} ${info.path}`;
     case 'resource':
-      return `${info.verb} ${[info.group, info.version, info.resource, info.name, info.subresource].filter((part) => part !== undefined).join('/')}`;
+      return (
+        `${info.verb} ` +
+        [info.group, info.version, info.resource, info.name, info.subresource]
+          .filter((part) => part !== undefined)
+          .join('/')
+      );
   }
 }
 

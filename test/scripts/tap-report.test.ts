@@ -30,7 +30,8 @@ function report(stream: string, using = program): { readonly counts: unknown; re
 
 t.test('assertions count, and what only sums them up does not', async (t) => {
   const { counts, printed } = report(
-    'TAP version 14\n# Subtest: a.test.js\n    # Subtest: one\n        ok 1 - first\n        ok 2 - second\n        1..2\n    ok 1 - one # time=3ms\n    ok 2 - outside\n    1..2\nok 1 - a.test.js # time=5ms\n1..1\n',
+    'TAP version 14\n# Subtest: a.test.js\n    # Subtest: one\n        ok 1 - first\n        ok 2 - second\n' +
+      '        1..2\n    ok 1 - one # time=3ms\n    ok 2 - outside\n    1..2\nok 1 - a.test.js # time=5ms\n1..1\n',
   );
   t.strictSame(counts, { passed: 3, failed: 0, files: 1, skips: [] });
   t.equal(printed, 'ok   a.test.js 5ms');
@@ -38,7 +39,8 @@ t.test('assertions count, and what only sums them up does not', async (t) => {
 
 t.test('a failed assertion counts once and is shown with its diagnosis', async (t) => {
   const { counts, printed } = report(
-    '# Subtest: a.test.js\n    # Subtest: one\n        not ok 1 - equal\n          ---\n          compare: ===\n          ...\n        1..1\n    not ok 1 - one # time=3ms\n    1..1\nnot ok 1 - a.test.js # time=5ms\n1..1\n',
+    '# Subtest: a.test.js\n    # Subtest: one\n        not ok 1 - equal\n          ---\n          compare: ===\n' +
+      '          ...\n        1..1\n    not ok 1 - one # time=3ms\n    1..1\nnot ok 1 - a.test.js # time=5ms\n1..1\n',
   );
   t.strictSame(counts, { passed: 0, failed: 1, files: 1, skips: [] });
   t.match(printed, /FAILED a\.test\.js > one > equal\n {2}compare: ===\nFAIL a\.test\.js 5ms/u);
@@ -60,7 +62,8 @@ t.test('a file that fails although its assertions pass has failed, and so has on
 
 t.test('a skip is kept with its reason', async (t) => {
   const { counts } = report(
-    '# Subtest: a.test.js\n    ok 1 - engine # SKIP no engine runs here\n    ok 2 - other # SKIP\n    1..2\nok 1 - a.test.js # time=5ms\n',
+    '# Subtest: a.test.js\n    ok 1 - engine # SKIP no engine runs here\n    ok 2 - other # SKIP\n    1..2\n' +
+      'ok 1 - a.test.js # time=5ms\n',
   );
   t.strictSame(counts, {
     passed: 0,

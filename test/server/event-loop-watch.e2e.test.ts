@@ -30,9 +30,11 @@ const holds = {
   timer: 'await new Promise((resolve) => { setTimeout(() => { spin(); resolve(); }, 1); });',
   late: 'setTimeout(spin, 1);',
   index:
-    'await pluginClient.create({ group: "loops.example", version: "v1", plural: "loops" }, { metadata: { generateName: "l-" }, spec: { spin: true } });',
+    'await pluginClient.create({ group: "loops.example", version: "v1", plural: "loops" }, { metadata: { ' +
+    'generateName: "l-" }, spec: { spin: true } });',
   reconciler:
-    'await pluginClient.create({ group: "loops.example", version: "v1", plural: "loops" }, { metadata: { generateName: "r-" }, spec: { reconcile: true } });',
+    'await pluginClient.create({ group: "loops.example", version: "v1", plural: "loops" }, { metadata: { ' +
+    'generateName: "r-" }, spec: { reconcile: true } });',
   native: 'Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, HELD);',
   child: 'execFileSync("sleep", [String(HELD / 1_000)]);',
 };

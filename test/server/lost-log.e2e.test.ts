@@ -38,7 +38,8 @@ for (const [name, lose] of Object.entries(losses)) {
     lose(log);
     const before = existsSync(join(log, 'data.mdb')) ? statSync(join(log, 'data.mdb')).size : undefined;
     const message = new RegExp(
-      `log/data.mdb is ${name.split(' ')[0] ?? ''}, but .*read-models .*restore .*/log from a backup.*remove .*/read-models`,
+      `log/data.mdb is ${name.split(' ')[0] ?? ''}, but .*read-models .*restore .*/log from a backup.*remove ` +
+        '.*/read-models',
       'u',
     );
     // Twice: the first try leaves nothing that lets the second one through, nor do read models of an unclean end.

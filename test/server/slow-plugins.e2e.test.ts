@@ -57,7 +57,9 @@ function slow(
 ): Readonly<Record<string, string>> {
   return {
     'plugin.yaml': manifestYaml(name, { main: 'main.mjs', ...spec }),
-    'main.mjs': `await globalThis.gateOf('${name}');\n${moduleText(type, { group: `${type}.example`, more: `stop: () => globalThis.noteStop('${name}')` })}`,
+    'main.mjs':
+      `await globalThis.gateOf('${name}');\n` +
+      moduleText(type, { group: `${type}.example`, more: `stop: () => globalThis.noteStop('${name}')` }),
   };
 }
 
@@ -178,7 +180,10 @@ async function begin(
           readonly conditions?: readonly { readonly reason: string; readonly message: string }[];
         };
       };
-      return `${object.status?.phase ?? ''} ${object.status?.conditions?.[0]?.reason ?? ''}: ${object.status?.conditions?.[0]?.message ?? ''}`;
+      return (
+        `${object.status?.phase ?? ''} ${object.status?.conditions?.[0]?.reason ?? ''}: ` +
+        (object.status?.conditions?.[0]?.message ?? '')
+      );
     },
     enable: async (plugin, enabled) =>
       (

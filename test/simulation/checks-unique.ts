@@ -155,7 +155,8 @@ export function checkUniqueness(world: World): void {
         const claimant = reckoning.claimantOf(value);
         if (claimant !== stream)
           throw new Error(
-            `from ${position.toString()} on ${stream} holds a value of ${index}${isEnforced ? ', which is enforced,' : ''} that ${String(claimant)} claims`,
+            `from ${position.toString()} on ${stream} holds a value of ${index}` +
+              `${isEnforced ? ', which is enforced,' : ''} that ${String(claimant)} claims`,
           );
       }
     }
@@ -185,7 +186,8 @@ function checkDrained(
     if (!sender.some((beat) => beat <= at && beat > at - beatMsMax)) return;
   if (!sender.some((beat) => beat >= saidMs)) return;
   throw new Error(
-    `${stream}@${String(revision)} was sent by ${invocation.node}, which lived, by an older declaration, and landed after its index was enforced at ${String(saidMs)}`,
+    `${stream}@${String(revision)} was sent by ${invocation.node}, which lived, by an older declaration, and ` +
+      `landed after its index was enforced at ${String(saidMs)}`,
   );
 }
 

@@ -202,7 +202,9 @@ function checkAnswer(invocation: Invocation, own: readonly Step[], world: World)
   const verdict = verdictOf(outcome);
   const wrong = (detail: string): never => {
     throw new Error(
-      `${id} (${JSON.stringify(invocation.command)}) was answered ${verdict}${outcome?.ok === false ? ` (${outcome.rejection.detail})` : ''} from ${String(invocation.invoked)} to ${String(invocation.answered)}: ${detail}`,
+      `${id} (${JSON.stringify(invocation.command)}) was answered ${verdict}` +
+        `${outcome?.ok === false ? ` (${outcome.rejection.detail})` : ''} from ${String(invocation.invoked)} to ` +
+        `${String(invocation.answered)}: ${detail}`,
     );
   };
   if (own.length > 1) wrong(`it stands ${String(own.length)} times`);

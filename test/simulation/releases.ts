@@ -50,7 +50,8 @@ export function release(world: World, nodes: readonly SimNode[], isOver: () => b
     if (isOver()) return;
     const built = releases.build();
     coverage.note(
-      `release of ${built.indexes.some(({ name, unique }) => unique && name === 'spec.serial') ? 'unique' : 'plain'} serials`,
+      'release of ' +
+        `${built.indexes.some(({ name, unique }) => unique && name === 'spec.serial') ? 'unique' : 'plain'} serials`,
     );
     for (const node of nodes) {
       if (random.chance(0.15)) continue;

@@ -117,7 +117,9 @@ test('several nodes over one faulty log are one service', async (t) => {
     const run = await simulator.run(seed, isTraced);
     for (const line of run.trace) t.comment(line);
     if (run.failure === undefined) continue;
-    failure = `${run.failure}\nto see what happened: SIM_TRACE=1 SIM_SEED=${String(seed)} npx tap run --disable-coverage dist/test/simulation/simulation.test.js`;
+    failure =
+      `${run.failure}\nto see what happened: SIM_TRACE=1 SIM_SEED=${String(seed)} npx tap run --disable-coverage ` +
+      'dist/test/simulation/simulation.test.js';
     break;
   }
   const counts = await simulator.end();

@@ -357,7 +357,8 @@ class Simulation {
         const [live, rebuilt] = [node.row(name), tables.row(type.key, name)];
         if (live === undefined ? rebuilt !== undefined : rebuilt?.equals(live) !== true)
           throw new Error(
-            `${node.name} holds another row of ${name} than one rebuilt from the log\n${live?.toString() ?? ''}\n${rebuilt?.toString() ?? ''}`,
+            `${node.name} holds another row of ${name} than one rebuilt from the log\n${live?.toString() ?? ''}\n` +
+              (rebuilt?.toString() ?? ''),
           );
       }
       for (const selection of selections) {

@@ -28,7 +28,8 @@ async function written(
       'plugin.yaml': manifestYaml('good', { main: 'main.mjs', ...spec }),
       'main.mjs': module,
       'extensions/roles.yaml':
-        'apiVersion: v1alpha1\nkind: Role\nmetadata: {name: good-view, labels: {svc.run/role-template: "true"}}\nrules: [{apiGroups: [goods.example], resources: [good/goods], verbs: [get, list]}]\n',
+        'apiVersion: v1alpha1\nkind: Role\nmetadata: {name: good-view, labels: {svc.run/role-template: "true"}}\n' +
+        'rules: [{apiGroups: [goods.example], resources: [good/goods], verbs: [get, list]}]\n',
     },
   });
   return join(root, 'good');

@@ -240,7 +240,10 @@ function contentText({ labels, size }: WidgetContent): string {
 }
 
 function seenText({ type, name, resourceVersion, labels, spec }: Seen): string {
-  return `${type} ${name}@${resourceVersion} ${contentText({ labels: (labels ?? {}) as Record<string, string>, ...(spec as WidgetContent) })}`;
+  return (
+    `${type} ${name}@${resourceVersion} ` +
+    contentText({ labels: (labels ?? {}) as Record<string, string>, ...(spec as WidgetContent) })
+  );
 }
 
 function verify(history: History, client: Client): void {

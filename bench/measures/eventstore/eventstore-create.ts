@@ -71,7 +71,9 @@ export const eventStoreCreate: Measure = {
               measure: 'EventStoreDB: POST create: node',
               value: share('process'),
               unit: 'cores',
-              note: `CPU over time of the node; ${store.pid === undefined ? 'not known' : share('store').toFixed(2)} of the database's server`,
+              note:
+                `CPU over time of the node; ${store.pid === undefined ? 'not known' : share('store').toFixed(2)} of ` +
+                "the database's server",
             },
           ];
         },

@@ -147,15 +147,18 @@ test('a refusal names the verb, the resource and the name', async (t) => {
   const detail = (outcome: WriteOutcome): string => (outcome.ok ? '' : outcome.rejection.detail);
   t.equal(
     detail(await access.as('pat').replace(widget('plain', [owner('shelf')]))),
-    'widgets.example.com "plain" is forbidden: User "pat" cannot delete resource "widgets" in API group "example.com": a change of metadata.ownerReferences needs this right',
+    'widgets.example.com "plain" is forbidden: User "pat" cannot delete resource "widgets" in API group ' +
+      '"example.com": a change of metadata.ownerReferences needs this right',
   );
   t.equal(
     detail(await access.as('del').replace(widget('plain', [blocking('shelf')]))),
-    'widgets.example.com "shelf" is forbidden: User "del" cannot update resource "widgets/finalizers" in API group "example.com": blockOwnerDeletion needs this right',
+    'widgets.example.com "shelf" is forbidden: User "del" cannot update resource "widgets/finalizers" in API group ' +
+      '"example.com": blockOwnerDeletion needs this right',
   );
   t.equal(
     detail(await access.as('del').replace(widget('plain', [blocking('x', { kind: 'Shelf' })]))),
-    'User "del" cannot update the finalizers of Shelf "x" of example.com/v1: no such type is registered, so only a super administrator may set blockOwnerDeletion',
+    'User "del" cannot update the finalizers of Shelf "x" of example.com/v1: no such type is registered, so only a ' +
+      'super administrator may set blockOwnerDeletion',
   );
 });
 

@@ -51,7 +51,8 @@ type Bound = Named & {
 async function bindingsOf(name: string): Promise<readonly string[]> {
   const { body } = await server.as('admin')(
     'GET',
-    `/api/v1alpha1/rolebindings?fieldSelector=${encodeURIComponent(`subjects.name=${name}`)}&fieldSelector=!metadata.deletionTimestamp`,
+    `/api/v1alpha1/rolebindings?fieldSelector=${encodeURIComponent(`subjects.name=${name}`)}` +
+      '&fieldSelector=!metadata.deletionTimestamp',
   );
   return (body.items as readonly Bound[])
     .map(({ roleRef, subjects }) => `${roleRef.name}: ${subjects.map((subject) => subject.name).join(', ')}`)

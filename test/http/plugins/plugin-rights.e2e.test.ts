@@ -30,7 +30,8 @@ const plugins = {
   other: {
     'plugin.yaml': manifestYaml('other', { main: 'main.mjs' }),
     'main.mjs':
-      "export default { routes: [{ method: 'GET', path: '/apis/api.other.example/v1/boxes/{name}', handler: () => ({ body: 1 }) }] };\n",
+      "export default { routes: [{ method: 'GET', path: '/apis/api.other.example/v1/boxes/{name}', handler: () => " +
+      '({ body: 1 }) }] };\n',
   },
 };
 
@@ -259,7 +260,9 @@ async function unlike(origin: string, call: string, isAllowed: boolean): Promise
   const [method = '', path = ''] = call.split(' ');
   const wrong: string[] = [];
   for (const { told, query, asked, served } of method === 'GET' ? ways : ways.slice(0, 1)) {
-    const target = `${path.startsWith('/') ? path : `${at}/${path}`}${query === '' ? '' : `${path.includes('?') ? '&' : '?'}${query}`}`;
+    const target =
+      (path.startsWith('/') ? path : `${at}/${path}`) +
+      (query === '' ? '' : `${path.includes('?') ? '&' : '?'}${query}`);
     const { status } = await ask(origin, target, {
       method,
       headOnly: true,

@@ -37,7 +37,8 @@ async function refusedAsItShould(bad: BadRequest): Promise<void> {
   const received = await exchange(port, bad);
   const answers = answersIn(received);
   const shown = (): string =>
-    `${bad.what}: ${received.subarray(0, 500).toString('latin1')}\nto: ${Buffer.concat(bad.chunks).subarray(0, 500).toString('latin1')}`;
+    `${bad.what}: ${received.subarray(0, 500).toString('latin1')}\n` +
+    `to: ${Buffer.concat(bad.chunks).subarray(0, 500).toString('latin1')}`;
   if (answers === undefined) throw new Error(`no HTTP answers ${shown()}`);
   if (answers.length === 0 && !bad.statuses.includes('cut')) throw new Error(`nothing answers ${shown()}`);
   for (const answer of answers) {
@@ -54,7 +55,8 @@ async function closedAsItShould(bad: BadFrames): Promise<void> {
   const code = closeCodeIn(received);
   if (code === undefined || !bad.closeCodes.includes(code))
     throw new Error(
-      `${String(code)} and not ${bad.closeCodes.join(' or ')} closes ${bad.what}: ${Buffer.concat(bad.chunks.slice(1)).subarray(0, 100).toString('hex')}`,
+      `${String(code)} and not ${bad.closeCodes.join(' or ')} closes ${bad.what}: ` +
+        Buffer.concat(bad.chunks.slice(1)).subarray(0, 100).toString('hex'),
     );
 }
 
@@ -136,7 +138,8 @@ t.test('wrong passwords are 401 until there are too many', async () => {
     ending: 'none',
     chunks: [
       Buffer.from(
-        `GET ${widgets} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Basic ${Buffer.from(`user${String(place)}:wrong`).toString('base64')}\r\n\r\n`,
+        `GET ${widgets} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n` +
+          `Authorization: Basic ${Buffer.from(`user${String(place)}:wrong`).toString('base64')}\r\n\r\n`,
       ),
     ],
   }));

@@ -247,14 +247,16 @@ t.test('impersonation is refused rather than ignored', async (t) => {
 
 t.test('an upgrade to anything but WebSocket is served as a plain request', async (t) => {
   const answer = await bytes(
-    `GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
+    'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\n' +
+      'HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n',
   );
   t.match(answer, /^HTTP\/1\.1 200 OK.*\r\n\r\nok$/su);
 });
 
 t.test('an upgrade without rights is refused before the handshake', async (t) => {
   const answer = await bytes(
-    `GET ${widgets} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
+    `GET ${widgets} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
   );
   t.match(answer, /^HTTP\/1\.1 401 .*"reason":"Unauthorized"/su);
 });

@@ -61,7 +61,8 @@ test('large bodies that complete in one turn are decoded in several, and all are
     };
     const body = JSON.stringify(object);
     socket.write(
-      `POST ${widget.path}?dryRun=All HTTP/1.1\r\nHost: localhost\r\nAuthorization: admin\r\nContent-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`,
+      `POST ${widget.path}?dryRun=All HTTP/1.1\r\nHost: localhost\r\nAuthorization: admin\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${String(body.length)}\r\n\r\n${body}`,
     );
   }
   let most = 0;

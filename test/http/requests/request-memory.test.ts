@@ -48,7 +48,8 @@ test('half-sent bodies of one user are bounded, block no other user, and are rel
     socket.on('error', () => undefined);
     await new Promise<void>((sent) => {
       socket.write(
-        'POST /mine HTTP/1.1\r\nHost: x\r\nAuthorization: mallory\r\nContent-Type: application/json\r\nContent-Length: 1048576\r\n\r\n',
+        'POST /mine HTTP/1.1\r\nHost: x\r\nAuthorization: mallory\r\nContent-Type: application/json\r\n' +
+          'Content-Length: 1048576\r\n\r\n',
       );
       socket.write(megabyte, () => {
         sent();

@@ -118,7 +118,8 @@ t.test('a watch reaches its endpoint by all three transports', async (t) => {
     let answer = '';
     const socket = connect(edge.port, '127.0.0.1', () => {
       socket.write(
-        `GET ${type.path} HTTP/1.1\r\nHost: x\r\nAuthorization: admin\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+        `GET ${type.path} HTTP/1.1\r\nHost: x\r\nAuthorization: admin\r\nConnection: Upgrade\r\n` +
+          'Upgrade: websocket\r\n\r\n',
       );
     });
     socket
@@ -247,7 +248,8 @@ t.test('closing completes requests in flight, and disconnects the rest', async (
   // A watch that left HTTP and does not end.
   const watcher = connect(edge.port, '127.0.0.1', () => {
     watcher.write(
-      `GET ${type.path} HTTP/1.1\r\nHost: x\r\nAuthorization: admin\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+      `GET ${type.path} HTTP/1.1\r\nHost: x\r\nAuthorization: admin\r\nConnection: Upgrade\r\n` +
+        'Upgrade: websocket\r\n\r\n',
     );
   });
   await new Promise<void>((resolve) => {

@@ -146,7 +146,8 @@ void test('a silent stream gets an empty line in each keep-alive, and a timed on
   await stream.until(({ ended }) => ended === 'cleanly');
   t.equal(
     stream.text,
-    `\n{"type":"BOOKMARK","object":{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"resourceVersion":"1"}}}\n`,
+    '\n{"type":"BOOKMARK","object":{"kind":"Widget","apiVersion":"example.com/v1",' +
+      '"metadata":{"resourceVersion":"1"}}}\n',
   );
 });
 

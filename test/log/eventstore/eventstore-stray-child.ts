@@ -51,7 +51,8 @@ await client.dispose();
 await Promise.all(writers);
 const all = await collect(log.readAll({ after: logStart }));
 process.stdout.write(
-  `strays ${strays.toString()}\nothers ${others.toString()}\nevents ${all.length.toString()}\nids ${new Set(all.map(({ id }) => id)).size.toString()}\n`,
+  `strays ${strays.toString()}\nothers ${others.toString()}\nevents ${all.length.toString()}\n` +
+    `ids ${new Set(all.map(({ id }) => id)).size.toString()}\n`,
 );
 await log.close();
 await store.stop();

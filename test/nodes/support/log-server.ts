@@ -25,7 +25,8 @@ export function tellWhichServer(t: Test): void {
   t.comment(
     realServer === undefined
       ? 'over the test server: TEST_EVENTSTORE_URL is not set, so no real EventStoreDB was asked'
-      : 'over the server that TEST_EVENTSTORE_URL names, with its connections cut where the test server would be killed',
+      : 'over the server that TEST_EVENTSTORE_URL names, with its connections cut where the test server would be ' +
+          'killed',
   );
 }
 

@@ -109,7 +109,8 @@ export class NodeProcess {
       });
     }
     throw new Error(
-      `${this.name}: ${path} did not come to hold within ${seconds.toString()} s: ${last === undefined ? 'no answer' : `${last.status.toString()} ${last.text}`}`,
+      `${this.name}: ${path} did not come to hold within ${seconds.toString()} s: ` +
+        (last === undefined ? 'no answer' : `${last.status.toString()} ${last.text}`),
     );
   }
 

@@ -192,7 +192,8 @@ t.test('a slow stop and a slow load are reported while they last', async (t) => 
   const stage = await open(t, place);
   await writeFile(
     join(place.root, 'good', 'main.mjs'),
-    `${text.replace('export default', 'const definition =')}export default async () => { await globalThis.holdStep("load"); return definition; };`,
+    `${text.replace('export default', 'const definition =')}export default async () => { await ` +
+      'globalThis.holdStep("load"); return definition; };',
   );
   await told(stage, 'good', (ready, phase) => phase === 'stopping' && ready.startsWith('Stopping: '));
   held.get('stop')?.();

@@ -40,7 +40,10 @@ async function open(t: Test, { root, dataDir }: HostFolders): Promise<Stage> {
 }
 
 function goodYaml(color: string, more = ''): string {
-  return `# comment only\n---\napiVersion: goods.example/v1\nkind: Goods\nmetadata:\n  name: first\n  labels: {example.com/set: one}\nspec:\n  color: ${color}\n  size: 1\n${more}`;
+  return (
+    '# comment only\n---\napiVersion: goods.example/v1\nkind: Goods\nmetadata:\n  name: first\n' +
+    `  labels: {example.com/set: one}\nspec:\n  color: ${color}\n  size: 1\n${more}`
+  );
 }
 
 t.test('loadTypes registers types, and they are served only once the plugin is started', async (t) => {
@@ -108,9 +111,12 @@ t.test('objects of several files and documents are created with the domain fille
   const place = await placed(t, {
     good: {
       ...good,
-      'src/main/resources/extensions/a.yaml': `${goodYaml('red')}---\napiVersion: goods.example/v1\nkind: Goods\nmetadata: {name: second}\nspec: {color: "\${domain}"}\n`,
+      'src/main/resources/extensions/a.yaml':
+        `${goodYaml('red')}---\napiVersion: goods.example/v1\nkind: Goods\nmetadata: {name: second}\n` +
+        `spec: {color: "\${domain}"}\n`,
       'extensions/roles.yml':
-        'apiVersion: v1alpha1\nkind: Role\nmetadata:\n  name: good-view\n  labels: {"${domain}/role-template": "true"}\nrules: []\n',
+        'apiVersion: v1alpha1\nkind: Role\nmetadata:\n  name: good-view\n' +
+        '  labels: {"${domain}/role-template": "true"}\nrules: []\n',
     },
   });
   const stage = await open(t, place);
@@ -247,7 +253,9 @@ t.test(
   'stored objects on which an index function throws are reported at every start, until it accepts them',
   async (t) => {
     const indexing = (text: string): string =>
-      `export default { types: [{ group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'good', plural: 'goods', schema: { type: 'object', properties: { spec: {} } }, indexes: [{ name: 'made', indexFunc: (good) => ${text} }] }] };`;
+      "export default { types: [{ group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'good', plural: " +
+      "'goods', schema: { type: 'object', properties: { spec: {} } }, indexes: [{ name: 'made', indexFunc: (good) " +
+      `=> ${text} }] }] };`;
     const place = await placed(t, { good: { ...good, 'main.mjs': indexing('good.spec.color') } });
     const failing = (stage: Stage): string | undefined =>
       stage.conditions('good').find(({ type }) => type === 'IndexFunctionFailing')?.message;
@@ -305,8 +313,11 @@ t.test('process listeners that a stopped plugin leaves behind are reported with 
   const listening = (name: string, stop: string): Record<string, string> => ({
     'plugin.yaml': manifestYaml(name, { main: 'main.mjs' }),
     'helper.mjs':
-      'export const listen = (event) => { const heard = () => {}; process.on(event, heard); return () => process.off(event, heard); };',
-    'main.mjs': `import { listen } from './helper.mjs';\nprocess.once('left-once', () => {});\nconst end = listen('${name}');\nsetImmediate(() => listen('${name}-later'));\nexport default { stop() { ${stop} } };`,
+      'export const listen = (event) => { const heard = () => {}; process.on(event, heard); return () => ' +
+      'process.off(event, heard); };',
+    'main.mjs':
+      `import { listen } from './helper.mjs';\nprocess.once('left-once', () => {});\nconst end = listen('${name}');\n` +
+      `setImmediate(() => listen('${name}-later'));\nexport default { stop() { ${stop} } };`,
   });
   const place = await placed(t, {
     good,

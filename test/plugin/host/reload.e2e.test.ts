@@ -19,7 +19,10 @@ const route =
   '{ method: "GET", path: "/apis/api.goods.example/v1/hello", handler: () => ({ body: { word: word(), from } }) }';
 
 function mainText(from: string): string {
-  return `import { word } from './lib/helper.mjs';\nconst from = '${from}';\n${moduleText('goods', { more: `routes: [${route}]` })}`;
+  return (
+    `import { word } from './lib/helper.mjs';\nconst from = '${from}';\n` +
+    moduleText('goods', { more: `routes: [${route}]` })
+  );
 }
 
 const good = {

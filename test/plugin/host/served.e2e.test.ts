@@ -20,7 +20,8 @@ async function json(answer: Response | Promise<Response>): Promise<Record<string
 const plugins = '/apis/plugin.svc.run/v1alpha1/plugins';
 const goods = '/apis/goods.example/v1/goods';
 const route =
-  '{ method: "GET", path: "/apis/api.goods.example/v1/sum", handler: async ({ pluginClient }) => ({ body: { total: (await pluginClient.list({ group: "goods.example", version: "v1", plural: "goods" })).total } }) }';
+  '{ method: "GET", path: "/apis/api.goods.example/v1/sum", handler: async ({ pluginClient }) => ({ body: { total: ' +
+  '(await pluginClient.list({ group: "goods.example", version: "v1", plural: "goods" })).total } }) }';
 const lost = '{ path: "/lost", routes: [{ method: "GET", path: "/", handler() { return { body: 1 }; } }] }';
 const good = {
   'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }),

@@ -13,7 +13,8 @@ t.test("a stray error of a plugin is distinguished from the platform's own", asy
     stray: {
       'plugin.yaml': manifestYaml('stray', { main: 'main.mjs' }),
       'main.mjs':
-        'import { make } from "./lib/make.mjs"; globalThis.strayErrors = [new Error("a"), make(), Object.defineProperty(new Error("c"), "stack", { get() { throw 1; } })]; export default {};',
+        'import { make } from "./lib/make.mjs"; globalThis.strayErrors = [new Error("a"), make(), ' +
+        'Object.defineProperty(new Error("c"), "stack", { get() { throw 1; } })]; export default {};',
       'lib/make.mjs': 'export const make = () => new TypeError("b");',
     },
   });

@@ -13,7 +13,8 @@ const acts = {
   'throws nothing': 'throw undefined;',
   'throws a value without a text': 'throw Object.create(null);',
   'throws a hostile error':
-    'throw new Proxy(new Error(), { get() { throw new Error("looked"); }, getPrototypeOf() { throw new Error("peeked"); } });',
+    'throw new Proxy(new Error(), { get() { throw new Error("looked"); }, getPrototypeOf() { throw new ' +
+    'Error("peeked"); } });',
   'throws an error without a stack to look at':
     'throw Object.defineProperty(new Error("boom"), "stack", { get() { throw 1; } });',
   rejects: 'return Promise.reject(Object.create(null));',

@@ -10,7 +10,8 @@ const acts = {
   'throws nothing': 'throw undefined;',
   'throws what throws': 'throw { get message() { throw 1; }, toString() { throw 2; } };',
   'throws a hostile error':
-    'throw new Proxy(new Error(), { get() { throw new Error("looked"); }, getPrototypeOf() { throw new Error("peeked"); } });',
+    'throw new Proxy(new Error(), { get() { throw new Error("looked"); }, getPrototypeOf() { throw new ' +
+    'Error("peeked"); } });',
   rejects: 'return Promise.reject(new Error("later"));',
   'never settles': 'return new Promise(() => {});',
   'a thenable that calls back twice': 'return { then(done) { done(1); done(2); } };',
@@ -128,7 +129,8 @@ t.test(
     };
     t.equal(
       await failing(again),
-      `odds.odd.example: ${String(Object.keys(acts).length)} values are missing, the first of "odd-0": index "odd": its function threw: boom (at wild.mjs:2)`,
+      `odds.odd.example: ${String(Object.keys(acts).length)} values are missing, the first of "odd-0": index ` +
+        '"odd": its function threw: boom (at wild.mjs:2)',
     );
     t.equal((await again.call(`${odds}?fieldSelector=odd=a`)).status, 200);
     t.equal((await again.call(`${odds}/odd-0`, { method: 'DELETE' })).status, 200, 'such an object can go');

@@ -130,7 +130,8 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   'type-twice': [
     withMain(
       'type-twice',
-      `${moduleText('twice').replace('export default', 'const a =')} export default { types: [...a.types, ...a.types] };`,
+      `${moduleText('twice').replace('export default', 'const a =')} export default { types: [...a.types, ` +
+        '...a.types] };',
     ),
     /^TypesRefused: type Twice of twice\.example \(twice\) is declared twice/,
   ],
@@ -157,7 +158,8 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   'route-twice': [
     withMain(
       'route-twice',
-      'const r = (n) => ({ method: "GET", path: `/apis/a.example/v1/x/{${n}}`, handler() {} }); export default { routes: [r("a"), r("b")] };',
+      'const r = (n) => ({ method: "GET", path: `/apis/a.example/v1/x/{${n}}`, handler() {} }); export default { ' +
+        'routes: [r("a"), r("b")] };',
     ),
     /^DefinitionRefused: .*declared twice/,
   ],
@@ -364,7 +366,9 @@ t.test('of two folders with the same plugin the first one is used', async (t) =>
 t.test('a controller without an apiVersion is ignored with a warning that names it', async (t) => {
   const root = await temporaryFolder(t);
   const controllers =
-    'controllers: [{ path: "/lost", routes: [{ method: "GET", path: "/a", handler() {} }] }, { apiVersion: "api.goods.example/v1", path: "/goods/", routes: [{ method: "GET", path: "/{name}/x", handler() {} }, { method: "POST", path: "", handler() {} }] }]';
+    'controllers: [{ path: "/lost", routes: [{ method: "GET", path: "/a", handler() {} }] }, { apiVersion: ' +
+    '"api.goods.example/v1", path: "/goods/", routes: [{ method: "GET", path: "/{name}/x", handler() {} }, { ' +
+    'method: "POST", path: "", handler() {} }] }]';
   await writePlugins(root, { good: withMain('good', moduleText('goods', { more: controllers })) });
   const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
   t.equal(stage.phase('good'), 'started');

@@ -21,7 +21,8 @@ const strays = {
 
 const routes = Object.entries(strays).map(
   ([name, statement]) =>
-    `{ method: 'POST', path: '/apis/api.stray.example/v1/${name}', handler: ({ client }) => { ${statement} return { body: '${name}' }; } }`,
+    `{ method: 'POST', path: '/apis/api.stray.example/v1/${name}', handler: ({ client }) => { ${statement} return ` +
+    `{ body: '${name}' }; } }`,
 );
 const moduleText = `
   import { readFile } from 'node:fs/promises';
@@ -77,7 +78,8 @@ t.test('a start that waits only for a plugin continues to wait', async (t) => {
   const root = await temporaryFolder(t);
   // Neither a listener of signals nor a time limit keeps a process alive.
   const module =
-    'process.stderr.write("waiting\\n"); await new Promise((resolve) => { process.once("SIGUSR2", resolve); }); export default {};';
+    'process.stderr.write("waiting\\n"); await new Promise((resolve) => { process.once("SIGUSR2", resolve); }); ' +
+    'export default {};';
   await writePlugins(root, {
     waits: { 'plugin.yaml': manifestYaml('waits', { main: 'main.mjs' }), 'main.mjs': module },
   });

@@ -85,7 +85,8 @@ t.test('other errors are reported with their place in the plugin, too', async (t
 
 t.test('of a stack the first frame in one of its folders is reported', (t) => {
   const stack =
-    'Error: 100% of /p one/x is gone, %zz\n    at f (node:fs:1:2)\n    at g (file:///p%20one/lib/a.mjs?v=1.2:7:9)\n    at async h (/other/main.mjs:3:1)';
+    'Error: 100% of /p one/x is gone, %zz\n    at f (node:fs:1:2)\n    at g (file:///p%20one/lib/a.mjs?v=1.2:7:9)\n' +
+    '    at async h (/other/main.mjs:3:1)';
   t.equal(placeInStack(stack, ['/p one']), ' (at lib/a.mjs:7)');
   t.equal(placeInStack(stack, ['/none', '/other', '/p one']), ' (at main.mjs:3)');
   t.equal(placeInStack(stack, ['/p']), '');

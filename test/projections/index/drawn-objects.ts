@@ -15,7 +15,8 @@ export function random(seed: number): (below: number) => number {
 
 export function drawn(below: (limit: number) => number, number: number): ResourceObject {
   const word = (): string =>
-    `${['alpha', 'beta', 'a', '', '\u{1f600}', '\ue001', 'Zu'][below(7)]!}${['', ' and then some more', 'x'][below(3)]!}${below(4) === 0 ? String(below(100_000)) : ''}`;
+    ['alpha', 'beta', 'a', '', '\u{1f600}', '\ue001', 'Zu'][below(7)]! +
+    `${['', ' and then some more', 'x'][below(3)]!}${below(4) === 0 ? String(below(100_000)) : ''}`;
   return {
     apiVersion: 'example.org/v1',
     kind: 'Thing',

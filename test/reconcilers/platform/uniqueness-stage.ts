@@ -143,7 +143,10 @@ export class UniqueNode {
         const line =
           step === undefined
             ? 'over'
-            : `${step.step}${step.duplicateCount === 0 ? '' : ` ${step.duplicates.map(({ name, index, holder }) => `${name} ${index} ${holder}`).join(', ')}`}`;
+            : step.step +
+              (step.duplicateCount === 0
+                ? ''
+                : ` ${step.duplicates.map(({ name, index, holder }) => `${name} ${index} ${holder}`).join(', ')}`);
         if (this.told.at(-1) !== line) this.told.push(line);
       },
       onEnforced: (_type, indexes) => {

@@ -217,7 +217,8 @@ export class SimClient {
     if (models.position() < position || revision < outcome.version) {
       this.#world.fail(
         new Error(
-          `${id} was answered with version ${String(outcome.version)} at ${position.toString()}; its node shows ${String(revision)} at ${models.position().toString()}`,
+          `${id} was answered with version ${String(outcome.version)} at ${position.toString()}; its node shows ` +
+            `${String(revision)} at ${models.position().toString()}`,
         ),
       );
     }

@@ -161,7 +161,8 @@ export class SimLister {
     if (has.sort().join('\n') === expected.sort().join('\n')) return;
     fail(
       new Error(
-        `${this.#name} listed from ${from.toString()} and watched on ${node} up to ${position.toString()}\nhas:\n${has.join('\n')}\nexpected:\n${expected.join('\n')}`,
+        `${this.#name} listed from ${from.toString()} and watched on ${node} up to ${position.toString()}\nhas:\n` +
+          `${has.join('\n')}\nexpected:\n${expected.join('\n')}`,
       ),
     );
   }

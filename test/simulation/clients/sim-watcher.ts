@@ -118,7 +118,8 @@ export class SimWatcher {
     );
     timeline.tell(
       () =>
-        `${this.#name} watches ${this.#selecting.label} on ${node.name} after ${from?.toString() ?? 'a list'}: ${opened === undefined ? 'refused' : 'taken'}`,
+        `${this.#name} watches ${this.#selecting.label} on ${node.name} after ${from?.toString() ?? 'a list'}: ` +
+        (opened === undefined ? 'refused' : 'taken'),
     );
     return opened === undefined ? undefined : { node, sink, watcher: opened.answer };
   }
@@ -146,7 +147,8 @@ export class SimWatcher {
     this.#story.seen.push(...read);
     timeline.tell(
       () =>
-        `${this.#name} left ${node.name} (${ending}) having seen ${read.map(({ type: kind, name, resourceVersion }) => `${kind} ${name}@${resourceVersion}`).join(', ')}`,
+        `${this.#name} left ${node.name} (${ending}) having seen ` +
+        read.map(({ type: kind, name, resourceVersion }) => `${kind} ${name}@${resourceVersion}`).join(', '),
     );
   }
 
@@ -226,7 +228,10 @@ function expectedState(history: History, at: LogPosition, { selects }: Selecting
 }
 
 function lineOf(kind: string, position: LogPosition, { metadata, ...object }: ResourceObject): string {
-  return `${kind} ${metadata.name}@${position.toString()} ${JSON.stringify(metadata.labels ?? {})} ${JSON.stringify(object['spec'])}`;
+  return (
+    `${kind} ${metadata.name}@${position.toString()} ${JSON.stringify(metadata.labels ?? {})} ` +
+    JSON.stringify(object['spec'])
+  );
 }
 
 function seenText({ type: kind, name, resourceVersion, labels, spec }: Seen): string {

@@ -167,7 +167,12 @@ export class SimDriver {
       if (!this.#passage.life.alive && shared.events.length > before) this.#passage.note('landed after its node died');
       timeline.tell(
         () =>
-          `${this.#passage.link.node} append ${stream}@${String(expected)} ${events[0]?.type ?? ''} → ${typeof outcome === 'string' ? outcome : outcome.ok ? `r${String(outcome.revision)} p${outcome.position.toString()}` : outcome.reason}`,
+          `${this.#passage.link.node} append ${stream}@${String(expected)} ${events[0]?.type ?? ''} → ` +
+          (typeof outcome === 'string'
+            ? outcome
+            : outcome.ok
+              ? `r${String(outcome.revision)} p${outcome.position.toString()}`
+              : outcome.reason),
       );
       if (outcome === 'not-leader') then(notLeaderReply());
       else if (outcome !== 'never') then(outcome);

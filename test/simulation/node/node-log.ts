@@ -66,7 +66,8 @@ export class NodeLog implements EventLog {
     });
     this.#world.timeline.tell(
       () =>
-        `${this.#passage.link.node} append ${stream}@${String(expected)} ${events[0]?.type ?? ''} → ${outcome.ok ? `r${String(outcome.revision)} p${outcome.position.toString()}` : outcome.reason}`,
+        `${this.#passage.link.node} append ${stream}@${String(expected)} ${events[0]?.type ?? ''} → ` +
+        (outcome.ok ? `r${String(outcome.revision)} p${outcome.position.toString()}` : outcome.reason),
     );
     return outcome;
   }
