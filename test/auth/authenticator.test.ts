@@ -22,7 +22,7 @@ async function given() {
   };
 }
 
-test('no header is a visitor, valid basic credentials are their user, and everything else is unauthorized', async (t) => {
+test('no header means a visitor, valid basic credentials mean their user, others are unauthorized', async (t) => {
   const { authenticator, authenticate, logIn, permissions } = await given();
   t.strictSame(authenticator.authenticate({ authorization: undefined, cookie: undefined, address: '' }), {
     ok: true,
@@ -361,7 +361,7 @@ test('cached credentials keep working while their user is attacked', async (t) =
   t.match(await logIn('admin', 'right'), { ok: true });
 });
 
-test('guesses from an address with cached credentials are bounded: beyond the limit a correct one is refused like a wrong one', async (t) => {
+test('guesses from an address with cached credentials are bounded, and a later correct one is refused', async (t) => {
   const { authenticator, clock, logIn } = await given();
   for (const address of ['10.1.1.1', '10.2.2.2']) await logIn('admin', 'right', address);
   await logIn('jane', 'doe:with:colons', '10.1.1.1');

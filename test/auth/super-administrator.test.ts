@@ -44,7 +44,7 @@ async function given(t: Test, log = new MemoryLog()) {
 
 const bound = [{ binding: 'admin-super-role', user: 'admin' }];
 
-test('the first start draws a password into a file that only its owner reads, and logs the path and not the password', async (t) => {
+test('the first start writes a drawn password to a file that only its owner reads, and logs its path', async (t) => {
   const { file, start, logsIn, holders } = await given(t);
   const report = await start();
   const password = (await readFile(file, 'utf8')).trim();
@@ -98,7 +98,7 @@ test('the next start completes a start that died between any two steps', async (
   t.strictSame(holders(), bound);
 });
 
-test('without any super administrator left, the administrator is enabled and bound again, with their password', async (t) => {
+test('without any super administrator the administrator is enabled and bound again, password included', async (t) => {
   const { accounts, start, logsIn, holders } = await given(t);
   await start('given once');
   await accounts.merge(accounts.users, 'admin', { spec: { disabled: true } });

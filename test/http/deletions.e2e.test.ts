@@ -6,7 +6,7 @@ import { startTestServer } from '../support/server/start-server.ts';
 const widgets = '/apis/example.com/v1alpha1/widgets';
 type Shown = { readonly metadata: Readonly<Record<string, string | number>>; readonly items: readonly Shown[] };
 
-test('after each of a hundred DELETEs a GET is 404, and a create of the name and its unique value succeeds', async (t) => {
+test('after each of a hundred DELETEs a GET is 404, and name and unique value can be used again', async (t) => {
   const server = await startTestServer();
   t.teardown(() => server.remove());
   const made = { metadata: { name: 'lamp' }, spec: { title: 'Lamp', serial: 'A-1' } };

@@ -226,7 +226,7 @@ void test('many subscribers share one copy of new events', async (t) => {
   t.ok(others.every((received) => received.every((event, index) => event === one[index])));
 });
 
-void test('when a commit fails the log stops: nothing more is written, all callers get the error, and acknowledged events stay', async (t) => {
+void test('after a failed commit the log stops, all callers get the error, acknowledged events remain', async (t) => {
   const dir = await directory(t);
   const childPath = fileURLToPath(new URL('full-disk-child.js', import.meta.url));
   // The limit is in blocks of 512 bytes, and node ignores the signal that comes with it: writes past 8 MiB fail, as on

@@ -168,7 +168,7 @@ test('before any declaration every node writes; afterwards the nodes with the la
   t.same(await declaredIn(doors), ['1.0.0 a'], 'a follower declares nothing');
 });
 
-test('a new leader declares its type, also another digest of the same version; the other node then refuses writes', async (t) => {
+test('a new leader declares its type, also for the same version, and the other node refuses writes', async (t) => {
   const {
     doors,
     nodes: [one, two],
@@ -212,7 +212,7 @@ test('an older folder declares nothing; an older package does, and so does a sin
   }
 });
 
-test("of two that believe to be the leader the last declaration holds, and once one is deposed the other's does", async (t) => {
+test("of two presumed leaders the last declaration holds, and the leader's once the other is deposed", async (t) => {
   const {
     doors,
     nodes: [one, two],
@@ -281,7 +281,7 @@ test('a fence keeps the declaration of the state that it repeats', async (t) => 
   t.equal(decodeMetadata(await last(doors, 'w2')).declared, 1);
 });
 
-test('values that a declaration makes unique are claimed by the next events even if none was ever written', async (t) => {
+test('the next events claim values that a declaration makes unique, also without any earlier event', async (t) => {
   const {
     doors,
     nodes: [one],
@@ -343,7 +343,7 @@ test('values held while their index was not unique are claimed with the next wri
   );
 });
 
-test('an object whose value another one has claimed meanwhile can be deleted, with and without finalizers', async (t) => {
+test('an object can be deleted after another one has claimed its value, with and without finalizers', async (t) => {
   const {
     doors,
     nodes: [one],

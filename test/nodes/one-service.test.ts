@@ -56,86 +56,83 @@ async function lookAround(t: Test, nodes: readonly NodeProcess[], followers: rea
   for (const follower of followers) follower.move();
 }
 
-t.test(
-  'two nodes over one log act as one service for a client that alternates between them, while the log is killed and restarted',
-  async (t) => {
-    tellWhichServer(t);
-    t.comment(`NODES_SEED=${seed.toString()} NODES_STEPS=${steps.toString()} NODES_KILLS=${kills.toString()}`);
-    const log = await startLogServer(t);
-    const nodes = await startNodes(t, log);
-    const outages = new Outages(log, nodes);
-    const client = new AlternatingClient(nodes, outages);
-    const widgets = new WidgetModel(client);
-    const cast = Array.from({ length: people }, (_, index) => new PersonModel(client, `person-${index.toString()}`));
-    const role = await client.write({
-      method: 'POST',
-      path: '/api/v1alpha1/roles',
-      body: {
-        metadata: { name: 'widget-reader' },
-        rules: [{ apiGroups: ['example.com'], resources: ['widgets'], verbs: ['get', 'list'] }],
-      },
-    });
-    t.equal(role.status, 201);
-    const after: string = role.json.metadata.resourceVersion;
-    const followers = Array.from({ length: watches }, (_, index) =>
-      Following.start(nodes, {
-        path: widgetsPath,
-        transport: transports[index % transports.length]!,
-        at: index % 2,
-        after,
-      }),
-    );
-    t.teardown(async () => Promise.all(followers.map(async (follower) => follower.stop())));
+t.test('two nodes over one log act as one service for an alternating client while the log restarts', async (t) => {
+  tellWhichServer(t);
+  t.comment(`NODES_SEED=${seed.toString()} NODES_STEPS=${steps.toString()} NODES_KILLS=${kills.toString()}`);
+  const log = await startLogServer(t);
+  const nodes = await startNodes(t, log);
+  const outages = new Outages(log, nodes);
+  const client = new AlternatingClient(nodes, outages);
+  const widgets = new WidgetModel(client);
+  const cast = Array.from({ length: people }, (_, index) => new PersonModel(client, `person-${index.toString()}`));
+  const role = await client.write({
+    method: 'POST',
+    path: '/api/v1alpha1/roles',
+    body: {
+      metadata: { name: 'widget-reader' },
+      rules: [{ apiGroups: ['example.com'], resources: ['widgets'], verbs: ['get', 'list'] }],
+    },
+  });
+  t.equal(role.status, 201);
+  const after: string = role.json.metadata.resourceVersion;
+  const followers = Array.from({ length: watches }, (_, index) =>
+    Following.start(nodes, {
+      path: widgetsPath,
+      transport: transports[index % transports.length]!,
+      at: index % 2,
+      after,
+    }),
+  );
+  t.teardown(async () => Promise.all(followers.map(async (follower) => follower.stop())));
 
-    const script = fc.sample(step, { seed, numRuns: steps });
-    const between = Math.floor(steps / (kills + 1));
-    for (const [index, next] of script.entries()) {
-      const kill = index > 0 && index % between === 0 && outages.count < kills;
-      await run(next, index, async () => {
-        const step = take(next, {
-          widgets,
-          people: cast,
-          move: (watch) => {
-            followers[watch]!.move();
-          },
-        });
-        // Killed while a request is under way, or before the next one.
-        if (kill) await outages.begin();
-        await step;
+  const script = fc.sample(step, { seed, numRuns: steps });
+  const between = Math.floor(steps / (kills + 1));
+  for (const [index, next] of script.entries()) {
+    const kill = index > 0 && index % between === 0 && outages.count < kills;
+    await run(next, index, async () => {
+      const step = take(next, {
+        widgets,
+        people: cast,
+        move: (watch) => {
+          followers[watch]!.move();
+        },
       });
-      if (kill && outages.state === 'away') await lookAround(t, nodes, followers);
-    }
-    await outages.over();
-    t.equal(outages.count, kills);
+      // Killed while a request is under way, or before the next one.
+      if (kill) await outages.begin();
+      await step;
+    });
+    if (kill && outages.state === 'away') await lookAround(t, nodes, followers);
+  }
+  await outages.over();
+  t.equal(outages.count, kills);
 
-    await agree(t, { nodes, widgets });
-    const history = await historyOf(log, { group: 'widgets.example.com', after });
-    t.strictSame(
-      [...history.titles].sort(),
-      [...widgets.acknowledged].sort(),
-      'acknowledged writes are stored once, and no others',
-    );
-    for (const follower of followers) {
-      await follower.reached(history.changes.at(-1)?.resourceVersion ?? '0');
-      t.strictSame(follower.changes, history.changes, 'a watch is the exact suffix of the log');
-    }
-    t.ok(
-      cast.every(({ rounds }) => rounds > 0),
-      'every person went through all steps',
-    );
-    for (const node of nodes) t.equal(node.ended, undefined, `${node.name} runs`);
-    t.comment(
-      JSON.stringify({
-        statuses: Object.fromEntries(client.statuses),
-        healedMs: outages.healed,
-        changes: history.changes.length,
-        people: cast.map(({ rounds }) => rounds),
-        endings: [...new Set(followers.flatMap(({ endings }) => endings))],
-      }),
-    );
-    for (const node of nodes) await node.stop();
-  },
-);
+  await agree(t, { nodes, widgets });
+  const history = await historyOf(log, { group: 'widgets.example.com', after });
+  t.strictSame(
+    [...history.titles].sort(),
+    [...widgets.acknowledged].sort(),
+    'acknowledged writes are stored once, and no others',
+  );
+  for (const follower of followers) {
+    await follower.reached(history.changes.at(-1)?.resourceVersion ?? '0');
+    t.strictSame(follower.changes, history.changes, 'a watch is the exact suffix of the log');
+  }
+  t.ok(
+    cast.every(({ rounds }) => rounds > 0),
+    'every person went through all steps',
+  );
+  for (const node of nodes) t.equal(node.ended, undefined, `${node.name} runs`);
+  t.comment(
+    JSON.stringify({
+      statuses: Object.fromEntries(client.statuses),
+      healedMs: outages.healed,
+      changes: history.changes.length,
+      people: cast.map(({ rounds }) => rounds),
+      endings: [...new Set(followers.flatMap(({ endings }) => endings))],
+    }),
+  );
+  for (const node of nodes) await node.stop();
+});
 
 async function run(next: Step, index: number, task: () => Promise<void>): Promise<void> {
   try {

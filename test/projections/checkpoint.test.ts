@@ -20,7 +20,7 @@ async function verified(folded: Partial<typeof checkpoint>, standing: string | u
   return isCleared;
 }
 
-test('read models go on from their checkpoint only where its event stands, and begin anew in a later epoch', async (t) => {
+test('read models continue from their checkpoint only if its event exists, and rebuild in a later epoch', async (t) => {
   t.equal(await verified({}, 'an event'), false);
   t.equal(await verified({ epoch: 0 }, undefined), true);
   await t.rejects(verified({}, 'another event'), CheckpointMismatchError);

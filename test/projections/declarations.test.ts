@@ -124,7 +124,7 @@ function enforcedIn(batch: Batch): readonly string[] {
   return Object.keys(standing.since).filter((index) => isEnforced(standing, index));
 }
 
-test('an index is enforced from its declaration on where nothing stands, and as long as it stays unique with the same values', async (t) => {
+test('an index without objects is enforced from its declaration on, while it is unique and unchanged', async (t) => {
   const tables = new LmdbTables(t.testdir());
   const batch = new Declarations(tables).begin();
   const steps: readonly (readonly [number, readonly { index: string; keys: string }[], boolean, readonly string[]])[] =
@@ -168,7 +168,7 @@ test('what says that an index is enforced counts only if nothing came between', 
   await tables.close();
 });
 
-test('an older write revokes an enforced index, and is reported once it is folded; a fence that repeats one is none', async (t) => {
+test('an older write revokes an enforced index and is reported once; a fence of it is no write', async (t) => {
   const tables = new LmdbTables(t.testdir());
   const declarations = new Declarations(tables);
   const told: LateWrite[] = [];

@@ -109,7 +109,7 @@ test('listeners hear of rights only when what somebody holds may have changed', 
   t.strictSame(stage.heard(), [{ credentials: [], rights: true }]);
 });
 
-test('users, tokens and sessions: a change or end of credentials is reported, and a change of status alone is not', async (t) => {
+test('a change or end of credentials is reported for users, tokens and sessions, a mere status is not', async (t) => {
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   const user = await stage.create('users', 'ann', { spec: { displayName: 'Ann' }, status: { passwordRevision: 0 } });

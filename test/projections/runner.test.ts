@@ -151,7 +151,7 @@ test('one event that takes longer than a slice is folded by itself', async (t) =
   t.strictSame(batches, [1, 1, 1]);
 });
 
-test('what comes at once is folded in one turn while index functions are quick, and gives way by time while they are not', async (t) => {
+test('events that arrive together are folded in one turn, or in slices if index functions are slow', async (t) => {
   for (const { costMs, most } of [
     { costMs: 0, most: projectionBatchEventsMax },
     { costMs: 1, most: sliceMs },

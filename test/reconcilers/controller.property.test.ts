@@ -49,7 +49,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 3, arbitrary: fc.nat(400).map((ms) => ({ op: 'pass' as const, ms })) },
 );
 
-test('in any sequence: one step of a key at a time, a later one for each enqueued key, none without leadership', async (t) => {
+test('in any sequence a key has one step at a time, a later one once enqueued, none without leadership', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(operation, { maxLength: 40 }),
@@ -187,7 +187,7 @@ test('a step repeats after its requested time; of two times the earlier one hold
   }
 });
 
-test('leadership lost and regained: running steps are aborted, the queue is dropped, and every key is enqueued again', async (t) => {
+test('lost leadership aborts steps and drops the queue, and regained leadership enqueues every key', async (t) => {
   const stage = new Stage({ keys: ['a', 'b', 'c', 'd'], concurrency: 2 });
   stage.controller.open();
   await turns();

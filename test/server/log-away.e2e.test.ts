@@ -91,7 +91,7 @@ async function watch(
   return { status: response.status, frames, isEnded: () => ended };
 }
 
-test('while the log is unavailable reads, watches and log-ins continue, writes get a Retry-After, and recovery is automatic', async (t) => {
+test('while the log is unavailable reads, watches and log-ins continue, and writes get a Retry-After', async (t) => {
   const store = await storeFor(t);
   const server = await serverOn(t, store);
   const made = await server.call(widgets, { method: 'POST', body: widget('before') });
@@ -435,7 +435,7 @@ test('an event from a clock far ahead is reported, and later ones do not follow 
   t.equal(lines.filter((line) => line.includes('the clock of this node')).length, 1);
 });
 
-test('of two nodes that start at once on an empty log one makes the administrator, and one file has the password', async (t) => {
+test('of two nodes that start on an empty log one creates the administrator and the password file', async (t) => {
   const store = await storeFor(t);
   const start = async () => startTestServer({ environment: { EVENT_LOG: store.url, ADMIN_PASSWORD: '' } });
   const servers = await Promise.all([start(), start()]);

@@ -49,7 +49,7 @@ async function onEventStore(t: Test, clock: Clock, onListening?: (url: string) =
   return server;
 }
 
-test("a node that is more than a minute off the log's clock refuses writes and says why, until it is right", async (t) => {
+test("a node more than a minute off the log's clock refuses writes with the reason, until it is right", async (t) => {
   const clock = skewed();
   const server = await onEventStore(t, clock);
   t.equal((await create(server, 'right')).status, 201);
@@ -88,7 +88,7 @@ test("a node that is more than a minute off the log's clock refuses writes and s
   t.ok(Date.parse(body.metadata.creationTimestamp) < Date.now() + 60_000);
 });
 
-test('a node that starts with a wrong clock says so, writes nothing more and is ready once the clock is right', async (t) => {
+test('a node that starts with a wrong clock reports it, writes nothing, and is ready once it is right', async (t) => {
   const clock = skewed(-hour);
   let listening: (url: string) => void = () => undefined;
   const url = new Promise<string>((resolve) => {

@@ -263,7 +263,7 @@ void test('catch-ups that are not read keep nobody from the log, and end', async
   );
 });
 
-void test('one timer serves all: keep-alives, bookmarks and timed ends; none is left when nobody watches', async (t) => {
+void test('one timer serves keep-alives, bookmarks and timed ends, and none is left without watchers', async (t) => {
   const node = new Node();
   await node.write('a');
   const idle = node.watch();

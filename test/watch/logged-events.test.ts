@@ -22,7 +22,7 @@ const plan: WatchPlan = {
   timeoutMs: undefined,
 };
 
-void test('the event before one that was read may be unknown to a server that leads no more: then the log is asked again', async (t) => {
+void test('a deposed leader may not know the event before one that was read: the log is read again', async (t) => {
   const log = new MemoryLog();
   t.teardown(() => log.close());
   const writer = new WidgetWriter(log);

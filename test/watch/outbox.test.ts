@@ -63,7 +63,7 @@ function frames(bytes: number, fill = 'x'): Frames {
   return new Frames(Buffer.alloc(bytes, fill));
 }
 
-void test('one write is on its way, the others wait; small ones that waited are one write, large ones stay apart', async (t) => {
+void test('writes wait for the one in flight; waiting small ones are joined, large ones stay separate', async (t) => {
   const { peer, outbox } = opened(new Outboxes(new FakeClock()));
   const large = 'L'.repeat(watchJoinedWriteBytesMax);
   for (const text of ['a', 'b', 'c', large, 'd']) outbox.push(new Frames(Buffer.from(text)));

@@ -153,7 +153,8 @@ function entriesOf<Key extends string, Value>(
 
 for (const [state, row] of entriesOf(table)) {
   for (const [occurrence, expected] of entriesOf(row)) {
-    void test(`${state}, ${occurrence}: ${expected === 'throws' ? 'a bug' : `${expected.state}, ${expected.sink}`}`, async (t) => {
+    const result = expected === 'throws' ? 'a bug' : `${expected.state}, ${expected.sink}`;
+    void test(`${state}, ${occurrence}: ${result}`, async (t) => {
       const { watcher, sink, closed } = watching(state, planned({ timeoutMs: 60_000 }));
       if (expected === 'throws') {
         t.throws(() => {

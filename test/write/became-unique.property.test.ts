@@ -38,7 +38,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   steps: fc.array(fc.constantFrom<'hold' | 'release'>('hold', 'hold', 'release'), { minLength: 1, maxLength: 3 }),
 });
 
-test('of events since the index became unique at most one holds a value, for any earlier and late writes', async (t) => {
+test('since an index became unique at most one event holds a value, for any earlier and late writes', async (t) => {
   let held = 0;
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), fc.array(plan, { minLength: 2, maxLength: 5 }), async (scheduler, plans) => {

@@ -97,7 +97,7 @@ test('an append that wins against a fence is respected: the claim is checked aga
   t.match(await stage.last(claims), { type: 'ValueClaimed', holder: other });
 });
 
-test('a pending claim is fenced before a takeover, and one that can no longer be appended is taken over at once', async (t) => {
+test('a pending claim is fenced before a takeover; one that cannot be appended is taken over at once', async (t) => {
   const stage = new Stage(t);
   await stage.claim(other, 'absent');
   t.match(await stage.claim(me, 'absent'), { outcome: 'claimed' });

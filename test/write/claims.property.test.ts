@@ -64,7 +64,7 @@ test('no interleaving of claims, appends, stalls and fences lets two objects hol
   t.pass(`${String(runs)} schedules`);
 });
 
-test('claims completed meanwhile by two presumed leaders break nothing, and in the end every claim has a holder', async (t) => {
+test('claims that two presumed leaders complete break nothing, and in the end each has a holder', async (t) => {
   await fc.assert(
     fc.asyncProperty(
       fc.scheduler(),

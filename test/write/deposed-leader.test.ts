@@ -25,7 +25,7 @@ class Deposed {
   }
 }
 
-test("a free value is refused by a deposed leader's stale state, nothing is appended, and the next request gets it", async (t) => {
+test("a deposed leader's stale state refuses a free value without an append; the next request gets it", async (t) => {
   const deposed = new Deposed();
   const writing = await Writing.open(t, { through: deposed.through });
   shown(await writing.write(named('a', 's1')));

@@ -258,7 +258,7 @@ test('a value stored before its index was unique is refused to others, and its o
   t.equal(verdict(await writing.write(create(serial('new', 'g')))), 'ok');
 });
 
-test('of objects stored with one value the first one written keeps it, the others can move to another value', async (t) => {
+test('of objects with one value the first one written keeps it, the others can change to another value', async (t) => {
   for (const [first, second] of [
     ['a', 'b'],
     ['b', 'a'],
@@ -272,7 +272,7 @@ test('of objects stored with one value the first one written keeps it, the other
   }
 });
 
-test('a holder keeps its value through a time in which its index was not unique, with any writes meanwhile', async (t) => {
+test('a holder keeps its value while its index is not unique, through any writes', async (t) => {
   const writing = await Writing.open(t);
   for (const [name, value] of [
     ['a', 's'],
@@ -298,7 +298,7 @@ test('a holder keeps its value through a time in which its index was not unique,
   t.equal(verdict(await writing.write(create(serial('c', 'g')))), 'ok');
 });
 
-test('an object that got a value while its index was not unique keeps it, though another one had claimed it before', async (t) => {
+test('an object keeps a value from a time without uniqueness, even if another one had claimed it before', async (t) => {
   const writing = await Writing.open(t);
   await writing.write(create(serial('a', 's')));
   await writing.write(merge({ spec: { serial: 't' } }, { name: 'a' }));
@@ -330,7 +330,7 @@ test('a value released on another node is free, though this node has not folded 
   t.match(await moved, { ok: true });
 });
 
-test("the claim of a dead writer is waited for: the next one gets the value, and the dead one's append fails", async (t) => {
+test("a write waits for a dead writer's claim, gets the value, and the dead writer's append fails", async (t) => {
   const writing = await Writing.open(t);
   const dead = encodeEvent(
     idOf('dead'),

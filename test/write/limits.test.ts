@@ -38,7 +38,7 @@ async function exhaust(write: (place: number) => Promise<WriteOutcome>, most: nu
   return most;
 }
 
-test("a user's writes are bounded over all credentials; others, and super administrators, are unaffected", async (t) => {
+test("a user's writes are bounded over all credentials; others and super administrators are unaffected", async (t) => {
   const writing = await Writing.open(t, { rates: writeRates(3, 0) });
   const token: Subject = {
     kind: 'user',
@@ -152,7 +152,7 @@ function stalled(): { readonly through: (log: EventLog) => EventLog; open: () =>
   };
 }
 
-test('no user fills the slots of writes in flight: a later user finds one, and super administrators have all of theirs', async (t) => {
+test('no user fills the slots of writes in flight: later users and super administrators find theirs', async (t) => {
   const { through, open } = stalled();
   const writing = await Writing.open(t, { rates: writeRates(0, 0), through });
   const many = (subject: Subject, count: number): Promise<WriteOutcome>[] =>

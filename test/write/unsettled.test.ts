@@ -88,7 +88,7 @@ test('a pending append blocks only under another declaration, and until its outc
   t.equal(folded.unsettled.drained(), 20n);
 });
 
-test('a refused or unsent append blocks nothing; an unknown one blocks until a later event is folded there', async (t) => {
+test('a refused or unsent append blocks nothing, an unknown one blocks until a later event is folded', async (t) => {
   const folded = new Folded();
   await folded.send('a', { ok: false, reason: 'conflict', actual: streamRevision(3) });
   await folded.send('a', { ok: false, reason: 'unavailable', cause: new Error('away') });

@@ -79,7 +79,7 @@ await role('beyond', {
 });
 
 t.test(
-  'roles are the bound ones, permissions all that follow from them except hidden ones, and interface permissions are sorted',
+  'the answer has the bound roles, all permissions but hidden ones, and sorted interface permissions',
   async (t) => {
     await server.makeUser('reader');
     await bind('reader-manager', 'manager', ['reader']);

@@ -348,7 +348,7 @@ test('no log line, event or object contains a password, a cookie or a token', as
     );
 });
 
-test("the log-in beyond the quota of sessions ends the user's oldest one, also with many log-ins at once", async (t) => {
+test("a log-in beyond the quota of sessions ends the user's oldest session, also with concurrent ones", async (t) => {
   const { accounts, send, session } = await given(t);
   const first = await session();
   const second = await session();

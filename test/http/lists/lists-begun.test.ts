@@ -17,7 +17,7 @@ const count = 20;
 const costs = ['each look at the clock', 'each list'] as const;
 
 for (const cost of costs)
-  test(`of many lists that arrive in one turn those that fit its time begin in it, by the cost of ${cost}`, async (t) => {
+  test(`of many lists in one turn those that fit its time begin in it, by the cost of ${cost}`, async (t) => {
     await beginAtOnce(t, cost);
   });
 

@@ -136,7 +136,7 @@ void test('an invalid watch is refused before it begins', async (t) => {
   t.equal(server.hub.size, 0);
 });
 
-void test('a silent stream gets an empty line in each keep-alive, and a timed one ends cleanly with a bookmark', async (t) => {
+void test('a silent stream gets empty keep-alive lines, and a timed one ends with a bookmark', async (t) => {
   const server = await WatchServer.start(t);
   await server.write('a');
   const stream = await open(server.url('resourceVersion=1&timeoutSeconds=12&allowWatchBookmarks=true'));
@@ -182,7 +182,7 @@ void test("an informer's stream: the state, the marked bookmark, later changes",
   });
 });
 
-void test('server-sent events: no id within the state, then the position of each, and a resume after the last', async (t) => {
+void test('server-sent events have no id in the state, then their position, and a watch resumes there', async (t) => {
   const server = await WatchServer.start(t);
   await server.write('a');
   await server.write('b');
@@ -259,7 +259,7 @@ void test('too many watches are refused with 429', async (t) => {
   t.ok(refused.headers.get('retry-after'));
 });
 
-void test('a reader that stops is disconnected, others continue, and it finds complete events up to its end', async (t) => {
+void test('a reader that stops is disconnected after complete events, and others continue', async (t) => {
   const server = await WatchServer.start(t);
   const slow = connect(server.port, '127.0.0.1');
   slow.write(`GET ${server.type.path}?resourceVersion=0 HTTP/1.1\r\nHost: localhost\r\n\r\n`);

@@ -141,7 +141,7 @@ void test('an append that stands is none that lost, whichever server is asked', 
   }
 });
 
-void test('a position is not taken for one behind the end of the log until a server has said so for a while', async (t) => {
+void test('a position is behind the end of the log only after a server has reported it for a while', async (t) => {
   const { servers, log } = staged(t);
   await log.append(stream, batchOf('three', 3), 'absent');
   servers.seen = [0, 2, 1];
@@ -156,7 +156,7 @@ void test('a read to a position that stands is not cut short where a server ends
   t.equal((await collect(log.readAll({ after: logStart, until: logPosition(3n) }))).length, 3);
 });
 
-void test('a conflict that is reported is verified: what stands is no conflict, and what does not is not known', async (t) => {
+void test('a reported conflict is verified: an existing event is no conflict, a missing one is unknown', async (t) => {
   const { servers, log } = staged(t);
   servers.conflicting.push({ actual: streamRevision(0), stands: true });
   t.match(await log.append(stream, [proposed('first')], 'absent'), { ok: true, revision: 0 });

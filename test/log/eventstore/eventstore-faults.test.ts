@@ -164,7 +164,7 @@ void test('an event that is written after its append was given up is settled by 
   t.same(await ids(log), [idOf('before'), idOf('a')]);
 });
 
-void test('when all calls in flight are rejected no caller gets an error, and every event is stored once', async (t) => {
+void test('when all calls in flight are rejected no caller gets an error, and each event is stored once', async (t) => {
   const { store, log } = await staged(t);
   await insist(log, stream, [proposed('before')], 'absent');
   let asked = 0;
@@ -223,7 +223,7 @@ void test('another leader is turned to, and the append is settled', async (t) =>
   t.equal(appended(await insist(log, stream, [proposed('a')], streamRevision(0))).revision, 1);
 });
 
-void test('killed and back through every way of not being ready: nothing is lost, repeated or out of order', async (t) => {
+void test('through a kill and each state of not being ready no event is lost, repeated or out of order', async (t) => {
   const { store, log, states } = await staged(t);
   await insist(log, stream, batchOf('a', 3), 'absent');
   const subscription = deliver(log, { after: logStart });
@@ -309,7 +309,7 @@ for (const refusal of [
   { code: 2, details: 'it failed' },
   { code: 1, details: 'it was cancelled' },
 ]) {
-  void test(`a subscription that ends (${refusal?.details ?? 'as if it were complete'}) goes on, time after time, within appends too`, async (t) => {
+  void test(`a subscription that ends (${refusal?.details ?? 'complete'}) resumes each time, within appends too`, async (t) => {
     const { store, log } = await staged(t);
     for (let index = 0; index < 10; index += 1)
       await insist(log, streamName(`object:w/${index.toString()}`), batchOf(index.toString(), 3), 'absent');

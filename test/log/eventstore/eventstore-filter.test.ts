@@ -93,7 +93,7 @@ test('a read of claims is sent no objects but the one that ends it', async (t) =
   t.ok((tally(sent)['object'] ?? 0) < 20, JSON.stringify(tally(sent)));
 });
 
-test("subscribers of other categories keep nothing of each other's in memory, and get their own instances", async (t) => {
+test('subscribers of different categories share no memory, and each gets its own event instances', async (t) => {
   const all = await given(t);
   const { log } = all;
   const objects = deliver(log, { after: logStart, categories: ['object'] });

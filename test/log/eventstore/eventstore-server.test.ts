@@ -182,7 +182,7 @@ void test('a wrong expectation is answered with both revisions, and no message',
   });
 });
 
-void test('the same ids at the same expected revision are recognised, at the current revision they are written again', async (t) => {
+void test('equal ids are recognised at the same expected revision, and written again at the current one', async (t) => {
   const { client } = await started(t);
   const batch = [event('one'), event('two')];
   const first = await client.appendToStream('a-1', batch, { expectedRevision: NO_STREAM });
@@ -312,7 +312,7 @@ void test('a scavenge ends a chunk and survives a restart, which forgets the ids
   }
 });
 
-void test('a subscription from a scavenged position lacks the next event of any stream, and a read does not', async (t) => {
+void test('a subscription from a scavenged position lacks the next event, and a read does not', async (t) => {
   const { client, store } = await started(t);
   await client.setStreamMetadata('lease-1', { maxCount: 1 });
   const places: { readonly commit: bigint; readonly prepare: bigint }[] = [];

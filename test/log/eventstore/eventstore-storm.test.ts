@@ -41,7 +41,7 @@ void test("replies that find nobody and another client's failure end neither the
   t.equal(told.get('ids'), 61);
 });
 
-void test(`through ${runs} storms every event is there once, where it was said to be, and seen once in order (STORM_SEED=${seed})`, async (t) => {
+void test(`through ${runs} storms each event is stored and seen once, in order (STORM_SEED=${seed})`, async (t) => {
   const { out, err, code } = await outputOf('eventstore-storm-child.js', seed, runs);
   t.equal(code, 0, err);
   t.comment(out.trim());

@@ -56,7 +56,7 @@ const module = `
 `;
 
 t.test(
-  'any fault of a route, an event stream or a socket is answered to its caller, logged with the plugin, and affects nothing else',
+  'any fault of a route, an event stream or a socket is answered, logged with its plugin, and contained',
   async (t) => {
     const root = await temporaryFolder(t);
     await writePlugins(root, {

@@ -86,53 +86,50 @@ t.test(
   },
 );
 
-t.test(
-  'stored objects on which a new index function throws are kept without a value in that index, and the log names plugin and objects',
-  async (t) => {
-    const root = await temporaryFolder(t);
-    const { server, lines } = await serving(root, 'tame.mjs');
-    for (const [place, act] of Object.keys(acts).entries())
-      t.equal(
-        (
-          await server.call(odds, {
-            method: 'POST',
-            body: { metadata: { name: `odd-${String(place)}` }, spec: { act } },
-          })
-        ).status,
-        201,
-        act,
-      );
-    await writePlugins(root, { odd: { 'plugin.yaml': manifestYaml('odd', { main: 'wild.mjs' }) } });
-    const again = await server.restart();
-    t.teardown(() => again.remove());
-    await isWell(t, again, 'after a restart');
-    const list = (await (await again.call(odds)).json()) as { items: unknown[] };
-    t.equal(list.items.length, Object.keys(acts).length);
-    const told = lines
-      .filter((line) => line.includes('an index function fails'))
-      .map((line) => JSON.parse(line) as unknown);
-    t.match(told, [
-      {
-        level: 40,
-        plugin: 'odd',
-        type: 'odds.odd.example',
-        count: Object.keys(acts).length,
-        first: 'odd-0',
-        problem: /its function threw: boom/u,
-      },
-    ]);
-    const failing = async (on: TestServer): Promise<string | undefined> => {
-      const plugin = (await (await on.call('/apis/plugin.svc.run/v1alpha1/plugins/odd')).json()) as {
-        status: { conditions: readonly { type: string; message: string }[] };
-      };
-      return plugin.status.conditions.find(({ type }) => type === 'IndexFunctionFailing')?.message;
-    };
+t.test('stored objects on which an index function throws stay without a value, and the log names them', async (t) => {
+  const root = await temporaryFolder(t);
+  const { server, lines } = await serving(root, 'tame.mjs');
+  for (const [place, act] of Object.keys(acts).entries())
     t.equal(
-      await failing(again),
-      `odds.odd.example: ${String(Object.keys(acts).length)} values are missing, the first of "odd-0": index ` +
-        '"odd": its function threw: boom (at wild.mjs:2)',
+      (
+        await server.call(odds, {
+          method: 'POST',
+          body: { metadata: { name: `odd-${String(place)}` }, spec: { act } },
+        })
+      ).status,
+      201,
+      act,
     );
-    t.equal((await again.call(`${odds}?fieldSelector=odd=a`)).status, 200);
-    t.equal((await again.call(`${odds}/odd-0`, { method: 'DELETE' })).status, 200, 'such an object can go');
-  },
-);
+  await writePlugins(root, { odd: { 'plugin.yaml': manifestYaml('odd', { main: 'wild.mjs' }) } });
+  const again = await server.restart();
+  t.teardown(() => again.remove());
+  await isWell(t, again, 'after a restart');
+  const list = (await (await again.call(odds)).json()) as { items: unknown[] };
+  t.equal(list.items.length, Object.keys(acts).length);
+  const told = lines
+    .filter((line) => line.includes('an index function fails'))
+    .map((line) => JSON.parse(line) as unknown);
+  t.match(told, [
+    {
+      level: 40,
+      plugin: 'odd',
+      type: 'odds.odd.example',
+      count: Object.keys(acts).length,
+      first: 'odd-0',
+      problem: /its function threw: boom/u,
+    },
+  ]);
+  const failing = async (on: TestServer): Promise<string | undefined> => {
+    const plugin = (await (await on.call('/apis/plugin.svc.run/v1alpha1/plugins/odd')).json()) as {
+      status: { conditions: readonly { type: string; message: string }[] };
+    };
+    return plugin.status.conditions.find(({ type }) => type === 'IndexFunctionFailing')?.message;
+  };
+  t.equal(
+    await failing(again),
+    `odds.odd.example: ${String(Object.keys(acts).length)} values are missing, the first of "odd-0": index ` +
+      '"odd": its function threw: boom (at wild.mjs:2)',
+  );
+  t.equal((await again.call(`${odds}?fieldSelector=odd=a`)).status, 200);
+  t.equal((await again.call(`${odds}/odd-0`, { method: 'DELETE' })).status, 200, 'such an object can go');
+});

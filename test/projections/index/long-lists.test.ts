@@ -105,7 +105,7 @@ test('a list that takes several turns has order, objects and position of the tur
   );
 });
 
-test('the initial state of a watch, and what a deletion of a collection chooses, are of the turn they begin in', async (t) => {
+test("a watch's initial state and the objects of a collection's deletion are those of their first turn", async (t) => {
   const writing = await given(t);
   const { models } = writing;
   const position = models.position();
@@ -135,7 +135,7 @@ test('a list that is left, or given up, holds nothing', async (t) => {
   t.equal((await itemsOf(await longOf(models.list(widget.key, sorted)).rest())).length, objects);
 });
 
-test('an initial state, or a choice of names, that nobody waits for any more ends at its next turn and holds nothing', async (t) => {
+test('an abandoned initial state or choice of names ends at its next turn and holds nothing', async (t) => {
   const writing = await given(t);
   const { models } = writing;
   const left = new AbortController();

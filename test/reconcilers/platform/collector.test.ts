@@ -12,7 +12,7 @@ import { Lead } from '../controller-stage.ts';
 
 const count = Number(process.env['COLLECTED'] ?? 5_000);
 
-test(`${count.toString()} objects that were marked while nobody led are gone in one pass, each by one step, and reads go on`, async (t) => {
+test(`${count.toString()} objects marked without a leader are removed in one pass while reads continue`, async (t) => {
   const accounts = await Accounts.open(t, { log: marksAlone(new MemoryLog()) });
   const { models, clock, sessions, execute } = accounts;
   for (let first = 0; first < count; first += 256) {

@@ -144,7 +144,7 @@ test('a single node raises the level at once, and once', async (t) => {
   await following;
 });
 
-test('once all nodes read the next level the leader raises it, after it has listened for the time of a lease', async (t) => {
+test('the leader raises the level once all nodes read the next one and a lease time has passed', async (t) => {
   const { clock, nodes, raised } = opened(t, [2, 2, 2]);
   for (const { heartbeat } of nodes) heartbeat.start();
   nodes[0]!.lead();

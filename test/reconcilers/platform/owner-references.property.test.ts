@@ -15,7 +15,7 @@ const propagation = fc.constantFrom('Background' as const, 'Foreground' as const
 const edge = fc.record({ from: fc.nat(objects - 1), to: fc.nat(objects - 1), blockOwnerDeletion: fc.boolean() });
 const deletion = fc.record({ of: fc.nat(objects - 1), propagation, restart: fc.boolean(), settle: fc.boolean() });
 
-test('in any graph and for any deletions every remaining object has a living owner, or never had a deleted one', async (t) => {
+test('after any deletions in any graph a remaining object has an owner, or never had a deleted one', async (t) => {
   const edgesDrawn = fc.array(edge, { maxLength: 10 });
   const deletionsDrawn = fc.array(deletion, { minLength: 1, maxLength: 4 });
   await fc.assert(

@@ -27,7 +27,7 @@ async function opened(t: Test): Promise<AccountStage> {
   return stage;
 }
 
-test('a missing role is reported after a while, a new one at once, and one that was never missing not at all', async (t) => {
+test('a missing role is reported after a while, a new one at once, and an existing one never', async (t) => {
   const stage = await opened(t);
   stage.lead(['role-health', 'collector']);
   await stage.settle();
@@ -66,7 +66,7 @@ test('a missing role is reported after a while, a new one at once, and one that 
   t.same(stage.errors, []);
 });
 
-test('after a stop before or after its write the next leader reports the same; two leaders report it once', async (t) => {
+test('after a stop around its write the next leader reports the same, and two leaders report it once', async (t) => {
   const ends: readonly (End | undefined)[] = [{ atWrite: 1, isMade: false }, { atWrite: 1, isMade: true }, undefined];
   for (const end of ends) {
     const stage = await opened(t);

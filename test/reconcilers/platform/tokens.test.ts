@@ -140,7 +140,7 @@ test("a user created again has none of the old one's tokens, and keeps their own
   }
 });
 
-test('a user that is disabled, renamed or has a new password keeps their tokens; tokens of no user are left alone', async (t) => {
+test('a disabled or renamed user, or a new password, keeps the tokens; tokens of no user remain', async (t) => {
   const stage = await opened(t);
   stage.lead(parts);
   const ghost: Subject = { kind: 'user', name: 'ghost', credential: { kind: 'password', uid: 'never' } };

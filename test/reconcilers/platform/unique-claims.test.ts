@@ -96,7 +96,7 @@ test('a claim of a failed write is released at a start, after its append is wait
   t.same(stage.errors, []);
 });
 
-test('after a stop before or after any of its appends the next leader completes the work, as two do at once', async (t) => {
+test('after a stop around any append the next leader completes the work, and so do two at once', async (t) => {
   const ends: readonly (End | undefined)[] = [
     { atWrite: 1, isMade: false },
     { atWrite: 1, isMade: true },

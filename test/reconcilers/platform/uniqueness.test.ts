@@ -24,7 +24,7 @@ test('a type without objects is enforced at its declaration, without another eve
   t.same([await stage.enforcements(), await stage.history('a'), stage.one.told], [[], ['ObjectCreated'], []]);
 });
 
-test("stored values are claimed at their objects' heads, once; then the log records that the index is enforced", async (t) => {
+test("stored values are claimed once, at their objects' heads, and then the log records the enforcement", async (t) => {
   const stage = await UniqueStage.open(t, { types: [plain] });
   stage.one.lead();
   await stage.declare(plain);
@@ -53,7 +53,7 @@ test("stored values are claimed at their objects' heads, once; then the log reco
   t.same(stage.one.errors, []);
 });
 
-test('duplicates are named and prevent the enforcement, until their value changes or their holder is deleted', async (t) => {
+test('duplicates are named and prevent the enforcement until the value changes or the holder is deleted', async (t) => {
   const stage = await UniqueStage.open(t, { types: [plain] });
   stage.one.lead();
   await stage.declare(plain);
@@ -79,7 +79,7 @@ test('duplicates are named and prevent the enforcement, until their value change
   t.same(stage.one.errors, []);
 });
 
-test('objects with claims are not rewritten: the index function is another one, or nothing was declared before', async (t) => {
+test('objects with claims are not rewritten for a new index function or a first declaration', async (t) => {
   const stage = await UniqueStage.open(t, { types: [unique] });
   await stage.write('a', 's');
   stage.one.lead();
