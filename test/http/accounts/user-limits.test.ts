@@ -104,7 +104,7 @@ for (const [perSecond, status, marked, told] of [
   [2, 429, 20, '20 of 400 objects are deleted or marked for deletion'],
   [30, 200, 300, '"remainingItemCount":100'],
 ] as const) {
-  test(`a deletion of 400 objects with ${String(10 * perSecond)} allowed writes reports the deleted ones`, async (t) => {
+  test(`with ${String(10 * perSecond)} allowed writes a deletion of 400 reports the deleted ones`, async (t) => {
     const { clock, server, make, send } = await given(t, { WRITES_PER_USER: String(perSecond) });
     await make('roles', {
       metadata: { name: 'sweeper' },

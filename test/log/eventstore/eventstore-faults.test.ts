@@ -309,7 +309,7 @@ for (const refusal of [
   { code: 2, details: 'it failed' },
   { code: 1, details: 'it was cancelled' },
 ]) {
-  void test(`a subscription that ends (${refusal?.details ?? 'complete'}) resumes each time, within appends too`, async (t) => {
+  void test(`a subscription that ends (${refusal?.details ?? 'complete'}) resumes, also within appends`, async (t) => {
     const { store, log } = await staged(t);
     for (let index = 0; index < 10; index += 1)
       await insist(log, streamName(`object:w/${index.toString()}`), batchOf(index.toString(), 3), 'absent');
