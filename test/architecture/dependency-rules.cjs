@@ -76,6 +76,7 @@ module.exports = {
     home('one-home-for-ws', '^src/http/', 'ws'),
     home('one-home-for-archives', '^src/plugin/packages/package-(tar|zip)\\.ts$', '(tar|yauzl)'),
     home('one-home-for-multipart', '^src/http/body/read-upload\\.ts$', '@fastify/busboy'),
+    home('one-home-for-protobuf', '^src/http/', 'protobufjs'),
     home('one-home-for-certificates', '^src/server/tls/issue-certificate\\.ts$', '(pkijs|asn1js)'),
     home('one-home-for-commander', '^src/cli/', 'commander'),
     home('one-home-for-lmdb', '^(src/log/lmdb/|projections/lmdb-)', 'lmdb'),
