@@ -5,6 +5,8 @@
 
 /** One request body: room for an indented object of 768 KiB. */
 export const requestBodyBytesMax = 1_048_576;
+/** A body of protobuf: reviews and options of deletions, which take a few hundred bytes. */
+export const protobufBodyBytesMax = 65_536;
 /** Nesting of a JSON body. Deeper input has no legitimate use and endangers recursive readers. */
 export const jsonDepthMax = 128;
 /** Headers and request line together. The longest percent-encoded selector fits. */

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
 import { decodeJson, type Json } from '../../base/json.ts';
-import { bodyTurnBytesMin, jsonDepthMax, requestBodyBytesMax } from '../../limits/requests.ts';
+import { bodyTurnBytesMin, jsonDepthMax, protobufBodyBytesMax, requestBodyBytesMax } from '../../limits/requests.ts';
 import { parsedValueBytes } from '../../limits/writes.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { headerOf, type Exchange } from '../exchange.ts';
+import type { KubernetesMessage } from './kubernetes-message.ts';
 import { problem, type Problem } from '../problem.ts';
 
 export type Body<T> =
@@ -45,16 +46,16 @@ export function mediaTypeOf(
 /** A request with a body to read. */
 export type Reading = Pick<Exchange, 'req' | 'res' | 'subject' | 'sender' | 'memory' | 'serving'>;
 
-/** The whole body, at most `requestBodyBytesMax`. */
-export async function readBody(reading: Reading): Promise<Body<Uint8Array>> {
+/** The whole body, at most `bytesMax`. */
+export async function readBody(reading: Reading, bytesMax = requestBodyBytesMax): Promise<Body<Uint8Array>> {
   const { req, memory } = reading;
   const declared = Number(req.headers['content-length'] ?? 0);
-  if (declared > requestBodyBytesMax) {
+  if (declared > bytesMax) {
     // Node reads an unread body to its end, so that the connection stays usable.
-    return tooLarge(declared > drainedBytesMax ? ['Connection', 'close'] : []);
+    return tooLarge(bytesMax, declared > drainedBytesMax ? ['Connection', 'close'] : []);
   }
   return new Promise((resolve) => {
-    let buffer: BodyBuffer | undefined = new BodyBuffer(declared > 0 ? declared : requestBodyBytesMax);
+    let buffer: BodyBuffer | undefined = new BodyBuffer(declared > 0 ? declared : bytesMax);
     let bytes = 0;
     const settle = (body: Body<Uint8Array>): void => {
       buffer = undefined;
@@ -68,7 +69,7 @@ export async function readBody(reading: Reading): Promise<Body<Uint8Array>> {
       bytes += chunk.length;
       if (bytes > drainedBytesMax) req.destroy();
       if (buffer === undefined) return;
-      if (bytes > requestBodyBytesMax) settle(tooLarge([]));
+      if (bytes > bytesMax) settle(tooLarge(bytesMax, []));
       else if (memory.hold(reading, buffer.growthFor(chunk))) buffer.add(chunk);
       else settle(noRoom);
     });
@@ -104,15 +105,33 @@ export async function readJson(reading: Reading): Promise<Body<Json>> {
 /** Reserves memory for the parsed value as well: a byte of JSON may take tens of bytes of memory. */
 export function decodeBody(bytes: Uint8Array, reading: Reading): Body<Json> {
   const decoded = decodeJson(bytes, { depthMax: jsonDepthMax });
-  if (!decoded.ok)
-    return { ok: false, problem: problem('bad-request', `the body is not valid: ${decoded.problem.detail}`) };
-  return reading.memory.hold(reading, parsedValueBytes * decoded.values) ? { ok: true, value: decoded.value } : noRoom;
+  if (!decoded.ok) return notValid(decoded.problem.detail);
+  return holdingValues(decoded.value, decoded.values, reading);
 }
 
-function tooLarge(headers: readonly string[]): Body<never> {
+/** The body as protobuf, in its JSON form. The library is loaded for the first one. */
+export async function readMessage(reading: Reading, message: KubernetesMessage): Promise<Body<Json>> {
+  const body = await readBody(reading, protobufBodyBytesMax);
+  if (!body.ok) return body;
+  const { decodeKubernetesMessage } = await import('./decode-kubernetes-protobuf.ts');
+  const decoded = decodeKubernetesMessage(body.value, message);
+  if (!decoded.ok) return notValid(decoded.detail);
+  // A field takes two bytes or more.
+  return holdingValues(decoded.value, body.value.length / 2, reading);
+}
+
+function holdingValues(value: Json, values: number, reading: Reading): Body<Json> {
+  return reading.memory.hold(reading, parsedValueBytes * values) ? { ok: true, value } : noRoom;
+}
+
+function notValid(detail: string): Body<never> {
+  return { ok: false, problem: problem('bad-request', `the body is not valid: ${detail}`) };
+}
+
+function tooLarge(bytesMax: number, headers: readonly string[]): Body<never> {
   return {
     ok: false,
-    problem: problem('body-too-large', `a body must be at most ${String(requestBodyBytesMax)} bytes`, { headers }),
+    problem: problem('body-too-large', `a body must be at most ${String(bytesMax)} bytes`, { headers }),
   };
 }
 

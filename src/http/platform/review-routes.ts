@@ -21,6 +21,13 @@ import type { Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
 import { problem } from '../problem.ts';
 import { readObject } from '../body/read-object.ts';
+import {
+  accessReview,
+  ownAccessReview,
+  ownIdentityReview,
+  ownRulesReview,
+  type Review,
+} from '../body/review-messages.ts';
 
 export type ReviewRoutesDependencies = {
   readonly registry: TypeRegistry;
@@ -29,55 +36,37 @@ export type ReviewRoutesDependencies = {
   readonly authorize: Authorize;
 };
 
-type Review = { readonly plural: string; readonly apiVersion: string; readonly kind: string };
 type Status = Readonly<Record<string, unknown>>;
-
-const authorization = 'authorization.k8s.io/v1';
-const ownAccess: Review = {
-  apiVersion: authorization,
-  kind: 'SelfSubjectAccessReview',
-  plural: 'selfsubjectaccessreviews',
-};
-const othersAccess: Review = { apiVersion: authorization, kind: 'SubjectAccessReview', plural: 'subjectaccessreviews' };
-const ownRules: Review = {
-  apiVersion: authorization,
-  kind: 'SelfSubjectRulesReview',
-  plural: 'selfsubjectrulesreviews',
-};
-const ownIdentity: Review = {
-  apiVersion: 'authentication.k8s.io/v1',
-  kind: 'SelfSubjectReview',
-  plural: 'selfsubjectreviews',
-};
 
 /** Kubernetes' access reviews, answered by the authorizer of requests (decision 6.11). Nothing is stored. */
 export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly PlatformRoute[] {
   const reviewer = new Reviewer(dependencies);
   const route = (review: Review, answer: (body: JsonMembers, subject: Subject) => Decoded<Status>): PlatformRoute => ({
     method: 'POST',
-    path: `/apis/${review.apiVersion}/${review.plural}`,
+    path: `/apis/${review.apiVersion}/${review.kind.toLowerCase()}s`,
     route: async (_params, exchange) => reviewed(exchange, review, answer),
   });
   return [
-    route(ownAccess, (body, subject) => {
+    route(ownAccessReview, (body, subject) => {
       const asked = decodeOwnAccessReview(body);
       return asked.ok ? { ok: true, value: reviewer.access(subject, asked.value) } : asked;
     }),
-    route(othersAccess, (body) => {
+    route(accessReview, (body) => {
       const asked = decodeAccessReview(body);
       return asked.ok ? { ok: true, value: reviewer.accessOf(asked.value.user, asked.value.attributes) } : asked;
     }),
-    route(ownRules, (_body, subject) => ({ ok: true, value: reviewer.rules(subject) })),
-    route(ownIdentity, (_body, subject) => ({ ok: true, value: reviewer.identity(subject) })),
+    route(ownRulesReview, (_body, subject) => ({ ok: true, value: reviewer.rules(subject) })),
+    route(ownIdentityReview, (_body, subject) => ({ ok: true, value: reviewer.identity(subject) })),
   ];
 }
 
 async function reviewed(
   exchange: Exchange,
-  { apiVersion, kind }: Review,
+  review: Review,
   answer: (body: JsonMembers, subject: Subject) => Decoded<Status>,
 ): Promise<Answer> {
-  const body = await readObject(exchange);
+  const { apiVersion, kind } = review;
+  const body = await readObject(exchange, review);
   if (!body.ok) return body.answer;
   const { spec } = body.value;
   for (const [member, expected] of [

@@ -1,0 +1,55 @@
+import type { Json } from '../../base/json.ts';
+import { nested, protobufType, text, type KubernetesMessage } from './kubernetes-message.ts';
+import { decodeMessage, type MessageShape } from './decode-message.ts';
+
+export type DecodedMessage =
+  | { readonly ok: true; readonly value: { readonly [member: string]: Json } }
+  | { readonly ok: false; readonly detail: string };
+
+/** `k8s` and a zero byte: the prefix of every protobuf body of Kubernetes. */
+const magic = Uint8Array.of(0x6b, 0x38, 0x73, 0x00);
+
+type TypeMeta = { readonly apiVersion?: string; readonly kind?: string };
+type Encoded = { readonly contentEncoding?: string; readonly contentType?: string };
+type Wrapper = Encoded & { readonly typeMeta?: TypeMeta };
+type Raw = { readonly raw?: { readonly [member: string]: Json } };
+
+/** `runtime.Unknown` without the object itself, which is field 2. */
+const wrapper: MessageShape = {
+  1: nested('typeMeta', { 1: text('apiVersion'), 2: text('kind') }),
+  3: text('contentEncoding'),
+  4: text('contentType'),
+};
+
+/**
+ * Decodes a body of `application/vnd.kubernetes.protobuf`: the magic bytes and a `runtime.Unknown`, which names the
+ * kind and holds the object. The result is the object in its JSON form. As in JSON, `kind` and `apiVersion` may be
+ * absent.
+ */
+export function decodeKubernetesMessage(bytes: Uint8Array, message: KubernetesMessage): DecodedMessage {
+  if (!magic.every((byte, place) => bytes[place] === byte))
+    return { ok: false, detail: 'a protobuf body begins with "k8s" and a zero byte' };
+  const unknown = bytes.subarray(magic.length);
+  const wrapped = decodeMessage(unknown, wrapper);
+  if (!wrapped.ok) return wrapped;
+  const { typeMeta = {}, ...encoded } = wrapped.value as Wrapper;
+  const foreign = foreignType(typeMeta, message) ?? foreignEncoding(encoded);
+  if (foreign !== undefined) return { ok: false, detail: foreign };
+  const decoded = decodeMessage(unknown, { 2: nested('raw', message.shape) });
+  return decoded.ok ? { ok: true, value: { ...typeMeta, ...(decoded.value as Raw).raw } } : decoded;
+}
+
+function foreignType(given: TypeMeta, message: KubernetesMessage): string | undefined {
+  const member = (['apiVersion', 'kind'] as const).find(
+    (each) => (given[each] ?? '') !== '' && message[each] !== undefined && given[each] !== message[each],
+  );
+  return member === undefined
+    ? undefined
+    : `its ${member} must be ${JSON.stringify(message[member])} here, is ${JSON.stringify(given[member])}`;
+}
+
+function foreignEncoding({ contentEncoding = '', contentType = '' }: Encoded): string | undefined {
+  return contentEncoding === '' && (contentType === '' || contentType === protobufType)
+    ? undefined
+    : 'the object within must be protobuf without an encoding';
+}

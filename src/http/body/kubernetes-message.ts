@@ -1,0 +1,15 @@
+import type { Field, MessageShape } from './decode-message.ts';
+
+export const protobufType = 'application/vnd.kubernetes.protobuf';
+
+/** A Kubernetes message as `generated.proto` of its API group declares it. Fields without a meaning here are left out. */
+export type KubernetesMessage = {
+  readonly kind: string;
+  /** Undefined: any; DeleteOptions come with the version of the object's group. */
+  readonly apiVersion: string | undefined;
+  readonly shape: MessageShape;
+};
+
+export const text = (name: string): Field => ({ name, type: 'string' });
+export const strings = (name: string): Field => ({ name, type: 'strings' });
+export const nested = (name: string, shape: MessageShape): Field => ({ name, type: 'message', shape });

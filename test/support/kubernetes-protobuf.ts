@@ -1,0 +1,32 @@
+import protobuf from 'protobufjs/minimal.js';
+
+/** The fields of a message in their order: text, bytes and messages are delimited, numbers are varints. */
+export type Fields = readonly (readonly [number: number, value: string | number | Uint8Array])[];
+
+/** A protobuf message as Go's generated code writes it. */
+export function message(fields: Fields): Uint8Array {
+  const writer = new protobuf.Writer();
+  for (const [number, value] of fields) {
+    if (typeof value === 'number') writer.uint32(number << 3).int64(value);
+    else {
+      writer.uint32((number << 3) | 2);
+      if (typeof value === 'string') writer.string(value);
+      else writer.bytes(value);
+    }
+  }
+  return writer.finish();
+}
+
+/** An object as Kubernetes' clients send it: `k8s`, a zero byte, and a `runtime.Unknown` with the object. */
+export function enveloped(
+  { apiVersion = '', kind = '' }: { readonly apiVersion?: string; readonly kind?: string },
+  raw: Uint8Array,
+  more: Fields = [],
+): Buffer {
+  const typeMeta = message([
+    [1, apiVersion],
+    [2, kind],
+  ]);
+  const first: Fields = apiVersion === '' && kind === '' ? [] : [[1, typeMeta]];
+  return Buffer.concat([Buffer.from('k8s\0'), message([...first, [2, raw], ...more])]);
+}
