@@ -73,6 +73,18 @@ const applied: Readonly<Record<string, Case>> = {
     ],
     { constructor: 1, toString: 2 },
   ],
+  'a test for null holds where nothing is': [
+    { a: [] },
+    [
+      { op: 'test', path: '/finalizers', value: null },
+      { op: 'test', path: '/labels/a', value: null },
+      { op: 'test', path: '/a/0', value: null },
+      { op: 'test', path: '/a/-', value: null },
+      { op: 'test', path: '/toString', value: null },
+      { op: 'add', path: '/finalizers', value: ['example.com/held'] },
+    ],
+    { a: [], finalizers: ['example.com/held'] },
+  ],
   'members beside the known ones of an operation do not count': [
     { a: 1 },
     [{ op: 'remove', path: '/a', comment: 'x' }],
@@ -88,7 +100,8 @@ for (const [name, [document, operations, expected]] of Object.entries(applied)) 
 
 const refused: Readonly<Record<string, readonly [document: JsonValue, operation: JsonValue]>> = {
   'a failed test': [{ a: 1 }, { op: 'test', path: '/a', value: 2 }],
-  'a test of a missing member': [{ a: 1 }, { op: 'test', path: '/b', value: null }],
+  'a test of a missing member': [{ a: 1 }, { op: 'test', path: '/b', value: false }],
+  'a test for null of another value': [{ a: 0 }, { op: 'test', path: '/a', value: null }],
   'a missing member to remove': [{ a: 1 }, { op: 'remove', path: '/b' }],
   'a missing member to replace': [{ a: 1 }, { op: 'replace', path: '/b', value: 1 }],
   'a missing parent': [{ a: 1 }, { op: 'add', path: '/b/c', value: 1 }],

@@ -78,8 +78,8 @@ function apply(root: Root, operation: Operation): string | undefined {
     case 'replace':
       return replace(root, operation.path, copyOf(operation.value));
     case 'test': {
-      const found = valueAt(root, operation.path);
-      return found !== undefined && deepEqual(found, operation.value)
+      // Nothing counts as null, as in Kubernetes: clients test for it before they add the first finalizer.
+      return deepEqual(valueAt(root, operation.path) ?? null, operation.value)
         ? undefined
         : `test of ${shown(operation.path)} failed`;
     }
