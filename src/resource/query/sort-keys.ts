@@ -18,7 +18,7 @@ export function bindFields(
     const place = indexOf(indexes, requirement.field);
     const index = place === undefined ? undefined : indexes[place];
     if (place === undefined || index === undefined)
-      return { ok: false, problem: `fieldSelector: ${noIndex(requirement.field, indexes)}` };
+      return { ok: false, problem: `fieldSelector: ${notSupported(requirement.field, indexes)}` };
     if (requirement.operator === '^=' && index.type !== 'string') {
       return {
         ok: false,
@@ -108,11 +108,18 @@ function keyOf(index: number, direction: SortKey['direction'], place: SortKey['n
   return place === undefined || place === usual ? { index, direction } : { index, direction, nulls: place };
 }
 
+/** In Kubernetes' words, which its clients look for. */
+function notSupported(field: string, indexes: readonly IndexDefinition[]): string {
+  const label = JSON.stringify(shown(field)).slice(1, -1);
+  return `field label not supported: ${label}; ${indexedFields(indexes)}`;
+}
+
 function noIndex(field: string, indexes: readonly IndexDefinition[]): string {
-  return (
-    `${JSON.stringify(shown(field))} has no index; the indexed fields are ` +
-    indexes.map((each) => each.name).join(', ')
-  );
+  return `${JSON.stringify(shown(field))} has no index; ${indexedFields(indexes)}`;
+}
+
+function indexedFields(indexes: readonly IndexDefinition[]): string {
+  return `the indexed fields are ${indexes.map(({ name }) => name).join(', ')}`;
 }
 
 /** A field as shown: long input is truncated. */
