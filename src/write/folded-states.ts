@@ -4,7 +4,8 @@ import { writeFoldWaitMs } from '../limits/writes.ts';
 import type { LogPosition } from '../log/log.ts';
 import type { ObjectReader } from '../read/objects.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
-import { storedObject } from '../resource/object/shown-object.ts';
+import type { ResourceObject } from '../resource/object/object.ts';
+import { shownObject, storedObject } from '../resource/object/shown-object.ts';
 import type { RetryingLog } from './retrying-log.ts';
 import type { Attempt } from './attempts.ts';
 import { unavailable } from './refusals.ts';
@@ -38,8 +39,10 @@ export class FoldedStates {
     if (!decision.ok) return decision;
     const { object, warnings } = decision;
     const { name, version } = object.metadata;
-    if (decision.event !== undefined)
-      return { ok: true, bytes: Buffer.from(JSON.stringify(object)), version, name, appended: false, warnings };
+    if (decision.event !== undefined) {
+      const shown = dryRunOf(target.state, object);
+      return { ok: true, bytes: Buffer.from(JSON.stringify(shown)), version, name, appended: false, warnings };
+    }
     const stored = this.#reader.get(target.type.key, name);
     if (stored === undefined || stored.revision !== version) return 'again';
     return { ok: true, bytes: stored.bytes, version, name, appended: false, warnings };
@@ -59,4 +62,9 @@ export class FoldedStates {
     const reached = await this.#reader.reached(position, { timeoutMs: writeFoldWaitMs });
     return reached === 'reached' ? 'again' : unavailable();
   }
+}
+
+/** The object after a dry run. Its position stays the stored one, as its change has none. */
+function dryRunOf(state: State, object: ResourceObject): object {
+  return state.kind === 'live' ? shownObject(object, state.position.toString()) : object;
 }

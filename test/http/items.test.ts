@@ -267,6 +267,30 @@ t.test('a dry run checks and answers like a write, and stores nothing', async (t
   });
 });
 
+t.test('a dry run of a change has the stored resourceVersion, and the version of the real write', async (t) => {
+  const made = (await call(widgets, { method: 'POST', body: widget('tried') })).body.metadata;
+  const path = `${widgets}/tried`;
+  const changes: readonly (readonly [method: string, body: object | undefined, version: number])[] = [
+    ['PUT', widget('tried', { spec: { title: 'other' } }), 1],
+    ['PATCH', { spec: { title: 'other' } }, 1],
+    ['PATCH', { metadata: { labels: {} } }, 0],
+    ['DELETE', undefined, 2],
+  ];
+  for (const [method, body, version] of changes) {
+    const { status, body: answer } = await call(`${path}?dryRun=All`, {
+      method,
+      ...(body === undefined ? {} : { body }),
+      ...(method === 'PATCH' ? { headers: { 'content-type': 'application/merge-patch+json' } } : {}),
+    });
+    t.match(
+      [status, answer.metadata],
+      [200, { resourceVersion: made.resourceVersion, version, uid: made.uid }],
+      method,
+    );
+  }
+  t.strictSame((await call(path)).body.metadata, made);
+});
+
 t.test('fieldValidation decides about unknown fields', async (t) => {
   const body = widget('fields', { spec: { title: 'x', colour: 'red' } });
   t.match(await call(widgets, { method: 'POST', body }), { status: 422 });
