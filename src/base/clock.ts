@@ -27,6 +27,20 @@ export const systemClock: Clock = {
   },
 };
 
+/** For programs outside of the server: its timers keep the process alive, and need nothing that browsers lack. */
+export const clientClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(delayMs, task) {
+    const handle = setTimeout(task, delayMs);
+    return {
+      cancel: () => {
+        clearTimeout(handle);
+      },
+    };
+  },
+};
+
 /** Resolves `delayMs` from now, or at once when `signal` aborts. Never rejects: the caller checks the signal. */
 export async function delay(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted === true) return;
