@@ -17,8 +17,9 @@ const parsers = [
   'src/http/**/*-body.ts',
   'src/plugin/api/plugin.ts',
   'src/plugin/**/load*.ts',
-  // What a server answers → the type that a plugin's test says it has.
+  // What a server answers → the type that the caller says it has.
   'src/sdk/testing-client.ts',
+  'src/client/decode-answer.ts',
   'src/plugin/**/*manifest*.ts',
   'src/command/patch*.ts',
   // Rows and checkpoints → values, and the answers a row keeps → objects.

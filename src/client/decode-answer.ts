@@ -1,0 +1,130 @@
+import { isList, isObject } from '../base/guards.ts';
+import { ClientError, type ClientErrorMembers, type PluginObject } from '../plugin/api/plugin.ts';
+
+/** A page of a list. */
+export type ListPage<T = PluginObject> = {
+  readonly items: readonly T[];
+  readonly total: number;
+  /** The position of the whole list: a watch from it shows all later changes. */
+  readonly resourceVersion: string;
+  /** The token of the next page. */
+  readonly continue: string | undefined;
+};
+
+/** One line of a watch. */
+export type Frame<T> =
+  | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly isInitialEnd: boolean };
+
+/** The watch's answer is not a watch: another server, or a proxy that changes its answers. */
+export class MalformedWatchError extends Error {
+  override readonly name = 'MalformedWatchError';
+}
+
+const initialEnd = 'k8s.io/initial-events-end';
+
+/** The answer is trusted to have the caller's type, as with the client that routes receive. */
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the type
+export function decodeObject<T>(text: string): T {
+  return JSON.parse(text) as T;
+}
+
+/** Every object of the API has metadata, whichever type the caller gives it. */
+export function metadataOf(object: unknown): PluginObject['metadata'] {
+  return (object as PluginObject).metadata;
+}
+
+export function decodeList<T>(text: string): ListPage<T> {
+  const { items, total, metadata } = JSON.parse(text) as {
+    readonly items: readonly T[];
+    readonly total?: number;
+    readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  };
+  // A list that is one page has an empty token, or none.
+  const token = metadata.continue === '' ? undefined : metadata.continue;
+  return { items, total: total ?? items.length, resourceVersion: metadata.resourceVersion, continue: token };
+}
+
+/** Throws the `ClientError` of an ERROR. */
+export function decodeFrame<T>(line: string): Frame<T> {
+  const { type, object } = parsedFrame(line);
+  switch (type) {
+    case 'ADDED':
+    case 'MODIFIED':
+    case 'DELETED':
+      return { type, object: object as T };
+    case 'BOOKMARK': {
+      const { metadata } = object as PluginObject;
+      return {
+        type,
+        resourceVersion: metadata.resourceVersion,
+        isInitialEnd: metadata.annotations?.[initialEnd] === 'true',
+      };
+    }
+    case 'ERROR': {
+      const { code } = object;
+      throw refusalOf(object, typeof code === 'number' ? code : 500, undefined);
+    }
+    default:
+      throw new MalformedWatchError(`an event of the watch has the type ${JSON.stringify(type)}`);
+  }
+}
+
+function parsedFrame(line: string): { readonly type: unknown; readonly object: Readonly<Record<string, unknown>> } {
+  let frame: unknown;
+  try {
+    frame = JSON.parse(line);
+  } catch {
+    throw new MalformedWatchError('a line of the watch is not JSON');
+  }
+  if (!isObject(frame) || !isObject(frame['object']))
+    throw new MalformedWatchError('a line of the watch is not an event with an object');
+  const { type, object } = frame;
+  if (type !== 'ERROR' && (!isObject(object['metadata']) || typeof object['metadata']['resourceVersion'] !== 'string'))
+    throw new MalformedWatchError('an object of the watch has no metadata.resourceVersion');
+  return { type, object };
+}
+
+/** `retryAfter` is the header's text; `now` in milliseconds since the epoch, as it may name a date. */
+export function decodeRefusal(
+  text: string,
+  { status, retryAfter, now }: { readonly status: number; readonly retryAfter: string | null; readonly now: number },
+): ClientError {
+  const body = objectIn(text) ?? { message: text.slice(0, 1_000) };
+  return refusalOf(body, status, retryAfter === null ? undefined : secondsOf(retryAfter, now));
+}
+
+/** Whether a 404 is about the object of this name; otherwise its path is unknown, or a proxy answered. */
+export function isAboutObject(text: string, name: string): boolean {
+  const message = objectIn(text)?.['message'];
+  return typeof message === 'string' && message.endsWith(`"${name}" not found`);
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isObject(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function refusalOf(
+  { detail, message = detail, reason = 'Unknown', errors, details }: Readonly<Record<string, unknown>>,
+  status: number,
+  retryAfterSeconds: number | undefined,
+): ClientError {
+  const asked = isObject(details) ? details['retryAfterSeconds'] : undefined;
+  const seconds = retryAfterSeconds ?? (typeof asked === 'number' ? asked : undefined);
+  return new ClientError(typeof message === 'string' && message !== '' ? message : `answered ${String(status)}`, {
+    reason: String(reason),
+    status,
+    ...(isList(errors) ? { errors: errors as NonNullable<ClientErrorMembers['errors']> } : {}),
+    ...(seconds === undefined ? {} : { retryAfterSeconds: seconds }),
+  });
+}
+
+function secondsOf(retryAfter: string, now: number): number | undefined {
+  const seconds = /^\s*\d+\s*$/u.test(retryAfter) ? Number(retryAfter) : (Date.parse(retryAfter) - now) / 1_000;
+  return Number.isNaN(seconds) ? undefined : Math.max(0, seconds);
+}
