@@ -1,0 +1,125 @@
+import type { Clock } from '../base/clock.ts';
+import type { TypeName } from '../plugin/api/plugin.ts';
+import { connectionError } from './connection-error.ts';
+import { decodeRefusal } from './decode-answer.ts';
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+/** The identity of the requests. */
+export type Credentials = {
+  /** A personal access token or an identity provider's; a function is called for each request. */
+  readonly token?: string | (() => string | Promise<string>) | undefined;
+  /** The session of the page, whose cookie the browser sends; `csrfToken` from the answer to the log-in. */
+  readonly session?: { readonly csrfToken?: string } | undefined;
+};
+
+export type Sent = {
+  readonly method?: string;
+  readonly query?: Query;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+};
+
+/** The values of query parameters; several are a repeated parameter. */
+export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+
+/** Requests to one server, with one identity. */
+export class Requests {
+  readonly clock: Clock;
+  readonly #base: string;
+  readonly #origin: string;
+  readonly #credentials: Credentials;
+  readonly #fetch: Fetch;
+
+  constructor(url: string | URL, credentials: Credentials, { fetch: send, clock }: { fetch: Fetch; clock: Clock }) {
+    const { origin, pathname } = serverUrl(url);
+    if (credentials.token !== undefined && credentials.session !== undefined)
+      throw new TypeError('connect needs a token or a session, not both');
+    this.#origin = origin;
+    this.#base = origin + pathname.replace(/\/+$/u, '');
+    this.#credentials = credentials;
+    this.#fetch = send;
+    this.clock = clock;
+  }
+
+  /** Resolves with an answer of 2xx; rejects with a `ClientError`, a `ConnectionError`, or the signal's reason. */
+  async send(path: string, sent: Sent = {}): Promise<Response> {
+    const response = await this.answer(path, sent);
+    if (response.ok) return response;
+    throw this.refusal(response, await this.text(response, sent.signal));
+  }
+
+  /** Any answer. Redirects are refused: the credentials are for the named server only. */
+  async answer(path: string, { method = 'GET', query = {}, body, signal }: Sent): Promise<Response> {
+    const headers = await this.#headers(method, body !== undefined);
+    const init: RequestInit = {
+      method,
+      headers,
+      redirect: 'error',
+      credentials: this.#credentials.session === undefined ? 'omit' : 'same-origin',
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(signal === undefined ? {} : { signal }),
+    };
+    return this.#reached(this.#fetch(this.#base + path + queryOf(query), init), signal);
+  }
+
+  async text(response: Response, signal?: AbortSignal): Promise<string> {
+    return this.#reached(response.text(), signal);
+  }
+
+  refusal({ status, headers }: Response, text: string): Error {
+    return decodeRefusal(text, { status, retryAfter: headers.get('retry-after'), now: this.clock.now() });
+  }
+
+  cut(cause: unknown): Error {
+    return connectionError(this.#origin, cause);
+  }
+
+  async #reached<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+    try {
+      return await work;
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw this.cut(error);
+    }
+  }
+
+  async #headers(method: string, hasBody: boolean): Promise<Record<string, string>> {
+    const { token, session } = this.#credentials;
+    const headers: Record<string, string> = { accept: 'application/json' };
+    if (hasBody) headers['content-type'] = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+    if (token !== undefined)
+      headers['authorization'] = `Bearer ${checked(typeof token === 'string' ? token : await token())}`;
+    if (session?.csrfToken !== undefined && method !== 'GET') headers['x-csrf-token'] = session.csrfToken;
+    return headers;
+  }
+}
+
+export function pathOf({ group, version, plural }: TypeName, name?: string): string {
+  const parts = [...(group === '' ? ['api'] : ['apis', group]), version, plural, ...(name === undefined ? [] : [name])];
+  return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
+}
+
+function queryOf(query: Query): string {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    for (const each of [value].flat()) if (each !== undefined) parameters.append(name, String(each));
+  const text = parameters.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** No message here repeats the URL or the token: either may hold a secret. */
+function serverUrl(url: string | URL): URL {
+  const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^https?:$/u.test(parsed.protocol))
+    throw new TypeError('the url of the server must be an absolute http: or https: URL');
+  if (parsed.username !== '' || parsed.password !== '')
+    throw new TypeError('the url of the server must not contain a user or a password: use a token');
+  return parsed;
+}
+
+/** fetch would name an unfit header's value in its error. */
+function checked(token: string): string {
+  if (!/^[\x21-\x7e]+$/u.test(token)) throw new TypeError('the token has characters that no token has');
+  return token;
+}
