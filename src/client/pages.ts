@@ -1,0 +1,55 @@
+import { ClientError, type PluginObject, type TypeName } from '../plugin/api/plugin.ts';
+import { decodeList, metadataOf, type ListPage } from './decode-answer.ts';
+import { pathOf, type Query, type Requests } from './requests.ts';
+
+/** The query of a list that pages by itself. */
+export type PagesQuery = {
+  readonly labelSelector?: string | readonly string[] | undefined;
+  readonly fieldSelector?: string | readonly string[] | undefined;
+  readonly sort?: string | readonly string[] | undefined;
+  /** Objects of one page; 500 by default. */
+  readonly limit?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+const limitDefault = 500;
+/** A list that expires more often than this is given up. */
+const restartsMax = 5;
+
+/**
+ * The pages of a list, each requested when the one before is consumed. If the server gives up the list in the middle
+ * (410), it begins anew, and objects that have been yielded are not yielded again.
+ */
+export async function* pagesOf<T = PluginObject>(
+  requests: Requests,
+  type: TypeName,
+  { limit = limitDefault, signal, ...query }: PagesQuery,
+): AsyncGenerator<ListPage<T>, void, undefined> {
+  const yielded = new Set<string>();
+  let token: string | undefined;
+  for (let restarts = 0; ;) {
+    try {
+      const page = await pageAt<T>(requests, pathOf(type), { ...query, limit, continue: token }, signal);
+      const items = page.items.filter((object) => !yielded.has(metadataOf(object).uid));
+      for (const object of items) yielded.add(metadataOf(object).uid);
+      yield { ...page, items };
+      token = page.continue;
+      if (token === undefined) return;
+    } catch (error) {
+      const hasExpired = token !== undefined && error instanceof ClientError && error.status === 410;
+      if (!hasExpired || restarts >= restartsMax) throw error;
+      restarts += 1;
+      token = undefined;
+    }
+  }
+}
+
+async function pageAt<T>(
+  requests: Requests,
+  path: string,
+  query: Query,
+  signal: AbortSignal | undefined,
+): Promise<ListPage<T>> {
+  const response = await requests.send(path, { query, signal });
+  return decodeList<T>(await requests.text(response, signal));
+}
