@@ -1,0 +1,44 @@
+import { delay, type Clock } from '../base/clock.ts';
+import { ClientError } from '../plugin/api/plugin.ts';
+import { ConnectionError } from './connection-error.ts';
+
+const firstMs = 200;
+const longestMs = 30_000;
+/** A longer Retry-After is cut to this: no server means days. */
+const askedMsMax = 300_000;
+
+export type Chance = () => number;
+
+/** Waits between attempts: longer each time, drawn at random, and never less than a server asks for. */
+export class BackOff {
+  readonly #clock: Clock;
+  readonly #chance: Chance;
+  #attempts = 0;
+
+  constructor(clock: Clock, chance: Chance) {
+    this.#clock = clock;
+    this.#chance = chance;
+  }
+
+  /** After progress. */
+  reset(): void {
+    this.#attempts = 0;
+  }
+
+  /** Resolves after the wait; rejects when the signal aborts. */
+  async wait(error: unknown, signal: AbortSignal): Promise<void> {
+    const ceiling = Math.min(firstMs * 2 ** Math.min(this.#attempts, 16), longestMs);
+    // The first wait may be nothing: it is a single cut, and only spreads the clients of a server that restarts.
+    const drawn = this.#attempts === 0 ? ceiling * this.#chance() : (ceiling * (1 + this.#chance())) / 2;
+    this.#attempts += 1;
+    const asked = error instanceof ClientError ? Math.min((error.retryAfterSeconds ?? 0) * 1_000, askedMsMax) : 0;
+    await delay(this.#clock, Math.max(drawn, asked * (1 + this.#chance() / 10)), signal);
+    signal.throwIfAborted();
+  }
+}
+
+/** Whether the same request may succeed later. */
+export function isPassing(error: unknown): boolean {
+  if (error instanceof ClientError) return error.status >= 500 || [408, 410, 429].includes(error.status);
+  return error instanceof ConnectionError;
+}
