@@ -1,0 +1,87 @@
+import type { Clock, Timer } from '../base/clock.ts';
+import { decodeFrame, MalformedWatchError, type Frame } from './decode-answer.ts';
+import { LineSplitter } from './line-splitter.ts';
+import type { Query, Requests } from './requests.ts';
+
+/** Everything that one connection of a watch needs. */
+export type StreamOptions = {
+  readonly path: string;
+  readonly query: Query;
+  readonly signal: AbortSignal;
+  /** The server sends something every 10 s: a connection that is silent for longer than this is dead. */
+  readonly silenceMs: number;
+};
+
+/**
+ * The events of one connection, as they arrive: an array for each chunk, empty for a sign of life. Ends with the
+ * connection; rejects when it is cut or silent, and with the `ClientError` of a refusal or an ERROR event. It reads no
+ * further than its consumer, and the events before an ERROR are yielded before it rejects.
+ */
+export async function* streamedFrames<T>(
+  requests: Requests,
+  { path, query, signal, silenceMs }: StreamOptions,
+): AsyncGenerator<readonly Frame<T>[], void, undefined> {
+  const connection = new AbortController();
+  const end = (): void => {
+    connection.abort(signal.reason);
+  };
+  signal.throwIfAborted();
+  signal.addEventListener('abort', end, { once: true });
+  const silence = new Silence(requests.clock, silenceMs, connection);
+  try {
+    const response = await silence.limited(requests.send(path, { query, signal: connection.signal }));
+    const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader();
+    if (reader === undefined) throw new MalformedWatchError('the answer to the watch has no body');
+    const splitter = new LineSplitter();
+    for (;;) {
+      const { done, value } = await silence.limited(reader.read());
+      if (done) return;
+      yield* decoded<T>(splitter.push(value));
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw isOurs(error) ? error : requests.cut(error);
+  } finally {
+    signal.removeEventListener('abort', end);
+    connection.abort();
+  }
+}
+
+function isOurs(error: unknown): boolean {
+  return error instanceof Error && ['ClientError', 'ConnectionError', 'MalformedWatchError'].includes(error.name);
+}
+
+function* decoded<T>(lines: readonly string[]): Generator<readonly Frame<T>[], void, undefined> {
+  const frames: Frame<T>[] = [];
+  try {
+    for (const line of lines) frames.push(decodeFrame<T>(line));
+  } catch (error) {
+    if (frames.length > 0) yield frames;
+    throw error;
+  }
+  yield frames;
+}
+
+/** Ends a connection that sends nothing. The time that the consumer takes does not count. */
+class Silence {
+  readonly #clock: Clock;
+  readonly #ms: number;
+  readonly #connection: AbortController;
+
+  constructor(clock: Clock, ms: number, connection: AbortController) {
+    this.#clock = clock;
+    this.#ms = ms;
+    this.#connection = connection;
+  }
+
+  async limited<T>(work: Promise<T>): Promise<T> {
+    const timer: Timer = this.#clock.after(this.#ms, () => {
+      this.#connection.abort(new Error(`nothing arrived for ${String(this.#ms / 1_000)} s`));
+    });
+    try {
+      return await work;
+    } finally {
+      timer.cancel();
+    }
+  }
+}
