@@ -1,0 +1,198 @@
+import { ClientError, type PluginObject, type TypeName } from '../plugin/api/plugin.ts';
+import { BackOff, isPassing, type Chance } from './back-off.ts';
+import { metadataOf, type Frame } from './decode-answer.ts';
+import { pagesOf } from './pages.ts';
+import { pathOf, type Query, type Requests } from './requests.ts';
+import { streamedFrames } from './watch-stream.ts';
+
+export type WatchOptions<T = PluginObject> = {
+  readonly labelSelector?: string | readonly string[] | undefined;
+  readonly fieldSelector?: string | readonly string[] | undefined;
+  /** Watches the object of this name only. */
+  readonly name?: string | undefined;
+  /**
+   * Only changes after this position, for example a list's own: without it the present objects come first. With the
+   * list's `items` the watch also survives an expired position (410); without them it rejects then, as it cannot know
+   * the differences.
+   */
+  readonly from?: { readonly resourceVersion: string; readonly items?: readonly T[] } | undefined;
+  /** Also yields BOOKMARKs: positions to watch `from` later. */
+  readonly bookmarks?: boolean | undefined;
+  /** Called before each wait for another connection, with the reason; undefined: the server ended the last one. */
+  readonly onRetry?: ((error: unknown) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type WatchEvent<T = PluginObject> =
+  | { readonly type: 'ADDED'; readonly object: T }
+  | { readonly type: 'MODIFIED'; readonly object: T }
+  /** The last state: the object was removed, or no longer matches the selectors. */
+  | { readonly type: 'DELETED'; readonly object: T }
+  /** All events up to this position have been yielded. `isInitialEnd`: so have the objects present at the start. */
+  | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly isInitialEnd: boolean };
+
+export type WatchSettings = { readonly chance: Chance; readonly silenceMs: number };
+
+/**
+ * A watch that continues through cut connections, restarts and refusals that pass: the caller sees each change once,
+ * as if there was one connection. It resumes from the last position. Where there is none (within the present objects,
+ * or after a 410), it reads the present objects again and yields the differences to the states it has yielded.
+ */
+export class Watch<T> {
+  readonly #requests: Requests;
+  readonly #type: TypeName;
+  readonly #options: WatchOptions<T>;
+  readonly #silenceMs: number;
+  readonly #backOff: BackOff;
+  readonly #signal: AbortSignal;
+  /** The state yielded for each name; undefined if the caller began at a position without its objects. */
+  readonly #states: Map<string, T> | undefined;
+  /** Undefined: the present objects are to be read. */
+  #position: string | undefined;
+  /** The names read so far of the present objects. */
+  #present = new Set<string>();
+  /** The server answered that it serves no initial events. */
+  #listsFirst = false;
+
+  constructor(requests: Requests, type: TypeName, { chance, silenceMs }: WatchSettings, options: WatchOptions<T>) {
+    const { from, signal = new AbortController().signal } = options;
+    this.#requests = requests;
+    this.#type = type;
+    this.#options = options;
+    this.#silenceMs = silenceMs;
+    this.#backOff = new BackOff(requests.clock, chance);
+    this.#signal = signal;
+    this.#position = from?.resourceVersion;
+    this.#states =
+      from !== undefined && from.items === undefined
+        ? undefined
+        : new Map((from?.items ?? []).map((object) => [metadataOf(object).name, object]));
+  }
+
+  /** The position of the last batch; undefined while the present objects are being read. */
+  get position(): string | undefined {
+    return this.#position;
+  }
+
+  /**
+   * The events, in the groups in which they arrive. Rejects by the signal or a refusal that stays; after that, another
+   * call continues with the event after the last one.
+   */
+  async *batches(): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
+    for (;;) {
+      let failure: unknown;
+      this.#present = new Set();
+      try {
+        yield* this.#connected();
+      } catch (error) {
+        this.#signal.throwIfAborted();
+        if (!this.#mayContinue(error)) throw error;
+        failure = error;
+      }
+      this.#options.onRetry?.(failure);
+      await this.#backOff.wait(failure, this.#signal);
+    }
+  }
+
+  /** The events of one connection. */
+  async *#connected(): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
+    for await (const frames of this.#frames()) {
+      const events = this.#eventsIn(frames);
+      if (events.length > 0) yield events;
+    }
+  }
+
+  #mayContinue(error: unknown): boolean {
+    if (!(error instanceof ClientError)) return isPassing(error);
+    if (error.status === 410) {
+      this.#position = undefined;
+      return this.#states !== undefined;
+    }
+    if (error.status === 422 && this.#position === undefined && !this.#listsFirst) {
+      this.#listsFirst = true;
+      return true;
+    }
+    return isPassing(error);
+  }
+
+  async *#frames(): AsyncGenerator<readonly Frame<T>[], void, undefined> {
+    if (this.#position === undefined && this.#listsFirst) yield* this.#listed();
+    const { labelSelector, fieldSelector, name } = this.#options;
+    const from: Query =
+      this.#position === undefined
+        ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }
+        : { resourceVersion: this.#position };
+    yield* streamedFrames<T>(this.#requests, {
+      path: pathOf(this.#type, name),
+      query: { watch: true, allowWatchBookmarks: true, labelSelector, fieldSelector, ...from },
+      signal: this.#signal,
+      silenceMs: this.#silenceMs,
+    });
+  }
+
+  /** The present objects by a list, for a server without initial events. */
+  async *#listed(): AsyncGenerator<readonly Frame<T>[], void, undefined> {
+    const { labelSelector, fieldSelector, name } = this.#options;
+    const named = name === undefined ? [] : [`metadata.name=${name}`];
+    const query = { labelSelector, fieldSelector: [...named, ...[fieldSelector ?? []].flat()], signal: this.#signal };
+    let resourceVersion: string | undefined;
+    for await (const page of pagesOf<T>(this.#requests, this.#type, query)) {
+      resourceVersion ??= page.resourceVersion;
+      yield page.items.map((object) => ({ type: 'ADDED', object }) as const);
+    }
+    if (resourceVersion !== undefined) yield [{ type: 'BOOKMARK', resourceVersion, isInitialEnd: true }];
+  }
+
+  #eventsIn(frames: readonly Frame<T>[]): readonly WatchEvent<T>[] {
+    const events = frames.flatMap((frame) => this.#eventsOf(frame));
+    // Only progress ends the waits: a connection that is cut among the present objects repeats them.
+    if (this.#position !== undefined) this.#backOff.reset();
+    return events;
+  }
+
+  #eventsOf(frame: Frame<T>): readonly WatchEvent<T>[] {
+    const states = this.#states;
+    if (frame.type === 'BOOKMARK') return this.#marked(frame);
+    const { name, resourceVersion } = metadataOf(frame.object);
+    if (this.#position === undefined) this.#present.add(name);
+    else this.#position = resourceVersion;
+    return states === undefined ? [frame] : changed(states, frame);
+  }
+
+  #marked(frame: Frame<T> & { readonly type: 'BOOKMARK' }): readonly WatchEvent<T>[] {
+    const removed = this.#position === undefined && frame.isInitialEnd ? this.#absent() : [];
+    if (this.#position !== undefined || frame.isInitialEnd) this.#position = frame.resourceVersion;
+    return this.#options.bookmarks === true ? [...removed, frame] : removed;
+  }
+
+  /** The objects that were yielded earlier and are not among the present ones, which have been read completely. */
+  #absent(): readonly WatchEvent<T>[] {
+    const removed: WatchEvent<T>[] = [];
+    for (const [name, object] of this.#states ?? []) {
+      if (this.#present.has(name)) continue;
+      this.#states?.delete(name);
+      removed.push({ type: 'DELETED', object });
+    }
+    this.#present = new Set();
+    return removed;
+  }
+}
+
+/** The difference that an event makes to the states, which it updates. */
+function changed<T>(
+  states: Map<string, T>,
+  { type, object }: Frame<T> & { readonly object: T },
+): readonly WatchEvent<T>[] {
+  const { name, uid, resourceVersion } = metadataOf(object);
+  const before = states.get(name);
+  if (type === 'DELETED') return states.delete(name) ? [{ type, object }] : [];
+  states.set(name, object);
+  if (before === undefined) return [{ type: 'ADDED', object }];
+  const known = metadataOf(before);
+  if (known.uid !== uid)
+    return [
+      { type: 'DELETED', object: before },
+      { type: 'ADDED', object },
+    ];
+  return known.resourceVersion === resourceVersion ? [] : [{ type: 'MODIFIED', object }];
+}
