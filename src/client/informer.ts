@@ -1,0 +1,180 @@
+import type { PluginObject } from '../plugin/api/plugin.ts';
+import { metadataOf } from './decode-answer.ts';
+import { InformerIndexes, type IndexFunction, type IndexedValue } from './informer-indexes.ts';
+import type { Watch, WatchEvent, WatchOptions } from './watch.ts';
+
+export type InformerOptions<T = PluginObject> = Pick<WatchOptions<T>, 'labelSelector' | 'fieldSelector' | 'signal'> & {
+  /** Look-ups by a field: each function returns the value or values of an object, or undefined. */
+  readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
+  /**
+   * Errors of handlers and index functions, and refusals that stay (403) after the cache was filled, which is tried
+   * again. By default they go to the console.
+   */
+  readonly onError?: (error: unknown) => void;
+};
+
+/** Called in the order of the changes; errors, also rejections, go to `onError`. Objects are shared: do not change them. */
+export type InformerHandler<T = PluginObject> = {
+  readonly add?: (object: T) => unknown;
+  readonly update?: (object: T, previous: T) => unknown;
+  /** With the last state. */
+  readonly delete?: (object: T) => unknown;
+};
+
+type ObjectEvent<T> = Exclude<WatchEvent<T>, { readonly type: 'BOOKMARK' }>;
+
+export type InformerFeed<T> = {
+  readonly watch: (options: WatchOptions<T>) => Watch<T>;
+  /** Waits before the watch is opened again after a refusal that stays. */
+  readonly pause: (signal: AbortSignal) => Promise<void>;
+};
+
+/**
+ * A cache of the objects of a type that follows the server until `stop`. Nothing is resent on a schedule: a handler is
+ * called once for each difference.
+ */
+export class Informer<T = PluginObject> {
+  /** Resolves when the cache holds all objects; rejects if they may not be read, or the informer stops before. */
+  readonly synced: Promise<void>;
+  readonly #feed: InformerFeed<T>;
+  readonly #options: InformerOptions<T>;
+  readonly #objects = new Map<string, T>();
+  readonly #indexes: InformerIndexes<T>;
+  readonly #handlers = new Set<InformerHandler<T>>();
+  readonly #stopped = new AbortController();
+  #position: string | undefined;
+
+  constructor(feed: InformerFeed<T>, options: InformerOptions<T>) {
+    this.#feed = feed;
+    this.#options = options;
+    this.#indexes = new InformerIndexes(options.indexes ?? {}, (error) => {
+      this.#report(error);
+    });
+    const { promise, resolve, reject } = deferred();
+    this.synced = promise;
+    // A caller that does not await it learns of the refusal by `onError`.
+    promise.catch(() => undefined);
+    options.signal?.addEventListener('abort', this.stop, { once: true });
+    if (options.signal?.aborted === true) this.stop();
+    void this.#run(resolve).catch((error: unknown) => {
+      if (!this.#stopped.signal.aborted) this.#report(error);
+      reject(error);
+    });
+  }
+
+  /** Objects in the cache. */
+  get size(): number {
+    return this.#objects.size;
+  }
+
+  /** Whether the cache has held all objects. */
+  get isSynced(): boolean {
+    return this.#position !== undefined;
+  }
+
+  /** The cache holds at least the changes up to this position; undefined before `synced`. */
+  get resourceVersion(): string | undefined {
+    return this.#position;
+  }
+
+  get(name: string): T | undefined {
+    return this.#objects.get(name);
+  }
+
+  /** All objects, in no particular order. */
+  list(): T[] {
+    return [...this.#objects.values()];
+  }
+
+  /** The objects with this value in an index of `indexes`. */
+  by(index: string, value: IndexedValue): T[] {
+    return [...this.#indexes.names(index, value)].flatMap((name) => this.#objects.get(name) ?? []);
+  }
+
+  /** Adds a handler, which is called with every present object first. Returns its removal. */
+  on(handler: InformerHandler<T>): () => void {
+    this.#handlers.add(handler);
+    for (const object of this.list()) this.#call(() => handler.add?.(object));
+    return () => {
+      this.#handlers.delete(handler);
+    };
+  }
+
+  /** Ends the watch. The cache stays readable. */
+  readonly stop = (): void => {
+    this.#options.signal?.removeEventListener('abort', this.stop);
+    this.#stopped.abort(this.#options.signal?.reason);
+  };
+
+  async #run(synced: () => void): Promise<void> {
+    const { signal } = this.#stopped;
+    const { labelSelector, fieldSelector } = this.#options;
+    const watch = this.#feed.watch({ labelSelector, fieldSelector, bookmarks: true, signal });
+    for (;;) {
+      try {
+        await this.#follow(watch, synced);
+      } catch (error) {
+        if (!this.isSynced) throw error;
+        if (signal.aborted) return;
+        this.#report(error);
+        await this.#feed.pause(signal);
+      }
+    }
+  }
+
+  async #follow(watch: Watch<T>, synced: () => void): Promise<void> {
+    for await (const events of watch.batches()) {
+      this.#applyAll(events, watch.position);
+      if (watch.position !== undefined) synced();
+    }
+  }
+
+  #applyAll(events: readonly WatchEvent<T>[], position: string | undefined): void {
+    for (const event of events) if (event.type !== 'BOOKMARK') this.#apply(event);
+    this.#position = position ?? this.#position;
+  }
+
+  #apply(event: ObjectEvent<T>): void {
+    const { type, object } = event;
+    const { name } = metadataOf(object);
+    const previous = this.#objects.get(name);
+    if (type === 'DELETED') this.#objects.delete(name);
+    else this.#objects.set(name, object);
+    this.#indexes.change(name, type === 'DELETED' ? undefined : object);
+    for (const handler of [...this.#handlers]) this.#call(() => callOf(handler, event, previous));
+  }
+
+  #call(handle: () => unknown): void {
+    try {
+      const answered = handle();
+      if (answered instanceof Promise)
+        answered.catch((error: unknown) => {
+          this.#report(error);
+        });
+    } catch (error) {
+      this.#report(error);
+    }
+  }
+
+  #report(error: unknown): void {
+    const { onError = console.error } = this.#options;
+    try {
+      onError(error);
+    } catch (failure) {
+      console.error(failure);
+    }
+  }
+}
+
+function callOf<T>(handler: InformerHandler<T>, { type, object }: ObjectEvent<T>, previous: T | undefined): unknown {
+  if (type === 'DELETED') return handler.delete?.(object);
+  return previous === undefined ? handler.add?.(object) : handler.update?.(object, previous);
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } {
+  let settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
+  const promise = new Promise<void>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+  return { promise, resolve: () => settle?.resolve(), reject: (error) => settle?.reject(error) };
+}
