@@ -1,0 +1,61 @@
+import { isObject } from '../base/guards.ts';
+import type { ClientPreconditions, TypeName } from '../plugin/api/plugin.ts';
+import { decodeList, decodeObject, isAboutObject, metadataOf } from './decode-answer.ts';
+import type { CallOptions, RemoteCalls, RemoteListQuery, WriteOptions } from './remote-client.ts';
+import { pathOf, type Requests } from './requests.ts';
+
+/** The calls of plugin code's `Client`, over HTTP. */
+export function callsOf(requests: Requests): RemoteCalls {
+  const write = async <T>(
+    method: string,
+    path: string,
+    body: object | undefined,
+    { signal }: CallOptions = {},
+  ): Promise<T> => {
+    const response = await requests.send(path, { method, body, signal });
+    return decodeObject<T>(await requests.text(response, signal));
+  };
+  return {
+    get: async <T>(type: TypeName, name: string, { signal }: CallOptions = {}) => {
+      const response = await requests.answer(pathOf(type, name), { signal });
+      const text = await requests.text(response, signal);
+      if (response.ok) return decodeObject<T>(text);
+      if (response.status === 404 && isAboutObject(text, name)) return undefined;
+      throw requests.refusal(response, text);
+    },
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the type
+    list: async <T>(type: TypeName, { signal, ...query }: RemoteListQuery = {}) => {
+      const response = await requests.send(pathOf(type), { query, signal });
+      const { items, total, resourceVersion } = decodeList<T>(await requests.text(response, signal));
+      return { items, total, resourceVersion };
+    },
+    create: async (type, object, options) => write('POST', pathOf(type), object, options),
+    update: async (type, object, options) =>
+      write('PUT', pathOf(type, nameIn(object)), conditional(object, options), options),
+    patch: async (type, name, patch, options) =>
+      write('PATCH', pathOf(type, name), conditional(patch, options), options),
+    patchStatus: async (type, name, patch, options) =>
+      write('PATCH', `${pathOf(type, name)}/status`, conditional(patch, options), options),
+    delete: async (type, name, options) => {
+      const preconditions = preconditionsIn(options);
+      return write('DELETE', pathOf(type, name), preconditions && { preconditions }, options);
+    },
+  };
+}
+
+/** Over HTTP, preconditions are members of the object's metadata. */
+function conditional(object: object, options: WriteOptions | undefined): object {
+  const preconditions = preconditionsIn(options);
+  return preconditions === undefined ? object : { ...object, metadata: { ...metadataOf(object), ...preconditions } };
+}
+
+function preconditionsIn({ signal, ...preconditions }: WriteOptions = {}): ClientPreconditions | undefined {
+  return Object.keys(preconditions).length === 0 ? undefined : preconditions;
+}
+
+function nameIn(object: object): string {
+  const { metadata }: { readonly metadata?: unknown } = object;
+  if (!isObject(metadata) || typeof metadata['name'] !== 'string')
+    throw new TypeError('metadata.name must be a string');
+  return metadata['name'];
+}
