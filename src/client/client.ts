@@ -1,0 +1,93 @@
+/**
+ * The client of the generated API for Node and browsers (`ledgerplane/client`): the calls of plugin code's `Client`
+ * over HTTP, and lists, watches and informers. It has no dependencies.
+ */
+import { clientClock, type Clock } from '../base/clock.ts';
+import type { TypeName } from '../plugin/api/plugin.ts';
+import { BackOff } from './back-off.ts';
+import { callsOf } from './calls.ts';
+import { Informer, type InformerOptions } from './informer.ts';
+import { pagesOf, type PagesQuery } from './pages.ts';
+import type { RemoteCalls, RemoteClient } from './remote-client.ts';
+import { Requests, type Credentials, type Fetch } from './requests.ts';
+import { Watch, type WatchOptions, type WatchSettings } from './watch.ts';
+
+export { ClientError } from '../plugin/api/plugin.ts';
+export type {
+  Client,
+  ClientErrorMembers,
+  ClientList,
+  ClientListQuery,
+  ClientPreconditions,
+  ObjectMetadata,
+  ObjectOf,
+  OwnerReference,
+  PluginObject,
+  TypeName,
+  Typed,
+} from '../plugin/api/plugin.ts';
+export { ConnectionError } from './connection-error.ts';
+export { MalformedWatchError, type ListPage } from './decode-answer.ts';
+export type { Informer, InformerHandler, InformerOptions } from './informer.ts';
+export type { IndexedValue, IndexFunction } from './informer-indexes.ts';
+export type { PagesQuery } from './pages.ts';
+export type { CallOptions, RemoteClient, RemoteListQuery, WriteOptions } from './remote-client.ts';
+export type { Fetch } from './requests.ts';
+export type { WatchEvent, WatchOptions } from './watch.ts';
+
+export type ConnectOptions = Credentials & {
+  /** The server's address, with the path below which a proxy serves it, if any. */
+  readonly url: string | URL;
+  /** In place of the platform's `fetch`. */
+  readonly fetch?: Fetch | undefined;
+  /** In place of the system's, for tests. */
+  readonly clock?: Clock | undefined;
+  /** Numbers from 0 to 1 for the waits between attempts. */
+  readonly chance?: (() => number) | undefined;
+  /** A watch without a sign of life for this time is connected again; 30,000 by default. The server sends one in 10 s. */
+  readonly silenceMs?: number | undefined;
+};
+
+const silenceMsDefault = 30_000;
+
+/** Sends nothing: the first call does. Throws a `TypeError` for options that cannot be right. */
+export function connect(options: ConnectOptions): RemoteClient {
+  const {
+    url,
+    fetch: send = async (target: string, init: RequestInit) => fetch(target, init),
+    clock = clientClock,
+  } = options;
+  const requests = new Requests(url, options, { fetch: send, clock });
+  const { silenceMs = silenceMsDefault, chance = drawn } = options;
+  return { ...callsOf(requests), ...streamsOf(requests, { silenceMs, chance }) };
+}
+
+/** From 0 to 1, by the source that browsers and Node share. */
+function drawn(): number {
+  const [number = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return number / 2 ** 32;
+}
+
+function streamsOf(requests: Requests, settings: WatchSettings): Omit<RemoteClient, keyof RemoteCalls> {
+  const opened = <T>(type: TypeName, options: WatchOptions<T>): Watch<T> =>
+    new Watch<T>(requests, type, settings, options);
+  return {
+    pages: (type, query = {}) => pagesOf(requests, type, query),
+    items: async function* items<T>(type: TypeName, query: PagesQuery = {}) {
+      for await (const page of pagesOf<T>(requests, type, query)) yield* page.items;
+    },
+    watch: async function* watch<T>(type: TypeName, options: WatchOptions<T> = {}) {
+      for await (const events of opened(type, options).batches()) yield* events;
+    },
+    informer: <T>(type: TypeName, options: InformerOptions<T> = {}) => {
+      const backOff = new BackOff(requests.clock, settings.chance);
+      return new Informer<T>(
+        {
+          watch: (watchOptions) => opened(type, watchOptions),
+          pause: async (signal) => backOff.wait(undefined, signal),
+        },
+        options,
+      );
+    },
+  };
+}
