@@ -14,6 +14,8 @@ const services = '^src/((auth|watch|write|log-tools)/|plugin/registry/type-regis
 const ui = '^src/sdk/ui\\.ts$';
 /** What plugins' tests import: it starts a server, and no server knows it. */
 const harness = '^src/sdk/testing(-client)?\\.ts$';
+/** The client: programs and pages import it, and it runs where nothing of the server is. */
+const client = '^src/client/';
 const root = '^src/(main\\.ts$|server/|sdk/|log-tools/log-(commands|location)\\.ts$)';
 const ours = '^(src|projections|reconcilers|plugins)/';
 /** What a pure file may take from outside: computations without state, input or output. */
@@ -39,7 +41,7 @@ module.exports = {
       name: 'no-dead-file',
       severity: 'error',
       from: { path: '^src/main\\.ts$' },
-      to: { path: '^(src|projections|reconcilers)/', pathNot: [ui, harness], reachable: false },
+      to: { path: '^(src|projections|reconcilers)/', pathNot: [ui, harness, client], reachable: false },
     },
     { name: 'no-missing-file', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
@@ -50,6 +52,25 @@ module.exports = {
     },
     only('base-is-the-leaf', '^src/base/'),
     { name: 'ui-stands-alone', severity: 'error', from: { path: ui }, to: {} },
+    only('client-knows-only-pure-modules', client, '^src/base/(clock|guards)\\.ts$', '^src/plugin/api/plugin\\.ts$'),
+    {
+      name: 'client-runs-in-browsers',
+      severity: 'error',
+      from: { path: client, pathNot: '^src/client/node/' },
+      to: { dependencyTypes: ['core', 'npm', 'npm-dev'] },
+    },
+    {
+      name: 'client-knows-no-node',
+      severity: 'error',
+      from: { path: client, pathNot: '^src/client/node/' },
+      to: { path: '^src/client/node/' },
+    },
+    {
+      name: 'no-server-knows-the-client',
+      severity: 'error',
+      from: { path: ours, pathNot: [client, '^src/sdk/'] },
+      to: { path: client },
+    },
     // Revisions and stream names are words of the pure ring too; the file that defines them knows only `base`.
     only('pure-points-inward', pure, '^src/log/log\\.ts$'),
     only('log-words-are-a-leaf', '^src/log/log\\.ts$', '^src/base/'),

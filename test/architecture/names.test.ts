@@ -21,7 +21,10 @@ const guesses: readonly (readonly [behaviour: string, word: string, code: RegExp
   ['the metric of memory', 'memory-metric', /name: 'ledgerplane_stream_buffer_bytes'/u],
 ];
 
-const files = sourceFiles(repository, /\.ts$/u).filter((path) => /^(?:src|projections|reconcilers)\//u.test(path));
+/** The client reads what the server writes. */
+const files = sourceFiles(repository, /\.ts$/u).filter((path) =>
+  /^(?:src(?!\/client)|projections|reconcilers)\//u.test(path),
+);
 const texts = files.map((path) => ({ path, text: textOf(repository, path) }));
 
 for (const [behaviour, word, code] of guesses)
