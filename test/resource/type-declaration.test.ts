@@ -47,6 +47,8 @@ t.test('each broken rule is refused and names the member', async (t) => {
     [{ group: 'a.svc.run' }, /group: is reserved/],
     [{ group: 'Example.com' }, /group: must be a DNS subdomain/],
     [{ group: 'a..b' }, /group: must be a DNS subdomain/],
+    [{ group: 'v1' }, /group: must not have the form of a version, is "v1"/],
+    [{ group: 'v1alpha1' }, /group: must not have the form of a version/],
     [{ group: 'x'.repeat(254) }, /group: must be at most 253/],
     [{ version: 'v0' }, /version: must be of the form/],
     [{ version: '1' }, /version:/],
@@ -96,6 +98,8 @@ t.test('bounds hold to the last allowed value, and look-alike groups are free', 
   const column = { name: 'Size', type: 'integer', pointer: '/spec/size' };
   for (const change of [
     { group: 'notsvc.run' },
+    { group: 'v1.example' },
+    { group: 'v1gamma1' },
     { group: 'svc.run.example' },
     { version: 'v1' },
     { version: 'v2beta3' },

@@ -116,6 +116,8 @@ function groupProblem(group: string, { bundled, domain }: Declarer): string | un
   if (bundled && group === '') return undefined;
   if (!bundled && isReservedGroup(group, domain))
     return `is reserved for the platform (the empty group, ${domain} and every group ending in .${domain})`;
+  // Go clients look for versions of the core group at `/apis/<version>`.
+  if (versionForm.test(group)) return 'must not have the form of a version';
   return subdomainProblem(group);
 }
 
