@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { networkOf } from '../base/network-of.ts';
 import { requestInfo, type RequestInfo } from '../resource/query/request-path.ts';
 import { refusal, takenOver, type Answer } from './answer.ts';
+import type { Discovery } from './discovery/discovery.ts';
 import type { Exchange } from './exchange.ts';
 import type { FixedRoute } from './fixed-routes.ts';
 import { notYetServing, type GeneratedApi } from './resources/generated.ts';
@@ -18,6 +19,7 @@ export type Upgrade = { readonly socket: Duplex; readonly head: Buffer; readonly
 
 export type DispatcherDependencies = Edge & {
   readonly generated: GeneratedApi;
+  readonly discovery: Discovery;
   readonly fixed: RouteTable<FixedRoute>;
   readonly pluginRoutes: PluginRoutes;
   readonly watch: WatchEndpoints;
@@ -51,8 +53,9 @@ export class Dispatcher {
 
   /** The path does not exist, but a plugin could add it: a group, a version, a type or a custom path. */
   mayBeServedLater(segments: readonly string[]): boolean {
-    const { generated, fixed, pluginRoutes } = this.#dependencies;
+    const { generated, discovery, fixed, pluginRoutes } = this.#dependencies;
     if (segments[0] !== 'apis' || segments.length < 2 || generated.isKnown(segments)) return false;
+    if (segments.length <= 3 && discovery.has(`/${segments.join('/')}`)) return false;
     // The platform's routes for groups and versions match any name.
     return (segments.length <= 3 || !fixed.covers(segments)) && pluginRoutes.pluginOf(segments) === undefined;
   }

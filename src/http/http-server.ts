@@ -17,6 +17,7 @@ import type { ChangeFeed, ObjectReader } from '../read/objects.ts';
 import { AllowedHosts } from './client/allowed-hosts.ts';
 import { App, type Authenticate } from './app.ts';
 import { Connections } from './connection/connections.ts';
+import { Discovery } from './discovery/discovery.ts';
 import { fixedRoutes, type FixedRoute, type PlatformRoute } from './fixed-routes.ts';
 import { GeneratedApi } from './resources/generated.ts';
 import { resumeBehind } from './connection/parser-handover.ts';
@@ -156,7 +157,9 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
   } = dependencies;
   const { refusals, watch, readiness, version, metrics, platformRoutes } = dependencies;
   const generated = new GeneratedApi(registry, { reader, execute }, feed);
-  const fixed = fixedRoutes({ registry, readiness, version, metrics, more: platformRoutes });
+  const resources = platformRoutes.map(({ resource }) => resource).filter((resource) => resource !== undefined);
+  const discovery = new Discovery(registry, resources);
+  const fixed = fixedRoutes({ discovery, readiness, version, metrics, more: platformRoutes });
   const app = new App({
     domain,
     clock,
@@ -171,6 +174,7 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
     metrics,
     drawRequestId,
     generated,
+    discovery,
     fixed,
     hosts: new AllowedHosts(dependencies.allowedHosts ?? []),
   });

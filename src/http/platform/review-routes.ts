@@ -17,6 +17,7 @@ import {
   type ReviewedAttributes,
 } from '../body/decode-request-body.ts';
 import type { JsonMembers } from '../resources/decode-write.ts';
+import type { ApiResource } from '../discovery/api-catalog.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
 import { problem } from '../problem.ts';
@@ -44,6 +45,7 @@ export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly P
   const route = (review: Review, answer: (body: JsonMembers, subject: Subject) => Decoded<Status>): PlatformRoute => ({
     method: 'POST',
     path: `/apis/${review.apiVersion}/${review.kind.toLowerCase()}s`,
+    resource: resourceOf(review),
     route: async (_params, exchange) => reviewed(exchange, review, answer),
   });
   return [
@@ -58,6 +60,13 @@ export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly P
     route(ownRulesReview, (_body, subject) => ({ ok: true, value: reviewer.rules(subject) })),
     route(ownIdentityReview, (_body, subject) => ({ ok: true, value: reviewer.identity(subject) })),
   ];
+}
+
+/** A review is only created. */
+function resourceOf({ apiVersion, kind }: Review): ApiResource {
+  const [group = '', version = ''] = apiVersion.split('/');
+  const singular = kind.toLowerCase();
+  return { group, version, plural: `${singular}s`, singular, kind, verbs: ['create'], subresources: [] };
 }
 
 async function reviewed(

@@ -22,6 +22,16 @@ export function isKnown(req: IncomingMessage, version: number): boolean {
   return header.trim() === '*' || versionsOf(header, 'weak').includes(version);
 }
 
+/** The same for a document with this entity tag, which is compared weakly. */
+export function isTagKnown(req: IncomingMessage, tag: string): boolean {
+  const header = headerOf(req, 'if-none-match');
+  if (header === undefined) return false;
+  return header
+    .split(',')
+    .map((part) => part.trim())
+    .some((part) => part === tag || part === `W/${tag}` || part === '*');
+}
+
 /** The 412 for a request with conditions that exclude this version. */
 export function checkConditions(req: IncomingMessage, version: number): Problem | undefined {
   const ifMatch = ifMatchOf(req);

@@ -185,7 +185,11 @@ t.test('only health, version and discovery are open to visitors', async (t) => {
   const open = { authorization: '' };
   for (const path of ['/healthz', '/livez', '/readyz'])
     t.match(await raw('GET', path, open), { status: 200, text: 'ok' }, path);
-  t.match(JSON.parse((await raw('GET', '/version', open)).text), { major: '0', gitVersion: /^v\d/u });
+  t.match(JSON.parse((await raw('GET', '/version', open)).text), {
+    major: '1',
+    minor: '35',
+    gitVersion: /^v1\.35\.0\+ledgerplane\.\d/u,
+  });
   t.match(JSON.parse((await raw('GET', '/api', open)).text), { kind: 'APIVersions' });
   const groups = JSON.parse((await raw('GET', '/apis', open)).text) as { kind: string; groups: { name: string }[] };
   t.equal(groups.kind, 'APIGroupList');

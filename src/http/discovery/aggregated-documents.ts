@@ -1,0 +1,72 @@
+import { includesType, type MediaRange } from '../body/accept-header.ts';
+import type { ApiGroup, ApiResource, ApiVersion } from './api-catalog.ts';
+import type { DiscoveryDocument } from './plain-documents.ts';
+
+/** The versions of `apidiscovery.k8s.io`; their documents differ only in the name. */
+const aggregatedVersions = ['v2', 'v2beta1'] as const;
+export type AggregatedVersion = (typeof aggregatedVersions)[number];
+export type DiscoveryForm = AggregatedVersion | 'plain';
+
+const group = 'apidiscovery.k8s.io';
+const kind = 'APIGroupDiscoveryList';
+
+/** Go clients compare it as text: the parameters are in this order, without spaces. */
+export function mediaTypeOf(form: DiscoveryForm): string {
+  return form === 'plain' ? 'application/json' : `application/json;g=${group};v=${form};as=${kind}`;
+}
+
+/**
+ * The form of the first range that this server has an answer for: ranges for other kinds, versions and media types are
+ * skipped. Plain without such a range.
+ */
+export function formOf(ranges: readonly MediaRange[]): DiscoveryForm {
+  for (const range of ranges) {
+    if (!includesType(range, 'application/json')) continue;
+    const { parameters } = range;
+    if (!parameters.has('as')) return 'plain';
+    const version = aggregatedVersions.find((each) => each === parameters.get('v'));
+    if (version !== undefined && parameters.get('as') === kind && parameters.get('g') === group) return version;
+  }
+  return 'plain';
+}
+
+/** All resources of several groups in one document. */
+export function groupDiscoveryList(form: AggregatedVersion, groups: readonly ApiGroup[]): DiscoveryDocument {
+  return { kind, apiVersion: `${group}/${form}`, metadata: {}, items: groups.map(groupItem) };
+}
+
+/** The core group has no name, as in Kubernetes. */
+function groupItem({ group: name, versions }: ApiGroup): DiscoveryDocument {
+  return {
+    metadata: { ...(name === '' ? {} : { name }), creationTimestamp: null },
+    versions: versions.map(versionItem),
+  };
+}
+
+function versionItem({ version, resources }: ApiVersion): DiscoveryDocument {
+  return { version, resources: resources.map(resourceItem), freshness: 'Current' };
+}
+
+function resourceItem(resource: ApiResource): DiscoveryDocument {
+  const { plural, singular, verbs, subresources } = resource;
+  return {
+    resource: plural,
+    responseKind: kindOf(resource),
+    scope: 'Cluster',
+    singularResource: singular,
+    verbs,
+    ...(subresources.length === 0
+      ? {}
+      : {
+          subresources: subresources.map((sub) => ({
+            subresource: sub.name,
+            responseKind: kindOf(sub),
+            verbs: sub.verbs,
+          })),
+        }),
+  };
+}
+
+function kindOf(named: Pick<ApiResource, 'group' | 'version' | 'kind'>): DiscoveryDocument {
+  return { group: named.group, version: named.version, kind: named.kind };
+}

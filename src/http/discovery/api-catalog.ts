@@ -1,0 +1,102 @@
+import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+
+/** A resource that discovery lists. */
+export type ApiResource = {
+  /** `''` is the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly kind: string;
+  readonly verbs: readonly string[];
+  readonly subresources: readonly ApiSubresource[];
+};
+
+/** `name` is the last segment of its path. The other members name the kind that it answers with. */
+export type ApiSubresource = {
+  readonly name: string;
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly verbs: readonly string[];
+};
+
+export type ApiVersion = { readonly version: string; readonly resources: readonly ApiResource[] };
+export type ApiGroup = { readonly group: string; readonly versions: readonly ApiVersion[] };
+
+/** `<group>/<version>`; only `<version>` in the core group. */
+export function groupVersionOf(group: string, version: string): string {
+  return group === '' ? version : `${group}/${version}`;
+}
+
+const typeVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
+const statusVerbs = ['get', 'patch', 'update'];
+
+/**
+ * The groups served now, by name, each with its preferred version first. The resources of a version are sorted by
+ * plural. `others` are served beside the registered types, which replace those of the same path.
+ */
+export function catalogOf(registry: TypeRegistry, others: readonly ApiResource[]): readonly ApiGroup[] {
+  const resources = new Map(
+    [...others, ...servedTypes(registry)].map((resource) => [
+      `${resource.group}/${resource.version}/${resource.plural}`,
+      resource,
+    ]),
+  );
+  return grouped([...resources.values()], ({ group }) => group, byText).map(([group, members]) => ({
+    group,
+    versions: grouped(members, ({ version }) => version, byPriority).map(([version, rows]) => ({
+      version,
+      resources: rows.toSorted((left, right) => byText(left.plural, right.plural)),
+    })),
+  }));
+}
+
+function grouped<T>(
+  values: readonly T[],
+  keyOf: (value: T) => string,
+  order: (left: string, right: string) => number,
+): readonly (readonly [key: string, members: readonly T[]])[] {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const members = groups.get(keyOf(value));
+    if (members === undefined) groups.set(keyOf(value), [value]);
+    else members.push(value);
+  }
+  return [...groups].sort(([left], [right]) => order(left, right));
+}
+
+function servedTypes(registry: TypeRegistry): readonly ApiResource[] {
+  return registry
+    .all()
+    .filter(({ serving }) => serving)
+    .map(({ type }) => resourceOf(type));
+}
+
+function resourceOf({ group, version, plural, singular, kind, statusSubresource }: ResourceType): ApiResource {
+  const status = { name: 'status', group, version, kind, verbs: statusVerbs };
+  const subresources = statusSubresource ? [status] : [];
+  return { group, version, plural, singular, kind, verbs: typeVerbs, subresources };
+}
+
+function byText(left: string, right: string): number {
+  return left < right ? -1 : Number(left > right);
+}
+
+/** Kubernetes' order: releases before betas before alphas, higher numbers first, others last by name. */
+function byPriority(left: string, right: string): number {
+  const [a, b] = [rank(left), rank(right)];
+  for (const [place, value] of a.entries()) {
+    const difference = (b[place] ?? 0) - value;
+    if (difference !== 0) return difference;
+  }
+  return byText(left, right);
+}
+
+function rank(version: string): readonly number[] {
+  const parts = /^v(\d+)(?:(alpha|beta)(\d+))?$/u.exec(version);
+  if (parts === null) return [-1, 0, 0];
+  const stage = parts[2] === undefined ? 2 : parts[2] === 'beta' ? 1 : 0;
+  return [stage, Number(parts[1]), Number(parts[3] ?? 0)];
+}

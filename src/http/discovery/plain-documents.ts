@@ -1,0 +1,57 @@
+import { groupVersionOf, type ApiGroup, type ApiResource, type ApiVersion } from './api-catalog.ts';
+
+/**
+ * The discovery documents that Kubernetes' clients read first: one for `/api`, one for `/apis`, and one for each group
+ * and each version below.
+ */
+export type DiscoveryDocument = Readonly<Record<string, unknown>>;
+
+/** `/api`. */
+export function coreVersions({ versions }: Pick<ApiGroup, 'versions'>): DiscoveryDocument {
+  return {
+    kind: 'APIVersions',
+    apiVersion: 'v1',
+    versions: versions.map(({ version }) => version),
+    serverAddressByClientCIDRs: [],
+  };
+}
+
+/** `/apis`; without the core group. */
+export function groupList(groups: readonly ApiGroup[]): DiscoveryDocument {
+  return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupMembers) };
+}
+
+/** `/apis/<group>`. */
+export function groupDocument(group: ApiGroup): DiscoveryDocument {
+  return { kind: 'APIGroup', apiVersion: 'v1', ...groupMembers(group) };
+}
+
+/** The resources of one version. A subresource follows its resource: clients take the first entry of a kind. */
+export function resourceList(group: string, { version, resources }: ApiVersion): DiscoveryDocument {
+  return {
+    kind: 'APIResourceList',
+    apiVersion: 'v1',
+    groupVersion: groupVersionOf(group, version),
+    resources: resources.flatMap(rows),
+  };
+}
+
+function rows({ group, version, plural, singular, kind, verbs, subresources }: ApiResource): DiscoveryDocument[] {
+  return [
+    { name: plural, singularName: singular, namespaced: false, kind, verbs },
+    ...subresources.map((sub) => ({
+      name: `${plural}/${sub.name}`,
+      singularName: '',
+      namespaced: false,
+      // As in Kubernetes, only if they differ from those of the list.
+      ...(sub.group === group && sub.version === version ? {} : { group: sub.group, version: sub.version }),
+      kind: sub.kind,
+      verbs: sub.verbs,
+    })),
+  ];
+}
+
+function groupMembers({ group, versions }: ApiGroup): DiscoveryDocument {
+  const members = versions.map(({ version }) => ({ groupVersion: groupVersionOf(group, version), version }));
+  return { name: group, versions: members, preferredVersion: members[0] };
+}

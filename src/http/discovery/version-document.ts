@@ -1,0 +1,27 @@
+/**
+ * The release of Kubernetes whose tools this server is tested with. Clients read it from `/version`: kubectl compares
+ * it to its own, and charts require a minimum.
+ */
+export const kubernetesRelease = { major: '1', minor: '35' } as const;
+
+/**
+ * Kubernetes' members, then the platform's own: `name` and `version`. `version` is a semantic version; `gitVersion`
+ * contains it as build metadata, which no comparison reads.
+ */
+export function versionDocument(version: string): Readonly<Record<string, string>> {
+  const { major, minor } = kubernetesRelease;
+  return {
+    major,
+    minor,
+    // Build metadata has no second "+".
+    gitVersion: `v${major}.${minor}.0+ledgerplane.${version.replace('+', '.')}`,
+    gitCommit: '',
+    gitTreeState: '',
+    buildDate: '',
+    goVersion: '',
+    compiler: `node ${process.versions.node}`,
+    platform: `${process.platform}/${process.arch}`,
+    name: 'ledgerplane',
+    version,
+  };
+}
