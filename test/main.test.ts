@@ -179,7 +179,8 @@ t.test('a signal during the start stops it in order', async (t) => {
     '--import',
     'data:text/javascript,' +
       encodeURIComponent(
-        "const wait = setInterval(() => { if (process.listenerCount('SIGTERM') > 0) { clearInterval(wait); process.kill(process.pid, 'SIGTERM'); } }, 1);",
+        "const wait = setInterval(() => { if (process.listenerCount('SIGTERM') > 0) " +
+          "{ clearInterval(wait); process.kill(process.pid, 'SIGTERM'); } }, 1);",
       ),
   ]);
   t.equal(await run.exited(), 0);

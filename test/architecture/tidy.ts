@@ -42,11 +42,13 @@ export function tooLong({ path, text }: Source): readonly string[] {
   return findings;
 }
 
-const emptyNames =
-  /(?:^|\/)(?:utils?|helpers?|managers?|types?|index|common|misc|shared)\.[cm]?[jt]s$|-(?:utils?|helpers?|manager)\.[cm]?[jt]s$/u;
+const emptyNames = [
+  /(?:^|\/)(?:utils?|helpers?|managers?|types?|index|common|misc|shared)\.[cm]?[jt]s$/u,
+  /-(?:utils?|helpers?|manager)\.[cm]?[jt]s$/u,
+];
 
 export function badlyNamed(path: string): readonly string[] {
-  return emptyNames.test(path) ? [`${path}: a file is named for its one concept`] : [];
+  return emptyNames.some((names) => names.test(path)) ? [`${path}: a file is named for its one concept`] : [];
 }
 
 /** Each with what to do instead. The brackets keep this list from finding itself. */

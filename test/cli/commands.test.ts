@@ -361,7 +361,11 @@ t.test('the administrator of this machine is the default', async (t) => {
   t.equal(stale.code, 1);
   t.match(
     stale.err,
-    /^ledgerplane: credentials are not valid \(401 Unauthorized\)\nledgerplane: the password in .*other\/admin-password is no longer the password of admin/u,
+    new RegExp(
+      String.raw`^ledgerplane: credentials are not valid \(401 Unauthorized\)\nledgerplane: the password in ` +
+        '.*other/admin-password is no longer the password of admin',
+      'u',
+    ),
   );
   t.equal(seen.length, 3);
   const own = await run(['user', 'passwd', 'admin'], { folder, variables: anonymous, input: 'new one\n' });

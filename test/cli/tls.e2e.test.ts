@@ -49,7 +49,11 @@ t.test('commands use HTTPS as TLS says, and trust the authority in DATA_DIR or i
   t.equal(unknown.code, 1);
   t.match(
     unknown.err,
-    /^ledgerplane: cannot reach https:\/\/127\.0\.0\.1:\d+: its certificate is of an authority that is not known here \(\w+\): set LEDGERPLANE_CA/u,
+    new RegExp(
+      String.raw`^ledgerplane: cannot reach https://127\.0\.0\.1:\d+: its certificate is of an authority that is ` +
+        String.raw`not known here \(\w+\): set LEDGERPLANE_CA`,
+      'u',
+    ),
   );
   t.match(await run(['role', 'list'], { ...elsewhere, LEDGERPLANE_CA: ca }), { code: 0, err: '' });
   t.match(await run(['role', 'list'], { TLS: 'files' }), { code: 1, err: /LEDGERPLANE_CA/u });

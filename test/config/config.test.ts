@@ -222,7 +222,11 @@ t.test('one wrong value is one mistake that shows it', async (t) => {
     ],
     [
       { OIDC_ANYTHING: '1' },
-      /^OIDC_ANYTHING is not a setting; the OIDC settings are OIDC_ISSUER, OIDC_AUDIENCE, OIDC_USERNAME_CLAIM, OIDC_JWKS_URL$/u,
+      new RegExp(
+        '^OIDC_ANYTHING is not a setting; the OIDC settings are OIDC_ISSUER, OIDC_AUDIENCE, ' +
+          'OIDC_USERNAME_CLAIM, OIDC_JWKS_URL$',
+        'u',
+      ),
     ],
     [{ OIDC_ISSUER: 'https://id.example.com' }, /^OIDC_AUDIENCE is required when any OIDC_\* setting is set$/u],
     [{ OIDC_AUDIENCE: 'x' }, /^OIDC_ISSUER is required when any OIDC_\* setting is set$/u],

@@ -41,7 +41,8 @@ void test('credentials are decoded, and may contain encoded characters', async (
 
 void test('options are known by any case, and have values that count', async (t) => {
   const { numbers, connectionName, nodePreference, tlsCAFile } = url(
-    'esdb://h?KeepAliveInterval=-1&keep-alive-timeout=5000&connectionName=a%20b&nodePreference=readOnlyReplica&tlsCAFile=%2Fca.crt&gossipTimeout=3',
+    'esdb://h?KeepAliveInterval=-1&keep-alive-timeout=5000&connectionName=a%20b&nodePreference=readOnlyReplica' +
+      '&tlsCAFile=%2Fca.crt&gossipTimeout=3',
   );
   t.same(numbers, { keepAliveInterval: -1, keepAliveTimeout: 5_000, gossipTimeout: 3 });
   t.same([connectionName, nodePreference, tlsCAFile], ['a b', 'read_only_replica', '/ca.crt']);

@@ -58,9 +58,8 @@ class Stage {
       { metadata: { name: this.name }, spec },
       { headers },
     );
-    const token = {
-      authorization: `Bearer ${(JSON.parse(made.text) as { readonly status: { readonly token: string } }).status.token}`,
-    };
+    const { status } = JSON.parse(made.text) as { readonly status: { readonly token: string } };
+    const token = { authorization: `Bearer ${status.token}` };
     // That it was used is noted soon after, once a minute: a change that comes whenever it likes is had before.
     const noting = await Watching.open(this.server.url, core('personalaccesstokens', this.name), {
       transport: 'json',

@@ -108,8 +108,11 @@ t.test('a user without the right to delete an object cannot name it as an owner'
       );
       test.equal(refused.status, 403, `${what}${query}`);
       test.match(JSON.parse(refused.text), {
-        message:
-          /^widgets\.example\.com "chair" is forbidden: User "joe" cannot delete resource "widgets" in API group "example\.com"/u,
+        message: new RegExp(
+          String.raw`^widgets\.example\.com "chair" is forbidden: User "joe" cannot delete resource "widgets" ` +
+            String.raw`in API group "example\.com"`,
+          'u',
+        ),
       });
     }
   }

@@ -74,7 +74,11 @@ t.test('an embedded log is copied into another folder, and again changes nothing
   );
   t.match(
     first.err,
-    /reading the source: [\d,]+ events in .*\n(?:.*\n)*copying: [\d,]+ events in .*\n(?:.*\n)*verifying: [\d,]+ events in /u,
+    new RegExp(
+      String.raw`reading the source: [\d,]+ events in .*\n(?:.*\n)*copying: [\d,]+ events in ` +
+        String.raw`.*\n(?:.*\n)*verifying: [\d,]+ events in `,
+      'u',
+    ),
   );
   t.strictSame(comparable(await withLog(join(dir, 'two'), copiedOf)), comparable(events));
   const second = await ended(runCommandLine(copyArgs('one', 'two'), { cwd: dir }));

@@ -157,8 +157,12 @@ test('before any declaration every node writes; afterwards the nodes with the la
         reason: 'unavailable',
         lasts: true,
         retryAfterSeconds: 5,
-        detail:
-          /^widgets\.example\.com is declared by the plugin example 1\.0\.0 \(shape [0-9a-f]{12}, code a\), and this server has the plugin example 1\.0\.0 \(shape [0-9a-f]{12}, code b\)\. It accepts no writes of widgets until both are the same$/u,
+        detail: new RegExp(
+          String.raw`^widgets\.example\.com is declared by the plugin example 1\.0\.0 \(shape [0-9a-f]{12}, ` +
+            String.raw`code a\), and this server has the plugin example 1\.0\.0 \(shape [0-9a-f]{12}, code b\)\. ` +
+            'It accepts no writes of widgets until both are the same$',
+          'u',
+        ),
       },
     });
   }

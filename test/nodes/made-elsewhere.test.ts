@@ -17,7 +17,8 @@ t.setTimeout(200_000);
 const rounds = Number(process.env['MADE_ELSEWHERE_ROUNDS'] ?? 10);
 const console = '/apis/api.console.svc.run/v1alpha1';
 
-type Answer = { readonly status: number; readonly json: any }; // eslint-disable-line @typescript-eslint/no-explicit-any -- objects are matched, not typed
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- objects are matched, not typed
+type Answer = { readonly status: number; readonly json: any };
 
 async function logIn(server: TestServer, username: string, password: string): Promise<number> {
   const { status } = await fetch(`${server.url}/login`, {

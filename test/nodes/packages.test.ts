@@ -21,7 +21,8 @@ tellWhichServer(t);
 const consolePath = '/apis/api.console.svc.run/v1alpha1/plugins';
 const tellerPath = '/apis/plugin.svc.run/v1alpha1/plugins/teller';
 
-type Taken = { readonly status: number; readonly plugin: any }; // eslint-disable-line @typescript-eslint/no-explicit-any -- answers are matched, not typed
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- answers are matched, not typed
+type Taken = { readonly status: number; readonly plugin: any };
 type Given = { readonly log: LogServer; readonly nodes: readonly [NodeProcess, NodeProcess] };
 
 async function given(t: Test): Promise<Given> {

@@ -27,7 +27,8 @@ spec: {version: ${version}, main: main.mjs}
 /** The newer version takes fewer colours. */
 const module = (colours: readonly string[]): string => `export default { types: [{
   group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'good', plural: 'goods',
-  schema: { type: 'object', properties: { spec: { type: 'object', properties: { color: { enum: ${JSON.stringify(colours)} } } } } },
+  schema: { type: 'object', properties: { spec: {
+    type: 'object', properties: { color: { enum: ${JSON.stringify(colours)} } } } } },
   indexes: [{ name: 'spec.color', unique: true }],
 }] };
 `;
@@ -110,7 +111,11 @@ t.test(
         t.equal(status, 503, `${what}: ${method}`);
         t.match(
           body.message,
-          /goods\.goods\.example is declared by the plugin good 1\.1\.0 \(.+\), and this server has the plugin good 1\.0\.0 \(/u,
+          new RegExp(
+            String.raw`goods\.goods\.example is declared by the plugin good 1\.1\.0 \(.+\), and this server has ` +
+              String.raw`the plugin good 1\.0\.0 \(`,
+            'u',
+          ),
         );
         t.ok(Number(retryAfter) > 0);
       }

@@ -21,12 +21,14 @@ const plugin = '/apis/plugin.svc.run/v1alpha1/plugins/shop';
 const module = `
   const type = { group: 'goods.example', version: 'v1', plural: 'goods' };
   export default {
-    types: [{ ...type, kind: 'Good', singular: 'good', statusSubresource: false, schema: { type: 'object', properties: { spec: { type: 'object' }, status: { type: 'object' } } } }],
+    types: [{ ...type, kind: 'Good', singular: 'good', statusSubresource: false,
+      schema: { type: 'object', properties: { spec: { type: 'object' }, status: { type: 'object' } } } }],
     reconcilers: [{ type, async reconcile({ name, object, pluginClient }) {
       if (object === undefined) return;
       process.stderr.write('step of ' + name + ' on ' + process.env.NODE_NAME + '\\n');
       if (object.spec.fails) throw new Error('boom');
-      if (object.status?.by === undefined) await pluginClient.patch(type, name, { status: { by: process.env.NODE_NAME } });
+      if (object.status?.by === undefined) await pluginClient.patch(type, name,
+        { status: { by: process.env.NODE_NAME } });
     } }],
   };
 `;

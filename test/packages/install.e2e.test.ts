@@ -12,61 +12,15 @@ import { as, Administration } from '../support/server/administration.ts';
 import { runCommandLine } from '../support/server/command-line.ts';
 import { adminAuthorization, startTestServer, testPassword, type TestServer } from '../support/server/start-server.ts';
 import { packageOf, tgz } from './archives.ts';
+import { formWith, install, installPath, pluginPath, send, traces, upgrade } from './package-requests.ts';
 import { tellerPackage, tellerVersionPath } from './teller-package.ts';
 
 t.setTimeout(200_000);
-
-const installPath = '/apis/api.console.svc.run/v1alpha1/plugins/install';
-const pluginPath = '/apis/plugin.svc.run/v1alpha1/plugins';
-
-type Answer = { readonly status: number; readonly headers: Headers; readonly body: Record<string, any> }; // eslint-disable-line @typescript-eslint/no-explicit-any -- answers are matched, not typed
 
 async function started(t: Test): Promise<TestServer> {
   const server = await startTestServer();
   t.teardown(async () => server.remove());
   return server;
-}
-
-async function send(
-  server: TestServer,
-  path: string,
-  form: FormData,
-  headers: Readonly<Record<string, string>> = { authorization: adminAuthorization },
-): Promise<Answer> {
-  const response = await fetch(`${server.url}${path}`, { method: 'POST', headers, body: form });
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: (await response.json()) as Record<string, unknown>,
-  };
-}
-
-function formWith(archive: Buffer, field = 'file'): FormData {
-  const form = new FormData();
-  form.set(field, new Blob([new Uint8Array(archive)]), 'package.tgz');
-  return form;
-}
-
-async function install(
-  server: TestServer,
-  archive: Buffer,
-  headers?: Readonly<Record<string, string>>,
-): Promise<Answer> {
-  return send(server, installPath, formWith(archive), headers);
-}
-
-async function upgrade(server: TestServer, name: string, archive: Buffer): Promise<Answer> {
-  return send(server, `/apis/api.console.svc.run/v1alpha1/plugins/${name}/upgrade`, formWith(archive));
-}
-
-async function traces(server: TestServer): Promise<readonly string[]> {
-  const plugins = (await (await server.call(pluginPath)).json()) as {
-    readonly items: readonly { readonly metadata: { readonly name: string } }[];
-  };
-  return [
-    ...plugins.items.map(({ metadata }) => metadata.name).filter((name) => !['content', 'example'].includes(name)),
-    ...(await readdir(join(server.dataDir, 'packages'))),
-  ];
 }
 
 t.test('a package is installed, serves, survives a restart, is upgraded, rolled back, and uninstalled', async (t) => {
@@ -210,7 +164,11 @@ t.test('a refused package names the reason and leaves no trace', async (t) => {
       'an object of a kind that its group has not',
       tellerPackage('1.0.0', { objects: `${tale('spec: {}')}---\n${tale('spec: {}').replace('Tale', 'Tail')}` }),
       422,
-      /objects\.yaml: the type Tail of teller\.example\.com\/v1 does not exist; the plugin has Tale of teller\.example\.com\/v1$/u,
+      new RegExp(
+        String.raw`objects\.yaml: the type Tail of teller\.example\.com/v1 does not exist; the plugin has Tale ` +
+          String.raw`of teller\.example\.com/v1$`,
+        'u',
+      ),
     ],
     [
       'an object of a version that its group has not',
@@ -283,8 +241,11 @@ t.test('a refused package names the reason and leaves no trace', async (t) => {
   const lost = {
     status: 409,
     body: {
-      message:
-        /its folder is missing: restore the folder, or uninstall it first \("ledgerplane plugin uninstall lost"\) and then install it$/u,
+      message: new RegExp(
+        String.raw`its folder is missing: restore the folder, or uninstall it first \("ledgerplane plugin ` +
+          String.raw`uninstall lost"\) and then install it$`,
+        'u',
+      ),
     },
   };
   t.match(await install(server, packageOf('lost')), lost, 'neither command sends to the other');
@@ -482,7 +443,11 @@ t.test('what npm packs is installed and looked after from the command line', asy
   t.match(await run('install', file), {
     code: 1,
     out: '',
-    err: /is already installed: "ledgerplane plugin upgrade packed <file>" replaces it with another version \(409 AlreadyExists\)/u,
+    err: new RegExp(
+      'is already installed: "ledgerplane plugin upgrade packed <file>" replaces it with another ' +
+        String.raw`version \(409 AlreadyExists\)`,
+      'u',
+    ),
   });
   t.match(await run('install', join(folder, 'nothing.tgz')), { code: 2, err: /cannot be read/u });
   t.equal(
@@ -498,7 +463,11 @@ t.test('what npm packs is installed and looked after from the command line', asy
     await run('list'),
     {
       code: 0,
-      out: /^NAME +VERSION +PHASE +REASON\n(?:.*\n)*packed +1\.0\.0 +started +-\nteller +1\.0\.0 +started +ControllersIgnored: .*\/nowhere/u,
+      out: new RegExp(
+        String.raw`^NAME +VERSION +PHASE +REASON\n(?:.*\n)*packed +1\.0\.0 +started +-\nteller +1\.0\.0 +started ` +
+          '+ControllersIgnored: .*/nowhere',
+        'u',
+      ),
     },
     'what there is to know of one that runs',
   );
@@ -522,7 +491,8 @@ t.test('an upgrade does not restore a plugin uninstalled during its inspection',
   const server = await started(t);
   t.equal((await install(server, tellerPackage('1.0.0'))).status, 201);
   // The new version's own module sees to it that the plugin is gone before it has loaded.
-  const module = `const call = (method) => fetch('${server.url}${pluginPath}/teller', { method, headers: { authorization: '${adminAuthorization}' } });
+  const module = `const call = (method) => fetch('${server.url}${pluginPath}/teller', { method,
+    headers: { authorization: '${adminAuthorization}' } });
   await call('DELETE');
   while ((await call('GET')).status !== 404);
   export default {};`;

@@ -27,8 +27,10 @@ export function tellerPackage(
   const main =
     module === ''
       ? `export default {
-    types: [{ group: '${group}', version: 'v1', kind: 'Tale', singular: 'tale', plural: 'tales', schema: { type: 'object', properties: { spec: {} } } }],
-    routes: [{ method: 'GET', path: '/apis/api.${group}/v1/version', handler: () => ({ body: { version: '${version}' } }) }],
+    types: [{ group: '${group}', version: 'v1', kind: 'Tale', singular: 'tale', plural: 'tales',
+      schema: { type: 'object', properties: { spec: {} } } }],
+    routes: [{ method: 'GET', path: '/apis/api.${group}/v1/version',
+      handler: () => ({ body: { version: '${version}' } }) }],
   };`
       : module;
   const manifest =

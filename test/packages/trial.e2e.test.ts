@@ -117,7 +117,8 @@ t.test('a module that throws is refused with its error, and one that imports the
     detail: /its module failed: Error: boom/u,
   });
   const module = `import { definePlugin } from 'ledgerplane/plugin';
-export default definePlugin(({ name, log }) => { log.info(name); return { routes: [{ method: 'GET', path: '${tellerVersionPath}', handler: () => ({ body: { name } }) }] }; });`;
+export default definePlugin(({ name, log }) => { log.info(name); return { routes: [{ method: 'GET',
+  path: '${tellerVersionPath}', handler: () => ({ body: { name } }) }] }; });`;
   t.match(await upload(server, 'install', tellerPackage('1.0.0', { module })), { status: 201 });
   t.match(await (await server.call(tellerVersionPath)).json(), { name: 'teller' });
 });

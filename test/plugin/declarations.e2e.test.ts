@@ -20,8 +20,10 @@ const manifest = (version: string): string =>
   `spec: {version: ${version}, main: main.mjs}\n`;
 const main = (
   unique: boolean,
-): string => `export default { types: [{ group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'good', plural: 'goods',
-  schema: { type: 'object', properties: { spec: { type: 'object' } } }, indexes: [{ name: 'spec.color', unique: ${String(unique)} }] }] };\n`;
+): string => `export default { types: [{ group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'good',
+  plural: 'goods',
+  schema: { type: 'object', properties: { spec: { type: 'object' } } }, indexes: [{ name: 'spec.color',
+    unique: ${String(unique)} }] }] };\n`;
 
 /** As the log says, in order. */
 async function declaredIn(dataDir: string): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -140,8 +142,11 @@ t.test(
     await untilVersion(server, '1.1.0');
     t.match(await condition(server, true), {
       reason: 'DuplicateValues',
-      message:
-        /^goods\.goods\.example spec\.color: claiming, (?:a has the same spec\.color as b|b has the same spec\.color as a)$/u,
+      message: new RegExp(
+        String.raw`^goods\.goods\.example spec\.color: claiming, (?:a has the same spec\.color as b|b has the ` +
+          String.raw`same spec\.color as a)$`,
+        'u',
+      ),
     });
     const read = async (name: string): Promise<{ readonly metadata: { readonly version: number } }> =>
       (await (await server.call(`${goods}/${name}`)).json()) as never;

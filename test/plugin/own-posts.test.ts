@@ -70,7 +70,8 @@ async function staged(t: Test) {
       signal: new AbortController().signal,
       log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },
     })) ?? {};
-  const stored = (name: string): any => stage.object(key, name); // eslint-disable-line @typescript-eslint/no-explicit-any -- matched, not typed
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any -- matched, not typed
+  const stored = (name: string): any => stage.object(key, name);
   return { stage, own, call, stored };
 }
 

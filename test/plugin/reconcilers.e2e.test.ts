@@ -13,7 +13,8 @@ const type = (plural: string): string => `{ group: 'goods.example', version: 'v1
 const declared = (
   plural: string,
   kind: string,
-): string => `{ group: 'goods.example', version: 'v1', kind: '${kind}', singular: '${kind.toLowerCase()}', plural: '${plural}', statusSubresource: false,
+): string => `{ group: 'goods.example', version: 'v1', kind: '${kind}', singular: '${kind.toLowerCase()}',
+  plural: '${plural}', statusSubresource: false,
   schema: { type: 'object', properties: { spec: { type: 'object' }, status: { type: 'object' } } } }`;
 
 /** What its reconciler was called with is kept where the test can see it: in this process. */
@@ -24,13 +25,15 @@ export default {
   types: [${declared('shops', 'Shop')}, ${declared('goods', 'Good')}],
   reconcilers: [{
     type: ${type('shops')},
-    watches: [{ type: ${type('goods')}, names: (good) => { if (good.spec.shop === undefined) throw new Error('no shop'); return [good.spec.shop]; } }],
+    watches: [{ type: ${type('goods')}, names: (good) => {
+      if (good.spec.shop === undefined) throw new Error('no shop'); return [good.spec.shop]; } }],
     async reconcile({ name, object, pluginClient, log }) {
       seen.push(name);
       if (object === undefined) return { type: 'settled' };
       if (object.spec.hangs) return new Promise((resolve) => { globalThis.reconcilerEnds = resolve; });
       if (object.spec.rubbish && !fails.has(name)) { fails.set(name, 1); return { type: 'sideways' }; }
-      if (object.spec.fails > (fails.get(name) ?? 0)) { fails.set(name, (fails.get(name) ?? 0) + 1); throw new Error('not yet'); }
+      if (object.spec.fails > (fails.get(name) ?? 0)) { fails.set(name, (fails.get(name) ?? 0) + 1);
+        throw new Error('not yet'); }
       const goods = await pluginClient.list(${type('goods')});
       const count = goods.items.filter(({ spec }) => spec.shop === name).length;
       object.spec = 'what a reconciler does to its object concerns nobody';

@@ -6,7 +6,8 @@ import { ask } from '../support/ask.ts';
 import { startTestServer, type TestServer } from '../support/server/start-server.ts';
 
 /** What the platform's reconcilers do on a running server, as its users see it. */
-type Answer = Readonly<Record<string, any>>; // eslint-disable-line @typescript-eslint/no-explicit-any -- objects are matched, not typed
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- objects are matched, not typed
+type Answer = Readonly<Record<string, any>>;
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
 

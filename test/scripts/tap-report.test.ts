@@ -10,7 +10,8 @@ const program = `
   const { Report } = await import(${JSON.stringify(pathToFileURL(join(repository, 'scripts', 'tap-report.mjs')).href)});
   const report = new Report();
   for (const line of require('fs').readFileSync(0, 'utf8').split('\\n')) report.read(line);
-  console.log(JSON.stringify({ passed: report.passed, failed: report.failed, files: report.filesSeen, skips: report.skips }));
+  console.log(JSON.stringify({ passed: report.passed, failed: report.failed, files: report.filesSeen,
+    skips: report.skips }));
 `;
 
 const ofFile = program.replace(

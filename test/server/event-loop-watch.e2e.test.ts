@@ -44,9 +44,12 @@ const moduleText = `
   function spin() { const end = performance.now() + HELD; while (performance.now() < end); }
   const route = (name, act) => ({ method: 'POST', path: '/apis/api.loops.example/v1/' + name, handler: act });
   export default {
-    types: [{ group: 'loops.example', version: 'v1', kind: 'Loop', singular: 'loop', plural: 'loops', schema: { type: 'object', properties: { spec: { type: 'object' } } },
-      indexes: [{ name: 'spec.spin', type: 'boolean', indexFunc: (object) => { if (object.spec?.spin) spin(); return object.spec?.spin; } }] }],
-    reconcilers: [{ type: { group: 'loops.example', version: 'v1', plural: 'loops' }, reconcile: ({ object }) => { if (object?.spec?.reconcile) spin(); } }],
+    types: [{ group: 'loops.example', version: 'v1', kind: 'Loop', singular: 'loop', plural: 'loops',
+      schema: { type: 'object', properties: { spec: { type: 'object' } } },
+      indexes: [{ name: 'spec.spin', type: 'boolean', indexFunc: (object) => { if (object.spec?.spin) spin();
+        return object.spec?.spin; } }] }],
+    reconcilers: [{ type: { group: 'loops.example', version: 'v1', plural: 'loops' },
+      reconcile: ({ object }) => { if (object?.spec?.reconcile) spin(); } }],
     routes: [
       ${Object.entries(holds)
         .map(([name, text]) => `route('${name}', async ({ pluginClient }) => { ${text} }),`)

@@ -87,7 +87,8 @@ function fillsAfterCheck({ dir }: SmallDisk, leftBytes: number): readonly string
       const space = statfsSync(path);
       if ((looks += 1) > 1) return space;
       const file = fs.openSync(${JSON.stringify(join(dir, 'filler'))}, 'w');
-      try { while (statfsSync(path).bavail * 4096 > ${String(leftBytes)}) fs.writeSync(file, Buffer.alloc(4096, 1)); } catch {}
+      try { while (statfsSync(path).bavail * 4096 > ${String(leftBytes)}) fs.writeSync(file, Buffer.alloc(4096, 1));
+        } catch {}
       fs.closeSync(file);
       return space;
     };

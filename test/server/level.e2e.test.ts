@@ -49,8 +49,11 @@ t.test(
         {
           name: 'StartError',
           exitCode: 2,
-          message:
-            /its level is 3, and this version reads up to 2; start the version of this program that wrote it, or a later version/u,
+          message: new RegExp(
+            'its level is 3, and this version reads up to 2; start the version of this program that ' +
+              'wrote it, or a later version',
+            'u',
+          ),
         },
         attempt,
       );

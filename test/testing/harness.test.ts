@@ -137,8 +137,10 @@ t.test("plugins that it depends on, and the platform's own, are there when they 
 
 t.test('a test that stops it leaves nothing that keeps the process, with node:test', async (t) => {
   const folder = await written(t);
-  const text = `import { test } from 'node:test'; import assert from 'node:assert/strict'; import { startPlugin } from ${JSON.stringify(new URL('../../src/sdk/testing.js', import.meta.url).href)};
-    test('it runs', async (t) => { const plugin = await startPlugin({ folder: ${JSON.stringify(folder)} }); t.after(() => plugin.stop()); await plugin.settled();
+  const text = `import { test } from 'node:test'; import assert from 'node:assert/strict';
+    import { startPlugin } from ${JSON.stringify(new URL('../../src/sdk/testing.js', import.meta.url).href)};
+    test('it runs', async (t) => { const plugin = await startPlugin({ folder: ${JSON.stringify(folder)} });
+      t.after(() => plugin.stop()); await plugin.settled();
       assert.equal((await plugin.fetch('/apis/goods.example/v1/goods')).status, 200); });`;
   const { NODE_OPTIONS: _options, ...env } = process.env;
   const child = spawn(process.execPath, ['--input-type=module', '--test-reporter=spec', '-e', text], {

@@ -13,7 +13,8 @@ import {
   type ReconcileRequest,
 } from '../../src/plugin/api/plugin.ts';
 
-/* eslint-disable @typescript-eslint/no-unnecessary-type-parameters, @typescript-eslint/no-unused-vars -- all of this is for the compiler to judge; what runs only says that it did */
+/* eslint-disable @typescript-eslint/no-unnecessary-type-parameters, @typescript-eslint/no-unused-vars --
+   the compiler checks this file; the test that runs reports only that it did */
 /** Two types are the same when each can stand for the other everywhere. */
 type Same<Left, Right> = (<T>() => T extends Left ? 1 : 2) extends <T>() => T extends Right ? 1 : 2 ? true : false;
 function same<Left, Right>(..._: Same<Left, Right> extends true ? [] : ['differs', Left, Right]): void {

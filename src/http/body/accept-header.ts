@@ -16,7 +16,8 @@ export type MediaRange = {
 /**
  * The media ranges of an Accept header, the preferred ones first: by `q`, then in the order sent. Empty without a
  * header, and for one without a valid range. Ranges with `q=0`, which a client excludes, and malformed ranges are left
- * out; ranges past `acceptedRangesMax` are not read, nor as many parameters of one range. A malformed `q` counts as 1, as in Kubernetes.
+ * out; ranges past `acceptedRangesMax` are not read, nor as many parameters of one range. A malformed `q` counts as 1,
+ * as in Kubernetes.
  */
 export function parseAccept(header: string | undefined): readonly MediaRange[] {
   if (header === undefined) return [];

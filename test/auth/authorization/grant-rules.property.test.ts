@@ -255,7 +255,8 @@ class World {
     const { permissions } = this.#access;
     const own = (['users', 'personalaccesstokens', 'sessions'] as const).map((plural) => {
       const object = this.#access.object(plural, this.#in(name));
-      return `${plural}: ${JSON.stringify({ ...object?.metadata, resourceVersion: undefined, spec: object?.['spec'] })}`;
+      const shown = { ...object?.metadata, resourceVersion: undefined, spec: object?.['spec'] };
+      return `${plural}: ${JSON.stringify(shown)}`;
     });
     return [...own, ...permissions.bound(this.#in(name)).map((to) => `binding to ${to}`)];
   }

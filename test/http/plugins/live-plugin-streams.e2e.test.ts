@@ -39,31 +39,38 @@ const heldName = 'ledgerplane test feeds';
 /** Events that never end by themselves, a socket that looks through its client, a call that waits for the test. */
 const moduleOfFeeds = `
 const held = globalThis[Symbol.for('${heldName}')] ??= { events: 0, sockets: 0, calls: 0, called: () => undefined };
-const aborted = (signal) => new Promise((resolve) => { if (signal.aborted) resolve(); else signal.addEventListener('abort', resolve, { once: true }); });
+const aborted = (signal) => new Promise((resolve) => { if (signal.aborted) resolve();
+  else signal.addEventListener('abort', resolve, { once: true }); });
 async function* events(signal) {
   held.events += 1;
   const called = new Promise((resolve) => { held.answered = resolve; });
-  try { yield { data: 'open' }; await Promise.race([called, aborted(signal)]); if (!signal.aborted) yield { data: 'called' }; await aborted(signal); } finally { held.events -= 1; }
+  try { yield { data: 'open' }; await Promise.race([called, aborted(signal)]);
+    if (!signal.aborted) yield { data: 'called' }; await aborted(signal); } finally { held.events -= 1; }
 }
 async function socket({ messages, send }, { client }) {
   held.sockets += 1;
   try {
     send('open');
-    for await (const name of messages) send(await client.get({ group: 'feeds.example', version: 'v1', plural: 'feeds' }, name).then(({ metadata }) => metadata.name, ({ status }) => String(status)));
+    for await (const name of messages) send(await client.get({ group: 'feeds.example', version: 'v1',
+      plural: 'feeds' }, name).then(({ metadata }) => metadata.name, ({ status }) => String(status)));
   } finally { held.sockets -= 1; }
 }
 async function call({ signal }) {
   held.calls += 1;
   held.called();
   held.answered();
-  const answer = await Promise.race([held.answer ?? (async () => { while (held.events > 0) await new Promise((resolve) => { setImmediate(resolve); }); return { body: 'drained' }; })(), aborted(signal)]);
+  const answer = await Promise.race([held.answer ?? (async () => {
+    while (held.events > 0) await new Promise((resolve) => { setImmediate(resolve); }); return { body: 'drained' };
+    })(), aborted(signal)]);
   held.calls -= 1;
   return answer === 'events' ? { events: events(signal) } : answer;
 }
 const base = '/apis/api.feeds.example/v1/feeds/{name}';
 export default {
-  types: [{ group: 'feeds.example', version: 'v1', kind: 'Feed', singular: 'feed', plural: 'feeds', schema: { type: 'object', properties: { spec: { type: 'object' } } } }],
-  routes: [{ method: 'GET', path: base + '/events', handler: ({ signal }) => ({ events: events(signal) }) }, { method: 'GET', path: base + '/call', handler: call }],
+  types: [{ group: 'feeds.example', version: 'v1', kind: 'Feed', singular: 'feed', plural: 'feeds',
+    schema: { type: 'object', properties: { spec: { type: 'object' } } } }],
+  routes: [{ method: 'GET', path: base + '/events', handler: ({ signal }) => ({ events: events(signal) }) },
+    { method: 'GET', path: base + '/call', handler: call }],
   sockets: [{ path: base + '/socket', handler: socket }],
 };
 `;
@@ -123,9 +130,8 @@ class Stage {
       { metadata: { name: this.name }, spec },
       { headers },
     );
-    return {
-      authorization: `Bearer ${(JSON.parse(made.text) as { readonly status: { readonly token: string } }).status.token}`,
-    };
+    const { status } = JSON.parse(made.text) as { readonly status: { readonly token: string } };
+    return { authorization: `Bearer ${status.token}` };
   }
 
   async streams(headers: Headers): Promise<Streams> {

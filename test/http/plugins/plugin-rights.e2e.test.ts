@@ -12,15 +12,18 @@ const at = `/apis/${group}/v1`;
 /** Two resources, each with subresources, and deeper paths: in every group of custom APIs. */
 const moduleOfDepot = `
 const groups = ['console.api.depot.example', 'uc.api.depot.example', 'api.depot.example'];
-const shapes = ['boxes', 'boxes/{name}', 'boxes/{name}/lid', 'boxes/{name}/seal', 'crates/{name}/lid', 'boxes/{name}/lid/hinge', 'boxes/{name}/lid/hinge/pin'];
+const shapes = ['boxes', 'boxes/{name}', 'boxes/{name}/lid', 'boxes/{name}/seal', 'crates/{name}/lid',
+  'boxes/{name}/lid/hinge', 'boxes/{name}/lid/hinge/pin'];
 const paths = groups.flatMap((group) => shapes.map((shape) => \`/apis/\${group}/v1/\${shape}\`));
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const events = async function* () { yield { data: 'served' }; };
 const handler = ({ headers }) => headers.accept === 'text/event-stream' ? { events: events() } : { body: 'served' };
 const own = '/apis/depot.example/v1/boxes/{name}/feed';
 export default {
-  types: [{ group: 'depot.example', version: 'v1', kind: 'Box', singular: 'box', plural: 'boxes', schema: { type: 'object', properties: { spec: { type: 'object' } } } }],
-  routes: [...paths.flatMap((path) => methods.map((method) => ({ method, path, handler }))), { method: 'GET', path: own, handler }],
+  types: [{ group: 'depot.example', version: 'v1', kind: 'Box', singular: 'box', plural: 'boxes',
+    schema: { type: 'object', properties: { spec: { type: 'object' } } } }],
+  routes: [...paths.flatMap((path) => methods.map((method) => ({ method, path, handler }))),
+    { method: 'GET', path: own, handler }],
   sockets: [...paths, own].map((path) => ({ path, handler: ({ send }) => { send('served'); } })),
 };
 `;

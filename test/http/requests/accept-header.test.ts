@@ -26,7 +26,15 @@ t.test('media ranges come in the order of preference, with their parameters', as
     [' , ,', []],
     ['*/*', [['*/*', 1]]],
     ['*', [['*/*', 1]]],
-    ['text/html, image/gif, *; q=.2, */*; q=.2', [['text/html', 1], ['image/gif', 1], ['*/*', 0.2], ['*/*', 0.2]]], // prettier-ignore
+    [
+      'text/html, image/gif, *; q=.2, */*; q=.2',
+      [
+        ['text/html', 1],
+        ['image/gif', 1],
+        ['*/*', 0.2],
+        ['*/*', 0.2],
+      ],
+    ],
     [kubectl, [discovery('v2'), discovery('v2beta1'), ['application/json', 1]]],
     ['a/b;q=0.1, c/d;q=0.9, e/f', [['e/f', 1], ['c/d', 0.9], ['a/b', 0.1]]], // prettier-ignore
     ['a/b;q=0.5, c/d;q=0.5', [['a/b', 0.5], ['c/d', 0.5]]], // prettier-ignore

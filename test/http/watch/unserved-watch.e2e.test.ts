@@ -17,7 +17,8 @@ const handler = ({ headers }) => headers.accept === 'text/event-stream' ? { even
 export default async () => {
   await globalThis[Symbol.for('${gateName}')]?.();
   return {
-    types: [{ group: 'depot.example', version: 'v1', kind: 'Box', singular: 'box', plural: 'boxes', statusSubresource: true,
+    types: [{ group: 'depot.example', version: 'v1', kind: 'Box', singular: 'box', plural: 'boxes',
+      statusSubresource: true,
       schema: { type: 'object', properties: { spec: { type: 'object' }, status: { type: 'object' } } } }],
     routes: [{ method: 'GET', path: '${custom}/lids/{name}', handler }],
     sockets: [{ path: '${custom}/feeds/{name}', handler: ({ send }) => { send('served'); } }],

@@ -14,7 +14,8 @@ export type Request = {
 };
 
 /** An answer, and which node gave it. */
-export type Reply = Answered & { readonly node: NodeProcess; readonly json: any }; // eslint-disable-line @typescript-eslint/no-explicit-any -- objects are matched, not typed
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- objects are matched, not typed
+export type Reply = Answered & { readonly node: NodeProcess; readonly json: any };
 
 /** How many refused writes precede the repair of the log. */
 const refusalsBeforeRepair = 3;

@@ -48,7 +48,8 @@ t.test(
       good: {
         ...good,
         'helper.mjs': 'export const plural = "goods";',
-        'main.mjs': `import { plural } from './helper.mjs';\n${moduleText('goods').replace("plural: 'goods'", 'plural')}`,
+        'main.mjs':
+          "import { plural } from './helper.mjs';\n" + moduleText('goods').replace("plural: 'goods'", 'plural'),
       },
     });
     const stage = await open(t, place);

@@ -67,8 +67,10 @@ export function moduleText(
   { group = `${plural}.example`, more = '' }: { readonly group?: string; readonly more?: string } = {},
 ): string {
   const kind = plural.charAt(0).toUpperCase() + plural.slice(1);
-  return `export default { types: [{ group: '${group}', version: 'v1', kind: '${kind}', singular: '${plural}', plural: '${plural}',
-    schema: { type: 'object', properties: { spec: { type: 'object' }, status: {} } }, indexes: [{ name: 'spec.color' }] }], ${more} };\n`;
+  return `export default { types: [{ group: '${group}', version: 'v1', kind: '${kind}', singular: '${plural}',
+    plural: '${plural}',
+    schema: { type: 'object', properties: { spec: { type: 'object' }, status: {} } },
+      indexes: [{ name: 'spec.color' }] }], ${more} };\n`;
 }
 
 export type Condition = {

@@ -449,7 +449,8 @@ t.test('ledgerplane/plugin resolves from a folder that has no dependency on the 
   const module = `import { definePlugin, defineType } from 'ledgerplane/plugin';
     export default definePlugin(({ domain, name, log }) => {
       log.info('defined', { domain, name });
-      return { types: [defineType({ group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'goods', plural: 'goods', schema: {} })] };
+      return { types: [defineType({ group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'goods',
+        plural: 'goods', schema: {} })] };
     });`;
   const place = await placed(t, { good: { ...good, 'main.mjs': module } });
   const stage = await open(t, place);

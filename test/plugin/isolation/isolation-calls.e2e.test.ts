@@ -45,11 +45,13 @@ const functions = Object.entries({
 });
 const module = `
   const functions = [${functions.map(([, text]) => `() => { ${text} }`).join(', ')}];
-  const within = { events: (act) => ({ events: (async function* () { yield { data: 1 }; await act(); })() }), iterator: (act) => ({ events: { [Symbol.asyncIterator]: () => ({ next: act, return: act }) } }) };
+  const within = { events: (act) => ({ events: (async function* () { yield { data: 1 }; await act(); })() }),
+    iterator: (act) => ({ events: { [Symbol.asyncIterator]: () => ({ next: act, return: act }) } }) };
   export default {
     routes: [
       { method: 'POST', path: '/apis/api.bad.example/v1/route', handler: ({ query }) => functions[query.act]() },
-      ...Object.entries(within).map(([name, make]) => ({ method: 'GET', path: '/apis/api.bad.example/v1/' + name, handler: ({ query }) => make(functions[query.act]) })),
+      ...Object.entries(within).map(([name, make]) => ({ method: 'GET', path: '/apis/api.bad.example/v1/' + name,
+        handler: ({ query }) => make(functions[query.act]) })),
     ],
     sockets: [{ path: '/apis/api.bad.example/v1/socket', handler: (socket, { query }) => functions[query.act]() }],
   };

@@ -35,8 +35,12 @@ const module = (isTame: boolean): string => `
     .map(([name, text]) => `${JSON.stringify(name)}(object) { ${text} }`)
     .join(',\n')} };
   export default {
-    types: [{ group: 'odd.example', version: 'v1', kind: 'Odd', singular: 'odd', plural: 'odds', schema: { type: 'object', properties: { spec: { type: 'object' } } },
-      indexes: [{ name: 'odd', indexFunc: ${isTame ? '() => null' : '(object) => acts[object.spec?.act]?.(object)'} }] }],
+    types: [{ group: 'odd.example', version: 'v1', kind: 'Odd', singular: 'odd', plural: 'odds',
+      schema: { type: 'object', properties: { spec: { type: 'object' } } },
+      indexes: [{
+        name: 'odd',
+        indexFunc: ${isTame ? '() => null' : '(object) => acts[object.spec?.act]?.(object)'},
+      }] }],
   };
 `;
 const odds = '/apis/odd.example/v1/odds';

@@ -19,9 +19,12 @@ const heapBytesPerStartMax = 150_000;
 const moduleText = (round = 0): string => `
   const type = { group: 'goods.example', version: 'v1', plural: 'goods' };
   export default {
-    types: [{ ...type, kind: 'Goods', singular: 'good', schema: { type: 'object', properties: { spec: { type: 'object', properties: { color: { type: 'string', pattern: '^[a-z]+$' } } }, status: {} } },
+    types: [{ ...type, kind: 'Goods', singular: 'good', schema: { type: 'object',
+      properties: { spec: { type: 'object', properties: { color: { type: 'string', pattern: '^[a-z]+$' } } },
+      status: {} } },
       indexes: [{ name: 'spec.color' }, { name: 'upper', indexFunc: (object) => object.spec?.color?.toUpperCase() }] }],
-    routes: [{ method: 'GET', path: '/apis/api.goods.example/v1/sum', handler: async ({ pluginClient }) => ({ body: { total: (await pluginClient.list(type)).total, round: ${String(round)} } }) }],
+    routes: [{ method: 'GET', path: '/apis/api.goods.example/v1/sum', handler: async ({ pluginClient }) => ({
+      body: { total: (await pluginClient.list(type)).total, round: ${String(round)} } }) }],
     reconcilers: [{ type, reconcile: () => ({ type: 'again', afterMs: 60_000 }) }],
   };
 `;

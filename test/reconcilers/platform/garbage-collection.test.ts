@@ -230,8 +230,11 @@ test('a role is judged by the roles it names', async (t) => {
   t.match(lacking, {
     status: 'False',
     reason: 'RolesMissing',
-    message:
-      /^depends on a role that does not exist: "no0".*"no7" and 2 more; is aggregated to a role that does not exist: "where"$/u,
+    message: new RegExp(
+      '^depends on a role that does not exist: "no0".*"no7" and 2 more; is aggregated to a role that ' +
+        'does not exist: "where"$',
+      'u',
+    ),
   });
   const whole = completeness(role, () => true);
   t.match(whole, { status: 'True', reason: 'RolesFound' });
