@@ -5,7 +5,7 @@ import t from 'tap';
 
 import { repository } from './repository.ts';
 import { sourceFiles, textOf } from './source-files.ts';
-import { anchorsOf, badPhrases, badlyNamed, deadLinks, lockProblems, tooLong } from './tidy.ts';
+import { anchorsOf, badPhrases, badlyNamed, deadLinks, lockProblems, tooLong, tooWide } from './tidy.ts';
 
 const code = /\.[cm]?[jt]s$/u;
 const text = /\.(?:[cm]?[jt]s|md|ya?ml|json|sh|html|css)$|^[^.]+$|^\.npmrc$/u;
@@ -17,6 +17,16 @@ function read(path: string): string {
 t.test('files and functions are short', async (t) => {
   t.strictSame(
     sourceFiles(repository, code).flatMap((path) => tooLong({ path, text: read(path) })),
+    [],
+  );
+});
+
+t.test('lines fit 120 columns', async (t) => {
+  const written = /^(?:src|projections|reconcilers|plugins|templates|bench|demo|scripts|test)\//u;
+  const paths = sourceFiles(repository, text).filter((path) => written.test(path) && !path.endsWith('.md'));
+  t.ok(paths.length > 1_000, `${paths.length.toString()} files`);
+  t.strictSame(
+    paths.flatMap((path) => tooWide({ path, text: read(path) })),
     [],
   );
 });
@@ -53,6 +63,14 @@ t.test('each rule finds its violations, and only those', async (t) => {
   t.strictSame(tooLong({ path: 'src/a.ts', text: `\nconst a = () => {\n${lines(59)}};\n` }), [
     'src/a.ts:2: a function of 61 lines, at most 60',
   ]);
+
+  t.strictSame(tooWide({ path: 'test/a.ts', text: `${'a'.repeat(120)}\n` }), []);
+  t.strictSame(tooWide({ path: 'test/a.ts', text: `f();\n${'a'.repeat(121)}\n` }), [
+    'test/a.ts:2: 121 columns, at most 120',
+  ]);
+  t.strictSame(tooWide({ path: 'src/a.ts', text: `// https://example.com/${'a'.repeat(120)}` }), []);
+  t.equal(tooWide({ path: 'src/a.ts', text: `// https://example.com/a ${'a'.repeat(120)}` }).length, 1);
+  t.strictSame(tooWide({ path: 'test/a.json', text: 'a'.repeat(121) }), []);
 
   for (const path of ['src/utils.ts', 'src/http/index.ts', 'src/types.ts', 'src/plugin-manager.ts', 'helpers.mjs'])
     t.equal(badlyNamed(path).length, 1, path);

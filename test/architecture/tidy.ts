@@ -42,6 +42,19 @@ export function tooLong({ path, text }: Source): readonly string[] {
   return findings;
 }
 
+const columnsMax = 120;
+
+/** Lines that people wrote: a line whose width comes from a URL, and `generated` data, cannot be wrapped. */
+export function tooWide({ path, text }: Source): readonly string[] {
+  return text.split('\n').flatMap((line, index) => {
+    if (line.length <= columnsMax || generated.test(path) || unbrokenUrl.test(line)) return [];
+    return [`${path}:${(index + 1).toString()}: ${line.length.toString()} columns, at most ${columnsMax.toString()}`];
+  });
+}
+
+const generated = /\.(?:json|pem|svg)$/u;
+const unbrokenUrl = /https?:\/\/[^\s'"`]{100,}/u;
+
 const emptyNames = [
   /(?:^|\/)(?:utils?|helpers?|managers?|types?|index|common|misc|shared)\.[cm]?[jt]s$/u,
   /-(?:utils?|helpers?|manager)\.[cm]?[jt]s$/u,
