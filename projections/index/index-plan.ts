@@ -176,7 +176,7 @@ function fieldCondition(orders: OrdersView, requirement: IndexRequirement): Cond
   const sequence = orders.byIndex[requirement.index];
   const column = orders.rows.columns[requirement.index];
   if (sequence === undefined || column === undefined)
-    throw new RangeError(`there is no index at ${String(requirement.index)}`);
+    throw new RangeError(`the type has no index ${String(requirement.index)}`);
   const { ranges, count } = counted(fieldRanges(sequence, sequence.lower(column.missing), requirement));
   const negated = requirement.operator === 'notIn';
   const holds = (ordinal: number): boolean => matchesKeys(requirement, column.keys(ordinal));

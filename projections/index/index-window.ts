@@ -93,7 +93,7 @@ type Source =
 function* sourceOf({ orders, sort }: Ordering, selected: Selected): Steps<Source> {
   const [first] = sort;
   const sequence = first === undefined ? orders.byDefault : orders.byIndex[first.index];
-  if (sequence === undefined) throw new RangeError('there is no index at a sort key');
+  if (sequence === undefined) throw new RangeError('a sort key has no index');
   const mark =
     first === undefined || orders.multi[first.index] !== true
       ? 0
@@ -256,7 +256,7 @@ function* append(found: number[], more: readonly number[], take: number): Steps<
 
 function keyOfRow(orders: OrdersView, { index, direction }: SortKey, ordinal: number): IndexKey {
   const column = orders.rows.columns[index];
-  if (column === undefined) throw new RangeError(`there is no index at ${String(index)}`);
+  if (column === undefined) throw new RangeError(`the type has no index ${String(index)}`);
   return direction === 'asc' ? column.least(ordinal) : column.greatest(ordinal);
 }
 

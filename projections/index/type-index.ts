@@ -53,7 +53,7 @@ export class TypeIndex {
   /** The name of an object with `key` in the index at `index`. */
   has(index: number, key: IndexKey): string | undefined {
     const sequence = this.#orders.byIndex[index];
-    if (sequence === undefined) throw new RangeError(`there is no index at ${String(index)}`);
+    if (sequence === undefined) throw new RangeError(`the type has no index ${String(index)}`);
     const ordinal = sequence.view.first(key);
     return ordinal === undefined ? undefined : this.#orders.rows.name(ordinal);
   }

@@ -174,7 +174,7 @@ export class PluginReconciler {
       try {
         for (const name of decodeNames(names(parse(bytes)), reconcileWatchedNamesMax)) this.#controller.enqueue(name);
       } catch (error) {
-        this.#lines.log('could not map a change to the names it concerns', {
+        this.#lines.log('could not compute the names to reconcile after a change: all are reconciled', {
           changed: change.name,
           error: describeError(error).stack,
         });

@@ -28,7 +28,7 @@ export async function identityOf(
   if (user === undefined && token !== undefined) return { kind: 'token', token: tokenText(token) };
   const name = user ?? defaultUser;
   // HTTP Basic separates name and password at the first colon.
-  if (name === '' || name.includes(':')) throw usageError('--user is the name of a user, without ":"');
+  if (name === '' || name.includes(':')) throw usageError('--user must be a user name without ":"');
   if (given !== undefined) return { kind: 'user', name, password: given };
   if (user === undefined) return administratorOf(passwordFile, url);
   if (context.input.isTTY !== true)

@@ -122,7 +122,7 @@ export class PluginRouteCalls {
             calling.abort();
           },
           onFailed: (what, error) => {
-            log.error("a plugin's events failed", {
+            log.error('the event stream of a plugin route failed', {
               ...logFieldsOf(exchange, route),
               problem: what,
               ...(error === undefined ? {} : { error: thrownText(error) }),

@@ -38,7 +38,7 @@ export function tooManyHashes(retryAfterSeconds: number): Refusal {
 /** The disk has less free space than its reserve. */
 export function diskShort(): Refusal {
   const detail =
-    'the disk of the server is nearly full: only reads and deletions are served until an operator frees space';
+    "the server's disk is nearly full: writes other than deletions are refused until an operator frees space";
   return { ok: false, rejection: { reason: 'insufficient-storage', detail, retryAfterSeconds: diskRetryAfterSeconds } };
 }
 

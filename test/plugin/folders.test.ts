@@ -57,7 +57,9 @@ t.test('a plugin whose folder is added starts once it has a plugin.yaml; a hidde
 t.test('a declared plugin starts once its folder exists, and fails while it is missing', async (t) => {
   const { root, stage } = await given(t);
   await stage.write(plugins, { type: 'create', object: { metadata: { name: 'good' }, spec: {} } });
-  await told(stage, 'good', (ready) => ready.startsWith('FolderMissing: it is in no plugin folder'));
+  await told(stage, 'good', (ready) =>
+    ready.startsWith('FolderMissing: no folder of PLUGINS_DIRS contains this plugin'),
+  );
   await writePlugins(root, { any: good });
   await told(stage, 'good', isStarted);
   const aside = await temporaryFolder(t);
@@ -95,7 +97,11 @@ t.test('an install reads the current folders', async (t) => {
   await rm(root, { recursive: true });
   t.notOk(await stage.host.hasFolder('other'));
   await stage.host.hasFolder('other');
-  t.equal(stage.logLines.filter(({ message }) => message === 'cannot read a plugin folder').length, 1, 'told once');
+  t.equal(
+    stage.logLines.filter(({ message }) => message === 'cannot read a folder of PLUGINS_DIRS').length,
+    1,
+    'told once',
+  );
   await writePlugins(root, { good });
   await told(stage, 'good', isStarted);
 });

@@ -45,7 +45,7 @@ function undeletable(
   const unheld = missingRight({ verb: 'delete', type, name }, subject, permissions);
   return unheld === undefined
     ? undefined
-    : refuse('forbidden', `${unheld}: a change of metadata.ownerReferences needs this right`);
+    : refuse('forbidden', `${unheld}: changing metadata.ownerReferences requires permission to delete the object`);
 }
 
 function firstBeyondRights(
@@ -78,7 +78,9 @@ function checkBlockingRights(
   const type = typeOfKind(groupOf(apiVersion), kind);
   if (type !== undefined) {
     const unheld = missingRight({ verb: 'update', type, name, subresource: 'finalizers' }, subject, permissions);
-    return unheld === undefined ? undefined : refuse('forbidden', `${unheld}: blockOwnerDeletion needs this right`);
+    return unheld === undefined
+      ? undefined
+      : refuse('forbidden', `${unheld}: blockOwnerDeletion requires permission to update the owner's finalizers`);
   }
   if (permissions.rightsOf(subject).isSuperAdministrator) return undefined;
   const right = `cannot update the finalizers of ${kind} ${JSON.stringify(name)} of ${apiVersion}`;

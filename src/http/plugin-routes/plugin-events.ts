@@ -121,7 +121,8 @@ export class EventStream implements OpenStream {
     for (;;) {
       const taken = await this.#take();
       if (taken.kind === 'over' || this.#isOver) return;
-      const frame = taken.kind === 'threw' ? { problem: 'its events ended with an error' } : frameOf(taken.result);
+      const frame =
+        taken.kind === 'threw' ? { problem: 'the iterator of its events threw an error' } : frameOf(taken.result);
       if (frame === 'done') break;
       if ('problem' in frame) {
         onFailed(frame.problem, taken.kind === 'threw' ? taken.error : undefined);

@@ -44,7 +44,10 @@ export class ProcessListeners {
     });
     this.#listening.delete(plugin);
     if (left.length > 0)
-      this.#log.warn('a plugin left listeners on process', { plugin, events: left.map(({ event }) => String(event)) });
+      this.#log.warn('a stopped plugin still has listeners on process', {
+        plugin,
+        events: left.map(({ event }) => String(event)),
+      });
   }
 
   readonly #note = (event: string | symbol, listener: object): void => {

@@ -161,7 +161,10 @@ export class PluginFolders {
       return found;
     } catch (error) {
       if (!this.#unreadable.has(root))
-        this.#dependencies.log.error('cannot read a plugin folder', { root, error: String(error) });
+        this.#dependencies.log.error(`cannot read ${isBundled ? 'the bundled plugins' : 'a folder of PLUGINS_DIRS'}`, {
+          root,
+          error: String(error),
+        });
       this.#unreadable.add(root);
       return error instanceof Error && 'code' in error && error.code === 'ENOENT' ? [] : undefined;
     }

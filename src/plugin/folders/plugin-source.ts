@@ -7,6 +7,8 @@ import type { Failure } from '../lifecycle/status/plugin-status.ts';
 
 export type PluginSourceDependencies = { readonly domain: string; readonly packages?: PackageStore | undefined };
 
+const missingFolder = 'no folder of PLUGINS_DIRS contains this plugin: restore its folder, or uninstall it';
+
 /** Finds the plugin's present files, and reads the manifest again if they changed. */
 export async function refreshFiles(
   plugin: HostedPlugin,
@@ -18,7 +20,7 @@ export async function refreshFiles(
     return (
       failure ?? {
         reason: 'FolderMissing',
-        message: plugin.folder === undefined ? 'it is in no plugin folder' : 'its folder has no plugin.yaml',
+        message: plugin.folder === undefined ? missingFolder : 'its folder has no plugin.yaml',
       }
     );
   if (plugin.hasPresentManifest) return undefined;

@@ -218,7 +218,7 @@ export class PluginStep {
       unique: [],
       placeOf: (stack) => suspects.placeOf(plugin.name, stack),
     }))
-      log.warn('plugin notice', { plugin: plugin.name, notice: type, message });
+      log.warn('plugin started with a warning', { plugin: plugin.name, notice: type, message });
     log.info('plugin started', { plugin: plugin.name });
     return false;
   }

@@ -148,12 +148,12 @@ test('a refusal names the verb, the resource and the name', async (t) => {
   t.equal(
     detail(await access.as('pat').replace(widget('plain', [owner('shelf')]))),
     'widgets.example.com "plain" is forbidden: User "pat" cannot delete resource "widgets" in API group ' +
-      '"example.com": a change of metadata.ownerReferences needs this right',
+      '"example.com": changing metadata.ownerReferences requires permission to delete the object',
   );
   t.equal(
     detail(await access.as('del').replace(widget('plain', [blocking('shelf')]))),
     'widgets.example.com "shelf" is forbidden: User "del" cannot update resource "widgets/finalizers" in API group ' +
-      '"example.com": blockOwnerDeletion needs this right',
+      `"example.com": blockOwnerDeletion requires permission to update the owner's finalizers`,
   );
   t.equal(
     detail(await access.as('del').replace(widget('plain', [blocking('x', { kind: 'Shelf' })]))),

@@ -83,7 +83,7 @@ for (const [what, events, told] of [
       yield { data: 1 };
       await Promise.reject(new Error('broken feed'));
     },
-    /ended with an error/u,
+    /the iterator of its events threw an error/u,
   ],
   [
     'yields no event',
@@ -141,7 +141,7 @@ for (const [what, events, told] of [
       edge.lines.filter(({ level }) => level === 'error'),
       [
         {
-          message: "a plugin's events failed",
+          message: 'the event stream of a plugin route failed',
           fields: { plugin: 'feeds', route: `GET ${base}/feeds/{name}/events`, problem: told },
         },
       ],

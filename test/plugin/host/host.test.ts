@@ -335,7 +335,7 @@ t.test('process listeners that a stopped plugin leaves behind are reported with 
   const stage = await open(t, place);
   const told = (): readonly unknown[] =>
     stage.logLines
-      .filter(({ message }) => message === 'a plugin left listeners on process')
+      .filter(({ message }) => message === 'a stopped plugin still has listeners on process')
       .map(({ fields }) => fields);
   t.same(told(), [{ plugin: 'broken', events: ['broken'] }]);
   process.emit('left-once' as 'exit', 0);

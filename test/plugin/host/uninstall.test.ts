@@ -276,7 +276,7 @@ t.test('its folder is left untouched and keeps the name; new files or a new obje
   t.notOk(await stage.host.hasFolder('good'), 'the name is free at once');
   await node.settle();
   t.strictSame(left(stage, plugins), ['twin'], 'one that is taken away is not made anew');
-  t.match(stage.ready('twin'), /^FolderMissing: it is in no plugin folder/);
+  t.match(stage.ready('twin'), /^FolderMissing: no folder of PLUGINS_DIRS contains this plugin/);
   await writePlugins(root, { good });
   await told(stage, 'good', (_ready, phase) => phase === 'started');
   await node.close();

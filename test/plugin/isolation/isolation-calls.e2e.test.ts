@@ -97,11 +97,12 @@ t.test(
       t.equal(told('a plugin route failed'), before + 1, name);
       const isAct = place < Object.keys(acts).length;
       for (const stream of ['events', 'iterator']) {
-        const failed = told("a plugin's events failed");
+        const failed = told('the event stream of a plugin route failed');
         const answer = await server.call(`${api}/${stream}?act=${String(place)}`);
         t.equal(answer.status, 200, `${stream}: ${name}`);
         await answer.text();
-        if (isAct || stream === 'iterator') t.equal(told("a plugin's events failed"), failed + 1, `${stream}: ${name}`);
+        if (isAct || stream === 'iterator')
+          t.equal(told('the event stream of a plugin route failed'), failed + 1, `${stream}: ${name}`);
       }
       const socket = new WebSocket(`${server.url.replace('http', 'ws')}${api}/socket?act=${String(place)}`, {
         headers: { authorization: adminAuthorization },

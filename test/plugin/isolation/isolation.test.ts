@@ -357,7 +357,7 @@ t.test('of two folders with the same plugin the first one is used', async (t) =>
   t.ok(
     stage.logLines.some(
       ({ message, fields }) =>
-        message.includes('cannot read a plugin folder') && JSON.stringify(fields).includes('nowhere'),
+        message.includes('cannot read a folder of PLUGINS_DIRS') && JSON.stringify(fields).includes('nowhere'),
     ),
   );
   await stage.close();
