@@ -120,7 +120,7 @@ t.test('in a later epoch every position is one of that epoch, and those of earli
   }
 });
 
-t.test('a log that is not to be served from is refused, and nothing is written to it', async (t) => {
+t.test('a log that cannot be served is refused, and nothing is written to it', async (t) => {
   const copied = { ...started, epoch: 1, reason: 'copied', copyOf: { logId: 'another', epoch: 0 } } as const;
   const unknown = { ...platformEvent(started), type: 'LogMelted', data: Buffer.from('{}') };
   const refused: Readonly<Record<string, readonly [events: readonly ProposedEvent[], message: RegExp]>> = {
@@ -150,7 +150,7 @@ t.test('a log that is not to be served from is refused, and nothing is written t
   );
 });
 
-t.test('an unavailable log is asked again by each caller, and a refusing one reports the reason', async (t) => {
+t.test('each caller asks an unavailable log again, and a refusing log reports the reason', async (t) => {
   const raw = new MemoryLog();
   const silent = altered(raw, {
     append: () => Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('no answer') }),
@@ -163,7 +163,7 @@ t.test('an unavailable log is asked again by each caller, and a refusing one rep
   t.match((await founded(raw)).identity(), { epoch: 0 });
 });
 
-t.test("an event's time is read without parsing, and what a later version wrote is not passed over", async (t) => {
+t.test("an event's time is read without parsing, and an event of a later version is an error", async (t) => {
   const cause = { actor: 'a","schema":7,"time":"2099-01-01T00:00:00.000Z', verb: 'create', requestId: 'r' };
   const metadata = { ...cause, time: '2026-01-02T03:04:05.678Z', schema: 1, $correlationId: 'r' };
   const place = { stream, revision: streamRevision(0), position: logPosition(1n), endsAppend: true };

@@ -6,7 +6,7 @@ import t from 'tap';
 import { logStart } from '../../src/log/log.ts';
 import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
 
-t.test('the log is opened without overlapping syncs, as LMDB says itself', async (t) => {
+t.test('LMDB reports that the log is opened without overlapping syncs', async (t) => {
   const dir = join(t.testdir(), 'log');
   const log = await openLmdbLog({
     dir,

@@ -66,7 +66,7 @@ async function flip(store: LmdbStore, position: number): Promise<void> {
   await store.events.put(position, record);
 }
 
-void test('a damaged record stops every reader that comes upon it, and is never skipped', async (t) => {
+void test('a damaged record stops every reader that reaches it, and is never skipped', async (t) => {
   const log = await openAt(t, await damaged(t, (store) => flip(store, 3)));
   t.equal((await log.readAt(logPosition(2n)))?.id, idOf('a/1'));
   await t.rejects(log.readAt(logPosition(3n)), LogCorruptError);
@@ -78,7 +78,7 @@ void test('a damaged record stops every reader that comes upon it, and is never 
   await log.close();
 });
 
-void test('a missing record stops every reader that comes upon it', async (t) => {
+void test('a missing record stops every reader that reaches it', async (t) => {
   // As many entries as records, or the log is not opened at all.
   const log = await openAt(
     t,
@@ -93,7 +93,7 @@ void test('a missing record stops every reader that comes upon it', async (t) =>
   await log.close();
 });
 
-void test('an index that leads to another event stops the reader', async (t) => {
+void test("an index entry with another event's position stops the reader", async (t) => {
   const log = await openAt(
     t,
     await damaged(t, async (store) => {
@@ -126,7 +126,7 @@ async function move(store: LmdbStore, from: IndexKey, to: IndexKey): Promise<voi
   await store.streams.put(to, position);
 }
 
-void test('an index that has lost or moved an entry stops every reader that comes upon its record', async (t) => {
+void test('a lost or moved index entry stops every reader that reaches its record', async (t) => {
   // Of the last revision: nothing else says that the stream goes on, and the next append would take its place.
   const moves: readonly (readonly [IndexKey, IndexKey, position: bigint])[] = [
     [[stream, 4], [other, 0], 5n],
@@ -148,7 +148,7 @@ void test('an index that has lost or moved an entry stops every reader that come
   await t.rejects(
     openAt(t, await damaged(t, async (store) => move(store, from, to))),
     LogCorruptError,
-    'the newest is looked at when the log is opened',
+    'the newest record is checked when the log is opened',
   );
 });
 
@@ -165,7 +165,7 @@ void test('a log with a damaged last record is not opened', async (t) => {
   await t.rejects(openAt(t, dir), LogCorruptError);
 });
 
-void test('a log of another format, or of none, is not opened', async (t) => {
+void test('a log of another format, or without one, is not opened', async (t) => {
   const newer = await damaged(t, (store) =>
     store.root.put('format', Buffer.from('2 00000000-0000-4000-8000-000000000000')),
   );

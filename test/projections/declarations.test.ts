@@ -12,7 +12,7 @@ const at = (revision: number, version: string): Pick<Declared, 'revision' | 'dec
   declaration: { ...declaration, version },
 });
 
-test('the last declaration and the names of unique indexes are there after a restart', async (t) => {
+test('the last declaration and the names of unique indexes survive a restart', async (t) => {
   const dir = t.testdir();
   const tables = new LmdbTables(dir);
   const declarations = new Declarations(tables);
@@ -50,7 +50,7 @@ test('the last declaration and the names of unique indexes are there after a res
   await again.close();
 });
 
-test('a batch that came to nothing leaves no trace', async (t) => {
+test('a refused batch leaves no trace', async (t) => {
   const tables = new LmdbTables(t.testdir());
   const declarations = new Declarations(tables);
   const batch = declarations.begin();
@@ -71,7 +71,7 @@ test('a batch that came to nothing leaves no trace', async (t) => {
   await tables.close();
 });
 
-test('an index is unique since the first declaration of those without a break that have the same values', async (t) => {
+test('an index is unique since the first of the consecutive declarations with the same values', async (t) => {
   const tables = new LmdbTables(t.testdir());
   const declarations = new Declarations(tables);
   const serial = (keys: string) => ({ index: 'spec.serial', keys });
@@ -151,7 +151,7 @@ test('an index without objects is enforced from its declaration on, while it is 
   await tables.close();
 });
 
-test('what says that an index is enforced counts only if nothing came between', async (t) => {
+test('an enforcement is valid only if no declaration and no older write came in between', async (t) => {
   const tables = new LmdbTables(t.testdir());
   const batch = new Declarations(tables).begin();
   declare(batch, 3, [serial('a')]);

@@ -5,7 +5,7 @@ import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { create, merge, widgetType } from '../support/given.ts';
 import { Writing } from '../support/writing.ts';
 
-test('a change that was folded before its type was registered has its entries once it is', async (t) => {
+test('a change folded before its type was registered is indexed once it is', async (t) => {
   const here = await Writing.open(t, { type: widgetType({ plural: 'others', singular: 'other', kind: 'Other' }) });
   const type: ResourceType = widgetType({});
   const changes: Change[] = [];

@@ -5,7 +5,7 @@ import { LmdbTables } from '../../projections/lmdb-tables.ts';
 import { levelRead } from '../../src/command/level.ts';
 import { NewerEventError } from '../../src/log/log.ts';
 
-test('the level of the log is there after a restart, and never falls', async (t) => {
+test('the level of the log survives a restart, and never decreases', async (t) => {
   const dir = t.testdir();
   const tables = new LmdbTables(dir);
   const level = new Level(tables);

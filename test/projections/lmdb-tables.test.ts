@@ -88,7 +88,7 @@ t.test('a clear deletes all rows and the checkpoint', async (t) => {
   await again.close();
 });
 
-t.test('a row that is read in a shared buffer ends where the row ends, whatever was read before it', async (t) => {
+t.test('a row that is read into a shared buffer ends where the row ends, after any earlier read', async (t) => {
   const tables = new LmdbTables(t.testdir());
   const rows = { a: 'x'.repeat(900), b: 'short', c: 'y'.repeat(70_000), d: 'z' };
   const expected = Object.entries(rows).map(([name, text]) => ({ name, bytes: text.length, text }));

@@ -60,7 +60,7 @@ function copied({ folder, dir }: Running, name: string): string {
   return copy;
 }
 
-t.test('tables of a killed process are trusted where they lie, and where they were moved to', async (t) => {
+t.test('tables of a killed process are trusted in place, and after a move', async (t) => {
   const tables = await running(t);
   await end(tables, 'killed');
   const moved = join(tables.folder, 'moved');
@@ -79,20 +79,17 @@ t.test('a copy of open tables is not trusted, with any process still running', a
   t.equal(await folded(copied(tables, 'of a clean end')), await folded(tables.dir), 'it was closed in order meanwhile');
 });
 
-t.test(
-  'another name of the very file is not trusted while its process runs, and nothing is taken from that',
-  async (t) => {
-    const tables = await running(t);
-    const linked = join(tables.folder, 'linked');
-    mkdirSync(linked);
-    for (const file of readdirSync(tables.dir)) linkSync(join(tables.dir, file), join(linked, file));
-    t.equal(await folded(linked), undefined);
-    await end(tables, 'closed');
-    t.ok(await folded(tables.dir));
-  },
-);
+t.test('another name of the same file is not trusted while its process runs, and changes nothing for it', async (t) => {
+  const tables = await running(t);
+  const linked = join(tables.folder, 'linked');
+  mkdirSync(linked);
+  for (const file of readdirSync(tables.dir)) linkSync(join(tables.dir, file), join(linked, file));
+  t.equal(await folded(linked), undefined);
+  await end(tables, 'closed');
+  t.ok(await folded(tables.dir));
+});
 
-t.test('copies of tables that were closed in order are trusted, one after the other', async (t) => {
+t.test('copies of properly closed tables are trusted, one after the other', async (t) => {
   const tables = await running(t);
   await end(tables, 'closed');
   const events = await folded(tables.dir);
@@ -100,17 +97,14 @@ t.test('copies of tables that were closed in order are trusted, one after the ot
   for (const name of ['first', 'second']) t.equal(await folded(copied(tables, name)), events);
 });
 
-t.test(
-  'tables of a killed process are not trusted after another boot: committed pages may never have been written',
-  async (t) => {
-    const tables = await running(t);
-    await end(tables, 'killed');
-    const mark = join(tables.dir, 'use.json');
-    const use: Record<string, unknown> = JSON.parse(readFileSync(mark, 'utf8'));
-    writeFileSync(mark, JSON.stringify({ ...use, boot: 'another one' }));
-    t.equal(await folded(tables.dir), undefined);
-  },
-);
+t.test('tables of a killed process are not trusted after a reboot: pages may not have been written', async (t) => {
+  const tables = await running(t);
+  await end(tables, 'killed');
+  const mark = join(tables.dir, 'use.json');
+  const use: Record<string, unknown> = JSON.parse(readFileSync(mark, 'utf8'));
+  writeFileSync(mark, JSON.stringify({ ...use, boot: 'another one' }));
+  t.equal(await folded(tables.dir), undefined);
+});
 
 /** Resolves once the process has committed something that `copy` lacks. */
 async function writtenSince({ dir }: Running, copy: string): Promise<void> {
@@ -141,16 +135,13 @@ t.test('a copy that was made while the tables were written is not trusted in the
   }
 });
 
-t.test(
-  'a copy of an earlier life of the tables is not trusted in their place, whatever of it is restored',
-  async (t) => {
-    const tables = await running(t);
-    await end(tables, 'killed');
-    const copy = copied(tables, 'copy');
-    const again = await opened(t, tables);
-    await writtenSince(again, copy);
-    await end(again, 'killed');
-    restored(copy, tables.dir, ['tables.mdb', 'tables.mdb-lock', 'use.json']);
-    t.equal(await folded(tables.dir), undefined);
-  },
-);
+t.test('an earlier copy of the tables is not trusted in their place, restored in whole or in part', async (t) => {
+  const tables = await running(t);
+  await end(tables, 'killed');
+  const copy = copied(tables, 'copy');
+  const again = await opened(t, tables);
+  await writtenSince(again, copy);
+  await end(again, 'killed');
+  restored(copy, tables.dir, ['tables.mdb', 'tables.mdb-lock', 'use.json']);
+  t.equal(await folded(tables.dir), undefined);
+});

@@ -31,7 +31,7 @@ function given() {
   return { world, slices: new Slices(clock) };
 }
 
-test('a load gives way by time, and its tables judge nothing before it is done', async (t) => {
+test('a load yields by time, and its tables decide nothing before it is done', async (t) => {
   const { world, slices } = given();
   const loading = world.tables.loadIn(slices);
   const state = { isDone: false };

@@ -16,7 +16,7 @@ function may({ tables }: PermissionStage, user = 'ann', request = 'GET /apis/g.i
   return tables.rightsOf(subjectOf({ user })).find(asked(request), () => undefined) !== undefined;
 }
 
-test('nothing is known before it is loaded, and everything after, whenever it was written', async (t) => {
+test('the tables are empty before a load and complete after it, with writes at any time', async (t) => {
   const stage = await PermissionStage.open(t);
   await stage.create('roles', 'reader', { rules: [posts] });
   await stage.create('rolebindings', 'b', binding('reader', 'ann'));
@@ -36,7 +36,7 @@ test('nothing is known before it is loaded, and everything after, whenever it wa
   t.ok(may(stage), 'loaded again, it is the same');
 });
 
-test('a write counts from its answer on: roles, bindings, dependencies and labels', async (t) => {
+test('a write has effect from its answer on: roles, bindings, dependencies and labels', async (t) => {
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   await stage.create('rolebindings', 'b', binding('start', 'ann'));
@@ -90,7 +90,7 @@ test('a marked object counts as deleted, and its name may be used again', async 
   t.ok(may(stage));
 });
 
-test('listeners hear of rights only when what somebody holds may have changed', async (t) => {
+test('listeners are notified of rights only if the rights of a subject may have changed', async (t) => {
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   await stage.create('roles', 'reader', { rules: [posts] });
@@ -169,7 +169,7 @@ test('a change or end of credentials is reported for users, tokens and sessions,
   t.equal(stage.heard().length, 2);
 });
 
-test('a record that is not whole lets nobody in', async (t) => {
+test('an incomplete record authenticates no user', async (t) => {
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   const noOwner = await stage.create('personalaccesstokens', 'a', { spec: {}, status: { ownerUid: 'u' } });
@@ -232,7 +232,7 @@ test('holders are the bindings of a role with the users that can log in', async 
   t.strictSame([...stage.tables.holders('nowhere')], []);
 });
 
-test('rulesOf answers the closure, as it is and as it would be', async (t) => {
+test('rulesOf returns the closure, with and without a proposed change', async (t) => {
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   await stage.create('roles', 'view', { rules: [posts] });
@@ -263,7 +263,7 @@ test('rulesOf answers the closure, as it is and as it would be', async (t) => {
   );
 });
 
-test('lacks: the first rule beyond the held ones, and nothing for a super administrator', async (t) => {
+test('findUncovered returns the first rule beyond the held ones, and none for a super administrator', async (t) => {
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   await stage.create('roles', 'view', { rules: [posts] });
@@ -277,7 +277,7 @@ test('lacks: the first rule beyond the held ones, and nothing for a super admini
   t.strictSame(stage.tables.rightsOf(ann).rules().slice(0, 2), everything);
 });
 
-test('users with the same roles share their rights, which stand until a role of theirs changes', async (t) => {
+test('users with the same roles share their rights, which remain valid until one of the roles changes', async (t) => {
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   await stage.create('roles', 'view', { rules: [posts] });
@@ -295,7 +295,7 @@ test('users with the same roles share their rights, which stand until a role of 
   t.equal(stage.tables.rightsOf(subjectOf({ user: 'ann', tokenRoles })), token);
 });
 
-test('the platform and plugins acting as themselves are not judged by roles', async (t) => {
+test('roles do not apply to the platform and to plugins that act as themselves', async (t) => {
   const { tables } = await PermissionStage.open(t);
   for (const subject of [
     { kind: 'platform', part: 'roles' },

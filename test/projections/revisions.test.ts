@@ -105,7 +105,7 @@ const wholes: Readonly<Record<string, readonly Written[]>> = {
   ],
 };
 
-t.test('every stream that is folded is one of these', async (t) => {
+t.test('the cases cover every category of folded streams', async (t) => {
   t.same(
     [
       ...new Set(
@@ -148,7 +148,7 @@ for (const [name, whole] of Object.entries(wholes)) {
   });
 }
 
-t.test('a first revision comes once, whatever stands there', async (t) => {
+t.test('a first revision is folded once, whatever the table holds', async (t) => {
   const firsts: readonly (readonly Written[])[] = [
     [
       [w1, 0, created()],

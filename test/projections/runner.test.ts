@@ -70,7 +70,7 @@ async function given(t: Test, { objects, costMs }: { readonly objects: number; r
   return { log, clock, models, batches };
 }
 
-test('a catch-up with a slow index function gives way by time', async (t) => {
+test('a catch-up with a slow index function yields by time', async (t) => {
   const objects = 2 * projectionBatchEventsMax + 1;
   const { log, clock, models, batches } = await given(t, { objects, costMs: 1 });
   const { longestMs } = await turnsOf(clock, catchUp(log, models, { signal }));
@@ -79,7 +79,7 @@ test('a catch-up with a slow index function gives way by time', async (t) => {
   t.equal(sum(batches), objects, 'each change once');
 });
 
-test('an append is folded whole, wherever a slice would end: by number, by time, in a catch-up or live', async (t) => {
+test('an append is folded whole, across the end of a slice by number or time, in a catch-up or live', async (t) => {
   for (const costMs of [0, 2 * sliceMs]) {
     const { log, clock, models, batches } = await given(t, { objects: 0, costMs });
     const stop = new AbortController();

@@ -17,7 +17,7 @@ const schema = (title: unknown) => ({
   properties: { spec: { type: 'object', properties: { title } } },
 });
 
-test('the shape is of what decides validity, whatever order it is written in, and not of code', async (t) => {
+test('the shape depends on the rules of validity in any order, and not on code', async (t) => {
   const { shape } = declared({ schema: schema({ type: 'string', minLength: 1 }) }, 'a');
   t.equal(declared({ schema: schema({ minLength: 1, type: 'string' }) }, 'b').shape, shape);
   t.not(declared({ schema: schema({ type: 'string', minLength: 2 }) }, 'a').shape, shape);
@@ -30,7 +30,7 @@ test('the shape is of what decides validity, whatever order it is written in, an
   t.equal(
     declared({ indexes: [{ name: 'spec.serial', indexFunc: () => 'other' }] }, 'a').shape,
     made.shape,
-    'which one it is does not',
+    'another function has the same shape',
   );
   t.not(declared({ version: 'v2' }).shape, declared({ version: 'v1' }).shape);
 });
@@ -44,7 +44,7 @@ test("the code is the digest of the files, and where there are none that of the 
   t.notOk(isSameDeclaration(declared({}, 'a'), declared({}, 'b')));
 });
 
-test('of a unique index it says what its values hang on: the code only where a function makes them', async (t) => {
+test('the values of a unique index depend on code only if a function computes them', async (t) => {
   const keysOf = (index: Readonly<Record<string, unknown>>, code: string) =>
     declared({ indexes: [index] }, code).unique;
   t.match(keysOf(serial, 'a'), [{ index: 'spec.serial', keys: /^[0-9a-f]{32}$/u }]);

@@ -5,7 +5,7 @@ import { draftOf, metadataViolations, namesOf, token } from '../../src/resource/
 const pointers = (violations: readonly { readonly pointer: string }[]) =>
   violations.map(({ pointer }) => pointer).sort();
 
-test('a draft takes apart what people may say and what only the server says', async (t) => {
+test('a draft separates the members that clients may set from those of the server', async (t) => {
   const draft = draftOf({
     apiVersion: 'v1',
     kind: 'K',
@@ -87,7 +87,7 @@ test('missing, null and empty are all absent', async (t) => {
   );
 });
 
-test('members of a wrong kind are reported one by one, and count as absent', async (t) => {
+test('members of a wrong type are reported one by one, and treated as absent', async (t) => {
   const draft = draftOf({
     apiVersion: 1,
     kind: [],
@@ -126,7 +126,7 @@ test('members of a wrong kind are reported one by one, and count as absent', asy
   t.strictSame({ ...draft, violations: [] }, draftOf({}));
 });
 
-test('the names read alone are those of the draft', async (t) => {
+test('the names that are read separately equal those of the draft', async (t) => {
   for (const metadata of [
     undefined,
     null,
@@ -143,11 +143,11 @@ test('the names read alone are those of the draft', async (t) => {
   }
 });
 
-test('an object of no namespace may not name one', async (t) => {
+test('an object without namespaces may not name one', async (t) => {
   t.strictSame(pointers(draftOf({ metadata: { namespace: 'default' } }).violations), ['/metadata/namespace']);
 });
 
-test('one wrong entry spoils a map or a reference, and no other', async (t) => {
+test('one wrong entry invalidates its map or reference, and no other', async (t) => {
   const draft = draftOf({
     metadata: {
       labels: { a: 'x', 'b/c~d': null },
@@ -175,7 +175,7 @@ test('one wrong entry spoils a map or a reference, and no other', async (t) => {
   t.strictSame(draft.ownerReferences, [{ apiVersion: 'v', kind: 'k', name: 'n', uid: 'u' }]);
 });
 
-test('members of metadata nobody knows are listed, those within an owner too, and left out', async (t) => {
+test('unknown members of metadata and of owners are listed and left out', async (t) => {
   const draft = draftOf({
     metadata: {
       odd: 1,
@@ -194,17 +194,17 @@ test('members of metadata nobody knows are listed, those within an owner too, an
   t.strictSame(draft.violations, []);
 });
 
-test('a version is a whole number that a revision can be', async (t) => {
+test('a version is a whole number in the range of revisions', async (t) => {
   for (const version of [0, 1, Number.MAX_SAFE_INTEGER]) t.equal(draftOf({ metadata: { version } }).version, version);
   for (const version of [-1, 0.5, 2 ** 53, Number.NaN, Infinity, '0', true])
     t.strictSame(pointers(draftOf({ metadata: { version } }).violations), ['/metadata/version'], String(version));
 });
 
-test('top-level members that the engine would put first are refused', async (t) => {
+test('integer-like top-level members, which the engine would reorder, are refused', async (t) => {
   t.strictSame(pointers(draftOf({ 0: 1, 17: 1, '01': 1, '1.5': 1, '-1': 1, a: 1 }).violations), ['/0', '/17']);
 });
 
-test('a plugin may keep reserved labels it finds, as they are', async (t) => {
+test('a plugin may keep existing reserved labels unchanged', async (t) => {
   const rules = { origin: 'plugin' as const, domain: 'svc.run', storedLabels: { team: 'red', 'svc.run/x': '1' } };
   t.strictSame(metadataViolations(draftOf({ metadata: { labels: { team: 'red', 'svc.run/x': '1' } } }), rules), []);
   t.strictSame(

@@ -66,7 +66,7 @@ test('every type has the default indexes first', (t) => {
   t.end();
 });
 
-test('a malformed declaration is answered with all that is wrong', (t) => {
+test('a malformed declaration is refused with all violations', (t) => {
   t.same(problems('x'), ['indexes: must be an array, is a string']);
   t.same(problems([null, [], { name: 5 }, { name: 'a b' }]).length, 4);
   t.same(
@@ -98,7 +98,7 @@ test('without a function the value is at the path', (t) => {
   t.end();
 });
 
-test('values are converted to what the index compares', (t) => {
+test('values are converted to the type that the index compares', (t) => {
   const took = (type: IndexValueType, value: unknown): unknown => keysOf({ name: 'spec.v', type }, { v: value })[0];
   t.equal(took('string', 5), '5');
   t.equal(took('string', true), 'true');
@@ -124,7 +124,7 @@ test('values are converted to what the index compares', (t) => {
   t.end();
 });
 
-test('what cannot be indexed is an error that names index and reason', (t) => {
+test('a value that cannot be indexed is an error that names index and reason', (t) => {
   const by = (indexFunc: () => unknown, multi = false): string => reasonOf({ name: 'v', multi, indexFunc });
   t.match(
     by(() => Number.NaN),
@@ -189,7 +189,7 @@ test('what cannot be indexed is an error that names index and reason', (t) => {
   t.end();
 });
 
-test('a promise is refused, and its rejection goes nowhere', async (t) => {
+test('a promise is refused, and its rejection is ignored', async (t) => {
   t.match(reasonOf({ name: 'v', indexFunc: async () => Promise.reject(new Error('late')) }), 'cannot index a promise');
   await new Promise((resolve) => {
     setImmediate(resolve);
@@ -251,7 +251,7 @@ test('string keys compare as code points do and lead back to the text', (t) => {
   t.end();
 });
 
-test('a timestamp is RFC 3339 and a day that exists', (t) => {
+test('a timestamp has the form of RFC 3339 and an existing day', (t) => {
   t.equal(timestampMs('2024-02-29T23:59:59z'), Date.UTC(2024, 1, 29, 23, 59, 59));
   t.equal(timestampMs('2024-01-01T00:00:00.123456Z'), Date.UTC(2024, 0, 1) + 123);
   t.equal(timestampMs('0001-01-01T00:00:00Z'), -62_135_596_800_000);
@@ -313,7 +313,7 @@ test('the fingerprint changes with every option and with the source of a functio
   t.equal(
     print({ name: 'a', type: 'string', order: 'ASC', unique: false, multi: false }),
     print({ name: 'a' }),
-    'a default said is a default',
+    'an explicit default equals an omitted one',
   );
   t.end();
 });
@@ -377,7 +377,7 @@ test('an index function cannot change the stored object', (t) => {
   t.end();
 });
 
-test('what no index function looks at is not frozen', (t) => {
+test('members that no index function reads are not frozen', (t) => {
   const stored = object({ tags: [] });
   entryOf(defined([{ name: 'spec.size', type: 'number' }]), stored);
   t.notOk(Object.isFrozen(stored));

@@ -78,7 +78,7 @@ function told(method: string, target: string, asks: 'watch' | 'no watch' = 'no w
   }
 }
 
-t.test('a method and a path are one verb and one resource, one plain path, or malformed', async (t) => {
+t.test('a method and a path mean one verb and one resource, a non-resource path, or are malformed', async (t) => {
   for (const [method, target, expected] of table) t.equal(told(method, target), expected, `${method} ${target}`);
 });
 
@@ -91,7 +91,7 @@ t.test('a watch is a GET of a collection or an item, and of nothing else', async
   t.equal(told('GET', '/healthz', 'watch'), 'get /healthz');
 });
 
-t.test('however a path is spelled, it means the resource of its decoded segments', async (t) => {
+t.test('every spelling of a path means the resource of its decoded segments', async (t) => {
   const segment = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
     .filter((text) => !/[/\\\0]/u.test(text) && text !== '.' && text !== '..');
@@ -125,7 +125,7 @@ t.test('however a path is spelled, it means the resource of its decoded segments
   t.pass();
 });
 
-t.test('no target makes it throw, and no segment holds a slash', async (t) => {
+t.test('no target throws, and no segment contains a slash', async (t) => {
   fc.assert(
     fc.property(
       fc.constantFrom('GET', 'POST', 'OPTIONS'),
@@ -173,7 +173,7 @@ t.test('a list or watch selected by one field selector on the name is recognized
   t.equal(selected('GET', `${widgets}/b?fieldSelector=metadata.name=a`), undefined, 'a path has its own name');
 });
 
-t.test('a request that no path was sent for is what its path would have been', async (t) => {
+t.test('a request without a path equals the request of its path', async (t) => {
   for (const [verb, target] of [
     ['list', '/apis/g.example/v1/things'],
     ['get', '/api/v1alpha1/users/jane'],
@@ -208,7 +208,7 @@ t.test('a review of a path outside of resources gets the decision of the request
   t.match(nonResourceRequest('constructor', '/'), { verb: 'constructor', method: 'constructor', path: '/' });
 });
 
-t.test('a subresource of no object in particular stands under "-"', async (t) => {
+t.test('a subresource without an object is under "-"', async (t) => {
   const request = resourceRequest('create', {
     group: 'a.example',
     version: 'v1',
@@ -219,7 +219,7 @@ t.test('a subresource of no object in particular stands under "-"', async (t) =>
   t.equal(request.name, undefined);
 });
 
-t.test('a verb and a path are the request they would be, of a resource or not', async (t) => {
+t.test('a verb and a path mean the request that they would make, of a resource or not', async (t) => {
   for (const [verb, method, target] of [
     ['get', 'GET', '/apis/g.example/v1/things'],
     ['get', 'GET', '/apis/g.example/v1/things/a'],

@@ -108,7 +108,7 @@ t.test("a valid object has no violations, with the platform's members and withou
   t.same(widget.violations({ apiVersion: 'a/v1', kind: 'W', metadata: { name: 'x' }, spec: { title: 'x' } }), []);
 });
 
-t.test('an inherited member is not a present one', async (t) => {
+t.test('an inherited member does not count as present', async (t) => {
   t.match(compiled(spec({ type: 'object', required: ['toString'] })).violations({ spec: {} }), [
     { pointer: '/spec/toString' },
   ]);
@@ -120,7 +120,7 @@ t.test('violations are bounded, and an object with very many values answers its 
   t.equal(violations({ spec: Array.from({ length: 20_000 }, () => 1) }).length, 1);
 });
 
-t.test('judging neither changes nor completes an object', async (t) => {
+t.test('validation neither changes nor completes an object', async (t) => {
   const { violations, prune } = compiled(
     spec({
       type: 'object',
@@ -160,7 +160,7 @@ t.test(
   },
 );
 
-t.test('prune does not guess which branch of a choice was meant', async (t) => {
+t.test('prune does not guess the intended branch of a choice', async (t) => {
   const branch = (name: string): object => ({
     type: 'object',
     additionalProperties: false,

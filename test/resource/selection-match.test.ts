@@ -25,7 +25,7 @@ test('a label requirement matches or not; a negative one also matches without th
   t.end();
 });
 
-test('a multi-valued index meets a positive condition with any value, a negative one with none', (t) => {
+test('a multi-valued index matches a positive condition with any value, a negative one with none', (t) => {
   t.ok(selects({ index: 3, operator: 'in', keys: ['q'] }));
   t.notOk(selects({ index: 3, operator: 'notIn', keys: ['q', 'z'] }));
   t.ok(selects({ index: 3, operator: 'notIn', keys: ['z'] }));

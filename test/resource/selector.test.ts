@@ -17,7 +17,7 @@ const fields = (...texts: readonly string[]): readonly FieldRequirement[] | stri
   return parsed.ok ? parsed.requirements : parsed.problem;
 };
 
-test('each operator is read as decision 4.2 says, with or without spaces', (t) => {
+test('each operator is parsed as in decision 4.2, with or without spaces', (t) => {
   for (const text of ['k=v', 'k==v', ' k = v ', 'k in (v)', 'k=(v)', 'k\tin(v)', 'k=( v )', 'k==(v)'])
     t.same(labels(text), [{ key: 'k', operator: 'in', values: ['v'] }], text);
   for (const text of ['k!=v', 'k != v', 'k notin (v)', 'k!=(v)'])
@@ -57,7 +57,7 @@ test('empty values are values', (t) => {
   t.end();
 });
 
-test('what a value may not hold plainly is escaped', (t) => {
+test('characters that a value may not contain literally are escaped', (t) => {
   t.same(fields('k=a\\,b\\=c\\\\d\\(e\\)'), [{ field: 'k', operator: 'in', values: ['a,b=c\\d(e)'] }]);
   t.same(labels('k=\\ a\\ ,l'), [
     { key: 'k', operator: 'in', values: [' a '] },
@@ -66,12 +66,12 @@ test('what a value may not hold plainly is escaped', (t) => {
   t.same(
     fields('k=a < b! ^ c>'),
     [{ field: 'k', operator: 'in', values: ['a < b! ^ c>'] }],
-    'the rest stands for itself',
+    'other characters are literal',
   );
   t.end();
 });
 
-test('anything else is refused, and the place is shown', (t) => {
+test('other texts are refused with the place of the error', (t) => {
   const refused: readonly (readonly [string, number])[] = [
     ['a=b=c', 3],
     ['a=b)', 3],
@@ -108,7 +108,7 @@ test('anything else is refused, and the place is shown', (t) => {
   t.end();
 });
 
-test('a label value an object may hold can be asked for', (t) => {
+test('every valid label value can be selected', (t) => {
   const value = fc.string({ unit: 'grapheme', maxLength: 60 }).filter((text) => !/[\p{Cc}\u2028\u2029]/u.test(text));
   fc.assert(
     fc.property(value, (text) => {
@@ -183,7 +183,7 @@ test('any text is parsed as a selector or refused, and a parsed one prints and p
   t.end();
 });
 
-test('any requirement is printed and read again alike', (t) => {
+test('any requirement prints and parses to itself', (t) => {
   const text = fc.string({
     unit: fc.constantFrom('a', ' ', '=', ',', '(', ')', '\\', '!', '<', '^', '\u{1f600}', '\t'),
     maxLength: 8,
@@ -279,7 +279,7 @@ test('a field requirement is bound to its index, operands as keys', (t) => {
   t.end();
 });
 
-test('an operand that is no value of the index matches nothing', (t) => {
+test('an operand that is not a valid value of the index matches nothing', (t) => {
   t.same(bound('spec.size=abc'), [{ index: 4, operator: 'in', keys: [] }]);
   t.same(bound('spec.size!=abc'), [{ index: 4, operator: 'notIn', keys: [] }]);
   t.same(bound('spec.size<abc'), [{ index: 4, operator: 'in', keys: [] }]);
@@ -331,7 +331,7 @@ test('a sort names an indexed field and a direction, or takes the direction of t
       { index: 3, direction: 'asc' },
       { index: 3, direction: 'asc' },
     ],
-    'where they stand as usual nothing is said',
+    'a nulls option equal to the default is left out',
   );
   const odds = [
     'nulls',

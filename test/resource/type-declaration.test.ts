@@ -7,7 +7,7 @@ import { compileType, typeKeyOf, type Declarer } from '../../src/resource/type/t
 const author: Declarer = { plugin: 'example', bundled: false, domain: 'svc.run' };
 const platform: Declarer = { ...author, plugin: 'platform', bundled: true };
 
-t.test('a good declaration becomes a type', async (t) => {
+t.test('a valid declaration becomes a type', async (t) => {
   const compiled = compileType(widget, author);
   t.match(compiled, {
     ok: true,
@@ -94,7 +94,7 @@ t.test('each broken rule is refused and names the member', async (t) => {
     t.match(compileType(rubbish, author), { ok: false, problems: [/must be an object/] });
 });
 
-t.test('bounds hold to the last allowed value, and look-alike groups are free', async (t) => {
+t.test('limits allow their last value, and similar groups are free', async (t) => {
   const column = { name: 'Size', type: 'integer', pointer: '/spec/size' };
   for (const change of [
     { group: 'notsvc.run' },

@@ -14,7 +14,7 @@ import { altered } from '../support/writing.ts';
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
 
-test('a node that catches up says how far it is, and serves nothing before it is there', async (t) => {
+test('a node that catches up reports its progress, and serves nothing before the end', async (t) => {
   const log = new MemoryLog();
   const clock = new FakeClock();
   await new FoundedLog(log).found({ domain: 'svc.run', now: clock.now(), uuid: () => randomUUID() });

@@ -2,7 +2,7 @@ import { test } from 'tap';
 
 import { startTestServer } from '../support/server/start-server.ts';
 
-test('a first start with a common ADMIN_PASSWORD ends with 2, and a later one goes on', async (t) => {
+test('a first start with a common ADMIN_PASSWORD ends with 2, and a later start continues', async (t) => {
   const dataDir = t.testdir();
   for (const common of ['Password1', 'ADMIN']) {
     await t.rejects(startTestServer({ dataDir, environment: { ADMIN_PASSWORD: common } }), {

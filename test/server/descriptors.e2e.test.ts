@@ -9,7 +9,7 @@ t.setTimeout(120_000);
 
 const env = { PORT: '0', DATA_DIR: 'data', ADMIN_PASSWORD: 'a password of the test', LOG_LEVEL: 'warn' };
 
-t.test('too few file descriptors are a sentence that says what to raise, whatever the limit is', async (t) => {
+t.test('too few file descriptors end the start with an error that names the limit to raise', async (t) => {
   const cwd = t.testdir();
   for (const openFilesMax of [24, 32, 40, 100]) {
     for (const args of openFilesMax === 32 ? [['log', 'info']] : [['serve']]) {

@@ -85,7 +85,7 @@ async function gone(server: TestServer, name: string): Promise<boolean> {
 const options = noSmallDisk === undefined ? {} : { skip: noSmallDisk };
 
 t.test(
-  "below the reserve clients' writes are refused, super administrators' too, until there is room",
+  'below the reserve writes of clients and super administrators are refused until space is freed',
   options,
   async (t) => {
     const stage = await given(t);
@@ -124,7 +124,7 @@ t.test(
   },
 );
 
-t.test('below the reserve reads, deletions and log-ins go on, and the node stays ready', options, async (t) => {
+t.test('below the reserve reads, deletions and log-ins continue, and the node stays ready', options, async (t) => {
   const stage = await given(t);
   const { server } = stage;
   for (const name of ['plain', 'one', 'two']) t.equal((await create(server, name)).status, 201);
@@ -196,7 +196,7 @@ t.test('a first start below the reserve loads the bundled plugins', options, asy
   await refused(t, create(server, 'new'), 'clients are refused all the same');
 });
 
-t.test('a burst between two looks does not eat the reserve', options, async (t) => {
+t.test('a burst between two measurements does not use up the reserve', options, async (t) => {
   const { disk, server } = await given(t);
   disk.fill(20 * mebibyte);
   // What another program takes is noticed by the next look, not before.
@@ -213,7 +213,7 @@ t.test('a burst between two looks does not eat the reserve', options, async (t) 
   t.ok(disk.freeBytes() > 15 * mebibyte, String(disk.freeBytes()));
 });
 
-t.test('with a reserve of 0 writes are taken as long as there is room', options, async (t) => {
+t.test('with a reserve of 0 writes are accepted as long as there is space', options, async (t) => {
   const { disk, server } = await given(t, { DISK_RESERVE: '0' });
   disk.fill(4 * mebibyte);
   t.equal((await create(server, 'new')).status, 201);

@@ -109,7 +109,7 @@ async function running(t: Test, env: Readonly<Record<string, string>> = {}): Pro
 const holdsIt = /^a plugin blocks the event loop/u;
 const heldIt = /^a plugin blocked the event loop/u;
 
-t.test('code that blocks the event loop is named during the block and afterwards, for any caller', async (t) => {
+t.test('code that blocks the event loop is logged during the block and afterwards, for any caller', async (t) => {
   const server = await running(t);
   let count = 0;
   for (const name of Object.keys(holds)) {
@@ -138,7 +138,7 @@ t.test('code that blocks the event loop is named during the block and afterwards
   t.same(
     platform.filter(({ at = '' }) => at.includes('main.mjs')),
     [],
-    'nothing of the plugin is blamed on the platform',
+    'no block by the plugin is attributed to the platform',
   );
   const metrics = await (
     await fetch(`${server.url}/metrics`, { headers: { authorization: adminAuthorization } })
@@ -164,7 +164,7 @@ t.test('an endless loop is reported at once, and again', async (t) => {
   );
 });
 
-t.test('a plugin with an endless module is named before anything else exists', async (t) => {
+t.test('a plugin with an endless module is logged before the server listens', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     hangs: { 'plugin.yaml': manifestYaml('hangs', { main: 'lib/main.mjs' }), 'lib/main.mjs': 'for (;;);' },
@@ -177,7 +177,7 @@ t.test('a plugin with an endless module is named before anything else exists', a
   while (!/"plugin":"hangs".*"at":"lib\/main\.mjs:1:/u.test(run.stderr())) await passes(5);
 });
 
-t.test("a process that was stopped is nobody's doing", async (t) => {
+t.test('a pause of the process by a signal is attributed to no plugin', async (t) => {
   const server = await running(t);
   for (const stoppedMs of [700, 1_500]) {
     server.child.kill('SIGSTOP');

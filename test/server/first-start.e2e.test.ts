@@ -46,7 +46,7 @@ const shown = [
   { what: 'events', asked: { headers: { authorization: adminAuthorization, accept: 'text/event-stream' } } },
 ] as const;
 
-t.test('no credential is judged before the first administrator exists, and probes are answered', async (t) => {
+t.test('no credential is verified before the first administrator exists, and probes are answered', async (t) => {
   const passwords = new HeldPasswords();
   let url = '';
   const starting = startTestServer({

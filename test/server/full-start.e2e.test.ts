@@ -38,7 +38,7 @@ async function says(
   t.notMatch(run.stderr(), /^ {4}at /mu);
 }
 
-t.test('a start on a full disk says how much is free, how much is needed and what to do', options, async (t) => {
+t.test('a start on a full disk reports the free space, the required space and the remedy', options, async (t) => {
   const disk = await given(t);
   for (const without of ['nothing', 'read-models']) {
     rmSync(join(disk.dir, 'data', without), { recursive: true, force: true });
@@ -49,7 +49,7 @@ t.test('a start on a full disk says how much is free, how much is needed and wha
   }
 });
 
-t.test('commands that write a log say the same, and log info reads', options, async (t) => {
+t.test('commands that write a log report the same, and log info reads', options, async (t) => {
   const disk = await given(t);
   disk.fill(0);
   await says(t, ['log', 'new-epoch'], disk, { words: /4\.0 MiB are needed/u });
@@ -61,20 +61,16 @@ t.test('commands that write a log say the same, and log info reads', options, as
   t.match(info.stdout(), /^events +\d+$/mu);
 });
 
-t.test(
-  'space that runs out between the check and the open ends in a sentence, however few pages are left',
-  options,
-  async (t) => {
-    const disk = await given(t);
-    for (const pages of [0, 19]) {
-      for (const gone of [['read-models'], ['read-models', 'log']]) {
-        disk.clear();
-        for (const folder of gone) rmSync(join(disk.dir, 'data', folder), { recursive: true, force: true });
-        await says(t, ['serve'], disk, { nodeArgs: fillsAfterCheck(disk, pages * 4_096) });
-      }
+t.test('space that runs out between the check and the open ends the start with a clear error', options, async (t) => {
+  const disk = await given(t);
+  for (const pages of [0, 19]) {
+    for (const gone of [['read-models'], ['read-models', 'log']]) {
+      disk.clear();
+      for (const folder of gone) rmSync(join(disk.dir, 'data', folder), { recursive: true, force: true });
+      await says(t, ['serve'], disk, { nodeArgs: fillsAfterCheck(disk, pages * 4_096) });
     }
-  },
-);
+  }
+});
 
 /** The process itself fills the disk once it has looked how much is free. */
 function fillsAfterCheck({ dir }: SmallDisk, leftBytes: number): readonly string[] {
@@ -96,7 +92,7 @@ function fillsAfterCheck({ dir }: SmallDisk, leftBytes: number): readonly string
   return ['--import', `data:text/javascript,${encodeURIComponent(script)}`];
 }
 
-t.test('the files of a new store are those that LMDB itself makes', async (t) => {
+t.test('the files of a new store equal those that LMDB creates', async (t) => {
   const dir = t.testdir({ own: {}, ours: {} });
   const made = open({
     path: join(dir, 'own', 'tables.mdb'),

@@ -175,7 +175,7 @@ test('while the log is unavailable reads, watches and log-ins continue, and writ
   t.match(await (await server.call('/metrics')).text(), /^ledgerplane_log_reachable 1$/mu);
 });
 
-test('a server waits for a log that is away when it starts, says so, and serves nothing before', async (t) => {
+test('a starting server waits for an unavailable log, reports it, and serves nothing before', async (t) => {
   const store = await storeFor(t);
   await store.kill();
   let url = '';
@@ -198,7 +198,7 @@ test('a server waits for a log that is away when it starts, says so, and serves 
   t.equal(server.ready.log, 'EventStoreDB');
 });
 
-test('a start that waits for its log can be given up', async (t) => {
+test('a start that waits for its log can be aborted', async (t) => {
   const store = await storeFor(t);
   await store.kill();
   const stop = new AbortController();
@@ -245,7 +245,7 @@ async function append(
 const started = { type: 'EpochStarted', logId: 'the log', domain: 'svc.run', epoch: 0, reason: 'founded' } as const;
 const secret = { type: 'TokenIssued', digest: 'x' } as const;
 
-test('a log that cannot be served from is a clear mistake at the start, and nothing is written to it', async (t) => {
+test('a log that cannot be served fails the start with a clear error, and nothing is written to it', async (t) => {
   const stories: Readonly<Record<string, readonly [write: (log: EventLog) => Promise<void>, message: RegExp]>> = {
     'another domain': [
       async (log) => append(log, platformStream, { ...started, domain: 'other.org' }),
@@ -276,7 +276,7 @@ test('a log that cannot be served from is a clear mistake at the start, and noth
   }
 });
 
-test('a log that lets nobody in is a clear mistake at the start, and its address is not repeated', async (t) => {
+test('a log that refuses its credentials fails the start with a clear error without its address', async (t) => {
   const tls = selfSignedCertificate();
   const store = await startEventStore({ tls, credentials: 'admin:right' });
   t.teardown(async () => store.stop());
@@ -309,7 +309,7 @@ test('a log that lets nobody in is a clear mistake at the start, and its address
   }
 });
 
-test('what a later version writes while this one runs stops it with a clear message', async (t) => {
+test('an event of a later version stops the server with a clear message', async (t) => {
   const store = await storeFor(t);
   const fatal: Error[] = [];
   const server = await serverOn(t, store, {
@@ -323,7 +323,7 @@ test('what a later version writes while this one runs stops it with a clear mess
   t.match(fatal, [{ name: 'StartError', exitCode: 2, message: /later version/u }]);
 });
 
-test('a log that began anew is followed no further, here or at the next start', async (t) => {
+test('a recreated log is followed no further, now or at the next start', async (t) => {
   const store = await storeFor(t);
   const fatal: Error[] = [];
   const server = await serverOn(t, store, {
@@ -390,7 +390,7 @@ test('in a new epoch old positions are expired, and the read models are rebuilt'
   t.equal((await again.call(widgets, { method: 'POST', body: widget('y') })).status, 201);
 });
 
-test('a position that the log never gave is expired', async (t) => {
+test('a position that the log never assigned is expired', async (t) => {
   const store = await storeFor(t);
   const server = await serverOn(t, store);
   const made = (await (await server.call(widgets, { method: 'POST', body: widget('w') })).json()) as {
@@ -415,7 +415,7 @@ test('a position that the log never gave is expired', async (t) => {
     });
 });
 
-test('an event from a clock far ahead is reported, and later ones do not follow it', async (t) => {
+test('an event from a clock far ahead is reported, and later events do not adopt its time', async (t) => {
   const store = await storeFor(t);
   const lines: string[] = [];
   const server = await serverOn(t, store, {

@@ -24,7 +24,7 @@ async function install(server: TestServer): Promise<number> {
   return (await fetch(`${server.url}/apis/api.console.svc.run/v1alpha1/plugins/install`, upload)).status;
 }
 
-t.test('nothing in DATA_DIR is for others, after a busy life, a restart and whatever was there before', async (t) => {
+t.test('DATA_DIR is private after writes and a restart, also with earlier files of any mode', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'ledgerplane-private-'));
   const first = await startTestServer({ dataDir, environment: { ADMIN_PASSWORD: '' } });
   t.same(wider(dataDir), [], 'while it runs at first');
@@ -47,7 +47,7 @@ t.test('packages are private as well', async (t) => {
   t.same(wider(server.dataDir), []);
 });
 
-t.test('what the server did not make is left alone', (t) => {
+t.test('files that the server did not create are left unchanged', (t) => {
   const dir = t.testdir({ log: {}, notes: { 'mine.txt': 'x' } });
   chmodSync(join(dir, 'notes', 'mine.txt'), 0o644);
   chmodSync(join(dir, 'log'), 0o755);

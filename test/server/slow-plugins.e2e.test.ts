@@ -196,7 +196,7 @@ async function begin(
   };
 }
 
-t.test('a plugin that never settles delays itself and those that need it, and nobody else', async (t) => {
+t.test('a module that never settles delays its plugin and the dependents, and no other plugin', async (t) => {
   gate('slow');
   gate('slower');
   const server = await begin(t, {
@@ -238,7 +238,7 @@ t.test('a plugin that never settles delays itself and those that need it, and no
   t.match(await server.standing('slow'), /^failed StartTimeout/u, 'what comes later than that is not taken');
 });
 
-t.test('once a slow plugin is there its stored objects are served, and the start is over', async (t) => {
+t.test('once a slow plugin has started its stored objects are served, and the start ends', async (t) => {
   gate('slow');
   gates.get('slow')?.open();
   const dataDir = await mkdtemp(join(tmpdir(), 'ledgerplane-slow-'));
@@ -282,7 +282,7 @@ t.test('a plugin that fails later fails alone, and its dependents are notified',
   t.equal(await server.status('/apis/slow.example/v1/slow'), 404);
 });
 
-t.test('a plugin is switched off and on while it loads', async (t) => {
+t.test('a plugin is disabled and enabled while it loads', async (t) => {
   gate('slow');
   const server = await begin(t, { slow: slow('slow') });
   await server.shortly(async () => (await server.standing('slow')).startsWith('not-started Loading'));
@@ -302,7 +302,7 @@ t.test('a plugin is switched off and on while it loads', async (t) => {
   await server.until(async () => (await server.status('/apis/slow.example/v1/slow')) === 200);
 });
 
-t.test('a plugin is changed while it loads: the newer files are what starts', async (t) => {
+t.test('a plugin that changes while it loads starts with the newer files', async (t) => {
   gate('slow');
   const server = await begin(t, { slow: slow('slow') });
   await server.shortly(async () => (await server.standing('slow')).startsWith('not-started Loading'));
@@ -314,7 +314,7 @@ t.test('a plugin is changed while it loads: the newer files are what starts', as
   t.equal(await server.status('/apis/slow.example/v1/slow'), 200, 'the older ones end without it');
 });
 
-t.test('of two plugins with one type the one that is there has it, and the slow one once that is gone', async (t) => {
+t.test('of two plugins with one type the started one has it, and the slow one once the first is deleted', async (t) => {
   gate('a-slow');
   const server = await begin(t, { 'a-slow': slow('a-slow', {}, 'thing'), 'b-fast': quick('b-fast', {}, 'thing') });
   await server.shortly(async () => (await server.status('/apis/thing.example/v1/thing')) === 200);

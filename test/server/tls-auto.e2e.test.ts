@@ -17,7 +17,7 @@ const dayMs = 86_400_000;
 const textOf = (server: Pick<TestServer, 'dataDir'>, name: string): string =>
   readFileSync(join(server.dataDir, 'tls', name), 'utf8');
 
-t.test('an authority and a certificate are made at the first start, and kept', async (t) => {
+t.test('the first start creates an authority and a certificate, and later ones use them', async (t) => {
   const server = await startTestServer({ environment });
   t.match(server.url, /^https:\/\/127\.0\.0\.1:\d+$/u);
   const ca = textOf(server, 'ca.crt');
@@ -59,7 +59,7 @@ t.test('a session over TLS has a Secure cookie, and the metrics say when the cer
   t.equal(Number(expires) * 1_000, Date.parse(metrics.certificate.validTo));
 });
 
-t.test('the certificate is renewed after two thirds of its validity, and no connection is cut', async (t) => {
+t.test('the certificate is renewed after two thirds of its validity, and no connection ends', async (t) => {
   const clock = new FakeClock();
   const lines: string[] = [];
   let wake: () => void = () => undefined;
@@ -114,7 +114,7 @@ t.test('another HOST gets another certificate of the same authority', async (t) 
   t.ok(certificate.checkHost('localhost'));
 });
 
-t.test('an authority of no use is the operator’s to remove; a damaged certificate is made again', async (t) => {
+t.test('the operator must remove an unusable authority; a damaged certificate is issued again', async (t) => {
   const server = await startTestServer({ environment });
   const { dataDir } = server;
   const ca = textOf(server, 'ca.crt');

@@ -52,7 +52,7 @@ async function given(t: Test) {
   return { folder, first, clock, server, lines, logged };
 }
 
-t.test('new files are taken up within ten seconds, and cut no connection', async (t) => {
+t.test('new certificate files are loaded within ten seconds, and end no connection', async (t) => {
   const { folder, first, clock, server, lines, logged } = await given(t);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.teardown(() => {
@@ -70,7 +70,7 @@ t.test('new files are taken up within ten seconds, and cut no connection', async
   await t.rejects(askTls(`${server.url}/healthz`, { ca: first.certificate }), /self-signed|certificate/u);
 });
 
-t.test('an unfit pair is logged once, and the present one stays until a fit one comes', async (t) => {
+t.test('an invalid pair is logged once, and the present one is used until a valid one replaces it', async (t) => {
   const { folder, first, clock, server, lines, logged } = await given(t);
   const still = async (): Promise<number> => (await askTls(`${server.url}/healthz`, { ca: first.certificate })).status;
   const message = 'the new TLS files cannot be used; the present certificate stays';
@@ -98,7 +98,7 @@ t.test('an unfit pair is logged once, and the present one stays until a fit one 
   t.equal((await askTls(`${server.url}/healthz`, { ca: second.certificate })).status, 200);
 });
 
-t.test('SIGHUP takes the files up at once, and a plain request is told to use HTTPS', async (t) => {
+t.test('SIGHUP loads the files at once, and the answer to a plain request names HTTPS', async (t) => {
   const first = selfSigned();
   const folder = t.testdir();
   put(folder, first);
@@ -118,7 +118,7 @@ t.test('SIGHUP takes the files up at once, and a plain request is told to use HT
   t.equal(await run.exited(), 0);
 });
 
-t.test('files of no use end the start with exit code 2, beside all other mistakes', async (t) => {
+t.test('unusable files end the start with exit code 2, along with all other mistakes', async (t) => {
   const folder = t.testdir({ 'cert.pem': 'none' });
   const env = { PORT: 'x', TLS: 'files', TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' };
   const run = runCommandLine(['serve'], { cwd: folder, env });

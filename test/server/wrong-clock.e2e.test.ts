@@ -104,7 +104,7 @@ test('a node that starts with a wrong clock reports it, writes nothing, and is r
   t.equal((await create(server, 'right')).status, 201);
 });
 
-test('a node that does not lead learns that its clock is wrong before its first write', async (t) => {
+test('a node without the lease detects its wrong clock before its first write', async (t) => {
   const store = await startEventStore();
   t.teardown(async () => store.stop());
   const environment = { EVENT_LOG: store.url };

@@ -49,7 +49,7 @@ function given(allows: Allows) {
   return { clock, watch, guard: new WatchGuard({ hub, clock, allows }) };
 }
 
-t.test('a watch is judged as the request it would be now, by name where it can see one object only', async (t) => {
+t.test('a watch is reviewed as a new request for it, by name if it selects one object', async (t) => {
   const asked: string[] = [];
   const { guard, watch } = given((subject, { verb, path }) => {
     asked.push(`${subject.kind} ${verb} ${path}`);
@@ -63,7 +63,7 @@ t.test('a watch is judged as the request it would be now, by name where it can s
   guard.stop();
 });
 
-t.test('of watches that are alike the right is asked once in a look, and again in the next', async (t) => {
+t.test('equal watches are reviewed once in a pass, and again in the next', async (t) => {
   const asked: string[] = [];
   let isAllowed = true;
   const { guard, watch } = given((subject, { path }) => {
@@ -86,7 +86,7 @@ t.test('of watches that are alike the right is asked once in a look, and again i
   guard.stop();
 });
 
-t.test('of streams that are alike the right is asked once in a look, too', (t) => {
+t.test('equal streams are reviewed once in a pass, too', (t) => {
   const asked: string[] = [];
   const requests = ['/apis/a.example/v1/feed', '/apis/a.example/v1/other'].map((path) => {
     const info = requestInfo('GET', path, 'no watch');
@@ -114,7 +114,7 @@ t.test('of streams that are alike the right is asked once in a look, too', (t) =
   t.end();
 });
 
-t.test('a credential that has run out is found by time, again and again until the guard is stopped', async (t) => {
+t.test('expired credentials are found by a timer until the guard is stopped', async (t) => {
   let valid = true;
   const { guard, watch, clock } = given(() => valid);
   const sink = watch(ada);

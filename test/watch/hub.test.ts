@@ -115,7 +115,7 @@ void test('a live watcher gets a change in the turn it is published', async (t) 
   t.strictSame(sink.story, ['ADDED a@1']);
 });
 
-void test('while others watch, a watch from a recent position is live at once, without reading the log', async (t) => {
+void test('with other watchers, a watch from a recent position is live at once, without reading the log', async (t) => {
   let reads = 0;
   const node = new Node({
     log: (log) =>
@@ -176,7 +176,7 @@ void test('a watch on one name waits for it', async (t) => {
   t.strictSame(sink.story, ['ADDED b@2']);
 });
 
-void test('a position ahead of the log is waited for', async (t) => {
+void test('a watch waits for a position ahead of the log', async (t) => {
   const node = new Node();
   const { watcher, sink } = node.watch({ start: { kind: 'after', position: logPosition(2n) } });
   t.equal(watcher.state, 'catching-up');
@@ -197,7 +197,7 @@ void test('a position that stays ahead of the log is expired', async (t) => {
   t.match(sink.ending, { reason: 'expired', detail: /2 is ahead of the log, which ends at 1/u });
 });
 
-void test('a position that only the read models lack is waited for as long as it takes', async (t) => {
+void test('a watch waits without a limit for a position that only the read models lack', async (t) => {
   const node = new Node();
   await node.writer.write('a', { size: 1 });
   const { watcher, sink } = node.watch({ start: { kind: 'after', position: logPosition(1n) } });
@@ -211,7 +211,7 @@ void test('a position that only the read models lack is waited for as long as it
   t.strictSame(sink.story, ['ADDED b@2']);
 });
 
-void test('a state that is not yet as new as asked for is waited for', async (t) => {
+void test('a watch waits until the state is as new as requested', async (t) => {
   const node = new Node();
   await node.writer.write('a', { size: 1 });
   const { sink } = node.watch({ start: { kind: 'state', notBefore: logPosition(1n), marksEnd: false } });
@@ -222,7 +222,7 @@ void test('a state that is not yet as new as asked for is waited for', async (t)
   t.strictSame(sink.story, ['ADDED a@1']);
 });
 
-void test('a slow watcher is cut off past its bound while the others go on', async (t) => {
+void test('a slow watcher is disconnected past its limit while the others continue', async (t) => {
   const node = new Node({ bounds: { bytesMax: 100_000, accountBytesMax: 100_000, watcherBytesMax: 500 } });
   const slow = node.watch();
   const quick = node.watch();
@@ -236,7 +236,7 @@ void test('a slow watcher is cut off past its bound while the others go on', asy
   t.equal(node.hub.size, 1);
 });
 
-void test('catch-ups that are not read keep nobody from the log, and end', async (t) => {
+void test('catch-ups that are not read block no other reader of the log, and end', async (t) => {
   const node = new Node({ recentChanges: 0 });
   const text = 'x'.repeat(watchCatchUpUnreadBytesMax);
   for (const name of ['a', 'b']) await node.write(name, { text });
@@ -283,7 +283,7 @@ void test('one timer serves keep-alives, bookmarks and timed ends, and none is l
   t.equal(node.clock.timers, 0);
 });
 
-void test('watchers past the bound are refused', async (t) => {
+void test('watchers past the limit are refused', async (t) => {
   const node = new Node();
   for (let count = 0; count < watchersMax - 1; count += 1) node.watch();
   t.equal(node.hub.refusal(), undefined);
@@ -293,7 +293,7 @@ void test('watchers past the bound are refused', async (t) => {
   t.equal(node.hub.refusal(), undefined);
 });
 
-void test('shutting down ends every watch and lets nobody in', async (t) => {
+void test('shutting down ends every watch and refuses new ones', async (t) => {
   const node = new Node({ recentChanges: 0 });
   await node.write('a');
   const live = node.watch();
@@ -310,7 +310,7 @@ void test('shutting down ends every watch and lets nobody in', async (t) => {
   t.strictSame(node.faults, []);
 });
 
-void test('a type that is not served any more loses its watchers, and no other does', async (t) => {
+void test('a type that is no longer served loses its watchers, and no other type does', async (t) => {
   const node = new Node();
   const gadgets = node.watch({ type: widgetType('gadgets') });
   const widgets = node.watch();
@@ -319,7 +319,7 @@ void test('a type that is not served any more loses its watchers, and no other d
   t.equal(gadgets.watcher.state, 'live');
 });
 
-void test('rights are asked again for what each watch can see', async (t) => {
+void test('a review checks the rights for the objects that each watch can see', async (t) => {
   const node = new Node();
   const ada: Subject = { kind: 'user', name: 'ada', credential: { kind: 'password', uid: 'u' } };
   const all = node.watch({ subject: ada });
@@ -337,7 +337,7 @@ void test('rights are asked again for what each watch can see', async (t) => {
   );
 });
 
-void test('a fault while reading the past ends that watch and is reported', async (t) => {
+void test('a fault while a watch catches up ends that watch and is reported', async (t) => {
   const broken = new Error('disk');
   const node = new Node({
     recentChanges: 0,
@@ -377,7 +377,7 @@ void test('events of other categories move no watcher and stop none', async (t) 
   t.strictSame(sink.story, ['ADDED b@3']);
 });
 
-void test('no audience is left when its last watcher has gone', async (t) => {
+void test('an audience ends with its last watcher', async (t) => {
   const audiences = new Audiences();
   const plans: Partial<WatchPlan>[] = [
     {},
@@ -413,7 +413,7 @@ void test('no audience is left when its last watcher has gone', async (t) => {
   t.equal(audiences.size, 0);
 });
 
-void test('watches that pass their byte bound at once get nothing more in that turn, and leave in many', async (t) => {
+void test('watches that pass their byte limit together receive nothing more, and end in several turns', async (t) => {
   const clock = new ToilingClock();
   const count = 500;
   const bounds = { bytesMax: 1_000_000_000, accountBytesMax: 1_000_000_000, watcherBytesMax: 2_000 };
@@ -447,7 +447,7 @@ void test('watches that pass their byte bound at once get nothing more in that t
   t.equal(reading.watcher.state, 'live');
 });
 
-void test('watches that are opened in one turn join in several, and miss nothing', async (t) => {
+void test('watches that are opened in one turn join in several turns, without a gap', async (t) => {
   const clock = new ToilingClock();
   const node = new Node({ clock });
   node.watch();

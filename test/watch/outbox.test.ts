@@ -96,7 +96,7 @@ void test('queued bytes count once in sum and once for each account, and are rel
   );
 });
 
-void test('past a bound the queue that is furthest behind is cut off, at the bound none', async (t) => {
+void test('past a limit the queue that is furthest behind is disconnected, at the limit none', async (t) => {
   const outboxes = new Outboxes(new FakeClock(), bounds);
   const far = opened(outboxes);
   const near = opened(outboxes);
@@ -166,7 +166,7 @@ void test('ten thousand queues that end at once take many turns, and each ends a
   t.ok(all.every(({ peer }) => peer.written.join('') === 'e'));
 });
 
-void test('a queue that ends and is not read is cut after its time; one that is read is not', async (t) => {
+void test('an ending queue that is not read is disconnected after its time; one that is read is not', async (t) => {
   const clock = new FakeClock();
   const outboxes = new Outboxes(clock);
   const [stuck, read] = [opened(outboxes), opened(outboxes)];

@@ -32,7 +32,7 @@ function given(count: number) {
   return { clock, reviews, items: Array.from({ length: count }, (_, place) => new Item(place)) };
 }
 
-t.test('a few are asked about in the turn of the change', (t) => {
+t.test('a few watches are reviewed in the turn of the change', (t) => {
   const { reviews, items } = given(3);
   reviews.begin(items, ({ name }) => name !== 1);
   t.strictSame(
@@ -43,7 +43,7 @@ t.test('a few are asked about in the turn of the change', (t) => {
   t.end();
 });
 
-t.test('many are all held in the turn of the change, and asked about in many turns', async (t) => {
+t.test('many watches are held in the turn of the change, and reviewed in many turns', async (t) => {
   const { clock, reviews, items } = given(100);
   clock.lookMs = 1;
   reviews.begin(items, () => true);
@@ -59,7 +59,7 @@ t.test('many are all held in the turn of the change, and asked about in many tur
   );
 });
 
-t.test('a change in between asks all again, by the newest rights and those first that still wait', async (t) => {
+t.test('a change during reviews restarts all with the newest rights, waiting ones first', async (t) => {
   const { clock, reviews, items } = given(20);
   clock.lookMs = 1;
   reviews.begin(items, () => true);
@@ -70,7 +70,7 @@ t.test('a change in between asks all again, by the newest rights and those first
   });
   t.ok(
     items.every(({ isHeld }) => isHeld),
-    'those that had passed are held again',
+    'watches that had passed are held again',
   );
   while (items.some(({ isHeld }) => isHeld)) await nextTurn();
   t.strictSame(
@@ -80,7 +80,7 @@ t.test('a change in between asks all again, by the newest rights and those first
   t.ok(items.every(({ name, verdicts }) => verdicts.at(-1) === (name % 2 === 0)));
 });
 
-t.test('a change in every turn keeps nobody waiting for ever', async (t) => {
+t.test('changes in every turn do not delay a review without end', async (t) => {
   const { clock, reviews, items } = given(40);
   clock.lookMs = 1;
   let turns = 0;

@@ -409,7 +409,7 @@ const commands = [
   ),
 ];
 
-void test('every watcher sees exactly the suffix, as it looks to its selection', async (t) => {
+void test('every watcher sees exactly the later changes, filtered by its selection', async (t) => {
   const runs = Number(process.env['PBT_RUNS'] ?? 150);
   await fc.assert(
     fc.asyncProperty(

@@ -121,7 +121,7 @@ function staged(t: Test): { readonly servers: Servers; readonly log: EventLog } 
   return { servers, log };
 }
 
-void test('an append that stands is none that lost, whichever server is asked', async (t) => {
+void test('a stored append is never reported as a lost race, whichever server answers', async (t) => {
   for (const seen of [
     [1, 3],
     [0, 3],
@@ -149,7 +149,7 @@ void test('a position is behind the end of the log only after a server has repor
   t.equal(await log.readAt(logPosition(4n)), undefined);
 });
 
-void test('a read to a position that stands is not cut short where a server ends before it', async (t) => {
+void test('a read to a stored position does not end early at a server that is behind it', async (t) => {
   const { servers, log } = staged(t);
   await log.append(stream, batchOf('three', 3), 'absent');
   servers.seen = [1, 2];

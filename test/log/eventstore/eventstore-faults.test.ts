@@ -135,7 +135,7 @@ for (const fault of lostAnswers) {
   });
 }
 
-void test('an answer that comes late comes all the same, and its event may be seen before it', async (t) => {
+void test('a late reply is still delivered, and its event may be seen before it', async (t) => {
   const { store, log } = await staged(t);
   const subscription = deliver(log, { after: logStart });
   const first = subscription.next();
@@ -153,7 +153,7 @@ void test('an answer that comes late comes all the same, and its event may be se
   await subscription.end();
 });
 
-void test('an event that is written after its append was given up is settled by its ids', async (t) => {
+void test('an event that is written after its append was abandoned is found by its ids', async (t) => {
   const { store, log } = await staged(t);
   await insist(log, stream, [proposed('before')], 'absent');
   befall(store, { kind: 'late-write', ms: 1_300 });
@@ -205,7 +205,7 @@ void test('a too large event is refused before it is sent, and affects no other 
   );
 });
 
-void test('a conflict that is answered before the winner is durable is still one, or is asked again', async (t) => {
+void test('a conflict reported before the winner is durable remains a conflict, or is checked again', async (t) => {
   const { store, log } = await staged(t);
   store.faults.earlyConflicts = true;
   await insist(log, stream, [proposed('before')], 'absent');
@@ -216,7 +216,7 @@ void test('a conflict that is answered before the winner is durable is still one
   t.equal((await ids(log)).length, 2);
 });
 
-void test('another leader is turned to, and the append is settled', async (t) => {
+void test('a new leader receives the append, and its outcome is known', async (t) => {
   const { store, log } = await staged(t);
   await insist(log, stream, [proposed('before')], 'absent');
   befall(store, { kind: 'refuse', refusal: notLeader('127.0.0.1', store.port) });
@@ -251,7 +251,7 @@ void test('through a kill and each state of not being ready no event is lost, re
   await subscription.end();
 });
 
-void test('stopped, it answers nobody: appends are given up, and settled when it goes on', async (t) => {
+void test('while the server is stopped appends are abandoned; their outcome is known once it resumes', async (t) => {
   const { store, log } = await staged(t);
   await insist(log, stream, [proposed('before')], 'absent');
   const subscription = deliver(log, { after: logStart });
@@ -275,7 +275,7 @@ void test('stopped, it answers nobody: appends are given up, and settled when it
   await subscription.end();
 });
 
-void test('a consumer that was too slow goes on where it was', async (t) => {
+void test('a consumer that was too slow resumes at its position', async (t) => {
   const { store, log, resubscribed } = await staged(t);
   const subscription = deliver(log, { after: logStart });
   const first = subscription.next();
@@ -344,7 +344,7 @@ void test('an event that comes twice is delivered once', async (t) => {
   t.same(await ids(log), [...batch.map(({ id }) => id), idOf('b')]);
 });
 
-void test('events of others are passed over, in whatever number they come', async (t) => {
+void test("any number of other logs' events are skipped", async (t) => {
   const { store, log } = await staged(t);
   const foreign = async (count: number): Promise<void> => {
     for (let index = 0; index < count; index += 1)
@@ -373,7 +373,7 @@ void test('events of others are passed over, in whatever number they come', asyn
   await subscription.end();
 });
 
-void test('what somebody wrote into one of our streams stops every reader', async (t) => {
+void test("a foreign event in one of the log's streams stops every reader", async (t) => {
   const { store, log } = await staged(t);
   await insist(log, stream, [proposed('a')], 'absent');
   await store.foreignAppend({ stream: `ledgerplane-${stream}`, json: { not: 'ours' } });
@@ -382,7 +382,7 @@ void test('what somebody wrote into one of our streams stops every reader', asyn
   await t.rejects(log.readLast(stream), LogCorruptError);
 });
 
-void test('a position that the log never gave is answered as unknown', async (t) => {
+void test('a position that the log never assigned is unknown', async (t) => {
   const { log } = await staged(t);
   const { position } = appended(await insist(log, stream, [proposed('a')], 'absent'));
   await insist(log, stream, [proposed('b')], streamRevision(0));
@@ -394,7 +394,7 @@ void test('a position that the log never gave is answered as unknown', async (t)
   t.equal((await log.readAt(position))?.id, idOf('a'));
 });
 
-void test('a deleted stream is empty and goes on numbering, one that is gone for good stops its readers', async (t) => {
+void test('a deleted stream is empty and keeps its numbering, one with a tombstone stops its readers', async (t) => {
   const { store, log } = await staged(t);
   const { position } = appended(await insist(log, stream, batchOf('a', 2), 'absent'));
   await store.log().delete(`ledgerplane-${stream}`, 'any', false);
@@ -414,7 +414,7 @@ void test('a deleted stream is empty and goes on numbering, one that is gone for
   t.equal(log.state().reachable, true);
 });
 
-void test('of a lease only the last events count, and a reader may have been at one that is gone', async (t) => {
+void test('only the last events of a lease are kept, and a reader may have stopped at a removed one', async (t) => {
   const { store, log, resubscribed } = await staged(t);
   const lease = streamName('lease:reconcilers');
   const renew = async (index: number): Promise<void> => {
@@ -508,7 +508,7 @@ async function assertRefused(t: Test, url: string, reason: RegExp): Promise<void
   }
 }
 
-void test('over TLS and with the right password it is a log like any other', async (t) => {
+void test('over TLS and with the right password the log works as without', async (t) => {
   const tls = selfSignedCertificate();
   const store = await startEventStore({ tls, credentials: 'admin:secret' });
   const log = openEventStoreLog({
@@ -540,7 +540,7 @@ void test('a wrong password is refused', async (t) => {
   );
 });
 
-void test('no password at all is refused', async (t) => {
+void test('a missing password is refused', async (t) => {
   const tls = selfSignedCertificate();
   const store = await startEventStore({ tls, credentials: 'admin:secret' });
   t.teardown(() => store.stop());
@@ -571,13 +571,13 @@ void test('TLS against a server without it is refused', async (t) => {
   );
 });
 
-void test('no TLS against a server that wants it is refused', async (t) => {
+void test('a plain connection to a server that requires TLS is refused', async (t) => {
   const store = await startEventStore({ tls: selfSignedCertificate() });
   t.teardown(() => store.stop());
   await assertRefused(t, store.url.replace('tls=true', 'tls=false').replace('esdb://', 'esdb://admin:secret@'), /TLS/u);
 });
 
-void test('a server that is not there is asked again and again, and is no refusal', async (t) => {
+void test('an unavailable server is retried, and is no refusal', async (t) => {
   const { store, log } = await staged(t);
   await store.kill();
   await t.rejects(log.readLast(stream), { name: 'LogAwayError' });

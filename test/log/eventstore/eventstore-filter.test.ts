@@ -44,7 +44,7 @@ const add = async ({ log }: Given, category: string, count = 1): Promise<LogPosi
 const tally = (sent: readonly string[]) =>
   Object.fromEntries([...new Set(sent)].sort().map((one) => [one, sent.filter((other) => other === one).length]));
 
-test('a subscription of some categories is sent those and no others', async (t) => {
+test('a subscription of some categories receives events of those and of no others', async (t) => {
   const all = await given(t);
   const { store, log, sent } = all;
   await add(all, 'object', 3);
@@ -62,7 +62,7 @@ test('a subscription of some categories is sent those and no others', async (t) 
   });
 });
 
-test('a read of some categories ends, whatever the log ends with', async (t) => {
+test('a read of some categories ends, also if the log ends with events of others', async (t) => {
   const all = await given(t);
   const { log } = all;
   await add(all, 'object', 20);
@@ -80,7 +80,7 @@ test('a read of some categories ends, whatever the log ends with', async (t) => 
   }
 });
 
-test('a read of claims is sent no objects but the one that ends it', async (t) => {
+test('a read of claims receives no object events but the one that ends it', async (t) => {
   const all = await given(t);
   const { log, sent } = all;
   await add(all, 'object', 200);

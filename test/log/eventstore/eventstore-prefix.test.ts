@@ -68,7 +68,7 @@ test('each log holds its own events, and nothing else', async (t) => {
   t.strictSame(sent, [`a-${stream}`], 'the server sends nothing of the others');
 });
 
-test('each log is founded by itself', async (t) => {
+test('each log has its own founding', async (t) => {
   const { logs } = await given(t);
   const founded = await Promise.all(
     logs.map(async (log, index) =>
@@ -85,7 +85,7 @@ test('each log is founded by itself', async (t) => {
   );
 });
 
-test('a lease is cut in its own log only', async (t) => {
+test('a lease is truncated in its own log only', async (t) => {
   const {
     store,
     logs: [one, other],
@@ -106,7 +106,7 @@ test('a lease is cut in its own log only', async (t) => {
   t.equal((await other!.readLast(lease))?.revision, 19);
 });
 
-test("the end of a log is found behind any number of another's events, which are looked at once", async (t) => {
+test("the end of a log is found behind any number of another log's events, which are read once", async (t) => {
   const {
     store,
     logs: [one, other],

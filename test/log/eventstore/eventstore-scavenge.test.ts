@@ -57,7 +57,7 @@ async function taken({ next }: Delivery, count: number): Promise<string[]> {
   return streams;
 }
 
-test('a subscription and a read from a position that was scavenged lack nothing', async (t) => {
+test('a subscription and a read from a scavenged position have no gap', async (t) => {
   const { store, log, add, renew, renewAll } = await given(t);
   const first = await renew();
   await add('a');
@@ -91,7 +91,7 @@ test('a subscription and a read from a position that was scavenged lack nothing'
   }
 });
 
-test('a subscriber that was cut off while its last event was scavenged lacks nothing', async (t) => {
+test('a disconnected subscriber whose last event was scavenged has no gap', async (t) => {
   const { store, log, add, renew, renewAll } = await given(t);
   await add('before');
   await renew();
@@ -111,7 +111,7 @@ test('a subscriber that was cut off while its last event was scavenged lacks not
   await subscription.end();
 });
 
-test('a scavenge between the look for a start and the subscription takes nothing from the subscriber', async (t) => {
+test('a scavenge between the search for a start and the subscription causes no gap', async (t) => {
   const { store, log, add, renew, renewAll } = await given(t);
   const after = await renew();
   await add('a');
@@ -131,7 +131,7 @@ test('a scavenge between the look for a start and the subscription takes nothing
   await subscription.end();
 });
 
-test('that a start stands is believed only of the server that the subscription is with', async (t) => {
+test("only the subscription's own server can confirm that its start exists", async (t) => {
   const { store, log, add, renew, renewAll } = await given(t);
   await renewAll();
   const after = await renew();
@@ -153,7 +153,7 @@ test('that a start stands is believed only of the server that the subscription i
   await subscription.end();
 });
 
-test("a subscriber that begins at a lease's event goes on when that one is scavenged", async (t) => {
+test("a subscriber that begins at a lease's event continues after that event is scavenged", async (t) => {
   const { store, log, add, renew, renewAll } = await given(t);
   const after = await renew();
   const subscription = deliver(log, { after });

@@ -110,19 +110,12 @@ void test('appended events are read back, from a batch and from a single call', 
     [0n, 1n, 2n].map((revision) => ({ revision, type: 'Written', metadata: { actor: 'test' }, isJson: false })),
   );
   t.ok(events.every(({ position }) => position?.commit === position?.prepare));
-  t.equal(
-    events[1]?.position?.commit,
-    first.position?.commit,
-    'an append is answered with the place of its last event',
-  );
+  t.equal(events[1]?.position?.commit, first.position?.commit, 'an append returns the position of its last event');
   t.equal(events[2]?.position?.commit, second.position?.commit);
-  t.ok(
-    (events[2]?.position?.commit ?? 0n) - (events[1]?.position?.commit ?? 0n) > 50n,
-    'positions are places in bytes',
-  );
+  t.ok((events[2]?.position?.commit ?? 0n) - (events[1]?.position?.commit ?? 0n) > 50n, 'positions are byte offsets');
 });
 
-void test('the whole log is read forwards and backwards, with what others wrote', async (t) => {
+void test("the whole log is read forwards and backwards, with other writers' events", async (t) => {
   const { client, store } = await started(t);
   await append(client, 'a-1', 'one', NO_STREAM);
   await store.foreignAppend({ stream: 'other', json: { hello: 'there' } });
@@ -167,7 +160,7 @@ void test('a stream is read from a revision, up to a count, in both directions',
   t.match(await failure(read(client.readStream('none', { direction: FORWARDS }))), { type: 'stream-not-found' });
 });
 
-void test('a wrong expectation is answered with both revisions, and no message', async (t) => {
+void test('a wrong expected revision is answered with both revisions, and no message', async (t) => {
   const { client } = await started(t);
   await append(client, 'a-1', 'one', NO_STREAM);
   const wrong = await failure(append(client, 'a-1', 'two', 5n));
@@ -195,7 +188,7 @@ void test('equal ids are recognised at the same expected revision, and written a
   t.same(texts(await read(client.readStream('a-1'))), ['one', 'two', 'three', 'one', 'two']);
 });
 
-void test('an append of nothing succeeds at revision 0, and one that is too large does not', async (t) => {
+void test('an empty append succeeds at revision 0, and a too large one fails', async (t) => {
   const { client } = await started(t);
   t.equal((await client.appendToStream('a-1', [], { expectedRevision: NO_STREAM })).nextExpectedRevision, 0n);
   t.match(await failure(append(client, 'a-1', 'x'.repeat(1_048_577), NO_STREAM)), {
@@ -243,7 +236,7 @@ void test('a subscription sees each later event of its streams, across the seam 
   t.same(texts(await take(again, 3)), ['98', '99', 'live'], 'from is exclusive');
 });
 
-void test('a deleted stream is not found and goes on numbering, one with a tombstone is gone', async (t) => {
+void test('a deleted stream is not found and keeps its numbering, one with a tombstone stays deleted', async (t) => {
   const { client } = await started(t);
   await client.appendToStream('a-1', [event('one'), event('two')]);
   await client.deleteStream('a-1');
@@ -274,7 +267,7 @@ void test('retention hides from the stream at once and from the whole log when i
   t.equal(
     (await read(client.readAll({ fromPosition: gone?.position ?? START })))[0]?.streamId,
     'lease-1',
-    'a place that was scavenged is one to read from',
+    'a read can start at a scavenged position',
   );
   t.equal(await append(client, 'lease-1', '3', 2n), 3n);
 });
@@ -349,7 +342,7 @@ void test('a subscription from a scavenged position lacks the next event, and a 
   t.same(await next(second, 'backwards'), ['a-1']);
 });
 
-void test('JSON is parsed, metadata too', async (t) => {
+void test('JSON data and metadata are parsed', async (t) => {
   const { client } = await started(t);
   await client.appendToStream('a-1', [jsonEvent({ type: 'J', data: { a: 1 }, metadata: { b: 2 } })]);
   const [recorded] = await read(client.readStream('a-1'));

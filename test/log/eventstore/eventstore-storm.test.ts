@@ -26,7 +26,7 @@ async function outputOf(
   return { out, err, code };
 }
 
-void test("replies that find nobody and another client's failure end neither the process nor an append", async (t) => {
+void test("stray replies and another client's failure end neither the process nor an append", async (t) => {
   const { out, err, code } = await outputOf('eventstore-stray-child.js');
   t.equal(code, 0, err);
   const told = new Map(

@@ -44,7 +44,7 @@ test('an entry decodes to its input, after any other entry', (t) => {
   t.end();
 });
 
-test('a record that is cut off or goes on does not decode', (t) => {
+test('a truncated or extended record does not decode', (t) => {
   fc.assert(
     fc.property(entries, fc.nat(), (entry, at) => {
       const record = encodeEntry(entry, 'f');
@@ -59,7 +59,7 @@ test('a record that is cut off or goes on does not decode', (t) => {
   t.end();
 });
 
-test('rubbish decodes to something or throws EntryCorruptError, and nothing else', (t) => {
+test('random bytes decode or throw EntryCorruptError', (t) => {
   const decoder = new EntryDecoder();
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
@@ -74,7 +74,7 @@ test('rubbish decodes to something or throws EntryCorruptError, and nothing else
   t.end();
 });
 
-test('what repeats among entries is kept once', (t) => {
+test('repeated contents of entries are stored once', (t) => {
   const decoder = new EntryDecoder();
   const of = (name: string, title: string): IndexEntry =>
     decoder.decode(
@@ -89,7 +89,7 @@ test('what repeats among entries is kept once', (t) => {
   t.end();
 });
 
-test('a decoder goes on rightly past the number of contents it shares', (t) => {
+test('a decoder stays correct past the number of shared contents', (t) => {
   const decoder = new EntryDecoder();
   let wrong = 0;
   for (let number = 0; number < 20_000; number++) {
@@ -106,7 +106,7 @@ test('a decoder goes on rightly past the number of contents it shares', (t) => {
   t.end();
 });
 
-test('a name that is no name and keys of two types are refused', (t) => {
+test('an invalid name and keys of two types are refused', (t) => {
   t.throws(() => encodeEntry({ name: '\u{1f600}', created: 0, labels: {}, keys: [] }, 'f'), RangeError);
   t.throws(() => encodeEntry({ name: 'x'.repeat(256), created: 0, labels: {}, keys: [] }, 'f'), RangeError);
   t.throws(() => encodeEntry({ name: 'a', created: 0, labels: {}, keys: [['x', 1]] }, 'f'), TypeError);

@@ -52,7 +52,7 @@ function serialOf(object: ResourceObject): string {
   return String((object['spec'] as Readonly<Record<string, unknown>> | undefined)?.['serial']);
 }
 
-test('a build gives way by time, however few objects that is', async (t) => {
+test('a build yields by time, after however few objects', async (t) => {
   const { writing, slow } = await given(t);
   const { turns, longestMs } = await turnsOf(writing.clock, writing.declare(slow));
   t.ok(longestMs <= 2 * sliceMs, `${String(longestMs)} ms in one turn`);
@@ -86,7 +86,7 @@ test('writes during an index build are in the indexes afterwards', async (t) => 
   t.notOk(names.includes('w0001'));
 });
 
-test('a type that is stopped in the middle of a build is read no further', async (t) => {
+test('a build of a stopped type reads no further', async (t) => {
   const costly = await given(t);
   const { writing, slow } = costly;
   let calls = 0;
@@ -102,7 +102,7 @@ test('a type that is stopped in the middle of a build is read no further', async
   );
 });
 
-test('of two builds at once the later one counts, and the earlier one stops', async (t) => {
+test('of two concurrent builds the later one is used, and the earlier one stops', async (t) => {
   const costly = await given(t);
   const { writing, slow } = costly;
   let calls = 0;

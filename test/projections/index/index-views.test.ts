@@ -45,7 +45,7 @@ class Written {
 const namesOf = ({ names }: QueryResult): string => names.join();
 
 test(
-  'a query of several turns answers the state in which it began, whatever is written between them',
+  'a query of several turns answers the state in which it began, through any writes',
   { timeout: 240_000 },
   async (t) => {
     let steps = 0;
@@ -127,7 +127,7 @@ test('queries over many objects pause throughout, in any order', async (t) => {
   }
 });
 
-test('a retired row is free once all are closed that may read it', (t) => {
+test('a retired row is free once all its possible readers are closed', (t) => {
   const freed: number[] = [];
   const views = new IndexViews((ordinal) => {
     freed.push(ordinal);

@@ -120,7 +120,7 @@ test("a watch's initial state and the objects of a collection's deletion are tho
   t.strictSame([...(await names)].sort(), before.toReversed());
 });
 
-test('a list that is left, or given up, holds nothing', async (t) => {
+test('an abandoned list holds nothing', async (t) => {
   const writing = await given(t);
   const { models } = writing;
   for (let list = 0; list <= snapshotsMax; list += 1) {
@@ -156,7 +156,7 @@ test('an abandoned initial state or choice of names ends at its next turn and ho
   t.equal(length, objects);
 });
 
-test('the choice of a watch that has left ends at its next turn', async (t) => {
+test('the choice of a disconnected watch ends at its next turn', async (t) => {
   const writing = await given(t);
   const { models, log, clock } = writing;
   const hub = new WatchHub({

@@ -12,7 +12,7 @@ const everything = { selection: { labels: [], fields: [] }, sort: [] };
 
 const nameOf = (place: number): string => `r${String(place).padStart(5, '0')}`;
 
-test('pages of names hold each object that stays once, whatever is written between them', async (t) => {
+test('pages of names contain each remaining object once, through any writes', async (t) => {
   const stage = await PermissionStage.open(t);
   const names = Array.from({ length: count }, (_, place) => nameOf(place));
   await Promise.all(names.map(async (name) => stage.create('roles', name, {})));

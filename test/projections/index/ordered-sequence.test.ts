@@ -37,7 +37,7 @@ function contents(sequence: OrderedSequence, direction: 'forward' | 'backward' =
   return found;
 }
 
-test('after any insertions and removals the postings are in order, by every way to read them', (t) => {
+test('after any insertions and removals every way to read the postings returns them in order', (t) => {
   const size = fc.integer({ min: 0, max: 40 });
   fc.assert(
     fc.property(
@@ -143,7 +143,7 @@ test('texts are sorted in UTF-16 order, equal ones by rank', (t) => {
   t.end();
 });
 
-test('no step of a sort reads more than a few strides of keys, whatever the texts share', (t) => {
+test('no step of a sort reads more than a few strides of keys, with any common prefixes', (t) => {
   const count = 20 * strideMax;
   const texts: Readonly<Record<string, (place: number) => string>> = {
     distinct: (place) => `x${String((place * 7919) % count)}`,
@@ -177,7 +177,7 @@ test('no step of a sort reads more than a few strides of keys, whatever the text
   t.end();
 });
 
-test('numbers are sorted as numbers, equal ones as they came', (t) => {
+test('numbers are sorted as numbers, equal ones in their given order', (t) => {
   const number = fc.oneof(
     fc.double({ noNaN: true }),
     fc.integer({ min: -3, max: 3 }),

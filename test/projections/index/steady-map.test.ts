@@ -2,7 +2,7 @@ import { test } from 'tap';
 
 import { SteadyMap } from '../../../projections/index/steady-map.ts';
 
-test('texts and numbers are found again, however many there are and wherever they differ', (t) => {
+test('any number of texts and numbers is found again', (t) => {
   for (const [told, keyOf] of [
     ['numbers', (place: number) => place - 10_000],
     ['fractions', (place: number) => place / 3],

@@ -101,7 +101,7 @@ function chain(
   return seen;
 }
 
-test('after any writes an index answers what filtering and sorting the objects answers', async (t) => {
+test('after any writes an index answers as filtering and sorting the objects does', async (t) => {
   const scenario = someFields.chain((declared) =>
     fc.record({
       declared: fc.constant(declared),
@@ -136,7 +136,7 @@ test('after any writes an index answers what filtering and sorting the objects a
   t.pass();
 });
 
-test('a chain of pages meets every object that stays exactly once, whatever else is written meanwhile', async (t) => {
+test('a chain of pages returns every remaining object exactly once, through any writes', async (t) => {
   const stays = fc.uniqueArray(fc.integer({ min: 0, max: 30 }), { minLength: 1, maxLength: 20 });
   const scenario = fc
     .record({ names: stays, query: queryOf(fields), limit: fc.integer({ min: 1, max: 4 }) })
@@ -167,7 +167,7 @@ test('a chain of pages meets every object that stays exactly once, whatever else
 });
 
 test(
-  'thousands of objects, loaded at once or one by one, answer alike and rightly',
+  'thousands of objects give equal and correct answers, loaded at once or one by one',
   { timeout: 120_000 },
   async (t) => {
     const definitions = definitionsOf(fields);
@@ -210,7 +210,7 @@ test(
   },
 );
 
-test('a unique value leads to its holder', async (t) => {
+test('the holder of a unique value is found by it', async (t) => {
   const definitions = definitionsOf(fields);
   const below = random(1);
   const index = await bulk(definitions, [drawn(below, 1)]);
