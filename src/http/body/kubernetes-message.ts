@@ -2,7 +2,9 @@ import type { Field, MessageShape } from './decode-message.ts';
 
 export const protobufType = 'application/vnd.kubernetes.protobuf';
 
-/** A Kubernetes message as `generated.proto` of its API group declares it. Fields without a meaning here are left out. */
+/**
+ * A Kubernetes message as `generated.proto` of its API group declares it. Fields without a meaning here are left out.
+ */
 export type KubernetesMessage = {
   readonly kind: string;
   /** Undefined: any; DeleteOptions come with the version of the object's group. */
