@@ -44,7 +44,10 @@ export type ConnectOptions = Credentials & {
   readonly clock?: Clock | undefined;
   /** Numbers from 0 to 1 for the waits between attempts. */
   readonly chance?: (() => number) | undefined;
-  /** A watch without a sign of life for this time is connected again; 30,000 by default. The server sends one in 10 s. */
+  /**
+   * A watch that receives nothing for this time is connected again; 30,000 by default. The server sends keep-alives
+   * every 10 s.
+   */
   readonly silenceMs?: number | undefined;
 };
 

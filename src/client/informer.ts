@@ -13,7 +13,9 @@ export type InformerOptions<T = PluginObject> = Pick<WatchOptions<T>, 'labelSele
   readonly onError?: (error: unknown) => void;
 };
 
-/** Called in the order of the changes; errors, also rejections, go to `onError`. Objects are shared: do not change them. */
+/**
+ * Called in the order of the changes; errors, also rejections, go to `onError`. Objects are shared: do not change them.
+ */
 export type InformerHandler<T = PluginObject> = {
   readonly add?: (object: T) => unknown;
   readonly update?: (object: T, previous: T) => unknown;

@@ -289,8 +289,8 @@ test('an operand that is not a valid value of the index matches nothing', (t) =>
 test('a field without an index is refused with a list of those that have one', (t) => {
   t.equal(
     bound('spec.text=a'),
-    'fieldSelector: field label not supported: spec.text; the indexed fields are metadata.name, metadata.creationTimestamp, ' +
-      'metadata.deletionTimestamp, spec.title, spec.size, spec.open, spec.due',
+    'fieldSelector: field label not supported: spec.text; the indexed fields are metadata.name, ' +
+      'metadata.creationTimestamp, metadata.deletionTimestamp, spec.title, spec.size, spec.open, spec.due',
   );
   t.match(bound('metadata.labels=a'), 'field label not supported: metadata.labels;');
   t.match(bound('spec.size^=1'), '"^=" compares texts');

@@ -47,7 +47,19 @@ t.test('the first range with an answer decides about the form', async (t) => {
 });
 
 t.test('every Accept header has a form, and only one with all three parameters is aggregated', async () => {
-  const parameter = fc.constantFrom('as=APIGroupDiscoveryList', 'g=apidiscovery.k8s.io', 'v=v2', 'v=v2beta1', 'v=v1', 'as=Table', 'q=0.5', 'q=0', '"', 'x="a;b,c"', ''); // prettier-ignore
+  const parameter = fc.constantFrom(
+    'as=APIGroupDiscoveryList',
+    'g=apidiscovery.k8s.io',
+    'v=v2',
+    'v=v2beta1',
+    'v=v1',
+    'as=Table',
+    'q=0.5',
+    'q=0',
+    '"',
+    'x="a;b,c"',
+    '',
+  );
   const type = fc.constantFrom('application/json', '*/*', 'application/*', 'text/html', 'json', '');
   const range = fc.tuple(type, fc.array(parameter, { maxLength: 5 })).map(([name, rest]) => [name, ...rest].join(';'));
   fc.assert(

@@ -50,7 +50,12 @@ t.test('the aggregated form is on /api and /apis, for those that ask for it', as
 t.test('the aggregated form lists what the plain one does, subresources below their resource', async (t) => {
   type Row = { name: string; singularName: string; kind: string; group?: string; version?: string; verbs: string[] };
   type Sub = { subresource: string; responseKind: { kind: string }; verbs: string[] };
-  type Resource = Omit<Sub, 'subresource'> & { resource: string; singularResource: string; scope: string; subresources?: Sub[] }; // prettier-ignore
+  type Resource = Omit<Sub, 'subresource'> & {
+    resource: string;
+    singularResource: string;
+    scope: string;
+    subresources?: Sub[];
+  };
   type Item = {
     metadata: { name?: string };
     versions: { version: string; freshness: string; resources: Resource[] }[];
@@ -93,8 +98,12 @@ t.test('the aggregated form lists what the plain one does, subresources below th
 
 t.test('every document has a tag, and an unchanged one is not sent again', async (t) => {
   const documents: readonly (readonly [path: string, accept: string])[] = [
-    ...['/api', '/apis'].flatMap((path) => [mediaType('v2'), mediaType('v2beta1'), '*/*'].map((accept) => [path, accept] as const)), // prettier-ignore
-    ...['/api/v1alpha1', '/apis/v1alpha1', '/apis/plugin.svc.run', '/apis/plugin.svc.run/v1alpha1'].map((path) => [path, '*/*'] as const), // prettier-ignore
+    ...['/api', '/apis'].flatMap((path) =>
+      [mediaType('v2'), mediaType('v2beta1'), '*/*'].map((accept) => [path, accept] as const),
+    ),
+    ...['/api/v1alpha1', '/apis/v1alpha1', '/apis/plugin.svc.run', '/apis/plugin.svc.run/v1alpha1'].map(
+      (path) => [path, '*/*'] as const,
+    ),
   ];
   for (const [path, accept] of documents) {
     const title = `${path} ${accept}`;
@@ -177,7 +186,16 @@ t.test('access reviews are listed: they are only created', async (t) => {
       (json(await read('/apis'))['groups'] as { name: string }[]).find(({ name }) => name === group),
       members,
     );
-    t.strictSame(json(await read(`/apis/${group}/v1`))['resources'], kinds.map((kind) => ({ name: `${kind.toLowerCase()}s`, singularName: kind.toLowerCase(), namespaced: false, kind, verbs: ['create'] }))); // prettier-ignore
+    t.strictSame(
+      json(await read(`/apis/${group}/v1`))['resources'],
+      kinds.map((kind) => ({
+        name: `${kind.toLowerCase()}s`,
+        singularName: kind.toLowerCase(),
+        namespaced: false,
+        kind,
+        verbs: ['create'],
+      })),
+    );
     t.match(
       aggregated.find(({ metadata }) => metadata.name === group),
       {
