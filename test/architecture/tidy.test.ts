@@ -5,7 +5,7 @@ import t from 'tap';
 
 import { repository } from './repository.ts';
 import { sourceFiles, textOf } from './source-files.ts';
-import { anchorsOf, badPhrases, badlyNamed, deadLinks, lockProblems, tooLong, tooWide } from './tidy.ts';
+import { anchorsOf, badPhrases, badlyNamed, crowded, deadLinks, lockProblems, tooLong, tooWide } from './tidy.ts';
 
 const code = /\.[cm]?[jt]s$/u;
 const text = /\.(?:[cm]?[jt]s|md|ya?ml|json|sh|html|css)$|^[^.]+$|^\.npmrc$/u;
@@ -29,6 +29,10 @@ t.test('lines fit 120 columns', async (t) => {
     paths.flatMap((path) => tooWide({ path, text: read(path) })),
     [],
   );
+});
+
+t.test('folders have at most 20 files', async (t) => {
+  t.strictSame(crowded(sourceFiles(repository, code)), []);
 });
 
 t.test('no file is named for nothing', async (t) => {
@@ -64,6 +68,9 @@ t.test('each rule finds its violations, and only those', async (t) => {
     'src/a.ts:2: a function of 61 lines, at most 60',
   ]);
 
+  const many = Array.from({ length: 21 }, (_, index) => `src/a/${index.toString()}.ts`);
+  t.strictSame(crowded(many), ['src/a: 21 files, at most 20']);
+  t.strictSame(crowded([...many.slice(1), 'src/a/b/0.ts']), []);
   t.strictSame(tooWide({ path: 'test/a.ts', text: `${'a'.repeat(120)}\n` }), []);
   t.strictSame(tooWide({ path: 'test/a.ts', text: `f();\n${'a'.repeat(121)}\n` }), [
     'test/a.ts:2: 121 columns, at most 120',

@@ -42,6 +42,17 @@ export function tooLong({ path, text }: Source): readonly string[] {
   return findings;
 }
 
+const folderFilesMax = 20;
+
+/** Folders with more files than a reader takes in at a glance. */
+export function crowded(paths: readonly string[]): readonly string[] {
+  const counts = new Map<string, number>();
+  for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  return [...counts]
+    .filter(([, count]) => count > folderFilesMax)
+    .map(([folder, count]) => `${folder}: ${count.toString()} files, at most ${folderFilesMax.toString()}`);
+}
+
 const columnsMax = 120;
 
 /** Lines that people wrote: a line whose width comes from a URL, and `generated` data, cannot be wrapped. */
