@@ -1,0 +1,77 @@
+import { manifestYaml, temporaryFolder, writePlugins } from '../../plugin/host/host-stage.ts';
+import type { Test } from 'tap';
+
+import { givenKubectl, type Kubectl } from './kubectl.ts';
+
+/** One type with all that kubectl knows of a type; nothing reconciles it, so only the test changes its objects. */
+const main = `export default { types: [{
+  group: 'kube.example', version: 'v1', kind: 'Gizmo', singular: 'gizmo', plural: 'gizmos',
+  schema: {
+    type: 'object',
+    description: 'A gizmo of the tests.',
+    properties: {
+      spec: {
+        type: 'object', required: ['size'], additionalProperties: false, description: 'The desired state.',
+        properties: {
+          size: { type: 'integer', minimum: 0, maximum: 100, description: 'How large it is.' },
+          color: { type: 'string', description: 'Any color.' },
+          replicas: { type: 'integer', minimum: 0 },
+        },
+      },
+      status: {
+        type: 'object',
+        properties: {
+          replicas: { type: 'integer' },
+          phase: { type: 'string' },
+          conditions: { type: 'array', items: { type: 'object' } },
+        },
+      },
+    },
+  },
+  indexes: [{ name: 'spec.color' }, { name: 'spec.size', type: 'number' }],
+  statusSubresource: true,
+  printerColumns: [
+    { name: 'Size', type: 'integer', pointer: '/spec/size' },
+    { name: 'Color', type: 'string', pointer: '/spec/color', priority: 1 },
+  ],
+}] };
+`;
+
+export async function givenGizmos(t: Test): Promise<Kubectl> {
+  const root = await temporaryFolder(t);
+  await writePlugins(root, { kube: { 'plugin.yaml': manifestYaml('kube', { main: 'main.mjs' }), 'main.mjs': main } });
+  return givenKubectl(t, root);
+}
+
+export type Labels = Readonly<Record<string, string>>;
+
+export function gizmo(name: string, size: unknown = 1, labels: Labels = {}, spec: object = {}): object {
+  return { apiVersion: 'kube.example/v1', kind: 'Gizmo', metadata: { name, labels }, spec: { size, ...spec } };
+}
+
+/** The path of one, or of all. */
+export function gizmoPath(name?: string): string {
+  return `/apis/kube.example/v1/gizmos${name === undefined ? '' : `/${name}`}`;
+}
+
+export type Step = {
+  /** The arguments of kubectl. */
+  readonly run: string;
+  /** Standard output: the whole text, or a pattern in it. Nothing by default. */
+  readonly out?: string | RegExp;
+  /** The same for standard error: a step that does not name it must print nothing there. */
+  readonly err?: string | RegExp;
+  readonly code?: number;
+  readonly input?: unknown;
+};
+
+/** Runs the steps one after another. */
+export async function runSteps(t: Test, { run }: Kubectl, steps: readonly Step[]): Promise<void> {
+  for (const { run: args, out = '', err = '', code = 0, input } of steps) {
+    const printed = await run(args, input === undefined ? '' : JSON.stringify(input));
+    const isAsSaid = (text: string, wanted: string | RegExp): boolean =>
+      typeof wanted === 'string' ? text.trim() === wanted : wanted.test(text);
+    const said = `${String(printed.code)}\n${printed.out}${printed.err}`;
+    t.ok(printed.code === code && isAsSaid(printed.out, out) && isAsSaid(printed.err, err), `${args}\n${said}`);
+  }
+}
