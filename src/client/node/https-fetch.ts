@@ -1,0 +1,67 @@
+import type { IncomingMessage } from 'node:http';
+import { Agent, request } from 'node:https';
+
+import type { Fetch } from '../requests.ts';
+
+export type TlsTrust = {
+  /** The only authorities that may vouch for the server, as PEM; undefined: those that Node trusts. */
+  readonly ca: string | undefined;
+  /** The name in the server's certificate, if it is not the URL's. */
+  readonly serverName?: string | undefined;
+};
+
+const bodiless = new Set([204, 205, 304]);
+
+/** `fetch` of https: URLs that trusts the given authorities only. Connections are kept for further requests. */
+export function httpsFetch({ ca, serverName }: TlsTrust): Fetch {
+  const agent = new Agent({
+    keepAlive: true,
+    ...(ca === undefined ? {} : { ca }),
+    ...(serverName === undefined ? {} : { servername: serverName }),
+  });
+  return async (url, { method = 'GET', headers = {}, body, signal }) => {
+    const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = request(url, {
+        agent,
+        method,
+        headers: Object.fromEntries(new Headers(headers)),
+        ...(signal === undefined || signal === null ? {} : { signal }),
+      });
+      sent.once('response', resolve).once('error', reject);
+      sent.end(typeof body === 'string' ? body : undefined);
+    });
+    return answerOf(incoming);
+  };
+}
+
+function answerOf(incoming: IncomingMessage): Response {
+  const { statusCode: status = 0 } = incoming;
+  if (status >= 300 && status < 400 && status !== 304) {
+    incoming.destroy();
+    throw new Error(`the server redirects (${String(status)}), which the client does not follow`);
+  }
+  const headers = new Headers();
+  for (let place = 0; place + 1 < incoming.rawHeaders.length; place += 2)
+    headers.append(incoming.rawHeaders[place] ?? '', incoming.rawHeaders[place + 1] ?? '');
+  if (!bodiless.has(status)) return new Response(webStream(incoming), { status, headers });
+  incoming.resume();
+  return new Response(null, { status, headers });
+}
+
+/** One chunk at a time: what the reader does not take stays in the connection. */
+function webStream(incoming: IncomingMessage): ReadableStream<Uint8Array> {
+  const chunks: AsyncIterator<Uint8Array, undefined> = incoming[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const next = await chunks.next();
+        if (next.done === true) controller.close();
+        else controller.enqueue(next.value);
+      },
+      cancel: () => {
+        incoming.destroy();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
