@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import { isObject } from '../../base/guards.ts';
+import type { Clock } from '../../base/clock.ts';
+
+/** A command of a kubeconfig that prints credentials. */
+export type ExecCommand = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly apiVersion: string;
+  /** The working folder: that of the kubeconfig. */
+  readonly folder: string;
+};
+
+const commandMs = 60_000;
+const outputBytesMax = 1_048_576;
+/** A token is fetched again this long before it expires. */
+const marginMs = 60_000;
+
+type Credential = { readonly token: string; readonly expiresMs: number };
+
+/** The token that a command prints (`client.authentication.k8s.io`), kept until shortly before it expires. */
+export function tokenByCommand(command: ExecCommand, clock: Clock): () => Promise<string> {
+  let kept: { readonly credential: Promise<Credential>; expiresMs: number } | undefined;
+  return async () => {
+    if (kept === undefined || kept.expiresMs - marginMs <= clock.now()) {
+      const fresh = { credential: credentialOf(command), expiresMs: Infinity };
+      kept = fresh;
+      fresh.credential.then(
+        ({ expiresMs }) => {
+          fresh.expiresMs = expiresMs;
+        },
+        () => {
+          // The next request runs the command again.
+          if (kept === fresh) kept = undefined;
+        },
+      );
+    }
+    return (await kept.credential).token;
+  };
+}
+
+async function credentialOf({ command, args, env, apiVersion, folder }: ExecCommand): Promise<Credential> {
+  const info = { apiVersion, kind: 'ExecCredential', spec: { interactive: false } };
+  const run = promisify(execFile)(command, [...args], {
+    cwd: folder,
+    env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
+    timeout: commandMs,
+    maxBuffer: outputBytesMax,
+  });
+  const printed = await run.catch((error: unknown) => {
+    throw new Error(`the command ${command}, which fetches the credentials, failed: ${reasonOf(error)}`);
+  });
+  return decodeCredential(command, printed.stdout);
+}
+
+/** What it wrote to standard error; its output may hold a token. */
+function reasonOf(error: unknown): string {
+  if (!isObject(error)) return 'for no reason that is known';
+  const { stderr, code, killed } = error;
+  if (killed === true) return `it took longer than ${String(commandMs / 1_000)} s`;
+  if (typeof stderr === 'string' && stderr.trim() !== '') return stderr.trim().slice(0, 1_000);
+  return typeof code === 'number' ? `it exited with ${String(code)}` : String(code);
+}
+
+function decodeCredential(command: string, text: string): Credential {
+  const status = statusIn(text);
+  const token = status?.['token'];
+  const expires = status?.['expirationTimestamp'];
+  if (typeof token !== 'string') throw new Error(`the command ${command} printed no ExecCredential with a token`);
+  return { token, expiresMs: typeof expires === 'string' ? Date.parse(expires) : Infinity };
+}
+
+function statusIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const printed: unknown = JSON.parse(text);
+    return isObject(printed) && isObject(printed['status']) ? printed['status'] : undefined;
+  } catch {
+    return undefined;
+  }
+}
