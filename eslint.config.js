@@ -19,7 +19,7 @@ const parsers = [
   'src/plugin/**/load*.ts',
   // What a server answers → the type that the caller says it has.
   'src/sdk/testing-client.ts',
-  'src/client/decode-answer.ts',
+  'src/client/**/decode-*.ts',
   'src/plugin/**/*manifest*.ts',
   'src/command/patch*.ts',
   // Rows and checkpoints → values, and the answers a row keeps → objects.

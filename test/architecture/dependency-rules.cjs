@@ -16,6 +16,9 @@ const ui = '^src/sdk/ui\\.ts$';
 const harness = '^src/sdk/testing(-client)?\\.ts$';
 /** The client: programs and pages import it, and it runs where nothing of the server is. */
 const client = '^src/client/';
+/** What runs steps, one at a time for each key. It knows no objects, and no server. */
+const controllers =
+  '^reconcilers/(controller|delayed-keys|failure-lines|outcome|reconcile-limits|reconcile-slots|plugins/plugin-outcome)\\.ts$';
 const root = '^src/(main\\.ts$|server/|sdk/|log-tools/log-(commands|location)\\.ts$)';
 const ours = '^(src|projections|reconcilers|plugins)/';
 /** What a pure file may take from outside: computations without state, input or output. */
@@ -52,7 +55,19 @@ module.exports = {
     },
     only('base-is-the-leaf', '^src/base/'),
     { name: 'ui-stands-alone', severity: 'error', from: { path: ui }, to: {} },
-    only('client-knows-only-pure-modules', client, '^src/base/(clock|guards)\\.ts$', '^src/plugin/api/plugin\\.ts$'),
+    only(
+      'client-knows-only-pure-modules',
+      client,
+      '^src/base/(clock|guards)\\.ts$',
+      '^src/plugin/api/plugin\\.ts$',
+      controllers,
+    ),
+    {
+      name: 'client-in-browsers-has-no-controllers',
+      severity: 'error',
+      from: { path: client, pathNot: '^src/client/node/' },
+      to: { path: '^reconcilers/' },
+    },
     {
       name: 'client-runs-in-browsers',
       severity: 'error',
