@@ -16,6 +16,7 @@ import { getOne } from './measures/get-one.ts';
 import { getTls } from './measures/get-tls.ts';
 import { getWithRoles } from './measures/get-with-roles.ts';
 import { hostile } from './measures/hostile.ts';
+import { informer100k } from './measures/informer-100k.ts';
 import { list100k } from './measures/list-100k.ts';
 import { list500 } from './measures/list-500.ts';
 import { memory100k } from './measures/memory-100k.ts';
@@ -44,6 +45,7 @@ const measures: readonly Measure[] = [
   watchLatency,
   memory100k,
   list100k,
+  informer100k,
   pluginStart,
   restartMillion,
   pageMillion,
