@@ -87,7 +87,7 @@ export class DeclarationsBatch {
     this.#known = known;
   }
 
-  noteValues(type: TypeKey, values: readonly Pick<HeldValue, 'index'>[]): void {
+  recordValues(type: TypeKey, values: readonly Pick<HeldValue, 'index'>[]): void {
     for (const { index } of values) {
       const names = this.onceUnique.get(type) ?? this.#known.onceUnique.get(type) ?? none;
       if (!names.has(index)) this.onceUnique.set(type, new Set([...names, index]));
@@ -110,11 +110,11 @@ export class DeclarationsBatch {
     const since = of((index, keys) => (was(index, keys) ? (before?.since[index] ?? revision) : revision));
     const always = of((index) => (was(index) ? (before?.always[index] ?? revision) : revision));
     const enforced = of((index, keys) => {
-      const goesOn = before !== undefined && was(index, keys) && isEnforced(before, index);
-      return isEmpty || goesOn ? since[index] : undefined;
+      const remainsEnforced = before !== undefined && was(index, keys) && isEnforced(before, index);
+      return isEmpty || remainsEnforced ? since[index] : undefined;
     });
     this.declared.set(type, { revision, declaration, since, always, enforced, late: 0 });
-    this.noteValues(type, declaration.unique);
+    this.recordValues(type, declaration.unique);
   }
 
   enforce(type: TypeKey, { declared, late, indexes }: UniquenessEvent): void {
@@ -129,7 +129,7 @@ export class DeclarationsBatch {
   }
 
   /** `row`: of the object before the event; undefined where there was none. */
-  noteWritten(type: TypeKey, { name, declared, isFence, row }: Written): void {
+  recordWrite(type: TypeKey, { name, declared, isFence, row }: Written): void {
     const standing = this.#standing(type);
     if (standing === undefined) return;
     const decided = declared ?? -1;

@@ -49,7 +49,7 @@ export function foldEvent(recorded: RecordedEvent, writer: Writer, known: FoldCo
       writer.putTokenDigest(uidOf(recorded), event.digest);
       return undefined;
     case 'EpochStarted':
-      assertSameTelling(event, known.identity);
+      assertSameEpoch(event, known.identity);
       return undefined;
     case 'LevelRaised':
       known.level.raise(event.level);
@@ -88,7 +88,7 @@ function assertFollows({ stream, revision, position }: RecordedEvent, before: St
 }
 
 /** The events folded so far may differ from the log's from here on: the fold must start again. */
-function assertSameTelling({ logId, epoch }: LogIdentity, known: LogIdentity): void {
+function assertSameEpoch({ logId, epoch }: LogIdentity, known: LogIdentity): void {
   if (epoch > known.epoch || (epoch === known.epoch && logId !== known.logId))
     throw new LogReplacedError(`its epoch ${String(epoch)} has begun, this node follows epoch ${String(known.epoch)}`);
 }
@@ -112,8 +112,8 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
   const type = known.type(key);
   const previous = known.rows.row(key, name);
   assertFollows(recorded, previous === undefined ? known.rows.gone(key, name) : revisionOf(previous));
-  known.declarations.noteValues(key, event.values);
-  if (event.type === 'ObjectDeleted' || event.object === undefined) writer.putGone(key, name, revision);
+  known.declarations.recordValues(key, event.values);
+  if (event.type === 'ObjectDeleted' || event.object === undefined) writer.putDeleted(key, name, revision);
   if (event.object === undefined) return undefined;
   const bytes = answerBytes(decoded, recorded.data, position.toString());
   const declared = declaredIn(recorded);
@@ -124,7 +124,7 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
     const change: Change = { ...shared, kind: 'deleted', after: undefined };
     return type === undefined ? withLateEntries(change, { object: undefined, previous, known }) : change;
   }
-  noteWritten(recorded, { type: key, name, declared, previous }, known.declarations);
+  recordWrite(recorded, { type: key, name, declared, previous }, known.declarations);
   const { after, entry } = type === undefined ? unindexed : indexed(decoded, event.object, type);
   writer.putRow(key, name, encodeRow({ position, revision, ...marked, declared, entry, answer: bytes }), {
     recreated: revision > 0 && previous === undefined,
@@ -140,7 +140,7 @@ type Stored = {
   readonly previous: Buffer | undefined;
 };
 
-function noteWritten(
+function recordWrite(
   { type: event, endsAppend }: RecordedEvent,
   { type, previous, ...stored }: Stored,
   declarations: DeclarationsBatch,
@@ -148,7 +148,7 @@ function noteWritten(
   // An object that is removed in the same append is never visible.
   if (!endsAppend) return;
   const row = previous === undefined ? undefined : { declared: declaredOf(previous) };
-  declarations.noteWritten(type, { ...stored, row, isFence: event === 'NameFenced' });
+  declarations.recordWrite(type, { ...stored, row, isFence: event === 'NameFenced' });
 }
 
 type Unregistered = {

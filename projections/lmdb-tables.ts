@@ -28,7 +28,7 @@ export type Writer = {
   /** `recreated`: the name belonged to a deleted object. */
   putRow(type: TypeKey, name: string, row: Buffer, options: { readonly recreated: boolean }): void;
   /** The object is deleted; its stream continues the numbering after `revision`. */
-  putGone(type: TypeKey, name: string, revision: StreamRevision): void;
+  putDeleted(type: TypeKey, name: string, revision: StreamRevision): void;
   putPasswordHash(uid: string, revision: StreamRevision, hash: string): void;
   putTokenDigest(uid: string, digest: string): void;
   /** Deletes the secrets of a deleted object. */
@@ -55,7 +55,7 @@ export class LmdbTables {
   /** The same table, with values in a shared buffer. */
   readonly #scans: Database<Buffer, string>;
   /** `<type>/<name>` → last revision, of names without an object. No key is in both tables. */
-  readonly #gone: Database<number, string>;
+  readonly #deleted: Database<number, string>;
   /** Stream → last revision, of streams without objects: the fold detects gaps with it. */
   readonly #heads: Database<number, string>;
   /** `<uid>/<revision>` → a password hash; `<uid>` → the digest of the latest token. No API reads it. */
@@ -77,7 +77,7 @@ export class LmdbTables {
       encoder: { encode: refuseToWrite, decode: sharedValue },
     };
     this.#scans = this.#root.openDB(shared);
-    this.#gone = this.#root.openDB({ name: 'gone', encoding: 'ordered-binary' });
+    this.#deleted = this.#root.openDB({ name: 'gone', encoding: 'ordered-binary' });
     this.#heads = this.#root.openDB({ name: 'heads', encoding: 'ordered-binary' });
     this.#secrets = this.#root.openDB({ name: 'secrets', encoding: 'string' });
     this.#meta = this.#root.openDB({ name: 'meta', encoding: 'string' });
@@ -130,7 +130,7 @@ export class LmdbTables {
   }
 
   gone(type: TypeKey, name: string): StreamRevision | undefined {
-    const revision: unknown = this.#gone.get(rowKey(type, name));
+    const revision: unknown = this.#deleted.get(rowKey(type, name));
     return typeof revision === 'number' ? streamRevision(revision) : undefined;
   }
 
@@ -202,7 +202,7 @@ export class LmdbTables {
   /** Deletes everything: the next fold starts at the log's beginning. */
   clear(): void {
     this.#root.transactionSync(() => {
-      for (const table of [this.#rows, this.#gone, this.#heads, this.#secrets, this.#meta]) table.clearSync();
+      for (const table of [this.#rows, this.#deleted, this.#heads, this.#secrets, this.#meta]) table.clearSync();
     });
     this.#root.resetReadTxn();
   }
@@ -219,11 +219,11 @@ export class LmdbTables {
   readonly #writer: Writer = {
     putRow: (type, name, row, { recreated }) => {
       this.#rows.putSync(rowKey(type, name), row);
-      if (recreated) this.#gone.removeSync(rowKey(type, name));
+      if (recreated) this.#deleted.removeSync(rowKey(type, name));
     },
-    putGone: (type, name, revision) => {
+    putDeleted: (type, name, revision) => {
       this.#rows.removeSync(rowKey(type, name));
-      this.#gone.putSync(rowKey(type, name), revision);
+      this.#deleted.putSync(rowKey(type, name), revision);
     },
     putPasswordHash: (uid, revision, hash) => {
       if (uid.length <= secretUidLengthMax) this.#secrets.putSync(passwordKey(uid, revision), hash);

@@ -128,7 +128,7 @@ export class Controller implements Measured {
     const steps = new Promise<void>((resolve) => {
       this.#idle.add(resolve);
     });
-    this.#tellIdle();
+    this.#notifyIdle();
     await Promise.race([steps, delay(clock, reconcileStopMs, ended.signal)]);
     ended.abort();
     this.#settleIdle();
@@ -160,7 +160,7 @@ export class Controller implements Measured {
       });
     } finally {
       this.#lists -= 1;
-      this.#tellIdle();
+      this.#notifyIdle();
     }
   }
 
@@ -235,7 +235,7 @@ export class Controller implements Measured {
     this.counts.stuck += 1;
     step.abort();
     this.#options.onStuck?.(step.key);
-    this.#tellIdle();
+    this.#notifyIdle();
   }
 
   #end(step: ReconcileStep, outcome: Outcome): void {
@@ -249,7 +249,7 @@ export class Controller implements Measured {
     // A step that was aborted with its term has no follow-up: the present leader enqueues every key.
     if (term === this.#term) this.#follow(key, outcome);
     this.#employ();
-    this.#tellIdle();
+    this.#notifyIdle();
   }
 
   #follow(key: string, outcome: Outcome): void {
@@ -270,7 +270,7 @@ export class Controller implements Measured {
     return this.#queue.depth === 0 && this.#steps.size === this.#stuck && (this.#lists === 0 || this.#isStopped);
   }
 
-  #tellIdle(): void {
+  #notifyIdle(): void {
     if (this.#idle.size > 0 && this.#isIdle()) this.#settleIdle();
   }
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../src/base/clock.ts';
-import { reconcileFailureToldMs, reconcileFailuresKnownMax, reconcileLinesPerSecondMax } from './reconcile-limits.ts';
+import { reconcileFailureReportMs, reconcileFailuresKnownMax, reconcileLinesPerSecondMax } from './reconcile-limits.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -32,7 +32,7 @@ export class FailureLines {
     const [now, last] = [this.#clock.monotonic(), this.#keys.get(key)];
     const isLogged =
       last === undefined ||
-      (attempts > last.attempts ? isPowerOfTwo(attempts) : now - last.atMs >= reconcileFailureToldMs);
+      (attempts > last.attempts ? isPowerOfTwo(attempts) : now - last.atMs >= reconcileFailureReportMs);
     if (!isLogged) return;
     this.#keys.delete(key);
     this.#keys.set(key, { atMs: now, attempts });

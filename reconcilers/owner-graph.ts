@@ -43,7 +43,7 @@ export class OwnerGraph {
   }
 
   stateOf({ apiVersion, kind, name, uid }: OwnerReference): OwnerState {
-    if (this.#owned.isGone(uid)) return 'gone';
+    if (this.#owned.isDeleted(uid)) return 'gone';
     const type = this.#typeOfKind(groupOf(apiVersion), kind);
     if (type === undefined) return 'unknown';
     const owner = this.#owner(type, name);

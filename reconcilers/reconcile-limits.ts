@@ -33,11 +33,11 @@ export const reconcileTraceLengthMax = 8_192;
 /** The length of an error in a condition. */
 export const reconcileErrorLengthMax = 512;
 /** How often the reported health of a plugin's reconcilers may change. */
-export const reconcileHealthToldMs = 1_000;
+export const reconcileHealthReportMs = 1_000;
 /** Log lines per second about the failures of one reconciler. */
 export const reconcileLinesPerSecondMax = 10;
 /** The least time before a key that had recovered is logged again, and the number of keys with a remembered time. */
-export const reconcileFailureToldMs = 60_000;
+export const reconcileFailureReportMs = 60_000;
 export const reconcileFailuresKnownMax = 1_024;
 /** The shortest and longest delay of a plugin's `again`. */
 export const reconcileAgainMsMin = 10;

@@ -73,7 +73,7 @@ class Fifo {
     if (key === undefined) return undefined;
     this.#head += 1;
     if (this.#head === this.#keys.length) this.clear();
-    else if (this.#head >= 1_024 && this.#head * 2 > this.#keys.length) this.#cut();
+    else if (this.#head >= 1_024 && this.#head * 2 > this.#keys.length) this.#compact();
     return key;
   }
 
@@ -82,7 +82,7 @@ class Fifo {
     this.#head = 0;
   }
 
-  #cut(): void {
+  #compact(): void {
     this.#keys = this.#keys.slice(this.#head);
     this.#head = 0;
   }

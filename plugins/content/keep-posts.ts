@@ -32,12 +32,12 @@ export function keepPosts(domain: string): ReconcilerDeclaration<never> {
 }
 
 type Types = { readonly posts: DefinedType<Post>; readonly comments: DefinedType<Comment>; readonly finalizer: string };
-type Surroundings = Pick<ReconcileRequest, 'pluginClient' | 'signal'>;
+type StepContext = Pick<ReconcileRequest, 'pluginClient' | 'signal'>;
 
 async function keep(
   object: Post,
   { posts, comments, finalizer }: Types,
-  { pluginClient, signal }: Surroundings,
+  { pluginClient, signal }: StepContext,
 ): Promise<void> {
   const { name, resourceVersion, finalizers = [] } = object.metadata;
   if (!finalizers.includes(finalizer)) {
@@ -85,7 +85,7 @@ function shownOf({
 async function release(
   object: Post,
   { posts, comments, finalizer }: Types,
-  { pluginClient, signal }: Surroundings,
+  { pluginClient, signal }: StepContext,
 ): Promise<void> {
   const { name, resourceVersion, finalizers = [] } = object.metadata;
   if (!finalizers.includes(finalizer)) return;

@@ -61,8 +61,8 @@ async function answered(answer: (call: OwnCall) => Promise<RouteResponse>, call:
   // All visitors share one name, so a visitor's post would belong to everybody.
   if (call.owner === visitor) throw new ClientError('a visitor has no posts', { reason: 'Forbidden', status: 403 });
   // A parameter that changes the meaning of a request must not be ignored.
-  const odd = ['limit', 'continue'].find((parameter) => query[parameter] !== undefined);
-  if (odd !== undefined) throw badRequest(`${odd} is not served here`);
+  const unserved = ['limit', 'continue'].find((parameter) => query[parameter] !== undefined);
+  if (unserved !== undefined) throw badRequest(`${unserved} is not served here`);
   if (asksToWatch(query['watch'])) throw watchNotServed();
   return answer(call);
 }
@@ -91,8 +91,8 @@ async function listOwn({ request: { query, pluginClient }, type, owner }: OwnCal
 }
 
 /** The members of the generated API's lists. */
-function counted(total: number, asked: number, size: number): object {
-  const page = size === 0 ? 1 : asked;
+function counted(total: number, requestedPage: number, size: number): object {
+  const page = size === 0 ? 1 : requestedPage;
   const totalPages = size === 0 ? 1 : Math.ceil(total / size);
   const [hasNext, hasPrevious] = [page < totalPages, page > 1];
   return { page, size, total, first: !hasPrevious, last: !hasNext, hasNext, hasPrevious, totalPages };
@@ -144,13 +144,13 @@ async function patchOwn(call: OwnCall): Promise<RouteResponse> {
     type,
   } = call;
   const patch = membersOf(body);
-  const asked = {
+  const ownPatch = {
     ...patch,
     ...ownMetadata(patch, {}),
     ...('spec' in patch ? { spec: ownSpec(patch['spec'], {}) } : {}),
   };
   return writeOwn(call, async ({ metadata: { name } }, preconditions) =>
-    pluginClient.patch<Post>(type, name, asked, preconditions),
+    pluginClient.patch<Post>(type, name, ownPatch, preconditions),
   );
 }
 
@@ -163,10 +163,10 @@ async function deleteOwn(call: OwnCall): Promise<RouteResponse> {
   if (Array.isArray(options['dryRun']) && options['dryRun'].length > 0) throw badRequest('dryRun is not served here');
   const { uid, resourceVersion } = membersOf(options['preconditions'] ?? {});
   return writeOwn(call, async ({ metadata }, preconditions) => {
-    const isThis =
+    const isExpected =
       (uid ?? metadata.uid) === metadata.uid &&
       (resourceVersion ?? metadata.resourceVersion) === metadata.resourceVersion;
-    if (!isThis)
+    if (!isExpected)
       throw new ClientError('the preconditions do not hold: the object has been modified', {
         reason: 'Conflict',
         status: 409,
@@ -258,8 +258,8 @@ type Kept = {
  */
 function ownSpec(spec: unknown, kept: Kept): unknown {
   if (!isMembers(spec)) return spec;
-  const { owner: _owner, publish: _publish, publishTime: _publishTime, ...said } = spec;
-  return { ...said, ...kept };
+  const { owner: _owner, publish: _publish, publishTime: _publishTime, ...allowed } = spec;
+  return { ...allowed, ...kept };
 }
 
 /**
@@ -271,8 +271,8 @@ function ownMetadata(
   kept: Readonly<Record<string, unknown>>,
 ): { readonly metadata?: unknown } {
   if (!isMembers(metadata)) return metadata === undefined ? {} : { metadata };
-  const { finalizers: _finalizers, ownerReferences: _ownerReferences, ...said } = metadata;
-  return { metadata: { ...said, ...kept } };
+  const { finalizers: _finalizers, ownerReferences: _ownerReferences, ...allowed } = metadata;
+  return { metadata: { ...allowed, ...kept } };
 }
 
 function membersOf(body: unknown): Readonly<Record<string, unknown>> {

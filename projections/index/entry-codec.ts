@@ -70,7 +70,7 @@ class Shared<T> {
     if (this.#known.size < sharedMax && block.length <= sharedBytesMax) this.#known.set(block, value);
   }
 
-  worthAsking(): boolean {
+  isWorthSearching(): boolean {
     return this.#misses < sharedMax;
   }
 }
@@ -123,7 +123,7 @@ export class EntryDecoder {
       const key = this.#sharedText();
       labels[key] = this.#sharedText();
     }
-    if (this.#labels.worthAsking()) this.#labels.add(this.#slice(start, end), labels);
+    if (this.#labels.isWorthSearching()) this.#labels.add(this.#slice(start, end), labels);
     return this.#ended(end, labels);
   }
 
@@ -141,7 +141,7 @@ export class EntryDecoder {
     const start = this.#at;
     this.#at += 1;
     const keys = form === formTexts ? this.#textKeys(end) : this.#numberKeys(form, end);
-    if (known.worthAsking()) known.add(this.#slice(start, end), keys);
+    if (known.isWorthSearching()) known.add(this.#slice(start, end), keys);
     return this.#ended(end, keys);
   }
 
@@ -162,7 +162,7 @@ export class EntryDecoder {
 
   /** The decoded value of an equal earlier block; advances past the block. */
   #shared<T>(known: Shared<T>, end: number): T | undefined {
-    if (end - this.#at > sharedBytesMax || !known.worthAsking()) return undefined;
+    if (end - this.#at > sharedBytesMax || !known.isWorthSearching()) return undefined;
     const value = known.get(this.#text.slice(this.#at, end));
     if (value !== undefined) this.#at = end;
     return value;

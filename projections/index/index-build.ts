@@ -80,7 +80,7 @@ export async function buildIndex(type: ResourceType, tables: LmdbTables, build: 
 class NotWantedError extends Error {}
 
 /** A build of fewer rows ends before a report is useful. */
-const toldFromRows = sliceRows * 8;
+const reportedRowsMin = sliceRows * 8;
 
 /** Yields one slice at a time, so that the caller can let other work run. */
 function* entriesOf(type: ResourceType, tables: LmdbTables, build: Build): Generator<readonly IndexEntry[]> {
@@ -95,7 +95,7 @@ function* entriesOf(type: ResourceType, tables: LmdbTables, build: Build): Gener
     catchUp.advance(after);
     if (stale.length > 0) refresh(type, tables, stale);
     done += entries.length;
-    if (done >= toldFromRows) onProgress?.(done, Math.max(done, tables.size() - build.others()));
+    if (done >= reportedRowsMin) onProgress?.(done, Math.max(done, tables.size() - build.others()));
     yield entries;
   }
   catchUp.finish();

@@ -111,11 +111,11 @@ function* sortEqualStart(texts: Texts, run: Uint32Array, { depth, isWhole }: Equ
 function* sortEnded(texts: Texts, run: Uint32Array, depth: number): Steps<undefined> {
   const lengthOf = (ordinal: number): number => Math.min(texts.textOf(ordinal).length, depth + 1);
   yield* sortByNumbers(run, { first: lengthOf, second: rankIn(texts) });
-  let goOn = 0;
+  let longer = 0;
   yield* inStrides(run.length, (from, to) => {
-    for (let place = from; place < to; place++) if (lengthOf(run[place] ?? 0) > depth) goOn += 1;
+    for (let place = from; place < to; place++) if (lengthOf(run[place] ?? 0) > depth) longer += 1;
   });
-  if (goOn > 1) yield* sortRun(texts, run.subarray(run.length - goOn), depth);
+  if (longer > 1) yield* sortRun(texts, run.subarray(run.length - longer), depth);
 }
 
 function rankIn({ rankOf }: Texts): (ordinal: number) => number {

@@ -75,7 +75,7 @@ export function tokenOf(object: ResourceObject): TokenRecord | undefined {
     roles: restricted,
     expiresAt,
     isRevoked: isSet(spec['revoked']),
-    ...(phase === 'expired' ? { isToldExpired: true } : {}),
+    ...(phase === 'expired' ? { isExpiryRecorded: true } : {}),
   };
 }
 

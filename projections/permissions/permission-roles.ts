@@ -54,7 +54,7 @@ export class KnownRoles implements Roles<KnownRole> {
   /** Returns whether any subject's rights may have changed: display members do not matter. */
   put(name: string, after: Role | undefined): boolean {
     const before = this.role(name)?.role;
-    if (givesTheSame(before, after)) {
+    if (isSameGrant(before, after)) {
       if (after !== undefined && !deepEqual(before, after)) this.#roles.set(name, new KnownRole(after));
       return false;
     }
@@ -64,7 +64,7 @@ export class KnownRoles implements Roles<KnownRole> {
     for (const target of gained) this.#addTo(target, name);
     if (after === undefined) this.#roles.delete(name);
     else this.#roles.set(name, new KnownRole(after));
-    this.#noteChanged([name, ...lost, ...gained]);
+    this.#recordChanged([name, ...lost, ...gained]);
     return true;
   }
 
@@ -103,7 +103,7 @@ export class KnownRoles implements Roles<KnownRole> {
     this.#voidBefore = this.#version;
   }
 
-  #noteChanged(names: readonly string[]): void {
+  #recordChanged(names: readonly string[]): void {
     this.#version += 1;
     this.#lastChanged = names;
     for (const name of names) this.#changedAt.set(name, this.#version);
@@ -125,7 +125,7 @@ export class KnownRoles implements Roles<KnownRole> {
   }
 }
 
-function givesTheSame(before: Role | undefined, after: Role | undefined): boolean {
+function isSameGrant(before: Role | undefined, after: Role | undefined): boolean {
   if (before === undefined || after === undefined) return before === after;
   return (
     deepEqual(before.rules, after.rules) &&

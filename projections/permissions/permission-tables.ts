@@ -2,7 +2,7 @@ import { roleOf } from '../../src/access/role-object.ts';
 import type { Role } from '../../src/access/role.ts';
 import type { Rule } from '../../src/access/rule.ts';
 import type {
-  Concerned,
+  PermissionChange,
   PermissionReader,
   Rights,
   SessionRecord,
@@ -42,7 +42,7 @@ export class PermissionTables implements PermissionReader {
   readonly #holders = new Holders({ roles: this.#roles, remembered: new Remembered() });
   readonly #credentials = new Credentials();
   readonly #takes: ReadonlyMap<TypeKey, Take>;
-  readonly #listeners = new Set<(concerned: Concerned) => void>();
+  readonly #listeners = new Set<(change: PermissionChange) => void>();
   #state: 'empty' | 'loading' | 'ready' = 'empty';
 
   constructor({
@@ -123,7 +123,7 @@ export class PermissionTables implements PermissionReader {
     return this.#roles.all();
   }
 
-  bound(user: string): readonly string[] {
+  boundRoles(user: string): readonly string[] {
     return this.#holders.of(user).bound;
   }
 
@@ -164,7 +164,7 @@ export class PermissionTables implements PermissionReader {
     return this.#credentials.sessionsOf(user);
   }
 
-  subscribe(listener: (concerned: Concerned) => void): () => void {
+  subscribe(listener: (change: PermissionChange) => void): () => void {
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);
@@ -184,10 +184,10 @@ export class PermissionTables implements PermissionReader {
   }
 
   #foldOf(domain: string): ReadonlyMap<TypeKey, Take> {
-    const noteCredentials = (affected: TableChanges, user: string | undefined): void => {
+    const recordCredentials = (affected: TableChanges, user: string | undefined): void => {
       if (user !== undefined) affected.credentials.add(user);
     };
-    const noteRights = (affected: TableChanges, changed: boolean): void => {
+    const recordRights = (affected: TableChanges, changed: boolean): void => {
       affected.rights ||= changed;
     };
     const known = <T>(object: ResourceObject | undefined, decode: (object: ResourceObject) => T): T | undefined =>
@@ -196,7 +196,7 @@ export class PermissionTables implements PermissionReader {
       [
         typeKeyOf('', 'roles'),
         (name, object, affected) => {
-          noteRights(
+          recordRights(
             affected,
             this.#roles.put(
               name,
@@ -208,25 +208,25 @@ export class PermissionTables implements PermissionReader {
       [
         typeKeyOf('', 'rolebindings'),
         (name, object, affected) => {
-          noteRights(affected, this.#holders.put(name, known(object, bindingOf)));
+          recordRights(affected, this.#holders.put(name, known(object, bindingOf)));
         },
       ],
       [
         typeKeyOf('', 'users'),
         (name, object, affected) => {
-          noteCredentials(affected, this.#credentials.putUser(name, known(object, userOf)));
+          recordCredentials(affected, this.#credentials.putUser(name, known(object, userOf)));
         },
       ],
       [
         typeKeyOf('', 'personalaccesstokens'),
         (name, object, affected) => {
-          noteCredentials(affected, this.#credentials.putToken(name, known(object, tokenOf)));
+          recordCredentials(affected, this.#credentials.putToken(name, known(object, tokenOf)));
         },
       ],
       [
         typeKeyOf('', 'sessions'),
         (name, object, affected) => {
-          noteCredentials(affected, this.#credentials.putSession(name, known(object, sessionOf)));
+          recordCredentials(affected, this.#credentials.putSession(name, known(object, sessionOf)));
         },
       ],
     ]);

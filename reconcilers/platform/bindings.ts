@@ -56,7 +56,7 @@ export class Bindings extends PlatformReconciler {
       const binding = readObject(reader, roleBindings, name)?.object;
       if (binding === undefined) continue;
       for (const user of userNames(binding)) {
-        yield this.#isGone(user) || this.#isYounger(user, binding) ? user : undefined;
+        yield this.#isDeleted(user) || this.#isYounger(user, binding) ? user : undefined;
       }
     }
   }
@@ -65,16 +65,16 @@ export class Bindings extends PlatformReconciler {
     const { users, roleBindings } = this.#dependencies;
     if (type === users.key && (kind !== 'modified' || deletionRequested)) this.enqueue(name);
     if (type !== roleBindings.key || kind === 'deleted') return;
-    this.enqueueKeys(() => this.#goneIn(bytes));
+    this.enqueueKeys(() => this.#deletedIn(bytes));
   }
 
   /** A binding may name thousands of users. */
-  *#goneIn(binding: Uint8Array): Keys {
-    for (const user of userNames(storedObject(binding))) yield this.#isGone(user) ? user : undefined;
+  *#deletedIn(binding: Uint8Array): Keys {
+    for (const user of userNames(storedObject(binding))) yield this.#isDeleted(user) ? user : undefined;
   }
 
   /** A user of this name existed, and none exists now, or it is marked. */
-  #isGone(user: string): boolean {
+  #isDeleted(user: string): boolean {
     if (nameProblem(user) !== undefined) return false;
     const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
     return (
@@ -126,13 +126,13 @@ export class Bindings extends PlatformReconciler {
     const isSuspect = ({ object }: Read): boolean => head.kind === 'gone' || this.#isYounger(user, object);
     // Usually there are none, and the log need not be read.
     if ((await this.#bindingsOf(user, isSuspect)).length === 0) return [];
-    const gone = await this.#lastGone(user, head.kind === 'live' ? head.stored.revision : head.revision);
-    if (gone === undefined) return [];
-    return this.#bindingsOf(user, (read) => isSuspect(read) && BigInt(read.resourceVersion) < gone);
+    const deletedAt = await this.#lastDeletion(user, head.kind === 'live' ? head.stored.revision : head.revision);
+    if (deletedAt === undefined) return [];
+    return this.#bindingsOf(user, (read) => isSuspect(read) && BigInt(read.resourceVersion) < deletedAt);
   }
 
   /** The position of the deletion of the last user of this name before this revision. */
-  async #lastGone(user: string, revision: number): Promise<LogPosition | undefined> {
+  async #lastDeletion(user: string, revision: number): Promise<LogPosition | undefined> {
     const { log, users } = this.#dependencies;
     for (let end = revision; end >= 0; end -= userEventsPerRead) {
       const from = streamRevision(Math.max(0, end - userEventsPerRead + 1));

@@ -141,10 +141,10 @@ export class Declarer {
         await delay(clock, declareRetryMs, signal);
       }
     }
-    if (this.#isWanted(type)) this.#tellOther(type);
+    if (this.#isWanted(type)) this.#reportOther(type);
   }
 
-  #tellOther(type: ResourceType): void {
+  #reportOther(type: ResourceType): void {
     const { declarations, onOther } = this.#dependencies;
     const [other, revision] = [this.#otherOf(type), declarations.declared(type.key)?.revision];
     if (other === undefined || revision === undefined || this.#reportedRevisions.get(type.key) === revision) return;

@@ -52,8 +52,8 @@ export function* decideDependent(world: World): Steps<CollectionStep> {
   const owners = ownersOf(world);
   const inState = (...states: readonly OwnerState[]): readonly string[] =>
     owners.filter(({ state }) => states.includes(state)).map(({ uid }) => uid);
-  const letGo = inState('orphaning');
-  if (letGo.length > 0) return { type: 'release', uids: new Set(letGo) };
+  const orphaned = inState('orphaning');
+  if (orphaned.length > 0) return { type: 'release', uids: new Set(orphaned) };
   if (metadata.deletionTimestamp !== undefined) return yield* judgeMarked(world);
   if (owners.length === 0) return nothing;
   const lost = inState('gone', 'foreground');

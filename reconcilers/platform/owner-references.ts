@@ -140,20 +140,20 @@ export class OwnerReferences extends PlatformReconciler {
   protected onChange({ type, name, kind, bytes, deletionRequested, finalizers }: Change): void {
     const key = `${type}/${name}`;
     if (kind === 'deleted') {
-      this.#noteGone(key, bytes);
+      this.#recordDeleted(key, bytes);
       return;
     }
     if (this.#take(type, key, bytes) || (deletionRequested && finalizers)) this.enqueue(key);
   }
 
-  #noteGone(key: string, bytes: Uint8Array): void {
+  #recordDeleted(key: string, bytes: Uint8Array): void {
     this.#undecided.delete(key);
     if (this.#owned.size === 0 && this.#waiting.size === 0) return;
     this.#wakeOwners(key);
     this.#owned.put(key, []);
     const { uid } = storedObject(bytes).metadata;
     this.#waiting.delete(uid);
-    this.#owned.noteGone(uid);
+    this.#owned.recordDeleted(uid);
     this.#enqueueDependents(uid);
   }
 

@@ -37,4 +37,4 @@ export const uniquenessRetryMsMax = 60_000;
 export const uniquenessRecheckMs = 600_000;
 export const duplicatesKnownMax = 256;
 /** How long a step of an index lasts before it is reported: most end at once. */
-export const uniquenessTellMs = 1_000;
+export const uniquenessReportMs = 1_000;

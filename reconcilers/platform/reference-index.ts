@@ -35,12 +35,12 @@ export class Referrers {
   }
 
   /** The target is deleted for good; recorded while it has referrers. */
-  noteGone(id: string): void {
+  recordDeleted(id: string): void {
     const target = this.#targets.get(id);
     if (target !== undefined) target.isGone = true;
   }
 
-  isGone(id: string): boolean {
+  isDeleted(id: string): boolean {
     return this.#targets.get(id)?.isGone === true;
   }
 

@@ -72,7 +72,7 @@ export class RoleHealth extends PlatformReconciler {
     if (read === undefined || read.object.metadata.deletionTimestamp !== undefined) return settled;
     const { object } = read;
     const found = completeness(roleOf(object, domain), (other) => this.#exists(other));
-    const step = judgeCondition(
+    const step = compareCondition(
       found,
       conditionsOf(object).find(({ type }) => type === 'Complete'),
     );
@@ -123,17 +123,18 @@ export function completeness({ dependencies, aggregatesTo }: Role, exists: (role
 
 /** `wait`: to be reported, but not yet. `since`: the time of the status, if only the message changes. */
 type ConditionStep =
-  { readonly type: 'nothing' } | { readonly type: 'wait' | 'tell'; readonly since: string | undefined };
+  { readonly type: 'nothing' } | { readonly type: 'wait' | 'report'; readonly since: string | undefined };
 
 /** A missing condition means healthy. */
-export function judgeCondition(
+export function compareCondition(
   found: Completeness,
-  said: Readonly<Record<string, unknown>> = { status: 'True', message: found.message },
+  reported: Readonly<Record<string, unknown>> = { status: 'True', message: found.message },
 ): ConditionStep {
-  if (found.status !== said['status']) return { type: found.status === 'False' ? 'wait' : 'tell', since: undefined };
-  return found.message === said['message']
+  if (found.status !== reported['status'])
+    return { type: found.status === 'False' ? 'wait' : 'report', since: undefined };
+  return found.message === reported['message']
     ? { type: 'nothing' }
-    : { type: 'tell', since: text(said['lastTransitionTime']) };
+    : { type: 'report', since: text(reported['lastTransitionTime']) };
 }
 
 function shown(names: readonly string[]): string {

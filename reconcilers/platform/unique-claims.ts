@@ -13,7 +13,7 @@ import {
 } from '../../src/log/log.ts';
 import type { Change, ChangeFeed, ObjectReader } from '../../src/read/objects.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
-import { valuesLetGo } from '../../src/resource/type/held-values.ts';
+import { releasedValues } from '../../src/resource/type/held-values.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import type { ReconcileSlots } from '../reconcile-slots.ts';
 import { Controller } from '../controller.ts';
@@ -78,7 +78,7 @@ export class Claims {
     });
     this.#unsubscribe = [
       changes.subscribe((batch) => {
-        for (const change of batch.changes) this.#note(change);
+        for (const change of batch.changes) this.#record(change);
       }),
       leadership.subscribe(() => {
         this.#begin();
@@ -107,12 +107,12 @@ export class Claims {
     await this.#controller.stop();
   }
 
-  #note({ type: key, before, after }: Change): void {
+  #record({ type: key, before, after }: Change): void {
     if (before === undefined) return;
     const { types, streamOf } = this.#dependencies;
     const type = types(key);
     if (type === undefined) return;
-    for (const value of valuesLetGo(type.indexes, before, after)) this.#controller.enqueue(streamOf(key, value));
+    for (const value of releasedValues(type.indexes, before, after)) this.#controller.enqueue(streamOf(key, value));
   }
 
   async #reconcile(stream: string): Promise<Outcome> {

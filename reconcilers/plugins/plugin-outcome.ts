@@ -7,16 +7,16 @@ import { again, failed, settled, type Outcome } from '../outcome.ts';
 /** Decodes the result of a plugin's step: foreign code may return anything. */
 export function decodeOutcome(answered: unknown): Outcome {
   if (answered === undefined || answered === null) return settled;
-  if (!isObject(answered)) return rubbish();
+  if (!isObject(answered)) return invalidOutcome();
   const { type, afterMs } = answered;
   if (type === 'settled') return settled;
-  if (type !== 'again') return rubbish();
+  if (type !== 'again') return invalidOutcome();
   if (typeof afterMs !== 'number' || !(afterMs >= 0))
     return failed(new TypeError('reconcile returned `again` without afterMs in milliseconds'));
   return again(Math.min(Math.max(afterMs, reconcileAgainMsMin), reconcileAgainMsMax));
 }
 
-function rubbish(): Outcome {
+function invalidOutcome(): Outcome {
   return failed(new TypeError("reconcile must return nothing, {type: 'settled'} or {type: 'again', afterMs}"));
 }
 

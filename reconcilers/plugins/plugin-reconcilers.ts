@@ -2,7 +2,7 @@ import type { Timer } from '../../src/base/clock.ts';
 import type { MountedReconciler, ReconcilerMounts, ReconcilerTrouble } from '../../src/plugin/api/reconciler-mounts.ts';
 import type { ChangeFeed } from '../../src/read/objects.ts';
 import { PluginReconciler, type PluginReconcilerDependencies } from './plugin-reconciler.ts';
-import { reconcileHealthToldMs } from '../reconcile-limits.ts';
+import { reconcileHealthReportMs } from '../reconcile-limits.ts';
 
 export type PluginReconcilersDependencies = Omit<PluginReconcilerDependencies, 'onHealth'> & {
   readonly changes: ChangeFeed;
@@ -95,7 +95,7 @@ export class PluginReconcilers implements ReconcilerMounts {
   #look(plugin: string): void {
     const shown = this.#shown.get(plugin);
     if (shown === undefined || shown.timer !== undefined) return;
-    shown.timer = this.#dependencies.clock.after(reconcileHealthToldMs, () => {
+    shown.timer = this.#dependencies.clock.after(reconcileHealthReportMs, () => {
       shown.timer = undefined;
       const text = JSON.stringify(this.health(plugin));
       if (text === shown.text) return;

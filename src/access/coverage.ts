@@ -70,8 +70,8 @@ class Owners {
       const ofVerb = this.#those(this.#paths, (owner) => isAmong(owner.verbs, verb));
       return entries.every((entry) =>
         ofVerb.some(({ urls }) => {
-          if (urls.has('*') || urls.has(entry)) return this.#mayGoOn(1);
-          return this.#mayGoOn(urls.size) && [...urls].some((wider) => isPathWithin(entry, wider));
+          if (urls.has('*') || urls.has(entry)) return this.#countComparisons(1);
+          return this.#countComparisons(urls.size) && [...urls].some((wider) => isPathWithin(entry, wider));
         }),
       );
     });
@@ -88,16 +88,16 @@ class Owners {
   }
 
   #holdsName({ exact, patterns }: Names, name: string): boolean {
-    if (exact.has(name)) return this.#mayGoOn(1);
-    return this.#mayGoOn(patterns.length) && patterns.some((wider) => isNameWithin(name, wider));
+    if (exact.has(name)) return this.#countComparisons(1);
+    return this.#countComparisons(patterns.length) && patterns.some((wider) => isNameWithin(name, wider));
   }
 
   /** Empty once the limit of comparisons is reached: nothing counts as covered then. */
   #those<T>(owners: readonly T[], isOne: (owner: T) => boolean): readonly T[] {
-    return this.#mayGoOn(owners.length) ? owners.filter(isOne) : [];
+    return this.#countComparisons(owners.length) ? owners.filter(isOne) : [];
   }
 
-  #mayGoOn(comparisons: number): boolean {
+  #countComparisons(comparisons: number): boolean {
     this.#left -= comparisons + 1;
     return this.#left > 0;
   }

@@ -122,13 +122,13 @@ function collect(
   found.push(...(table.byText.get(text) ?? none), ...table.forAny);
   if (!table.hasPatterns) return;
   for (const pattern of resourcePatterns(resource, subresource))
-    found.push(...(table.byText.get(pattern) ?? none).filter(isWhoevers));
+    found.push(...(table.byText.get(pattern) ?? none).filter(isOfAnyPlugin));
 }
 
 const none: readonly Candidate[] = [];
 
 /** A pattern never matches the form that names a plugin: its remainder is literal. */
-function isWhoevers({ plugin }: Candidate): boolean {
+function isOfAnyPlugin({ plugin }: Candidate): boolean {
   return plugin === undefined;
 }
 
@@ -153,7 +153,7 @@ function firstIn(
   if (!table.hasPatterns || text === asked.request.resource) return first;
   const { resource, subresource } = asked.request;
   for (const pattern of resourcePatterns(resource, subresource))
-    first = earlier(table.byText.get(pattern)?.filter(isWhoevers), asked, first);
+    first = earlier(table.byText.get(pattern)?.filter(isOfAnyPlugin), asked, first);
   return first;
 }
 

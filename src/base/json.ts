@@ -174,8 +174,8 @@ class Locator {
       const key = this.#string();
       if (key === undefined) return;
       const place = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-      if (key === '__proto__') this.#note(`the key "__proto__" is not allowed (${place})`, start);
-      if (seen.has(key)) this.#note(`the key ${JSON.stringify(key)} appears twice in one object (${place})`, start);
+      if (key === '__proto__') this.#record(`the key "__proto__" is not allowed (${place})`, start);
+      if (seen.has(key)) this.#record(`the key ${JSON.stringify(key)} appears twice in one object (${place})`, start);
       seen.add(key);
       this.#skip(whitespace);
       if (this.#text[this.#at] !== ':') {
@@ -233,7 +233,7 @@ class Locator {
     if (!this.#skip(numberToken)) {
       this.#unexpected('a number');
     } else if (!Number.isFinite(Number(this.#text.slice(start, this.#at)))) {
-      this.#note(`the number at ${pointer === '' ? 'the top' : pointer} is too large`, start);
+      this.#record(`the number at ${pointer === '' ? 'the top' : pointer} is too large`, start);
     }
   }
 
@@ -247,13 +247,13 @@ class Locator {
 
   #unexpected(wanted: string): void {
     const found = this.#text[this.#at];
-    this.#note(
+    this.#record(
       `expected ${wanted}, found ${found === undefined ? 'the end of the body' : JSON.stringify(found)}`,
       this.#at,
     );
   }
 
-  #note(detail: string, at: number): void {
+  #record(detail: string, at: number): void {
     const offset = Buffer.byteLength(this.#text.slice(0, at));
     this.#problem ??= { detail: `${detail}, at byte ${String(offset)}`, offset };
   }

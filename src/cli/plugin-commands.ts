@@ -102,8 +102,8 @@ export async function uninstallPlugin(name: string, options: UninstallOptions, c
   const path = [...objectPath(connection), name];
   if (options.deleteData === true)
     await connection.client.send({ method: 'PATCH', path, body: { spec: { deleteData: true } } });
-  const asked = await connection.client.send({ method: 'DELETE', path });
-  const uid = textOf(asked, 'metadata', 'uid');
+  const deletion = await connection.client.send({ method: 'DELETE', path });
+  const uid = textOf(deletion, 'metadata', 'uid');
   const began = clock.monotonic();
   let printed = '';
   for (;;) {

@@ -35,7 +35,7 @@ export type DiskReserveOptions = {
  */
 export class DiskReserve implements WriterDisk {
   readonly #options: DiskReserveOptions;
-  readonly #look: (dir: string) => Promise<DiskSpace>;
+  readonly #measure: (dir: string) => Promise<DiskSpace>;
   readonly #logIns: TokenBucket;
   readonly reserveBytes: number;
   /** As of the last reading. */
@@ -43,19 +43,19 @@ export class DiskReserve implements WriterDisk {
   #writtenBefore = 0;
   #writtenSince = 0;
   #isShort = false;
-  #isLookFailing = false;
+  #isMeasureFailing = false;
   #timer: Timer | undefined;
   #isStopped = false;
 
   constructor(first: DiskSpace, options: DiskReserveOptions) {
     this.#options = options;
     this.#logIns = new TokenBucket(scarceLogIns, options.clock.monotonic());
-    this.#look = options.look ?? (async (dir) => spaceOf(await statfs(dir)));
+    this.#measure = options.look ?? (async (dir) => spaceOf(await statfs(dir)));
     const share = Math.floor(first.totalBytes * diskReserveShareMax);
     this.reserveBytes = options.reserveBytes ?? Math.min(share, diskReserveBytesMax);
     this.#freeBytes = first.freeBytes;
-    this.#judge();
-    this.#lookLater();
+    this.#update();
+    this.#measureLater();
   }
 
   get freeBytes(): number {
@@ -76,7 +76,7 @@ export class DiskReserve implements WriterDisk {
 
   take(eventBytes: number): void {
     this.#writtenSince += diskEventCopies * eventBytes + diskEventOverheadBytes;
-    if (!this.#isShort && this.#leftBytes() < this.reserveBytes) this.#judge();
+    if (!this.#isShort && this.#leftBytes() < this.reserveBytes) this.#update();
   }
 
   /** Whether this many bytes fit above the reserve; if so they count as used. */
@@ -95,7 +95,7 @@ export class DiskReserve implements WriterDisk {
     return this.#freeBytes - this.#writtenBefore - this.#writtenSince;
   }
 
-  #judge(): void {
+  #update(): void {
     const left = this.#leftBytes();
     const isShort = left < this.reserveBytes * (this.#isShort ? 1 + diskReserveMarginShare : 1);
     if (isShort === this.#isShort || this.reserveBytes === 0) return;
@@ -108,27 +108,27 @@ export class DiskReserve implements WriterDisk {
     else log.info('the disk has enough free space again: client writes are accepted', fields);
   }
 
-  #lookLater(): void {
+  #measureLater(): void {
     this.#timer = this.#options.clock.after(diskLookMs, () => {
-      void this.#lookNow();
+      void this.#measureNow();
     });
   }
 
-  async #lookNow(): Promise<void> {
+  async #measureNow(): Promise<void> {
     const written = this.#writtenSince;
     try {
-      const { freeBytes } = await this.#look(this.#options.dir);
+      const { freeBytes } = await this.#measure(this.#options.dir);
       this.#freeBytes = freeBytes;
       this.#writtenBefore = written;
       this.#writtenSince -= written;
-      this.#isLookFailing = false;
-      if (!this.#isStopped) this.#judge();
+      this.#isMeasureFailing = false;
+      if (!this.#isStopped) this.#update();
     } catch (error) {
       // Continues from the last known free space, less all bytes written since.
       const { log } = this.#options;
-      if (!this.#isLookFailing) log.warn('the free space of DATA_DIR cannot be read', { error: String(error) });
-      this.#isLookFailing = true;
+      if (!this.#isMeasureFailing) log.warn('the free space of DATA_DIR cannot be read', { error: String(error) });
+      this.#isMeasureFailing = true;
     }
-    if (!this.#isStopped) this.#lookLater();
+    if (!this.#isStopped) this.#measureLater();
   }
 }

@@ -33,15 +33,15 @@ export class RefusalLog {
   logInFailed(refused: Refused): void {
     const { username } = refused;
     const user = username === undefined || this.#dependencies.isUser(username) ? username : null;
-    this.#note('a log-in failed', refused, user);
+    this.#record('a log-in failed', refused, user);
   }
 
   /** `username` is verified. */
   forbidden(refused: Refused): void {
-    this.#note('a request was refused', refused, refused.username);
+    this.#record('a request was refused', refused, refused.username);
   }
 
-  #note(message: string, { requestId, address, reason }: Refused, user: string | null | undefined): void {
+  #record(message: string, { requestId, address, reason }: Refused, user: string | null | undefined): void {
     const { log, clock } = this.#dependencies;
     const now = clock.monotonic();
     if (this.#lines.count('', now) >= refusalLinesMax) {

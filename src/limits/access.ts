@@ -38,9 +38,9 @@ export const passwordHashWaitMs = 10_000;
  * How long a hashed or rejected request lowers the priority of its site; and the limits of counted sites and requests
  * of each.
  */
-export const passwordHashesAskedMs = 60_000;
-export const passwordHashesAskedMax = 10_000;
-export const passwordHashesAskedPerSiteMax = 100;
+export const passwordHashRequestsWindowMs = 60_000;
+export const passwordHashRequestSitesMax = 10_000;
+export const passwordHashRequestsPerSiteMax = 100;
 /**
  * Log lines about failed log-ins and refusals in a minute, and the length of a reason: enough to see an attack, too few
  * to fill a disk.
@@ -91,7 +91,7 @@ export const passwordLengthMax = 1_024;
 /** The lifetime of a session, however much it is used: it ends the use of a stolen cookie. */
 export const sessionLifetimeMs = 86_400_000;
 /** How often a token's use is recorded, and the number of tokens with a remembered time. */
-export const tokenUseNotedMs = 60_000;
+export const tokenUseRecordMs = 60_000;
 export const tokenUsesRememberedMax = 10_000;
 /** Documents of an identity provider: discovery and keys are a few KiB. A log-in waits no longer than this time. */
 export const oidcDocumentBytesMax = 262_144;

@@ -16,7 +16,7 @@ export const logRetryMsMax = 2_000;
 export const clockDifferenceMsMax = 60_000;
 export const clockAlarmMs = 60_000;
 /** The interval of progress messages of a long catch-up. */
-export const progressToldMs = 5_000;
+export const catchUpReportMs = 5_000;
 /** Data, metadata and type names of one append: EventStoreDB's limit; far more would break its driver's stream. */
 export const appendBytesMax = 1_048_576;
 /** The size of the mark on each event of a multi-event append. */

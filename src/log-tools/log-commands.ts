@@ -126,7 +126,7 @@ async function withLogs(
   port1.on('message', () => undefined);
   const open: OpenLogs['open'] = async (place, { mustExist }) => {
     if (place.eventLog.kind === 'embedded') await lock(place, mustExist, locked);
-    let away = false;
+    let wasUnreachable = false;
     const { log } = await openLog(place, {
       clock: context.clock,
       onFatal: (error) => {
@@ -134,12 +134,12 @@ async function withLogs(
       },
       onState: (state) => {
         // An available log is reported only after an outage.
-        if (!state.reachable || away)
+        if (!state.reachable || wasUnreachable)
           context.stderr.write(
             `${place.shown}: ` +
               `${state.reachable ? 'answers again' : `does not answer: ${withoutCredentials(state.reason, places)}`}\n`,
           );
-        away = !state.reachable;
+        wasUnreachable = !state.reachable;
       },
     });
     opened.push(log);

@@ -101,14 +101,14 @@ export class CopyPipeline {
     for (let waitMs = logRetryMsMin; this.#sent.length > 0; waitMs = Math.min(waitMs * 2, logRetryMsMax)) {
       await Promise.all(this.#sent.map(({ outcome }) => outcome));
       signal.throwIfAborted();
-      if ((await this.#lookAtTarget()) && (await this.#sendRestAgain())) return;
+      if ((await this.#readTarget()) && (await this.#sendRestAgain())) return;
       await delay(clock, waitMs, signal);
       signal.throwIfAborted();
     }
   }
 
   /** Removes the events that exist in the target; false when it cannot be read. */
-  async #lookAtTarget(): Promise<boolean> {
+  async #readTarget(): Promise<boolean> {
     const { target, signal } = this.#options;
     let standing: EventCursor | undefined;
     try {

@@ -16,7 +16,7 @@ type Stage = {
   readonly what: string;
   readonly total: number | undefined;
   readonly startedMs: number;
-  toldMs: number;
+  reportedMs: number;
   events: number;
 };
 
@@ -38,7 +38,7 @@ export class CopyProgress {
   /** `total`: the expected number of events, if known. */
   begin(what: string, total?: number): void {
     const now = this.#options.clock.monotonic();
-    this.#stage = { what, total, startedMs: now, toldMs: now, events: 0 };
+    this.#stage = { what, total, startedMs: now, reportedMs: now, events: 0 };
     this.#beats += 1;
   }
 
@@ -50,8 +50,8 @@ export class CopyProgress {
     // Reading the clock for each of a million events would be measurable.
     if (stage.events % 64 !== 0) return;
     const now = this.#options.clock.monotonic();
-    if (now - stage.toldMs < logCopyProgressMs) return;
-    stage.toldMs = now;
+    if (now - stage.reportedMs < logCopyProgressMs) return;
+    stage.reportedMs = now;
     this.#options.print(lineOf(stage, now));
   }
 

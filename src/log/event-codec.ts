@@ -24,7 +24,7 @@ export type DecodedEvent = {
   readonly declared?: number | undefined;
 };
 
-type Located = Pick<DecodedEvent, 'objectStart' | 'spliceAt'>;
+type ObjectOffsets = Pick<DecodedEvent, 'objectStart' | 'spliceAt'>;
 
 export type KnownEntry = { readonly fingerprint: string; readonly entry: IndexEntry };
 
@@ -46,14 +46,14 @@ export function encodeEvent(
   indexed?: KnownEntry,
 ): ProposedEvent {
   const data: Buffer & Written = Buffer.from(dataText(event), 'utf8');
-  data[written] = located(event, data, { indexed, time: metadata.time, declared: metadata.declared });
+  data[written] = withOffsets(event, data, { indexed, time: metadata.time, declared: metadata.declared });
   return { id, type: event.type, data, metadata: Buffer.from(JSON.stringify(metadata), 'utf8') };
 }
 
 export function decodeEvent(recorded: RecordedEvent): DecodedEvent {
   const known = (recorded.data as Written)[written];
   if (known !== undefined) return known;
-  return located(decodeData(recorded), buffer(recorded.data), unwritten);
+  return withOffsets(decodeData(recorded), buffer(recorded.data), unwritten);
 }
 
 export function decodeMetadata(recorded: RecordedEvent): EventMetadata {
@@ -121,7 +121,7 @@ const brace = 0x7d;
 /**
  * The response JSON: the event's object with `metadata.resourceVersion` inserted, in a new buffer.
  */
-export function answerBytes(decoded: Located, data: Uint8Array, resourceVersion: string): Buffer {
+export function answerBytes(decoded: ObjectOffsets, data: Uint8Array, resourceVersion: string): Buffer {
   const member = `"resourceVersion":"${resourceVersion}",`;
   const end = data.length - 1;
   const answer = Buffer.allocUnsafe(end - decoded.objectStart + member.length);
@@ -140,15 +140,15 @@ const valuesOpening = Buffer.from('{"values":');
  */
 export function objectAnswer(recorded: RecordedEvent, at: LogPosition): Buffer | undefined {
   const data = buffer(recorded.data);
-  const known = (data as Written)[written] ?? cut(recorded, data) ?? decodeEvent(recorded);
+  const known = (data as Written)[written] ?? findOffsets(recorded, data) ?? decodeEvent(recorded);
   return known.objectStart === -1 ? undefined : answerBytes(known, data, at.toString());
 }
 
 /** Undefined for data in an unexpected form, which is parsed instead. */
-function cut({ type }: RecordedEvent, data: Buffer): Located | undefined {
+function findOffsets({ type }: RecordedEvent, data: Buffer): ObjectOffsets | undefined {
   if (!Object.hasOwn(isObjects, type) || !isObjects[type as DomainEvent['type']]) return undefined;
   if (!data.subarray(0, valuesOpening.length).equals(valuesOpening)) return undefined;
-  const place = placeIn(data);
+  const place = offsetsIn(data);
   return place.objectStart >= separator.length && place.spliceAt >= metadataOpening.length && data.at(-1) === brace
     ? place
     : undefined;
@@ -167,16 +167,16 @@ function dataText(event: DomainEvent): string {
 
 const unwritten = { indexed: undefined, time: undefined };
 
-function located(
+function withOffsets(
   event: DomainEvent,
   data: Buffer,
   known: Pick<DecodedEvent, 'indexed' | 'time' | 'declared'>,
 ): DecodedEvent {
   if (!isObjectEvent(event) || event.object === undefined) return { event, objectStart: -1, spliceAt: -1, ...known };
-  return { event, ...placeIn(data), ...known };
+  return { event, ...offsetsIn(data), ...known };
 }
 
-function placeIn(data: Buffer): Located {
+function offsetsIn(data: Buffer): ObjectOffsets {
   const objectStart = data.indexOf(separator) + separator.length;
   return { objectStart, spliceAt: data.indexOf(metadataOpening, objectStart) + metadataOpening.length };
 }

@@ -15,7 +15,7 @@ export type PermissionReader = {
   role(name: string): Role | undefined;
   roles(): Iterable<Role>;
   /** The names of the roles bound to a user, sorted, without the roles that everybody has. */
-  bound(user: string): readonly string[];
+  boundRoles(user: string): readonly string[];
   /**
    * The holders of a role: RoleBindings to `role` with each of their users that can log in (exists, is enabled, has a
    * password). Iterates lazily. `binding` limits the search to one binding.
@@ -39,11 +39,11 @@ export type PermissionReader = {
   /** Names of the sessions of a user. */
   sessionsOf(user: string): readonly string[];
   /** Called in the turn of a commit that changed a role, a binding, a user, a token or a session. */
-  subscribe(listener: (concerned: Concerned) => void): () => void;
+  subscribe(listener: (change: PermissionChange) => void): () => void;
 };
 
 /** `credentials`: users with a changed or ended credential. `rights`: the rights of some subject have changed. */
-export type Concerned = { readonly credentials: ReadonlySet<string>; readonly rights: boolean };
+export type PermissionChange = { readonly credentials: ReadonlySet<string>; readonly rights: boolean };
 
 export type ApiRequest = ResourceRequest | NonResourceRequest;
 
@@ -90,7 +90,7 @@ export type TokenRecord = {
    * True once the event that records the expiry in the token's status is folded; otherwise absent. Only `expiresAt`
    * invalidates a token: the guard of watches needs this member.
    */
-  readonly isToldExpired?: true;
+  readonly isExpiryRecorded?: true;
 };
 
 export type SessionRecord = {

@@ -14,7 +14,7 @@ import {
 import { delay, type Clock } from '../base/clock.ts';
 import type { Config } from '../config/config.ts';
 import { StartError } from '../base/start-error.ts';
-import { clockAlarmMs, logRetryMsMax, logRetryMsMin, progressToldMs } from '../limits/log.ts';
+import { clockAlarmMs, logRetryMsMax, logRetryMsMin, catchUpReportMs } from '../limits/log.ts';
 import { UnsuitableLogError, type FoundedLog } from '../log/founded-log.ts';
 import {
   LogCorruptError,
@@ -61,11 +61,11 @@ export class LogFollower {
     const { config, log, models, clock, logger, readiness } = this.#options;
     const { signal } = this.#stop;
     await this.#patiently(async () => log.found({ domain: config.platformDomain, now: clock.now(), uuid: randomUUID }));
-    let toldAt = clock.monotonic();
+    let reportedAt = clock.monotonic();
     const onProgress = ({ percent, folded }: Progress): void => {
       readiness.waitFor('read models', `read models are catching up: ${String(percent)} %`);
-      if (clock.monotonic() - toldAt < progressToldMs) return;
-      toldAt = clock.monotonic();
+      if (clock.monotonic() - reportedAt < catchUpReportMs) return;
+      reportedAt = clock.monotonic();
       logger.info('read models are catching up', { percent, folded });
     };
     await this.#patiently(async () => {
@@ -93,11 +93,11 @@ export class LogFollower {
    */
   #watchClock(): void {
     const { models, clock, logger, agreement } = this.#options;
-    let toldAt = -Infinity;
+    let reportedAt = -Infinity;
     models.subscribe(() => {
       const [stray, problem] = [models.strayTime(), agreement.problem()];
-      if ((stray === undefined && problem === undefined) || clock.monotonic() - toldAt < clockAlarmMs) return;
-      toldAt = clock.monotonic();
+      if ((stray === undefined && problem === undefined) || clock.monotonic() - reportedAt < clockAlarmMs) return;
+      reportedAt = clock.monotonic();
       if (problem !== undefined) logger.error(problem);
       if (stray === undefined) return;
       const aheadSeconds = Math.round((stray - agreement.reference()) / 1_000);

@@ -105,19 +105,19 @@ function openLog(config: Config): OpenedLog {
     retryEAGAIN,
   });
   // A closed reader must not end the server; flushing to it would never succeed.
-  let isGone = false;
+  let isClosed = false;
   destination
     .on('error', () => {
-      isGone = true;
+      isClosed = true;
     })
     .on('write', () => {
-      isGone = false;
+      isClosed = false;
     });
   process.stdout.on('error', () => undefined);
   const flush = (): void => {
     flushing = true;
     try {
-      if (!isGone) destination.flushSync();
+      if (!isClosed) destination.flushSync();
     } catch {
       // Standard error is closed or not open yet: nothing can be logged.
     }
@@ -127,7 +127,7 @@ function openLog(config: Config): OpenedLog {
   const log = pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   // A write in progress is lost at the exit instead of flushed, and a failing flush would be retried for ever.
   const written = async (): Promise<void> => {
-    if (isGone || !log.isLevelEnabled('info')) return;
+    if (isClosed || !log.isLevelEnabled('info')) return;
     await new Promise<void>((resolve) => {
       destination.once('drain', resolve).once('error', resolve);
       systemClock.after(logWrittenMs, resolve);

@@ -96,7 +96,7 @@ type Gathered = {
 export class Audiences {
   readonly #types = new Map<TypeKey, Gathered>();
   /** The audience of each watcher, and its key. */
-  readonly #places = new Map<Watcher, { readonly audience: Audience; readonly key: string }>();
+  readonly #memberships = new Map<Watcher, { readonly audience: Audience; readonly key: string }>();
 
   get size(): number {
     return [...this.#types.values()].reduce((sum, { byKey }) => sum + byKey.size, 0);
@@ -111,7 +111,7 @@ export class Audiences {
     const { plan, sink } = watcher;
     const key = keyOf(plan, sink.encoding);
     audience.add(watcher);
-    this.#places.set(watcher, { audience, key });
+    this.#memberships.set(watcher, { audience, key });
     if (audience.size > 1) return;
     const gathered = this.#gathered(plan.type.key);
     gathered.byKey.set(key, audience);
@@ -127,11 +127,11 @@ export class Audiences {
 
   leave(watcher: Watcher): void {
     const { plan } = watcher;
-    const place = this.#places.get(watcher);
+    const place = this.#memberships.get(watcher);
     const gathered = this.#types.get(plan.type.key);
     if (place === undefined || gathered === undefined) return;
     const { audience, key } = place;
-    this.#places.delete(watcher);
+    this.#memberships.delete(watcher);
     audience.delete(watcher);
     if (audience.size > 0) return;
     gathered.byKey.delete(key);
@@ -144,15 +144,15 @@ export class Audiences {
   }
 
   publish(changes: readonly Change[], now: number): void {
-    const concerned: Audience[] = [];
+    const receiving: Audience[] = [];
     for (const change of changes) {
       const gathered = this.#types.get(change.type);
       if (gathered === undefined) continue;
-      for (const audience of gathered.wide) if (audience.take(change)) concerned.push(audience);
+      for (const audience of gathered.wide) if (audience.take(change)) receiving.push(audience);
       for (const audience of gathered.byName.get(change.name) ?? none)
-        if (audience.take(change)) concerned.push(audience);
+        if (audience.take(change)) receiving.push(audience);
     }
-    for (const audience of concerned) audience.publish(now);
+    for (const audience of receiving) audience.publish(now);
   }
 
   #gathered(type: TypeKey): Gathered {

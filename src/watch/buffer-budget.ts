@@ -101,13 +101,13 @@ export class BufferBudget {
     const { bytesMax, accountBytesMax } = this.#bounds;
     if ((account.bytes <= accountBytesMax && this.#bytes <= bytesMax) || this.#relieving) return;
     this.#relieving = true;
-    while (account.bytes > accountBytesMax && this.#cutOne(account, account.leaving));
-    while (this.#bytes > bytesMax && this.#cutOne(this, this.#leaving));
+    while (account.bytes > accountBytesMax && this.#endOne(account, account.leaving));
+    while (this.#bytes > bytesMax && this.#endOne(this, this.#leaving));
     this.#relieving = false;
   }
 
   /** False when no queue is left. */
-  #cutOne(scope: Account | BufferBudget, leaving: ReadonlySet<Queue>): boolean {
+  #endOne(scope: Account | BufferBudget, leaving: ReadonlySet<Queue>): boolean {
     for (const queue of leaving) {
       queue.cut();
       return true;

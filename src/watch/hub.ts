@@ -220,7 +220,7 @@ export class WatchHub {
     this.#audiences.leave(watcher);
   }
 
-  #endWhere(concerned: (watcher: Watcher) => boolean, ending: Ending): void {
-    for (const watcher of this.#watchers.items()) if (concerned(watcher)) watcher.end(ending);
+  #endWhere(matches: (watcher: Watcher) => boolean, ending: Ending): void {
+    for (const watcher of this.#watchers.items()) if (matches(watcher)) watcher.end(ending);
   }
 }

@@ -8,8 +8,8 @@ export class SlotPool {
   #free: number;
   readonly #waiting = new TurnQueue<string, () => void>();
 
-  constructor(places: number) {
-    this.#free = places;
+  constructor(slots: number) {
+    this.#free = slots;
   }
 
   /** Whether a task waits for a slot. */

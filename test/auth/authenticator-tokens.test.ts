@@ -1,6 +1,6 @@
 import { test } from 'tap';
 
-import { basicCacheMs, tokenUseNotedMs } from '../../src/limits/access.ts';
+import { basicCacheMs, tokenUseRecordMs } from '../../src/limits/access.ts';
 import { digestOf } from '../../src/auth/authentication/token-text.ts';
 import type { UserSubject } from '../../src/command/subject.ts';
 import { basic, bearer, cookie, givenCredentials } from './credentials.ts';
@@ -109,7 +109,7 @@ test('the last use of a token is recorded at most once a minute', async (t) => {
   await setPassword('jane', 'x');
   await byToken(text);
   t.equal(used.length, 2);
-  clock.advance(Math.max(tokenUseNotedMs, basicCacheMs) - 1);
+  clock.advance(Math.max(tokenUseRecordMs, basicCacheMs) - 1);
   await byToken(text);
   t.equal(used.length, 2);
   clock.advance(1);

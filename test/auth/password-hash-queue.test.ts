@@ -2,7 +2,7 @@ import { test } from 'tap';
 
 import { PasswordHashQueue, type HashResult } from '../../src/auth/passwords/password-hash-queue.ts';
 import {
-  passwordHashesAskedMs,
+  passwordHashRequestsWindowMs,
   passwordHashesMax,
   passwordHashesWaitingMax,
   passwordHashesWaitingPerNetworkMax,
@@ -92,7 +92,7 @@ test('a first attempt precedes repeated ones, for a minute', async (t) => {
   };
   t.strictSame(await round('a', 'b'), ['a', 'b']);
   t.strictSame(await round('a', 'b', 'new'), ['new', 'a', 'b']);
-  clock.advance(passwordHashesAskedMs);
+  clock.advance(passwordHashRequestsWindowMs);
   t.strictSame(await round('a', 'newer'), ['a', 'newer']);
 });
 

@@ -1,7 +1,7 @@
 import { test, type Test } from 'tap';
 
 import { createTokenUseRecorder } from '../../src/auth/authentication/token-use.ts';
-import { tokenUseNotedMs } from '../../src/limits/access.ts';
+import { tokenUseRecordMs } from '../../src/limits/access.ts';
 import type { WriteOutcome } from '../../src/command/command.ts';
 import { Accounts, until } from '../support/server/accounts.ts';
 
@@ -38,7 +38,7 @@ test('a use is recorded in the status, and nothing else changes', async (t) => {
   t.match(made, rest);
   t.equal(accounts.permissions.token(made.metadata.uid)?.ownerUid, accounts.permissions.user('jane')?.uid);
   t.notOk(JSON.stringify(accounts.object(accounts.tokens, 'mine')).includes('pat_'));
-  clock.advance(tokenUseNotedMs - 1);
+  clock.advance(tokenUseRecordMs - 1);
   note('mine');
   clock.advance(1);
   note('mine');

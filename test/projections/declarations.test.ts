@@ -23,7 +23,7 @@ test('the last declaration and the names of unique indexes survive a restart', a
   const batch = declarations.begin();
   batch.declare(widgets.key, at(0, '1.0.0'), true);
   batch.declare(widgets.key, at(1, '2.0.0'), false);
-  batch.noteValues(widgets.key, [{ index: 'spec.old' }]);
+  batch.recordValues(widgets.key, [{ index: 'spec.old' }]);
   tables.commit((writer) => {
     batch.write(writer);
   });
@@ -63,7 +63,7 @@ test('a refused batch leaves no trace', async (t) => {
   }, /no/u);
   t.same([tables.declared(), tables.onceUnique()], [[], []]);
   const next = declarations.begin();
-  next.noteValues(widgets.key, [{ index: 'spec.serial' }]);
+  next.recordValues(widgets.key, [{ index: 'spec.serial' }]);
   tables.commit((writer) => {
     next.write(writer);
   });
@@ -157,7 +157,7 @@ test('an enforcement is valid only if no declaration and no older write came in 
   declare(batch, 3, [serial('a')]);
   const said = { type: 'UniqueEnforced', declared: 3, late: 0, indexes: ['spec.serial', 'spec.unknown'] } as const;
   const old = { name: 'w1', declared: 2, isFence: false, row: undefined };
-  batch.noteWritten(widgets.key, old);
+  batch.recordWrite(widgets.key, old);
   batch.enforce(widgets.key, said);
   t.same(enforcedIn(batch), [], 'an older write came before it');
   batch.enforce(widgets.key, { ...said, declared: 2, late: 1 });
@@ -179,12 +179,12 @@ test('an older write revokes an enforced index and is reported once; a fence of 
   declare(batch, 3, [serial('a')], true);
   declare(batch, 4, [serial('a'), title], true);
   const write = { name: 'w1', declared: 3, isFence: false, row: { declared: 3 } };
-  batch.noteWritten(widgets.key, { ...write, declared: 4 });
-  batch.noteWritten(widgets.key, { ...write, isFence: true });
+  batch.recordWrite(widgets.key, { ...write, declared: 4 });
+  batch.recordWrite(widgets.key, { ...write, isFence: true });
   t.same(enforcedIn(batch), ['spec.serial', 'spec.title']);
-  batch.noteWritten(widgets.key, write);
+  batch.recordWrite(widgets.key, write);
   t.same(enforcedIn(batch), ['spec.serial'], 'serial was unique by then');
-  batch.noteWritten(widgets.key, { ...write, name: 'w2', declared: undefined, isFence: true, row: undefined });
+  batch.recordWrite(widgets.key, { ...write, name: 'w2', declared: undefined, isFence: true, row: undefined });
   t.same(enforcedIn(batch), []);
   t.equal(batch.declared.get(widgets.key)?.late, 2);
   t.same(told, []);

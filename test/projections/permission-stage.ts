@@ -8,7 +8,7 @@ import { LmdbTables } from '../../projections/lmdb-tables.ts';
 import { ObjectModels } from '../../projections/object-models.ts';
 import { PermissionTables } from '../../projections/permissions/permission-tables.ts';
 import { follow } from '../../projections/runner.ts';
-import type { Concerned } from '../../src/read/permission-reader.ts';
+import type { PermissionChange } from '../../src/read/permission-reader.ts';
 import type { Command } from '../../src/command/command.ts';
 import { createWriteDoor, type Execute } from '../../src/write/execute.ts';
 import type { JsonObject } from '../../src/resource/object/object.ts';
@@ -23,7 +23,7 @@ import { shown, type Shown } from '../support/writing.ts';
 export class PermissionStage {
   readonly models: ObjectModels;
   readonly tables: PermissionTables;
-  readonly told: Concerned[] = [];
+  readonly told: PermissionChange[] = [];
   readonly #execute: Execute;
   readonly #clock: FakeClock;
 

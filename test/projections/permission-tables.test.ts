@@ -26,7 +26,7 @@ test('the tables are empty before a load and complete after it, with writes at a
   stage.tables.load();
   t.ok(stage.tables.isReady());
   t.ok(may(stage));
-  t.strictSame(stage.tables.bound('ann'), ['reader']);
+  t.strictSame(stage.tables.boundRoles('ann'), ['reader']);
   t.strictSame(
     [...stage.tables.roles()].map(({ name }) => name),
     ['reader'],
@@ -80,7 +80,7 @@ test('a marked object counts as deleted, and its name may be used again', async 
   await stage.change('roles', 'reader', { metadata: { labels: { still: 'here' } } });
   t.equal(stage.tables.role('reader'), undefined, 'a change of a marked role restores nothing');
   await stage.mark('rolebindings', 'b');
-  t.strictSame(stage.tables.bound('ann'), []);
+  t.strictSame(stage.tables.boundRoles('ann'), []);
   await stage.mark('users', 'ann');
   t.equal(stage.tables.user('ann'), undefined);
   await stage.change('rolebindings', 'b', { metadata: { finalizers: null } });
@@ -199,7 +199,7 @@ test('an incomplete record authenticates no user', async (t) => {
     roleRef: { apiGroup: '', kind: 'Role', name: 'super-role' },
     subjects: [{ apiGroup: '', kind: 'Group', name: 'ann' }, 'ann', { kind: 'User' }],
   });
-  t.strictSame(stage.tables.bound('ann'), []);
+  t.strictSame(stage.tables.boundRoles('ann'), []);
 });
 
 test('holders are the bindings of a role with the users that can log in', async (t) => {
@@ -228,7 +228,7 @@ test('holders are the bindings of a role with the users that can log in', async 
       { binding: 'b1', user: 'bob' },
     ],
   );
-  t.strictSame(stage.tables.bound('ann'), ['other', 'super-role']);
+  t.strictSame(stage.tables.boundRoles('ann'), ['other', 'super-role']);
   t.strictSame([...stage.tables.holders('nowhere')], []);
 });
 

@@ -3,7 +3,7 @@ import t from 'tap';
 import { FailureLines } from '../../reconcilers/failure-lines.ts';
 import {
   reconcileFailuresKnownMax,
-  reconcileFailureToldMs,
+  reconcileFailureReportMs,
   reconcileLinesPerSecondMax,
 } from '../../reconcilers/reconcile-limits.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
@@ -46,7 +46,7 @@ t.test('an intermittent failure is logged once a minute, and then from the start
     t.equal(failed('a', 1), 0);
   }
   t.equal(failed('b', 1), 1, 'another key is logged at once');
-  clock.advance(reconcileFailureToldMs - 59_000);
+  clock.advance(reconcileFailureReportMs - 59_000);
   t.equal(failed('a', 1), 1);
   t.equal(failed('a', 2), 1, 'it goes on: as any that fails in a row');
 });

@@ -4,7 +4,7 @@ import t from 'tap';
 import {
   reconcileAllAfterMs,
   reconcileFailingAttempts,
-  reconcileHealthToldMs,
+  reconcileHealthReportMs,
   reconcileRetryMsMin,
   reconcileStepMs,
   reconcileStopMs,
@@ -95,7 +95,7 @@ for (const [act, reconcile] of Object.entries(failing)) {
     await stage.pass(reconcileRetryMsMin * 2 ** (reconcileFailingAttempts - 2));
     t.equal(steps, reconcileFailingAttempts, 'one step a try');
     t.strictSame(stage.conditions, ['ReconcilerFailing']);
-    await stage.pass(reconcileHealthToldMs);
+    await stage.pass(reconcileHealthReportMs);
     t.ok(stage.told.length > 0, 'the status is notified');
     t.strictSame(
       stage.lines.filter(({ fields: { name } }) => name === 'a').map(({ fields: { attempts } }) => attempts),
@@ -192,14 +192,14 @@ t.test(
     await stage.pass(1);
     t.strictSame(stage.conditions, ['ReconcilerStuck']);
     t.match(stage.reconcilers.health('shop')[0]?.message, /^its step for hangs has not ended within 60 s$/u);
-    await stage.pass(reconcileHealthToldMs);
+    await stage.pass(reconcileHealthReportMs);
     t.equal(stage.told.length, 1);
     await stage.widget('hangs', 'changed');
     await stage.widget('other');
     t.strictSame(seen, ['hangs', 'other']);
     ends[0]?.();
     await turns();
-    await stage.pass(reconcileHealthToldMs);
+    await stage.pass(reconcileHealthReportMs);
     t.strictSame(seen, ['hangs', 'other', 'hangs'], 'the change is looked at');
     t.strictSame(stage.conditions, []);
     t.equal(stage.told.length, 2);

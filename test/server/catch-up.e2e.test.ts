@@ -4,7 +4,7 @@ import { test } from 'tap';
 import { encodeEvent } from '../../src/log/event-codec.ts';
 import { FoundedLog } from '../../src/log/founded-log.ts';
 import { streamName, type RecordedEvent, type SubscribeOptions } from '../../src/log/log.ts';
-import { progressToldMs } from '../../src/limits/log.ts';
+import { catchUpReportMs } from '../../src/limits/log.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { appended } from '../support/memory/log-events.ts';
 import { MemoryLog } from '../support/memory/memory-log.ts';
@@ -73,7 +73,7 @@ test('a node that catches up reports its progress, and serves nothing before the
   t.equal((await fetch(`${url}/livez`)).status, 200);
   for (const path of [widgets, '/api/v1alpha1/users', '/metrics', '/apis'])
     t.equal((await fetch(`${url}${path}`)).status, 503, path);
-  clock.advance(progressToldMs);
+  clock.advance(catchUpReportMs);
   release();
   const server = await starting;
   t.teardown(async () => passing(clock, server.remove()));

@@ -92,8 +92,8 @@ export class ObjectClaims {
     if (!isObjectEvent(event)) return false;
     for (const value of valuesOfFact(type.indexes, object)) {
       if (!indexes.includes(value.index)) continue;
-      const isSaid = event.values.some(({ index, hash }) => index === value.index && hash === value.hash);
-      if (!isSaid || (await claimantOf({ type: type.key, value })) !== me) return false;
+      const isNamed = event.values.some(({ index, hash }) => index === value.index && hash === value.hash);
+      if (!isNamed || (await claimantOf({ type: type.key, value })) !== me) return false;
     }
     return true;
   }

@@ -53,7 +53,7 @@ export class Uniqueness {
         this.look();
       }),
       changes.subscribe((batch) => {
-        this.#note(batch);
+        this.#record(batch);
       }),
     ];
   }
@@ -127,7 +127,7 @@ export class Uniqueness {
   }
 
   /** A change of a duplicate, or of its value's holder, may resolve it. */
-  #note({ changes }: ChangeBatch): void {
+  #record({ changes }: ChangeBatch): void {
     if (this.#tasks.size === 0) return;
     for (const { type, name } of changes) {
       const task = this.#tasks.get(type);
@@ -148,7 +148,7 @@ export class Uniqueness {
       }
       try {
         if (isAlone) this.#drained([await this.#dependencies.drain()]);
-        else await whileListening(this.#dependencies, signal, async (nodes) => this.#hear(nodes));
+        else await whileListening(this.#dependencies, signal, async (nodes) => this.#checkNodes(nodes));
       } catch (error) {
         if (!isOver()) onError(error, '');
       }
@@ -160,8 +160,8 @@ export class Uniqueness {
     return [...this.#tasks.values()].some(({ step }) => step === 'pending');
   }
 
-  /** Whether nobody is waited for any more. */
-  async #hear(nodes: LiveNodes): Promise<boolean> {
+  /** Whether no task waits for a node any more. */
+  async #checkNodes(nodes: LiveNodes): Promise<boolean> {
     const live = nodes.all()?.map(({ drained }) => drained);
     if (live?.every((position) => position !== undefined) === true) this.#drained(live);
     return Promise.resolve(!this.#isPending());

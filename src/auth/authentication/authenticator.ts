@@ -6,7 +6,7 @@ import {
   basicCacheEntriesMax,
   basicCacheMs,
   oidcLeewayMs,
-  tokenUseNotedMs,
+  tokenUseRecordMs,
   tokenUsesRememberedMax,
 } from '../../limits/access.ts';
 import {
@@ -79,7 +79,7 @@ export class Authenticator {
   /** Verifications in progress: simultaneous requests with the same credentials share one log-in. */
   readonly #pending = new SingleFlight<Authenticated>();
   /** When the last use of each token was recorded, by uid, oldest first. */
-  readonly #noted = new Map<string, number>();
+  readonly #recordedUses = new Map<string, number>();
 
   constructor(dependencies: AuthenticatorDependencies) {
     this.#dependencies = dependencies;
@@ -121,8 +121,8 @@ export class Authenticator {
    * whether or not it is right.
    */
   #recognizeHeader(authorization: string, from: From): Authenticated | Promise<Authenticated> {
-    const shown = authorization.startsWith('Bearer ') ? 'header' : `header ${from.address}`;
-    const key = this.#keyOf(`${shown} ${authorization}`);
+    const source = authorization.startsWith('Bearer ') ? 'header' : `header ${from.address}`;
+    const key = this.#keyOf(`${source} ${authorization}`);
     return this.#recall(key, from.address) ?? this.#askHeader(key, authorization, from);
   }
 
@@ -252,11 +252,11 @@ export class Authenticator {
 
   #recordUse(uid: string, name: string): void {
     const now = this.#dependencies.clock.monotonic();
-    const last = this.#noted.get(uid);
-    if (last !== undefined && now - last < tokenUseNotedMs) return;
-    this.#noted.delete(uid);
-    makeRoom(this.#noted, tokenUsesRememberedMax);
-    this.#noted.set(uid, now);
+    const last = this.#recordedUses.get(uid);
+    if (last !== undefined && now - last < tokenUseRecordMs) return;
+    this.#recordedUses.delete(uid);
+    makeRoom(this.#recordedUses, tokenUsesRememberedMax);
+    this.#recordedUses.set(uid, now);
     this.#dependencies.recordUse(name);
   }
 

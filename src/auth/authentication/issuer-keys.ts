@@ -51,9 +51,9 @@ export class IssuerKeys {
     try {
       return await known.find(header, token);
     } catch (error) {
-      const mayAsk =
+      const mayFetch =
         error instanceof errors.JWKSNoMatchingKey && clock.monotonic() - known.fetchedAt >= oidcUnknownKeyMs;
-      if (!mayAsk) throw error;
+      if (!mayFetch) throw error;
     }
     return (await this.#ask()).find(header, token);
   }

@@ -6,7 +6,7 @@ export class SingleFlight<Result> {
   readonly #running = new Map<string, Running<Result>>();
 
   /** `gone` aborts when the caller no longer waits. */
-  async run(key: string, work: Work<Result>, gone: AbortSignal | undefined): Promise<Result> {
+  async run(key: string, work: Work<Result>, disconnected: AbortSignal | undefined): Promise<Result> {
     const running = this.#running.get(key) ?? this.#start(key, work);
     running.waiting += 1;
     const leave = (): void => {
@@ -16,12 +16,12 @@ export class SingleFlight<Result> {
       this.#end(key, running);
       running.abandoned.abort();
     };
-    if (gone?.aborted === true) leave();
-    else gone?.addEventListener('abort', leave, { once: true });
+    if (disconnected?.aborted === true) leave();
+    else disconnected?.addEventListener('abort', leave, { once: true });
     try {
       return await running.result;
     } finally {
-      gone?.removeEventListener('abort', leave);
+      disconnected?.removeEventListener('abort', leave);
     }
   }
 

@@ -3,7 +3,7 @@ import type { RejectionReason } from '../../command/rejection.ts';
 import { platformContext } from '../../command/platform-context.ts';
 import type { PlatformSubject } from '../../command/subject.ts';
 import type { Execute } from '../../write/execute.ts';
-import { tokenUseNotedMs } from '../../limits/access.ts';
+import { tokenUseRecordMs } from '../../limits/access.ts';
 import type { ObjectReader } from '../../read/objects.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { storedObject } from '../../resource/object/shown-object.ts';
@@ -34,7 +34,7 @@ export function createTokenUseRecorder({
 }: TokenUseDependencies): (name: string) => void {
   const recordTokenUse = async (name: string): Promise<void> => {
     const stored = reader.get(tokens.key, name);
-    if (stored === undefined || clock.now() - lastUse(stored.bytes) < tokenUseNotedMs) return;
+    if (stored === undefined || clock.now() - lastUse(stored.bytes) < tokenUseRecordMs) return;
     const document = { status: { lastUsedAt: new Date(clock.now()).toISOString() } };
     const outcome = await execute(
       tokens,

@@ -48,7 +48,7 @@ function rulesOfUsers(
 ): readonly Rule[] {
   if (users.length === 0) return [];
   return permissions.rulesOf([
-    ...users.flatMap((user) => permissions.bound(user)),
+    ...users.flatMap((user) => permissions.boundRoles(user)),
     ...(subject.kind === 'user' ? [] : [authenticatedRole]),
   ]);
 }

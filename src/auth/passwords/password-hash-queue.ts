@@ -3,9 +3,9 @@ import { siteOf } from '../../base/network-of.ts';
 import { SlidingCounts } from '../../base/sliding-counts.ts';
 import { TurnQueue } from '../../base/turn-queue.ts';
 import {
-  passwordHashesAskedMax,
-  passwordHashesAskedMs,
-  passwordHashesAskedPerSiteMax,
+  passwordHashRequestSitesMax,
+  passwordHashRequestsWindowMs,
+  passwordHashRequestsPerSiteMax,
   passwordHashesMax,
   passwordHashesWaitingMax,
   passwordHashesWaitingPerNetworkMax,
@@ -29,7 +29,7 @@ export type HashRejected = {
 };
 export type HashResult<Result> = { readonly done: true; readonly result: Result } | HashRejected;
 
-type Waiting = { readonly network: string; readonly start: () => void; readonly turnAway: () => void };
+type Waiting = { readonly network: string; readonly start: () => void; readonly reject: () => void };
 type Lane = TurnQueue<string, Waiting>;
 
 /** The weight of the newest hash in the moving average of durations. */
@@ -47,10 +47,10 @@ export class PasswordHashQueue {
   readonly #known: Lane = new TurnQueue();
   readonly #unknown: Lane = new TurnQueue();
   /** Recent requests by site, started and rejected. */
-  readonly #asked = new SlidingCounts({
-    windowMs: passwordHashesAskedMs,
-    keysMax: passwordHashesAskedMax,
-    eventsMax: passwordHashesAskedPerSiteMax,
+  readonly #recent = new SlidingCounts({
+    windowMs: passwordHashRequestsWindowMs,
+    keysMax: passwordHashRequestSitesMax,
+    eventsMax: passwordHashRequestsPerSiteMax,
   });
   #running = 0;
   #hashMs = 0;
@@ -61,13 +61,13 @@ export class PasswordHashQueue {
   }
 
   async run<Result>(turn: HashRequest, work: () => Promise<Result>): Promise<HashResult<Result>> {
-    if (hasGone(turn)) return this.#away(turn);
+    if (hasDisconnected(turn)) return this.#reject(turn);
     const isFree = this.#running < passwordHashesMax;
     if (isFree) this.#running += 1;
     const isStarted = isFree || (await this.#wait(turn));
     const begun = this.#clock.monotonic();
-    this.#asked.add(siteOf(turn.network), begun);
-    if (!isStarted) return this.#away(turn);
+    this.#recent.add(siteOf(turn.network), begun);
+    if (!isStarted) return this.#reject(turn);
     try {
       return { done: true, result: await work() };
     } finally {
@@ -86,7 +86,7 @@ export class PasswordHashQueue {
   async #wait({ network, isKnown, signal }: HashRequest): Promise<boolean> {
     const lane = isKnown ? this.#known : this.#unknown;
     if (lane.sizeOf(network) >= passwordHashesWaitingPerNetworkMax) return false;
-    if (lane.size >= this.#places() && !this.#makeRoom(lane, network)) return false;
+    if (lane.size >= this.#laneCapacity() && !this.#makeRoom(lane, network)) return false;
     return new Promise((resolve) => {
       const end = (isStarted: boolean): void => {
         timer.cancel();
@@ -98,7 +98,7 @@ export class PasswordHashQueue {
         start: () => {
           end(true);
         },
-        turnAway: () => {
+        reject: () => {
           end(false);
         },
       };
@@ -112,7 +112,7 @@ export class PasswordHashQueue {
   }
 
   /** The capacity of one lane, which gets every second slot: as many requests as are served within the longest wait. */
-  #places(): number {
+  #laneCapacity(): number {
     if (this.#hashMs === 0) return passwordHashesWaitingMax;
     const served = Math.floor((passwordHashWaitMs * passwordHashesMax) / (2 * this.#hashMs));
     return Math.min(passwordHashesWaitingMax, Math.max(passwordHashesMax, served));
@@ -121,24 +121,24 @@ export class PasswordHashQueue {
   /**
    * Rejects the latest request of the network that would be served last, unless the caller would be served even later.
    */
-  #makeRoom(lane: Lane, asking: string): boolean {
-    let [last, most]: [string | undefined, number] = [undefined, this.#order(lane, asking) + 1];
+  #makeRoom(lane: Lane, caller: string): boolean {
+    let [last, most]: [string | undefined, number] = [undefined, this.#order(lane, caller) + 1];
     for (const network of lane.accounts()) {
       const order = this.#order(lane, network);
       if (order > most) [last, most] = [network, order];
     }
     if (last === undefined) return false;
-    lane.takeLatest(last)?.turnAway();
+    lane.takeLatest(last)?.reject();
     return true;
   }
 
   /** A network's rank: its recent requests plus its waiting ones. A higher rank is served later. */
   #order(lane: Lane, network: string): number {
-    return this.#askedOf(network) + lane.sizeOf(network);
+    return this.#recentOf(network) + lane.sizeOf(network);
   }
 
-  #askedOf(network: string): number {
-    return this.#asked.count(siteOf(network), this.#clock.monotonic());
+  #recentOf(network: string): number {
+    return this.#recent.count(siteOf(network), this.#clock.monotonic());
   }
 
   #startNext(): boolean {
@@ -154,19 +154,23 @@ export class PasswordHashQueue {
   #nextOf(lane: Lane): Waiting | undefined {
     let [first, fewest]: [string | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
     for (const network of lane.accounts()) {
-      const asked = this.#askedOf(network);
-      if (asked < fewest) [first, fewest] = [network, asked];
+      const recent = this.#recentOf(network);
+      if (recent < fewest) [first, fewest] = [network, recent];
     }
     return first === undefined ? undefined : lane.takeOf(first);
   }
 
   /** `retryAfterSeconds`: until all waiting requests are served. */
-  #away(turn: HashRequest): HashRejected {
+  #reject(turn: HashRequest): HashRejected {
     const drainedMs = ((this.waiting + this.#running) * this.#hashMs) / passwordHashesMax;
-    return { done: false, isDisconnected: hasGone(turn), retryAfterSeconds: Math.max(1, Math.ceil(drainedMs / 1_000)) };
+    return {
+      done: false,
+      isDisconnected: hasDisconnected(turn),
+      retryAfterSeconds: Math.max(1, Math.ceil(drainedMs / 1_000)),
+    };
   }
 }
 
-function hasGone({ signal }: HashRequest): boolean {
+function hasDisconnected({ signal }: HashRequest): boolean {
   return signal?.aborted === true;
 }

@@ -24,12 +24,12 @@ export class Passwords {
   readonly turns: PasswordHashQueue;
   readonly #cost: HashCost;
   /** Compared in place of the hash of a user without one, so that the cost is the same. No password matches it. */
-  readonly #nobody: Phc;
+  readonly #dummy: Phc;
 
   constructor(cost = hashCost, clock: Clock = systemClock) {
     this.turns = new PasswordHashQueue(clock);
     this.#cost = cost;
-    this.#nobody = { ...cost, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
+    this.#dummy = { ...cost, salt: Buffer.alloc(saltBytes), hash: Buffer.alloc(hashBytes) };
   }
 
   async hash(password: string, turn: HashRequest): Promise<HashResult<string>> {
@@ -39,7 +39,7 @@ export class Passwords {
   async #hash(password: string): Promise<string> {
     const salt = randomBytes(saltBytes);
     const { ln, r, p } = this.#cost;
-    const hash = await this.#derive(password, { ...this.#nobody, salt });
+    const hash = await this.#derive(password, { ...this.#dummy, salt });
     return `$scrypt$ln=${String(ln)},r=${String(r)},p=${String(p)}$${unpadded(salt)}$${unpadded(hash)}`;
   }
 
@@ -47,9 +47,9 @@ export class Passwords {
    * Call it within a turn. `stored` is undefined for an unknown user: the answer is then false, after the same time.
    */
   async verify(password: string, stored: string | undefined): Promise<boolean> {
-    const expected = stored === undefined ? this.#nobody : phcOf(stored);
+    const expected = stored === undefined ? this.#dummy : phcOf(stored);
     const actual = await this.#derive(password, expected);
-    return timingSafeEqual(actual, expected.hash) && expected !== this.#nobody;
+    return timingSafeEqual(actual, expected.hash) && expected !== this.#dummy;
   }
 
   async #derive(password: string, { ln, r, p, salt, hash }: Phc): Promise<Buffer> {

@@ -95,8 +95,8 @@ function created({ after, subject, kept, now }: Completion): Completed {
  * The platform names the owner; a user owns the tokens they create, and only a log-in of their own may create one: a
  * stolen token cannot create another.
  */
-function ownerOf(subject: Subject, said: Owner): Refused | (Owner & { readonly ok: true }) {
-  if (subject.kind === 'platform') return { ok: true, ...said };
+function ownerOf(subject: Subject, named: Owner): Refused | (Owner & { readonly ok: true }) {
+  if (subject.kind === 'platform') return { ok: true, ...named };
   if (subject.kind !== 'user')
     return refuse('forbidden', 'a personal access token belongs to a user: only users create them');
   const { credential } = subject;
@@ -114,7 +114,7 @@ function ownerOf(subject: Subject, said: Owner): Refused | (Owner & { readonly o
 
 function updated({ before, after, subject }: Completion, stored: Members): Completed {
   const spec = membersAt(after, 'spec');
-  const violations = [...changesOfWhatIsFixed(stored, spec)];
+  const violations = [...changesOfFixedMembers(stored, spec)];
   if (stored['revoked'] === true && spec['revoked'] !== true)
     violations.push({ pointer: '/spec/revoked', detail: 'cannot be undone: a revoked token stays revoked' });
   if (violations.length > 0) return refuseViolations(after, violations);
@@ -126,7 +126,7 @@ function updated({ before, after, subject }: Completion, stored: Members): Compl
   return { ok: true, object: withStatus({ ...after, spec: { ...spec, ...defined({ owner, expiresAt }) } }, status) };
 }
 
-function changesOfWhatIsFixed(stored: Members, spec: Members): readonly Violation[] {
+function changesOfFixedMembers(stored: Members, spec: Members): readonly Violation[] {
   const isSame = {
     roles: deepEqual(stored['roles'], spec['roles']),
     expiresAt: stored['expiresAt'] === spec['expiresAt'] || timeOf(stored['expiresAt']) === timeOf(spec['expiresAt']),

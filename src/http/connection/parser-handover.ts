@@ -36,7 +36,7 @@ class Interlude {
     if (head.length > 0) this.#read(head);
     connections.unanswered(socket)?.once('close', () => {
       guard(socket, () => {
-        this.#goOn();
+        this.#resume();
       });
     });
   }
@@ -45,7 +45,7 @@ class Interlude {
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     this.#parts.guard(this.#parts.socket, () => {
-      this.#goOn();
+      this.#resume();
     });
     if (this.#bytes >= readAheadBytesMax) this.#parts.socket.pause();
   };
@@ -58,7 +58,7 @@ class Interlude {
     this.#parts.socket.destroy();
   };
 
-  #goOn(): void {
+  #resume(): void {
     const { server, connections, socket } = this.#parts;
     if (this.#chunks.length === 0 || connections.unanswered(socket) !== undefined) return;
     if (!socket.writable || socket.readableEnded) return;

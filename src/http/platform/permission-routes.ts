@@ -134,7 +134,7 @@ class PermissionRoutes {
     const uiPermissions = rights.isSuperAdministrator
       ? ['*']
       : [...new Set(held.flatMap((role) => role.uiPermissions))].sort();
-    const bound = subject.kind === 'user' ? permissions.bound(subject.name) : [];
+    const bound = subject.kind === 'user' ? permissions.boundRoles(subject.name) : [];
     return bytesAnswer(
       joined([
         '{"roles":',
@@ -178,7 +178,7 @@ class PermissionRoutes {
   #known(name: string): Subject | undefined {
     const { permissions } = this.#dependencies;
     const isKnown =
-      permissions.user(name) !== undefined || (name.startsWith(oidcPrefix) && permissions.bound(name).length > 0);
+      permissions.user(name) !== undefined || (name.startsWith(oidcPrefix) && permissions.boundRoles(name).length > 0);
     return isKnown ? subjectNamed(permissions, name) : undefined;
   }
 }

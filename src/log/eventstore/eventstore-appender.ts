@@ -138,7 +138,7 @@ export class Appender {
     this.#inFlight.add(append);
     append.timer = this.#clock.after(logReplyMs, () => {
       // The cause of the missing reply may affect the others in flight as well.
-      this.#cut(new Error(`no reply within ${logReplyMs.toString()} ms`));
+      this.#disconnect(new Error(`no reply within ${logReplyMs.toString()} ms`));
     });
     client.appendToStream(append.stream, append.events, { expectedRevision: append.expected }).then(
       (result) => {
@@ -167,7 +167,7 @@ export class Appender {
     if (refusals.has(fault.kind)) {
       this.#settle(append, { kind: 'answered', fault, cause });
       // Without rights, the stream itself may have ended.
-      if (fault.kind === 'refused') this.#cut(cause);
+      if (fault.kind === 'refused') this.#disconnect(cause);
       else this.#opened();
       return;
     }
@@ -176,7 +176,7 @@ export class Appender {
       this.#settle(append, { kind: 'not-sent', fault, cause });
       this.#refuseWaiting(fault, cause);
     }
-    this.#cut(cause);
+    this.#disconnect(cause);
   }
 
   #opened(): void {
@@ -192,7 +192,7 @@ export class Appender {
   }
 
   /** All appends in flight have an unknown outcome; later ones use a new stream. */
-  #cut(cause: unknown): void {
+  #disconnect(cause: unknown): void {
     if (this.#gate !== 'open' && this.#gate !== 'first') return;
     this.#gate = 'cutting';
     const fault = faultOf(cause);
@@ -216,7 +216,7 @@ export class Appender {
 
   /** The driver lost a reply, and with it one of its streams; which one is unknown. */
   lostReply(error: unknown): void {
-    this.#cut(error);
+    this.#disconnect(error);
   }
 
   async close(): Promise<void> {

@@ -38,9 +38,9 @@ export class Appends {
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
     if (this.#context.closing.aborted)
       return Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('the log is closed') });
-    const away = this.#context.contact.known();
+    const unavailable = this.#context.contact.known();
     // In a later turn: a caller that retries without a delay would block the reply that restores the log.
-    if (away !== undefined) return nextTurn({ ok: false, reason: 'unavailable', cause: away });
+    if (unavailable !== undefined) return nextTurn({ ok: false, reason: 'unavailable', cause: unavailable });
     let outcome: Promise<AppendOutcome>;
     try {
       outcome = this.#append({ stream, events, expected, sentMs: this.#context.clock.monotonic() });

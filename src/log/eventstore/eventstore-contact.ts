@@ -8,12 +8,12 @@ import { LogRefusedError } from '../log.ts';
 import type { LogState } from '../log.ts';
 
 /** The log is unavailable now. The log keeps retrying, so the caller may retry as well. */
-export class LogAwayError extends Error {
+export class LogUnavailableError extends Error {
   readonly reason: string;
 
   constructor(reason: string, options?: ErrorOptions) {
     super(`the event log is unreachable: ${reason}`, options);
-    this.name = 'LogAwayError';
+    this.name = 'LogUnavailableError';
     this.reason = reason;
   }
 }
@@ -44,8 +44,8 @@ export class Contact {
    * The error for callers while the server is known to be unavailable and retries are running; otherwise each of many
    * writers would wait for the time limit. Undefined while the server is not known to be unavailable.
    */
-  known(): LogAwayError | undefined {
-    return this.#everWorked && !this.#state.reachable ? new LogAwayError(this.#state.reason) : undefined;
+  known(): LogUnavailableError | undefined {
+    return this.#everWorked && !this.#state.reachable ? new LogUnavailableError(this.#state.reason) : undefined;
   }
 
   worked(): void {
@@ -59,7 +59,7 @@ export class Contact {
    * Records a failure and returns the error for the caller. The state has the latest reason, but only a change of
    * availability is reported.
    */
-  async failed(fault: Fault, cause: unknown): Promise<LogAwayError | LogRefusedError> {
+  async failed(fault: Fault, cause: unknown): Promise<LogUnavailableError | LogRefusedError> {
     if (!this.#everWorked) {
       const refusal = await this.#refusalOf(fault);
       if (refusal !== undefined) return new LogRefusedError(`the event log at ${this.hosts}: ${refusal}`, { cause });
@@ -76,8 +76,8 @@ export class Contact {
   }
 
   /** One lost reply, which does not make the server unavailable. */
-  lost(fault: Fault, cause: unknown): LogAwayError {
-    return new LogAwayError(`${this.hosts}: ${'reason' in fault ? fault.reason : fault.kind}`, { cause });
+  lost(fault: Fault, cause: unknown): LogUnavailableError {
+    return new LogUnavailableError(`${this.hosts}: ${'reason' in fault ? fault.reason : fault.kind}`, { cause });
   }
 
   async #refusalOf(fault: Fault): Promise<string | undefined> {

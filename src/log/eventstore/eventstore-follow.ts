@@ -1,7 +1,7 @@
 import { delay } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { LogDriver } from './eventstore-client.ts';
-import { LogAwayError, retryDelayMs } from './eventstore-contact.ts';
+import { LogUnavailableError, retryDelayMs } from './eventstore-contact.ts';
 import type { Contact } from './eventstore-contact.ts';
 import { faultOf } from './eventstore-errors.ts';
 import type { Follower, OwnEvents } from './eventstore-own.ts';
@@ -80,7 +80,7 @@ class Reader {
   async *read(): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
     const start = await this.#unlessOver(() => settled(this.#verify()));
     if (start === undefined || !this.mayGoOn()) return;
-    if (start instanceof Error && !(start instanceof LogAwayError)) throw start;
+    if (start instanceof Error && !(start instanceof LogUnavailableError)) throw start;
     const failure = start instanceof Error ? start : yield* this.#subscribe(start);
     if (this.mayGoOn()) await this.#pause(failure);
   }
@@ -159,7 +159,7 @@ class Reader {
     if (subscription.ended !== undefined) return subscription.ended;
     const held = await this.#unlessOver(() => settled(this.#context.reads.isHeld(start)));
     if (held === undefined || held instanceof UnknownPositionError) return false;
-    if (held instanceof LogAwayError) return held;
+    if (held instanceof LogUnavailableError) return held;
     if (held instanceof Error) throw held;
     return held && subscription.isSameServer;
   }
@@ -209,7 +209,7 @@ class Reader {
     // A single ended subscription means little (its reader may have been too slow); a second one in a row is reported.
     const saysMore =
       fault.kind === 'refused' || (this.#failures > 1 && fault.kind !== 'dropped' && fault.kind !== 'not-leader');
-    if (!(failure instanceof LogAwayError) && saysMore) {
+    if (!(failure instanceof LogUnavailableError) && saysMore) {
       const error = await contact.failed(fault, failure);
       if (error instanceof LogRefusedError) throw error;
     }

@@ -147,11 +147,11 @@ class EventStoreLog implements EventLog {
 
   async *#readTo(
     options: SubscribeOptions & { readonly until?: LogPosition },
-    asked: Promise<LogEnd>,
+    read: Promise<LogEnd>,
   ): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
     const { after, signal, categories } = options;
     if (signal?.aborted === true) return;
-    const { position: head, stream } = await asked;
+    const { position: head, stream } = await read;
     const until = options.until !== undefined && options.until < head ? options.until : head;
     const endsIn = stream === undefined ? {} : { endsIn: stream };
     if (after < until) yield* follow(this.#context, { after, until, ...endsIn, categories, signal });
@@ -186,12 +186,12 @@ class EventStoreLog implements EventLog {
     return Promise.reject(new Error('only a founded log has an identity'));
   }
 
-  /** Rejects with LogAwayError, without a delay, while the server is known to be unavailable. */
+  /** Rejects with LogUnavailableError, without a delay, while the server is known to be unavailable. */
   async #answering(): Promise<Reads> {
-    const away = this.#contact.known();
-    if (away === undefined) return this.#open();
+    const unavailable = this.#contact.known();
+    if (unavailable === undefined) return this.#open();
     await nextTurn();
-    throw away;
+    throw unavailable;
   }
 
   /** During a close, only appends in flight may still read. */

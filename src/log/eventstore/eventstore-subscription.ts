@@ -28,7 +28,7 @@ export class LiveSubscription {
   #paused = false;
   #wake: (() => void) | undefined;
   /** An event may have arrived since the last wait. */
-  #stirred = false;
+  #isActive = false;
 
   constructor(client: LogDriver, { after, prefixes }: Subscribed, onConfirmed: () => void) {
     this.#onConfirmed = onConfirmed;
@@ -110,7 +110,7 @@ export class LiveSubscription {
 
   /** Resolves when an event may have arrived, the subscription has ended, or `stir` was called. */
   async stirred(): Promise<void> {
-    if (!this.#stirred)
+    if (!this.#isActive)
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
@@ -122,11 +122,11 @@ export class LiveSubscription {
       before = this.#queue.length;
       await nextTurn();
     } while (this.#queue.length > before && this.#queue.length < projectionBatchEventsMax);
-    this.#stirred = false;
+    this.#isActive = false;
   }
 
   stir(): void {
-    this.#stirred = true;
+    this.#isActive = true;
     this.#wake?.();
   }
 

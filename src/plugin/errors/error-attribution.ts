@@ -78,17 +78,17 @@ export function attributeError(error: unknown, suspects: readonly CodeFolder[]):
 }
 
 /** The folder that contains the place, or the first place of several; of nested folders the innermost. */
-export function ownerOf(places: string, suspects: readonly CodeFolder[]): CodeFolder | undefined {
+export function ownerOf(stack: string, suspects: readonly CodeFolder[]): CodeFolder | undefined {
   const found = suspects
-    .map((suspect) => ({ suspect, at: placeIn(places, suspect.folder) }))
+    .map((suspect) => ({ suspect, at: offsetIn(stack, suspect.folder) }))
     .filter(({ at }) => at >= 0);
   return found.sort((one, other) => one.at - other.at || other.suspect.folder.length - one.suspect.folder.length)[0]
     ?.suspect;
 }
 
-function placeIn(places: string, folder: string): number {
+function offsetIn(stack: string, folder: string): number {
   const found = [`${folder}${sep}`, `${pathToFileURL(folder).pathname}/`]
-    .map((prefix) => places.indexOf(prefix))
+    .map((prefix) => stack.indexOf(prefix))
     .filter((at) => at >= 0);
   return found.length === 0 ? -1 : Math.min(...found);
 }

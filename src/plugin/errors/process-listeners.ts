@@ -29,11 +29,11 @@ export class ProcessListeners {
   }
 
   open(): void {
-    this.#process.on('newListener', this.#note);
+    this.#process.on('newListener', this.#record);
   }
 
   close(): void {
-    this.#process.off('newListener', this.#note);
+    this.#process.off('newListener', this.#record);
   }
 
   /** Logs the events on which an ended plugin still has listeners, each once. */
@@ -50,7 +50,7 @@ export class ProcessListeners {
       });
   }
 
-  readonly #note = (event: string | symbol, listener: object): void => {
+  readonly #record = (event: string | symbol, listener: object): void => {
     const owner = ownerOf(new Error().stack ?? '', this.#suspects.all());
     if (owner === undefined) return;
     const listening = this.#listening.get(owner.name) ?? [];

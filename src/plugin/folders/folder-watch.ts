@@ -26,7 +26,7 @@ export class FolderWatch {
   constructor(path: string, dependencies: FolderWatchDependencies) {
     this.#path = path;
     this.#dependencies = dependencies;
-    this.#poll = new Poll(dependencies.clock, async () => this.#look());
+    this.#poll = new Poll(dependencies.clock, async () => this.#check());
   }
 
   /** The digest of the present files; `follow` reports changes from then on. */
@@ -55,7 +55,7 @@ export class FolderWatch {
   }
 
   /** Returns the time until the next scan. */
-  async #look(): Promise<number> {
+  async #check(): Promise<number> {
     const look = await lookAtFiles(this.#path);
     if (look?.signature !== this.#signature) {
       this.#signature = look?.signature;

@@ -149,7 +149,7 @@ export class PluginFolders {
         // A folder of plugins that is unreadable now gives no information about its contents.
         if (found !== undefined) this.#compare(root, found);
       }
-      this.#tell();
+      this.#notify();
     });
   }
 
@@ -201,7 +201,7 @@ export class PluginFolders {
       entry.counts ||= digest !== undefined;
       // A folder that loses its plugin.yaml is not a request for the plugin.
       if (digest !== undefined) entry.isOut = false;
-      this.#tell();
+      this.#notify();
     });
   }
 
@@ -214,7 +214,7 @@ export class PluginFolders {
     return (decoded?.ok === true ? decoded.manifest.name : decoded?.name) ?? declared;
   }
 
-  #tell(): void {
+  #notify(): void {
     const before = this.#names;
     this.#nameAll();
     for (const name of new Set([...before.keys(), ...this.#names.keys()])) {

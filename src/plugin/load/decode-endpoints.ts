@@ -17,21 +17,21 @@ type SchemaPlace = { readonly at: string; readonly prefix: string };
 /** The custom APIs in a plugin's export; adds their problems to `problems`. */
 export function decodeEndpoints(exported: Readonly<Record<string, unknown>>, problems: string[]): DecodedEndpoints {
   const ignoredControllers: string[] = [];
-  const places: { readonly members: Readonly<Record<string, unknown>>; readonly place: SchemaPlace }[] = [];
+  const sources: { readonly members: Readonly<Record<string, unknown>>; readonly place: SchemaPlace }[] = [];
   listOf(exported, 'controllers', { at: 'controllers', countMax: routesPerPluginMax }, problems).forEach(
     (controller, index) => {
       const at = `controllers[${String(index)}]`;
       if (!isObject(controller)) problems.push(`${at}: must be an object`);
       else if (isNone(controller['apiVersion']))
         ignoredControllers.push(typeof controller['path'] === 'string' ? controller['path'] : at);
-      else places.push({ members: controller, place: { at: `${at}.`, prefix: prefixOf(controller, at, problems) } });
+      else sources.push({ members: controller, place: { at: `${at}.`, prefix: prefixOf(controller, at, problems) } });
     },
   );
-  places.push({ members: exported, place: { at: '', prefix: '' } });
-  const routes = places.flatMap(({ members, place }) =>
+  sources.push({ members: exported, place: { at: '', prefix: '' } });
+  const routes = sources.flatMap(({ members, place }) =>
     decodeEach(members, { ...place, member: 'routes' }, decodeRoute, problems),
   );
-  const sockets = places.flatMap(({ members, place }) =>
+  const sockets = sources.flatMap(({ members, place }) =>
     decodeEach(members, { ...place, member: 'sockets' }, decodeSocket, problems),
   );
   if (routes.length + sockets.length > routesPerPluginMax)
@@ -157,12 +157,12 @@ function pathProblem(path: string): string | undefined {
   if (wrongGroup !== undefined) return `names the group ${JSON.stringify(group)}, which ${wrongGroup}`;
   if (!/^v[1-9][0-9]*(?:(?:alpha|beta)[1-9][0-9]*)?$/u.test(version))
     return `names the version ${JSON.stringify(version)}, which must be of the form v1 or v1alpha1`;
-  const odd = rest.find(
+  const invalid = rest.find(
     (segment) => segment === '.' || segment === '..' || !/^(?:[A-Za-z0-9._~-]+|\{[A-Za-z_]\w*\})$/u.test(segment),
   );
-  return odd === undefined
+  return invalid === undefined
     ? undefined
-    : `holds the segment ${JSON.stringify(odd)}: a segment is plain text or a parameter like {name}`;
+    : `holds the segment ${JSON.stringify(invalid)}: a segment is plain text or a parameter like {name}`;
 }
 
 /** Endpoints that repeat a method and path; names of parameters do not distinguish them. */

@@ -9,7 +9,7 @@ import type { TypeRegistry } from '../registry/type-registry.ts';
 export type ShippedProblemsDependencies = ApplyDependencies & { readonly registry: Pick<TypeRegistry, 'all'> };
 
 /** The most problems that one refusal lists. */
-const toldMax = 16;
+const problemsReportedMax = 16;
 
 /**
  * Why a plugin's objects cannot be applied, determined before any is applied: checked against the types that this
@@ -34,7 +34,7 @@ export async function shippedProblems(
     const type = all.find(({ apiVersion, kind }) => apiVersion === shipped.apiVersion && kind === shipped.kind);
     if (type !== undefined) problems.push(...(await problemsOf(shipped, { plugin, type }, dependencies)));
     else problems.push(...missingType(shipped, types));
-    if (problems.length >= toldMax) break;
+    if (problems.length >= problemsReportedMax) break;
   }
   return problems;
 }

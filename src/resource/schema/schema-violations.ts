@@ -56,7 +56,7 @@ function isInner(error: ErrorObject | undefined, choice: ErrorObject, branches: 
 }
 
 /** The most branches of a choice in a message. */
-const toldBranchesMax = 4;
+const reportedBranchesMax = 4;
 
 function choiceDetail(choice: ErrorObject, inner: readonly ErrorObject[]): string {
   if (inner.length === 0)
@@ -71,8 +71,8 @@ function choiceDetail(choice: ErrorObject, inner: readonly ErrorObject[]): strin
       }),
     ),
   ];
-  const more = branches.length > toldBranchesMax ? '; …' : '';
-  return `must match one of the allowed forms: ${branches.slice(0, toldBranchesMax).join('; or ')}${more}`;
+  const more = branches.length > reportedBranchesMax ? '; …' : '';
+  return `must match one of the allowed forms: ${branches.slice(0, reportedBranchesMax).join('; or ')}${more}`;
 }
 
 /** The pointer of a missing or unknown member names that member. */

@@ -35,7 +35,7 @@ export function valuesOfFact(indexes: readonly IndexDefinition[], object: Resour
 }
 
 /** The unique values in entry `before` that entry `after` no longer has; runs no plugin code. */
-export function valuesLetGo(
+export function releasedValues(
   indexes: readonly IndexDefinition[],
   before: IndexEntry,
   after: IndexEntry | undefined,

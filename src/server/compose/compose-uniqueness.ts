@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { FailureLines } from '../../../reconcilers/failure-lines.ts';
-import { uniquenessTellMs } from '../../../reconcilers/platform/platform-limits.ts';
+import { uniquenessReportMs } from '../../../reconcilers/platform/platform-limits.ts';
 import { Uniqueness } from '../../../reconcilers/platform/uniqueness/uniqueness.ts';
 import type { Clock } from '../../base/clock.ts';
 import { claimantOf } from '../../write/unique/unique-claims.ts';
@@ -146,7 +146,7 @@ class StepReporter {
     if (this.#timers.has(plugin)) return;
     this.#timers.set(
       plugin,
-      this.#clock.after(uniquenessTellMs, () => {
+      this.#clock.after(uniquenessReportMs, () => {
         this.#timers.delete(plugin);
         this.#reported.set(plugin, this.#steps(plugin));
         for (const listener of this.#listeners) listener(plugin);

@@ -6,7 +6,7 @@ export const eventLoopHeldMs = 500;
  * The factor by which a block must grow until it is logged again, and the longest interval: an endless block stays in
  * the latest lines.
  */
-export const eventLoopToldAgainFactor = 4;
-export const eventLoopToldAgainMsMax = 60_000;
+export const eventLoopReportFactor = 4;
+export const eventLoopReportMsMax = 60_000;
 /** If the watcher itself is later than this, the whole process was suspended, and no plugin caused the delay. */
 export const eventLoopWatcherLateMs = 250;

@@ -102,7 +102,7 @@ export class EventLoopWatch {
     const watchedMs = Atomics.load(this.#cells, watchedMsCell);
     // Excludes time in which the watcher was suspended as well, or did not exist.
     const heldMs = Math.min(lateMs, (watchedMs - this.#watchedMs) | 0);
-    if (heldMs >= eventLoopHeldMs) this.#tell(Math.round(heldMs));
+    if (heldMs >= eventLoopHeldMs) this.#report(Math.round(heldMs));
     this.#beatAt = now;
     this.#watchedMs = watchedMs;
     Atomics.add(this.#cells, beatCell, 1);
@@ -111,7 +111,7 @@ export class EventLoopWatch {
     });
   }
 
-  #tell(heldMs: number): void {
+  #report(heldMs: number): void {
     const beat = Atomics.load(this.#cells, beatCell);
     let plugin: string | undefined;
     for (

@@ -7,8 +7,8 @@ import { systemClock } from '../../base/clock.ts';
 import {
   eventLoopBeatMs,
   eventLoopHeldMs,
-  eventLoopToldAgainFactor,
-  eventLoopToldAgainMsMax,
+  eventLoopReportFactor,
+  eventLoopReportMsMax,
   eventLoopWatcherLateMs,
 } from './event-loop-limits.ts';
 import { ownerOf, type CodeFolder } from '../../plugin/errors/error-attribution.ts';
@@ -49,8 +49,8 @@ class Watcher {
   #suspects: readonly CodeFolder[] = [];
   #beat = 0;
   /** Time since that beat, without suspensions of this thread. */
-  #stoodMs = 0;
-  #tellAtMs = eventLoopHeldMs;
+  #heldMs = 0;
+  #reportAtMs = eventLoopHeldMs;
   #tickedAt = systemClock.monotonic();
   /** Open while the inspector is queried. */
   #session: Inspector.Session | undefined;
@@ -72,15 +72,15 @@ class Watcher {
     if (isAwake) Atomics.add(cells, watchedMsCell, Math.round(passedMs));
     const beat = Atomics.load(cells, beatCell);
     if (beat === this.#beat) {
-      this.#stoodMs += isAwake ? passedMs : 0;
+      this.#heldMs += isAwake ? passedMs : 0;
     } else {
       this.#beat = beat;
-      this.#stoodMs = 0;
-      this.#tellAtMs = eventLoopHeldMs;
+      this.#heldMs = 0;
+      this.#reportAtMs = eventLoopHeldMs;
       this.#hangUp();
     }
     // A beat is late by the time since it was due.
-    if (beat > 0 && this.#stoodMs - eventLoopBeatMs >= this.#tellAtMs && this.#session === undefined) this.#ask();
+    if (beat > 0 && this.#heldMs - eventLoopBeatMs >= this.#reportAtMs && this.#session === undefined) this.#ask();
     systemClock.after(eventLoopBeatMs, () => {
       this.tick();
     });
@@ -88,19 +88,19 @@ class Watcher {
 
   #ask(): void {
     if (this.#inspector === undefined) {
-      this.#tell(undefined);
+      this.#report(undefined);
       return;
     }
     const session = new this.#inspector.Session();
     this.#session = session;
-    let isAsked = false;
+    let isRequested = false;
     const urls = new Map<string, string>();
     session.on('Debugger.scriptParsed', ({ params: { scriptId, url } }) => {
       urls.set(scriptId, url);
     });
     session.on('Debugger.paused', ({ params: { callFrames } }) => {
       // Paused before the request: by a debugger, which must resume it.
-      if (isAsked) session.post('Debugger.resume');
+      if (isRequested) session.post('Debugger.resume');
       if (session !== this.#session) return;
       const isHeld = Atomics.load(this.#start.cells, beatCell) === this.#beat;
       const frames = callFrames.map(({ functionName, location: { scriptId, lineNumber, columnNumber = 0 } }) => ({
@@ -109,18 +109,18 @@ class Watcher {
         line: lineNumber + 1,
         column: columnNumber + 1,
       }));
-      if (isHeld) this.#tell(isAsked ? frames : []);
+      if (isHeld) this.#report(isRequested ? frames : []);
       this.#hangUp();
     });
     try {
       session.connectToMainThread();
       // Both requests at once: a call into native code may end between two.
       session.post('Debugger.enable', () => {
-        isAsked = true;
+        isRequested = true;
       });
       session.post('Debugger.pause');
     } catch {
-      this.#tell(undefined);
+      this.#report(undefined);
     }
   }
 
@@ -132,16 +132,16 @@ class Watcher {
   }
 
   /** `frames`: innermost first; undefined when they could not be determined. */
-  #tell(frames: readonly Frame[] | undefined): void {
+  #report(frames: readonly Frame[] | undefined): void {
     const owned = frames?.map((frame) => ({ frame, suspect: ownerOf(frame.url, this.#suspects) })) ?? [];
     const { frame = frames?.[0], suspect } = owned.find((each) => each.suspect !== undefined) ?? {};
     const found: Found = { beat: this.#beat, plugin: suspect?.name };
     this.#start.port.postMessage(found);
-    this.#tellAtMs = Math.min(this.#tellAtMs * eventLoopToldAgainFactor, this.#tellAtMs + eventLoopToldAgainMsMax);
+    this.#reportAtMs = Math.min(this.#reportAtMs * eventLoopReportFactor, this.#reportAtMs + eventLoopReportMsMax);
     this.#write(
       {
         ...(suspect === undefined ? {} : { plugin: suspect.name }),
-        heldMs: Math.round(this.#stoodMs - eventLoopBeatMs),
+        heldMs: Math.round(this.#heldMs - eventLoopBeatMs),
         ...(frame === undefined
           ? {}
           : { at: placeOf(frame, suspect), function: frame.functionName === '' ? 'anonymous' : frame.functionName }),

@@ -33,7 +33,7 @@ type Source = {
   readonly lookMs: number;
   first(): Promise<CertificatePair>;
   /** A fit certificate in place of `current`, or undefined; logs why another one is unfit. */
-  next(current: CertificatePair, isAsked: boolean): Promise<CertificatePair | undefined>;
+  next(current: CertificatePair, isRequested: boolean): Promise<CertificatePair | undefined>;
 };
 
 class FollowedCertificate implements Certificates {
@@ -57,7 +57,7 @@ class FollowedCertificate implements Certificates {
   }
 
   reload(): void {
-    this.#look(true);
+    this.#check(true);
   }
 
   async stop(): Promise<void> {
@@ -69,17 +69,17 @@ class FollowedCertificate implements Certificates {
   #wait(): void {
     if (this.#isStopped) return;
     this.#timer = this.#edge.clock.after(this.#source.lookMs, () => {
-      this.#look(false);
+      this.#check(false);
     });
   }
 
   /** One look at a time: a slow disk delays the next one. */
-  #look(isAsked: boolean): void {
+  #check(isRequested: boolean): void {
     this.#timer?.cancel();
     this.#looking = this.#looking.then(async () => {
       if (this.#isStopped) return;
       try {
-        const next = await this.#source.next(this.current, isAsked);
+        const next = await this.#source.next(this.current, isRequested);
         if (next !== undefined) this.#take(next);
       } catch (error) {
         this.#edge.log.error('could not renew the TLS certificate; the present one stays', { error: String(error) });
@@ -118,9 +118,9 @@ async function fileSource(files: CertificateFiles, { clock, log }: CertificatesE
         log.warn('the TLS certificate has expired', { expires: new Date(read.pair.expiresAt).toISOString() });
       return Promise.resolve(read.pair);
     },
-    next: async (current, isAsked) => {
+    next: async (current, isRequested) => {
       const state = await stateOf(files);
-      if (state === seen && !isAsked) return undefined;
+      if (state === seen && !isRequested) return undefined;
       seen = state;
       const read = readPair(files);
       const problems = read.ok ? expiryProblems(read.pair, clock.now()) : read.problems;

@@ -258,7 +258,7 @@ class World {
       const shown = { ...object?.metadata, resourceVersion: undefined, spec: object?.['spec'] };
       return `${plural}: ${JSON.stringify(shown)}`;
     });
-    return [...own, ...permissions.bound(this.#in(name)).map((to) => `binding to ${to}`)];
+    return [...own, ...permissions.boundRoles(this.#in(name)).map((to) => `binding to ${to}`)];
   }
 
   #session(name: string): ReturnType<typeof session> {

@@ -79,7 +79,7 @@ t.test(
             for (const name of [...access.models.pages(access.type('rolebindings').key, everything)].flat())
               await access.as(platform).collect('rolebindings', name);
           }
-          for (const [name, expected] of bound) t.strictSame(access.permissions.bound(name), [...expected].sort());
+          for (const [name, expected] of bound) t.strictSame(access.permissions.boundRoles(name), [...expected].sort());
         }
       }),
       { numRuns: runs, ...seed },
@@ -98,7 +98,7 @@ t.test('a refusal midway removes the new bindings, and keeps the old ones', asyn
       : access.execute(type, command, given);
   };
   t.equal(await assign(access, 'alice', ['second', 'third'], { execute: refusing }), 'forbidden');
-  t.strictSame(access.permissions.bound('alice'), ['first']);
+  t.strictSame(access.permissions.boundRoles('alice'), ['first']);
 });
 
 t.test('everything is checked before the first write', async (t) => {
@@ -118,7 +118,7 @@ t.test('everything is checked before the first write', async (t) => {
     'forbidden',
     'nobody takes a role from a user with more rights',
   );
-  t.strictSame(access.permissions.bound('alice'), ['first']);
+  t.strictSame(access.permissions.boundRoles('alice'), ['first']);
 });
 
 t.test('bindings that change meanwhile are read again', async (t) => {
@@ -153,9 +153,9 @@ t.test('bindings that change meanwhile are read again', async (t) => {
     return access.execute(type, command, given);
   };
   t.equal(await assign(access, 'alice', ['second'], { execute: racing }), 'ok');
-  t.strictSame(access.permissions.bound('alice'), ['second']);
-  t.strictSame(access.permissions.bound('oidc:new'), ['first'], 'a user added meanwhile stays');
-  t.strictSame(access.permissions.bound('bob'), []);
+  t.strictSame(access.permissions.boundRoles('alice'), ['second']);
+  t.strictSame(access.permissions.boundRoles('oidc:new'), ['first'], 'a user added meanwhile stays');
+  t.strictSame(access.permissions.boundRoles('bob'), []);
 });
 
 t.test("a binding's name is valid, readable, and unique for each pair", async (t) => {

@@ -230,7 +230,7 @@ void test('through a kill and each state of not being ready no event is lost, re
   const before = await take(subscription.next, 3);
   await store.kill();
   t.match(await log.append(stream, [proposed('away')], streamRevision(2)), { ok: false });
-  await t.rejects(log.readLast(stream), { name: 'LogAwayError' });
+  await t.rejects(log.readLast(stream), { name: 'LogUnavailableError' });
   t.match(log.state(), { reachable: false });
   await store.restart({ closedMs: 100, unavailableMs: 200, notReadyMs: 200 });
   t.equal(appended(await insist(log, stream, [proposed('away')], streamRevision(2))).revision, 3);
@@ -258,14 +258,14 @@ void test('while the server is stopped appends are abandoned; their outcome is k
   await take(subscription.next, 1);
   store.pause();
   t.match(await log.append(stream, [proposed('a')], streamRevision(0)), { ok: false, reason: 'unknown' });
-  await t.rejects(log.readLast(stream), { name: 'LogAwayError' });
+  await t.rejects(log.readLast(stream), { name: 'LogUnavailableError' });
   t.match(log.state(), { reachable: false });
   t.match(
     await Promise.race([log.append(stream, [proposed('b')], streamRevision(1)), turns(5)]),
     { ok: false, reason: 'unavailable' },
     'at once, as it is known',
   );
-  await t.rejects(Promise.race([log.readLast(stream), turns(5)]), { name: 'LogAwayError' });
+  await t.rejects(Promise.race([log.readLast(stream), turns(5)]), { name: 'LogUnavailableError' });
   store.resume();
   t.equal(appended(await insist(log, stream, [proposed('a')], streamRevision(0))).revision, 1);
   t.same(
@@ -580,7 +580,7 @@ void test('a plain connection to a server that requires TLS is refused', async (
 void test('an unavailable server is retried, and is no refusal', async (t) => {
   const { store, log } = await staged(t);
   await store.kill();
-  await t.rejects(log.readLast(stream), { name: 'LogAwayError' });
+  await t.rejects(log.readLast(stream), { name: 'LogUnavailableError' });
   t.match(await log.append(stream, [proposed('a')], 'absent'), { ok: false, reason: 'unavailable' });
   const subscription = deliver(log, { after: logStart });
   const next = subscription.next();

@@ -172,7 +172,7 @@ async function insist<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof Error) || error.name !== 'LogAwayError') throw error;
+      if (!(error instanceof Error) || error.name !== 'LogUnavailableError') throw error;
       await nextTurn();
     }
   }

@@ -138,11 +138,11 @@ test("a binding written before the deletion is the old user's, one written after
   t.equal(stage.access.object('rolebindings', 'meanwhile'), undefined);
   await stage.given(binding('after', 'reader', 'ann'), user('ann'));
   await stage.settle();
-  t.same([...stage.access.permissions.bound('ann')], ['reader']);
+  t.same([...stage.access.permissions.boundRoles('ann')], ['reader']);
   await stage.stopAll();
   stage.lead(parts);
   await stage.settle();
-  t.same([...stage.access.permissions.bound('ann')], ['reader'], 'a start does not take it for a remnant');
+  t.same([...stage.access.permissions.boundRoles('ann')], ['reader'], 'a start does not take it for a remnant');
 });
 
 test('a user with more bindings than one step handles is removed from all of them', async (t) => {
@@ -168,7 +168,7 @@ test('a user created again at once, before any step, inherits nothing', async (t
   await stage.given(user('ann'), binding('newly', 'reader', 'ann'));
   stage.lead(parts);
   await stage.settle();
-  t.same([...stage.access.permissions.bound('ann')], ['reader'], "but the new one's binding stays");
+  t.same([...stage.access.permissions.boundRoles('ann')], ['reader'], "but the new one's binding stays");
   t.same(
     { anns: subjects(stage, 'anns'), shared: subjects(stage, 'shared'), newly: subjects(stage, 'newly') },
     { anns: undefined, shared: ['oidc:ann', 'ben'], newly: ['ann'] },
@@ -186,6 +186,6 @@ test('a user created again under a running leader inherits nothing either, and e
   leader.lead.give(true);
   await stage.given(user('ann'), user('cid'));
   await stage.settle();
-  t.same([...stage.access.permissions.bound('ann')], []);
-  t.same([...stage.access.permissions.bound('cid')], ['reader'], 'bound before there ever was such a user');
+  t.same([...stage.access.permissions.boundRoles('ann')], []);
+  t.same([...stage.access.permissions.boundRoles('cid')], ['reader'], 'bound before there ever was such a user');
 });

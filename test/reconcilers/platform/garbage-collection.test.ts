@@ -7,7 +7,7 @@ import {
   type CollectionStep,
 } from '../../../reconcilers/platform/garbage-collection.ts';
 import { judgeToken, type TokenStep } from '../../../reconcilers/platform/tokens.ts';
-import { completeness, judgeCondition } from '../../../reconcilers/platform/role-health.ts';
+import { completeness, compareCondition } from '../../../reconcilers/platform/role-health.ts';
 import { atOnce } from '../../../src/base/steps.ts';
 import type { OwnerReference, ResourceObject } from '../../../src/resource/object/object.ts';
 import { roleOf } from '../../../src/access/role-object.ts';
@@ -238,12 +238,12 @@ test('a role is judged by the roles it names', async (t) => {
   });
   const whole = completeness(role, () => true);
   t.match(whole, { status: 'True', reason: 'RolesFound' });
-  t.same(judgeCondition(whole), { type: 'nothing' }, 'a role that never lacked one writes no condition');
-  t.same(judgeCondition(lacking), { type: 'wait', since: undefined });
-  t.same(judgeCondition(whole, { ...lacking, lastTransitionTime: created }), { type: 'tell', since: undefined });
-  t.same(judgeCondition({ ...lacking, message: 'other' }, { ...lacking, lastTransitionTime: created }), {
+  t.same(compareCondition(whole), { type: 'nothing' }, 'a role that never lacked one writes no condition');
+  t.same(compareCondition(lacking), { type: 'wait', since: undefined });
+  t.same(compareCondition(whole, { ...lacking, lastTransitionTime: created }), { type: 'tell', since: undefined });
+  t.same(compareCondition({ ...lacking, message: 'other' }, { ...lacking, lastTransitionTime: created }), {
     type: 'tell',
     since: created,
   });
-  t.same(judgeCondition(lacking, { ...lacking }), { type: 'nothing' });
+  t.same(compareCondition(lacking, { ...lacking }), { type: 'nothing' });
 });

@@ -1,7 +1,7 @@
 import type { Role } from '../../../src/access/role.ts';
 import type { Rule } from '../../../src/access/rule.ts';
 import type {
-  Concerned,
+  PermissionChange,
   PermissionReader,
   Rights,
   SessionRecord,
@@ -18,7 +18,7 @@ export class MemoryPermissions implements PermissionReader {
   readonly #tokens = new Map<string, TokenRecord>();
   readonly #sessions = new Map<string, SessionRecord>();
   readonly #bindings = new Map<string, { readonly role: string; readonly user: string }>();
-  readonly #listeners = new Set<(concerned: Concerned) => void>();
+  readonly #listeners = new Set<(concerned: PermissionChange) => void>();
   ready = true;
 
   putUser(name: string, changes: Partial<UserRecord> = {}): UserRecord {
@@ -87,7 +87,7 @@ export class MemoryPermissions implements PermissionReader {
     return [];
   }
 
-  bound(user: string): readonly string[] {
+  boundRoles(user: string): readonly string[] {
     return [...this.#bindings.values()]
       .filter((binding) => binding.user === user)
       .map(({ role }) => role)
@@ -128,7 +128,7 @@ export class MemoryPermissions implements PermissionReader {
     return [...this.#sessions.values()].filter((session) => session.user === user).map(({ name }) => name);
   }
 
-  subscribe(listener: (concerned: Concerned) => void): () => void {
+  subscribe(listener: (concerned: PermissionChange) => void): () => void {
     this.#listeners.add(listener);
     return () => {
       this.#listeners.delete(listener);
