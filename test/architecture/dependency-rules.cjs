@@ -18,7 +18,8 @@ const harness = '^src/sdk/testing(-client)?\\.ts$';
 const client = '^src/client/';
 /** What runs steps, one at a time for each key. It knows no objects, and no server. */
 const controllers =
-  '^reconcilers/(controller|delayed-keys|failure-lines|outcome|reconcile-limits|reconcile-slots|plugins/plugin-outcome)\\.ts$';
+  '^reconcilers/(controller|delayed-keys|failure-lines|outcome|reconcile-limits|reconcile-slots|' +
+  'plugins/plugin-outcome)\\.ts$';
 const root = '^src/(main\\.ts$|server/|sdk/|log-tools/log-(commands|location)\\.ts$)';
 const ours = '^(src|projections|reconcilers|plugins)/';
 /** What a pure file may take from outside: computations without state, input or output. */

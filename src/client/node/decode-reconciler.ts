@@ -11,7 +11,9 @@ export type DecodedReconciler = {
 
 const concurrencyMax = 16;
 
-/** The objects are trusted to have the author's type, as in a plugin. Throws a `TypeError` for an invalid concurrency. */
+/**
+ * The objects are trusted to have the author's type, as in a plugin. Throws a `TypeError` for an invalid concurrency.
+ */
 export function decodeReconciler(declaration: ReconcilerDeclaration<never>): DecodedReconciler {
   const { type, reconcile, name, watches = [], concurrency = 1 } = declaration;
   if (!Number.isSafeInteger(concurrency) || concurrency < 1 || concurrency > concurrencyMax)
