@@ -125,7 +125,7 @@ t.test('the operator must remove an unusable authority; a damaged certificate is
 
   const years = new FakeClock(Date.now() + (authorityYears * 366 + 1) * dayMs);
   const expired = startTestServer({ environment, dataDir, clock: years });
-  await t.rejects(expired, { constructor: StartError, exitCode: 2, message: /ca\.crt is of no use: it expired on/u });
+  await t.rejects(expired, { constructor: StartError, exitCode: 2, message: /ca\.crt cannot be used: it expired on/u });
   rmSync(join(dataDir, 'tls', 'ca.key'));
   const lost = startTestServer({ environment, dataDir });
   await t.rejects(lost, { constructor: StartError, message: /restore .*tls from a backup, or remove it/u });

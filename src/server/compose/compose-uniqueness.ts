@@ -48,8 +48,7 @@ export function composeUniqueness(core: Core): UniqueIndexes {
       subscriptions.push(
         models.declarations.onLate(({ type, ...late }) => {
           log.warn(
-            'an object was written by an older declaration, after an index had become unique: its ' +
-              "value may be another one's too",
+            'an event by an older declaration was appended after an index became unique: its value may be a duplicate',
             { type, ...late },
           );
         }),
@@ -102,7 +101,7 @@ function createUniqueness(core: Core, teller: StepReporter): Uniqueness {
       teller.note(type);
     },
     onEnforced: ({ key, plugin }, indexes) => {
-      log.info('unique indexes are enforced: everything that is stored has claimed its values', {
+      log.info('unique indexes are enforced: the values of all stored objects are claimed', {
         type: key,
         plugin,
         indexes,
@@ -111,8 +110,7 @@ function createUniqueness(core: Core, teller: StepReporter): Uniqueness {
     onDuplicates: ({ type: { key, plugin }, duplicates, duplicateCount: count }) => {
       if (count > 0)
         log.warn(
-          'objects have a value of a unique index that another one has: their writes are ' +
-            'refused until they have another',
+          'objects have a duplicate value in a unique index: writes of them are refused until the value changes',
           { type: key, plugin, count, first: duplicates[0] },
         );
     },

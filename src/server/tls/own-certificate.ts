@@ -81,7 +81,7 @@ async function authorityIn(dataDir: string, now: number): Promise<Issued> {
   const problem = read.ok ? expiryProblem(read.pair, now) : 'it cannot be used with ca.key';
   if (problem !== undefined)
     throw new StartError(
-      `the authority in ${files.certificate} is of no use: ${problem}; ` +
+      `the authority in ${files.certificate} cannot be used: ${problem}; ` +
         `restore ${join(dataDir, 'tls')} from a backup, ` +
         'or remove it for a new authority, which every client must then be given',
       { exitCode: 2 },

@@ -88,7 +88,7 @@ function reconcilerNotices(troubles: readonly ReconcilerTrouble[]): readonly Not
 
 const duplicatesShownMax = 16;
 const steps: Readonly<Record<UniqueStep['step'], string>> = {
-  pending: 'not every server has settled what it wrote before',
+  pending: 'the writes that other servers began before are not complete',
   claiming: 'the values of stored objects are being claimed',
 };
 
