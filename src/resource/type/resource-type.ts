@@ -29,6 +29,8 @@ export type PrinterColumn = {
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
   /** A JSON pointer into the object, for example `/spec/size`. */
   readonly pointer: string;
+  /** A hint for clients on how to show the values, for example `date-time`. */
+  readonly format?: string;
   readonly description?: string;
   /** 0 is always shown; higher columns only in wide output. */
   readonly priority?: number;

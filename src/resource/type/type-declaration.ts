@@ -133,7 +133,7 @@ function titleOf(declaration: Readonly<Record<string, unknown>>): string {
   return `type ${typeof kind === 'string' ? kind : typeof plural === 'string' ? plural : 'without a kind'}`;
 }
 
-const columnMembers = new Set(['name', 'type', 'pointer', 'description', 'priority']);
+const columnMembers = new Set(['name', 'type', 'pointer', 'format', 'description', 'priority']);
 const columnTypes: ReadonlySet<unknown> = new Set(['string', 'integer', 'number', 'boolean', 'date']);
 const pointerForm = /^(?:\/(?:[^~/]|~[01])*)+$/u;
 
@@ -153,17 +153,25 @@ function decodePrinterColumns(input: unknown, problems: string[]): readonly Prin
 
 function columnProblems(column: unknown): readonly string[] {
   if (!isObject(column)) return ['must be an object'];
-  const { name, type, pointer, description, priority } = column;
-  const problems = Object.keys(column)
-    .filter((member) => !columnMembers.has(member))
-    .map((member) => `${member} is not a member of a column${otherWords(member, [...columnMembers])}`);
+  const { name, type, pointer, format, description, priority } = column;
+  const problems = unknownColumnMembers(column);
   if (typeof name !== 'string' || name === '') problems.push('name must be a text');
   if (!columnTypes.has(type))
     problems.push(`type must be string, integer, number, boolean or date, is ${shortJson(type)}`);
   if (typeof pointer !== 'string' || !pointerForm.test(pointer))
     problems.push(`pointer must be a JSON pointer like /spec/size, is ${shortJson(pointer)}`);
-  if (description !== undefined && typeof description !== 'string') problems.push('description must be a string');
-  if (priority !== undefined && !(Number.isInteger(priority) && Number(priority) >= 0))
-    problems.push('priority must be a whole number of at least 0');
+  for (const [member, value] of Object.entries({ format, description }))
+    if (value !== undefined && typeof value !== 'string') problems.push(`${member} must be a string`);
+  if (!isPriority(priority)) problems.push('priority must be a whole number of at least 0');
   return problems;
+}
+
+function unknownColumnMembers(column: object): string[] {
+  return Object.keys(column)
+    .filter((member) => !columnMembers.has(member))
+    .map((member) => `${member} is not a member of a column${otherWords(member, [...columnMembers])}`);
+}
+
+function isPriority(value: unknown): boolean {
+  return value === undefined || (Number.isInteger(value) && Number(value) >= 0);
 }

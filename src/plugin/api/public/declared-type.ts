@@ -34,10 +34,14 @@ export type TypeDeclaration<T = PluginObject> = {
   readonly schema: Readonly<Record<string, unknown>>;
   readonly indexes?: readonly IndexSpec<T>[];
   readonly statusSubresource?: boolean;
+  /** The columns of tables between the name and the age. A `date` is shown as the time since then. */
   readonly printerColumns?: readonly {
     readonly name: string;
     readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date';
+    /** A JSON pointer into the object, for example `/spec/size`. */
     readonly pointer: string;
+    /** A hint for clients on how to show the values, for example `date-time`. */
+    readonly format?: string;
     readonly description?: string;
     readonly priority?: number;
   }[];
