@@ -46,3 +46,5 @@ export const snapshotWaitMs = 30_000;
 export const snapshotStallMs = 10_000;
 /** The size of the chunks of a streamed response: a consumed chunk counts as progress of the peer. */
 export const streamPieceBytesMax = 65_536;
+/** The text of one cell of a table: longer ones are cut, and end in `…`. */
+export const tableCellCharactersMax = 1_024;

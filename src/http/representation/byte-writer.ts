@@ -1,0 +1,42 @@
+/** Appends to one buffer that grows. */
+export class ByteWriter {
+  #bytes: Buffer;
+  #length = 0;
+
+  constructor(expectedBytes: number) {
+    this.#bytes = Buffer.allocUnsafe(Math.max(expectedBytes, 64));
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  all(bytes: Uint8Array): void {
+    this.part(bytes, 0, bytes.length);
+  }
+
+  part(bytes: Uint8Array, start: number, end: number): void {
+    const length = end - start;
+    this.#reserve(length);
+    // A call of the system's copy costs more than a few bytes.
+    if (length > 24) this.#bytes.set(bytes.subarray(start, end), this.#length);
+    else for (let at = 0; at < length; at += 1) this.#bytes[this.#length + at] = bytes[start + at] ?? 0;
+    this.#length += length;
+  }
+
+  text(text: string): void {
+    this.#reserve(text.length * 3);
+    this.#length += this.#bytes.write(text, this.#length, 'utf8');
+  }
+
+  /** A view of the buffer: the writer is of no use afterwards. */
+  written(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #reserve(more: number): void {
+    const needed = this.#length + more;
+    if (needed <= this.#bytes.length) return;
+    this.#bytes = Buffer.concat([this.#bytes.subarray(0, this.#length)], Math.max(needed, this.#bytes.length * 2));
+  }
+}
