@@ -111,7 +111,7 @@ export class App {
     if (refused !== undefined) return refused;
     if (typeof query === 'string') return refusal(problem('bad-request', query));
 
-    const { memory } = this.#dependencies;
+    const { clock, memory } = this.#dependencies;
     const exchange: Exchange = {
       req,
       res,
@@ -122,6 +122,7 @@ export class App {
       rawQuery,
       subject,
       sender,
+      clock,
       memory,
       serving: to,
     };

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { From } from '../auth/authentication/authenticator.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Subject } from '../command/subject.ts';
 import type { NonResourceRequest, ResourceRequest } from '../resource/query/request-path.ts';
 import type { RequestMemory, Serving } from './body/request-memory.ts';
@@ -25,6 +26,7 @@ export type Exchange = {
   readonly rawQuery: string;
   readonly subject: Subject;
   readonly sender: Sender;
+  readonly clock: Clock;
   readonly memory: RequestMemory;
   readonly serving: Serving;
 };

@@ -15,7 +15,10 @@ export type Edge = { readonly domain: string; readonly clock: Clock; readonly lo
 /** The recipient of a response. */
 export type Recipient = { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string };
 
-/** Headers of every response: browsers must not guess its type, run or frame it, or reuse it without revalidation. */
+/**
+ * Headers of every response: browsers must not guess its type, run or frame it, or reuse it without revalidation. Its
+ * form may depend on `Accept`: that of objects, and that of errors.
+ */
 const common = [
   'X-Content-Type-Options',
   'nosniff',
@@ -23,6 +26,8 @@ const common = [
   "default-src 'none'; frame-ancestors 'none'",
   'Cache-Control',
   'no-cache, private',
+  'Vary',
+  'Accept',
   'X-Request-Id',
 ] as const;
 

@@ -83,9 +83,9 @@ function documentsOf(registry: TypeRegistry, others: readonly ApiResource[]): Re
       plain(`/apis/${group.group}/${version.version}`, resourceList(group.group, version));
   }
   const root = (path: string, document: DiscoveryDocument, groups: readonly ApiGroup[]): void => {
-    const aggregated = (form: AggregatedVersion): Document => documentOf(groupDiscoveryList(form, groups), varies);
+    const aggregated = (form: AggregatedVersion): Document => documentOf(groupDiscoveryList(form, groups));
     documents.set(path, {
-      plain: documentOf(document, varies),
+      plain: documentOf(document),
       v2: aggregated('v2'),
       v2beta1: aggregated('v2beta1'),
     });
@@ -95,11 +95,9 @@ function documentsOf(registry: TypeRegistry, others: readonly ApiResource[]): Re
   return documents;
 }
 
-const varies: readonly string[] = ['Vary', 'Accept'];
-
 /** The tag depends on the content alone, so that it is the same on all nodes. */
-function documentOf(document: DiscoveryDocument, more: readonly string[] = []): Document {
+function documentOf(document: DiscoveryDocument): Document {
   const bytes = Buffer.from(JSON.stringify(document));
   const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;
-  return { bytes, etag, headers: ['ETag', etag, ...more] };
+  return { bytes, etag, headers: ['ETag', etag] };
 }

@@ -13,15 +13,19 @@ import { staleness, written, writtenHeaders, type ResourcePorts } from './item.t
 import type { ListCache } from './list-cache.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
 import { problem } from '../problem.ts';
+import type { Representation } from '../representation/representation.ts';
+import { requestedForm } from '../representation/requested-form.ts';
 import { readObject } from '../body/read-object.ts';
 
-type Keyed = { readonly request: ListRequest; readonly key: string | undefined };
-type SlotHolder = { readonly exchange: Exchange; readonly request: ListRequest; readonly place: SnapshotSlot };
+/** `key`: undefined if the response is not cached. `form`: undefined for objects as they are. */
+type Keyed = { readonly key: string | undefined; readonly form: Representation | undefined };
+type Asked = Keyed & { readonly request: ListRequest };
+type SlotHolder = Asked & { readonly exchange: Exchange; readonly place: SnapshotSlot };
 type Streamed = {
   readonly page: Omit<ListPage, 'items'>;
   readonly items: AsyncIterable<Uint8Array>;
-  readonly place: SnapshotSlot;
 };
+type JoinedPage = Omit<ListPage, 'items'> & { readonly items: Uint8Array };
 
 /** The generated API of a collection, except for deletion (delete-collection.ts). */
 export class Collections {
@@ -35,16 +39,27 @@ export class Collections {
   }
 
   list(exchange: Exchange, type: ResourceType): Answer | Promise<Answer> {
-    const key = exchange.rawQuery.length <= listCacheQueryLengthMax ? `${type.path}?${exchange.rawQuery}` : undefined;
-    // A request with a position waits for it first, so it does not use the cache.
-    const cached =
-      key === undefined || exchange.query.has('resourceVersion')
-        ? undefined
-        : this.#cache?.find(key, type, this.#ports.reader.position());
-    return cached === undefined ? this.#read(exchange, type, key) : bytesAnswer(cached);
+    const requested = requestedForm(exchange, type);
+    if (!requested.ok) return refusal(requested.problem);
+    const { form } = requested;
+    const keyed = { form, key: this.#keyOf(exchange, type, form) };
+    const cached = this.#cached(exchange, type, keyed.key);
+    return cached === undefined ? this.#read(exchange, type, keyed) : bytesAnswer(cached);
   }
 
-  async #read(exchange: Exchange, type: ResourceType, key: string | undefined): Promise<Answer> {
+  /** A request with a position waits for it first, so it does not use the cache. */
+  #keyOf({ query, rawQuery }: Exchange, type: ResourceType, form: Representation | undefined): string | undefined {
+    const waits = /[^0]/u.test(query.get('resourceVersion') ?? '');
+    if (this.#cache === undefined || rawQuery.length > listCacheQueryLengthMax || waits) return undefined;
+    return `${form === undefined ? '' : `${form.name} `}${type.path}?${rawQuery}`;
+  }
+
+  #cached({ clock }: Exchange, type: ResourceType, key: string | undefined): Buffer | undefined {
+    if (key === undefined) return undefined;
+    return this.#cache?.find(key, { type, position: this.#ports.reader.position(), now: clock.now() });
+  }
+
+  async #read(exchange: Exchange, type: ResourceType, keyed: Keyed): Promise<Answer> {
     const decoded = decodeListQuery(exchange.query, type);
     if (!decoded.ok) return refusal(decoded.problem);
     const request = decoded.value;
@@ -60,39 +75,38 @@ export class Collections {
       if (exchange.res.closed) return takenOver;
     }
     // Of many equal concurrent requests, the first one reads and the others share its result.
-    const cached =
-      key === undefined || request.freshness.notBefore !== undefined
-        ? undefined
-        : this.#cache?.find(key, type, this.#ports.reader.position());
+    const cached = this.#cached(exchange, type, keyed.key);
     if (cached !== undefined) return bytesAnswer(cached);
-    return this.#list(exchange, type, { request, key });
+    return this.#list(exchange, type, { ...keyed, request });
   }
 
-  #list(exchange: Exchange, type: ResourceType, { request, key }: Keyed): Answer | Promise<Answer> {
+  #list(exchange: Exchange, type: ResourceType, asked: Asked): Answer | Promise<Answer> {
+    const { request } = asked;
     const listed = this.#ports.reader.list(type.key, request.query);
     if (!('rest' in listed) && listed.items instanceof Uint8Array)
-      return bytesAnswer(this.#joined(request, { ...listed, items: listed.items }, key));
+      return bytesAnswer(this.#joined(exchange, asked, { ...listed, items: listed.items }));
     const place = this.#ports.reader.snapshots.tryTake(readerOf(exchange));
-    if (place !== undefined) return this.#placed({ exchange, request, place }, () => listed);
+    if (place !== undefined) return this.#placed({ exchange, ...asked, place }, () => listed);
     if ('leave' in listed) listed.leave();
-    return this.#inTurn(exchange, type, request);
+    return this.#inTurn(exchange, type, asked);
   }
 
   /** The state may have changed while it waited for a slot. */
-  async #inTurn(exchange: Exchange, type: ResourceType, request: ListRequest): Promise<Answer> {
+  async #inTurn(exchange: Exchange, type: ResourceType, asked: Asked): Promise<Answer> {
     const { reader } = this.#ports;
     const place = await reader.snapshots.take(readerOf(exchange), goneSignal(exchange.res));
     if (place === undefined) return refusal(tooManyReading);
     const turn = reader.snapshots.turn(readerOf(exchange));
     if (turn !== undefined) await turn;
-    return this.#placed({ exchange, request, place }, () => reader.list(type.key, request.query));
+    return this.#placed({ exchange, ...asked, place }, () => reader.list(type.key, asked.request.query));
   }
 
-  async #placed({ exchange, request, place }: SlotHolder, list: () => ListPage | LongList): Promise<Answer> {
+  async #placed(holder: SlotHolder, list: () => ListPage | LongList): Promise<Answer> {
+    const { exchange, place } = holder;
     const gone = goneSignal(exchange.res);
     try {
       const listed = list();
-      return this.#stream(request, 'rest' in listed ? await listed.rest(gone) : listed, place);
+      return this.#stream(holder, 'rest' in listed ? await listed.rest(gone) : listed);
     } catch (error) {
       place.release();
       if (gone.aborted) return takenOver;
@@ -102,40 +116,42 @@ export class Collections {
   }
 
   /** Releases the slot at once if no snapshot is needed. */
-  #stream(request: ListRequest, { items, ...page }: ListPage, place: SnapshotSlot): Answer {
+  #stream(holder: SlotHolder, { items, ...page }: ListPage): Answer {
+    const { exchange, place } = holder;
     if (!(items instanceof Uint8Array)) {
       return {
         kind: 'stream',
-        chunks: this.#streamed(request, { page, items: items(), place }),
+        chunks: this.#streamed(holder, { page, items: items() }),
         holdMsMax: snapshotHoldMsMax,
         place,
       };
     }
     place.release();
-    return bytesAnswer(this.#joined(request, { ...page, items }, undefined));
+    return bytesAnswer(this.#joined(exchange, { ...holder, key: undefined }, { ...page, items }));
   }
 
-  #joined(
-    request: ListRequest,
-    page: Omit<ListPage, 'items'> & { readonly items: Uint8Array },
-    key: string | undefined,
-  ): Uint8Array {
-    if (this.#cache !== undefined && key !== undefined && request.freshness.notBefore === undefined)
-      return this.#cache.keep(key, request, page);
+  #joined({ clock }: Exchange, { request, key, form }: Asked, page: JoinedPage): Uint8Array {
+    const madeAt = clock.now();
+    const { bytes, until } = form?.items(page.items, madeAt) ?? { bytes: page.items, until: Infinity };
+    if (this.#cache !== undefined && key !== undefined)
+      return this.#cache.keep(key, request, { ...page, items: bytes }, { form, madeAt, until });
     return Buffer.concat([
-      Buffer.from(envelopeHead(request, page, page.position)),
-      page.items,
+      Buffer.from(envelopeHead(request, page, page.position, form)),
+      bytes,
       Buffer.from(envelopeTail),
     ]);
   }
 
   /** Reading starts with the first chunk; its end or abandonment releases the slot. */
-  async *#streamed(request: ListRequest, { page, items, place }: Streamed): AsyncGenerator<Uint8Array> {
+  async *#streamed(
+    { exchange, request, form, place }: SlotHolder,
+    { page, items }: Streamed,
+  ): AsyncGenerator<Uint8Array> {
     try {
-      let before = envelopeHead(request, page, page.position);
+      let before = envelopeHead(request, page, page.position, form);
       for await (const slice of items) {
         if (slice.length === 0) continue;
-        yield Buffer.concat([Buffer.from(before), slice]);
+        yield Buffer.concat([Buffer.from(before), form?.items(slice, exchange.clock.now()).bytes ?? slice]);
         before = ',';
       }
       yield Buffer.from(before === ',' ? envelopeTail : `${before}${envelopeTail}`);

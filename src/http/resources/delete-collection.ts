@@ -12,6 +12,10 @@ import { decodeSelection } from './decode-list-query.ts';
 import { readerOf } from './collection.ts';
 import { writeContext } from './decode-write.ts';
 import { goneSignal, type Exchange } from '../exchange.ts';
+import { listKindOf, listOpening } from './list-envelope.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Representation } from '../representation/representation.ts';
+import { requestedForm } from '../representation/requested-form.ts';
 import { readDeleteOptions, type ResourcePorts } from './item.ts';
 import { problem, problemOf, type Problem } from '../problem.ts';
 
@@ -21,6 +25,8 @@ import { problem, problemOf, type Problem } from '../problem.ts';
  * number of remaining objects, and any other refusal can only break off the response.
  */
 export async function deleteCollection(exchange: Exchange, type: ResourceType, ports: ResourcePorts): Promise<Answer> {
+  const requested = requestedForm(exchange, type);
+  if (!requested.ok) return refusal(requested.problem);
   const options = await readDeleteOptions(exchange);
   if (!options.ok) return options.answer;
   // Ignoring a paging parameter would delete more than the caller intended.
@@ -46,7 +52,7 @@ export async function deleteCollection(exchange: Exchange, type: ResourceType, p
   } catch (error) {
     return unfinished(error, gone);
   }
-  const chunks = envelope(type, ports, joined(first, batches));
+  const chunks = envelope(type, ports, joined(first, batches), { form: requested.form, clock: exchange.clock });
   if (first.done !== true && first.value.more) return { kind: 'stream', chunks };
   const whole: Uint8Array[] = [];
   for await (const chunk of chunks) whole.push(chunk);
@@ -178,14 +184,15 @@ async function* envelope(
   type: ResourceType,
   { reader }: ResourcePorts,
   batches: AsyncIterable<Batch>,
+  { form, clock }: { readonly form: Representation | undefined; readonly clock: Clock },
 ): AsyncGenerator<Uint8Array> {
-  let before = `${JSON.stringify({ apiVersion: type.apiVersion, kind: `${type.kind}List` }).slice(0, -1)},"items":[`;
+  let before = `${JSON.stringify(listKindOf(type, form)).slice(0, -1)}${form?.listOpening ?? listOpening}`;
   let total = 0;
   let left = 0;
   for await (const batch of batches) {
     left = batch.left;
     for (const bytes of batch.marked) {
-      yield Buffer.concat([Buffer.from(before), bytes]);
+      yield Buffer.concat([Buffer.from(before), form?.items(bytes, clock.now()).bytes ?? bytes]);
       before = ',';
       total += 1;
     }

@@ -11,6 +11,7 @@ import type { Exchange } from '../exchange.ts';
 import { deleteItem, getItem, patchItem, putItem, type ItemTarget, type ResourcePorts } from './item.ts';
 import { ListCache } from './list-cache.ts';
 import { problem } from '../problem.ts';
+import { writeInForm } from '../representation/requested-form.ts';
 import { nothingHere, type Route } from '../route-table.ts';
 
 /** The request is not for a generated API: another route may match. */
@@ -88,7 +89,7 @@ export class GeneratedApi {
       case 'HEAD':
         return answerWhileServed(type, this.#collections.list(exchange, type));
       case 'POST':
-        return this.#collections.create(exchange, type);
+        return writeInForm(exchange, type, () => this.#collections.create(exchange, type));
       case 'DELETE':
         return answerWhileServed(type, deleteCollection(exchange, type, this.#ports));
       default:
@@ -99,11 +100,11 @@ export class GeneratedApi {
   #item(exchange: Exchange, target: ItemTarget): Answer | Promise<Answer> {
     switch (exchange.method) {
       case 'PUT':
-        return putItem(exchange, target, this.#ports);
+        return writeInForm(exchange, target.type, () => putItem(exchange, target, this.#ports));
       case 'PATCH':
-        return patchItem(exchange, target, this.#ports);
+        return writeInForm(exchange, target.type, () => patchItem(exchange, target, this.#ports));
       case 'DELETE':
-        return deleteItem(exchange, target, this.#ports);
+        return writeInForm(exchange, target.type, () => deleteItem(exchange, target, this.#ports));
       default:
         return getItem(exchange, target, this.#ports);
     }

@@ -4,7 +4,7 @@ import { confirmExists } from '../../write/confirm-exists.ts';
 import type { Execute } from '../../write/execute.ts';
 import { freshnessWaitMs } from '../../limits/writes.ts';
 import type { LogPosition } from '../../log/log.ts';
-import type { ObjectReader } from '../../read/objects.ts';
+import type { ObjectReader, StoredObject } from '../../read/objects.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { bytesAnswer, refusal, takenOver, type Answer } from '../answer.ts';
 import { etagOf, isKnown, checkConditions } from './conditional-requests.ts';
@@ -19,6 +19,8 @@ import {
   type DeleteOptions,
 } from './decode-write.ts';
 import { goneSignal, type Exchange } from '../exchange.ts';
+import type { Representation } from '../representation/representation.ts';
+import { requestedForm } from '../representation/requested-form.ts';
 import { problem, problemOf, type Problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 import { decodeBody, mediaTypeOf, readBody, readJson } from '../body/read-body.ts';
@@ -50,14 +52,24 @@ async function getFreshItem(exchange: Exchange, target: ItemTarget, reader: Reso
   return stale ?? answerItem(exchange, target, reader);
 }
 
-function answerItem({ req }: Exchange, { type, name }: ItemTarget, reader: ResourceReader): Answer {
+function answerItem(exchange: Exchange, { type, name }: ItemTarget, reader: ResourceReader): Answer {
+  const { req } = exchange;
+  const requested = requestedForm(exchange, type);
+  if (!requested.ok) return refusal(requested.problem);
   const stored = reader.get(type.key, name);
   if (stored === undefined) return refusal(problem('not-found', notFound(type, name)));
+  if (requested.form !== undefined) return inForm(exchange, stored, requested.form);
   const headers = ['ETag', etagOf(stored.revision)];
   const unmet = checkConditions(req, stored.revision);
   if (unmet !== undefined) return refusal(unmet);
   if (isKnown(req, stored.revision)) return { kind: 'empty', status: 304, headers };
   return bytesAnswer(stored.bytes, 200, headers);
+}
+
+/** Without an entity tag, which stands for the object's own bytes: a table shows ages. So it is never 304. */
+function inForm({ req, clock }: Exchange, { bytes, revision }: StoredObject, form: Representation): Answer {
+  const unmet = checkConditions(req, revision);
+  return unmet === undefined ? bytesAnswer(form.object(bytes, clock.now())) : refusal(unmet);
 }
 
 /** Undefined once this node has folded the requested position; otherwise the refusal. */

@@ -2,18 +2,35 @@ import { listCacheBytesMax } from '../../limits/lists.ts';
 import { logStart, type LogPosition } from '../../log/log.ts';
 import type { ChangeFeed, ListPage } from '../../read/objects.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
+import type { Representation } from '../representation/representation.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
 import type { ListRequest } from './decode-list-query.ts';
 
+/** `items`: in their form, of which `until` bounds the time. */
 type Joined = Omit<ListPage, 'items'> & { readonly items: Uint8Array };
 
-type Entry = {
+/** The form of a cached response, and the time within which its items are right, in epoch milliseconds. */
+export type CachedForm = {
+  readonly form: Representation | undefined;
+  readonly madeAt: number;
+  readonly until: number;
+};
+
+type Entry = CachedForm & {
   readonly request: ListRequest;
   readonly page: Omit<ListPage, 'items'>;
   /** The last response, the start of its items, and its position. */
   bytes: Buffer;
   itemsAt: number;
   position: LogPosition;
+};
+
+const asObjects: CachedForm = { form: undefined, madeAt: -Infinity, until: Infinity };
+
+type Wanted = {
+  readonly type: ListRequest['identity']['type'];
+  readonly position: LogPosition;
+  readonly now: number;
 };
 
 /**
@@ -34,12 +51,19 @@ export class ListCache {
     });
   }
 
-  /** The response for `key` as of `position`, if cached. `key` identifies one query of one type. */
-  find(key: string, type: ListRequest['identity']['type'], position: LogPosition): Buffer | undefined {
+  /**
+   * The response for `key` as of `position`, if cached. `key` identifies one query of one type, and the form. `now`:
+   * epoch milliseconds.
+   */
+  find(key: string, { type, position, now }: Wanted): Buffer | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     const stale =
-      entry.request.identity.type !== type || (this.#changed.get(type.key) ?? logStart) > entry.page.position;
+      entry.request.identity.type !== type ||
+      (this.#changed.get(type.key) ?? logStart) > entry.page.position ||
+      // A clock may be set back.
+      now >= entry.until ||
+      now < entry.madeAt;
     if (stale) {
       this.#remove(key, entry);
       return undefined;
@@ -55,9 +79,10 @@ export class ListCache {
   }
 
   /** Caches a page that was just read, and returns its response. */
-  keep(key: string, request: ListRequest, page: Joined): Buffer {
+  keep(key: string, request: ListRequest, page: Joined, form: CachedForm = asObjects): Buffer {
     const { items, ...facts } = page;
-    const entry: Entry = { request, page: facts, ...rendered({ request, page: facts }, items, page.position) };
+    const made = { request, page: facts, ...form };
+    const entry: Entry = { ...made, ...rendered(made, items, page.position) };
     // A single response must not evict all others.
     if (sizeOf(key, entry) > listCacheBytesMax / 4) return entry.bytes;
     const present = this.#entries.get(key);
@@ -82,10 +107,10 @@ function sizeOf(key: string, { bytes }: Entry): number {
 }
 
 function rendered(
-  { request, page }: Pick<Entry, 'request' | 'page'>,
+  { request, page, form }: Pick<Entry, 'request' | 'page' | 'form'>,
   items: Uint8Array,
   position: LogPosition,
 ): Pick<Entry, 'bytes' | 'itemsAt' | 'position'> {
-  const head = Buffer.from(envelopeHead(request, page, position));
+  const head = Buffer.from(envelopeHead(request, page, position, form));
   return { bytes: Buffer.concat([head, items, Buffer.from(envelopeTail)]), itemsAt: head.length, position };
 }

@@ -1,18 +1,29 @@
 import type { LogPosition } from '../../log/log.ts';
 import type { ListPage } from '../../read/objects.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import type { Representation } from '../representation/representation.ts';
 import { encodeToken } from './continue-token.ts';
 import type { ListRequest, Paging } from './decode-list-query.ts';
 
-/** A list response up to `"items":[` (decision 4.1); `]}` ends it. */
-export function envelopeHead(request: ListRequest, page: Omit<ListPage, 'items'>, position: LogPosition): string {
-  const { type } = request.identity;
+/** A list response up to its first item (decision 4.1); `]}` ends it. `form`: undefined for objects as they are. */
+export function envelopeHead(
+  request: ListRequest,
+  page: Omit<ListPage, 'items'>,
+  position: LogPosition,
+  form: Representation | undefined,
+): string {
   const head = {
-    apiVersion: type.apiVersion,
-    kind: `${type.kind}List`,
+    ...listKindOf(request.identity.type, form),
     metadata: metadataOf(request, page, position),
     ...counted(request.paging, page),
   };
-  return `${JSON.stringify(head).slice(0, -1)},"items":[`;
+  return `${JSON.stringify(head).slice(0, -1)}${form?.listOpening ?? listOpening}`;
+}
+
+export const listOpening = ',"items":[';
+
+export function listKindOf(type: ResourceType, form: Representation | undefined): Representation['listKind'] {
+  return form?.listKind ?? { apiVersion: type.apiVersion, kind: `${type.kind}List` };
 }
 
 export const envelopeTail = ']}';

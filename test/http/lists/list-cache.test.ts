@@ -70,46 +70,46 @@ function told(
 t.test('an answer is reused until an object of its type changes', async (t) => {
   const { cache, changed } = given();
   cache.keep('k', request(), page(5));
-  t.match(told(cache.find('k', type, at(5))), { metadata: { resourceVersion: '5' }, items: [{ a: 1 }] });
-  t.equal(cache.find('other', type, at(5)), undefined);
+  t.match(told(cache.find('k', { type, position: at(5), now: 0 })), { metadata: { resourceVersion: '5' }, items: [{ a: 1 }] });
+  t.equal(cache.find('other', { type, position: at(5), now: 0 }), undefined);
   changed(type.key, 6);
-  t.equal(cache.find('k', type, at(6)), undefined);
+  t.equal(cache.find('k', { type, position: at(6), now: 0 }), undefined);
 });
 
 t.test("a change of another type advances the position in an answer and in a chain's token", async (t) => {
   const { cache, changed } = given();
   const first = told(cache.keep('k', request('limit=1'), page(5)));
   changed('gadgets.example.com' as TypeKey, 7);
-  const second = told(cache.find('k', type, at(7)));
+  const second = told(cache.find('k', { type, position: at(7), now: 0 }));
   t.match(second, { metadata: { resourceVersion: '7', remainingItemCount: 4 }, items: [{ a: 1 }] });
   t.not(second?.metadata.continue, first?.metadata.continue);
-  t.strictSame(told(cache.find('k', type, at(7))), second);
+  t.strictSame(told(cache.find('k', { type, position: at(7), now: 0 })), second);
 });
 
 t.test('an answer read after a change is valid although the change is younger than the cache', async (t) => {
   const { cache, changed } = given();
   changed(type.key, 6);
   cache.keep('k', request(), page(6));
-  t.ok(cache.find('k', type, at(6)));
+  t.ok(cache.find('k', { type, position: at(6), now: 0 }));
 });
 
 t.test('a redeclared type has no cached answers', async (t) => {
   const { cache } = given();
   cache.keep('k', request(), page(5));
-  t.equal(cache.find('k', { ...type }, at(5)), undefined);
+  t.equal(cache.find('k', { type: { ...type }, position: at(5), now: 0 }), undefined);
 });
 
 t.test('answers are cached up to the bound, the least recently used one is dropped first', async (t) => {
   const { cache } = given();
   const fifth = 'x'.repeat(listCacheBytesMax / 5);
   for (const key of ['a', 'b', 'c', 'd']) cache.keep(key, request(), page(5, fifth));
-  cache.find('a', type, at(5));
+  cache.find('a', { type, position: at(5), now: 0 });
   cache.keep('e', request(), page(5, fifth));
   t.strictSame(
-    ['a', 'b', 'c', 'd', 'e'].filter((key) => cache.find(key, type, at(5)) !== undefined),
+    ['a', 'b', 'c', 'd', 'e'].filter((key) => cache.find(key, { type, position: at(5), now: 0 }) !== undefined),
     ['a', 'c', 'd', 'e'],
   );
   cache.keep('huge', request(), page(5, 'x'.repeat(listCacheBytesMax / 4)));
-  t.equal(cache.find('huge', type, at(5)), undefined, 'one answer does not push out all others');
-  t.ok(cache.find('a', type, at(5)));
+  t.equal(cache.find('huge', { type, position: at(5), now: 0 }), undefined, 'one answer does not push out all others');
+  t.ok(cache.find('a', { type, position: at(5), now: 0 }));
 });

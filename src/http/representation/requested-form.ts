@@ -1,0 +1,42 @@
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { bytesAnswer, refusal, type Answer } from '../answer.ts';
+import { headerOf, type Exchange } from '../exchange.ts';
+import type { Problem } from '../problem.ts';
+import { negotiate } from './negotiate.ts';
+import { representationOf, type Representation } from './representation.ts';
+
+/** The form in which a request wants objects of a type; undefined for objects as they are. */
+export type RequestedForm =
+  { readonly ok: true; readonly form: Representation | undefined } | { readonly ok: false; readonly problem: Problem };
+
+export function requestedForm({ req, query }: Exchange, type: ResourceType): RequestedForm {
+  const negotiated = negotiate(headerOf(req, 'accept'), query);
+  return negotiated.ok ? { ok: true, form: representationOf(type, negotiated.value) } : negotiated;
+}
+
+/**
+ * The answer of a write, an object, in the form that its request wants. An entity tag stands for the object's own
+ * bytes, so other forms have none.
+ */
+export function writeInForm(
+  exchange: Exchange,
+  type: ResourceType,
+  write: () => Answer | Promise<Answer>,
+): Answer | Promise<Answer> {
+  const requested = requestedForm(exchange, type);
+  if (!requested.ok) return refusal(requested.problem);
+  const { form } = requested;
+  return form === undefined ? write() : formed(write(), form, exchange);
+}
+
+async function formed(written: Answer | Promise<Answer>, form: Representation, exchange: Exchange): Promise<Answer> {
+  const answer = await written;
+  if (answer.kind !== 'bytes') return answer;
+  return bytesAnswer(form.object(answer.bytes, exchange.clock.now()), answer.status, withoutTag(answer.headers));
+}
+
+/** `headers`: names and values by turns. */
+function withoutTag(headers: readonly string[]): readonly string[] {
+  const tag = headers.indexOf('ETag');
+  return tag === -1 ? headers : headers.toSpliced(tag, 2);
+}
