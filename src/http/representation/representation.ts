@@ -1,8 +1,3 @@
-import type { ResourceType } from '../../resource/type/resource-type.ts';
-import { MetadataOnly } from './metadata-only.ts';
-import type { Negotiated } from './negotiate.ts';
-import { Table } from './table.ts';
-
 /** Bytes made from objects, and the time up to which they are right, in epoch milliseconds. */
 export type Shown = { readonly bytes: Buffer; readonly until: number };
 
@@ -23,22 +18,3 @@ export type Representation = {
   /** The object of a watch event that is not the first of its stream; absent if it is `object` as well. */
   readonly laterObject?: (object: Uint8Array, now: number) => Buffer;
 };
-
-/** Undefined for objects as they are. */
-export function representationOf(
-  type: ResourceType,
-  { shape, version, include }: Negotiated,
-): Representation | undefined {
-  if (shape === 'object') return undefined;
-  const name = `${shape};${version};${include}`;
-  const made = representations.get(type) ?? new Map<string, Representation>();
-  representations.set(type, made);
-  const present = made.get(name);
-  if (present !== undefined) return present;
-  const fresh = shape === 'table' ? new Table(name, type, { version, include }) : new MetadataOnly(name, version);
-  made.set(name, fresh);
-  return fresh;
-}
-
-/** At most eight a type. */
-const representations = new WeakMap<ResourceType, Map<string, Representation>>();

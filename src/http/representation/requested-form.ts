@@ -3,7 +3,8 @@ import { bytesAnswer, refusal, type Answer } from '../answer.ts';
 import { headerOf, type Exchange } from '../exchange.ts';
 import type { Problem } from '../problem.ts';
 import { negotiate } from './negotiate.ts';
-import { representationOf, type Representation } from './representation.ts';
+import type { Representation } from './representation.ts';
+import { representationOf } from './representation-of.ts';
 
 /** The form in which a request wants objects of a type; undefined for objects as they are. */
 export type RequestedForm =

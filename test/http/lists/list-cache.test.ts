@@ -70,7 +70,10 @@ function told(
 t.test('an answer is reused until an object of its type changes', async (t) => {
   const { cache, changed } = given();
   cache.keep('k', request(), page(5));
-  t.match(told(cache.find('k', { type, position: at(5), now: 0 })), { metadata: { resourceVersion: '5' }, items: [{ a: 1 }] });
+  t.match(told(cache.find('k', { type, position: at(5), now: 0 })), {
+    metadata: { resourceVersion: '5' },
+    items: [{ a: 1 }],
+  });
   t.equal(cache.find('other', { type, position: at(5), now: 0 }), undefined);
   changed(type.key, 6);
   t.equal(cache.find('k', { type, position: at(6), now: 0 }), undefined);

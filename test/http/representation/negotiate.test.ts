@@ -4,6 +4,7 @@ import t from 'tap';
 import { negotiate, plainObjects, type Negotiated } from '../../../src/http/representation/negotiate.ts';
 
 const table = (version: string) => `application/json;as=Table;v=${version};g=meta.k8s.io`;
+const partial = (type: string, kind: string) => `${type};as=${kind};g=meta.k8s.io;v=v1`;
 
 function formOf(accept: string | undefined, query = ''): Negotiated | string {
   const negotiated = negotiate(accept, new URLSearchParams(query));
@@ -20,7 +21,7 @@ t.test('what clients send', async (t) => {
   for (const kind of ['PartialObjectMetadata', 'PartialObjectMetadataList'])
     t.match(
       formOf(
-        `application/vnd.kubernetes.protobuf;as=${kind};g=meta.k8s.io;v=v1,application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`,
+        `${partial('application/vnd.kubernetes.protobuf', kind)},${partial('application/json', kind)},application/json`,
       ),
       { shape: 'metadata', version: 'v1' },
     );

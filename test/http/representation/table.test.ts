@@ -3,7 +3,8 @@ import t from 'tap';
 
 import { ageOf } from '../../../src/http/representation/human-duration.ts';
 import { plainObjects, type IncludedObject } from '../../../src/http/representation/negotiate.ts';
-import { representationOf, type Representation } from '../../../src/http/representation/representation.ts';
+import type { Representation } from '../../../src/http/representation/representation.ts';
+import { representationOf } from '../../../src/http/representation/representation-of.ts';
 import { tableCellCharactersMax } from '../../../src/limits/lists.ts';
 import { valueAt } from '../../../src/resource/object/json-pointer.ts';
 import type { PrinterColumn, ResourceType } from '../../../src/resource/type/resource-type.ts';
