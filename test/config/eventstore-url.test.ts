@@ -13,7 +13,7 @@ function url(text: string): EventStoreUrl {
   return decoded.url;
 }
 
-void test('one node, a cluster by its members, and a cluster by one of them', async (t) => {
+test('one node, a cluster by its members, and a cluster by one of them', async (t) => {
   t.match(url('esdb://localhost'), {
     discover: false,
     hosts: [{ address: 'localhost', port: 2113 }],
@@ -35,11 +35,11 @@ void test('one node, a cluster by its members, and a cluster by one of them', as
   t.equal(eventStoreHosts(url('esdb://admin:secret@a:1,b:2')), 'a:1, b:2');
 });
 
-void test('credentials are decoded, and may contain encoded characters', async (t) => {
+test('credentials are decoded, and may contain encoded characters', async (t) => {
   t.same(url('esdb://admin:a%40b%3Ac%2Fd%3Fe@localhost').credentials, { username: 'admin', password: 'a@b:c/d?e' });
 });
 
-void test('options are known by any case, and have values that count', async (t) => {
+test('options are known by any case, and have values that count', async (t) => {
   const { numbers, connectionName, nodePreference, tlsCAFile } = url(
     'esdb://h?KeepAliveInterval=-1&keep-alive-timeout=5000&connectionName=a%20b&nodePreference=readOnlyReplica' +
       '&tlsCAFile=%2Fca.crt&gossipTimeout=3',
@@ -80,12 +80,12 @@ const mistakes: Readonly<Record<string, RegExp>> = {
   'esdb://a?userCertFile=x': /userCertFile and userKeyFile together/u,
 };
 
-void test('every mistake has its sentence', async (t) => {
+test('every mistake has its sentence', async (t) => {
   for (const [text, sentence] of Object.entries(mistakes))
     t.match(eventStoreUrlProblem(text) ?? 'none', sentence, text);
 });
 
-void test('a password is never repeated, however a URL is wrong', async (t) => {
+test('a password is never repeated, however a URL is wrong', async (t) => {
   const secret = fc.stringMatching(/^[A-Z]{8}$/u);
   const around = fc.stringMatching(/^[@:/?#&=%,a-z]{0,4}$/u);
   fc.assert(

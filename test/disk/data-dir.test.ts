@@ -7,7 +7,7 @@ import { test } from 'tap';
 
 import { privateDir, takeDataDir } from '../../src/disk/data-dir.ts';
 
-void test("of servers that start at the same moment on a killed server's folder one alone takes it", async (t) => {
+test("of servers that start at the same moment on a killed server's folder one alone takes it", async (t) => {
   for (let round = 0; round < 10; round += 1) {
     const dir = mkdtempSync(join(tmpdir(), 'ledgerplane-lock-'));
     t.teardown(() => {
@@ -25,7 +25,7 @@ void test("of servers that start at the same moment on a killed server's folder 
   }
 });
 
-void test('a folder that others may look into is closed to them', (t) => {
+test('a folder that others may look into is closed to them', (t) => {
   const dir = mkdtempSync(join(tmpdir(), 'ledgerplane-private-'));
   t.teardown(() => {
     rmSync(dir, { recursive: true, force: true });

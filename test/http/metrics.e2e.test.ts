@@ -2,7 +2,7 @@ import { test } from 'tap';
 
 import { startTestServer } from '../support/server/start-server.ts';
 
-void test("the super administrator reads the node's metrics as Prometheus does; others cannot", async (t) => {
+test("the super administrator reads the node's metrics as Prometheus does; others cannot", async (t) => {
   const server = await startTestServer();
   t.teardown(async () => server.remove());
   t.equal((await fetch(`${server.url}/metrics`)).status, 401);

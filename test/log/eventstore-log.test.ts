@@ -38,7 +38,7 @@ runLogContract(
 );
 
 if (realUrl === undefined) {
-  void test(
+  test(
     'eventstore, a real one: not tried, as TEST_EVENTSTORE_URL names none',
     { skip: 'set TEST_EVENTSTORE_URL to try it' },
     () => undefined,

@@ -66,7 +66,7 @@ async function flip(store: LmdbStore, position: number): Promise<void> {
   await store.events.put(position, record);
 }
 
-void test('a damaged record stops every reader that reaches it, and is never skipped', async (t) => {
+test('a damaged record stops every reader that reaches it, and is never skipped', async (t) => {
   const log = await openAt(t, await damaged(t, (store) => flip(store, 3)));
   t.equal((await log.readAt(logPosition(2n)))?.id, idOf('a/1'));
   await t.rejects(log.readAt(logPosition(3n)), LogCorruptError);
@@ -78,7 +78,7 @@ void test('a damaged record stops every reader that reaches it, and is never ski
   await log.close();
 });
 
-void test('a missing record stops every reader that reaches it', async (t) => {
+test('a missing record stops every reader that reaches it', async (t) => {
   // As many entries as records, or the log is not opened at all.
   const log = await openAt(
     t,
@@ -93,7 +93,7 @@ void test('a missing record stops every reader that reaches it', async (t) => {
   await log.close();
 });
 
-void test("an index entry with another event's position stops the reader", async (t) => {
+test("an index entry with another event's position stops the reader", async (t) => {
   const log = await openAt(
     t,
     await damaged(t, async (store) => {
@@ -110,7 +110,7 @@ void test("an index entry with another event's position stops the reader", async
   await t.rejects(log.readLast(other), LogCorruptError);
 });
 
-void test('a hole in the index of a stream stops the reader', async (t) => {
+test('a hole in the index of a stream stops the reader', async (t) => {
   const log = await openAt(t, await damaged(t, async (store) => move(store, [stream, 2], [other, 0])));
   t.teardown(() => log.close());
   await t.rejects(log.readStream(stream, { from: streamRevision(0), limit: 5 }), LogCorruptError);
@@ -126,7 +126,7 @@ async function move(store: LmdbStore, from: IndexKey, to: IndexKey): Promise<voi
   await store.streams.put(to, position);
 }
 
-void test('a lost or moved index entry stops every reader that reaches its record', async (t) => {
+test('a lost or moved index entry stops every reader that reaches its record', async (t) => {
   // Of the last revision: nothing else says that the stream goes on, and the next append would take its place.
   const moves: readonly (readonly [IndexKey, IndexKey, position: bigint])[] = [
     [[stream, 4], [other, 0], 5n],
@@ -152,7 +152,7 @@ void test('a lost or moved index entry stops every reader that reaches its recor
   );
 });
 
-void test('a log with different numbers of index entries and records is not opened', async (t) => {
+test('a log with different numbers of index entries and records is not opened', async (t) => {
   await t.rejects(openAt(t, await damaged(t, (store) => store.streams.remove([stream, 2]))), {
     name: 'LogCorruptError',
     message: 'the log is corrupt: it has 5 records, but its index of streams has 4 entries',
@@ -160,12 +160,12 @@ void test('a log with different numbers of index entries and records is not open
   await t.rejects(openAt(t, await damaged(t, (store) => store.events.remove(2))), LogCorruptError);
 });
 
-void test('a log with a damaged last record is not opened', async (t) => {
+test('a log with a damaged last record is not opened', async (t) => {
   const dir = await damaged(t, (store) => flip(store, 5));
   await t.rejects(openAt(t, dir), LogCorruptError);
 });
 
-void test('a log of another format, or without one, is not opened', async (t) => {
+test('a log of another format, or without one, is not opened', async (t) => {
   const newer = await damaged(t, (store) =>
     store.root.put('format', Buffer.from('2 00000000-0000-4000-8000-000000000000')),
   );
@@ -174,7 +174,7 @@ void test('a log of another format, or without one, is not opened', async (t) =>
   await t.rejects(openAt(t, none), LogCorruptError);
 });
 
-void test("a stream's name holds up to streamNameBytesMax bytes, and a longer one appends nothing", async (t) => {
+test("a stream's name holds up to streamNameBytesMax bytes, and a longer one appends nothing", async (t) => {
   const log = await openAt(t, await directory(t));
   t.teardown(() => log.close());
   const longest = streamName(`object:${'ä'.repeat((streamNameBytesMax - 8) / 2)}a`);
@@ -185,7 +185,7 @@ void test("a stream's name holds up to streamNameBytesMax bytes, and a longer on
   t.equal(await log.head(), logPosition(2n));
 });
 
-void test('a subscriber behind the events in memory continues from disk, without gap or repeat', async (t) => {
+test('a subscriber behind the events in memory continues from disk, without gap or repeat', async (t) => {
   const log = await openAt(t, await directory(t));
   t.teardown(() => log.close());
   const subscription = deliver(log, { after: logStart });
@@ -212,7 +212,7 @@ void test('a subscriber behind the events in memory continues from disk, without
   await subscription.end();
 });
 
-void test('many subscribers share one copy of new events', async (t) => {
+test('many subscribers share one copy of new events', async (t) => {
   const log = await openAt(t, await directory(t));
   t.teardown(() => log.close());
   const subscribers = Array.from({ length: 200 }, () => collectTo(log, { after: logStart }, logPosition(50n)));
@@ -226,7 +226,7 @@ void test('many subscribers share one copy of new events', async (t) => {
   t.ok(others.every((received) => received.every((event, index) => event === one[index])));
 });
 
-void test('after a failed commit the log stops, all callers get the error, acknowledged events remain', async (t) => {
+test('after a failed commit the log stops, all callers get the error, acknowledged events remain', async (t) => {
   const dir = await directory(t);
   const childPath = fileURLToPath(new URL('full-disk-child.js', import.meta.url));
   // The limit is in blocks of 512 bytes, and node ignores the signal that comes with it: writes past 8 MiB fail, as on

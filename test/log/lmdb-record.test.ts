@@ -16,7 +16,7 @@ const records = fc.record({
   }),
 });
 
-void test('a record decodes to its input', (t) => {
+test('a record decodes to its input', (t) => {
   fc.assert(
     fc.property(records, ({ stream, event, place }) => {
       const decoded = decodeRecord(encodeRecord(stream, event, place), place.position);
@@ -31,7 +31,7 @@ void test('a record decodes to its input', (t) => {
   t.end();
 });
 
-void test('a record with any bit flipped, cut short, or at another place does not decode', (t) => {
+test('a record with any bit flipped, cut short, or at another place does not decode', (t) => {
   fc.assert(
     fc.property(records, fc.nat(), fc.nat(7), ({ stream, event, place }, at, bit) => {
       const record = encodeRecord(stream, event, place);
@@ -46,7 +46,7 @@ void test('a record with any bit flipped, cut short, or at another place does no
   t.end();
 });
 
-void test('an id and a type hold up to 255 bytes', (t) => {
+test('an id and a type hold up to 255 bytes', (t) => {
   const place = { position: 1, revision: 0, endsAppend: true };
   const event = { id: 'i'.repeat(255), type: 't'.repeat(255), data: new Uint8Array(), metadata: new Uint8Array() };
   t.equal(decodeRecord(encodeRecord(streamName('a:b'), event, place), 1).type.length, 255);

@@ -28,6 +28,6 @@ export type Clauses = Readonly<Record<string, (t: Test, makeLog: MakeLog, traits
 export function runLogContract(name: string, makeLog: MakeLog, traits: LogTraits = {}): void {
   for (const clauses of [appendClauses, readClauses, subscribeClauses, seamClauses]) {
     for (const [sentence, prove] of Object.entries(clauses))
-      void test(`${name}: ${sentence}`, (t) => prove(t, makeLog, traits));
+      test(`${name}: ${sentence}`, (t) => prove(t, makeLog, traits));
   }
 }

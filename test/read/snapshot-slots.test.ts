@@ -14,7 +14,7 @@ import { FakeClock } from '../support/clocks/fake-clock.ts';
 
 const of = (user: string | undefined, address = `address of ${user ?? 'nobody'}`): Client => ({ user, address });
 
-void test('a user holds so many and no more, from whatever address, and keeps no other user out', async (t) => {
+test('a user holds so many and no more, from whatever address, and keeps no other user out', async (t) => {
   const places = new SnapshotSlots(new FakeClock());
   const held = Array.from({ length: snapshotsPerUserMax }, (_, place) => places.tryTake(of('ada', String(place))));
   t.ok(held.every((place) => place !== undefined));
@@ -26,7 +26,7 @@ void test('a user holds so many and no more, from whatever address, and keeps no
   t.equal(places.tryTake(of('ada')), undefined, 'a place is given back once');
 });
 
-void test('an address holds so many and no more, visitors and users alike', async (t) => {
+test('an address holds so many and no more, visitors and users alike', async (t) => {
   const places = new SnapshotSlots(new FakeClock());
   for (let count = 0; count < snapshotsPerAddressMax; count += 1)
     t.ok(places.tryTake(of(count % 2 === 0 ? undefined : `u${String(count)}`, 'one')));
@@ -35,13 +35,13 @@ void test('an address holds so many and no more, visitors and users alike', asyn
   t.ok(places.tryTake(of(undefined, 'two')));
 });
 
-void test('in all there are so many and no more', async (t) => {
+test('in all there are so many and no more', async (t) => {
   const places = new SnapshotSlots(new FakeClock());
   for (let count = 0; count < snapshotSlotsMax; count += 1) t.ok(places.tryTake(of(`u${String(count)}`)));
   t.equal(places.tryTake(of('one more')), undefined);
 });
 
-void test('slots are granted in order; a caller that has its share delays none behind it', async (t) => {
+test('slots are granted in order; a caller that has its share delays none behind it', async (t) => {
   const clock = new FakeClock();
   const places = new SnapshotSlots(clock);
   const ada = Array.from({ length: snapshotsPerUserMax }, () => places.tryTake(of('ada')));
@@ -68,7 +68,7 @@ void test('slots are granted in order; a caller that has its share delays none b
   t.equal(clock.timers, 0);
 });
 
-void test('one that takes nothing loses its place when others wait, and only then', async (t) => {
+test('one that takes nothing loses its place when others wait, and only then', async (t) => {
   const clock = new FakeClock();
   const places = new SnapshotSlots(clock);
   const lost: number[] = [];
@@ -91,7 +91,7 @@ void test('one that takes nothing loses its place when others wait, and only the
   t.strictSame(lost, [1], 'not the active one, and one for each waiting caller');
 });
 
-void test('the wait has a bound in time and in number, and ends with its client', async (t) => {
+test('the wait has a bound in time and in number, and ends with its client', async (t) => {
   const clock = new FakeClock();
   const places = new SnapshotSlots(clock);
   for (let count = 0; count < snapshotsPerUserMax; count += 1) places.tryTake(of('ada'));

@@ -12,7 +12,7 @@ const headers = {
   'content-type': 'application/json',
 };
 
-void test('a server with a full disk reports it and exits, with all acknowledged writes', async (t) => {
+test('a server with a full disk reports it and exits, with all acknowledged writes', async (t) => {
   const cwd = t.testdir();
   const run = runCommandLine(['serve'], { cwd, env: settings, fileBlocksMax: 32_768 });
   const [, url = ''] = /(http:\S+)/u.exec(await run.ready()) ?? [];

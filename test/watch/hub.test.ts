@@ -94,7 +94,7 @@ async function turns(count = 20): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await nextTurn();
 }
 
-void test('a batch is one buffer, shared by watchers with the same view, and one write each', async (t) => {
+test('a batch is one buffer, shared by watchers with the same view, and one write each', async (t) => {
   const node = new Node();
   const [first, second] = [node.watch(), node.watch()];
   const other = node.watch({ selection: { labels: [{ key: 'app', operator: 'exists' }], fields: [] } });
@@ -107,7 +107,7 @@ void test('a batch is one buffer, shared by watchers with the same view, and one
   t.strictSame(other.sink.story, ['ADDED b@2']);
 });
 
-void test('a live watcher gets a change in the turn it is published', async (t) => {
+test('a live watcher gets a change in the turn it is published', async (t) => {
   const node = new Node();
   const { sink } = node.watch();
   await node.writer.write('a', { size: 1 });
@@ -115,7 +115,7 @@ void test('a live watcher gets a change in the turn it is published', async (t) 
   t.strictSame(sink.story, ['ADDED a@1']);
 });
 
-void test('with other watchers, a watch from a recent position is live at once, without reading the log', async (t) => {
+test('with other watchers, a watch from a recent position is live at once, without reading the log', async (t) => {
   let reads = 0;
   const node = new Node({
     log: (log) =>
@@ -134,7 +134,7 @@ void test('with other watchers, a watch from a recent position is live at once, 
   t.equal(reads, 0);
 });
 
-void test('a change folded while a watcher reads its state and the log is sent once', async (t) => {
+test('a change folded while a watcher reads its state and the log is sent once', async (t) => {
   const node = new Node({ recentChanges: 0 });
   for (const name of ['a', 'b', 'c', 'd', 'e']) await node.write(name);
   const { watcher, sink } = node.watch({
@@ -160,7 +160,7 @@ void test('a change folded while a watcher reads its state and the log is sent o
   t.equal(sink.seen[5]?.endMark, true);
 });
 
-void test('the end of the state is marked only for watchers that asked for bookmarks', async (t) => {
+test('the end of the state is marked only for watchers that asked for bookmarks', async (t) => {
   const node = new Node();
   await node.write('a');
   const { sink } = node.watch({ start: { kind: 'state', notBefore: undefined, marksEnd: true } });
@@ -168,7 +168,7 @@ void test('the end of the state is marked only for watchers that asked for bookm
   t.strictSame(sink.story, ['ADDED a@1']);
 });
 
-void test('a watch on one name waits for it', async (t) => {
+test('a watch on one name waits for it', async (t) => {
   const node = new Node();
   const { sink } = node.watch({ name: 'b', start: { kind: 'state', notBefore: undefined, marksEnd: false } });
   await turns();
@@ -176,7 +176,7 @@ void test('a watch on one name waits for it', async (t) => {
   t.strictSame(sink.story, ['ADDED b@2']);
 });
 
-void test('a watch waits for a position ahead of the log', async (t) => {
+test('a watch waits for a position ahead of the log', async (t) => {
   const node = new Node();
   const { watcher, sink } = node.watch({ start: { kind: 'after', position: logPosition(2n) } });
   t.equal(watcher.state, 'catching-up');
@@ -187,7 +187,7 @@ void test('a watch waits for a position ahead of the log', async (t) => {
   t.strictSame(sink.story, ['ADDED c@3']);
 });
 
-void test('a position that stays ahead of the log is expired', async (t) => {
+test('a position that stays ahead of the log is expired', async (t) => {
   const node = new Node();
   await node.write('a');
   const { watcher, sink } = node.watch({ start: { kind: 'after', position: logPosition(2n) } });
@@ -197,7 +197,7 @@ void test('a position that stays ahead of the log is expired', async (t) => {
   t.match(sink.ending, { reason: 'expired', detail: /2 is ahead of the log, which ends at 1/u });
 });
 
-void test('a watch waits without a limit for a position that only the read models lack', async (t) => {
+test('a watch waits without a limit for a position that only the read models lack', async (t) => {
   const node = new Node();
   await node.writer.write('a', { size: 1 });
   const { watcher, sink } = node.watch({ start: { kind: 'after', position: logPosition(1n) } });
@@ -211,7 +211,7 @@ void test('a watch waits without a limit for a position that only the read model
   t.strictSame(sink.story, ['ADDED b@2']);
 });
 
-void test('a watch waits until the state is as new as requested', async (t) => {
+test('a watch waits until the state is as new as requested', async (t) => {
   const node = new Node();
   await node.writer.write('a', { size: 1 });
   const { sink } = node.watch({ start: { kind: 'state', notBefore: logPosition(1n), marksEnd: false } });
@@ -222,7 +222,7 @@ void test('a watch waits until the state is as new as requested', async (t) => {
   t.strictSame(sink.story, ['ADDED a@1']);
 });
 
-void test('a slow watcher is disconnected past its limit while the others continue', async (t) => {
+test('a slow watcher is disconnected past its limit while the others continue', async (t) => {
   const node = new Node({ bounds: { bytesMax: 100_000, accountBytesMax: 100_000, watcherBytesMax: 500 } });
   const slow = node.watch();
   const quick = node.watch();
@@ -236,7 +236,7 @@ void test('a slow watcher is disconnected past its limit while the others contin
   t.equal(node.hub.size, 1);
 });
 
-void test('catch-ups that are not read block no other reader of the log, and end', async (t) => {
+test('catch-ups that are not read block no other reader of the log, and end', async (t) => {
   const node = new Node({ recentChanges: 0 });
   const text = 'x'.repeat(watchCatchUpUnreadBytesMax);
   for (const name of ['a', 'b']) await node.write(name, { text });
@@ -263,7 +263,7 @@ void test('catch-ups that are not read block no other reader of the log, and end
   );
 });
 
-void test('one timer serves keep-alives, bookmarks and timed ends, and none is left without watchers', async (t) => {
+test('one timer serves keep-alives, bookmarks and timed ends, and none is left without watchers', async (t) => {
   const node = new Node();
   await node.write('a');
   const idle = node.watch();
@@ -283,7 +283,7 @@ void test('one timer serves keep-alives, bookmarks and timed ends, and none is l
   t.equal(node.clock.timers, 0);
 });
 
-void test('watchers past the limit are refused', async (t) => {
+test('watchers past the limit are refused', async (t) => {
   const node = new Node();
   for (let count = 0; count < watchersMax - 1; count += 1) node.watch();
   t.equal(node.hub.refusal(), undefined);
@@ -293,7 +293,7 @@ void test('watchers past the limit are refused', async (t) => {
   t.equal(node.hub.refusal(), undefined);
 });
 
-void test('shutting down ends every watch and refuses new ones', async (t) => {
+test('shutting down ends every watch and refuses new ones', async (t) => {
   const node = new Node({ recentChanges: 0 });
   await node.write('a');
   const live = node.watch();
@@ -310,7 +310,7 @@ void test('shutting down ends every watch and refuses new ones', async (t) => {
   t.strictSame(node.faults, []);
 });
 
-void test('a type that is no longer served loses its watchers, and no other type does', async (t) => {
+test('a type that is no longer served loses its watchers, and no other type does', async (t) => {
   const node = new Node();
   const gadgets = node.watch({ type: widgetType('gadgets') });
   const widgets = node.watch();
@@ -319,7 +319,7 @@ void test('a type that is no longer served loses its watchers, and no other type
   t.equal(gadgets.watcher.state, 'live');
 });
 
-void test('a review checks the rights for the objects that each watch can see', async (t) => {
+test('a review checks the rights for the objects that each watch can see', async (t) => {
   const node = new Node();
   const ada: Subject = { kind: 'user', name: 'ada', credential: { kind: 'password', uid: 'u' } };
   const all = node.watch({ subject: ada });
@@ -337,7 +337,7 @@ void test('a review checks the rights for the objects that each watch can see', 
   );
 });
 
-void test('a fault while a watch catches up ends that watch and is reported', async (t) => {
+test('a fault while a watch catches up ends that watch and is reported', async (t) => {
   const broken = new Error('disk');
   const node = new Node({
     recentChanges: 0,
@@ -366,7 +366,7 @@ void test('a fault while a watch catches up ends that watch and is reported', as
   t.equal(live.watcher.state, 'live');
 });
 
-void test('events of other categories move no watcher and stop none', async (t) => {
+test('events of other categories move no watcher and stop none', async (t) => {
   const node = new Node({ recentChanges: 0 });
   await node.write('a');
   await node.log.append(streamName('claim:widgets.example.com/x/1'), [proposed('claim')], 'absent');
@@ -377,7 +377,7 @@ void test('events of other categories move no watcher and stop none', async (t) 
   t.strictSame(sink.story, ['ADDED b@3']);
 });
 
-void test('an audience ends with its last watcher', async (t) => {
+test('an audience ends with its last watcher', async (t) => {
   const audiences = new Audiences();
   const plans: Partial<WatchPlan>[] = [
     {},
@@ -413,7 +413,7 @@ void test('an audience ends with its last watcher', async (t) => {
   t.equal(audiences.size, 0);
 });
 
-void test('watches that pass their byte limit together receive nothing more, and end in several turns', async (t) => {
+test('watches that pass their byte limit together receive nothing more, and end in several turns', async (t) => {
   const clock = new ToilingClock();
   const count = 500;
   const bounds = { bytesMax: 1_000_000_000, accountBytesMax: 1_000_000_000, watcherBytesMax: 2_000 };
@@ -447,7 +447,7 @@ void test('watches that pass their byte limit together receive nothing more, and
   t.equal(reading.watcher.state, 'live');
 });
 
-void test('watches that are opened in one turn join in several turns, without a gap', async (t) => {
+test('watches that are opened in one turn join in several turns, without a gap', async (t) => {
   const clock = new ToilingClock();
   const node = new Node({ clock });
   node.watch();

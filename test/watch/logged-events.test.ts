@@ -22,7 +22,7 @@ const plan: WatchPlan = {
   timeoutMs: undefined,
 };
 
-void test('a deposed leader may not know the event before one that was read: the log is read again', async (t) => {
+test('a deposed leader may not know the event before one that was read: the log is read again', async (t) => {
   const log = new MemoryLog();
   t.teardown(() => log.close());
   const writer = new WidgetWriter(log);

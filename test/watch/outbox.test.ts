@@ -63,7 +63,7 @@ function frames(bytes: number, fill = 'x'): Frames {
   return new Frames(Buffer.alloc(bytes, fill));
 }
 
-void test('writes wait for the one in flight; waiting small ones are joined, large ones stay separate', async (t) => {
+test('writes wait for the one in flight; waiting small ones are joined, large ones stay separate', async (t) => {
   const { peer, outbox } = opened(new Outboxes(new FakeClock()));
   const large = 'L'.repeat(watchJoinedWriteBytesMax);
   for (const text of ['a', 'b', 'c', large, 'd']) outbox.push(new Frames(Buffer.from(text)));
@@ -74,7 +74,7 @@ void test('writes wait for the one in flight; waiting small ones are joined, lar
   t.equal(outbox.drained(), undefined);
 });
 
-void test('queued bytes count once in sum and once for each account, and are released', async (t) => {
+test('queued bytes count once in sum and once for each account, and are released', async (t) => {
   const outboxes = new Outboxes(new FakeClock());
   const [one, two, other] = [opened(outboxes), opened(outboxes), opened(outboxes, 'bob')];
   const shared = frames(1_000);
@@ -96,7 +96,7 @@ void test('queued bytes count once in sum and once for each account, and are rel
   );
 });
 
-void test('past a limit the queue that is furthest behind is disconnected, at the limit none', async (t) => {
+test('past a limit the queue that is furthest behind is disconnected, at the limit none', async (t) => {
   const outboxes = new Outboxes(new FakeClock(), bounds);
   const far = opened(outboxes);
   const near = opened(outboxes);
@@ -112,7 +112,7 @@ void test('past a limit the queue that is furthest behind is disconnected, at th
   t.ok(outboxes.budget.bytesOf('ada') <= bounds.accountBytesMax);
 });
 
-void test('the common limit ends the queue furthest behind, of any account', async (t) => {
+test('the common limit ends the queue furthest behind, of any account', async (t) => {
   const outboxes = new Outboxes(new FakeClock(), bounds);
   const [ada, bob, eve] = [opened(outboxes), opened(outboxes, 'bob'), opened(outboxes, 'eve')];
   ada.outbox.push(frames(7_000));
@@ -129,7 +129,7 @@ void test('the common limit ends the queue furthest behind, of any account', asy
   t.ok(bob.peer.isCut, 'its write would not have made room in time');
 });
 
-void test('ten thousand queues that end at once take many turns, and each ends after its sent data', async (t) => {
+test('ten thousand queues that end at once take many turns, and each ends after its sent data', async (t) => {
   let now = 0;
   const clock = new FakeClock();
   // Each check of the clock takes a while, as the work between two checks does.
@@ -166,7 +166,7 @@ void test('ten thousand queues that end at once take many turns, and each ends a
   t.ok(all.every(({ peer }) => peer.written.join('') === 'e'));
 });
 
-void test('an ending queue that is not read is disconnected after its time; one that is read is not', async (t) => {
+test('an ending queue that is not read is disconnected after its time; one that is read is not', async (t) => {
   const clock = new FakeClock();
   const outboxes = new Outboxes(clock);
   const [stuck, read] = [opened(outboxes), opened(outboxes)];

@@ -409,7 +409,7 @@ const commands = [
   ),
 ];
 
-void test('every watcher sees exactly the later changes, filtered by its selection', async (t) => {
+test('every watcher sees exactly the later changes, filtered by its selection', async (t) => {
   const runs = Number(process.env['PBT_RUNS'] ?? 150);
   await fc.assert(
     fc.asyncProperty(
@@ -429,7 +429,7 @@ void test('every watcher sees exactly the later changes, filtered by its selecti
   t.pass(`${String(runs)} runs`);
 });
 
-void test('a watch from the first position replays the whole log', async (t) => {
+test('a watch from the first position replays the whole log', async (t) => {
   const world = new World(0, wide);
   const positions: LogPosition[] = [];
   for (let write = 0; write < 1_500; write += 1)

@@ -154,7 +154,7 @@ function entriesOf<Key extends string, Value>(
 for (const [state, row] of entriesOf(table)) {
   for (const [occurrence, expected] of entriesOf(row)) {
     const result = expected === 'throws' ? 'a bug' : `${expected.state}, ${expected.sink}`;
-    void test(`${state}, ${occurrence}: ${result}`, async (t) => {
+    test(`${state}, ${occurrence}: ${result}`, async (t) => {
       const { watcher, sink, closed } = watching(state, planned({ timeoutMs: 60_000 }));
       if (expected === 'throws') {
         t.throws(() => {
@@ -173,7 +173,7 @@ for (const [state, row] of entriesOf(table)) {
   }
 }
 
-void test('a watcher is disconnected past its limit, not at it', async (t) => {
+test('a watcher is disconnected past its limit, not at it', async (t) => {
   const { watcher, sink } = watching('live');
   sink.block();
   for (const unread of [half, half]) watcher.offer(unread, 0);
@@ -188,20 +188,20 @@ void test('a watcher is disconnected past its limit, not at it', async (t) => {
   t.equal(sink.written.length, 1, 'and nothing else is sent');
 });
 
-void test('a keep-alive is sent before its interval has passed in silence', async (t) => {
+test('a keep-alive is sent before its interval has passed in silence', async (t) => {
   const { watcher, sink } = watching('live');
   for (let now = watcherBeatMs; now <= 3 * watchKeepAliveMs; now += watcherBeatMs) watcher.beat(now, at);
   t.strictSame(sink.keepAlives, [watchKeepAliveMs, 2 * watchKeepAliveMs, 3 * watchKeepAliveMs]);
 });
 
-void test('sent data postpones the keep-alive', async (t) => {
+test('sent data postpones the keep-alive', async (t) => {
   const { watcher, sink } = watching('live');
   watcher.offer(frames, 5_000);
   for (let now = 6_000; now <= 15_000; now += watcherBeatMs) watcher.beat(now, at);
   t.strictSame(sink.keepAlives, [15_000]);
 });
 
-void test("requested bookmarks have the hub's position and replace a keep-alive", async (t) => {
+test("requested bookmarks have the hub's position and replace a keep-alive", async (t) => {
   const { watcher, sink } = watching('live', planned({ bookmarks: true }));
   for (let now = watcherBeatMs; now <= watchBookmarkMs; now += watcherBeatMs)
     watcher.beat(now, logPosition(BigInt(now)));
@@ -214,7 +214,7 @@ void test("requested bookmarks have the hub's position and replace a keep-alive"
   t.strictSame(unasked.sink.seen, []);
 });
 
-void test('a bookmark during a catch-up has its position, and none is sent within an initial state', async (t) => {
+test('a bookmark during a catch-up has its position, and none is sent within an initial state', async (t) => {
   const { watcher, sink } = watching('catching-up', planned({ bookmarks: true }));
   watcher.replay([], logPosition(9n), 0);
   watcher.beat(watchBookmarkMs, logPosition(100n));
@@ -231,7 +231,7 @@ void test('a bookmark during a catch-up has its position, and none is sent withi
   t.equal(initial.keepAlives.length, 1, 'but it is kept alive');
 });
 
-void test('a timed end includes a bookmark for watchers that requested bookmarks', async (t) => {
+test('a timed end includes a bookmark for watchers that requested bookmarks', async (t) => {
   const { watcher, sink } = watching('live', planned({ bookmarks: true, timeoutMs: 3_000 }));
   for (let now = watcherBeatMs; now <= 3_000; now += watcherBeatMs) watcher.beat(now, logPosition(42n));
   t.strictSame(sink.story, ['BOOKMARK -@42']);

@@ -81,7 +81,7 @@ for (const [transport, stopped, lost] of [
   ['websocket', 1012, 4403],
 ] as const) {
   for (const cause of ['a plugin stops', 'a right is lost', 'the server stops'] as const) {
-    void t.test(
+    t.test(
       `${cause}: ${String(count)} streams (${transport}) end in many turns, and receive nothing more`,
       async (t) => {
         const {
@@ -115,7 +115,7 @@ for (const [transport, stopped, lost] of [
       },
     );
   }
-  void t.test(
+  t.test(
     `a caller that keeps the right receives everything that is sent during the check (${transport})`,
     async (t) => {
       const {

@@ -90,14 +90,14 @@ async function endsInTurns(t: Test, { cause, error, closeCode }: Cause, transpor
 
 for (const cause of causes) {
   for (const transport of transports) {
-    void t.test(
+    t.test(
       `${cause.what}: ${String(count)} watches (${transport}) end in many turns, each with its reason`,
       async (t) => endsInTurns(t, cause, transport),
     );
   }
 }
 
-void t.test(
+t.test(
   'during a check of rights no watcher that loses them receives anything, and those that keep them miss nothing',
   async (t) => {
     const clock = new ToilingClock();

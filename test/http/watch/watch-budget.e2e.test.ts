@@ -97,7 +97,7 @@ for (const [told, users, bounds] of [
   ['of a user', ['bob', 'bob', 'dave'], { accountBytesMax: 4 * mebibyte, bytesMax: 1_000 * mebibyte }],
   ['of all', ['dave', 'bob', 'bob'], { accountBytesMax: 1_000 * mebibyte, bytesMax: 4 * mebibyte }],
 ] as const) {
-  void t.test(
+  t.test(
     `past the bound ${told} the watcher that is furthest behind is disconnected, and resumes without a gap`,
     async (t) => {
       const { server, write, names } = await served(t, { ...bounds, watcherBytesMax: 1_000 * mebibyte });
@@ -166,7 +166,7 @@ async function reading(socket: Socket, word: string, count: number): Promise<voi
   throw new Error(`it ended after ${String(found)}`);
 }
 
-void t.test('many unread joins of one audience cost their bytes once', async (t) => {
+t.test('many unread joins of one audience cost their bytes once', async (t) => {
   const [joins, objects] = [40, 9];
   const { server, write } = await served(t, {
     accountBytesMax: 64 * mebibyte,

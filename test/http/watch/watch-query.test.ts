@@ -44,20 +44,20 @@ const starts: Readonly<Record<string, WatchPlan['start'] | number>> = {
 };
 
 for (const [query, expected] of Object.entries(starts)) {
-  void test(`?${query}`, async (t) => {
+  test(`?${query}`, async (t) => {
     const plan = decoded(query);
     t.strictSame(typeof plan === 'number' ? plan : plan.start, expected);
   });
 }
 
-void test('a reconnecting event source continues after its last id', async (t) => {
+test('a reconnecting event source continues after its last id', async (t) => {
   t.match(decoded(`sendInitialEvents=true&${list}`, '12'), { start: { kind: 'after', position: 12n } });
   t.match(decoded('resourceVersion=3', '12'), { start: { kind: 'after', position: 12n } });
   t.match(decoded('resourceVersion=3', ''), { start: { kind: 'after', position: 3n } });
   t.equal(decoded('', 'twelve'), 400);
 });
 
-void test('bookmarks are sent on request only', async (t) => {
+test('bookmarks are sent on request only', async (t) => {
   for (const [query, bookmarks] of [
     ['', false],
     ['allowWatchBookmarks=true', true],
@@ -69,7 +69,7 @@ void test('bookmarks are sent on request only', async (t) => {
   t.equal(decoded('allowWatchBookmarks=maybe'), 400);
 });
 
-void test('timeoutSeconds is bounded, and 0 means no timeout', async (t) => {
+test('timeoutSeconds is bounded, and 0 means no timeout', async (t) => {
   t.match(decoded('timeoutSeconds=30'), { timeoutMs: 30_000 });
   t.match(decoded('timeoutSeconds=0'), { timeoutMs: undefined });
   t.match(decoded(`timeoutSeconds=${String(watchTimeoutSecondsMax)}`), { timeoutMs: watchTimeoutSecondsMax * 1_000 });
@@ -80,7 +80,7 @@ void test('timeoutSeconds is bounded, and 0 means no timeout', async (t) => {
   t.equal(decoded('timeoutSeconds=soon'), 400);
 });
 
-void test('selectors are parsed as in lists', async (t) => {
+test('selectors are parsed as in lists', async (t) => {
   t.match(decoded('labelSelector=app%3Dx&fieldSelector=spec.size%3E%3D5'), {
     selection: { labels: [{ key: 'app', values: ['x'] }], fields: [{ operator: '>=', key: 5 }] },
   });

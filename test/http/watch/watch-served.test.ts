@@ -78,7 +78,7 @@ async function must(response: Promise<Response>, status: number): Promise<{ meta
   return body;
 }
 
-void test('watchers see the whole life of an object, also through a selector', async (t) => {
+test('watchers see the whole life of an object, also through a selector', async (t) => {
   const server = await started(t);
   const {
     metadata: { resourceVersion },
@@ -100,7 +100,7 @@ void test('watchers see the whole life of an object, also through a selector', a
   for (const { socket } of [all, gold, later]) socket.terminate();
 });
 
-void test('a watch resumes across a restart, from the log', async (t) => {
+test('a watch resumes across a restart, from the log', async (t) => {
   const server = await started(t);
   const first = new Watching(server, '');
   await once(first.socket, 'open');
@@ -126,7 +126,7 @@ void test('a watch resumes across a restart, from the log', async (t) => {
   for (const { socket } of [resumed, fresh]) socket.terminate();
 });
 
-void test('with many writers and watchers that reconnect each watcher sees every change once, in order', async (t) => {
+test('with many writers and watchers that reconnect each watcher sees every change once, in order', async (t) => {
   const server = await started(t);
   const steady = new Watching(server, '');
   await once(steady.socket, 'open');
@@ -158,7 +158,7 @@ void test('with many writers and watchers that reconnect each watcher sees every
   steady.socket.terminate();
 });
 
-void test("a visitor's watch is 401 before the upgrade", async (t) => {
+test("a visitor's watch is 401 before the upgrade", async (t) => {
   const server = await started(t);
   const socket = new WebSocket(`${server.url.replace('http:', 'ws:')}${widgets}`);
   const [, res] = (await once(socket, 'unexpected-response')) as [unknown, IncomingMessage];

@@ -128,7 +128,7 @@ async function closeCodeOf(socket: Socket): Promise<number> {
   return at === -1 ? 1006 : received.readUInt16BE(at + 2);
 }
 
-void test('each event is one text message, with the exact bytes of the answer', async (t) => {
+test('each event is one text message, with the exact bytes of the answer', async (t) => {
   const server = await WatchServer.start(t);
   await server.write('a', { text: 'ä' });
   const client = await new Client(server).opened();
@@ -142,7 +142,7 @@ void test('each event is one text message, with the exact bytes of the answer', 
   t.strictSame(await client.story(3), ['ADDED a@1', 'MODIFIED a@2', 'DELETED a@3']);
 });
 
-void test('frames of every length class are complete', async (t) => {
+test('frames of every length class are complete', async (t) => {
   const server = await WatchServer.start(t);
   const client = await new Client(server).opened();
   for (const length of [1, 200, 65_000, 70_000, 700_000]) await server.write('a', { text: 'x'.repeat(length) });
@@ -154,7 +154,7 @@ void test('frames of every length class are complete', async (t) => {
   t.strictSame([...frameHeader(65_536)], [0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]);
 });
 
-void test('a batch is several messages in one write', async (t) => {
+test('a batch is several messages in one write', async (t) => {
   const server = await WatchServer.start(t);
   const client = await new Client(server).opened();
   for (const name of ['a', 'b', 'c']) await server.writer.write(name, {});
@@ -162,7 +162,7 @@ void test('a batch is several messages in one write', async (t) => {
   t.strictSame(await client.story(3), ['ADDED a@1', 'ADDED b@2', 'ADDED c@3']);
 });
 
-void test('a disconnected client resumes with neither gap nor repeat', async (t) => {
+test('a disconnected client resumes with neither gap nor repeat', async (t) => {
   const server = await WatchServer.start(t);
   const first = await new Client(server).opened();
   await server.write('a');
@@ -175,14 +175,14 @@ void test('a disconnected client resumes with neither gap nor repeat', async (t)
   t.strictSame(await second.story(3), ['MODIFIED a@2', 'ADDED b@3', 'ADDED c@4']);
 });
 
-void test('one object is watched by name, before it exists', async (t) => {
+test('one object is watched by name, before it exists', async (t) => {
   const server = await WatchServer.start(t);
   const client = await new Client(server, '', { name: 'b' }).opened();
   for (const name of ['a', 'b', 'c']) await server.write(name);
   t.strictSame(await client.story(1), ['ADDED b@2']);
 });
 
-void test('a position ahead of the log gets an ERROR message, then a normal close', async (t) => {
+test('a position ahead of the log gets an ERROR message, then a normal close', async (t) => {
   const server = await WatchServer.start(t);
   const client = await new Client(server, 'resourceVersion=9').opened();
   server.clock.advance(watchAheadWaitMs);
@@ -191,7 +191,7 @@ void test('a position ahead of the log gets an ERROR message, then a normal clos
   t.equal(await client.closing(), 1000);
 });
 
-void test('an invalid watch is answered in HTTP, without an upgrade', async (t) => {
+test('an invalid watch is answered in HTTP, without an upgrade', async (t) => {
   const server = await WatchServer.start(t);
   for (const [query, status] of [
     ['resourceVersion=x', 400],
@@ -206,14 +206,14 @@ void test('an invalid watch is answered in HTTP, without an upgrade', async (t) 
   t.equal(server.hub.size, 0);
 });
 
-void test('an invalid handshake is refused', async (t) => {
+test('an invalid handshake is refused', async (t) => {
   const server = await WatchServer.start(t);
   const { head } = await rawSocket(server, ['Sec-WebSocket-Key: short']);
   t.match(head, /^HTTP\/1\.1 400 /u);
   t.equal(server.hub.size, 0);
 });
 
-void test('only a known subprotocol is confirmed', async (t) => {
+test('only a known subprotocol is confirmed', async (t) => {
   const server = await WatchServer.start(t);
   const known = await new Client(server, '', { protocols: ['other', 'base64.binary.k8s.io'] }).opened();
   t.equal(known.socket.protocol, 'base64.binary.k8s.io');
@@ -222,7 +222,7 @@ void test('only a known subprotocol is confirmed', async (t) => {
   t.notMatch(head, /sec-websocket-protocol/iu);
 });
 
-void test('each reason to close has its close code, and an ERROR before it', async (t) => {
+test('each reason to close has its close code, and an ERROR before it', async (t) => {
   const server = await WatchServer.start(t);
   const ends: readonly (readonly [code: number, what: string, end: () => void, status?: number])[] = [
     [
@@ -273,7 +273,7 @@ void test('each reason to close has its close code, and an ERROR before it', asy
   res.resume();
 });
 
-void test('a silent socket is pinged, and stays open while the peer answers', async (t) => {
+test('a silent socket is pinged, and stays open while the peer answers', async (t) => {
   const server = await WatchServer.start(t);
   const client = await new Client(server).opened();
   for (let period = 1; period <= 4; period += 1) {
@@ -287,7 +287,7 @@ void test('a silent socket is pinged, and stays open while the peer answers', as
   t.equal(server.hub.size, 1);
 });
 
-void test('a peer that answers no ping for two periods is disconnected', async (t) => {
+test('a peer that answers no ping for two periods is disconnected', async (t) => {
   const server = await WatchServer.start(t);
   const client = await new Client(server, '', { autoPong: false }).opened();
   server.clock.advance(watchKeepAliveMs);
@@ -299,7 +299,7 @@ void test('a peer that answers no ping for two periods is disconnected', async (
   t.equal(server.hub.size, 0);
 });
 
-void test('client messages are not read, in one frame or in many', async (t) => {
+test('client messages are not read, in one frame or in many', async (t) => {
   const server = await WatchServer.start(t);
   const { socket } = await rawSocket(server);
   socket.write(clientFrame(1, Buffer.from('hello')));
@@ -346,7 +346,7 @@ const violations: Readonly<Record<string, readonly [number, Buffer]>> = {
 };
 
 for (const [what, [code, bytes]] of Object.entries(violations)) {
-  void test(`${what} closes that socket with ${String(code)}, and no other one`, async (t) => {
+  test(`${what} closes that socket with ${String(code)}, and no other one`, async (t) => {
     const server = await WatchServer.start(t);
     const other = await new Client(server).opened();
     const { socket } = await rawSocket(server);
@@ -363,7 +363,7 @@ for (const [what, [code, bytes]] of Object.entries(violations)) {
   });
 }
 
-void test('half a frame delays no other watcher', async (t) => {
+test('half a frame delays no other watcher', async (t) => {
   const server = await WatchServer.start(t);
   const { socket } = await rawSocket(server);
   socket.write(clientFrame(1, Buffer.from('hello')).subarray(0, 7));
@@ -379,7 +379,7 @@ void test('half a frame delays no other watcher', async (t) => {
   t.equal(server.hub.size, 0);
 });
 
-void test("after the client's close frame only its answer follows", async (t) => {
+test("after the client's close frame only its answer follows", async (t) => {
   const server = await WatchServer.start(t);
   const { socket } = await rawSocket(server);
   const chunks: Buffer[] = [];
@@ -393,7 +393,7 @@ void test("after the client's close frame only its answer follows", async (t) =>
   t.same(Buffer.concat(chunks), Buffer.from([0x88, 2, 3, 232]));
 });
 
-void test('a reader that stops is closed with 1013 once it reads again, and others continue', async (t) => {
+test('a reader that stops is closed with 1013 once it reads again, and others continue', async (t) => {
   const server = await WatchServer.start(t);
   const slow = await new Client(server).opened();
   const quick = await new Client(server).opened();

@@ -59,7 +59,7 @@ async function open(url: string, headers: Record<string, string> = {}): Promise<
 
 const sse = { accept: 'text/event-stream' };
 
-void test('JSON lines: headers at once, the state, then each change with the exact bytes of the answer', async (t) => {
+test('JSON lines: headers at once, the state, then each change with the exact bytes of the answer', async (t) => {
   const server = await WatchServer.start(t);
   await server.write('a', { text: 'ä\n"' });
   const stream = await open(server.url());
@@ -83,14 +83,14 @@ void test('JSON lines: headers at once, the state, then each change with the exa
   );
 });
 
-void test('headers precede the first event', async (t) => {
+test('headers precede the first event', async (t) => {
   const server = await WatchServer.start(t);
   const stream = await open(server.url());
   t.equal(stream.res.statusCode, 200);
   t.equal(stream.text, '');
 });
 
-void test('list at p and watch from p: events by item path and by selector', async (t) => {
+test('list at p and watch from p: events by item path and by selector', async (t) => {
   const server = await WatchServer.start(t);
   const from = await server.write('a', { labels: { app: 'x' } });
   const one = await open(server.url(`resourceVersion=${from.toString()}`, 'b'));
@@ -109,7 +109,7 @@ void test('list at p and watch from p: events by item path and by selector', asy
   );
 });
 
-void test('a position ahead of the log is an ERROR event with a Status, and then the end', async (t) => {
+test('a position ahead of the log is an ERROR event with a Status, and then the end', async (t) => {
   const server = await WatchServer.start(t);
   const stream = await open(server.url('resourceVersion=5'));
   t.equal(stream.res.statusCode, 200);
@@ -122,7 +122,7 @@ void test('a position ahead of the log is an ERROR event with a Status, and then
   await stream.until(({ ended }) => ended === 'cleanly');
 });
 
-void test('an invalid watch is refused before it begins', async (t) => {
+test('an invalid watch is refused before it begins', async (t) => {
   const server = await WatchServer.start(t);
   for (const [query, status, reason] of [
     ['resourceVersion=x', 400, 'BadRequest'],
@@ -136,7 +136,7 @@ void test('an invalid watch is refused before it begins', async (t) => {
   t.equal(server.hub.size, 0);
 });
 
-void test('a silent stream gets empty keep-alive lines, and a timed one ends with a bookmark', async (t) => {
+test('a silent stream gets empty keep-alive lines, and a timed one ends with a bookmark', async (t) => {
   const server = await WatchServer.start(t);
   await server.write('a');
   const stream = await open(server.url('resourceVersion=1&timeoutSeconds=12&allowWatchBookmarks=true'));
@@ -151,7 +151,7 @@ void test('a silent stream gets empty keep-alive lines, and a timed one ends wit
   );
 });
 
-void test('bookmarks are sent on time, with any selector', async (t) => {
+test('bookmarks are sent on time, with any selector', async (t) => {
   const server = await WatchServer.start(t);
   const stream = await open(server.url('allowWatchBookmarks=true&labelSelector=app'));
   await server.write('a');
@@ -160,7 +160,7 @@ void test('bookmarks are sent on time, with any selector', async (t) => {
   t.match(bookmark, { type: 'BOOKMARK', object: { metadata: { resourceVersion: '1' } } });
 });
 
-void test("an informer's stream: the state, the marked bookmark, later changes", async (t) => {
+test("an informer's stream: the state, the marked bookmark, later changes", async (t) => {
   const server = await WatchServer.start(t);
   await server.write('a');
   const stream = await open(
@@ -182,7 +182,7 @@ void test("an informer's stream: the state, the marked bookmark, later changes",
   });
 });
 
-void test('server-sent events have no id in the state, then their position, and a watch resumes there', async (t) => {
+test('server-sent events have no id in the state, then their position, and a watch resumes there', async (t) => {
   const server = await WatchServer.start(t);
   await server.write('a');
   await server.write('b');
@@ -203,7 +203,7 @@ void test('server-sent events have no id in the state, then their position, and 
   t.match(resumed.text, /^id: 3\ndata: /u);
 });
 
-void test('a silent event source gets a comment and the current position', async (t) => {
+test('a silent event source gets a comment and the current position', async (t) => {
   const server = await WatchServer.start(t);
   const stream = await open(server.url('labelSelector=app'), sse);
   await stream.until(({ text }) => text === 'id: 0\n\n');
@@ -212,7 +212,7 @@ void test('a silent event source gets a comment and the current position', async
   await stream.until(({ text }) => text.endsWith(':\nid: 1\n\n'));
 });
 
-void test('a shutdown ends streams cleanly, and refuses later ones', async (t) => {
+test('a shutdown ends streams cleanly, and refuses later ones', async (t) => {
   const server = await WatchServer.start(t);
   const stream = await open(server.url());
   server.hub.closeAll();
@@ -222,7 +222,7 @@ void test('a shutdown ends streams cleanly, and refuses later ones', async (t) =
   t.equal(refused.headers.get('retry-after'), '1');
 });
 
-void test('a lost right ends a stream with the reason', async (t) => {
+test('a lost right ends a stream with the reason', async (t) => {
   const server = await WatchServer.start(t);
   const stream = await open(server.url());
   server.hub.recheck(() => false);
@@ -230,7 +230,7 @@ void test('a lost right ends a stream with the reason', async (t) => {
   await stream.until(({ ended }) => ended === 'cleanly');
 });
 
-void test('a type that is no longer served ends a stream with a Status, in every form', async (t) => {
+test('a type that is no longer served ends a stream with a Status, in every form', async (t) => {
   const server = await WatchServer.start(t);
   const streams = [await open(server.url()), await open(server.url(), sse)];
   server.hub.closeType(server.type.key);
@@ -251,7 +251,7 @@ void test('a type that is no longer served ends a stream with a Status, in every
   t.match(told, [error, error]);
 });
 
-void test('too many watches are refused with 429', async (t) => {
+test('too many watches are refused with 429', async (t) => {
   const server = await WatchServer.start(t);
   Object.defineProperty(server.hub, 'refusal', { value: () => 'too-many-watchers' });
   const refused = await fetch(server.url());
@@ -259,7 +259,7 @@ void test('too many watches are refused with 429', async (t) => {
   t.ok(refused.headers.get('retry-after'));
 });
 
-void test('a reader that stops is disconnected after complete events, and others continue', async (t) => {
+test('a reader that stops is disconnected after complete events, and others continue', async (t) => {
   const server = await WatchServer.start(t);
   const slow = connect(server.port, '127.0.0.1');
   slow.write(`GET ${server.type.path}?resourceVersion=0 HTTP/1.1\r\nHost: localhost\r\n\r\n`);
@@ -285,7 +285,7 @@ void test('a reader that stops is disconnected after complete events, and others
   slow.destroy();
 });
 
-void test('a reader that stays away is disconnected for good', async (t) => {
+test('a reader that stays away is disconnected for good', async (t) => {
   const server = await WatchServer.start(t);
   const slow = connect(server.port, '127.0.0.1');
   slow.on('error', () => undefined);
@@ -302,7 +302,7 @@ void test('a reader that stays away is disconnected for good', async (t) => {
   slow.destroy();
 });
 
-void test('a disconnected peer is dropped', async (t) => {
+test('a disconnected peer is dropped', async (t) => {
   const server = await WatchServer.start(t);
   const stream = await open(server.url());
   t.equal(server.hub.size, 1);
@@ -314,7 +314,7 @@ void test('a disconnected peer is dropped', async (t) => {
   t.equal(server.clock.timers, 0);
 });
 
-void test('HEAD returns the head of a watch', async (t) => {
+test('HEAD returns the head of a watch', async (t) => {
   const server = await WatchServer.start(t);
   const response = await fetch(server.url(), { method: 'HEAD' });
   t.equal(response.status, 200);

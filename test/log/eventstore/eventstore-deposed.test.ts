@@ -121,7 +121,7 @@ function staged(t: Test): { readonly servers: Servers; readonly log: EventLog } 
   return { servers, log };
 }
 
-void test('a stored append is never reported as a lost race, whichever server answers', async (t) => {
+test('a stored append is never reported as a lost race, whichever server answers', async (t) => {
   for (const seen of [
     [1, 3],
     [0, 3],
@@ -141,7 +141,7 @@ void test('a stored append is never reported as a lost race, whichever server an
   }
 });
 
-void test('a position is behind the end of the log only after a server has reported it for a while', async (t) => {
+test('a position is behind the end of the log only after a server has reported it for a while', async (t) => {
   const { servers, log } = staged(t);
   await log.append(stream, batchOf('three', 3), 'absent');
   servers.seen = [0, 2, 1];
@@ -149,14 +149,14 @@ void test('a position is behind the end of the log only after a server has repor
   t.equal(await log.readAt(logPosition(4n)), undefined);
 });
 
-void test('a read to a stored position does not end early at a server that is behind it', async (t) => {
+test('a read to a stored position does not end early at a server that is behind it', async (t) => {
   const { servers, log } = staged(t);
   await log.append(stream, batchOf('three', 3), 'absent');
   servers.seen = [1, 2];
   t.equal((await collect(log.readAll({ after: logStart, until: logPosition(3n) }))).length, 3);
 });
 
-void test('a reported conflict is verified: an existing event is no conflict, a missing one is unknown', async (t) => {
+test('a reported conflict is verified: an existing event is no conflict, a missing one is unknown', async (t) => {
   const { servers, log } = staged(t);
   servers.conflicting.push({ actual: streamRevision(0), stands: true });
   t.match(await log.append(stream, [proposed('first')], 'absent'), { ok: true, revision: 0 });

@@ -121,7 +121,7 @@ const lostAnswers: readonly AppendFault[] = [
   { kind: 'unready' },
 ];
 for (const fault of lostAnswers) {
-  void test(`an append that meets ${JSON.stringify(fault)} is settled by its ids, and is there once`, async (t) => {
+  test(`an append that meets ${JSON.stringify(fault)} is settled by its ids, and is there once`, async (t) => {
     const { store, log } = await staged(t);
     await insist(log, stream, [proposed('before')], 'absent');
     befall(store, fault);
@@ -135,7 +135,7 @@ for (const fault of lostAnswers) {
   });
 }
 
-void test('a late reply is still delivered, and its event may be seen before it', async (t) => {
+test('a late reply is still delivered, and its event may be seen before it', async (t) => {
   const { store, log } = await staged(t);
   const subscription = deliver(log, { after: logStart });
   const first = subscription.next();
@@ -153,7 +153,7 @@ void test('a late reply is still delivered, and its event may be seen before it'
   await subscription.end();
 });
 
-void test('an event that is written after its append was abandoned is found by its ids', async (t) => {
+test('an event that is written after its append was abandoned is found by its ids', async (t) => {
   const { store, log } = await staged(t);
   await insist(log, stream, [proposed('before')], 'absent');
   befall(store, { kind: 'late-write', ms: 1_300 });
@@ -164,7 +164,7 @@ void test('an event that is written after its append was abandoned is found by i
   t.same(await ids(log), [idOf('before'), idOf('a')]);
 });
 
-void test('when all calls in flight are rejected no caller gets an error, and each event is stored once', async (t) => {
+test('when all calls in flight are rejected no caller gets an error, and each event is stored once', async (t) => {
   const { store, log } = await staged(t);
   await insist(log, stream, [proposed('before')], 'absent');
   let asked = 0;
@@ -190,7 +190,7 @@ void test('when all calls in flight are rejected no caller gets an error, and ea
   t.same((await ids(log)).toSorted(), ['before', ...writes.map((_, index) => index.toString())].map(idOf).toSorted());
 });
 
-void test('a too large event is refused before it is sent, and affects no other call', async (t) => {
+test('a too large event is refused before it is sent, and affects no other call', async (t) => {
   const { log } = await staged(t);
   await insist(log, stream, [proposed('before')], 'absent');
   const others = Array.from({ length: 20 }, (_, index) =>
@@ -205,7 +205,7 @@ void test('a too large event is refused before it is sent, and affects no other 
   );
 });
 
-void test('a conflict reported before the winner is durable remains a conflict, or is checked again', async (t) => {
+test('a conflict reported before the winner is durable remains a conflict, or is checked again', async (t) => {
   const { store, log } = await staged(t);
   store.faults.earlyConflicts = true;
   await insist(log, stream, [proposed('before')], 'absent');
@@ -216,14 +216,14 @@ void test('a conflict reported before the winner is durable remains a conflict, 
   t.equal((await ids(log)).length, 2);
 });
 
-void test('a new leader receives the append, and its outcome is known', async (t) => {
+test('a new leader receives the append, and its outcome is known', async (t) => {
   const { store, log } = await staged(t);
   await insist(log, stream, [proposed('before')], 'absent');
   befall(store, { kind: 'refuse', refusal: notLeader('127.0.0.1', store.port) });
   t.equal(appended(await insist(log, stream, [proposed('a')], streamRevision(0))).revision, 1);
 });
 
-void test('through a kill and each state of not being ready no event is lost, repeated or out of order', async (t) => {
+test('through a kill and each state of not being ready no event is lost, repeated or out of order', async (t) => {
   const { store, log, states } = await staged(t);
   await insist(log, stream, batchOf('a', 3), 'absent');
   const subscription = deliver(log, { after: logStart });
@@ -251,7 +251,7 @@ void test('through a kill and each state of not being ready no event is lost, re
   await subscription.end();
 });
 
-void test('while the server is stopped appends are abandoned; their outcome is known once it resumes', async (t) => {
+test('while the server is stopped appends are abandoned; their outcome is known once it resumes', async (t) => {
   const { store, log } = await staged(t);
   await insist(log, stream, [proposed('before')], 'absent');
   const subscription = deliver(log, { after: logStart });
@@ -275,7 +275,7 @@ void test('while the server is stopped appends are abandoned; their outcome is k
   await subscription.end();
 });
 
-void test('a consumer that was too slow resumes at its position', async (t) => {
+test('a consumer that was too slow resumes at its position', async (t) => {
   const { store, log, resubscribed } = await staged(t);
   const subscription = deliver(log, { after: logStart });
   const first = subscription.next();
@@ -309,7 +309,7 @@ for (const refusal of [
   { code: 2, details: 'it failed' },
   { code: 1, details: 'it was cancelled' },
 ]) {
-  void test(`a subscription that ends (${refusal?.details ?? 'complete'}) resumes, also within appends`, async (t) => {
+  test(`a subscription that ends (${refusal?.details ?? 'complete'}) resumes, also within appends`, async (t) => {
     const { store, log } = await staged(t);
     for (let index = 0; index < 10; index += 1)
       await insist(log, streamName(`object:w/${index.toString()}`), batchOf(index.toString(), 3), 'absent');
@@ -335,7 +335,7 @@ for (const refusal of [
   });
 }
 
-void test('an event that comes twice is delivered once', async (t) => {
+test('an event that comes twice is delivered once', async (t) => {
   const { store, log } = await staged(t);
   store.faults.read = ({ subscription }) => (subscription ? { kind: 'twice' } : undefined);
   const batch = batchOf('a', 3);
@@ -344,7 +344,7 @@ void test('an event that comes twice is delivered once', async (t) => {
   t.same(await ids(log), [...batch.map(({ id }) => id), idOf('b')]);
 });
 
-void test("any number of other logs' events are skipped", async (t) => {
+test("any number of other logs' events are skipped", async (t) => {
   const { store, log } = await staged(t);
   const foreign = async (count: number): Promise<void> => {
     for (let index = 0; index < count; index += 1)
@@ -373,7 +373,7 @@ void test("any number of other logs' events are skipped", async (t) => {
   await subscription.end();
 });
 
-void test("a foreign event in one of the log's streams stops every reader", async (t) => {
+test("a foreign event in one of the log's streams stops every reader", async (t) => {
   const { store, log } = await staged(t);
   await insist(log, stream, [proposed('a')], 'absent');
   await store.foreignAppend({ stream: `ledgerplane-${stream}`, json: { not: 'ours' } });
@@ -382,7 +382,7 @@ void test("a foreign event in one of the log's streams stops every reader", asyn
   await t.rejects(log.readLast(stream), LogCorruptError);
 });
 
-void test('a position that the log never assigned is unknown', async (t) => {
+test('a position that the log never assigned is unknown', async (t) => {
   const { log } = await staged(t);
   const { position } = appended(await insist(log, stream, [proposed('a')], 'absent'));
   await insist(log, stream, [proposed('b')], streamRevision(0));
@@ -394,7 +394,7 @@ void test('a position that the log never assigned is unknown', async (t) => {
   t.equal((await log.readAt(position))?.id, idOf('a'));
 });
 
-void test('a deleted stream is empty and keeps its numbering, one with a tombstone stops its readers', async (t) => {
+test('a deleted stream is empty and keeps its numbering, one with a tombstone stops its readers', async (t) => {
   const { store, log } = await staged(t);
   const { position } = appended(await insist(log, stream, batchOf('a', 2), 'absent'));
   await store.log().delete(`ledgerplane-${stream}`, 'any', false);
@@ -414,7 +414,7 @@ void test('a deleted stream is empty and keeps its numbering, one with a tombsto
   t.equal(log.state().reachable, true);
 });
 
-void test('only the last events of a lease are kept, and a reader may have stopped at a removed one', async (t) => {
+test('only the last events of a lease are kept, and a reader may have stopped at a removed one', async (t) => {
   const { store, log, resubscribed } = await staged(t);
   const lease = streamName('lease:reconcilers');
   const renew = async (index: number): Promise<void> => {
@@ -454,7 +454,7 @@ void test('only the last events of a lease are kept, and a reader may have stopp
   await subscription.end();
 });
 
-void test('a log replaced during an outage stops its followers', async (t) => {
+test('a log replaced during an outage stops its followers', async (t) => {
   const { store, log } = await staged(t);
   await insist(log, stream, batchOf('a', 5), 'absent');
   const following = deliver(log, { after: logStart });
@@ -464,7 +464,7 @@ void test('a log replaced during an outage stops its followers', async (t) => {
   await t.rejects(waiting, LogReplacedError, 'it is shorter now');
 });
 
-void test('a log replaced by another one of the same length stops its followers', async (t) => {
+test('a log replaced by another one of the same length stops its followers', async (t) => {
   const { store, log } = await staged(t);
   await insist(log, stream, batchOf('a', 5), 'absent');
   const following = deliver(log, { after: logStart });
@@ -508,7 +508,7 @@ async function assertRefused(t: Test, url: string, reason: RegExp): Promise<void
   }
 }
 
-void test('over TLS and with the right password the log works as without', async (t) => {
+test('over TLS and with the right password the log works as without', async (t) => {
   const tls = selfSignedCertificate();
   const store = await startEventStore({ tls, credentials: 'admin:secret' });
   const log = openEventStoreLog({
@@ -529,7 +529,7 @@ void test('over TLS and with the right password the log works as without', async
   await subscription.end();
 });
 
-void test('a wrong password is refused', async (t) => {
+test('a wrong password is refused', async (t) => {
   const tls = selfSignedCertificate();
   const store = await startEventStore({ tls, credentials: 'admin:right' });
   t.teardown(() => store.stop());
@@ -540,7 +540,7 @@ void test('a wrong password is refused', async (t) => {
   );
 });
 
-void test('a missing password is refused', async (t) => {
+test('a missing password is refused', async (t) => {
   const tls = selfSignedCertificate();
   const store = await startEventStore({ tls, credentials: 'admin:secret' });
   t.teardown(() => store.stop());
@@ -551,7 +551,7 @@ void test('a missing password is refused', async (t) => {
   );
 });
 
-void test('a certificate of an unknown authority is refused', async (t) => {
+test('a certificate of an unknown authority is refused', async (t) => {
   const store = await startEventStore({ tls: selfSignedCertificate() });
   t.teardown(() => store.stop());
   await assertRefused(
@@ -561,7 +561,7 @@ void test('a certificate of an unknown authority is refused', async (t) => {
   );
 });
 
-void test('TLS against a server without it is refused', async (t) => {
+test('TLS against a server without it is refused', async (t) => {
   const store = await startEventStore();
   t.teardown(() => store.stop());
   await assertRefused(
@@ -571,13 +571,13 @@ void test('TLS against a server without it is refused', async (t) => {
   );
 });
 
-void test('a plain connection to a server that requires TLS is refused', async (t) => {
+test('a plain connection to a server that requires TLS is refused', async (t) => {
   const store = await startEventStore({ tls: selfSignedCertificate() });
   t.teardown(() => store.stop());
   await assertRefused(t, store.url.replace('tls=true', 'tls=false').replace('esdb://', 'esdb://admin:secret@'), /TLS/u);
 });
 
-void test('an unavailable server is retried, and is no refusal', async (t) => {
+test('an unavailable server is retried, and is no refusal', async (t) => {
   const { store, log } = await staged(t);
   await store.kill();
   await t.rejects(log.readLast(stream), { name: 'LogUnavailableError' });

@@ -94,7 +94,7 @@ async function take(
   return events;
 }
 
-void test('appended events are read back, from a batch and from a single call', async (t) => {
+test('appended events are read back, from a batch and from a single call', async (t) => {
   const { client } = await started(t);
   const first = await client.appendToStream('a-1', [event('one'), event('two')], { expectedRevision: NO_STREAM });
   t.equal(first.nextExpectedRevision, 1n);
@@ -115,7 +115,7 @@ void test('appended events are read back, from a batch and from a single call', 
   t.ok((events[2]?.position?.commit ?? 0n) - (events[1]?.position?.commit ?? 0n) > 50n, 'positions are byte offsets');
 });
 
-void test("the whole log is read forwards and backwards, with other writers' events", async (t) => {
+test("the whole log is read forwards and backwards, with other writers' events", async (t) => {
   const { client, store } = await started(t);
   await append(client, 'a-1', 'one', NO_STREAM);
   await store.foreignAppend({ stream: 'other', json: { hello: 'there' } });
@@ -145,7 +145,7 @@ void test("the whole log is read forwards and backwards, with other writers' eve
   t.same(await read(client.readAll({ fromPosition: after })), []);
 });
 
-void test('a stream is read from a revision, up to a count, in both directions', async (t) => {
+test('a stream is read from a revision, up to a count, in both directions', async (t) => {
   const { client } = await started(t);
   await client.appendToStream(
     'a-1',
@@ -160,7 +160,7 @@ void test('a stream is read from a revision, up to a count, in both directions',
   t.match(await failure(read(client.readStream('none', { direction: FORWARDS }))), { type: 'stream-not-found' });
 });
 
-void test('a wrong expected revision is answered with both revisions, and no message', async (t) => {
+test('a wrong expected revision is answered with both revisions, and no message', async (t) => {
   const { client } = await started(t);
   await append(client, 'a-1', 'one', NO_STREAM);
   const wrong = await failure(append(client, 'a-1', 'two', 5n));
@@ -175,7 +175,7 @@ void test('a wrong expected revision is answered with both revisions, and no mes
   });
 });
 
-void test('equal ids are recognised at the same expected revision, and written again at the current one', async (t) => {
+test('equal ids are recognised at the same expected revision, and written again at the current one', async (t) => {
   const { client } = await started(t);
   const batch = [event('one'), event('two')];
   const first = await client.appendToStream('a-1', batch, { expectedRevision: NO_STREAM });
@@ -188,7 +188,7 @@ void test('equal ids are recognised at the same expected revision, and written a
   t.same(texts(await read(client.readStream('a-1'))), ['one', 'two', 'three', 'one', 'two']);
 });
 
-void test('an empty append succeeds at revision 0, and a too large one fails', async (t) => {
+test('an empty append succeeds at revision 0, and a too large one fails', async (t) => {
   const { client } = await started(t);
   t.equal((await client.appendToStream('a-1', [], { expectedRevision: NO_STREAM })).nextExpectedRevision, 0n);
   t.match(await failure(append(client, 'a-1', 'x'.repeat(1_048_577), NO_STREAM)), {
@@ -199,7 +199,7 @@ void test('an empty append succeeds at revision 0, and a too large one fails', a
   t.equal(await append(client, 'a-1', 'x'.repeat(1_000_000), NO_STREAM), 0n);
 });
 
-void test('a subscription sees each later event of its streams, across the seam and live', async (t) => {
+test('a subscription sees each later event of its streams, across the seam and live', async (t) => {
   const { client, store } = await started(t);
   for (let index = 0; index < 100; index += 1)
     await append(client, `ours-${index.toString()}`, index.toString(), NO_STREAM);
@@ -236,7 +236,7 @@ void test('a subscription sees each later event of its streams, across the seam 
   t.same(texts(await take(again, 3)), ['98', '99', 'live'], 'from is exclusive');
 });
 
-void test('a deleted stream is not found and keeps its numbering, one with a tombstone stays deleted', async (t) => {
+test('a deleted stream is not found and keeps its numbering, one with a tombstone stays deleted', async (t) => {
   const { client } = await started(t);
   await client.appendToStream('a-1', [event('one'), event('two')]);
   await client.deleteStream('a-1');
@@ -251,7 +251,7 @@ void test('a deleted stream is not found and keeps its numbering, one with a tom
   t.match(await failure(append(client, 'a-1', 'four', 2n)), { type: 'stream-deleted' });
 });
 
-void test('retention hides from the stream at once and from the whole log when it is scavenged', async (t) => {
+test('retention hides from the stream at once and from the whole log when it is scavenged', async (t) => {
   const { client, store } = await started(t);
   await client.setStreamMetadata('lease-1', { maxCount: 1 });
   t.match((await client.getStreamMetadata('lease-1')).metadata, { maxCount: 1 });
@@ -272,7 +272,7 @@ void test('retention hides from the stream at once and from the whole log when i
   t.equal(await append(client, 'lease-1', '3', 2n), 3n);
 });
 
-void test('a scavenge ends a chunk and survives a restart, which forgets the ids of dropped events', async (t) => {
+test('a scavenge ends a chunk and survives a restart, which forgets the ids of dropped events', async (t) => {
   for (const file of [false, true]) {
     const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-eventstore-'));
     const { client, store } = await started(t, file ? { disk: await fileDisk(join(dir, 'events')) } : {});
@@ -305,7 +305,7 @@ void test('a scavenge ends a chunk and survives a restart, which forgets the ids
   }
 });
 
-void test('a subscription from a scavenged position lacks the next event, and a read does not', async (t) => {
+test('a subscription from a scavenged position lacks the next event, and a read does not', async (t) => {
   const { client, store } = await started(t);
   await client.setStreamMetadata('lease-1', { maxCount: 1 });
   const places: { readonly commit: bigint; readonly prepare: bigint }[] = [];
@@ -342,14 +342,14 @@ void test('a subscription from a scavenged position lacks the next event, and a 
   t.same(await next(second, 'backwards'), ['a-1']);
 });
 
-void test('JSON data and metadata are parsed', async (t) => {
+test('JSON data and metadata are parsed', async (t) => {
   const { client } = await started(t);
   await client.appendToStream('a-1', [jsonEvent({ type: 'J', data: { a: 1 }, metadata: { b: 2 } })]);
   const [recorded] = await read(client.readStream('a-1'));
   t.match(recorded, { isJson: true, data: { a: 1 }, metadata: { b: 2 }, type: 'J' });
 });
 
-void test('in its own process, acknowledged events survive SIGKILL', async (t) => {
+test('in its own process, acknowledged events survive SIGKILL', async (t) => {
   const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-eventstore-'));
   const store = await spawnEventStore({ file: join(dir, 'events') });
   const client = EventStoreDBClient.connectionString(store.url);

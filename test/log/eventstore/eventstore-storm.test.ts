@@ -26,7 +26,7 @@ async function outputOf(
   return { out, err, code };
 }
 
-void test("stray replies and another client's failure end neither the process nor an append", async (t) => {
+test("stray replies and another client's failure end neither the process nor an append", async (t) => {
   const { out, err, code } = await outputOf('eventstore-stray-child.js');
   t.equal(code, 0, err);
   const told = new Map(
@@ -41,7 +41,7 @@ void test("stray replies and another client's failure end neither the process no
   t.equal(told.get('ids'), 61);
 });
 
-void test(`through ${runs} storms each event is stored and seen once, in order (STORM_SEED=${seed})`, async (t) => {
+test(`through ${runs} storms each event is stored and seen once, in order (STORM_SEED=${seed})`, async (t) => {
   const { out, err, code } = await outputOf('eventstore-storm-child.js', seed, runs);
   t.equal(code, 0, err);
   t.comment(out.trim());

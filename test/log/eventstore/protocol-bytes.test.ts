@@ -61,7 +61,7 @@ function messageOf(event: SomeEvent): Buffer {
   return Buffer.from(response.serializeBinary());
 }
 
-void test("a decoded event equals the driver's", async (t) => {
+test("a decoded event equals the driver's", async (t) => {
   fc.assert(
     fc.property(someEvent, (event) => {
       const answer = decodeAnswer(messageOf(event));
@@ -83,7 +83,7 @@ void test("a decoded event equals the driver's", async (t) => {
   );
 });
 
-void test('truncated or invented bytes throw a RangeError, or decode to another message', async (t) => {
+test('truncated or invented bytes throw a RangeError, or decode to another message', async (t) => {
   fc.assert(
     fc.property(someEvent, fc.nat(), fc.uint8Array({ maxLength: 60 }), (event, at, noise) => {
       const whole = messageOf(event);
@@ -100,7 +100,7 @@ void test('truncated or invented bytes throw a RangeError, or decode to another 
   t.pass();
 });
 
-void test('the other messages of a subscription decode', async (t) => {
+test('the other messages of a subscription decode', async (t) => {
   const confirmed = new messages.ReadResp();
   const confirmation = new messages.ReadResp.SubscriptionConfirmation();
   confirmation.setSubscriptionId('a');
@@ -112,7 +112,7 @@ void test('the other messages of a subscription decode', async (t) => {
   t.equal(decodeAnswer(Buffer.alloc(0)), 'other');
 });
 
-void test('a stray reply is recognized only by the code that throws it', async (t) => {
+test('a stray reply is recognized only by the code that throws it', async (t) => {
   const listener = '/app/node_modules/@eventstore/db-client/dist/streams/appendToStream/batchAppend.js:20:35';
   const withStack = (error: Error, ...frames: readonly string[]): Error => {
     error.stack = [`${error.name}: ${error.message}`, ...frames.map((frame) => `    at ${frame}`)].join('\n');
