@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { repository } from './architecture/repository.ts';
 import { runCommandLine } from './support/server/command-line.ts';
@@ -20,7 +20,7 @@ function onSignal(statement: string): readonly string[] {
   return ['--import', `data:text/javascript,${encodeURIComponent(`process.once('SIGUSR2', () => { ${statement} });`)}`];
 }
 
-t.test('version and help answer on standard output', async (t) => {
+test('version and help answer on standard output', async (t) => {
   const cwd = t.testdir();
   const { version } = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
     readonly version: string;
@@ -69,7 +69,7 @@ t.test('version and help answer on standard output', async (t) => {
   }
 });
 
-t.test('an unknown command exits with 2 and says so', async (t) => {
+test('an unknown command exits with 2 and says so', async (t) => {
   for (const args of [['destroy'], ['serve', 'now'], ['--port=1'], ['version', 'now'], ['help', 'destroy']]) {
     const run = runCommandLine(args, { cwd: t.testdir() });
     t.equal(await run.exited(), 2);
@@ -78,7 +78,7 @@ t.test('an unknown command exits with 2 and says so', async (t) => {
   }
 });
 
-t.test('a mistake in a command about objects exits with 2, and a server that is not there with 1', async (t) => {
+test('a mistake in a command about objects exits with 2, and a server that is not there with 1', async (t) => {
   const cwd = t.testdir({ data: { 'admin-password': 'a secret of the test\n' } });
   const expected: readonly (readonly [args: readonly string[], code: number, stderr: RegExp])[] = [
     [['user', 'add'], 2, /^ledgerplane: missing required argument 'name': try ledgerplane user add --help\n$/u],
@@ -103,7 +103,7 @@ t.test('a mistake in a command about objects exits with 2, and a server that is 
   }
 });
 
-t.test('every mistake in the settings is printed, and the process exits with 2', async (t) => {
+test('every mistake in the settings is printed, and the process exits with 2', async (t) => {
   const cwd = t.testdir({ '.env': 'LOG_LEVEL=loud\nPORT=1\n' });
   const run = runCommandLine([], { cwd, env: { PORT: 'x', EVENT_LOG: 'esdb://localhost:2113?tls=maybe' } });
   t.equal(await run.exited(), 2);
@@ -117,7 +117,7 @@ t.test('every mistake in the settings is printed, and the process exits with 2',
     );
 });
 
-t.test('it says on one line where it serves, and stops in order on SIGTERM and SIGINT', async (t) => {
+test('it says on one line where it serves, and stops in order on SIGTERM and SIGINT', async (t) => {
   const cwd = t.testdir();
   let events = -1;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -133,7 +133,7 @@ t.test('it says on one line where it serves, and stops in order on SIGTERM and S
   }
 });
 
-t.test('logs are JSON lines on standard error', async (t) => {
+test('logs are JSON lines on standard error', async (t) => {
   const run = serve(t.testdir(), { LOG_LEVEL: 'debug' });
   await run.ready();
   run.child.kill('SIGTERM');
@@ -147,7 +147,7 @@ t.test('logs are JSON lines on standard error', async (t) => {
   for (const line of lines) t.type((JSON.parse(line) as { readonly level: unknown }).level, 'number');
 });
 
-t.test('a second server on one DATA_DIR exits with 2, and the first goes on', async (t) => {
+test('a second server on one DATA_DIR exits with 2, and the first goes on', async (t) => {
   const cwd = t.testdir();
   const first = serve(cwd);
   const [, url = ''] = readyLine.exec(await first.ready()) ?? [];
@@ -160,7 +160,7 @@ t.test('a second server on one DATA_DIR exits with 2, and the first goes on', as
   t.equal(await first.exited(), 0);
 });
 
-t.test('a taken port is a plain message and not a stack', async (t) => {
+test('a taken port is a plain message and not a stack', async (t) => {
   const cwd = t.testdir();
   const first = serve(cwd);
   const [, url = ''] = readyLine.exec(await first.ready()) ?? [];
@@ -172,7 +172,7 @@ t.test('a taken port is a plain message and not a stack', async (t) => {
   t.equal(await first.exited(), 0);
 });
 
-t.test('a signal during the start stops it in order', async (t) => {
+test('a signal during the start stops it in order', async (t) => {
   const cwd = t.testdir();
   // Sent by the process to itself, before the server is up.
   const run = serve(cwd, {}, [
@@ -190,7 +190,7 @@ t.test('a signal during the start stops it in order', async (t) => {
   t.equal(await again.exited(), 0);
 });
 
-t.test('a server that waits for its log stops on a signal as in order as any other', async (t) => {
+test('a server that waits for its log stops on a signal as in order as any other', async (t) => {
   const run = serve(t.testdir(), { EVENT_LOG: 'esdb://127.0.0.1:9?tls=false' });
   while (!run.stderr().includes('retrying until it does'))
     await new Promise((resolve) => {
@@ -202,7 +202,7 @@ t.test('a server that waits for its log stops on a signal as in order as any oth
   t.match(run.stderr(), /stopped before the start was finished/u);
 });
 
-t.test('a second signal ends it at once, whatever is in flight', async (t) => {
+test('a second signal ends it at once, whatever is in flight', async (t) => {
   const run = serve(t.testdir());
   const [, url = ''] = readyLine.exec(await run.ready()) ?? [];
   // A request with an endless body keeps the drain waiting.
@@ -226,7 +226,7 @@ t.test('a second signal ends it at once, whatever is in flight', async (t) => {
   socket.destroy();
 });
 
-t.test('what nobody caught is logged as fatal and ends it with 1', async (t) => {
+test('what nobody caught is logged as fatal and ends it with 1', async (t) => {
   const statements = {
     'uncaught exception': "throw new Error('thrown by the test')",
     'unhandled rejection': "Promise.reject(new Error('thrown by the test'))",
@@ -244,7 +244,7 @@ t.test('what nobody caught is logged as fatal and ends it with 1', async (t) => 
   }
 });
 
-t.test('what Node warns of is a line of the log', async (t) => {
+test('what Node warns of is a line of the log', async (t) => {
   const run = serve(t.testdir(), {}, onSignal("process.emitWarning('old ways', 'TestWarning', 'TEST0001')"));
   await run.ready();
   run.child.kill('SIGUSR2');
@@ -261,7 +261,7 @@ t.test('what Node warns of is a line of the log', async (t) => {
   );
 });
 
-t.test('it stops in time when nobody reads its logs any more, or has stopped reading', async (t) => {
+test('it stops in time when nobody reads its logs any more, or has stopped reading', async (t) => {
   for (const leave of ['gone', 'stalled'] as const) {
     const run = serve(
       t.testdir(),
@@ -291,7 +291,7 @@ t.test('it stops in time when nobody reads its logs any more, or has stopped rea
   }
 });
 
-t.test('.env is read from the working directory', async (t) => {
+test('.env is read from the working directory', async (t) => {
   const cwd = t.testdir();
   writeFileSync(join(cwd, '.env'), 'PORT=0\nDATA_DIR=kept here\nADMIN_PASSWORD=a password of the test\nTLS=off\n');
   const run = runCommandLine([], { cwd });

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import t from 'tap';
+import { test } from 'tap';
 import ts from 'typescript';
 
 import { repository } from './repository.ts';
@@ -29,7 +29,7 @@ function modulesFrom(path: string, seen = new Map<string, string>()): ReadonlyMa
   return seen;
 }
 
-t.test('the client is at most 12 KB, compressed', async (t) => {
+test('the client is at most 12 KB, compressed', async (t) => {
   const modules = modulesFrom('src/client/client.ts');
   t.ok(modules.size > 8);
   // Names stay as they are, and nothing that is unused is left out: a minified bundle is smaller.
@@ -39,7 +39,7 @@ t.test('the client is at most 12 KB, compressed', async (t) => {
   t.ok(length <= bytesMax, `${String(length)} bytes`);
 });
 
-t.test('nothing in the client needs Node, and every import names a file', async (t) => {
+test('nothing in the client needs Node, and every import names a file', async (t) => {
   for (const [path, text] of modulesFrom('src/client/client.ts')) {
     t.notMatch(text, /\b(?:Buffer|process|require|globalThis|setImmediate)\b|node:/u, path);
     for (const { groups } of text.matchAll(importOf)) t.match(groups?.['from'], /^\.\.?\/.*\.ts$/u, path);

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { repository } from './repository.ts';
 
@@ -27,7 +27,7 @@ async function violationsIn(folder: string): Promise<readonly Violation[]> {
   return summary.violations;
 }
 
-t.test('the sources keep to the rings', async (t) => {
+test('the sources keep to the rings', async (t) => {
   const violations = await violationsIn(repository);
   t.strictSame(
     violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`),
@@ -165,13 +165,13 @@ function plant(folder: string, files: Readonly<Record<string, readonly string[]>
   );
 }
 
-t.test('a tree that keeps to the rings passes', async (t) => {
+test('a tree that keeps to the rings passes', async (t) => {
   const folder = t.testdir();
   plant(folder, sound);
   t.strictSame(await violationsIn(folder), []);
 });
 
-t.test('every forbidden import is caught by the rule named for it', async (t) => {
+test('every forbidden import is caught by the rule named for it', async (t) => {
   const folder = t.testdir();
   const broken: Record<string, readonly string[]> = { ...sound };
   for (const [, file, breach] of breaches) broken[file] = [...(broken[file] ?? []), breach];

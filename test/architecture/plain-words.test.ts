@@ -1,7 +1,7 @@
 import { pathToFileURL } from 'node:url';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { repository } from './repository.ts';
 import { sourceFiles, textOf } from './source-files.ts';
@@ -17,7 +17,7 @@ type Words = {
 
 const script = pathToFileURL(join(repository, 'scripts', 'plain-words.mjs')).href;
 
-t.test('comments, messages and documents are written in plain words', async (t) => {
+test('comments, messages and documents are written in plain words', async (t) => {
   const { words, excluded, textsOf, matchesIn, count } = (await import(script)) as Words;
   const paths = sourceFiles(repository, /\.(?:[cm]?[jt]s|md|ya?ml|sh)$/u).filter((path) => !excluded.test(path));
   const texts = paths.flatMap((path) => textsOf(path, textOf(repository, path)).map((text) => ({ path, ...text })));
@@ -39,7 +39,7 @@ t.test('comments, messages and documents are written in plain words', async (t) 
   }
 });
 
-t.test('comments, sentences and prose are counted, and code is not', async (t) => {
+test('comments, sentences and prose are counted, and code is not', async (t) => {
   const { textsOf, count } = (await import(script)) as Words;
   const source = [
     '/** Who is told. */',

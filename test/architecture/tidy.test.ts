@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { repository } from './repository.ts';
 import { sourceFiles, textOf } from './source-files.ts';
@@ -14,14 +14,14 @@ function read(path: string): string {
   return textOf(repository, path);
 }
 
-t.test('files and functions are short', async (t) => {
+test('files and functions are short', async (t) => {
   t.strictSame(
     sourceFiles(repository, code).flatMap((path) => tooLong({ path, text: read(path) })),
     [],
   );
 });
 
-t.test('lines fit 120 columns', async (t) => {
+test('lines fit 120 columns', async (t) => {
   const written = /^(?:src|projections|reconcilers|plugins|templates|bench|demo|scripts|test)\//u;
   const paths = sourceFiles(repository, text).filter((path) => written.test(path) && !path.endsWith('.md'));
   t.ok(paths.length > 1_000, `${paths.length.toString()} files`);
@@ -31,15 +31,15 @@ t.test('lines fit 120 columns', async (t) => {
   );
 });
 
-t.test('folders have at most 20 files', async (t) => {
+test('folders have at most 20 files', async (t) => {
   t.strictSame(crowded(sourceFiles(repository, code)), []);
 });
 
-t.test('no file is named for nothing', async (t) => {
+test('no file is named for nothing', async (t) => {
   t.strictSame(sourceFiles(repository, code).flatMap(badlyNamed), []);
 });
 
-t.test('no comment has open work, and none refers to anything outside of the project', async (t) => {
+test('no comment has open work, and none refers to anything outside of the project', async (t) => {
   const paths = sourceFiles(repository, text).filter((path) => path !== 'package-lock.json' && path !== 'LICENSE');
   t.strictSame(
     paths.flatMap((path) => badPhrases({ path, text: read(path) })),
@@ -47,18 +47,18 @@ t.test('no comment has open work, and none refers to anything outside of the pro
   );
 });
 
-t.test('the lock ties nobody to one registry', async (t) => {
+test('the lock ties nobody to one registry', async (t) => {
   t.strictSame(lockProblems(read('package-lock.json')), []);
 });
 
-t.test('links between documents lead somewhere', async (t) => {
+test('links between documents lead somewhere', async (t) => {
   t.strictSame(
     sourceFiles(repository, /\.md$/u).flatMap((path) => deadLinks({ path, text: read(path) }, repository, read)),
     [],
   );
 });
 
-t.test('each rule finds its violations, and only those', async (t) => {
+test('each rule finds its violations, and only those', async (t) => {
   const lines = (count: number): string => 'f();\n'.repeat(count);
   t.strictSame(tooLong({ path: 'src/a.ts', text: lines(300) }), []);
   t.strictSame(tooLong({ path: 'src/a.ts', text: lines(301) }), ['src/a.ts: 301 lines, at most 300']);
@@ -106,7 +106,7 @@ t.test('each rule finds its violations, and only those', async (t) => {
   t.strictSame(lockProblems('{"packages":{"":{},"node_modules/a":{"version":"1.0.0"}}}'), []);
 });
 
-t.test('links and headings are read as Markdown has them', async (t) => {
+test('links and headings are read as Markdown has them', async (t) => {
   t.strictSame(
     [...anchorsOf('# One & two\n## `code` here\n## One & two\n```\n# no\n```\n')],
     ['one--two', 'code-here', 'one--two-1'],

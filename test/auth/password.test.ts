@@ -1,10 +1,10 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { Passwords } from '../../src/auth/passwords/password.ts';
 
 const turn = { network: '192.0.2.1', isKnown: false };
 
-t.test('a hash is a PHC string with its own salt that verifies its password and no other', async (t) => {
+test('a hash is a PHC string with its own salt that verifies its password and no other', async (t) => {
   const passwords = new Passwords();
   const hash = async (): Promise<string> => {
     const hashed = await passwords.hash('pässword', turn);
@@ -18,11 +18,11 @@ t.test('a hash is a PHC string with its own salt that verifies its password and 
   t.equal(await passwords.verify('', first), false);
 });
 
-t.test('a user without a hash is never verified', async (t) => {
+test('a user without a hash is never verified', async (t) => {
   t.equal(await new Passwords().verify('anything', undefined), false);
 });
 
-t.test('hashes made with other parameters still verify, and absurd ones are an error', async (t) => {
+test('hashes made with other parameters still verify, and absurd ones are an error', async (t) => {
   const passwords = new Passwords();
   // scrypt('secret', 16 zero bytes, N=2^10, r=8, p=1), 32 bytes.
   const { scryptSync } = await import('node:crypto');

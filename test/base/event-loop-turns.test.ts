@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import t from 'tap';
+import { test } from 'tap';
 
 import { EventLoopTurns } from '../../src/base/event-loop-turns.ts';
 import { ToilingClock } from '../support/clocks/toiling-clock.ts';
@@ -12,7 +12,7 @@ const long = (): EventLoopTurns => {
   return new EventLoopTurns(clock, turnMs);
 };
 
-t.test('short work is done at once while its turn has time, and else one piece a turn', async (t) => {
+test('short work is done at once while its turn has time, and else one piece a turn', async (t) => {
   const turns = long();
   const done: string[] = [];
   const begin = async (what: string): Promise<void> => {
@@ -29,14 +29,14 @@ t.test('short work is done at once while its turn has time, and else one piece a
   t.strictSame(done, ['a', 'b', 'c']);
 });
 
-t.test('a turn that nobody has used has time again', async (t) => {
+test('a turn that nobody has used has time again', async (t) => {
   const turns = long();
   t.equal(turns.soon('a'), undefined);
   await nextTurn();
   t.equal(turns.soon('a'), undefined);
 });
 
-t.test('many waiting callers of one account delay the next of another by one place', async (t) => {
+test('many waiting callers of one account delay the next of another by one place', async (t) => {
   const turns = long();
   const done: string[] = [];
   await Promise.all(

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import { decodeJson, deepEqual } from '../../src/base/json.ts';
 
@@ -23,7 +23,7 @@ const spaced = fc
       .map((indent) => ({ text: JSON.stringify(value, undefined, indent), value })),
   );
 
-t.test('a valid text decodes to the same value as with JSON.parse', async (t) => {
+test('a valid text decodes to the same value as with JSON.parse', async (t) => {
   fc.assert(
     fc.property(spaced, ({ text }) => {
       fc.pre(!text.includes('"__proto__"'));
@@ -34,7 +34,7 @@ t.test('a valid text decodes to the same value as with JSON.parse', async (t) =>
   t.pass();
 });
 
-t.test('what JSON.parse refuses is refused, with its place', async (t) => {
+test('what JSON.parse refuses is refused, with its place', async (t) => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -56,7 +56,7 @@ t.test('what JSON.parse refuses is refused, with its place', async (t) => {
   t.pass();
 });
 
-t.test('a key that stands twice in one object is refused wherever it stands, escaped or not', async (t) => {
+test('a key that stands twice in one object is refused wherever it stands, escaped or not', async (t) => {
   const key = fc.string().filter((text) => text !== '__proto__');
   fc.assert(
     fc.property(key, fc.jsonValue({ maxDepth: 2 }), fc.nat(3), (name, value, depth) => {
@@ -73,23 +73,23 @@ t.test('a key that stands twice in one object is refused wherever it stands, esc
   t.match(detailOf('{"a":{"b~/c":1,"b~/c":2}}'), '(/a/b~0~1c), at byte 15');
 });
 
-t.test('colons and quotes within strings are no keys', async (t) => {
+test('colons and quotes within strings are no keys', async (t) => {
   t.equal(detailOf('{"a:b":"c:d","e\\"":":\\\\","f":[":"]}'), 'accepted');
 });
 
-t.test('"__proto__" is refused as a key, escaped too, and free as a value', async (t) => {
+test('"__proto__" is refused as a key, escaped too, and free as a value', async (t) => {
   t.match(detailOf('{"a":[{"__proto__":1}]}'), '(/a/0/__proto__)');
   t.match(detailOf('{"\\u005f_proto__":1}'), 'not allowed');
   t.equal(detailOf('{"a":"__proto__","constructor":1}'), 'accepted');
 });
 
-t.test('nesting is read up to the bound and refused past it', async (t) => {
+test('nesting is read up to the bound and refused past it', async (t) => {
   t.equal(detailOf('['.repeat(128) + ']'.repeat(128)), 'accepted');
   t.match(decode('['.repeat(129) + ']'.repeat(129)), { ok: false, problem: { offset: 128 } });
   t.match(detailOf('{"a":'.repeat(100_000)), 'deeper than 128');
 });
 
-t.test('malformed UTF-8 is refused, and the replacement character itself is not', async (t) => {
+test('malformed UTF-8 is refused, and the replacement character itself is not', async (t) => {
   t.equal(detailOf(Buffer.from([0x22, 0xff, 0x22])), 'the body is not valid UTF-8');
   t.equal(detailOf(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])), 'the body is not valid UTF-8', 'a surrogate in UTF-8');
   t.equal(detailOf(Buffer.from([0x22, 0xc0, 0x80, 0x22])), 'the body is not valid UTF-8', 'an overlong NUL');
@@ -97,22 +97,22 @@ t.test('malformed UTF-8 is refused, and the replacement character itself is not'
   t.equal(detailOf(Buffer.concat([Buffer.from('"\ufffd'), Buffer.from([0x80, 0x22])])), 'the body is not valid UTF-8');
 });
 
-t.test('what JSON allows in strings is kept: NUL, escapes, half a surrogate pair', async (t) => {
+test('what JSON allows in strings is kept: NUL, escapes, half a surrogate pair', async (t) => {
   t.match(decode('"\\u0000\\ud800\\n\\u2028"'), { ok: true, value: '\0\ud800\n\u2028' });
 });
 
-t.test('a number too large for a double is refused, as it would come back as null', async (t) => {
+test('a number too large for a double is refused, as it would come back as null', async (t) => {
   t.match(detailOf('{"spec":{"size":1e999}}'), 'the number at /spec/size is too large, at byte 16');
   t.equal(detailOf('1e308'), 'accepted');
 });
 
-t.test('an empty body, a byte order mark and a second value are refused', async (t) => {
+test('an empty body, a byte order mark and a second value are refused', async (t) => {
   t.equal(detailOf(''), 'the body is empty');
   t.match(detailOf('\ufeff{}'), 'expected a value');
   t.match(detailOf('{} {}'), 'expected the end of the body, found "{", at byte 3');
 });
 
-t.test('equality disregards the order of members and nothing else', async (t) => {
+test('equality disregards the order of members and nothing else', async (t) => {
   fc.assert(
     fc.property(
       fc.jsonValue({ maxDepth: 3 }),

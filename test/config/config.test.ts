@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { decodeConfig } from '../../src/config/config.ts';
 import type { DecodedConfig } from '../../src/config/config.ts';
@@ -13,7 +13,7 @@ function mistakesOf(decoded: DecodedConfig): readonly string[] {
   return decoded.ok ? [] : decoded.mistakes;
 }
 
-t.test('without a variable everything has its default', async (t) => {
+test('without a variable everything has its default', async (t) => {
   t.strictSame(decodeConfig({}, folder), {
     ok: true,
     config: {
@@ -37,7 +37,7 @@ t.test('without a variable everything has its default', async (t) => {
   });
 });
 
-t.test('every supported variable is read', async (t) => {
+test('every supported variable is read', async (t) => {
   const plugins = t.testdir({ one: {}, two: {} });
   const decoded = decodeConfig(
     {
@@ -91,7 +91,7 @@ t.test('every supported variable is read', async (t) => {
   });
 });
 
-t.test('all mistakes are reported together', async (t) => {
+test('all mistakes are reported together', async (t) => {
   const decoded = decodeConfig(
     {
       HOST: 'not a host',
@@ -137,7 +137,7 @@ t.test('all mistakes are reported together', async (t) => {
   t.notMatch(mistakes.join('\n'), /secret|xxxx/u, 'no secret is repeated');
 });
 
-t.test('every wrong name of ALLOWED_HOSTS is a mistake, and 256 are the most', async (t) => {
+test('every wrong name of ALLOWED_HOSTS is a mistake, and 256 are the most', async (t) => {
   const hosts = (value: string) => mistakesOf(decodeConfig({ ALLOWED_HOSTS: value }, folder));
   for (const wrong of ['a b', 'http://a', 'a:0', 'a:65536', 'a:', ':80', '::1', '[a]', '*', 'a:80:80', '[::1']) {
     t.equal(hosts(`${wrong},fine.example`).length, 1, wrong);
@@ -147,7 +147,7 @@ t.test('every wrong name of ALLOWED_HOSTS is a mistake, and 256 are the most', a
   t.strictSame([hosts(many(256)).length, hosts(many(257)).length], [0, 1]);
 });
 
-t.test('every wrong range of TRUSTED_PROXIES is a mistake, and 256 are the most', async (t) => {
+test('every wrong range of TRUSTED_PROXIES is a mistake, and 256 are the most', async (t) => {
   const proxies = (value: string) => mistakesOf(decodeConfig({ TRUSTED_PROXIES: value }, folder));
   for (const wrong of [
     '10.0.0.0/33',
@@ -178,7 +178,7 @@ t.test('every wrong range of TRUSTED_PROXIES is a mistake, and 256 are the most'
   t.strictSame(proxies(many(257)), ['TRUSTED_PROXIES must have at most 256 ranges, has 257']);
 });
 
-t.test('one wrong value is one mistake that shows it', async (t) => {
+test('one wrong value is one mistake that shows it', async (t) => {
   const wrong: readonly [Environment, RegExp][] = [
     [{ PORT: '-1' }, /^PORT must be a whole number from 0 to 65535, is "-1"$/u],
     [{ PLUGINS_DISABLED: 'loops,Not A Name' }, /^PLUGINS_DISABLED holds "Not A Name", which is not a plugin name$/u],
@@ -244,7 +244,7 @@ t.test('one wrong value is one mistake that shows it', async (t) => {
   }
 });
 
-t.test('an event log in EventStoreDB is named by its URL', async (t) => {
+test('an event log in EventStoreDB is named by its URL', async (t) => {
   for (const url of [
     'esdb://localhost:2113?tls=false',
     'esdb://admin:change%40it@a,b:2114,c',
@@ -263,7 +263,7 @@ t.test('an event log in EventStoreDB is named by its URL', async (t) => {
   }
 });
 
-t.test('ports 0 and 65535 and a domain of 190 characters are allowed', async (t) => {
+test('ports 0 and 65535 and a domain of 190 characters are allowed', async (t) => {
   const domain = `${'a'.repeat(60)}.${'b'.repeat(60)}.${'c'.repeat(60)}.defghij`;
   t.equal(domain.length, 190);
   t.ok(decodeConfig({ PORT: '0', PLATFORM_DOMAIN: domain }, folder).ok);
@@ -271,11 +271,11 @@ t.test('ports 0 and 65535 and a domain of 190 characters are allowed', async (t)
   t.notOk(decodeConfig({ PLATFORM_DOMAIN: `${domain}k` }, folder).ok);
 });
 
-t.test('unknown variables are ignored', async (t) => {
+test('unknown variables are ignored', async (t) => {
   t.ok(decodeConfig({ PATH: '/bin', PORTS: 'x', HOSTNAME: '???' }, folder).ok);
 });
 
-t.test('.env is read, the process wins over it, and a variable set to nothing is not set', async (t) => {
+test('.env is read, the process wins over it, and a variable set to nothing is not set', async (t) => {
   const dir = t.testdir();
   t.strictSame(readEnvironment(dir, { PORT: '1' }), { PORT: '1' }, 'there need not be one');
   writeFileSync(join(dir, '.env'), '# settings\nPORT=2\nexport HOST="::1"\nDATA_DIR=\'with spaces\'\nLOG_LEVEL=\n');
@@ -286,7 +286,7 @@ t.test('.env is read, the process wins over it, and a variable set to nothing is
   });
 });
 
-t.test('a .env that cannot be read is a mistake of its own', async (t) => {
+test('a .env that cannot be read is a mistake of its own', async (t) => {
   const dir = t.testdir();
   mkdirSync(join(dir, '.env'));
   t.throws(() => readEnvironment(dir, {}), { name: 'StartError', exitCode: 2, message: /\.env cannot be read/u });

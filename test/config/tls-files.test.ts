@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { join } from 'node:path';
-import t from 'tap';
+import { test } from 'tap';
 
 import { decodeConfig } from '../../src/config/config.ts';
 import { tlsFileBytesMax } from '../../src/limits/tls.ts';
@@ -33,7 +33,7 @@ const files = {
   folder: {},
 };
 
-t.test('files that TLS can use are taken, relative to the working directory', async (t) => {
+test('files that TLS can use are taken, relative to the working directory', async (t) => {
   const folder = t.testdir(files);
   for (const TLS_CERT of ['cert.pem', 'long.pem']) {
     const decoded = decodeConfig({ TLS: 'files', TLS_CERT, TLS_KEY: 'key.pem' }, folder);
@@ -43,7 +43,7 @@ t.test('files that TLS can use are taken, relative to the working directory', as
   }
 });
 
-t.test('files that TLS cannot use are mistakes, all at once and without their contents', async (t) => {
+test('files that TLS cannot use are mistakes, all at once and without their contents', async (t) => {
   const folder = t.testdir(files);
   const named = (name: string, file: string): string => `${name} names ${JSON.stringify(join(folder, file))}, which `;
   const cert = 'TLS_CERT';

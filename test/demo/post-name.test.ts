@@ -1,16 +1,16 @@
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import { postName } from '../../demo/post-name.ts';
 import { nameProblem } from '../../src/resource/type/names.ts';
 
-t.test('plain names stay readable', async (t) => {
+test('plain names stay readable', async (t) => {
   t.equal(postName('fast-json-patch'), 'npm-fast-json-patch');
   t.equal(postName('@koa/router'), 'npm-koaz2frouter');
   t.equal(postName('lodash.merge'), 'npm-lodashz2emerge');
 });
 
-t.test('names that look alike stay apart', async (t) => {
+test('names that look alike stay apart', async (t) => {
   const alike = [
     'a-b',
     'az2eb',
@@ -33,7 +33,7 @@ t.test('names that look alike stay apart', async (t) => {
   t.equal(new Set(alike.map(postName)).size, alike.length);
 });
 
-t.test('every name is legal, and no two packages share one', async (t) => {
+test('every name is legal, and no two packages share one', async (t) => {
   const slug = /^[a-z0-9]+(-[a-z0-9]+)*$/u;
   const name = fc
     .string({

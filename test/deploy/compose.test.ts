@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 import { parse } from 'yaml';
 
 import { decodeConfig } from '../../src/config/config.ts';
@@ -74,7 +74,7 @@ const eventStoreOptions: Readonly<Record<string, RegExp>> = {
   EVENTSTORE_CERTIFICATE_RESERVED_NODE_COMMON_NAME: /^eventstoredb-node$/u,
 };
 
-t.test('it holds what Compose knows, and nothing else', async (t) => {
+test('it holds what Compose knows, and nothing else', async (t) => {
   t.same(
     Object.keys(file).filter((name) => !name.startsWith('x-')),
     ['services', 'volumes'],
@@ -91,14 +91,14 @@ t.test('it holds what Compose knows, and nothing else', async (t) => {
   }
 });
 
-t.test('images are pinned to one version', async (t) => {
+test('images are pinned to one version', async (t) => {
   for (const [name, { image, build }] of services) {
     if (build !== undefined) t.equal(image, 'ledgerplane', `${name} is built here`);
     else t.match(image, /^eventstore\/(?:eventstore:23\.10\.\d+-bookworm-slim|es-gencert-cli:1\.0\.2)$/u, name);
   }
 });
 
-t.test('nodes get settings that the server reads, with values it takes', async (t) => {
+test('nodes get settings that the server reads, with values it takes', async (t) => {
   const nodes = services.filter(([, { build }]) => build !== undefined);
   t.equal(nodes.length, 4);
   for (const [name, service] of nodes) {
@@ -120,7 +120,7 @@ t.test('nodes get settings that the server reads, with values it takes', async (
   t.equal(new Set(nodes.map(([, { volumes }]) => volumes?.[0])).size, nodes.length, 'each has a volume of its own');
 });
 
-t.test('EventStoreDB gets options that it knows', async (t) => {
+test('EventStoreDB gets options that it knows', async (t) => {
   for (const [name, service] of services.filter(([, { image }]) => image.startsWith('eventstore/eventstore:'))) {
     for (const [option, value] of Object.entries(environmentOf(service)))
       t.match(value, eventStoreOptions[option] ?? /(?!)/u, `${name}: ${option}`);
@@ -136,7 +136,7 @@ t.test('EventStoreDB gets options that it knows', async (t) => {
   }
 });
 
-t.test('hosts, volumes and dependencies are there, and no port is taken twice', async (t) => {
+test('hosts, volumes and dependencies are there, and no port is taken twice', async (t) => {
   const published = services.flatMap(([, { ports = [] }]) => ports.map((port) => port.split(':')));
   t.equal(new Set(published.map(([, outside]) => outside)).size, published.length);
   for (const [address] of published) t.equal(address, '127.0.0.1', 'an open server is unreachable from the network');
@@ -170,7 +170,7 @@ t.test('hosts, volumes and dependencies are there, and no port is taken twice', 
   }
 });
 
-t.test('each member of the cluster has a certificate, and asks the two others', async (t) => {
+test('each member of the cluster has a certificate, and asks the two others', async (t) => {
   const script = file.services['certificates']?.command?.[0] ?? '';
   t.match(script, /for member in 1 2 3; do/u);
   for (const member of ['1', '2', '3']) {

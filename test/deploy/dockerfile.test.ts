@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { decodeConfig } from '../../src/config/config.ts';
 import { must } from '../../src/base/unreachable.ts';
@@ -24,7 +24,7 @@ const instructionsKnown = new Set([
   'WORKDIR',
 ]);
 
-t.test('its images are pinned, its instructions known, and it runs as nobody that matters', async (t) => {
+test('its images are pinned, its instructions known, and it runs as nobody that matters', async (t) => {
   const [build, run, ...others] = await stages();
   t.same(others, []);
   for (const { image, instructions } of [must(build, 'a stage that builds'), must(run, 'a stage that runs')]) {
@@ -51,7 +51,7 @@ t.test('its images are pinned, its instructions known, and it runs as nobody tha
   t.match(textOf('RUN'), /^npm ci --omit=dev /u);
 });
 
-t.test('its settings are ones that the server reads', async (t) => {
+test('its settings are ones that the server reads', async (t) => {
   const run = must((await stages())[1], 'a stage that runs');
   const env = Object.fromEntries(
     run.instructions
@@ -72,7 +72,7 @@ t.test('its settings are ones that the server reads', async (t) => {
   );
 });
 
-t.test('copied files exist, pass .dockerignore, and are all that the server needs', async (t) => {
+test('copied files exist, pass .dockerignore, and are all that the server needs', async (t) => {
   const [build, run] = await stages();
   const allowed = (await readFile(join(repository, '.dockerignore'), 'utf8'))
     .split('\n')

@@ -22,7 +22,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { must } from '../../src/base/unreachable.ts';
 import { repository } from '../architecture/repository.ts';
@@ -147,69 +147,62 @@ async function startImage(t: Test, node: string, app: string, env: Readonly<Reco
   };
 }
 
-t.test(
-  'the image, rehearsed: built from the copied files, run without privileges from a read-only folder',
-  async (t) => {
-    t.comment(
-      'npm ci is not run: the packages are those installed here, without the ones of development for the stage ' +
-        'that runs',
-    );
-    const [build, runtime] = await stages();
-    const folder = await mkdtemp(join(tmpdir(), 'ledgerplane-image-'));
-    await chmod(folder, 0o755);
-    const [built, app, data] = ['build', 'app', 'data'].map((name) => join(folder, name)) as [string, string, string];
-    for (const path of [built, app, data]) await mkdir(path, { recursive: true });
-    await chmod(data, 0o700);
-    if (user.uid !== undefined) await chown(data, user.uid, user.gid);
-    t.teardown(async () => {
-      await makeWritable(folder);
-      await rm(folder, { recursive: true, force: true });
-    });
+test('the image, rehearsed: built from the copied files, run without privileges from a read-only folder', async (t) => {
+  t.comment(
+    'npm ci is not run: the packages are those installed here, without the ones of development for the stage ' +
+      'that runs',
+  );
+  const [build, runtime] = await stages();
+  const folder = await mkdtemp(join(tmpdir(), 'ledgerplane-image-'));
+  await chmod(folder, 0o755);
+  const [built, app, data] = ['build', 'app', 'data'].map((name) => join(folder, name)) as [string, string, string];
+  for (const path of [built, app, data]) await mkdir(path, { recursive: true });
+  await chmod(data, 0o700);
+  if (user.uid !== undefined) await chown(data, user.uid, user.gid);
+  t.teardown(async () => {
+    await makeWritable(folder);
+    await rm(folder, { recursive: true, force: true });
+  });
 
-    await copyInto(built, must(build, 'build'));
-    await symlink(join(repository, 'node_modules'), join(built, 'node_modules'));
-    const builder = spawn(process.execPath, ['scripts/prepare.mjs'], {
-      cwd: built,
-      stdio: ['ignore', 'ignore', 'inherit'],
-      env: { PATH: process.env['PATH'] },
-    });
-    t.same(await once(builder, 'close'), [0, null], 'the copied files suffice to build');
-    await copyInto(app, must(runtime, 'runtime'), built);
-    await copyPackages(app);
-    await makeReadOnly(app);
-    const node = await copyNode(folder);
+  await copyInto(built, must(build, 'build'));
+  await symlink(join(repository, 'node_modules'), join(built, 'node_modules'));
+  const builder = spawn(process.execPath, ['scripts/prepare.mjs'], {
+    cwd: built,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { PATH: process.env['PATH'] },
+  });
+  t.same(await once(builder, 'close'), [0, null], 'the copied files suffice to build');
+  await copyInto(app, must(runtime, 'runtime'), built);
+  await copyPackages(app);
+  await makeReadOnly(app);
+  const node = await copyNode(folder);
 
-    const health = JSON.parse(
-      /CMD (\[.*\])$/u.exec(
-        must(
-          runtime?.instructions.find(({ name }) => name === 'HEALTHCHECK'),
-          'it has one',
-        ).text,
-      )?.[1] ?? '[]',
-    ) as string[];
-    const embedded = await startImage(t, node, app, { DATA_DIR: data });
-    t.match(embedded.ready, /^ledgerplane ready on http:\/\/127\.0\.0\.1:\d+ \(embedded log, /u);
-    t.equal(
-      await run(node, health.slice(1), { cwd: app, env: { PORT: embedded.port } }),
-      0,
-      'the health check says so',
-    );
-    t.equal(await embedded.stop(), 0, `SIGTERM ends it in order: ${embedded.errors()}`);
-    t.equal(await run(node, health.slice(1), { cwd: app, env: { PORT: embedded.port } }), 1, 'and that it is gone');
-    t.equal(
-      await run(node, [join(app, 'dist/src/main.js'), 'log', 'info'], { cwd: app, env: { DATA_DIR: data } }),
-      0,
-      'commands run there, too',
-    );
+  const health = JSON.parse(
+    /CMD (\[.*\])$/u.exec(
+      must(
+        runtime?.instructions.find(({ name }) => name === 'HEALTHCHECK'),
+        'it has one',
+      ).text,
+    )?.[1] ?? '[]',
+  ) as string[];
+  const embedded = await startImage(t, node, app, { DATA_DIR: data });
+  t.match(embedded.ready, /^ledgerplane ready on http:\/\/127\.0\.0\.1:\d+ \(embedded log, /u);
+  t.equal(await run(node, health.slice(1), { cwd: app, env: { PORT: embedded.port } }), 0, 'the health check says so');
+  t.equal(await embedded.stop(), 0, `SIGTERM ends it in order: ${embedded.errors()}`);
+  t.equal(await run(node, health.slice(1), { cwd: app, env: { PORT: embedded.port } }), 1, 'and that it is gone');
+  t.equal(
+    await run(node, [join(app, 'dist/src/main.js'), 'log', 'info'], { cwd: app, env: { DATA_DIR: data } }),
+    0,
+    'commands run there, too',
+  );
 
-    const store = await startEventStore();
-    t.teardown(async () => store.stop());
-    const other = join(data, 'other');
-    const far = await startImage(t, node, app, { DATA_DIR: other, EVENT_LOG: store.url });
-    t.match(far.ready, /\(EventStoreDB, /u, 'the driver is among the packages');
-    t.equal(await far.stop(), 0, far.errors());
-  },
-);
+  const store = await startEventStore();
+  t.teardown(async () => store.stop());
+  const other = join(data, 'other');
+  const far = await startImage(t, node, app, { DATA_DIR: other, EVENT_LOG: store.url });
+  t.match(far.ready, /\(EventStoreDB, /u, 'the driver is among the packages');
+  t.equal(await far.stop(), 0, far.errors());
+});
 
 async function makeWritable(folder: string): Promise<void> {
   await chmod(folder, 0o755).catch(() => undefined);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { DiskReserve } from '../../src/disk/disk-reserve.ts';
 import type { DiskSpace } from '../../src/disk/disk-space.ts';
@@ -32,7 +32,7 @@ function given(
   return { reserve, said, clock, look, free };
 }
 
-t.test('the reserve is the smaller of 5 % and 1 GiB, or what the setting says', (t) => {
+test('the reserve is the smaller of 5 % and 1 GiB, or what the setting says', (t) => {
   t.equal(given(1_000, { reserveBytes: undefined }).reserve.reserveBytes, 53_687_091, '5 % of 1 GiB');
   const log = { info: () => undefined, warn: () => undefined };
   const options = { dir: '/data', reserveBytes: undefined, clock: new FakeClock(), log };
@@ -41,7 +41,7 @@ t.test('the reserve is the smaller of 5 % and 1 GiB, or what the setting says', 
   t.end();
 });
 
-t.test('exactly the reserve free is enough, a byte less is not, and either is reported once', async (t) => {
+test('exactly the reserve free is enough, a byte less is not, and either is reported once', async (t) => {
   const { reserve, said, free } = given(64);
   t.notOk(reserve.isShort());
   await free(64 - 1 / mebibyte);
@@ -57,7 +57,7 @@ t.test('exactly the reserve free is enough, a byte less is not, and either is re
   t.equal(said.length, 2);
 });
 
-t.test('bytes written between two checks count until the check after the next', async (t) => {
+test('bytes written between two checks count until the check after the next', async (t) => {
   const { reserve, free } = given(100);
   for (let write = 0; write < 17; write += 1) reserve.take(mebibyte);
   t.notOk(reserve.isShort(), '34 of 36 MiB');
@@ -69,7 +69,7 @@ t.test('bytes written between two checks count until the check after the next', 
   t.notOk(reserve.isShort());
 });
 
-t.test('log-ins stop at half of the reserve, and a reserve of 0 stops nothing', async (t) => {
+test('log-ins stop at half of the reserve, and a reserve of 0 stops nothing', async (t) => {
   const { reserve, free } = given(32);
   t.ok(reserve.isShort());
   t.notOk(reserve.isScarce());
@@ -81,7 +81,7 @@ t.test('log-ins stop at half of the reserve, and a reserve of 0 stops nothing', 
   t.ok(off.claim(mebibyte));
 });
 
-t.test('a reserve of 0 is off however little is free', (t) => {
+test('a reserve of 0 is off however little is free', (t) => {
   const { reserve, said } = given(0, { reserveBytes: 0 });
   for (let write = 0; write < 100; write += 1) reserve.take(mebibyte);
   t.notOk(reserve.isShort());
@@ -89,7 +89,7 @@ t.test('a reserve of 0 is off however little is free', (t) => {
   t.end();
 });
 
-t.test('a large piece is taken whole above the reserve or not at all', (t) => {
+test('a large piece is taken whole above the reserve or not at all', (t) => {
   const { reserve } = given(164);
   t.notOk(reserve.claim(100 * mebibyte + 1));
   t.ok(reserve.claim(60 * mebibyte));
@@ -99,7 +99,7 @@ t.test('a large piece is taken whole above the reserve or not at all', (t) => {
   t.end();
 });
 
-t.test('a failed check is reported once, and written bytes keep counting', async (t) => {
+test('a failed check is reported once, and written bytes keep counting', async (t) => {
   const { reserve, said, look, free } = given(100);
   const fail = async (): Promise<DiskSpace> => Promise.reject(new Error('EIO'));
   for (let turn = 0; turn < 3; turn += 1) {
@@ -115,7 +115,7 @@ t.test('a failed check is reported once, and written bytes keep counting', async
   t.notOk(reserve.isShort());
 });
 
-t.test('stopped, it looks no more', async (t) => {
+test('stopped, it looks no more', async (t) => {
   const { reserve, clock, free } = given(100);
   reserve.stop();
   await free(1);

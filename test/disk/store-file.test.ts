@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { open } from 'lmdb';
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { StartError } from '../../src/base/start-error.ts';
 import { refuseDamagedFile } from '../../src/disk/store-file.ts';
@@ -34,19 +34,16 @@ const refused = (path: string): string | undefined => {
   }
 };
 
-t.test(
-  'a file that LMDB wrote is let through, however often it was committed; so is none, and an empty one',
-  async (t) => {
-    for (const commits of [1, 2, 3, 10, 11, 64])
-      t.equal(refused(await storeFile(t, commits)), undefined, `${String(commits)} commits`);
-    const dir = await folder(t);
-    t.equal(refused(join(dir, 'none.mdb')), undefined);
-    await writeFile(join(dir, 'empty.mdb'), '');
-    t.equal(refused(join(dir, 'empty.mdb')), undefined);
-  },
-);
+test('a file that LMDB wrote is let through, however often it was committed; so is none, and an empty one', async (t) => {
+  for (const commits of [1, 2, 3, 10, 11, 64])
+    t.equal(refused(await storeFile(t, commits)), undefined, `${String(commits)} commits`);
+  const dir = await folder(t);
+  t.equal(refused(join(dir, 'none.mdb')), undefined);
+  await writeFile(join(dir, 'empty.mdb'), '');
+  t.equal(refused(join(dir, 'empty.mdb')), undefined);
+});
 
-t.test('a file cut short by a byte or by half is refused with the missing size', async (t) => {
+test('a file cut short by a byte or by half is refused with the missing size', async (t) => {
   const path = await storeFile(t, 20);
   const { length } = await readFile(path);
   for (const size of [length - 1, length >> 1, 8_192, 4_096]) {
@@ -61,7 +58,7 @@ t.test('a file cut short by a byte or by half is refused with the missing size',
   t.match(refused(path), /does not have the header/u);
 });
 
-t.test('anything else is refused, and a folder in its place cannot be opened', async (t) => {
+test('anything else is refused, and a folder in its place cannot be opened', async (t) => {
   const dir = await folder(t);
   await writeFile(join(dir, 'text'), 'no such file\n'.repeat(1_000));
   t.match(refused(join(dir, 'text')), /does not have the header of an LMDB file/u);

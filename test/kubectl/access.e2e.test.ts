@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { noKubectl } from '../support/server/kubectl.ts';
 import { givenGizmos, runSteps } from '../support/server/kubectl-gizmos.ts';
@@ -6,7 +6,7 @@ import { givenGizmos, runSteps } from '../support/server/kubectl-gizmos.ts';
 /** kubectl's own remark about every type without namespaces. */
 const unscoped = "Warning: resource 'gizmos' is not namespace scoped in group 'kube.example'";
 
-t.test('kubectl asks for rights', { skip: noKubectl, timeout: 120_000 }, async (t) => {
+test('kubectl asks for rights', { skip: noKubectl, timeout: 120_000 }, async (t) => {
   const kubectl = await givenGizmos(t);
   await runSteps(t, kubectl, [
     { run: 'auth can-i get gizmos', out: 'yes', err: unscoped },

@@ -1,9 +1,9 @@
 /** kubectl finds the types of this server, and prints nothing but what was asked for. */
-import t from 'tap';
+import { test } from 'tap';
 
 import { givenKubectl, noKubectl } from '../support/server/kubectl.ts';
 
-t.test('kubectl lists groups and resources, and finds core types', { skip: noKubectl }, async (t) => {
+test('kubectl lists groups and resources, and finds core types', { skip: noKubectl }, async (t) => {
   const { run } = await givenKubectl(t);
   const printed = async (args: string): Promise<string> => {
     const { code, out, err } = await run(args);

@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { givenKubectl, noKubectl, type Kubectl } from '../support/server/kubectl.ts';
 
@@ -26,7 +26,7 @@ function lines(out: string): readonly (readonly string[])[] {
 
 const age = /^\d+s$/u;
 
-t.test('kubectl prints the columns of the server', { skip: noKubectl }, async (t) => {
+test('kubectl prints the columns of the server', { skip: noKubectl }, async (t) => {
   const kubectl = await given(t);
   const print = async (args: string) => {
     const { code, out, err } = await kubectl.run(args);

@@ -1,11 +1,11 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { clientNode, givenClientNode, refusalOf } from '../support/kubernetes/client-node.ts';
 import { gadget, gadgets, gadgetsPath, gadgetVersion } from '../support/kubernetes/gadgets.ts';
 
 const { AuthorizationV1Api, PatchStrategy, setHeaderOptions, Watch } = clientNode;
 
-t.test('KubernetesObjectApi creates, reads, replaces, patches, lists and deletes', async (t) => {
+test('KubernetesObjectApi creates, reads, replaces, patches, lists and deletes', async (t) => {
   const { objects } = await givenClientNode(t);
   const created = await objects.create(gadget('one', { size: 1, title: 'One' }));
   t.match(created, { kind: 'Gadget', metadata: { name: 'one', resourceVersion: /^[1-9]\d*$/u }, spec: { size: 1 } });
@@ -28,7 +28,7 @@ t.test('KubernetesObjectApi creates, reads, replaces, patches, lists and deletes
   t.strictSame(await refusalOf(objects.read(gadget('one'))), [404, 'NotFound']);
 });
 
-t.test('a replace with a stale resourceVersion is a conflict, and nothing is written', async (t) => {
+test('a replace with a stale resourceVersion is a conflict, and nothing is written', async (t) => {
   const { objects } = await givenClientNode(t);
   const first = await objects.create(gadget('one', { size: 1 }));
   await objects.replace({ ...first, spec: { ...first.spec, size: 2 } });
@@ -37,7 +37,7 @@ t.test('a replace with a stale resourceVersion is a conflict, and nothing is wri
   t.strictSame(await refusalOf(objects.create(gadget('one'))), [409, 'AlreadyExists']);
 });
 
-t.test('a strategic merge patch and a server-side apply are refused as unsupported media types', async (t) => {
+test('a strategic merge patch and a server-side apply are refused as unsupported media types', async (t) => {
   const { objects } = await givenClientNode(t);
   await objects.create(gadget('one'));
   t.strictSame(await refusalOf(objects.patch(gadget('one'))), [415, 'UnsupportedMediaType']);
@@ -47,7 +47,7 @@ t.test('a strategic merge patch and a server-side apply are refused as unsupport
   t.strictSame(await refusalOf(applied), [415, 'UnsupportedMediaType']);
 });
 
-t.test('what is invalid is refused with the fields at fault', async (t) => {
+test('what is invalid is refused with the fields at fault', async (t) => {
   const { objects } = await givenClientNode(t);
   const error = (await objects.create(gadget('one', { size: -1 })).catch((thrown: unknown) => thrown)) as {
     readonly code: number;
@@ -57,7 +57,7 @@ t.test('what is invalid is refused with the fields at fault', async (t) => {
   t.match(JSON.parse(error.body), { reason: 'Invalid', details: { name: 'one', causes: [{ field: 'spec.size' }] } });
 });
 
-t.test('CustomObjectsApi pages by limit and continue through every object once', async (t) => {
+test('CustomObjectsApi pages by limit and continue through every object once', async (t) => {
   const { custom } = await givenClientNode(t);
   const names = Array.from({ length: 9 }, (_, place) => `w${String(place)}`);
   for (const name of names) await custom.createClusterCustomObject({ ...gadgets, body: gadget(name) });
@@ -79,7 +79,7 @@ t.test('CustomObjectsApi pages by limit and continue through every object once',
   t.equal(versions.size, 1, 'all pages name the position to watch from');
 });
 
-t.test('CustomObjectsApi patches in both forms, and the status by its own path', async (t) => {
+test('CustomObjectsApi patches in both forms, and the status by its own path', async (t) => {
   const { custom } = await givenClientNode(t);
   await custom.createClusterCustomObject({ ...gadgets, body: gadget('one', { size: 1 }) });
   const one = { ...gadgets, name: 'one' };
@@ -99,7 +99,7 @@ t.test('CustomObjectsApi patches in both forms, and the status by its own path',
   t.match(await custom.getClusterCustomObjectStatus(one), { spec: { size: 3 }, status: { phase: 'off' } });
 });
 
-t.test('CustomObjectsApi deletes, also a collection, with an empty body of JSON', async (t) => {
+test('CustomObjectsApi deletes, also a collection, with an empty body of JSON', async (t) => {
   const { custom } = await givenClientNode(t);
   for (const name of ['one', 'two', 'three'])
     await custom.createClusterCustomObject({
@@ -112,7 +112,7 @@ t.test('CustomObjectsApi deletes, also a collection, with an empty body of JSON'
   t.strictSame((await custom.listClusterCustomObject(gadgets)).items, []);
 });
 
-t.test('AuthorizationV1Api learns the own rights', async (t) => {
+test('AuthorizationV1Api learns the own rights', async (t) => {
   const { config } = await givenClientNode(t);
   const authorization = config.makeApiClient(AuthorizationV1Api);
   const resourceAttributes = { group: gadgets.group, resource: 'gadgets', verb: 'delete' };
@@ -122,7 +122,7 @@ t.test('AuthorizationV1Api learns the own rights', async (t) => {
   t.ok(rules.status.resourceRules.length > 0);
 });
 
-t.test('Watch shows the changes after a list, and its end', async (t) => {
+test('Watch shows the changes after a list, and its end', async (t) => {
   const { server, config, custom } = await givenClientNode(t);
   await custom.createClusterCustomObject({ ...gadgets, body: gadget('before') });
   const { metadata } = await custom.listClusterCustomObject(gadgets);

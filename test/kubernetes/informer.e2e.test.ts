@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { clientNode, configOf, kubeconfigOf, type Informer } from '../support/kubernetes/client-node.ts';
 import { CuttingProxy } from '../support/kubernetes/cutting-proxy.ts';
@@ -136,7 +136,7 @@ async function writeAll(caller: TlsCaller, proxy: CuttingProxy, writing: readonl
 
 const rounds = 4;
 
-t.test('informers hold what the server lists after 10,000 changes, restarts and resets', async (t: Test) => {
+test('informers hold what the server lists after 10,000 changes, restarts and resets', async (t: Test) => {
   const environment = { TLS: 'auto', WRITES_PER_USER: '100000', WRITE_BYTES_PER_USER: '1000000000' };
   let server = await startGadgetServer(t, environment);
   t.teardown(async () => server.remove());

@@ -6,7 +6,7 @@ import { cp, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { systemClock } from '../../src/base/clock.ts';
 import { readFounding } from '../../src/log/founded-log.ts';
@@ -59,7 +59,7 @@ const copyArgs = (from: string, to: string): string[] => [
   `embedded:${to}`,
 ];
 
-t.test('an embedded log is copied into another folder, and again changes nothing', async (t) => {
+test('an embedded log is copied into another folder, and again changes nothing', async (t) => {
   const dir = await folder(t);
   const events = await withLog(join(dir, 'one'), async (log) => writeSource(log, writtenOf(2_000)));
   const first = await ended(runCommandLine(copyArgs('one', 'two'), { cwd: dir }));
@@ -112,7 +112,7 @@ t.test('an embedded log is copied into another folder, and again changes nothing
   });
 });
 
-t.test('a copy killed at any instant is resumed, and is then the same', async (t) => {
+test('a copy killed at any instant is resumed, and is then the same', async (t) => {
   const dir = await folder(t);
   const events = await withLog(join(dir, 'one'), async (log) => writeSource(log, writtenOf(10_000)));
   let state = seed;
@@ -143,7 +143,7 @@ t.test('a copy killed at any instant is resumed, and is then the same', async (t
   t.match(await withLog(join(dir, 'two'), readFounding), { finished: true, copied: events.length });
 });
 
-t.test('what cannot be meant is refused with 2, in one line, and nothing is written', async (t) => {
+test('what cannot be meant is refused with 2, in one line, and nothing is written', async (t) => {
   const dir = await folder(t);
   await withLog(join(dir, 'one'), async (log) => writeSource(log, writtenOf(50)));
   const refusal = async (
@@ -170,7 +170,7 @@ t.test('what cannot be meant is refused with 2, in one line, and nothing is writ
   await t.rejects(stat(join(dir, 'two')), 'no folder was made');
 });
 
-t.test('a folder that a server runs on is refused', async (t) => {
+test('a folder that a server runs on is refused', async (t) => {
   const server = await startTestServer();
   t.teardown(async () => server.remove());
   const dir = await folder(t);
@@ -186,7 +186,7 @@ t.test('a folder that a server runs on is refused', async (t) => {
   }
 });
 
-t.test('a damaged source is refused', async (t) => {
+test('a damaged source is refused', async (t) => {
   const dir = await folder(t);
   await withLog(join(dir, 'one'), async (log) => writeSource(log, writtenOf(3_000)));
   const file = join(dir, 'one', 'log', 'data.mdb');
@@ -205,90 +205,84 @@ t.test('a damaged source is refused', async (t) => {
   t.equal(await withLog(join(dir, 'two'), readFounding), undefined, 'nothing was written');
 });
 
-t.test(
-  'a server on the copy serves the same objects, passwords and history; what the old one gave out counts no more',
-  async (t) => {
-    const one = await startTestServer();
-    const widgets = '/apis/example.com/v1alpha1/widgets';
-    t.equal(
-      (
-        await one.call(widgets, {
-          method: 'POST',
-          body: { metadata: { name: 'lamp' }, spec: { title: 'Lamp', serial: 'A-1' } },
-        })
-      ).status,
-      201,
-    );
-    t.equal(
-      (
-        await one.call(`${widgets}/lamp`, {
-          method: 'PATCH',
-          body: { spec: { size: 4 } },
-          headers: { 'content-type': 'application/merge-patch+json' },
-        })
-      ).status,
-      200,
-    );
-    t.equal(
-      (
-        await one.call('/api/v1alpha1/users', {
-          method: 'POST',
-          body: { metadata: { name: 'jane' }, spec: { password: 'jane-has-a-secret' } },
-        })
-      ).status,
-      201,
-    );
-    const before = (await (await one.call(widgets)).json()) as {
-      readonly metadata: { readonly resourceVersion: string };
-      readonly items: readonly { readonly metadata: Record<string, unknown> }[];
-    };
-    await one.restart().then((again) => again.close());
+test('a server on the copy serves the same objects, passwords and history; what the old one gave out counts no more', async (t) => {
+  const one = await startTestServer();
+  const widgets = '/apis/example.com/v1alpha1/widgets';
+  t.equal(
+    (
+      await one.call(widgets, {
+        method: 'POST',
+        body: { metadata: { name: 'lamp' }, spec: { title: 'Lamp', serial: 'A-1' } },
+      })
+    ).status,
+    201,
+  );
+  t.equal(
+    (
+      await one.call(`${widgets}/lamp`, {
+        method: 'PATCH',
+        body: { spec: { size: 4 } },
+        headers: { 'content-type': 'application/merge-patch+json' },
+      })
+    ).status,
+    200,
+  );
+  t.equal(
+    (
+      await one.call('/api/v1alpha1/users', {
+        method: 'POST',
+        body: { metadata: { name: 'jane' }, spec: { password: 'jane-has-a-secret' } },
+      })
+    ).status,
+    201,
+  );
+  const before = (await (await one.call(widgets)).json()) as {
+    readonly metadata: { readonly resourceVersion: string };
+    readonly items: readonly { readonly metadata: Record<string, unknown> }[];
+  };
+  await one.restart().then((again) => again.close());
 
-    const dir = await folder(t);
-    t.match(await ended(runCommandLine(copyArgs(one.dataDir, 'two'), { cwd: dir })), { code: 0 });
-    const two = await startTestServer({ dataDir: join(dir, 'two') });
-    t.teardown(async () => two.close());
-    const after = (await (await two.call(widgets)).json()) as typeof before;
-    const shown = ({ items }: typeof before): readonly unknown[] =>
-      items.map((item) => ({ ...item, metadata: { ...item.metadata, resourceVersion: undefined } }));
-    t.strictSame(shown(after), shown(before));
-    t.ok(BigInt(after.metadata.resourceVersion) > 10n ** 19n, 'positions are an epoch later');
-    const jane = `Basic ${Buffer.from('jane:jane-has-a-secret').toString('base64')}`;
-    t.equal(
-      (await two.call('/apis/uc.api.svc.run/v1alpha1/users/-', { headers: { authorization: jane } })).status,
-      200,
-      'the password counts',
-    );
-    t.equal(
-      (
-        await two.call(widgets, {
-          method: 'POST',
-          body: { metadata: { name: 'copy' }, spec: { title: 'Copy', serial: 'A-1' } },
-        })
-      ).status,
-      409,
-      'unique values are held',
-    );
+  const dir = await folder(t);
+  t.match(await ended(runCommandLine(copyArgs(one.dataDir, 'two'), { cwd: dir })), { code: 0 });
+  const two = await startTestServer({ dataDir: join(dir, 'two') });
+  t.teardown(async () => two.close());
+  const after = (await (await two.call(widgets)).json()) as typeof before;
+  const shown = ({ items }: typeof before): readonly unknown[] =>
+    items.map((item) => ({ ...item, metadata: { ...item.metadata, resourceVersion: undefined } }));
+  t.strictSame(shown(after), shown(before));
+  t.ok(BigInt(after.metadata.resourceVersion) > 10n ** 19n, 'positions are an epoch later');
+  const jane = `Basic ${Buffer.from('jane:jane-has-a-secret').toString('base64')}`;
+  t.equal(
+    (await two.call('/apis/uc.api.svc.run/v1alpha1/users/-', { headers: { authorization: jane } })).status,
+    200,
+    'the password counts',
+  );
+  t.equal(
+    (
+      await two.call(widgets, {
+        method: 'POST',
+        body: { metadata: { name: 'copy' }, spec: { title: 'Copy', serial: 'A-1' } },
+      })
+    ).status,
+    409,
+    'unique values are held',
+  );
 
-    const watched = await two.call(
-      `${widgets}?watch=true&timeoutSeconds=1&resourceVersion=${before.metadata.resourceVersion}`,
-    );
-    t.match(await watched.text(), /"code":410/u, 'a watch from an old position is refused as expired');
-    t.equal(
-      (
-        await two.call(
-          `${widgets}?resourceVersion=${before.metadata.resourceVersion}&resourceVersionMatch=NotOlderThan`,
-        )
-      ).status,
-      410,
-    );
-    const whole = await two.call(`${widgets}?watch=true&timeoutSeconds=1`);
-    t.match(await whole.text(), /"type":"ADDED".*"name":"lamp"/u);
-    await rm(one.dataDir, { recursive: true, force: true });
-  },
-);
+  const watched = await two.call(
+    `${widgets}?watch=true&timeoutSeconds=1&resourceVersion=${before.metadata.resourceVersion}`,
+  );
+  t.match(await watched.text(), /"code":410/u, 'a watch from an old position is refused as expired');
+  t.equal(
+    (await two.call(`${widgets}?resourceVersion=${before.metadata.resourceVersion}&resourceVersionMatch=NotOlderThan`))
+      .status,
+    410,
+  );
+  const whole = await two.call(`${widgets}?watch=true&timeoutSeconds=1`);
+  t.match(await whole.text(), /"type":"ADDED".*"name":"lamp"/u);
+  await rm(one.dataDir, { recursive: true, force: true });
+});
 
-t.test('after a restore in place a new epoch expires earlier positions, and read models are rebuilt', async (t) => {
+test('after a restore in place a new epoch expires earlier positions, and read models are rebuilt', async (t) => {
   const server = await startTestServer();
   const dir = await folder(t);
   const version = (

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { systemClock } from '../../src/base/clock.ts';
 import { eventStorePrefixDefault } from '../../src/config/eventstore-prefix.ts';
@@ -81,7 +81,7 @@ async function says(command: CommandLine, line: RegExp): Promise<void> {
   });
 }
 
-t.test("a log goes to EventStoreDB and back, and others' events in it are left alone", async (t) => {
+test("a log goes to EventStoreDB and back, and others' events in it are left alone", async (t) => {
   const dir = await folder(t);
   const store = await storeOf(t);
   await store.foreignAppend({ stream: 'orders-1', json: { of: 'another program' } });
@@ -114,7 +114,7 @@ t.test("a log goes to EventStoreDB and back, and others' events in it are left a
   t.strictSame(comparable(await withLog({ url: other.url }, copiedOf)), comparable(events));
 });
 
-t.test('a server that goes away while it is copied into costs time and nothing else', async (t) => {
+test('a server that goes away while it is copied into costs time and nothing else', async (t) => {
   const dir = await folder(t);
   const events = await withLog({ dataDir: join(dir, 'one') }, async (log) => writeSource(log, writtenOf(2_500)));
   const troubles: Readonly<Record<string, (store: EventStore) => Promise<void>>> = {
@@ -150,7 +150,7 @@ t.test('a server that goes away while it is copied into costs time and nothing e
   }
 });
 
-t.test('a copy killed at drawn points, in both directions, is resumed and is then the same', async (t) => {
+test('a copy killed at drawn points, in both directions, is resumed and is then the same', async (t) => {
   const dir = await folder(t);
   const store = await storeOf(t);
   const drawn = drawing(seed);
@@ -175,7 +175,7 @@ t.test('a copy killed at drawn points, in both directions, is resumed and is the
   t.strictSame(comparable(await withLog({ dataDir: join(dir, 'two') }, copiedOf)), comparable(events));
 });
 
-t.test('a source that a server runs on is refused or not finished, and is copied once it has stopped', async (t) => {
+test('a source that a server runs on is refused or not finished, and is copied once it has stopped', async (t) => {
   const dir = await folder(t);
   const store = await storeOf(t);
   const server = await startTestServer({ environment: { EVENT_LOG: store.url } });
@@ -208,24 +208,21 @@ t.test('a source that a server runs on is refused or not finished, and is copied
   t.match(await (await two.call(`${widgets}?size=1`)).json(), { total: written });
 });
 
-t.test(
-  'an unreachable server and a wrong password are reported without the password, and nothing is written',
-  async (t) => {
-    const dir = await folder(t);
-    await withLog({ dataDir: join(dir, 'one') }, async (log) => writeSource(log, writtenOf(20)));
-    const nowhere = await ended(
-      runCommandLine(['log', 'copy', '--from', 'embedded:one', '--to', 'esdb://admin:hunter2@127.0.0.1:1?tls=false'], {
-        cwd: dir,
-      }),
-    );
-    t.match(nowhere, { code: 1, out: '' }, nowhere.err);
-    t.match(nowhere.err, /--to has a password that other users of this machine can see: LEDGERPLANE_COPY_TO/u);
-    t.notMatch(nowhere.err, /hunter2|\n {4}at /u);
-    t.match(nowhere.err, /127\.0\.0\.1:1/u, 'the address is reported');
-  },
-);
+test('an unreachable server and a wrong password are reported without the password, and nothing is written', async (t) => {
+  const dir = await folder(t);
+  await withLog({ dataDir: join(dir, 'one') }, async (log) => writeSource(log, writtenOf(20)));
+  const nowhere = await ended(
+    runCommandLine(['log', 'copy', '--from', 'embedded:one', '--to', 'esdb://admin:hunter2@127.0.0.1:1?tls=false'], {
+      cwd: dir,
+    }),
+  );
+  t.match(nowhere, { code: 1, out: '' }, nowhere.err);
+  t.match(nowhere.err, /--to has a password that other users of this machine can see: LEDGERPLANE_COPY_TO/u);
+  t.notMatch(nowhere.err, /hunter2|\n {4}at /u);
+  t.match(nowhere.err, /127\.0\.0\.1:1/u, 'the address is reported');
+});
 
-t.test('a log that refuses ends the command with 2 on either side, and nothing is written', async (t) => {
+test('a log that refuses ends the command with 2 on either side, and nothing is written', async (t) => {
   const dir = await folder(t);
   await withLog({ dataDir: join(dir, 'one') }, async (log) => writeSource(log, writtenOf(20)));
   const tls = selfSignedCertificate();

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { LogCopyError } from '../../src/log-tools/log-copy-cursor.ts';
 import { platformStream, readFounding } from '../../src/log/founded-log.ts';
@@ -48,7 +48,7 @@ async function refused(
   t.equal(target.appends.length, before, 'nothing was written');
 }
 
-t.test('a copy holds the same events, ids, revisions, bytes and order, and no lease', async (t) => {
+test('a copy holds the same events, ids, revisions, bytes and order, and no lease', async (t) => {
   const { source, events } = await sourceOf(500);
   const disk = memoryDisk();
   const { copied, lines } = await runCopy(source, opening(disk));
@@ -72,12 +72,12 @@ t.test('a copy holds the same events, ids, revisions, bytes and order, and no le
   t.match(lines.at(-1), /^verifying: \d+ events in /u);
 });
 
-t.test('a log without objects is copied, too', async (t) => {
+test('a log without objects is copied, too', async (t) => {
   const { source } = await sourceOf(0);
   t.match((await runCopy(source, opening(memoryDisk()))).copied, { events: 0, written: true });
 });
 
-t.test('a finished copy is left as it is', async (t) => {
+test('a finished copy is left as it is', async (t) => {
   const { source, events } = await sourceOf(20);
   const disk = memoryDisk();
   const { copied } = await runCopy(source, opening(disk));
@@ -96,7 +96,7 @@ t.test('a finished copy is left as it is', async (t) => {
   });
 });
 
-t.test('the copy of a copy is an epoch later', async (t) => {
+test('the copy of a copy is an epoch later', async (t) => {
   const { source, events } = await sourceOf(20);
   const first = memoryDisk();
   const second = memoryDisk();
@@ -105,7 +105,7 @@ t.test('the copy of a copy is an epoch later', async (t) => {
   t.strictSame(comparable(await copiedOf(new MemoryLog(second))), comparable(events));
 });
 
-t.test('what must not be copied is refused, and nothing is written', async (t) => {
+test('what must not be copied is refused, and nothing is written', async (t) => {
   const { source } = await sourceOf(20);
   const other = new MemoryLog();
   await other.append(
@@ -209,7 +209,7 @@ t.test('what must not be copied is refused, and nothing is written', async (t) =
   });
 });
 
-t.test('a source that grows during the copy is reported, and the copy is not finished', async (t) => {
+test('a source that grows during the copy is reported, and the copy is not finished', async (t) => {
   const { source } = await sourceOf(50);
   const disk = memoryDisk();
   let opened = 0;
@@ -225,7 +225,7 @@ t.test('a source that grows during the copy is reported, and the copy is not fin
   t.strictSame(comparable(await copiedOf(new MemoryLog(disk))), comparable(await copiedOf(source)));
 });
 
-t.test('the first different event is reported, and the copy is not finished', async (t) => {
+test('the first different event is reported, and the copy is not finished', async (t) => {
   const { source, events } = await sourceOf(60);
   for (const [what, change] of Object.entries<(event: RecordedEvent) => Partial<RecordedEvent>>({
     'its id': () => ({ id: idOf('another') }),
@@ -256,7 +256,7 @@ t.test('the first different event is reported, and the copy is not finished', as
   }
 });
 
-t.test('a missing event and a surplus one are reported', async (t) => {
+test('a missing event and a surplus one are reported', async (t) => {
   const { source, events } = await sourceOf(60);
   const without =
     (id: string | undefined) =>
@@ -280,7 +280,7 @@ t.test('a missing event and a surplus one are reported', async (t) => {
   });
 });
 
-t.test('one append that overtakes a lost one is noticed: the order is gone', async (t) => {
+test('one append that overtakes a lost one is noticed: the order is gone', async (t) => {
   const { source, events } = await sourceOf(60);
   const disk = memoryDisk();
   let isLost = false;
@@ -308,7 +308,7 @@ t.test('one append that overtakes a lost one is noticed: the order is gone', asy
   );
 });
 
-t.test('an unavailable target ends the copy, and its events are kept', async (t) => {
+test('an unavailable target ends the copy, and its events are kept', async (t) => {
   const { source } = await sourceOf(60);
   const disk = memoryDisk();
   const clock = new FakeClock();
@@ -336,7 +336,7 @@ t.test('an unavailable target ends the copy, and its events are kept', async (t)
   t.match((await runCopy(source, opening(disk))).lines[1], /comparing the events/u);
 });
 
-t.test('no more is held in memory than the window and one batch of each log', async (t) => {
+test('no more is held in memory than the window and one batch of each log', async (t) => {
   const { source } = await sourceOf(400);
   const disk = memoryDisk();
   let underway = 0;

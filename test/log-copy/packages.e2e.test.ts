@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { tellerPackage, tellerVersionPath } from '../packages/teller-package.ts';
 import { runCommandLine } from '../support/server/command-line.ts';
@@ -12,7 +12,7 @@ import { adminAuthorization, startTestServer } from '../support/server/start-ser
 
 const consolePath = '/apis/api.console.svc.run/v1alpha1/plugins';
 
-t.test('a server on a copied log serves the plugin that was installed on the other', async (t) => {
+test('a server on a copied log serves the plugin that was installed on the other', async (t) => {
   const one = await startTestServer();
   const send = async (path: string, archive: Buffer): Promise<number> => {
     const form = new FormData();

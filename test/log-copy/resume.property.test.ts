@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import { readFounding } from '../../src/log/founded-log.ts';
 import type { AppendOutcome, EventLog } from '../../src/log/log.ts';
@@ -120,7 +120,7 @@ async function callOnce(source: EventLog, target: FaultyTarget, inFlightMax: num
   return false;
 }
 
-t.test('a copy that is killed and resumed at any point is whole, once, and in order', async (t) => {
+test('a copy that is killed and resumed at any point is whole, once, and in order', async (t) => {
   let kills = 0;
   await fc.assert(
     fc.asyncProperty(

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import type { PlatformEvent } from '../../src/command/event.ts';
 import { encodeEvent, stampOf } from '../../src/log/event-codec.ts';
@@ -47,7 +47,7 @@ async function founded(raw: EventLog): Promise<FoundedLog> {
   return log;
 }
 
-t.test('an empty log is founded once, by any of its first users, and keeps its identity', async (t) => {
+test('an empty log is founded once, by any of its first users, and keeps its identity', async (t) => {
   const raw = new MemoryLog();
   const nodes = Array.from({ length: 8 }, () => new FoundedLog(raw));
   const identities = await Promise.all(nodes.map(async (node) => node.found(given)));
@@ -58,7 +58,7 @@ t.test('an empty log is founded once, by any of its first users, and keeps its i
   t.match(await readFounding(raw), { domain: 'example.com', reason: 'founded', finished: true });
 });
 
-t.test('before it is founded nothing is read or appended', async (t) => {
+test('before it is founded nothing is read or appended', async (t) => {
   const log = new FoundedLog(new MemoryLog());
   t.throws(() => log.identity());
   t.match(await log.append(stream, [proposed('a')], 'absent'), { ok: false, reason: 'unavailable' });
@@ -70,7 +70,7 @@ t.test('before it is founded nothing is read or appended', async (t) => {
   await t.rejects(collect(log.subscribe({ after: logStart })));
 });
 
-t.test("in the first epoch events and positions are the log's own", async (t) => {
+test("in the first epoch events and positions are the log's own", async (t) => {
   const raw = new MemoryLog();
   const log = await founded(raw);
   const { position } = appended(await log.append(stream, [proposed('a')], 'absent'));
@@ -81,7 +81,7 @@ t.test("in the first epoch events and positions are the log's own", async (t) =>
   t.equal(await log.readAt(logPosition(epochShift(1) + 1n)), undefined);
 });
 
-t.test('in a later epoch every position is one of that epoch, and those of earlier ones are unknown', async (t) => {
+test('in a later epoch every position is one of that epoch, and those of earlier ones are unknown', async (t) => {
   const raw = await logOf(platformEvent(started), platformEvent({ ...started, epoch: 3, reason: 'restored' }));
   const log = await founded(raw);
   t.same(log.identity(), { logId: 'the log', epoch: 3 });
@@ -120,7 +120,7 @@ t.test('in a later epoch every position is one of that epoch, and those of earli
   }
 });
 
-t.test('a log that cannot be served is refused, and nothing is written to it', async (t) => {
+test('a log that cannot be served is refused, and nothing is written to it', async (t) => {
   const copied = { ...started, epoch: 1, reason: 'copied', copyOf: { logId: 'another', epoch: 0 } } as const;
   const unknown = { ...platformEvent(started), type: 'LogMelted', data: Buffer.from('{}') };
   const refused: Readonly<Record<string, readonly [events: readonly ProposedEvent[], message: RegExp]>> = {
@@ -150,7 +150,7 @@ t.test('a log that cannot be served is refused, and nothing is written to it', a
   );
 });
 
-t.test('each caller asks an unavailable log again, and a refusing log reports the reason', async (t) => {
+test('each caller asks an unavailable log again, and a refusing log reports the reason', async (t) => {
   const raw = new MemoryLog();
   const silent = altered(raw, {
     append: () => Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('no answer') }),
@@ -163,7 +163,7 @@ t.test('each caller asks an unavailable log again, and a refusing log reports th
   t.match((await founded(raw)).identity(), { epoch: 0 });
 });
 
-t.test("an event's time is read without parsing, and an event of a later version is an error", async (t) => {
+test("an event's time is read without parsing, and an event of a later version is an error", async (t) => {
   const cause = { actor: 'a","schema":7,"time":"2099-01-01T00:00:00.000Z', verb: 'create', requestId: 'r' };
   const metadata = { ...cause, time: '2026-01-02T03:04:05.678Z', schema: 1, $correlationId: 'r' };
   const place = { stream, revision: streamRevision(0), position: logPosition(1n), endsAppend: true };

@@ -15,7 +15,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import fc from 'fast-check';
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { must } from '../../src/base/unreachable.ts';
 import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
@@ -164,23 +164,20 @@ async function runLane(laneNumber: number, plan: readonly Instant[]): Promise<La
 
 t.setTimeout(300_000);
 
-t.test(
-  `${kills.toString()} kills lose no acknowledged event, tear no batch and repeat none (KILL_SEED=${seed.toString()})`,
-  async (t) => {
-    const plan = fc.sample(instants, { seed, numRuns: kills });
-    const done = await Promise.all(
-      Array.from({ length: lanes }, (_, lane) =>
-        runLane(
-          lane,
-          plan.filter((_, index) => index % lanes === lane),
-        ),
+test(`${kills.toString()} kills lose no acknowledged event, tear no batch and repeat none (KILL_SEED=${seed.toString()})`, async (t) => {
+  const plan = fc.sample(instants, { seed, numRuns: kills });
+  const done = await Promise.all(
+    Array.from({ length: lanes }, (_, lane) =>
+      runLane(
+        lane,
+        plan.filter((_, index) => index % lanes === lane),
       ),
-    );
-    const acknowledged = done.reduce((sum, lane) => sum + lane.acknowledged.size, 0);
-    const found = done.reduce((sum, lane) => sum + lane.found.size, 0);
-    t.comment(
-      `${kills.toString()} kills, ${acknowledged.toString()} appends acknowledged, ${found.toString()} in the logs`,
-    );
-    t.ok(acknowledged > kills, 'the writers had got to work');
-  },
-);
+    ),
+  );
+  const acknowledged = done.reduce((sum, lane) => sum + lane.acknowledged.size, 0);
+  const found = done.reduce((sum, lane) => sum + lane.found.size, 0);
+  t.comment(
+    `${kills.toString()} kills, ${acknowledged.toString()} appends acknowledged, ${found.toString()} in the logs`,
+  );
+  t.ok(acknowledged > kills, 'the writers had got to work');
+});

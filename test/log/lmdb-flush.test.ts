@@ -1,12 +1,12 @@
 /** The log's LMDB environment: visible writes are flushed. */
 import { open } from 'lmdb';
 import { join } from 'node:path';
-import t from 'tap';
+import { test } from 'tap';
 
 import { logStart } from '../../src/log/log.ts';
 import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
 
-t.test('LMDB reports that the log is opened without overlapping syncs', async (t) => {
+test('LMDB reports that the log is opened without overlapping syncs', async (t) => {
   const dir = join(t.testdir(), 'log');
   const log = await openLmdbLog({
     dir,

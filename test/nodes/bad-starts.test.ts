@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import t from 'tap';
+import t, { test } from 'tap';
 import type { Test } from 'tap';
 
 import { eventSchema, type EventMetadata, type PlatformEvent } from '../../src/command/event.ts';
@@ -75,13 +75,13 @@ async function refuses(
   t.notMatch(node.stderr(), /^ {4}at /mu, 'without a stack');
 }
 
-t.test('an unknown scheme is reported without the rest of the address', async (t) => {
+test('an unknown scheme is reported without the rest of the address', async (t) => {
   for (const scheme of ['mysql', 'http', 'esdbs', 'kurrentdb'])
     await refuses(t, { url: `${scheme}://admin:${password}@localhost:2113` }, { says: /EVENT_LOG/u });
   await refuses(t, { url: `esdb://admin:${password}@localhost:2113?tls=maybe` }, { says: /EVENT_LOG .*tls/u });
 });
 
-t.test('a wrong password, or a missing one', async (t) => {
+test('a wrong password, or a missing one', async (t) => {
   const { key, certificate } = selfSigned();
   const folder = folderOf(t);
   writeFileSync(join(folder, 'ca.pem'), certificate);
@@ -105,7 +105,7 @@ t.test('a wrong password, or a missing one', async (t) => {
   await node.stop();
 });
 
-t.test('encryption against a plain server, none against an encrypted one, and an untrusted certificate', async (t) => {
+test('encryption against a plain server, none against an encrypted one, and an untrusted certificate', async (t) => {
   const plain = await given(t);
   const encrypted = await given(t, { tls: selfSigned() });
   const before = [plain.log().visible, encrypted.log().visible];
@@ -119,7 +119,7 @@ t.test('encryption against a plain server, none against an encrypted one, and an
   t.strictSame([plain.log().visible, encrypted.log().visible], before, 'nothing was written');
 });
 
-t.test('the log of another platform', async (t) => {
+test('the log of another platform', async (t) => {
   const store = await given(t);
   await found(store, 'other.example');
   const before = store.log().visible;
@@ -134,7 +134,7 @@ t.test('the log of another platform', async (t) => {
   await node.stop();
 });
 
-t.test('an unfinished copy', async (t) => {
+test('an unfinished copy', async (t) => {
   const store = await given(t);
   const copied: PlatformEvent = {
     type: 'EpochStarted',
@@ -150,7 +150,7 @@ t.test('an unfinished copy', async (t) => {
   t.equal(store.log().visible, before, 'nothing was written');
 });
 
-t.test('an event of a later version, of the log itself and of an object', async (t) => {
+test('an event of a later version, of the log itself and of an object', async (t) => {
   const later = Buffer.from(JSON.stringify({ ...metadata, schema: eventSchema + 1 }));
   const unknown = {
     id: randomUUID(),
@@ -179,7 +179,7 @@ t.test('an event of a later version, of the log itself and of an object', async 
   }
 });
 
-t.test('foreign events in the same EventStoreDB are ignored', async (t) => {
+test('foreign events in the same EventStoreDB are ignored', async (t) => {
   const store = await given(t);
   const write = async (): Promise<void> => {
     for (const stream of [
@@ -214,7 +214,7 @@ t.test('foreign events in the same EventStoreDB are ignored', async (t) => {
   await node.stop();
 });
 
-t.test('a start waits for an unavailable log', async (t) => {
+test('a start waits for an unavailable log', async (t) => {
   const port = await freePort();
   const node = await NodeProcess.launch({
     eventLog: { url: `esdb://admin:${password}@127.0.0.1:${port.toString()}?tls=false` },

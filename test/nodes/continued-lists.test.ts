@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import t from 'tap';
+import t, { test } from 'tap';
 import type { Test } from 'tap';
 
 import { StalledLog } from '../support/memory/stalled-log.ts';
@@ -66,7 +66,7 @@ const collections = [
   { path: ownTokens, made: (name: string) => ({ metadata: { name }, spec: { description: name } }) },
 ];
 
-t.test("a page continues from the chain's snapshot position, or waits for it, on a node that is behind", async (t) => {
+test("a page continues from the chain's snapshot position, or waits for it, on a node that is behind", async (t) => {
   const { first, second, stall } = await startNodes(t);
   for (const { path, made } of collections) {
     for (const name of ['a', 'b', 'c']) await write(first, path, ['POST', made(name)]);
@@ -97,7 +97,7 @@ t.test("a page continues from the chain's snapshot position, or waits for it, on
   }
 });
 
-t.test('only lists take a continue token', async (t) => {
+test('only lists take a continue token', async (t) => {
   const server = await startTestServer();
   t.teardown(async () => server.remove());
   for (const name of ['a', 'b', 'c'])

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import t from 'tap';
+import t, { test } from 'tap';
 import type { Test } from 'tap';
 
 import { basic } from '../support/ask.ts';
@@ -118,34 +118,31 @@ async function watchStart(t: Test, node: NodeProcess, onSaid: (text: string) => 
   await ready;
 }
 
-t.test(
-  'a fresh node serves nothing before it has caught up with a log under load, and then the same as others',
-  async (t) => {
-    const { store, folder, first } = await given(t);
-    const writing = writeOn(first);
-    await writing.written(800);
-    // Until it was asked on its way it gets no more than a part of the log.
-    const way = await holdBack(t, { port: store.port, bytes: 131_072 });
-    const second = await NodeProcess.launch({ eventLog: way, folder, name: 'second' });
-    t.teardown(async () => second.kill());
-    let isTold = false;
-    await watchStart(t, second, (text) => {
-      if (isTold || !/read models are catching up: \d+ %/u.test(text)) return;
-      isTold = true;
-      way.letGo();
-    });
-    t.ok(isTold, 'progress is reported');
-    const crowd = await writing.stop();
-    t.strictSame(
-      crowd.flatMap(({ offences }) => offences),
-      [],
-    );
-    await agree(t, first, second);
-    for (const node of [first, second]) await node.stop();
-  },
-);
+test('a fresh node serves nothing before it has caught up with a log under load, and then the same as others', async (t) => {
+  const { store, folder, first } = await given(t);
+  const writing = writeOn(first);
+  await writing.written(800);
+  // Until it was asked on its way it gets no more than a part of the log.
+  const way = await holdBack(t, { port: store.port, bytes: 131_072 });
+  const second = await NodeProcess.launch({ eventLog: way, folder, name: 'second' });
+  t.teardown(async () => second.kill());
+  let isTold = false;
+  await watchStart(t, second, (text) => {
+    if (isTold || !/read models are catching up: \d+ %/u.test(text)) return;
+    isTold = true;
+    way.letGo();
+  });
+  t.ok(isTold, 'progress is reported');
+  const crowd = await writing.stop();
+  t.strictSame(
+    crowd.flatMap(({ offences }) => offences),
+    [],
+  );
+  await agree(t, first, second);
+  for (const node of [first, second]) await node.stop();
+});
 
-t.test('a node returns with its read models, without them, and after a kill', async (t) => {
+test('a node returns with its read models, without them, and after a kill', async (t) => {
   const { store, folder, first } = await given(t);
   const second = await NodeProcess.start({ eventLog: store, folder, name: 'second' });
   t.teardown(async () => second.kill());
@@ -186,7 +183,7 @@ t.test('a node returns with its read models, without them, and after a kill', as
   for (const node of [first, coming]) await node.stop();
 });
 
-t.test('a node with read models of another log, or ahead of this one, does not start', async (t) => {
+test('a node with read models of another log, or ahead of this one, does not start', async (t) => {
   const { store, folder, first } = await given(t);
   const writing = writeOn(first);
   await writing.written(50);
@@ -210,7 +207,7 @@ t.test('a node with read models of another log, or ahead of this one, does not s
   t.match(lines[0], /read models do not belong to this log.*remove .*read-models/u);
 });
 
-t.test('a running node stops when its log is replaced by another one', async (t) => {
+test('a running node stops when its log is replaced by another one', async (t) => {
   const { store, folder, first } = await given(t);
   const writing = writeOn(first);
   await writing.written(20);
@@ -224,40 +221,37 @@ t.test('a running node stops when its log is replaced by another one', async (t)
   t.match(first.stderr(), /the log was replaced|do not belong to this log/u);
 });
 
-t.test(
-  'two nodes that start simultaneously on an empty log found it once, create one administrator, and both serve',
-  async (t) => {
-    const folder = folderOf(t);
-    const store = await spawnEventStore({ file: join(folder, 'log') });
-    t.teardown(async () => store.stop());
-    const nodes = await Promise.all(
-      ['first', 'second', 'third'].map(async (name) =>
-        NodeProcess.launch({ eventLog: store, folder, name, env: { ADMIN_PASSWORD: '' } }),
-      ),
-    );
-    for (const node of nodes) t.teardown(async () => node.kill());
-    await Promise.all(nodes.map(async (node) => node.ready()));
-    const told = nodes.map((node) =>
-      node
-        .stderr()
-        .split('\n')
-        .filter((line) => line.includes('super administrator') && line.includes('admin-password')),
-    );
-    t.equal(told.flat().length, 1, 'one of them reports the path of its password', { told });
-    const made = nodes[told.findIndex(({ length }) => length > 0)]!;
-    const authorization = basic('admin', readFileSync(join(made.dataDir, 'admin-password'), 'utf8').trim());
-    const answers = await Promise.all(
-      nodes.map(async (node) => node.ask('/api/v1alpha1/users', { headers: { authorization } })),
-    );
-    for (const { status, text } of answers) {
-      t.equal(status, 200);
-      t.equal((JSON.parse(text) as { readonly total: number }).total, 1, 'there is one user');
-    }
-    const founding = (await eventsOf(store)).filter(({ stream }) => stream === 'platform:log');
-    t.strictSame(
-      founding.map(({ type }) => type),
-      ['EpochStarted'],
-    );
-    for (const node of nodes) await node.stop();
-  },
-);
+test('two nodes that start simultaneously on an empty log found it once, create one administrator, and both serve', async (t) => {
+  const folder = folderOf(t);
+  const store = await spawnEventStore({ file: join(folder, 'log') });
+  t.teardown(async () => store.stop());
+  const nodes = await Promise.all(
+    ['first', 'second', 'third'].map(async (name) =>
+      NodeProcess.launch({ eventLog: store, folder, name, env: { ADMIN_PASSWORD: '' } }),
+    ),
+  );
+  for (const node of nodes) t.teardown(async () => node.kill());
+  await Promise.all(nodes.map(async (node) => node.ready()));
+  const told = nodes.map((node) =>
+    node
+      .stderr()
+      .split('\n')
+      .filter((line) => line.includes('super administrator') && line.includes('admin-password')),
+  );
+  t.equal(told.flat().length, 1, 'one of them reports the path of its password', { told });
+  const made = nodes[told.findIndex(({ length }) => length > 0)]!;
+  const authorization = basic('admin', readFileSync(join(made.dataDir, 'admin-password'), 'utf8').trim());
+  const answers = await Promise.all(
+    nodes.map(async (node) => node.ask('/api/v1alpha1/users', { headers: { authorization } })),
+  );
+  for (const { status, text } of answers) {
+    t.equal(status, 200);
+    t.equal((JSON.parse(text) as { readonly total: number }).total, 1, 'there is one user');
+  }
+  const founding = (await eventsOf(store)).filter(({ stream }) => stream === 'platform:log');
+  t.strictSame(
+    founding.map(({ type }) => type),
+    ['EpochStarted'],
+  );
+  for (const node of nodes) await node.stop();
+});

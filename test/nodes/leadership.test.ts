@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import t from 'tap';
+import t, { test } from 'tap';
 import type { Test } from 'tap';
 
 import { leaseLookMs, leaseMs } from '../../src/limits/reconcilers.ts';
@@ -92,7 +92,7 @@ async function gone(name: string, seenAt: NodeProcess, seconds: number): Promise
   await following.stop();
 }
 
-t.test('a dependent of an owner deleted on either node is removed once', async (t) => {
+test('a dependent of an owner deleted on either node is removed once', async (t) => {
   const { nodes } = await given(t);
   const [leader, other] = await ranked(nodes);
   await make(leader, 'a', 'b');
@@ -112,7 +112,7 @@ t.test('a dependent of an owner deleted on either node is removed once', async (
   for (const node of nodes) await node.stop();
 });
 
-t.test('when the leader stops cleanly the other takes over at once', async (t) => {
+test('when the leader stops cleanly the other takes over at once', async (t) => {
   const { nodes } = await given(t);
   const [leader, other] = await ranked(nodes);
   await make(other, 'kept');
@@ -123,7 +123,7 @@ t.test('when the leader stops cleanly the other takes over at once', async (t) =
   await other.stop();
 });
 
-t.test('when the leader is killed the other takes over after its lease expires', async (t) => {
+test('when the leader is killed the other takes over after its lease expires', async (t) => {
   const { nodes } = await given(t);
   const [leader, other] = await ranked(nodes);
   await make(other, 'kept', 'left-before');
@@ -144,7 +144,7 @@ t.test('when the leader is killed the other takes over after its lease expires',
   for (const node of [other, back]) await node.stop();
 });
 
-t.test('during an outage of the log leadership ends within a lease, and afterwards one node leads', async (t) => {
+test('during an outage of the log leadership ends within a lease, and afterwards one node leads', async (t) => {
   const { log, nodes } = await given(t);
   const [leader, other] = await ranked(nodes);
   await make(other, 'kept');

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import t from 'tap';
+import t, { test } from 'tap';
 import type { Test } from 'tap';
 
 import { core, passwordOf } from '../support/server/administration.ts';
@@ -50,7 +50,7 @@ async function startNodes(t: Test): Promise<readonly [TestServer, TestServer]> {
   return [await start('first'), await start('second')];
 }
 
-t.test('a user, role, assignment and token of one node are known to the other on the next request', async (t) => {
+test('a user, role, assignment and token of one node are known to the other on the next request', async (t) => {
   const nodes = await startNodes(t);
   for (let round = 0; round < rounds; round += 1) {
     const [here, there] = round % 2 === 0 ? nodes : [nodes[1], nodes[0]];
@@ -127,7 +127,7 @@ t.test('a user, role, assignment and token of one node are known to the other on
   }
 });
 
-t.test('of two super administrators removed simultaneously, each on its own node, one stays', async (t) => {
+test('of two super administrators removed simultaneously, each on its own node, one stays', async (t) => {
   const nodes = await startNodes(t);
   const bind = async (binding: string, name: string): Promise<void> => {
     const made = await send(nodes[0], core('rolebindings'), {

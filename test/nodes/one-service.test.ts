@@ -4,7 +4,7 @@
  * one service; the events in the log, with the acknowledged writes.
  */
 import fc from 'fast-check';
-import t from 'tap';
+import t, { test } from 'tap';
 import type { Test } from 'tap';
 
 import { transports } from '../support/watching.ts';
@@ -56,7 +56,7 @@ async function lookAround(t: Test, nodes: readonly NodeProcess[], followers: rea
   for (const follower of followers) follower.move();
 }
 
-t.test('two nodes over one log act as one service for an alternating client while the log restarts', async (t) => {
+test('two nodes over one log act as one service for an alternating client while the log restarts', async (t) => {
   tellWhichServer(t);
   t.comment(`NODES_SEED=${seed.toString()} NODES_STEPS=${steps.toString()} NODES_KILLS=${kills.toString()}`);
   const log = await startLogServer(t);

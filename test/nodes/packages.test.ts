@@ -4,7 +4,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import t from 'tap';
+import t, { test } from 'tap';
 import type { Test } from 'tap';
 
 import { tellerPackage, tellerVersionPath } from '../packages/teller-package.ts';
@@ -59,7 +59,7 @@ function unpacked(node: NodeProcess): readonly string[] {
   return readdirSync(join(node.dataDir, 'packages')).filter((name) => !name.endsWith('.sum'));
 }
 
-t.test('a package uploaded to one node is served by all, and each answer is about the uploaded version', async (t) => {
+test('a package uploaded to one node is served by all, and each answer is about the uploaded version', async (t) => {
   const [leader, other] = await ranked((await given(t)).nodes);
   const installed = await send(other, 'install', tellerPackage('1.0.0'));
   t.match(installed, {
@@ -108,7 +108,7 @@ t.test('a package uploaded to one node is served by all, and each answer is abou
   for (const node of [leader, other]) await node.stop();
 });
 
-t.test('a returning node runs the plugins installed and upgraded in its absence', async (t) => {
+test('a returning node runs the plugins installed and upgraded in its absence', async (t) => {
   const {
     nodes: [first, second],
   } = await given(t);
@@ -130,7 +130,7 @@ t.test('a returning node runs the plugins installed and upgraded in its absence'
   for (const node of [first, back]) await node.stop();
 });
 
-t.test('a node killed in the middle of an upload leaves nothing of it', async (t) => {
+test('a node killed in the middle of an upload leaves nothing of it', async (t) => {
   const {
     log,
     nodes: [first, second],

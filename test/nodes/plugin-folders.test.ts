@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as passes } from 'node:timers/promises';
 
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { eventsOf } from '../support/memory/event-log.ts';
 import { ranked } from './support/leading.ts';
@@ -72,82 +72,79 @@ const names = async (node: NodeProcess): Promise<readonly string[]> =>
     .map(({ metadata }) => metadata.name)
     .sort();
 
-t.test(
-  'a node with the older folder of a plugin reads and does not write, under either leader, until its folder is updated',
-  async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-plugin-folders-'));
-    t.teardown(() => {
-      rmSync(folder, { recursive: true, force: true });
+test('a node with the older folder of a plugin reads and does not write, under either leader, until its folder is updated', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-plugin-folders-'));
+  t.teardown(() => {
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const log = await startLogServer(t);
+  const start = async (name: string, version: typeof older): Promise<NodeProcess> => {
+    write(join(folder, `plugins-of-${name}`), version);
+    const node = await NodeProcess.start({
+      eventLog: log,
+      folder,
+      name,
+      env: { PLUGINS_DIRS: join(folder, `plugins-of-${name}`) },
     });
-    const log = await startLogServer(t);
-    const start = async (name: string, version: typeof older): Promise<NodeProcess> => {
-      write(join(folder, `plugins-of-${name}`), version);
-      const node = await NodeProcess.start({
-        eventLog: log,
-        folder,
-        name,
-        env: { PLUGINS_DIRS: join(folder, `plugins-of-${name}`) },
-      });
-      t.teardown(async () => node.kill());
-      return node;
-    };
-    const one = await start('one', newer);
-    await one.until(goods, ({ status }) => status === 200);
-    t.equal((await send(one, 'POST', goods, good('first', 'red'))).status, 201);
-    // The level of the log rises once it is known that no other node needs the present one; then types are declared.
-    while (!(await eventsOf(log)).some(({ stream }) => stream === 'type:goods.goods.example')) await passes(200);
-    const two = await start('two', older);
-    await two.until(goods, ({ status }) => status === 200);
-    const [leader] = await ranked([one, two]);
-    t.equal(leader, one);
+    t.teardown(async () => node.kill());
+    return node;
+  };
+  const one = await start('one', newer);
+  await one.until(goods, ({ status }) => status === 200);
+  t.equal((await send(one, 'POST', goods, good('first', 'red'))).status, 201);
+  // The level of the log rises once it is known that no other node needs the present one; then types are declared.
+  while (!(await eventsOf(log)).some(({ stream }) => stream === 'type:goods.goods.example')) await passes(200);
+  const two = await start('two', older);
+  await two.until(goods, ({ status }) => status === 200);
+  const [leader] = await ranked([one, two]);
+  t.equal(leader, one);
 
-    const refuses = async (what: string): Promise<void> => {
-      for (const [method, path, object] of [
-        ['POST', goods, good('second', 'blue')],
-        ['PATCH', `${goods}/first`, { spec: { color: 'blue' } }],
-        ['DELETE', `${goods}/first`],
-      ] as const) {
-        const { status, body, retryAfter } = await send(two, method, path, object);
-        t.equal(status, 503, `${what}: ${method}`);
-        t.match(
-          body.message,
-          new RegExp(
-            String.raw`goods\.goods\.example is declared by the plugin good 1\.1\.0 \(.+\), and this server has ` +
-              String.raw`the plugin good 1\.0\.0 \(`,
-            'u',
-          ),
-        );
-        t.ok(Number(retryAfter) > 0);
-      }
-    };
-    await refuses('the other leads');
-    t.equal(
-      (await send(one, 'POST', goods, good('second', 'green'))).status,
-      201,
-      'the node with the newer folder writes',
-    );
-    await two.until(`${goods}/second`, ({ status }) => status === 200);
-    t.strictSame(await names(two), ['first', 'second'], 'reads go on');
-    t.equal(
-      (await send(two, 'POST', widgetsPath, { metadata: { name: 'w' }, spec: { title: 'w' } })).status,
-      201,
-      'and so do writes of other types',
-    );
+  const refuses = async (what: string): Promise<void> => {
+    for (const [method, path, object] of [
+      ['POST', goods, good('second', 'blue')],
+      ['PATCH', `${goods}/first`, { spec: { color: 'blue' } }],
+      ['DELETE', `${goods}/first`],
+    ] as const) {
+      const { status, body, retryAfter } = await send(two, method, path, object);
+      t.equal(status, 503, `${what}: ${method}`);
+      t.match(
+        body.message,
+        new RegExp(
+          String.raw`goods\.goods\.example is declared by the plugin good 1\.1\.0 \(.+\), and this server has ` +
+            String.raw`the plugin good 1\.0\.0 \(`,
+          'u',
+        ),
+      );
+      t.ok(Number(retryAfter) > 0);
+    }
+  };
+  await refuses('the other leads');
+  t.equal(
+    (await send(one, 'POST', goods, good('second', 'green'))).status,
+    201,
+    'the node with the newer folder writes',
+  );
+  await two.until(`${goods}/second`, ({ status }) => status === 200);
+  t.strictSame(await names(two), ['first', 'second'], 'reads go on');
+  t.equal(
+    (await send(two, 'POST', widgetsPath, { metadata: { name: 'w' }, spec: { title: 'w' } })).status,
+    201,
+    'and so do writes of other types',
+  );
 
-    await one.stop();
-    await two.until('/metrics', ({ text }) => /^ledgerplane_leader 1$/mu.test(text));
-    await refuses('it leads itself');
-    t.strictSame(await names(two), ['first', 'second']);
+  await one.stop();
+  await two.until('/metrics', ({ text }) => /^ledgerplane_leader 1$/mu.test(text));
+  await refuses('it leads itself');
+  t.strictSame(await names(two), ['first', 'second']);
 
-    write(join(folder, 'plugins-of-two'), newer);
-    await two.until('/apis/plugin.svc.run/v1alpha1/plugins/good', ({ text }) =>
-      /"phase":"started".*"version":"1\.1\.0"/u.test(text),
-    );
-    t.equal((await send(two, 'POST', goods, good('third', 'blue'))).status, 422);
-    t.equal((await send(two, 'POST', goods, good('third', 'red'))).status, 409);
-    t.equal((await send(two, 'PATCH', `${goods}/first`, { spec: { size: 1 } })).status, 200);
-    t.equal((await send(two, 'DELETE', `${goods}/second`)).status, 200);
-    t.equal((await send(two, 'POST', goods, good('third', 'green'))).status, 201);
-    await two.stop();
-  },
-);
+  write(join(folder, 'plugins-of-two'), newer);
+  await two.until('/apis/plugin.svc.run/v1alpha1/plugins/good', ({ text }) =>
+    /"phase":"started".*"version":"1\.1\.0"/u.test(text),
+  );
+  t.equal((await send(two, 'POST', goods, good('third', 'blue'))).status, 422);
+  t.equal((await send(two, 'POST', goods, good('third', 'red'))).status, 409);
+  t.equal((await send(two, 'PATCH', `${goods}/first`, { spec: { size: 1 } })).status, 200);
+  t.equal((await send(two, 'DELETE', `${goods}/second`)).status, 200);
+  t.equal((await send(two, 'POST', goods, good('third', 'green'))).status, 201);
+  await two.stop();
+});

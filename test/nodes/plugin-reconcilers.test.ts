@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as passes } from 'node:timers/promises';
 
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { leaseMs } from '../../src/limits/reconcilers.ts';
 import { manifestYaml, writePlugins } from '../plugin/host/host-stage.ts';
@@ -66,7 +66,7 @@ async function leader(nodes: readonly NodeProcess[]): Promise<NodeProcess> {
   }
 }
 
-t.test("one node runs a plugin's steps and writes its status, and the other continues after a kill", async (t) => {
+test("one node runs a plugin's steps and writes its status, and the other continues after a kill", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-plugin-nodes-'));
   t.teardown(() => {
     rmSync(folder, { recursive: true, force: true });

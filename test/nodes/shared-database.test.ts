@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { runCommandLine } from '../support/server/command-line.ts';
 import { logSettings, eventsOf } from '../support/memory/event-log.ts';
@@ -13,7 +13,7 @@ import { startLogServer, tellWhichServer } from './support/log-server.ts';
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
 
-t.test('two platforms share a database without seeing each other, and one is copied within it', async (t) => {
+test('two platforms share a database without seeing each other, and one is copied within it', async (t) => {
   tellWhichServer(t);
   const log = await startLogServer(t);
   const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-shared-'));

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import { unpackArchive, type Unpacking } from '../../src/plugin/packages/package-archive.ts';
 import { PackageContents } from '../../src/plugin/packages/package-contents.ts';
@@ -46,7 +46,7 @@ async function tried(archive: Buffer, look: (tried: Tried) => Promise<void> | vo
 }
 
 for (const [format, make] of Object.entries(makers)) {
-  t.test(`a ${format} unpacks to its plain files and folders, with modes of our own`, async (t) => {
+  test(`a ${format} unpacks to its plain files and folders, with modes of our own`, async (t) => {
     const members: Member[] = [
       manifest,
       { name: 'package/lib/', kind: 'folder' },
@@ -64,7 +64,7 @@ for (const [format, make] of Object.entries(makers)) {
     });
   });
 
-  t.test(`a ${format} may have its files at the top, or in a folder of any name`, async (t) => {
+  test(`a ${format} may have its files at the top, or in a folder of any name`, async (t) => {
     await tried(
       make([
         { ...manifest, name: 'plugin.yaml' },
@@ -128,7 +128,7 @@ for (const [format, make] of Object.entries(makers)) {
     ],
   ];
   for (const [what, member, problem] of refused) {
-    t.test(`a ${format} with ${what} is refused whole`, async (t) => {
+    test(`a ${format} with ${what} is refused whole`, async (t) => {
       await tried(make([manifest, member]), ({ unpacking, outside }) => {
         t.equal(unpacking.ok, false);
         t.match(unpacking, { problem: new RegExp(escaped(problem), 'u') });
@@ -137,7 +137,7 @@ for (const [format, make] of Object.entries(makers)) {
     });
   }
 
-  t.test(`a ${format} is bounded in a file's bytes and in all of them`, async (t) => {
+  test(`a ${format} is bounded in a file's bytes and in all of them`, async (t) => {
     const full = Buffer.alloc(packageFileBytesMax);
     await tried(make([manifest, { name: 'package/full', content: full }]), ({ unpacking }) => {
       t.equal(unpacking.ok, true);
@@ -159,7 +159,7 @@ for (const [format, make] of Object.entries(makers)) {
   });
 }
 
-t.test('a package is bounded in files and folders, implied ones included', async (t) => {
+test('a package is bounded in files and folders, implied ones included', async (t) => {
   const contents = new PackageContents();
   contents.admit('package/plugin.yaml', 'file', 1);
   for (let place = 2; place < packageEntriesMax; place += 1) contents.admit(`package/f${String(place)}`, 'file', 0);
@@ -172,7 +172,7 @@ t.test('a package is bounded in files and folders, implied ones included', async
   });
 });
 
-t.test('a hard link in a tarball is refused', async (t) => {
+test('a hard link in a tarball is refused', async (t) => {
   await tried(
     tgz([manifest, { name: 'package/hard', kind: 'hardlink', link: 'package/plugin.yaml' }]),
     ({ unpacking }) => {
@@ -181,7 +181,7 @@ t.test('a hard link in a tarball is refused', async (t) => {
   );
 });
 
-t.test('a zip that is encrypted, or compressed by another method, is refused', async (t) => {
+test('a zip that is encrypted, or compressed by another method, is refused', async (t) => {
   await tried(zip([manifest, { name: 'package/secret', encrypted: true }]), ({ unpacking }) => {
     t.match(unpacking, { ok: false, problem: /"package\/secret" is encrypted/u });
   });
@@ -190,19 +190,19 @@ t.test('a zip that is encrypted, or compressed by another method, is refused', a
   });
 });
 
-t.test('a zip with an entry larger than declared is refused', async (t) => {
+test('a zip with an entry larger than declared is refused', async (t) => {
   await tried(zip([manifest, { name: 'package/liar', content: 'x'.repeat(100_000), claims: 10 }]), ({ unpacking }) => {
     t.match(unpacking, { ok: false, problem: /damaged/u });
   });
 });
 
-t.test('a name with NUL is refused', async (t) => {
+test('a name with NUL is refused', async (t) => {
   await tried(zip([manifest, { name: 'package/a\0b' }]), ({ unpacking }) => {
     t.match(unpacking, { ok: false, problem: /contains a NUL character/u });
   });
 });
 
-t.test('a file that is not a package is refused', async (t) => {
+test('a file that is not a package is refused', async (t) => {
   await tried(Buffer.from('hello'), ({ unpacking }) => {
     t.match(unpacking, { ok: false, problem: /neither a gzipped tarball nor a zip/u });
   });
@@ -229,7 +229,7 @@ t.test('a file that is not a package is refused', async (t) => {
   });
 });
 
-t.test('an endless gzip of nothing ends at the bound', async (t) => {
+test('an endless gzip of nothing ends at the bound', async (t) => {
   const nothing = gzipSync(Buffer.concat([tar([manifest]), Buffer.alloc(packageUnpackedBytesMax + 40_000_000)]));
   await tried(nothing, ({ unpacking }) => {
     t.match(unpacking, { ok: false, problem: /unpacks to more than/u });
@@ -256,7 +256,7 @@ const bad: fc.Arbitrary<Member> = fc.oneof(
   fc.constant({ name: 'package/PLUGIN.YAML', content: 'x' }),
 );
 
-t.test('an archive with one bad entry anywhere is refused, and nothing is written outside', async () => {
+test('an archive with one bad entry anywhere is refused, and nothing is written outside', async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(tgz, zip), members, bad, fc.nat(), async (make, good, one, at) => {
       const all: Member[] = [manifest, ...good];
@@ -270,7 +270,7 @@ t.test('an archive with one bad entry anywhere is refused, and nothing is writte
   );
 });
 
-t.test('damaged bytes are an answer and never an error', async () => {
+test('damaged bytes are an answer and never an error', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(tgz, zip),

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import t, { type Test } from 'tap';
+import t, { test, type Test } from 'tap';
 
 import { packageBytesMax } from '../../src/plugin/packages/package-limits.ts';
 import { as, Administration } from '../support/server/administration.ts';
@@ -23,7 +23,7 @@ async function started(t: Test): Promise<TestServer> {
   return server;
 }
 
-t.test('a package is installed, serves, survives a restart, is upgraded, rolled back, and uninstalled', async (t) => {
+test('a package is installed, serves, survives a restart, is upgraded, rolled back, and uninstalled', async (t) => {
   let server = await started(t);
   const installed = await install(server, tellerPackage('1.0.0'));
   t.equal(installed.status, 201, JSON.stringify(installed.body));
@@ -84,7 +84,7 @@ function tale(spec: string): string {
   return `apiVersion: teller.example.com/v1\nkind: Tale\nmetadata: {name: one}\n${spec}\n`;
 }
 
-t.test('a refused package names the reason and leaves no trace', async (t) => {
+test('a refused package names the reason and leaves no trace', async (t) => {
   const server = await started(t);
   const before = await server.call('/readyz').then(async () => traces(server));
   t.same(before, []);
@@ -261,7 +261,7 @@ t.test('a refused package names the reason and leaves no trace', async (t) => {
   });
 });
 
-t.test('a body is read by its rules, and only once the caller may install', async (t) => {
+test('a body is read by its rules, and only once the caller may install', async (t) => {
   const server = await started(t);
   const visitor = await install(server, tellerPackage('1.0.0'), {});
   t.equal(visitor.status, 401);
@@ -300,7 +300,7 @@ t.test('a body is read by its rules, and only once the caller may install', asyn
   t.same(await traces(server), []);
 });
 
-t.test('an upload of a disconnected client leaves nothing', async (t) => {
+test('an upload of a disconnected client leaves nothing', async (t) => {
   const server = await started(t);
   await new Promise<void>((resolve) => {
     const req = request(`${server.url}${installPath}`, {
@@ -325,7 +325,7 @@ t.test('an upload of a disconnected client leaves nothing', async (t) => {
   t.equal((await install(server, tellerPackage('1.0.0'))).status, 201, 'and its turn is free again');
 });
 
-t.test('of several installs of one plugin at once one wins', async (t) => {
+test('of several installs of one plugin at once one wins', async (t) => {
   const server = await started(t);
   const answers = await Promise.all(
     [1, 2].map(async (minor) => install(server, tellerPackage(`1.${String(minor)}.0`))),
@@ -333,7 +333,7 @@ t.test('of several installs of one plugin at once one wins', async (t) => {
   t.same(answers.map(({ status }) => status).sort(), [201, 409]);
 });
 
-t.test('a Plugin shows the installed package and its state', async (t) => {
+test('a Plugin shows the installed package and its state', async (t) => {
   const server = await started(t);
   t.equal((await install(server, tellerPackage('1.0.0'))).status, 201);
   t.match(
@@ -378,7 +378,7 @@ t.test('a Plugin shows the installed package and its state', async (t) => {
   );
 });
 
-t.test('a role permits installs, and a role permits upgrades', async (t) => {
+test('a role permits installs, and a role permits upgrades', async (t) => {
   const server = await started(t);
   const administration = new Administration(server.url);
   await administration.user('mary');
@@ -406,7 +406,7 @@ t.test('a role permits installs, and a role permits upgrades', async (t) => {
   t.equal((await send(server, path, formWith(tellerPackage('2.0.0')), as('mary'))).status, 200);
 });
 
-t.test('what npm packs is installed and looked after from the command line', async (t) => {
+test('what npm packs is installed and looked after from the command line', async (t) => {
   const server = await started(t);
   const folder = await mkdtemp(join(tmpdir(), 'ledgerplane-npm-pack-'));
   t.teardown(async () => rm(folder, { recursive: true }));
@@ -487,7 +487,7 @@ t.test('what npm packs is installed and looked after from the command line', asy
   t.match(await run('enable', '..'), { code: 2 });
 });
 
-t.test('an upgrade does not restore a plugin uninstalled during its inspection', async (t) => {
+test('an upgrade does not restore a plugin uninstalled during its inspection', async (t) => {
   const server = await started(t);
   t.equal((await install(server, tellerPackage('1.0.0'))).status, 201);
   // The new version's own module sees to it that the plugin is gone before it has loaded.
@@ -503,41 +503,38 @@ t.test('an upgrade does not restore a plugin uninstalled during its inspection',
   t.equal((await server.call(`${pluginPath}/teller`)).status, 404);
 });
 
-t.test(
-  'upgrades that make plugins need each other in a ring fail both, and are mended by another upgrade',
-  async (t) => {
-    const server = await started(t);
-    const of = (name: string, version: string, needs = ''): Buffer =>
-      tellerPackage(version, {
-        name,
-        module: 'export default {};',
-        more: needs === '' ? '' : `  pluginDependencies: { ${needs}: "*" }\n`,
+test('upgrades that make plugins need each other in a ring fail both, and are mended by another upgrade', async (t) => {
+  const server = await started(t);
+  const of = (name: string, version: string, needs = ''): Buffer =>
+    tellerPackage(version, {
+      name,
+      module: 'export default {};',
+      more: needs === '' ? '' : `  pluginDependencies: { ${needs}: "*" }\n`,
+    });
+  t.equal((await install(server, of('ring-a', '1.0.0'))).status, 201);
+  t.equal((await install(server, of('ring-b', '1.0.0', 'ring-a'))).status, 201);
+  t.equal((await install(server, of('ring-c', '1.0.0', 'ring-b'))).status, 201);
+  t.match(await upgrade(server, 'ring-a', of('ring-a', '2.0.0', 'ring-c')), {
+    status: 200,
+    body: { status: { phase: 'failed', conditions: [{ reason: 'DependencyCycle' }] } },
+  });
+  t.match(await upgrade(server, 'ring-a', of('ring-a', '3.0.0')), {
+    status: 200,
+    body: { status: { phase: 'started' } },
+  });
+  for (const name of ['ring-b', 'ring-c']) {
+    const phase = async (): Promise<unknown> =>
+      ((await (await server.call(`${pluginPath}/${name}`)).json()) as { readonly status: { readonly phase: string } })
+        .status.phase;
+    for (let tries = 0; tries < 100 && (await phase()) !== 'started'; tries += 1)
+      await new Promise((resolve) => {
+        setTimeout(resolve, 50);
       });
-    t.equal((await install(server, of('ring-a', '1.0.0'))).status, 201);
-    t.equal((await install(server, of('ring-b', '1.0.0', 'ring-a'))).status, 201);
-    t.equal((await install(server, of('ring-c', '1.0.0', 'ring-b'))).status, 201);
-    t.match(await upgrade(server, 'ring-a', of('ring-a', '2.0.0', 'ring-c')), {
-      status: 200,
-      body: { status: { phase: 'failed', conditions: [{ reason: 'DependencyCycle' }] } },
-    });
-    t.match(await upgrade(server, 'ring-a', of('ring-a', '3.0.0')), {
-      status: 200,
-      body: { status: { phase: 'started' } },
-    });
-    for (const name of ['ring-b', 'ring-c']) {
-      const phase = async (): Promise<unknown> =>
-        ((await (await server.call(`${pluginPath}/${name}`)).json()) as { readonly status: { readonly phase: string } })
-          .status.phase;
-      for (let tries = 0; tries < 100 && (await phase()) !== 'started'; tries += 1)
-        await new Promise((resolve) => {
-          setTimeout(resolve, 50);
-        });
-      t.equal(await phase(), 'started', name);
-    }
-  },
-);
+    t.equal(await phase(), 'started', name);
+  }
+});
 
-t.test('an installed plugin that imports the platform runs again in a process that installed nothing', async (t) => {
+test('an installed plugin that imports the platform runs again in a process that installed nothing', async (t) => {
   const cwd = t.testdir();
   const env = { PORT: '0', DATA_DIR: 'data', ADMIN_PASSWORD: testPassword };
   const module = "import { definePlugin } from 'ledgerplane/plugin';\nexport default definePlugin({});";
@@ -561,7 +558,7 @@ t.test('an installed plugin that imports the platform runs again in a process th
   t.match(phases, [{ phase: 'started' }, { phase: 'started' }]);
 });
 
-t.test('a module that throws is refused with the place', async (t) => {
+test('a module that throws is refused with the place', async (t) => {
   const server = await started(t);
   t.match(await install(server, tellerPackage('1.0.0', { module: "\n\nthrow new Error('on the third line');" })), {
     status: 422,

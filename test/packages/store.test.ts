@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes, randomUUID } from 'node:crypto';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
@@ -41,7 +41,7 @@ async function events(log: EventLog): Promise<readonly { readonly stream: string
 }
 
 for (const kind of ['memory', 'LMDB'] as const) {
-  t.test(`on a ${kind} log a package is kept in pieces, once, and read back on any node`, async (t) => {
+  test(`on a ${kind} log a package is kept in pieces, once, and read back on any node`, async (t) => {
     const log =
       kind === 'memory'
         ? new MemoryLog()
@@ -76,7 +76,7 @@ for (const kind of ['memory', 'LMDB'] as const) {
   });
 }
 
-t.test('keeping that was interrupted goes on where it stopped, and two that keep at once write it once', async (t) => {
+test('keeping that was interrupted goes on where it stopped, and two that keep at once write it once', async (t) => {
   const whole = new MemoryLog();
   const ref = await (await opened(await folder(t), whole)).keep(large);
   const [piece] = await whole.readStream(streamName(`package:${ref.digest}`), { from: streamRevision(0), limit: 1 });
@@ -101,7 +101,7 @@ t.test('keeping that was interrupted goes on where it stopped, and two that keep
   );
 });
 
-t.test('what the log does not hold, or holds otherwise, is no package', async (t) => {
+test('what the log does not hold, or holds otherwise, is no package', async (t) => {
   const log = new MemoryLog();
   const packages = await opened(await folder(t), log);
   const ref = await packages.keep(packageOf('small'));
@@ -120,7 +120,7 @@ t.test('what the log does not hold, or holds otherwise, is no package', async (t
   });
 });
 
-t.test('a folder in the cache is used as long as it is as it was unpacked, and made anew otherwise', async (t) => {
+test('a folder in the cache is used as long as it is as it was unpacked, and made anew otherwise', async (t) => {
   const [log, root] = [new MemoryLog(), await folder(t)];
   const ref = await (await opened(root, log)).keep(packageOf('small', { files: { 'lib/a.js': 'a' } }));
   const { path } = await (await opened(root, log)).folderOf(ref);
@@ -141,7 +141,7 @@ t.test('a folder in the cache is used as long as it is as it was unpacked, and m
   }
 });
 
-t.test('what a crash left and what no plugin names any more is removed, and nothing that is used', async (t) => {
+test('what a crash left and what no plugin names any more is removed, and nothing that is used', async (t) => {
   const [log, root] = [new MemoryLog(), await folder(t)];
   const packages = await opened(root, log);
   const refs = await Promise.all(['one', 'two', 'three'].map(async (name) => packages.keep(packageOf(name))));
@@ -158,7 +158,7 @@ t.test('what a crash left and what no plugin names any more is removed, and noth
   t.ok((await readdir(root)).includes(two), 'it is unpacked again when it is wanted again');
 });
 
-t.test('a refused package leaves nothing', async (t) => {
+test('a refused package leaves nothing', async (t) => {
   const root = await folder(t);
   const packages = await opened(root, new MemoryLog());
   t.match(await packages.stage(zip([{ name: '../x' }])), { ok: false });

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import t, { type Test } from 'tap';
+import t, { test, type Test } from 'tap';
 
 import { quickClock } from '../support/clocks/quick-clock.ts';
 import { adminAuthorization, startTestServer, type TestServer } from '../support/server/start-server.ts';
@@ -71,12 +71,12 @@ const ending: Fatal = {
   },
 };
 
-t.test('an uploaded module that would hold the process is refused, and the server goes on', async (t) => {
+test('an uploaded module that would hold the process is refused, and the server goes on', async (t) => {
   await checkRefused(t, await startTestServer({ clock: quickClock(4) }), endless);
 });
 
 // At the usual pace: what ends by itself does so within the time limit on a busy machine, too.
-t.test('an uploaded module that would end the process is refused, and the server goes on', async (t) => {
+test('an uploaded module that would end the process is refused, and the server goes on', async (t) => {
   await checkRefused(t, await startTestServer(), ending);
 });
 
@@ -109,7 +109,7 @@ async function checkRefused(t: Test, server: TestServer, modules: Fatal): Promis
   t.same(await readdir(join(server.dataDir, 'plugin-loads')), []);
 }
 
-t.test('a module that throws is refused with its error, and one that imports the platform loads', async (t) => {
+test('a module that throws is refused with its error, and one that imports the platform loads', async (t) => {
   const server = await startTestServer();
   t.teardown(async () => server.remove());
   t.match(await upload(server, 'install', tellerPackage('1.0.0', { module: 'throw new Error("boom");' })), {

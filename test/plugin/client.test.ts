@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 import type { Test } from 'tap';
 
 import { problems } from '../../src/http/problem.ts';
@@ -25,7 +25,7 @@ function clientOf({ registry, reader, execute }: Stage, authorize: ClientBinding
   );
 }
 
-t.test("a plugin's own client does on its types the same as the API", async (t) => {
+test("a plugin's own client does on its types the same as the API", async (t) => {
   const stage = await staged(t);
   const client = clientOf(stage, authorizePlugin(stage.registry, 'good'));
   const made = await client.create(goods, {
@@ -53,7 +53,7 @@ t.test("a plugin's own client does on its types the same as the API", async (t) 
   await stage.close();
 });
 
-t.test('lists take selectors, sorts and pages', async (t) => {
+test('lists take selectors, sorts and pages', async (t) => {
   const stage = await staged(t);
   const client = clientOf(stage, authorizePlugin(stage.registry, 'good'));
   for (const [name, color] of [
@@ -84,7 +84,7 @@ t.test('lists take selectors, sorts and pages', async (t) => {
   await stage.close();
 });
 
-t.test("refusals reject with the edge's word and status", async (t) => {
+test("refusals reject with the edge's word and status", async (t) => {
   const stage = await staged(t);
   const client = clientOf(stage, authorizePlugin(stage.registry, 'good'));
   await client.create(goods, { metadata: { name: 'a' } });
@@ -133,7 +133,7 @@ t.test("refusals reject with the edge's word and status", async (t) => {
   await stage.close();
 });
 
-t.test('patchStatus alone writes a status, on the version it was read from', async (t) => {
+test('patchStatus alone writes a status, on the version it was read from', async (t) => {
   const root = await temporaryFolder(t);
   const kept = { ...goods, group: 'kept.example', plural: 'kept' };
   await writePlugins(root, {
@@ -208,7 +208,7 @@ t.test('patchStatus alone writes a status, on the version it was read from', asy
   await stage.close();
 });
 
-t.test("a caller's client has the caller's rights, request by request", async (t) => {
+test("a caller's client has the caller's rights, request by request", async (t) => {
   const stage = await staged(t);
   const asked: string[] = [];
   const client = clientOf(stage, ({ verb, path }) => {
@@ -232,7 +232,7 @@ t.test("a caller's client has the caller's rights, request by request", async (t
   await stage.close();
 });
 
-t.test('a list that does not fit into memory is refused', async (t) => {
+test('a list that does not fit into memory is refused', async (t) => {
   const stage = await staged(t);
   const bytes = Buffer.alloc(8 * 1_048_576, ' ');
   async function* slices(): AsyncGenerator<Uint8Array> {

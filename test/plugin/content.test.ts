@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { comment, type Comment } from '../../plugins/content/comment.ts';
 import { excerptOf, permalinkOf, readingMinutesOf } from '../../plugins/content/post-text.ts';
@@ -32,7 +32,7 @@ async function answered(
   return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) };
 }
 
-t.test('the excerpt of a text and its reading time', async (t) => {
+test('the excerpt of a text and its reading time', async (t) => {
   t.equal(excerptOf('# A <b>bold</b> start\n\nand *more*'), 'A bold start and more');
   t.equal(excerptOf(''), '');
   t.match(excerptOf('word '.repeat(100)), /^(?:word ){39}word…$/u);
@@ -51,7 +51,7 @@ t.test('the excerpt of a text and its reading time', async (t) => {
   t.same([permalinkOf('a', undefined), permalinkOf('a', 'b')], ['/posts/a', '/posts/b']);
 });
 
-t.test("a post's status follows its text, its slug and its comments, and is written only on a change", async (t) => {
+test("a post's status follows its text, its slug and its comments, and is written only on a change", async (t) => {
   const { client, settled } = await started(t);
   await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A', content: 'Some text.', publish: true } });
   await settled();
@@ -77,7 +77,7 @@ t.test("a post's status follows its text, its slug and its comments, and is writ
   t.equal((await client.get(posts, 'a'))?.status?.comments, 0);
 });
 
-t.test('a comment belongs to its post, in either order of creation', async (t) => {
+test('a comment belongs to its post, in either order of creation', async (t) => {
   const { client, settled } = await started(t);
   await client.create(comments, { metadata: { name: 'early' }, spec: { post: 'a', text: 'First!' } });
   await settled();
@@ -91,7 +91,7 @@ t.test('a comment belongs to its post, in either order of creation', async (t) =
     t.match((await client.get(comments, name))?.metadata.ownerReferences, [{ kind: 'Post', name: 'a', uid }], name);
 });
 
-t.test('a post is deleted after its comments, in any number', async (t) => {
+test('a post is deleted after its comments, in any number', async (t) => {
   const { client, settled } = await started(t);
   await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A' } });
   await client.create(posts, { metadata: { name: 'b' }, spec: { title: 'B' } });
@@ -111,39 +111,36 @@ t.test('a post is deleted after its comments, in any number', async (t) => {
   );
 });
 
-t.test(
-  'readers see approved comments on published posts; submissions of authenticated users are pending',
-  async (t) => {
-    const plugin = await started(t);
-    const { client, visitor, settled } = plugin;
-    for (const [name, publish] of [
-      ['open', true],
-      ['draft', false],
-    ] as const)
-      await client.create(posts, { metadata: { name }, spec: { title: name, publish } });
-    const ann = await plugin.as('ann');
-    const made = await answered(ann, 'POST', `${open}/posts/open/comments`, { text: 'Hello.' });
-    t.match(made, { status: 201, body: { author: 'ann', text: 'Hello.', state: 'pending' } });
-    t.equal((await answered(visitor, 'POST', `${open}/posts/open/comments`, { text: 'Hello.' })).status, 401);
-    t.equal((await answered(ann, 'POST', `${open}/posts/draft/comments`, { text: 'Hello.' })).status, 404);
-    t.equal((await answered(ann, 'POST', `${open}/posts/open/comments`, { text: '' })).status, 422);
-    t.equal((await answered(ann, 'POST', `${open}/posts/open/comments`)).status, 422);
-    t.match(await answered(visitor, 'GET', `${open}/posts/open/comments`), {
-      status: 200,
-      body: { total: 0, items: [] },
-    });
-    t.equal((await answered(visitor, 'GET', `${open}/posts/draft/comments`)).status, 404);
-    await client.patch(comments, String(made.body.name), { spec: { state: 'approved' } });
-    t.match(await answered(visitor, 'GET', `${open}/posts/open/comments`), {
-      body: { total: 1, items: [{ author: 'ann', text: 'Hello.' }] },
-    });
-    await settled();
-    t.match(await answered(visitor, 'GET', `${open}/posts/open`), { body: { comments: 1, permalink: '/posts/open' } });
-    t.equal((await answered(visitor, 'GET', `${open}/posts/open/comments?size=101`)).status, 400);
-  },
-);
+test('readers see approved comments on published posts; submissions of authenticated users are pending', async (t) => {
+  const plugin = await started(t);
+  const { client, visitor, settled } = plugin;
+  for (const [name, publish] of [
+    ['open', true],
+    ['draft', false],
+  ] as const)
+    await client.create(posts, { metadata: { name }, spec: { title: name, publish } });
+  const ann = await plugin.as('ann');
+  const made = await answered(ann, 'POST', `${open}/posts/open/comments`, { text: 'Hello.' });
+  t.match(made, { status: 201, body: { author: 'ann', text: 'Hello.', state: 'pending' } });
+  t.equal((await answered(visitor, 'POST', `${open}/posts/open/comments`, { text: 'Hello.' })).status, 401);
+  t.equal((await answered(ann, 'POST', `${open}/posts/draft/comments`, { text: 'Hello.' })).status, 404);
+  t.equal((await answered(ann, 'POST', `${open}/posts/open/comments`, { text: '' })).status, 422);
+  t.equal((await answered(ann, 'POST', `${open}/posts/open/comments`)).status, 422);
+  t.match(await answered(visitor, 'GET', `${open}/posts/open/comments`), {
+    status: 200,
+    body: { total: 0, items: [] },
+  });
+  t.equal((await answered(visitor, 'GET', `${open}/posts/draft/comments`)).status, 404);
+  await client.patch(comments, String(made.body.name), { spec: { state: 'approved' } });
+  t.match(await answered(visitor, 'GET', `${open}/posts/open/comments`), {
+    body: { total: 1, items: [{ author: 'ann', text: 'Hello.' }] },
+  });
+  await settled();
+  t.match(await answered(visitor, 'GET', `${open}/posts/open`), { body: { comments: 1, permalink: '/posts/open' } });
+  t.equal((await answered(visitor, 'GET', `${open}/posts/open/comments?size=101`)).status, 400);
+});
 
-t.test("one's own comments can be read and deleted, nobody else's", async (t) => {
+test("one's own comments can be read and deleted, nobody else's", async (t) => {
   const plugin = await started(t);
   await plugin.client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A', publish: true } });
   const [ann, bob] = [await plugin.as('ann'), await plugin.as('bob')];
@@ -169,7 +166,7 @@ t.test("one's own comments can be read and deleted, nobody else's", async (t) =>
   t.equal((await answered(ann, 'GET', path)).status, 404);
 });
 
-t.test('moderators list pending comments and approve or reject them', async (t) => {
+test('moderators list pending comments and approve or reject them', async (t) => {
   const plugin = await started(t);
   const { client } = plugin;
   await client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A', publish: true } });
@@ -211,7 +208,7 @@ t.test('moderators list pending comments and approve or reject them', async (t) 
   t.equal((await answered(await plugin.as('ann'), 'GET', `${console}/comments`)).status, 403);
 });
 
-t.test('every route refuses a dry run and a past state in any spelling, and writes nothing', async (t) => {
+test('every route refuses a dry run and a past state in any spelling, and writes nothing', async (t) => {
   const plugin = await started(t);
   const author = await plugin.as('ann', { roles: ['post-author', 'content-comments-moderate'] });
   const post = { metadata: { name: 'a' }, spec: { title: 'A' } };
@@ -261,7 +258,7 @@ t.test('every route refuses a dry run and a past state in any spelling, and writ
   t.same(await state(), before);
 });
 
-t.test("a watch of one's own posts or comments is refused: it would be a list", async (t) => {
+test("a watch of one's own posts or comments is refused: it would be a list", async (t) => {
   const author = await (await started(t)).as('ann', { roles: ['post-author'] });
   for (const plural of ['posts', 'comments']) {
     for (const watch of ['true', '1', 'TRUE', '', 'true&watch=false']) {

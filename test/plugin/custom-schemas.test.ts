@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { decodeDefinition } from '../../src/plugin/load/definition.ts';
 import type { Endpoints } from '../../src/plugin/api/endpoints.ts';
@@ -13,7 +13,7 @@ function decoded(...routes: readonly object[]): Endpoints {
   return result.definition;
 }
 
-t.test('an invalid schema refuses the plugin and names the route', (t) => {
+test('an invalid schema refuses the plugin and names the route', (t) => {
   const refused: readonly (readonly [object, RegExp])[] = [
     [{ request: { body: { type: 'strin' } } }, /^POST \/apis\S+\.request\.body: /u],
     [{ request: { body: 7 } }, /request\.body: must be a JSON Schema object/u],
@@ -35,7 +35,7 @@ t.test('an invalid schema refuses the plugin and names the route', (t) => {
   t.end();
 });
 
-t.test('a request and an answer that break the schema are refused by pointer', async (t) => {
+test('a request and an answer that break the schema are refused by pointer', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   let answer: unknown;
@@ -114,7 +114,7 @@ t.test('a request and an answer that break the schema are refused by pointer', a
   ]);
 });
 
-t.test('of two routes for one path the more specific one answers', async (t) => {
+test('of two routes for one path the more specific one answers', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   const route = (name: string): object => ({

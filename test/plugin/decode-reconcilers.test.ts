@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { decodeReconcilers } from '../../src/plugin/load/decode-reconcilers.ts';
 import type { PluginObject } from '../../src/plugin/api/plugin.ts';
@@ -86,7 +86,7 @@ const refused: Readonly<Record<string, readonly [unknown, readonly RegExp[]]>> =
   ],
 };
 
-t.test('each violation of a declaration is reported with its place, and nothing of it is mounted', async (t) => {
+test('each violation of a declaration is reported with its place, and nothing of it is mounted', async (t) => {
   for (const [name, [declared, expected]] of Object.entries(refused)) {
     const problems: string[] = [];
     decodeReconcilers(declared, types, problems);
@@ -95,7 +95,7 @@ t.test('each violation of a declaration is reported with its place, and nothing 
   }
 });
 
-t.test('a valid declaration is mounted with its defaults', async (t) => {
+test('a valid declaration is mounted with its defaults', async (t) => {
   const problems: string[] = [];
   t.same(decodeReconcilers(undefined, types, problems), []);
   const [mounted] = decodeReconcilers([whole], types, problems);
@@ -104,7 +104,7 @@ t.test('a valid declaration is mounted with its defaults', async (t) => {
   t.same(problems, []);
 });
 
-t.test('class instances as declarations find their own members', async (t) => {
+test('class instances as declarations find their own members', async (t) => {
   class Watching {
     readonly type = goods;
     readonly #member = 'shop';

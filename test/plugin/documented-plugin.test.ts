@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { startTestServer } from '../support/server/start-server.ts';
 import { repository } from '../architecture/repository.ts';
@@ -13,7 +13,7 @@ function filesIn(markdown: string): Readonly<Record<string, string>> {
   return Object.fromEntries(blocks.map(([, path = '', text = '']) => [path, text]));
 }
 
-t.test('the plugin of docs/plugins.md runs exactly as printed there', async (t) => {
+test('the plugin of docs/plugins.md runs exactly as printed there', async (t) => {
   const files = filesIn(await readFile(join(repository, 'docs', 'plugins.md'), 'utf8'));
   t.same(Object.keys(files), [
     'widgets/plugin.yaml',

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 import type { Test } from 'tap';
 
 import { nameFolders } from '../../src/plugin/folders/folder-names.ts';
@@ -39,7 +39,7 @@ function known(stage: Stage): readonly string[] {
   return stage.host.plugins().map(({ name }) => name);
 }
 
-t.test('a plugin whose folder is added starts once it has a plugin.yaml; a hidden folder is ignored', async (t) => {
+test('a plugin whose folder is added starts once it has a plugin.yaml; a hidden folder is ignored', async (t) => {
   const { root, stage } = await given(t);
   await mkdir(join(root, 'later', 'lib'), { recursive: true });
   await writeFile(join(root, 'later', 'main.mjs'), moduleText('laters'));
@@ -54,7 +54,7 @@ t.test('a plugin whose folder is added starts once it has a plugin.yaml; a hidde
   t.same(known(stage), ['good', 'after']);
 });
 
-t.test('a declared plugin starts once its folder exists, and fails while it is missing', async (t) => {
+test('a declared plugin starts once its folder exists, and fails while it is missing', async (t) => {
   const { root, stage } = await given(t);
   await stage.write(plugins, { type: 'create', object: { metadata: { name: 'good' }, spec: {} } });
   await told(stage, 'good', (ready) =>
@@ -70,7 +70,7 @@ t.test('a declared plugin starts once its folder exists, and fails while it is m
   t.same(known(stage), ['good']);
 });
 
-t.test('the name in plugin.yaml may change, and a free name goes to the next folder that waits for it', async (t) => {
+test('the name in plugin.yaml may change, and a free name goes to the next folder that waits for it', async (t) => {
   const { root, stage } = await given(t, { good, twin: good, odd: { 'plugin.yaml': '[' } });
   t.match(stage.ready('odd'), /^ManifestUnreadable: /);
   t.match(stage.ready('twin'), /^NameTaken: /);
@@ -88,7 +88,7 @@ t.test('the name in plugin.yaml may change, and a free name goes to the next fol
   t.same(known(stage).toSorted(), ['even', 'good', 'odd', 'twin'], 'a half-written one is no other plugin');
 });
 
-t.test('an install reads the current folders', async (t) => {
+test('an install reads the current folders', async (t) => {
   const { root, stage } = await given(t, { good, other: { 'plugin.yaml': manifestYaml('other') } });
   t.ok(await stage.host.hasFolder('good'));
   await rename(join(root, 'good'), join(root, '.good'));
@@ -106,7 +106,7 @@ t.test('an install reads the current folders', async (t) => {
   await told(stage, 'good', isStarted);
 });
 
-t.test('the digest covers the files of the plugin, and no others beside them', async (t) => {
+test('the digest covers the files of the plugin, and no others beside them', async (t) => {
   const root = await temporaryFolder(t);
   const digest = async (): Promise<string | undefined> => {
     const look = await lookAtFiles(join(root, 'good'));
@@ -140,7 +140,7 @@ t.test('the digest covers the files of the plugin, and no others beside them', a
   }
 });
 
-t.test('a name belongs to the bundled folder, the folder of that name, or the first one', (t) => {
+test('a name belongs to the bundled folder, the folder of that name, or the first one', (t) => {
   const folder = (
     name: string,
     declared: string,
@@ -181,7 +181,7 @@ t.test('a name belongs to the bundled folder, the folder of that name, or the fi
   t.end();
 });
 
-t.test('a plugin removed during the scan of the folders affects no other one', async (t) => {
+test('a plugin removed during the scan of the folders affects no other one', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, { good });
   const passing = Array.from({ length: 32 }, (_, place) => join(root, `zz${String(place)}`));
@@ -208,17 +208,14 @@ t.test('a plugin removed during the scan of the folders affects no other one', a
   t.equal(unlessPassing(0)(failing('ENOENT')), 0);
 });
 
-t.test(
-  "a pipe in a plugin's folder is ignored without waiting for its writer, and an unreadable file harms no plugin",
-  async (t) => {
-    const root = await temporaryFolder(t);
-    await writePlugins(root, { good });
-    for (const name of ['pipe.json', 'lib.mjs']) execFileSync('mkfifo', [join(root, 'good', name)]);
-    await symlink('/dev/zero', join(root, 'good', 'zero.json'));
-    // A file by its looks, of which the first byte is an I/O error.
-    await symlink('/proc/self/mem', join(root, 'good', 'error.json'));
-    const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
-    t.teardown(async () => stage.close());
-    t.equal(stage.phase('good'), 'started');
-  },
-);
+test("a pipe in a plugin's folder is ignored without waiting for its writer, and an unreadable file harms no plugin", async (t) => {
+  const root = await temporaryFolder(t);
+  await writePlugins(root, { good });
+  for (const name of ['pipe.json', 'lib.mjs']) execFileSync('mkfifo', [join(root, 'good', name)]);
+  await symlink('/dev/zero', join(root, 'good', 'zero.json'));
+  // A file by its looks, of which the first byte is an I/O error.
+  await symlink('/proc/self/mem', join(root, 'good', 'error.json'));
+  const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root] });
+  t.teardown(async () => stage.close());
+  t.equal(stage.phase('good'), 'started');
+});

@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { decodeManifest } from '../../src/plugin/load/manifest.ts';
 
@@ -9,7 +9,7 @@ function problemsOf(text: string): string {
   return decoded.ok ? '' : decoded.problems.join('\n');
 }
 
-t.test('each violation of a manifest is reported with its place, the value and the accepted ones', async (t) => {
+test('each violation of a manifest is reported with its place, the value and the accepted ones', async (t) => {
   const table: readonly (readonly [string, string | RegExp])[] = [
     [
       `${whole}spec: {version: 1.0}`,

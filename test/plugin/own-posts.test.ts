@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 import type { Test } from 'tap';
 
 import { problems } from '../../src/http/problem.ts';
@@ -97,7 +97,7 @@ function post(name: string, spec: object = {}, metadata: object = {}): object {
 
 const refused = (status: number, reason: string) => ({ name: 'ClientError', status, reason });
 
-t.test('a new post belongs to its author and is unpublished, for any body', async (t) => {
+test('a new post belongs to its author and is unpublished, for any body', async (t) => {
   const { stage, call, stored } = await staged(t);
   const made = await call('POST', '', {
     body: post('a', { owner: 'bob', publish: true, publishTime: '2020-01-01T00:00:00Z', tags: ['x'] }),
@@ -118,7 +118,7 @@ t.test('a new post belongs to its author and is unpublished, for any body', asyn
   await stage.close();
 });
 
-t.test('each rule of the type is reported for its value', async (t) => {
+test('each rule of the type is reported for its value', async (t) => {
   const { stage, own, call } = await staged(t);
   await own.create(type, post('secret', { owner: 'bob', slug: 'taken' }));
   const error = await call('POST', '', { body: post('a', { slug: 'taken' }) }).catch((raised: unknown) => raised);
@@ -129,7 +129,7 @@ t.test('each rule of the type is reported for its value', async (t) => {
   await stage.close();
 });
 
-t.test("another author's post is 404, and is unchanged", async (t) => {
+test("another author's post is 404, and is unchanged", async (t) => {
   const { stage, own, call, stored } = await staged(t);
   await own.create(type, post('bobs', { owner: 'bob', publish: true }));
   await own.create(type, post('nobodys'));
@@ -161,7 +161,7 @@ t.test("another author's post is 404, and is unchanged", async (t) => {
   await stage.close();
 });
 
-t.test("a list holds one's own posts only, and works like the generated API's lists", async (t) => {
+test("a list holds one's own posts only, and works like the generated API's lists", async (t) => {
   const { stage, own, call } = await staged(t);
   const odd = String.raw`oidc:a, b=(c)\ `;
   for (const [name, owner] of [
@@ -238,7 +238,7 @@ t.test("a list holds one's own posts only, and works like the generated API's li
   await stage.close();
 });
 
-t.test('changes keep the owner and the published state', async (t) => {
+test('changes keep the owner and the published state', async (t) => {
   const { stage, own, call, stored } = await staged(t);
   await own.create(
     type,
@@ -270,7 +270,7 @@ t.test('changes keep the owner and the published state', async (t) => {
   await stage.close();
 });
 
-t.test('publish and unpublish', async (t) => {
+test('publish and unpublish', async (t) => {
   const { stage, call, stored } = await staged(t);
   await call('POST', '', { body: post('a') });
   const at = (minute: number): string => `2026-01-01T00:0${String(minute)}:00.000Z`;
@@ -294,7 +294,7 @@ t.test('publish and unpublish', async (t) => {
   await stage.close();
 });
 
-t.test('the version in a body must be the current one', async (t) => {
+test('the version in a body must be the current one', async (t) => {
   const { stage, call, stored } = await staged(t);
   await call('POST', '', { body: post('a') });
   const first = stored('a').metadata;
@@ -343,7 +343,7 @@ t.test('the version in a body must be the current one', async (t) => {
   await stage.close();
 });
 
-t.test('visitors have no posts, as they all share one name', async (t) => {
+test('visitors have no posts, as they all share one name', async (t) => {
   const { stage, call } = await staged(t);
   for (const [method, path] of [
     ['GET', ''],
@@ -377,7 +377,7 @@ const writes: readonly (readonly [RouteMethod, string, unknown?])[] = [
   ['PUT', '/{name}/unpublish'],
 ];
 
-t.test('a post whose owner changes during a write is not written', async (t) => {
+test('a post whose owner changes during a write is not written', async (t) => {
   const { stage, own, call, stored } = await staged(t);
   for (const [method, path, body] of writes) {
     const what = `${method} ${path}`;
@@ -393,7 +393,7 @@ t.test('a post whose owner changes during a write is not written', async (t) => 
   await stage.close();
 });
 
-t.test('the future version of a post that changes its owner does not help', async (t) => {
+test('the future version of a post that changes its owner does not help', async (t) => {
   const { stage, own, call, stored } = await staged(t);
   await own.create(type, post('a', { owner: 'ann' }));
   const race = between(own, async (time) => {
@@ -407,7 +407,7 @@ t.test('the future version of a post that changes its owner does not help', asyn
   await stage.close();
 });
 
-t.test('a post changed by another writer is read again, a bounded number of times', async (t) => {
+test('a post changed by another writer is read again, a bounded number of times', async (t) => {
   const { stage, own, call, stored } = await staged(t);
   for (const [method, path, body] of writes) {
     const what = `${method} ${path}`;
@@ -437,7 +437,7 @@ t.test('a post changed by another writer is read again, a bounded number of time
   await stage.close();
 });
 
-t.test('concurrent unconditional patches are all kept', async (t) => {
+test('concurrent unconditional patches are all kept', async (t) => {
   const { stage, call, stored } = await staged(t);
   await call('POST', '', { body: post('a') });
   const outcomes = await Promise.allSettled(
@@ -460,7 +460,7 @@ async function remove(stage: Stage): Promise<void> {
   if (stage.object(key, 'a') !== undefined) await stage.write(key, { type: 'delete', name: 'a', preconditions: {} });
 }
 
-t.test('an author cannot set the finalizers and the owner references of a post', async (t) => {
+test('an author cannot set the finalizers and the owner references of a post', async (t) => {
   const { call, stored, own } = await staged(t);
   const held = {
     finalizers: ['example.com/mine'],

@@ -1,7 +1,7 @@
 /** A plugin's reconcilers on a real server. */
 import { setImmediate as nextTurn, setTimeout as passes } from 'node:timers/promises';
 
-import t from 'tap';
+import { test } from 'tap';
 import type { Test } from 'tap';
 
 import { reconcileStepMs } from '../../reconcilers/reconcile-limits.ts';
@@ -97,7 +97,7 @@ async function quiet(server: TestServer): Promise<string> {
   }
 }
 
-t.test('status follows the actual state over changes of other types, and its own writes end', async (t) => {
+test('status follows the actual state over changes of other types, and its own writes end', async (t) => {
   const server = await serving(t);
   await make(server, shops, 'a', {});
   await make(server, shops, 'b', {});
@@ -132,7 +132,7 @@ t.test('status follows the actual state over changes of other types, and its own
   t.equal((await shop(again, 'a')).metadata.version, version, 'and appends nothing');
 });
 
-t.test("an endless step is shown in the Plugin's status, and blocks nothing", async (t) => {
+test("an endless step is shown in the Plugin's status, and blocks nothing", async (t) => {
   const { server, clock } = await StoppedTime.start(t, { environment: await pluggedIn(t) });
   type Condition = { readonly type: string; readonly status: string; readonly message: string };
   const told = async (holds: (conditions: readonly Condition[]) => boolean): Promise<readonly Condition[]> => {
@@ -182,7 +182,7 @@ t.test("an endless step is shown in the Plugin's status, and blocks nothing", as
   await counts(server, 'hanging', 0);
 });
 
-t.test('a failed step is retried until it succeeds', async (t) => {
+test('a failed step is retried until it succeeds', async (t) => {
   const lines: string[] = [];
   const server = await serving(t, lines);
   t.teardown(() => server.remove());

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { roleOf } from '../../src/access/role-object.ts';
 import type { ApiRequest } from '../../src/read/permission-reader.ts';
@@ -84,7 +84,7 @@ function decisions(stage: Stage): (role: string | undefined, method: string, pat
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
-t.test('the bundled plugins ship templates that the platform accepts and understands', async (t) => {
+test('the bundled plugins ship templates that the platform accepts and understands', async (t) => {
   const stage = await openStage(t, {
     dataDir: await temporaryFolder(t),
     bundled: [join(repository, 'dist', 'plugins')],
@@ -124,7 +124,7 @@ t.test('the bundled plugins ship templates that the platform accepts and underst
   await stage.close();
 });
 
-t.test('each template allows exactly its stated rights', async (t) => {
+test('each template allows exactly its stated rights', async (t) => {
   const stage = await openStage(t, {
     dataDir: await temporaryFolder(t),
     bundled: [join(repository, 'dist', 'plugins')],

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import type { JsonObject, JsonValue } from '../../src/resource/object/object.ts';
 import { mergeThreeWay, remember } from '../../src/plugin/objects/three-way-merge.ts';
 
 const long = 'x'.repeat(1_000);
 
-t.test("a change by one side wins; of a conflict people's side is kept and reported", async (t) => {
+test("a change by one side wins; of a conflict people's side is kept and reported", async (t) => {
   const table: readonly (readonly [string, JsonObject, JsonObject, JsonObject, JsonObject, readonly string[]])[] = [
     ['nobody', { a: 1 }, { a: 1 }, { a: 1 }, { a: 1 }, []],
     ['the plugin changes', { a: 1 }, { a: 1 }, { a: 2 }, { a: 2 }, []],
@@ -38,7 +38,7 @@ t.test("a change by one side wins; of a conflict people's side is kept and repor
     t.same(mergeThreeWay(remember(base), current, next), { value, kept }, title);
 });
 
-t.test("without a base all present members are people's", async (t) => {
+test("without a base all present members are people's", async (t) => {
   t.same(mergeThreeWay(undefined, { a: 1, o: { x: 1 } }, { a: 2, b: 2, o: { x: 1, y: 1 } }), {
     value: { a: 1, b: 2, o: { x: 1, y: 1 } },
     kept: ['/a'],
@@ -59,7 +59,7 @@ const json = fc
   })
   .map((value) => JSON.parse(JSON.stringify(value)) as JsonObject);
 
-t.test('merging is the identity where only one side changed, and is idempotent', async () => {
+test('merging is the identity where only one side changed, and is idempotent', async () => {
   fc.assert(
     fc.property(json, json, json, (base, current, next) => {
       const memory = remember(base);
@@ -73,7 +73,7 @@ t.test('merging is the identity where only one side changed, and is idempotent',
   );
 });
 
-t.test('the stored base is small', async (t) => {
+test('the stored base is small', async (t) => {
   const wide = Object.fromEntries(Array.from({ length: 20_000 }, (_, at) => [`member-${String(at)}`, at]));
   t.ok(
     JSON.stringify(remember({ spec: wide, text: 'y'.repeat(500_000), list: Array.from({ length: 100_000 }, () => 1) }))

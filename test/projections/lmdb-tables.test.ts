@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { LmdbTables } from '../../projections/lmdb-tables.ts';
 import { decodeRow, encodeRow, storedOf } from '../../projections/row.ts';
@@ -8,7 +8,7 @@ import { idOf } from '../support/id-of.ts';
 
 const widgets = typeKey('widgets.example.com');
 
-t.test('a row keeps a position of any epoch', async (t) => {
+test('a row keeps a position of any epoch', async (t) => {
   for (const position of [
     1n,
     2n ** 63n,
@@ -33,7 +33,7 @@ t.test('a row keeps a position of any epoch', async (t) => {
   }
 });
 
-t.test('secrets are kept by uid and revision, and go with their object', async (t) => {
+test('secrets are kept by uid and revision, and go with their object', async (t) => {
   const tables = new LmdbTables(t.testdir());
   const [user, other] = [idOf('a user'), idOf('another')];
   tables.commit((writer) => {
@@ -60,7 +60,7 @@ t.test('secrets are kept by uid and revision, and go with their object', async (
   await tables.close();
 });
 
-t.test('a clear deletes all rows and the checkpoint', async (t) => {
+test('a clear deletes all rows and the checkpoint', async (t) => {
   const dir = t.testdir();
   const tables = new LmdbTables(dir);
   const checkpoint = {
@@ -88,7 +88,7 @@ t.test('a clear deletes all rows and the checkpoint', async (t) => {
   await again.close();
 });
 
-t.test('a row that is read into a shared buffer ends where the row ends, after any earlier read', async (t) => {
+test('a row that is read into a shared buffer ends where the row ends, after any earlier read', async (t) => {
   const tables = new LmdbTables(t.testdir());
   const rows = { a: 'x'.repeat(900), b: 'short', c: 'y'.repeat(70_000), d: 'z' };
   const expected = Object.entries(rows).map(([name, text]) => ({ name, bytes: text.length, text }));

@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { LmdbTables } from '../../projections/lmdb-tables.ts';
 
@@ -60,7 +60,7 @@ function copied({ folder, dir }: Running, name: string): string {
   return copy;
 }
 
-t.test('tables of a killed process are trusted in place, and after a move', async (t) => {
+test('tables of a killed process are trusted in place, and after a move', async (t) => {
   const tables = await running(t);
   await end(tables, 'killed');
   const moved = join(tables.folder, 'moved');
@@ -68,7 +68,7 @@ t.test('tables of a killed process are trusted in place, and after a move', asyn
   t.ok(await folded(moved));
 });
 
-t.test('a copy of open tables is not trusted, with any process still running', async (t) => {
+test('a copy of open tables is not trusted, with any process still running', async (t) => {
   const tables = await running(t);
   const copies = ['at once', 'while it is killed', 'later'].map((name) => copied(tables, name));
   t.equal(await folded(copies[0]!), undefined);
@@ -79,7 +79,7 @@ t.test('a copy of open tables is not trusted, with any process still running', a
   t.equal(await folded(copied(tables, 'of a clean end')), await folded(tables.dir), 'it was closed in order meanwhile');
 });
 
-t.test('another name of the same file is not trusted while its process runs, and changes nothing for it', async (t) => {
+test('another name of the same file is not trusted while its process runs, and changes nothing for it', async (t) => {
   const tables = await running(t);
   const linked = join(tables.folder, 'linked');
   mkdirSync(linked);
@@ -89,7 +89,7 @@ t.test('another name of the same file is not trusted while its process runs, and
   t.ok(await folded(tables.dir));
 });
 
-t.test('copies of properly closed tables are trusted, one after the other', async (t) => {
+test('copies of properly closed tables are trusted, one after the other', async (t) => {
   const tables = await running(t);
   await end(tables, 'closed');
   const events = await folded(tables.dir);
@@ -97,7 +97,7 @@ t.test('copies of properly closed tables are trusted, one after the other', asyn
   for (const name of ['first', 'second']) t.equal(await folded(copied(tables, name)), events);
 });
 
-t.test('tables of a killed process are not trusted after a reboot: pages may not have been written', async (t) => {
+test('tables of a killed process are not trusted after a reboot: pages may not have been written', async (t) => {
   const tables = await running(t);
   await end(tables, 'killed');
   const mark = join(tables.dir, 'use.json');
@@ -121,7 +121,7 @@ function restored(from: string, dir: string, files: readonly string[]): void {
   }
 }
 
-t.test('a copy that was made while the tables were written is not trusted in their place', async (t) => {
+test('a copy that was made while the tables were written is not trusted in their place', async (t) => {
   for (const files of [['tables.mdb'], ['tables.mdb', 'use.json'], ['use.json', 'tables.mdb', 'tables.mdb-lock']]) {
     const tables = await running(t);
     const copy = join(tables.folder, 'copy');
@@ -135,7 +135,7 @@ t.test('a copy that was made while the tables were written is not trusted in the
   }
 });
 
-t.test('an earlier copy of the tables is not trusted in their place, restored in whole or in part', async (t) => {
+test('an earlier copy of the tables is not trusted in their place, restored in whole or in part', async (t) => {
   const tables = await running(t);
   await end(tables, 'killed');
   const copy = copied(tables, 'copy');

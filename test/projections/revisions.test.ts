@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 import type { Test } from 'tap';
 
 import { foldedCategories } from '../../projections/fold-event.ts';
@@ -105,7 +105,7 @@ const wholes: Readonly<Record<string, readonly Written[]>> = {
   ],
 };
 
-t.test('the cases cover every category of folded streams', async (t) => {
+test('the cases cover every category of folded streams', async (t) => {
   t.same(
     [
       ...new Set(
@@ -119,7 +119,7 @@ t.test('the cases cover every category of folded streams', async (t) => {
 });
 
 for (const [name, whole] of Object.entries(wholes)) {
-  t.test(`${name}: folded as written, and refused with a revision left out or repeated`, async (t) => {
+  test(`${name}: folded as written, and refused with a revision left out or repeated`, async (t) => {
     const folding = new Folding(t);
     for (const each of [false, true]) {
       folding.foldAnew(whole, each);
@@ -148,7 +148,7 @@ for (const [name, whole] of Object.entries(wholes)) {
   });
 }
 
-t.test('a first revision is folded once, whatever the table holds', async (t) => {
+test('a first revision is folded once, whatever the table holds', async (t) => {
   const firsts: readonly (readonly Written[])[] = [
     [
       [w1, 0, created()],
@@ -175,7 +175,7 @@ t.test('a first revision is folded once, whatever the table holds', async (t) =>
     }, LogCorruptError);
 });
 
-t.test('a refused event is reported with its position, and nothing of its batch is kept', async (t) => {
+test('a refused event is reported with its position, and nothing of its batch is kept', async (t) => {
   const folding = new Folding(t);
   folding.fold([[w1, 0, created()]]);
   t.throws(
@@ -193,7 +193,7 @@ t.test('a refused event is reported with its position, and nothing of its batch 
   t.match(folding.models.checkpoint(), { position: 1n });
 });
 
-t.test('known revisions survive a restart', async (t) => {
+test('known revisions survive a restart', async (t) => {
   const dir = t.testdir();
   for (const [start, revision] of [
     [1, 0],

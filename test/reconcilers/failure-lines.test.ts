@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { FailureLines } from '../../reconcilers/failure-lines.ts';
 import {
@@ -26,7 +26,7 @@ function stage(): {
   return { clock, lines, failed };
 }
 
-t.test('of failures in a row the first, second, fourth, eighth … are logged', async (t) => {
+test('of failures in a row the first, second, fourth, eighth … are logged', async (t) => {
   const { clock, lines, failed } = stage();
   for (let attempts = 1; attempts <= 100; attempts += 1) {
     failed('a', attempts);
@@ -38,7 +38,7 @@ t.test('of failures in a row the first, second, fourth, eighth … are logged', 
   );
 });
 
-t.test('an intermittent failure is logged once a minute, and then from the start', async (t) => {
+test('an intermittent failure is logged once a minute, and then from the start', async (t) => {
   const { clock, failed } = stage();
   t.equal(failed('a', 1), 1);
   for (let again = 0; again < 59; again += 1) {
@@ -51,7 +51,7 @@ t.test('an intermittent failure is logged once a minute, and then from the start
   t.equal(failed('a', 2), 1, 'it goes on: as any that fails in a row');
 });
 
-t.test('of many keys a few lines a second are logged, and the next line counts the omitted ones', async (t) => {
+test('of many keys a few lines a second are logged, and the next line counts the omitted ones', async (t) => {
   const { clock, lines, failed } = stage();
   for (let key = 0; key < reconcileFailuresKnownMax * 2; key += 1) failed(`k-${String(key)}`, 1);
   t.equal(lines.length, reconcileLinesPerSecondMax);

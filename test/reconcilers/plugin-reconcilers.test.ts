@@ -1,5 +1,5 @@
 /** Errors of a plugin's reconciler stay its own; they are logged, and shown as long as they last. */
-import t from 'tap';
+import { test } from 'tap';
 
 import {
   reconcileAllAfterMs,
@@ -75,7 +75,7 @@ const failing: Readonly<Record<string, () => unknown>> = {
 };
 
 for (const [act, reconcile] of Object.entries(failing)) {
-  t.test(`a step that ${act} fails, is logged and retried, and is shown after repeated failures`, async (t) => {
+  test(`a step that ${act} fails, is logged and retried, and is shown after repeated failures`, async (t) => {
     const stage = new PluginReconcilersStage();
     let steps = 0;
     let isMended = false;
@@ -112,7 +112,7 @@ for (const [act, reconcile] of Object.entries(failing)) {
   });
 }
 
-t.test('a step with a write conflict is retried, and is an error only if the conflict repeats', async (t) => {
+test('a step with a write conflict is retried, and is an error only if the conflict repeats', async (t) => {
   const stage = new PluginReconcilersStage();
   await stage.widget('a');
   let conflicts = 2;
@@ -154,7 +154,7 @@ const settling: Readonly<Record<string, () => unknown>> = {
     }),
 };
 
-t.test('a step settles once', async (t) => {
+test('a step settles once', async (t) => {
   for (const [act, reconcile] of Object.entries(settling)) {
     const stage = new PluginReconcilersStage();
     let steps = 0;
@@ -172,49 +172,46 @@ t.test('a step settles once', async (t) => {
   }
 });
 
-t.test(
-  'an endless step is shown and blocks its own name only, and the condition is removed once it ends',
-  async (t) => {
-    const stage = new PluginReconcilersStage();
-    const ends: (() => void)[] = [];
-    const seen: string[] = [];
-    await stage.widget('hangs');
-    await stage.mount(({ name }) => {
-      seen.push(name);
-      return name === 'hangs'
-        ? new Promise<void>((resolve) => {
-            ends.push(resolve);
-          })
-        : undefined;
-    });
-    await stage.pass(reconcileStepMs - 1);
-    t.strictSame(stage.conditions, []);
-    await stage.pass(1);
-    t.strictSame(stage.conditions, ['ReconcilerStuck']);
-    t.match(stage.reconcilers.health('shop')[0]?.message, /^its step for hangs has not ended within 60 s$/u);
-    await stage.pass(reconcileHealthReportMs);
-    t.equal(stage.told.length, 1);
-    await stage.widget('hangs', 'changed');
-    await stage.widget('other');
-    t.strictSame(seen, ['hangs', 'other']);
-    ends[0]?.();
-    await turns();
-    await stage.pass(reconcileHealthReportMs);
-    t.strictSame(seen, ['hangs', 'other', 'hangs'], 'the change is looked at');
-    t.strictSame(stage.conditions, []);
-    t.equal(stage.told.length, 2);
-    await Promise.all([stage.reconcilers.stop(), stage.pass(reconcileStopMs)]);
-    t.match(
-      stage.lines.filter(({ level }) => level === 'error'),
-      [
-        { message: 'a reconciler exceeds its time limit', fields: { name: 'hangs', limitMs: reconcileStepMs } },
-        { message: 'a reconciler did not stop in time', fields: { name: 'hangs', limitMs: reconcileStopMs } },
-      ],
-    );
-  },
-);
+test('an endless step is shown and blocks its own name only, and the condition is removed once it ends', async (t) => {
+  const stage = new PluginReconcilersStage();
+  const ends: (() => void)[] = [];
+  const seen: string[] = [];
+  await stage.widget('hangs');
+  await stage.mount(({ name }) => {
+    seen.push(name);
+    return name === 'hangs'
+      ? new Promise<void>((resolve) => {
+          ends.push(resolve);
+        })
+      : undefined;
+  });
+  await stage.pass(reconcileStepMs - 1);
+  t.strictSame(stage.conditions, []);
+  await stage.pass(1);
+  t.strictSame(stage.conditions, ['ReconcilerStuck']);
+  t.match(stage.reconcilers.health('shop')[0]?.message, /^its step for hangs has not ended within 60 s$/u);
+  await stage.pass(reconcileHealthReportMs);
+  t.equal(stage.told.length, 1);
+  await stage.widget('hangs', 'changed');
+  await stage.widget('other');
+  t.strictSame(seen, ['hangs', 'other']);
+  ends[0]?.();
+  await turns();
+  await stage.pass(reconcileHealthReportMs);
+  t.strictSame(seen, ['hangs', 'other', 'hangs'], 'the change is looked at');
+  t.strictSame(stage.conditions, []);
+  t.equal(stage.told.length, 2);
+  await Promise.all([stage.reconcilers.stop(), stage.pass(reconcileStopMs)]);
+  t.match(
+    stage.lines.filter(({ level }) => level === 'error'),
+    [
+      { message: 'a reconciler exceeds its time limit', fields: { name: 'hangs', limitMs: reconcileStepMs } },
+      { message: 'a reconciler did not stop in time', fields: { name: 'hangs', limitMs: reconcileStopMs } },
+    ],
+  );
+});
 
-t.test('a failure shows its place in the plugin', async (t) => {
+test('a failure shows its place in the plugin', async (t) => {
   const stage = new PluginReconcilersStage();
   await stage.widget('a');
   const stack = 'Error: boom\n    at now (node:fs:1:1)\n    at reconcile (file:///plugins/shop/lib/shop.mjs?v=1:7:3)';
@@ -224,7 +221,7 @@ t.test('a failure shows its place in the plugin', async (t) => {
   await stage.reconcilers.stop();
 });
 
-t.test('a failure of an earlier leadership is no longer shown', async (t) => {
+test('a failure of an earlier leadership is no longer shown', async (t) => {
   const stage = new PluginReconcilersStage();
   let isBroken = true;
   await stage.widget('a');
@@ -254,7 +251,7 @@ const rubbish: Readonly<Record<string, (object: PluginObject) => unknown>> = {
 };
 
 for (const [act, names] of Object.entries(rubbish)) {
-  t.test(`a change of a watched object is not lost when names ${act}`, async (t) => {
+  test(`a change of a watched object is not lost when names ${act}`, async (t) => {
     const stage = new PluginReconcilersStage();
     let seen: string[] = [];
     for (const name of ['a', 'b', 'c']) await stage.widget(name);
@@ -279,7 +276,7 @@ for (const [act, names] of Object.entries(rubbish)) {
   });
 }
 
-t.test('impossible names, and iterables that misbehave, reach no step', async (t) => {
+test('impossible names, and iterables that misbehave, reach no step', async (t) => {
   const stage = new PluginReconcilersStage();
   let seen: string[] = [];
   await stage.widget('a');
@@ -301,7 +298,7 @@ t.test('impossible names, and iterables that misbehave, reach no step', async (t
   await stage.reconcilers.stop();
 });
 
-t.test('a step aborted at a stop cannot write any more, and the next load reconciles its name', async (t) => {
+test('a step aborted at a stop cannot write any more, and the next load reconciles its name', async (t) => {
   const stage = new PluginReconcilersStage();
   const signals: AbortSignal[] = [];
   await stage.widget('a');

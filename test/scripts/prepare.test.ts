@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { repository } from '../architecture/repository.ts';
 
@@ -56,7 +56,7 @@ async function prepare(folder: string): Promise<{ readonly code: number; readonl
   }
 }
 
-t.test('a tree is built once, and again only for what changed', async (t) => {
+test('a tree is built once, and again only for what changed', async (t) => {
   const folder = join(t.testdir(), 'with spaces');
   plant(folder);
   t.match(await prepare(folder), { code: 0, said: /building/u });
@@ -79,7 +79,7 @@ t.test('a tree is built once, and again only for what changed', async (t) => {
   t.equal(statSync(join(folder, 'dist/src/one.js')).mtimeMs, built, 'what did not change is not written again');
 });
 
-t.test('a program can be run however often it is built', async (t) => {
+test('a program can be run however often it is built', async (t) => {
   const folder = t.testdir();
   plant(folder);
   write(folder, 'package.json', '{"type":"module","bin":{"one":"dist/src/one.js","none":"dist/src/none.js"}}');
@@ -90,7 +90,7 @@ t.test('a program can be run however often it is built', async (t) => {
   }
 });
 
-t.test('outputs of deleted sources are removed', async (t) => {
+test('outputs of deleted sources are removed', async (t) => {
   const folder = t.testdir();
   plant(folder);
   await prepare(folder);
@@ -102,7 +102,7 @@ t.test('outputs of deleted sources are removed', async (t) => {
   t.ok(existsSync(join(folder, 'dist/src/one.js')));
 });
 
-t.test('outputs deleted behind its back are made again with the next build', async (t) => {
+test('outputs deleted behind its back are made again with the next build', async (t) => {
   const folder = t.testdir();
   plant(folder);
   await prepare(folder);
@@ -112,7 +112,7 @@ t.test('outputs deleted behind its back are made again with the next build', asy
   t.ok(existsSync(join(folder, 'dist/src/one.js')));
 });
 
-t.test('what does not compile fails, until it does', async (t) => {
+test('what does not compile fails, until it does', async (t) => {
   const folder = t.testdir();
   plant(folder);
   await prepare(folder);
@@ -127,7 +127,7 @@ t.test('what does not compile fails, until it does', async (t) => {
   t.match(await prepare(folder), { code: 0 });
 });
 
-t.test('several at once build once', async (t) => {
+test('several at once build once', async (t) => {
   const folder = t.testdir();
   plant(folder);
   const all = await Promise.all(Array.from({ length: 4 }, () => prepare(folder)));
@@ -140,7 +140,7 @@ t.test('several at once build once', async (t) => {
   t.notOk(existsSync(join(folder, 'dist/.prepare/lock')));
 });
 
-t.test('a lock of a killed holder is taken over', async (t) => {
+test('a lock of a killed holder is taken over', async (t) => {
   const folder = t.testdir();
   plant(folder);
   // No process has the highest id there is.

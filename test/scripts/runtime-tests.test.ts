@@ -1,11 +1,11 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { repository } from '../architecture/repository.ts';
 
-t.test('each line of the list of files that depend on the runtime names tests that exist', async (t) => {
+test('each line of the list of files that depend on the runtime names tests that exist', async (t) => {
   const list = await readFile(join(repository, 'scripts', 'runtime-tests.txt'), 'utf8');
   const parts = list.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   const files = (await readdir(join(repository, 'test'), { recursive: true })).map((file) => `test/${file}`);
@@ -17,11 +17,8 @@ t.test('each line of the list of files that depend on the runtime names tests th
     );
 });
 
-t.test(
-  'the continuous integration runs them on every supported version but the one that runs the whole suite',
-  async (t) => {
-    const run = await readFile(join(repository, '.ci', 'run'), 'utf8');
-    t.match(run, /^ {2}test_on 24$/mu);
-    t.match(run, /for version in 20 22 26; do test_on "\$version" "\$\{dependent\[@\]\}"; done/u);
-  },
-);
+test('the continuous integration runs them on every supported version but the one that runs the whole suite', async (t) => {
+  const run = await readFile(join(repository, '.ci', 'run'), 'utf8');
+  t.match(run, /^ {2}test_on 24$/mu);
+  t.match(run, /for version in 20 22 26; do test_on "\$version" "\$\{dependent\[@\]\}"; done/u);
+});

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { repository } from '../architecture/repository.ts';
 
@@ -29,7 +29,7 @@ function report(stream: string, using = program): { readonly counts: unknown; re
   return { counts: JSON.parse(output.slice(last + 1)) as unknown, printed: output.slice(0, Math.max(last, 0)) };
 }
 
-t.test('assertions count, and what only sums them up does not', async (t) => {
+test('assertions count, and what only sums them up does not', async (t) => {
   const { counts, printed } = report(
     'TAP version 14\n# Subtest: a.test.js\n    # Subtest: one\n        ok 1 - first\n        ok 2 - second\n' +
       '        1..2\n    ok 1 - one # time=3ms\n    ok 2 - outside\n    1..2\nok 1 - a.test.js # time=5ms\n1..1\n',
@@ -38,7 +38,7 @@ t.test('assertions count, and what only sums them up does not', async (t) => {
   t.equal(printed, 'ok   a.test.js 5ms');
 });
 
-t.test('a failed assertion counts once and is shown with its diagnosis', async (t) => {
+test('a failed assertion counts once and is shown with its diagnosis', async (t) => {
   const { counts, printed } = report(
     '# Subtest: a.test.js\n    # Subtest: one\n        not ok 1 - equal\n          ---\n          compare: ===\n' +
       '          ...\n        1..1\n    not ok 1 - one # time=3ms\n    1..1\nnot ok 1 - a.test.js # time=5ms\n1..1\n',
@@ -47,7 +47,7 @@ t.test('a failed assertion counts once and is shown with its diagnosis', async (
   t.match(printed, /FAILED a\.test\.js > one > equal\n {2}compare: ===\nFAIL a\.test\.js 5ms/u);
 });
 
-t.test('a file that fails although its assertions pass has failed, and so has one in which nothing ran', async (t) => {
+test('a file that fails although its assertions pass has failed, and so has one in which nothing ran', async (t) => {
   t.match(
     report(
       '# Subtest: a.test.js\n    ok 1 - fine\n    1..1\nnot ok 1 - a.test.js # time=5ms\n  ---\n  exitCode: 3\n  ...\n',
@@ -61,7 +61,7 @@ t.test('a file that fails although its assertions pass has failed, and so has on
   });
 });
 
-t.test('a skip is kept with its reason', async (t) => {
+test('a skip is kept with its reason', async (t) => {
   const { counts } = report(
     '# Subtest: a.test.js\n    ok 1 - engine # SKIP no engine runs here\n    ok 2 - other # SKIP\n    1..2\n' +
       'ok 1 - a.test.js # time=5ms\n',
@@ -74,7 +74,7 @@ t.test('a skip is kept with its reason', async (t) => {
   });
 });
 
-t.test("a file's result is its output and its exit", async (t) => {
+test("a file's result is its output and its exit", async (t) => {
   const ran = (output: string, ended: number | string): ReturnType<typeof report> =>
     report(JSON.stringify({ output, ended, ms: 5 }), ofFile);
   const whole = ran('TAP version 14\n# Subtest: one\n    ok 1 - first\n    1..1\nok 1 - one # time=3ms\n1..1\n', 0);

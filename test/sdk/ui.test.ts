@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import type * as Ui from '../../src/sdk/ui.ts';
 import { repository } from '../architecture/repository.ts';
@@ -13,7 +13,7 @@ import { repository } from '../architecture/repository.ts';
 const built = createRequire(join(repository, 'package.json')).resolve('ledgerplane/ui');
 const { permitted } = (await import(built)) as typeof Ui;
 
-t.test('an element is shown when any of its permissions is held, or it lists none', async (t) => {
+test('an element is shown when any of its permissions is held, or it lists none', async (t) => {
   const posts = 'plugin:content:posts:manage';
   const tags = 'plugin:content:tags:manage';
   const table: readonly (readonly [readonly string[] | undefined, readonly string[], boolean])[] = [
@@ -31,7 +31,7 @@ t.test('an element is shown when any of its permissions is held, or it lists non
   t.equal(permitted(new Set([posts]), new Set([posts])), true, 'sets will do');
 });
 
-t.test('more permissions never show fewer elements', async () => {
+test('more permissions never show fewer elements', async () => {
   const permissions = fc.array(fc.constantFrom('a', 'b', 'c', '*'));
   fc.assert(
     fc.property(
@@ -44,7 +44,7 @@ t.test('more permissions never show fewer elements', async () => {
   );
 });
 
-t.test('it needs nothing that a browser has not', async (t) => {
+test('it needs nothing that a browser has not', async (t) => {
   const text = await readFile(built, 'utf8');
   t.notMatch(text, /\bimport\b|\brequire\b|\bprocess\b|\bnode:/u);
   const shown: unknown = runInNewContext(`${text.replace('export function', 'function')}\npermitted(['a'], ['a'])`, {});

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { runCommandLine } from '../support/server/command-line.ts';
 
@@ -9,7 +9,7 @@ t.setTimeout(120_000);
 
 const env = { PORT: '0', DATA_DIR: 'data', ADMIN_PASSWORD: 'a password of the test', LOG_LEVEL: 'warn' };
 
-t.test('too few file descriptors end the start with an error that names the limit to raise', async (t) => {
+test('too few file descriptors end the start with an error that names the limit to raise', async (t) => {
   const cwd = t.testdir();
   for (const openFilesMax of [24, 32, 40, 100]) {
     for (const args of openFilesMax === 32 ? [['log', 'info']] : [['serve']]) {
@@ -23,7 +23,7 @@ t.test('too few file descriptors end the start with an error that names the limi
   }
 });
 
-t.test('a server without free descriptors continues when some are free again', async (t) => {
+test('a server without free descriptors continues when some are free again', async (t) => {
   const run = runCommandLine(['serve'], { cwd: t.testdir(), env, openFilesMax: 200 });
   const [, url = ''] = /(http:\S+)/u.exec(await run.ready()) ?? [];
   const { hostname, port } = new URL(url);

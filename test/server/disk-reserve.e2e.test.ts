@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 import type { Test } from 'tap';
 
 import { scarceLogIns } from '../../src/limits/disk.ts';
@@ -84,7 +84,7 @@ async function gone(server: TestServer, name: string): Promise<boolean> {
 
 const options = noSmallDisk === undefined ? {} : { skip: noSmallDisk };
 
-t.test(
+test(
   'below the reserve writes of clients and super administrators are refused until space is freed',
   options,
   async (t) => {
@@ -124,7 +124,7 @@ t.test(
   },
 );
 
-t.test('below the reserve reads, deletions and log-ins continue, and the node stays ready', options, async (t) => {
+test('below the reserve reads, deletions and log-ins continue, and the node stays ready', options, async (t) => {
   const stage = await given(t);
   const { server } = stage;
   for (const name of ['plain', 'one', 'two']) t.equal((await create(server, name)).status, 201);
@@ -151,7 +151,7 @@ t.test('below the reserve reads, deletions and log-ins continue, and the node st
   t.ok(free > 0 && free < 16 * mebibyte, String(free));
 });
 
-t.test('below half of the reserve super administrators log in, a few times, and others do not', options, async (t) => {
+test('below half of the reserve super administrators log in, a few times, and others do not', options, async (t) => {
   const stage = await given(t);
   const { server, disk, said } = stage;
   const jane = { username: 'jane', password: 'a long secret' };
@@ -179,7 +179,7 @@ t.test('below half of the reserve super administrators log in, a few times, and 
   await refused(t, logIn(admin), 'one log-in too many');
 });
 
-t.test('a first start below the reserve loads the bundled plugins', options, async (t) => {
+test('a first start below the reserve loads the bundled plugins', options, async (t) => {
   const disk = smallDisk(t, 96 * mebibyte);
   disk.fill(12 * mebibyte);
   const server = await startTestServer({ dataDir: join(disk.dir, 'data'), environment: { DISK_RESERVE: '16MiB' } });
@@ -196,7 +196,7 @@ t.test('a first start below the reserve loads the bundled plugins', options, asy
   await refused(t, create(server, 'new'), 'clients are refused all the same');
 });
 
-t.test('a burst between two measurements does not use up the reserve', options, async (t) => {
+test('a burst between two measurements does not use up the reserve', options, async (t) => {
   const { disk, server } = await given(t);
   disk.fill(20 * mebibyte);
   // What another program takes is noticed by the next look, not before.
@@ -213,7 +213,7 @@ t.test('a burst between two measurements does not use up the reserve', options, 
   t.ok(disk.freeBytes() > 15 * mebibyte, String(disk.freeBytes()));
 });
 
-t.test('with a reserve of 0 writes are accepted as long as there is space', options, async (t) => {
+test('with a reserve of 0 writes are accepted as long as there is space', options, async (t) => {
   const { disk, server } = await given(t, { DISK_RESERVE: '0' });
   disk.fill(4 * mebibyte);
   t.equal((await create(server, 'new')).status, 201);

@@ -1,6 +1,6 @@
 import { setTimeout as passes } from 'node:timers/promises';
 
-import t from 'tap';
+import { test } from 'tap';
 import type { Test } from 'tap';
 
 import { runCommandLine, type CommandLine } from '../support/server/command-line.ts';
@@ -109,7 +109,7 @@ async function running(t: Test, env: Readonly<Record<string, string>> = {}): Pro
 const holdsIt = /^a plugin blocks the event loop/u;
 const heldIt = /^a plugin blocked the event loop/u;
 
-t.test('code that blocks the event loop is logged during the block and afterwards, for any caller', async (t) => {
+test('code that blocks the event loop is logged during the block and afterwards, for any caller', async (t) => {
   const server = await running(t);
   let count = 0;
   for (const name of Object.keys(holds)) {
@@ -153,7 +153,7 @@ t.test('code that blocks the event loop is logged during the block and afterward
   t.equal(await server.exited(), 0, 'and a stop waits for nothing');
 });
 
-t.test('an endless loop is reported at once, and again', async (t) => {
+test('an endless loop is reported at once, and again', async (t) => {
   const server = await running(t);
   server.post('endless').catch(() => undefined);
   const lines = await server.tells(holdsIt, 2);
@@ -164,7 +164,7 @@ t.test('an endless loop is reported at once, and again', async (t) => {
   );
 });
 
-t.test('a plugin with an endless module is logged before the server listens', async (t) => {
+test('a plugin with an endless module is logged before the server listens', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     hangs: { 'plugin.yaml': manifestYaml('hangs', { main: 'lib/main.mjs' }), 'lib/main.mjs': 'for (;;);' },
@@ -177,7 +177,7 @@ t.test('a plugin with an endless module is logged before the server listens', as
   while (!/"plugin":"hangs".*"at":"lib\/main\.mjs:1:/u.test(run.stderr())) await passes(5);
 });
 
-t.test('a pause of the process by a signal is attributed to no plugin', async (t) => {
+test('a pause of the process by a signal is attributed to no plugin', async (t) => {
   const server = await running(t);
   for (const stoppedMs of [700, 1_500]) {
     server.child.kill('SIGSTOP');
@@ -189,7 +189,7 @@ t.test('a pause of the process by a signal is attributed to no plugin', async (t
   t.same(server.told(/event loop/u), []);
 });
 
-t.test('below its log level nothing is reported', async (t) => {
+test('below its log level nothing is reported', async (t) => {
   const server = await running(t, { LOG_LEVEL: 'error' });
   await server.post('route');
   t.same(server.told(/event loop/u), []);

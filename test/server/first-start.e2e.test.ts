@@ -1,5 +1,5 @@
 /** What a caller with the right credentials is answered before the first administrator exists. */
-import t from 'tap';
+import { test } from 'tap';
 
 import type { HashRequest, HashResult } from '../../src/auth/passwords/password-hash-queue.ts';
 import { noHashCost, Passwords } from '../../src/auth/passwords/password.ts';
@@ -46,7 +46,7 @@ const shown = [
   { what: 'events', asked: { headers: { authorization: adminAuthorization, accept: 'text/event-stream' } } },
 ] as const;
 
-t.test('no credential is verified before the first administrator exists, and probes are answered', async (t) => {
+test('no credential is verified before the first administrator exists, and probes are answered', async (t) => {
   const passwords = new HeldPasswords();
   let url = '';
   const starting = startTestServer({
@@ -76,7 +76,7 @@ t.test('no credential is verified before the first administrator exists, and pro
   t.equal((await ask(server.url, '/api/v1alpha1/users', shown[1].asked)).status, 401);
 });
 
-t.test('a right password is never refused as wrong, at the first start and the next', async (t) => {
+test('a right password is never refused as wrong, at the first start and the next', async (t) => {
   const seen = new Set<number>();
   const callers: Promise<void>[] = [];
   const callUntilServed = async (url: string): Promise<void> => {

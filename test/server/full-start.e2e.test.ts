@@ -2,7 +2,7 @@ import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { open } from 'lmdb';
-import t from 'tap';
+import t, { test } from 'tap';
 import type { Test } from 'tap';
 
 import { prepareStoreFiles } from '../../src/disk/store-files.ts';
@@ -38,7 +38,7 @@ async function says(
   t.notMatch(run.stderr(), /^ {4}at /mu);
 }
 
-t.test('a start on a full disk reports the free space, the required space and the remedy', options, async (t) => {
+test('a start on a full disk reports the free space, the required space and the remedy', options, async (t) => {
   const disk = await given(t);
   for (const without of ['nothing', 'read-models']) {
     rmSync(join(disk.dir, 'data', without), { recursive: true, force: true });
@@ -49,7 +49,7 @@ t.test('a start on a full disk reports the free space, the required space and th
   }
 });
 
-t.test('commands that write a log report the same, and log info reads', options, async (t) => {
+test('commands that write a log report the same, and log info reads', options, async (t) => {
   const disk = await given(t);
   disk.fill(0);
   await says(t, ['log', 'new-epoch'], disk, { words: /4\.0 MiB are needed/u });
@@ -61,7 +61,7 @@ t.test('commands that write a log report the same, and log info reads', options,
   t.match(info.stdout(), /^events +\d+$/mu);
 });
 
-t.test('space that runs out between the check and the open ends the start with a clear error', options, async (t) => {
+test('space that runs out between the check and the open ends the start with a clear error', options, async (t) => {
   const disk = await given(t);
   for (const pages of [0, 19]) {
     for (const gone of [['read-models'], ['read-models', 'log']]) {
@@ -92,7 +92,7 @@ function fillsAfterCheck({ dir }: SmallDisk, leftBytes: number): readonly string
   return ['--import', `data:text/javascript,${encodeURIComponent(script)}`];
 }
 
-t.test('the files of a new store equal those that LMDB creates', async (t) => {
+test('the files of a new store equal those that LMDB creates', async (t) => {
   const dir = t.testdir({ own: {}, ours: {} });
   const made = open({
     path: join(dir, 'own', 'tables.mdb'),

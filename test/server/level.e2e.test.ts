@@ -1,6 +1,6 @@
 /** The level of a log, as a real server meets it. */
 import { join } from 'node:path';
-import t from 'tap';
+import { test } from 'tap';
 
 import { levelRead } from '../../src/command/level.ts';
 import { eventSchema } from '../../src/command/event.ts';
@@ -20,44 +20,41 @@ const metadata = {
   $correlationId: 'r',
 };
 
-t.test(
-  'a server raises the level of its log once, declares its types after that, and stops at one it does not read',
-  async (t) => {
-    const first = await startTestServer();
-    const second = await first.restart();
-    await second.close();
-    const log = await openLmdbLog({
-      dir: join(first.dataDir, 'log'),
-      onFatal: (error) => {
-        throw error;
+test('a server raises the level of its log once, declares its types after that, and stops at one it does not read', async (t) => {
+  const first = await startTestServer();
+  const second = await first.restart();
+  await second.close();
+  const log = await openLmdbLog({
+    dir: join(first.dataDir, 'log'),
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  const raised = await log.readStream(stream, { from: streamRevision(0), limit: 10 });
+  t.same(
+    raised.map((recorded) => decodeEvent(recorded).event),
+    [{ type: 'LevelRaised', level: levelRead }],
+  );
+  const declared = await log.readStream(streamName('type:users'), { from: streamRevision(0), limit: 10 });
+  t.equal(declared.length, 1);
+  t.ok(declared[0]!.position > raised[0]!.position);
+  const next = encodeEvent(idOf('next level'), { type: 'LevelRaised', level: levelRead + 1 }, metadata);
+  t.match(await log.append(stream, [next], streamRevision(0)), { ok: true });
+  await log.close();
+  for (const attempt of ['folding it', 'started once more']) {
+    await t.rejects(
+      startTestServer({ dataDir: first.dataDir }),
+      {
+        name: 'StartError',
+        exitCode: 2,
+        message: new RegExp(
+          'its level is 3, and this version reads up to 2; start the version of this program that ' +
+            'wrote it, or a later version',
+          'u',
+        ),
       },
-    });
-    const raised = await log.readStream(stream, { from: streamRevision(0), limit: 10 });
-    t.same(
-      raised.map((recorded) => decodeEvent(recorded).event),
-      [{ type: 'LevelRaised', level: levelRead }],
+      attempt,
     );
-    const declared = await log.readStream(streamName('type:users'), { from: streamRevision(0), limit: 10 });
-    t.equal(declared.length, 1);
-    t.ok(declared[0]!.position > raised[0]!.position);
-    const next = encodeEvent(idOf('next level'), { type: 'LevelRaised', level: levelRead + 1 }, metadata);
-    t.match(await log.append(stream, [next], streamRevision(0)), { ok: true });
-    await log.close();
-    for (const attempt of ['folding it', 'started once more']) {
-      await t.rejects(
-        startTestServer({ dataDir: first.dataDir }),
-        {
-          name: 'StartError',
-          exitCode: 2,
-          message: new RegExp(
-            'its level is 3, and this version reads up to 2; start the version of this program that ' +
-              'wrote it, or a later version',
-            'u',
-          ),
-        },
-        attempt,
-      );
-    }
-    await first.remove();
-  },
-);
+  }
+  await first.remove();
+});

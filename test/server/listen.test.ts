@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
-import t from 'tap';
+import { test } from 'tap';
 
 import { listen } from '../../src/server/listen.ts';
 import { acceptReportMs } from '../../src/limits/disk.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { configOf } from '../support/server/start-server.ts';
 
-t.test('errors of a listening server are reported, and none ends the process', async (t) => {
+test('errors of a listening server are reported, and none ends the process', async (t) => {
   const clock = new FakeClock();
   const lines: string[] = [];
   const log = {
@@ -24,7 +24,7 @@ t.test('errors of a listening server are reported, and none ends the process', a
   t.equal(lines.length, 2);
 });
 
-t.test("a port in use is the operator's mistake", async (t) => {
+test("a port in use is the operator's mistake", async (t) => {
   const edge = { clock: new FakeClock(), log: { warn: () => undefined } };
   const [first, second] = [createServer(), createServer()];
   t.teardown(() => first.close());

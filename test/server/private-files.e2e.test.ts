@@ -3,7 +3,7 @@ import { chmodSync, chownSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, r
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { tightenDataDir } from '../../src/disk/private-files.ts';
 import { tellerPackage } from '../packages/teller-package.ts';
@@ -24,7 +24,7 @@ async function install(server: TestServer): Promise<number> {
   return (await fetch(`${server.url}/apis/api.console.svc.run/v1alpha1/plugins/install`, upload)).status;
 }
 
-t.test('DATA_DIR is private after writes and a restart, also with earlier files of any mode', async (t) => {
+test('DATA_DIR is private after writes and a restart, also with earlier files of any mode', async (t) => {
   const dataDir = mkdtempSync(join(tmpdir(), 'ledgerplane-private-'));
   const first = await startTestServer({ dataDir, environment: { ADMIN_PASSWORD: '' } });
   t.same(wider(dataDir), [], 'while it runs at first');
@@ -39,7 +39,7 @@ t.test('DATA_DIR is private after writes and a restart, also with earlier files 
   t.same(wider(dataDir), [], 'tightened at the start');
 });
 
-t.test('packages are private as well', async (t) => {
+test('packages are private as well', async (t) => {
   const server = await startTestServer();
   t.teardown(async () => server.remove());
   t.equal(await install(server), 201);
@@ -47,7 +47,7 @@ t.test('packages are private as well', async (t) => {
   t.same(wider(server.dataDir), []);
 });
 
-t.test('files that the server did not create are left unchanged', (t) => {
+test('files that the server did not create are left unchanged', (t) => {
   const dir = t.testdir({ log: {}, notes: { 'mine.txt': 'x' } });
   chmodSync(join(dir, 'notes', 'mine.txt'), 0o644);
   chmodSync(join(dir, 'log'), 0o755);
@@ -59,7 +59,7 @@ t.test('files that the server did not create are left unchanged', (t) => {
 
 const isRoot = process.getuid?.() === 0;
 
-t.test(
+test(
   'a mode that cannot be changed is refused with 2',
   isRoot ? {} : { skip: 'giving a file away wants root' },
   (t) => {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import t from 'tap';
+import { test } from 'tap';
 import type { Test } from 'tap';
 
 import { adminAuthorization, startTestServer, type TestServer } from '../support/server/start-server.ts';
@@ -196,7 +196,7 @@ async function begin(
   };
 }
 
-t.test('a module that never settles delays its plugin and the dependents, and no other plugin', async (t) => {
+test('a module that never settles delays its plugin and the dependents, and no other plugin', async (t) => {
   gate('slow');
   gate('slower');
   const server = await begin(t, {
@@ -238,7 +238,7 @@ t.test('a module that never settles delays its plugin and the dependents, and no
   t.match(await server.standing('slow'), /^failed StartTimeout/u, 'what comes later than that is not taken');
 });
 
-t.test('once a slow plugin has started its stored objects are served, and the start ends', async (t) => {
+test('once a slow plugin has started its stored objects are served, and the start ends', async (t) => {
   gate('slow');
   gates.get('slow')?.open();
   const dataDir = await mkdtemp(join(tmpdir(), 'ledgerplane-slow-'));
@@ -272,7 +272,7 @@ t.test('once a slow plugin has started its stored objects are served, and the st
   t.equal(await server.status('/apis/any.example/v1/things'), 404);
 });
 
-t.test('a plugin that fails later fails alone, and its dependents are notified', async (t) => {
+test('a plugin that fails later fails alone, and its dependents are notified', async (t) => {
   gate('slow');
   const server = await begin(t, { slow: slow('slow'), fast: quick('fast') });
   await server.shortly(async () => (await server.status('/apis/fast.example/v1/fast')) === 200);
@@ -282,7 +282,7 @@ t.test('a plugin that fails later fails alone, and its dependents are notified',
   t.equal(await server.status('/apis/slow.example/v1/slow'), 404);
 });
 
-t.test('a plugin is disabled and enabled while it loads', async (t) => {
+test('a plugin is disabled and enabled while it loads', async (t) => {
   gate('slow');
   const server = await begin(t, { slow: slow('slow') });
   await server.shortly(async () => (await server.standing('slow')).startsWith('not-started Loading'));
@@ -302,7 +302,7 @@ t.test('a plugin is disabled and enabled while it loads', async (t) => {
   await server.until(async () => (await server.status('/apis/slow.example/v1/slow')) === 200);
 });
 
-t.test('a plugin that changes while it loads starts with the newer files', async (t) => {
+test('a plugin that changes while it loads starts with the newer files', async (t) => {
   gate('slow');
   const server = await begin(t, { slow: slow('slow') });
   await server.shortly(async () => (await server.standing('slow')).startsWith('not-started Loading'));
@@ -314,7 +314,7 @@ t.test('a plugin that changes while it loads starts with the newer files', async
   t.equal(await server.status('/apis/slow.example/v1/slow'), 200, 'the older ones end without it');
 });
 
-t.test('of two plugins with one type the started one has it, and the slow one once the first is deleted', async (t) => {
+test('of two plugins with one type the started one has it, and the slow one once the first is deleted', async (t) => {
   gate('a-slow');
   const server = await begin(t, { 'a-slow': slow('a-slow', {}, 'thing'), 'b-fast': quick('b-fast', {}, 'thing') });
   await server.shortly(async () => (await server.status('/apis/thing.example/v1/thing')) === 200);
@@ -326,7 +326,7 @@ t.test('of two plugins with one type the started one has it, and the slow one on
   t.equal(await server.status('/apis/thing.example/v1/thing'), 200);
 });
 
-t.test('a signal ends a server that waits for a plugin, with exit 0', async (t) => {
+test('a signal ends a server that waits for a plugin, with exit 0', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     slow: {

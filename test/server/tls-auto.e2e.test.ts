@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import t from 'tap';
+import { test } from 'tap';
 
 import { StartError } from '../../src/base/start-error.ts';
 import { isHostName } from '../../src/base/host-names.ts';
@@ -17,7 +17,7 @@ const dayMs = 86_400_000;
 const textOf = (server: Pick<TestServer, 'dataDir'>, name: string): string =>
   readFileSync(join(server.dataDir, 'tls', name), 'utf8');
 
-t.test('the first start creates an authority and a certificate, and later ones use them', async (t) => {
+test('the first start creates an authority and a certificate, and later ones use them', async (t) => {
   const server = await startTestServer({ environment });
   t.match(server.url, /^https:\/\/127\.0\.0\.1:\d+$/u);
   const ca = textOf(server, 'ca.crt');
@@ -46,7 +46,7 @@ t.test('the first start creates an authority and a certificate, and later ones u
   t.equal((await askTls(`${again.url}/healthz`, { ca })).certificate.serialNumber, certificate.serialNumber);
 });
 
-t.test('a session over TLS has a Secure cookie, and the metrics say when the certificate expires', async (t) => {
+test('a session over TLS has a Secure cookie, and the metrics say when the certificate expires', async (t) => {
   const server = await startTestServer({ environment });
   t.teardown(async () => server.remove());
   const ca = textOf(server, 'ca.crt');
@@ -59,7 +59,7 @@ t.test('a session over TLS has a Secure cookie, and the metrics say when the cer
   t.equal(Number(expires) * 1_000, Date.parse(metrics.certificate.validTo));
 });
 
-t.test('the certificate is renewed after two thirds of its validity, and no connection ends', async (t) => {
+test('the certificate is renewed after two thirds of its validity, and no connection ends', async (t) => {
   const clock = new FakeClock();
   const lines: string[] = [];
   let wake: () => void = () => undefined;
@@ -102,7 +102,7 @@ t.test('the certificate is renewed after two thirds of its validity, and no conn
   t.equal(served.certificate.serialNumber, second.serialNumber);
 });
 
-t.test('another HOST gets another certificate of the same authority', async (t) => {
+test('another HOST gets another certificate of the same authority', async (t) => {
   const server = await startTestServer({ environment });
   const ca = textOf(server, 'ca.crt');
   const { dataDir } = server;
@@ -114,7 +114,7 @@ t.test('another HOST gets another certificate of the same authority', async (t) 
   t.ok(certificate.checkHost('localhost'));
 });
 
-t.test('the operator must remove an unusable authority; a damaged certificate is issued again', async (t) => {
+test('the operator must remove an unusable authority; a damaged certificate is issued again', async (t) => {
   const server = await startTestServer({ environment });
   const { dataDir } = server;
   const ca = textOf(server, 'ca.crt');
@@ -136,7 +136,7 @@ t.test('the operator must remove an unusable authority; a damaged certificate is
   await fresh.remove();
 });
 
-t.test('the ready line has the scheme', async (t) => {
+test('the ready line has the scheme', async (t) => {
   const run = runCommandLine(['serve'], { cwd: t.testdir(), env: { PORT: '0', DATA_DIR: 'data', TLS: 'auto' } });
   t.match(await run.ready(), /^ledgerplane ready on https:\/\/127\.0\.0\.1:\d+ /u);
   run.child.kill('SIGTERM');

@@ -1,7 +1,7 @@
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { tlsLookMs } from '../../src/limits/tls.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
@@ -52,7 +52,7 @@ async function given(t: Test) {
   return { folder, first, clock, server, lines, logged };
 }
 
-t.test('new certificate files are loaded within ten seconds, and end no connection', async (t) => {
+test('new certificate files are loaded within ten seconds, and end no connection', async (t) => {
   const { folder, first, clock, server, lines, logged } = await given(t);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   t.teardown(() => {
@@ -70,7 +70,7 @@ t.test('new certificate files are loaded within ten seconds, and end no connecti
   await t.rejects(askTls(`${server.url}/healthz`, { ca: first.certificate }), /self-signed|certificate/u);
 });
 
-t.test('an invalid pair is logged once, and the present one is used until a valid one replaces it', async (t) => {
+test('an invalid pair is logged once, and the present one is used until a valid one replaces it', async (t) => {
   const { folder, first, clock, server, lines, logged } = await given(t);
   const still = async (): Promise<number> => (await askTls(`${server.url}/healthz`, { ca: first.certificate })).status;
   const message = 'the new TLS files cannot be used; the present certificate stays';
@@ -98,7 +98,7 @@ t.test('an invalid pair is logged once, and the present one is used until a vali
   t.equal((await askTls(`${server.url}/healthz`, { ca: second.certificate })).status, 200);
 });
 
-t.test('SIGHUP loads the files at once, and the answer to a plain request names HTTPS', async (t) => {
+test('SIGHUP loads the files at once, and the answer to a plain request names HTTPS', async (t) => {
   const first = selfSigned();
   const folder = t.testdir();
   put(folder, first);
@@ -118,7 +118,7 @@ t.test('SIGHUP loads the files at once, and the answer to a plain request names 
   t.equal(await run.exited(), 0);
 });
 
-t.test('unusable files end the start with exit code 2, along with all other mistakes', async (t) => {
+test('unusable files end the start with exit code 2, along with all other mistakes', async (t) => {
   const folder = t.testdir({ 'cert.pem': 'none' });
   const env = { PORT: 'x', TLS: 'files', TLS_CERT: 'cert.pem', TLS_KEY: 'key.pem' };
   const run = runCommandLine(['serve'], { cwd: folder, env });

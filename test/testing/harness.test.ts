@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { startPlugin } from '../../src/sdk/testing.ts';
 import { repository } from '../architecture/repository.ts';
@@ -35,35 +35,32 @@ async function written(
   return join(root, 'good');
 }
 
-t.test(
-  'a server runs with just that plugin, for an administrator, for users with roles and for visitors',
-  async (t) => {
-    const plugin = await startPlugin({ folder: await written(t) });
-    t.teardown(() => plugin.stop());
-    const all = await plugin.client.list({ group: 'plugin.svc.run', version: 'v1alpha1', plural: 'plugins' });
-    t.same(
-      all.items.map(({ metadata }) => metadata.name),
-      ['good'],
-    );
-    t.match(await plugin.client.create(goods, { metadata: { name: 'a' }, spec: { color: 'red' } }), {
-      metadata: { name: 'a' },
-    });
-    const ann = await plugin.as('ann', { roles: ['good-view'] });
-    t.match(await ann.client.get(goods, 'a'), { spec: { color: 'red' } });
-    await t.rejects(ann.client.delete(goods, 'a'), refused(403, 'Forbidden'));
-    await plugin.as('ann');
-    await t.rejects(
-      ann.client.get(goods, 'a'),
-      refused(403, 'Forbidden'),
-      'requested again, the user has the new options',
-    );
-    await t.rejects(plugin.visitor.client.get(goods, 'a'), refused(401, 'Unauthorized'));
-    t.equal((await plugin.fetch('/apis/goods.example/v1/goods/a')).status, 200);
-    await plugin.settled();
-  },
-);
+test('a server runs with just that plugin, for an administrator, for users with roles and for visitors', async (t) => {
+  const plugin = await startPlugin({ folder: await written(t) });
+  t.teardown(() => plugin.stop());
+  const all = await plugin.client.list({ group: 'plugin.svc.run', version: 'v1alpha1', plural: 'plugins' });
+  t.same(
+    all.items.map(({ metadata }) => metadata.name),
+    ['good'],
+  );
+  t.match(await plugin.client.create(goods, { metadata: { name: 'a' }, spec: { color: 'red' } }), {
+    metadata: { name: 'a' },
+  });
+  const ann = await plugin.as('ann', { roles: ['good-view'] });
+  t.match(await ann.client.get(goods, 'a'), { spec: { color: 'red' } });
+  await t.rejects(ann.client.delete(goods, 'a'), refused(403, 'Forbidden'));
+  await plugin.as('ann');
+  await t.rejects(
+    ann.client.get(goods, 'a'),
+    refused(403, 'Forbidden'),
+    'requested again, the user has the new options',
+  );
+  await t.rejects(plugin.visitor.client.get(goods, 'a'), refused(401, 'Unauthorized'));
+  t.equal((await plugin.fetch('/apis/goods.example/v1/goods/a')).status, 200);
+  await plugin.settled();
+});
 
-t.test("its client does what a route's does", async (t) => {
+test("its client does what a route's does", async (t) => {
   const { client, stop } = await startPlugin({ folder: await written(t) });
   t.teardown(stop);
   const made = await client.create(goods, { metadata: { name: 'a' }, spec: { color: 'red' } });
@@ -91,7 +88,7 @@ t.test("its client does what a route's does", async (t) => {
   t.match(await client.delete(goods, 'a'), { metadata: { deletionTimestamp: String } });
 });
 
-t.test('a plugin that does not start is refused with its own reason', async (t) => {
+test('a plugin that does not start is refused with its own reason', async (t) => {
   const failing = async (options: Parameters<typeof written>[1]) =>
     startPlugin({ folder: await written(t, options), logLevel: 'silent' });
   await t.rejects(failing({ module: 'throw new Error("boom");' }), /the plugin good is failed: ModuleFailed: .*boom/u);
@@ -115,7 +112,7 @@ t.test('a plugin that does not start is refused with its own reason', async (t) 
   );
 });
 
-t.test("plugins that it depends on, and the platform's own, are there when they are asked for", async (t) => {
+test("plugins that it depends on, and the platform's own, are there when they are asked for", async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, { other: { 'plugin.yaml': manifestYaml('other') } });
   const plugin = await startPlugin({
@@ -135,7 +132,7 @@ t.test("plugins that it depends on, and the platform's own, are there when they 
   );
 });
 
-t.test('a test that stops it leaves nothing that keeps the process, with node:test', async (t) => {
+test('a test that stops it leaves nothing that keeps the process, with node:test', async (t) => {
   const folder = await written(t);
   const text = `import { test } from 'node:test'; import assert from 'node:assert/strict';
     import { startPlugin } from ${JSON.stringify(new URL('../../src/sdk/testing.js', import.meta.url).href)};

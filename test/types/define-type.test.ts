@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { test } from 'tap';
 
 import {
   definePlugin,
@@ -50,7 +50,7 @@ const wheel = defineType({
 });
 type Wheel = ObjectOf<typeof wheel>;
 
-t.test('index functions see it', async (t) => {
+test('index functions see it', async (t) => {
   const { indexes, ...named } = wheel;
   const schema = {
     type: 'object',
@@ -64,7 +64,7 @@ t.test('index functions see it', async (t) => {
   t.equal(indexes?.length, 1);
 });
 
-t.test("a schema's words are types", async () => {
+test("a schema's words are types", async () => {
   same<FromSchema<{ type: 'string' }>, string>();
   same<FromSchema<{ type: 'integer' }>, number>();
   same<FromSchema<{ type: 'boolean' }>, boolean>();
@@ -101,7 +101,7 @@ t.test("a schema's words are types", async () => {
   >();
 });
 
-t.test('a member without a schema is unknown', async () => {
+test('a member without a schema is unknown', async () => {
   same<FromSchema<{ $ref: '#/$defs/x' }>, unknown>();
   same<FromSchema<{ type: string }>, unknown>();
   same<FromSchema<true>, unknown>();
@@ -110,7 +110,7 @@ t.test('a member without a schema is unknown', async () => {
   same<ObjectOfSchema<Readonly<Record<string, unknown>>>, PluginObject>();
 });
 
-t.test("a type's object is what its schema says", async () => {
+test("a type's object is what its schema says", async () => {
   same<
     Wheel,
     {
@@ -132,13 +132,13 @@ t.test("a type's object is what its schema says", async () => {
   t.equal(found, undefined, "it is a plugin's object as well");
 });
 
-t.test('the platform gets it as it was written', async () => {
+test('the platform gets it as it was written', async () => {
   t.match(definePlugin({ types: [wheel], reconcilers: [] }), {
     types: [{ plural: 'wheels', schema: { properties: { spec: { required: ['title', 'size'] } } } }],
   });
 });
 
-t.test('reconcilers see it', async () => {
+test('reconcilers see it', async () => {
   const declared = defineReconciler({
     type: wheel,
     watches: [{ type: wheel, names: (object: Wheel) => [object.spec.title] }],
@@ -168,7 +168,7 @@ t.test('reconcilers see it', async () => {
   });
 });
 
-t.test('clients answer it where they are given the type itself', async () => {
+test('clients answer it where they are given the type itself', async () => {
   const use = async (client: Client): Promise<void> => {
     same<Awaited<ReturnType<typeof get>>, Wheel | undefined>();
     async function get() {
@@ -190,7 +190,7 @@ t.test('clients answer it where they are given the type itself', async () => {
   t.type(use, 'function', 'nothing of it is run');
 });
 
-t.test("an object's type can still be said", async () => {
+test("an object's type can still be said", async () => {
   type Car = PluginObject<{ readonly doors: number }>;
   const car = defineType<Car>({
     group: 'cars.example',

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { visitor, type Subject } from '../../src/command/subject.ts';
 import { watchGuardMs } from '../../src/limits/watches.ts';
@@ -49,7 +49,7 @@ function given(allows: Allows) {
   return { clock, watch, guard: new WatchGuard({ hub, clock, allows }) };
 }
 
-t.test('a watch is reviewed as a new request for it, by name if it selects one object', async (t) => {
+test('a watch is reviewed as a new request for it, by name if it selects one object', async (t) => {
   const asked: string[] = [];
   const { guard, watch } = given((subject, { verb, path }) => {
     asked.push(`${subject.kind} ${verb} ${path}`);
@@ -63,7 +63,7 @@ t.test('a watch is reviewed as a new request for it, by name if it selects one o
   guard.stop();
 });
 
-t.test('equal watches are reviewed once in a pass, and again in the next', async (t) => {
+test('equal watches are reviewed once in a pass, and again in the next', async (t) => {
   const asked: string[] = [];
   let isAllowed = true;
   const { guard, watch } = given((subject, { path }) => {
@@ -86,7 +86,7 @@ t.test('equal watches are reviewed once in a pass, and again in the next', async
   guard.stop();
 });
 
-t.test('equal streams are reviewed once in a pass, too', (t) => {
+test('equal streams are reviewed once in a pass, too', (t) => {
   const asked: string[] = [];
   const requests = ['/apis/a.example/v1/feed', '/apis/a.example/v1/other'].map((path) => {
     const info = requestInfo('GET', path, 'no watch');
@@ -114,7 +114,7 @@ t.test('equal streams are reviewed once in a pass, too', (t) => {
   t.end();
 });
 
-t.test('expired credentials are found by a timer until the guard is stopped', async (t) => {
+test('expired credentials are found by a timer until the guard is stopped', async (t) => {
   let valid = true;
   const { guard, watch, clock } = given(() => valid);
   const sink = watch(ada);

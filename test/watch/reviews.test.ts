@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import t from 'tap';
+import { test } from 'tap';
 
 import { Reviews, type Reviewed } from '../../src/watch/reviews.ts';
 import { Slices } from '../../src/watch/slices.ts';
@@ -32,7 +32,7 @@ function given(count: number) {
   return { clock, reviews, items: Array.from({ length: count }, (_, place) => new Item(place)) };
 }
 
-t.test('a few watches are reviewed in the turn of the change', (t) => {
+test('a few watches are reviewed in the turn of the change', (t) => {
   const { reviews, items } = given(3);
   reviews.begin(items, ({ name }) => name !== 1);
   t.strictSame(
@@ -43,7 +43,7 @@ t.test('a few watches are reviewed in the turn of the change', (t) => {
   t.end();
 });
 
-t.test('many watches are held in the turn of the change, and reviewed in many turns', async (t) => {
+test('many watches are held in the turn of the change, and reviewed in many turns', async (t) => {
   const { clock, reviews, items } = given(100);
   clock.lookMs = 1;
   reviews.begin(items, () => true);
@@ -59,7 +59,7 @@ t.test('many watches are held in the turn of the change, and reviewed in many tu
   );
 });
 
-t.test('a change during reviews restarts all with the newest rights, waiting ones first', async (t) => {
+test('a change during reviews restarts all with the newest rights, waiting ones first', async (t) => {
   const { clock, reviews, items } = given(20);
   clock.lookMs = 1;
   reviews.begin(items, () => true);
@@ -80,7 +80,7 @@ t.test('a change during reviews restarts all with the newest rights, waiting one
   t.ok(items.every(({ name, verdicts }) => verdicts.at(-1) === (name % 2 === 0)));
 });
 
-t.test('changes in every turn do not delay a review without end', async (t) => {
+test('changes in every turn do not delay a review without end', async (t) => {
   const { clock, reviews, items } = given(40);
   clock.lookMs = 1;
   let turns = 0;

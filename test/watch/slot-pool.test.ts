@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { SlotPool } from '../../src/watch/slot-pool.ts';
 
@@ -23,7 +23,7 @@ function given(places: number) {
   return { shared, begun, add, endOne };
 }
 
-t.test('an account with many tasks delays another account by one slot', async (t) => {
+test('an account with many tasks delays another account by one slot', async (t) => {
   const { shared, begun, add, endOne } = given(2);
   const tasks = Array.from({ length: 50 }, (_, index) => add('jane', `jane ${String(index)}`));
   await nextTurn();
@@ -38,7 +38,7 @@ t.test('an account with many tasks delays another account by one slot', async (t
   t.notOk(shared.isCrowded);
 });
 
-t.test('a task that fails releases its slot', async (t) => {
+test('a task that fails releases its slot', async (t) => {
   const { shared, begun, add, endOne } = given(1);
   for (let failed = 0; failed < 3; failed += 1) {
     await t.rejects(

@@ -1,5 +1,5 @@
 /** Which clock is used, and times written by a wrong one. */
-import t from 'tap';
+import { test } from 'tap';
 
 import { EventTimes } from '../../projections/event-times.ts';
 import { eventSchema } from '../../src/command/event.ts';
@@ -28,7 +28,7 @@ function at(timeMs: number): RecordedEvent {
   return { ...encodeEvent(idOf(time), created(), metadata), ...place };
 }
 
-t.test("a clock is wrong when it is more than a minute off the log's, either way, and not at a minute", async (t) => {
+test("a clock is wrong when it is more than a minute off the log's, either way, and not at a minute", async (t) => {
   const clock = new FakeClock();
   let logMs: number | undefined;
   const agreement = new ClockAgreement(clock, { time: () => logMs });
@@ -42,7 +42,7 @@ t.test("a clock is wrong when it is more than a minute off the log's, either way
   t.equal(new ClockAgreement(clock).problem(), undefined, 'a log without a clock');
 });
 
-t.test("the server's clock is known from its first append on, and continues without the wall clock", async (t) => {
+test("the server's clock is known from its first append on, and continues without the wall clock", async (t) => {
   const clock = new FakeClock();
   const time = new ServerTime(clock);
   time.seen(start);
@@ -63,7 +63,7 @@ t.test("the server's clock is known from its first append on, and continues with
   t.equal(time.now(), start + 3_600_000);
 });
 
-t.test('an event a minute ahead is followed, a later one is not, and is reported', async (t) => {
+test('an event a minute ahead is followed, a later one is not, and is reported', async (t) => {
   const clock = new FakeClock();
   const agreement = new ClockAgreement(clock);
   const times = new EventTimes(0, () => agreement.latest());

@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { createAuthorizer, type Authorize } from '../../../src/auth/authorization/authorize.ts';
 import { visitor, type Subject } from '../../../src/command/subject.ts';
@@ -48,7 +48,7 @@ async function open(t: Test): Promise<{ readonly access: Access; readonly author
   return { access, authorize };
 }
 
-t.test('an empty table denies everything to everybody', async (t) => {
+test('an empty table denies everything to everybody', async (t) => {
   const { access, authorize } = await open(t);
   await access.given(user('jane'));
   for (const subject of [visitor, access.user('jane')]) {
@@ -59,7 +59,7 @@ t.test('an empty table denies everything to everybody', async (t) => {
   }
 });
 
-t.test('the super administrator may do everything', async (t) => {
+test('the super administrator may do everything', async (t) => {
   const { access, authorize } = await open(t);
   await access.given(user('root'), role('super-role'), binding('b', 'super-role', 'root'));
   for (const method of methods)
@@ -67,7 +67,7 @@ t.test('the super administrator may do everything', async (t) => {
       t.equal(asked(authorize, access.user('root'), [method, path]).allowed, true, `${method} ${path}`);
 });
 
-t.test('an allowed decision names its role and rule', async (t) => {
+test('an allowed decision names its role and rule', async (t) => {
   const { access, authorize } = await open(t);
   await access.given(
     user('jane'),
@@ -86,7 +86,7 @@ t.test('an allowed decision names its role and rule', async (t) => {
   t.equal(asked(authorize, visitor, ['GET', '/metrics']).allowed, false);
 });
 
-t.test('a rule may name a plugin', async (t) => {
+test('a rule may name a plugin', async (t) => {
   const { access, authorize } = await open(t);
   await access.given(
     user('jane'),
@@ -97,25 +97,22 @@ t.test('a rule may name a plugin', async (t) => {
   t.equal(asked(authorize, access.user('jane'), ['GET', '/apis/other.example/v1/posts/x']).allowed, false);
 });
 
-t.test(
-  'while the tables are unavailable only probes are allowed, and everything else is refused as unavailable',
-  async (t) => {
-    const permissions = new MemoryPermissions();
-    permissions.ready = false;
-    const authorize = createAuthorizer({ permissions, pluginOf: () => undefined });
-    const open = new Set(['/healthz', '/livez', '/readyz', '/version']);
-    for (const method of methods) {
-      for (const path of [...paths, ...open]) {
-        const isOpen = open.has(path) && (method === 'GET' || method === 'HEAD');
-        const answer = asked(authorize, visitor, [method, path]);
-        t.equal(answer.allowed, isOpen, `${method} ${path}`);
-        if (!answer.allowed) t.equal(answer.isUndecided, true, `${method} ${path} is not refused for good`);
-      }
+test('while the tables are unavailable only probes are allowed, and everything else is refused as unavailable', async (t) => {
+  const permissions = new MemoryPermissions();
+  permissions.ready = false;
+  const authorize = createAuthorizer({ permissions, pluginOf: () => undefined });
+  const open = new Set(['/healthz', '/livez', '/readyz', '/version']);
+  for (const method of methods) {
+    for (const path of [...paths, ...open]) {
+      const isOpen = open.has(path) && (method === 'GET' || method === 'HEAD');
+      const answer = asked(authorize, visitor, [method, path]);
+      t.equal(answer.allowed, isOpen, `${method} ${path}`);
+      if (!answer.allowed) t.equal(answer.isUndecided, true, `${method} ${path} is not refused for good`);
     }
-  },
-);
+  }
+});
 
-t.test('a refusal names verb, resource and name of the request', async (t) => {
+test('a refusal names verb, resource and name of the request', async (t) => {
   const { access, authorize } = await open(t);
   await access.given(user('jane'));
   const reasonOf = (subject: Subject, method: string, target: string): string => {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import { bindingName, replaceBindings } from '../../../src/auth/authorization/user-bindings.ts';
 import { actorOf } from '../../../src/command/subject.ts';
@@ -53,41 +53,38 @@ const anyStep = fc.oneof(
   fc.record({ kind: fc.constant('collect' as const) }),
 );
 
-t.test(
-  'from any earlier bindings a user ends with exactly the given roles, others keep theirs, and a repeat writes nothing',
-  async (t) => {
-    const access = await opened(t);
-    let run = 0;
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyStep, { maxLength: 12 }), async (steps) => {
-        run += 1;
-        const names = users.map((name) => `${name}-${String(run)}`);
-        const bound = new Map(names.map((name) => [name, new Set<string>()]));
-        for (const [place, step] of steps.entries()) {
-          if (step.kind === 'assign') {
-            const name = names[step.user] ?? '';
-            t.equal(await assign(access, name, step.roles), 'ok');
-            bound.set(name, new Set(step.roles));
-            const position = access.models.position();
-            t.equal(await assign(access, name, [...step.roles].reverse()), 'ok');
-            t.equal(access.models.position(), position);
-          } else if (step.kind === 'bind') {
-            const named = step.users.map((each) => names[each] ?? '');
-            await access.given(binding(`given-${String(run)}-${String(place)}`, step.role, ...named));
-            for (const name of named) bound.get(name)?.add(step.role);
-          } else {
-            for (const name of [...access.models.pages(access.type('rolebindings').key, everything)].flat())
-              await access.as(platform).collect('rolebindings', name);
-          }
-          for (const [name, expected] of bound) t.strictSame(access.permissions.boundRoles(name), [...expected].sort());
+test('from any earlier bindings a user ends with exactly the given roles, others keep theirs, and a repeat writes nothing', async (t) => {
+  const access = await opened(t);
+  let run = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(anyStep, { maxLength: 12 }), async (steps) => {
+      run += 1;
+      const names = users.map((name) => `${name}-${String(run)}`);
+      const bound = new Map(names.map((name) => [name, new Set<string>()]));
+      for (const [place, step] of steps.entries()) {
+        if (step.kind === 'assign') {
+          const name = names[step.user] ?? '';
+          t.equal(await assign(access, name, step.roles), 'ok');
+          bound.set(name, new Set(step.roles));
+          const position = access.models.position();
+          t.equal(await assign(access, name, [...step.roles].reverse()), 'ok');
+          t.equal(access.models.position(), position);
+        } else if (step.kind === 'bind') {
+          const named = step.users.map((each) => names[each] ?? '');
+          await access.given(binding(`given-${String(run)}-${String(place)}`, step.role, ...named));
+          for (const name of named) bound.get(name)?.add(step.role);
+        } else {
+          for (const name of [...access.models.pages(access.type('rolebindings').key, everything)].flat())
+            await access.as(platform).collect('rolebindings', name);
         }
-      }),
-      { numRuns: runs, ...seed },
-    );
-  },
-);
+        for (const [name, expected] of bound) t.strictSame(access.permissions.boundRoles(name), [...expected].sort());
+      }
+    }),
+    { numRuns: runs, ...seed },
+  );
+});
 
-t.test('a refusal midway removes the new bindings, and keeps the old ones', async (t) => {
+test('a refusal midway removes the new bindings, and keeps the old ones', async (t) => {
   const access = await opened(t);
   await assign(access, 'alice', ['first']);
   let writes = 0;
@@ -101,7 +98,7 @@ t.test('a refusal midway removes the new bindings, and keeps the old ones', asyn
   t.strictSame(access.permissions.boundRoles('alice'), ['first']);
 });
 
-t.test('everything is checked before the first write', async (t) => {
+test('everything is checked before the first write', async (t) => {
   const access = await opened(t);
   await assign(access, 'alice', ['first']);
   const position = access.models.position();
@@ -121,7 +118,7 @@ t.test('everything is checked before the first write', async (t) => {
   t.strictSame(access.permissions.boundRoles('alice'), ['first']);
 });
 
-t.test('bindings that change meanwhile are read again', async (t) => {
+test('bindings that change meanwhile are read again', async (t) => {
   const access = await opened(t);
   await access.given(binding('shared', 'first', 'alice', 'bob'));
   let interfered = false;
@@ -158,7 +155,7 @@ t.test('bindings that change meanwhile are read again', async (t) => {
   t.strictSame(access.permissions.boundRoles('bob'), []);
 });
 
-t.test("a binding's name is valid, readable, and unique for each pair", async (t) => {
+test("a binding's name is valid, readable, and unique for each pair", async (t) => {
   t.match(bindingName('alice', 'post-editor', 0), /^alice-post-editor-[0-9a-f]{16}$/u);
   t.not(bindingName('a-b', 'c', 0), bindingName('a', 'b-c', 0));
   t.not(bindingName('a', 'b', 0), bindingName('a', 'b', 1));

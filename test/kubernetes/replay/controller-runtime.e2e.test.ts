@@ -2,7 +2,7 @@
  * The requests of controller-runtime's client, finalizer helpers and leader election (pkg/client, pkg/controller and
  * pkg/leaderelection at commit 86a0d40e047c of August 2026, with client-go v0.37).
  */
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { gadget, gadgetsPath, type KubernetesObject, type Metadata } from '../../support/kubernetes/gadgets.ts';
 import { ClientRequests, isNotFound, type ObjectList } from './client-requests.ts';
@@ -33,7 +33,7 @@ async function given(t: Test) {
   return { client, created: created.body };
 }
 
-t.test('Create, Get and Update work with what a Go struct keeps of an object', async (t) => {
+test('Create, Get and Update work with what a Go struct keeps of an object', async (t) => {
   const { client, created } = await given(t);
   t.match(created, { metadata: { name: 'a', uid: /./u, resourceVersion: /^\d+$/u, generation: 1 } });
   const got = await client.send<KubernetesObject>('GET', path, { headers: { accept: json.accept } });
@@ -49,7 +49,7 @@ t.test('Create, Get and Update work with what a Go struct keeps of an object', a
   t.match(again, { status: 409, body: { reason: 'AlreadyExists' } });
 });
 
-t.test('Status().Update writes the status only, and the main path none', async (t) => {
+test('Status().Update writes the status only, and the main path none', async (t) => {
   const { client, created } = await given(t);
   const body = { ...goStruct(created), spec: { size: 9 }, status: { phase: 'Ready', observedGeneration: 1 } };
   const updated = await client.send<KubernetesObject>('PUT', `${path}/status`, { headers: json, body });
@@ -63,7 +63,7 @@ t.test('Status().Update writes the status only, and the main path none', async (
   t.equal(ignored.body.metadata.resourceVersion, updated.body.metadata.resourceVersion, 'nothing has changed');
 });
 
-t.test('Patch with MergeFrom works, with its optimistic lock too', async (t) => {
+test('Patch with MergeFrom works, with its optimistic lock too', async (t) => {
   const { client, created } = await given(t);
   const patch = async (metadata: Metadata) =>
     client.send<KubernetesObject>('PATCH', path, { headers: merge, body: { metadata } });
@@ -77,7 +77,7 @@ t.test('Patch with MergeFrom works, with its optimistic lock too', async (t) => 
   t.match(status, { status: 200, body: { status: { phase: 'Ready' } } });
 });
 
-t.test('a finalizer is added by an Update, holds the deletion, and its removal by an Update ends it', async (t) => {
+test('a finalizer is added by an Update, holds the deletion, and its removal by an Update ends it', async (t) => {
   const { client, created } = await given(t);
   const put = async (object: KubernetesObject, finalizers: readonly string[]) => {
     const { metadata, ...rest } = goStruct(object);
@@ -110,7 +110,7 @@ t.test('a finalizer is added by an Update, holds the deletion, and its removal b
   );
 });
 
-t.test('Delete with a stale precondition is a conflict, and one of nothing is not found', async (t) => {
+test('Delete with a stale precondition is a conflict, and one of nothing is not found', async (t) => {
   const { client } = await given(t);
   const uid = '00000000-0000-4000-8000-000000000000';
   const options = { kind: 'DeleteOptions', apiVersion: 'tools.example/v1', preconditions: { uid } };
@@ -121,7 +121,7 @@ t.test('Delete with a stale precondition is a conflict, and one of nothing is no
   t.ok(isNotFound(await client.send('DELETE', `${gadgetsPath}/none`, { headers: json, body: options })));
 });
 
-t.test('DeleteAllOf deletes what its selector selects', async (t) => {
+test('DeleteAllOf deletes what its selector selects', async (t) => {
   const { client } = await given(t);
   const body = newStruct('b', { labels: { lot: 'x' } });
   await client.send('POST', gadgetsPath, { headers: json, body });
@@ -137,7 +137,7 @@ t.test('DeleteAllOf deletes what its selector selects', async (t) => {
   );
 });
 
-t.test('Apply is refused with the reason, and writes nothing', async (t) => {
+test('Apply is refused with the reason, and writes nothing', async (t) => {
   const { client, created } = await given(t);
   const headers = { ...json, 'content-type': 'application/apply-patch+yaml' };
   const answer = await client.send('PATCH', `${path}?fieldManager=test&force=true`, { headers, body: gadget('a') });
@@ -146,7 +146,7 @@ t.test('Apply is refused with the reason, and writes nothing', async (t) => {
   t.equal(got.body.metadata.resourceVersion, created.metadata.resourceVersion);
 });
 
-t.test('leader election, whose Leases are not served, learns so in the form that it reads', async (t) => {
+test('leader election, whose Leases are not served, learns so in the form that it reads', async (t) => {
   const { client } = await given(t);
   const leases = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
   t.ok(isNotFound(await client.send('GET', `${leases}/leader`, { headers: { accept: protobuf.accept } })));
@@ -155,7 +155,7 @@ t.test('leader election, whose Leases are not served, learns so in the form that
   t.ok(isNotFound(await client.send('PUT', `${leases}/leader`, { headers: protobuf, body })));
 });
 
-t.test('events, which are not served, are refused in the form that the recorder logs', async (t) => {
+test('events, which are not served, are refused in the form that the recorder logs', async (t) => {
   const { client } = await given(t);
   const body = Buffer.concat([Buffer.from('k8s\0'), Buffer.alloc(64)]);
   for (const group of ['/api/v1', '/apis/events.k8s.io/v1'])
@@ -165,7 +165,7 @@ t.test('events, which are not served, are refused in the form that the recorder 
     );
 });
 
-t.test('a typed client that sends an object in protobuf is refused, and nothing is written', async (t) => {
+test('a typed client that sends an object in protobuf is refused, and nothing is written', async (t) => {
   const { client } = await given(t);
   const body = Buffer.concat([Buffer.from('k8s\0'), Buffer.alloc(64)]);
   const refused = await client.send('POST', '/api/v1alpha1/users', { headers: protobuf, body });

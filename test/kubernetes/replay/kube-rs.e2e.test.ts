@@ -1,5 +1,5 @@
 /** The requests of kube-rs 4.2.0: kube-core/src/{request,params,watch}.rs, kube-runtime/src/{watcher,finalizer}.rs. */
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { gadget, gadgetsPath, type KubernetesObject } from '../../support/kubernetes/gadgets.ts';
 import { ClientRequests, isNotFound, type EventStream, type ObjectList } from './client-requests.ts';
@@ -26,7 +26,7 @@ async function nextChange(stream: EventStream) {
   return event;
 }
 
-t.test("the watcher's lists and watches work, which name no media type", async (t) => {
+test("the watcher's lists and watches work, which name no media type", async (t) => {
   const { client } = await given(t);
   await client.send('POST', `${gadgetsPath}?`, { headers: json, body: gadget('b') });
   const names: (string | undefined)[] = [];
@@ -56,7 +56,7 @@ t.test("the watcher's lists and watches work, which name no media type", async (
   t.match(any, { status: 200, body: { items: [{ metadata: { name: 'a' } }] } });
 });
 
-t.test("the watcher's streaming list ends with a marked bookmark, and its watch goes on", async (t) => {
+test("the watcher's streaming list ends with a marked bookmark, and its watch goes on", async (t) => {
   const { client, patch } = await given(t);
   const initial = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=0';
   const stream = await client.watch(`${gadgetsPath}?&${watching}&${initial}`);
@@ -73,14 +73,14 @@ t.test("the watcher's streaming list ends with a marked bookmark, and its watch 
   t.match(await nextChange(stream), { type: 'MODIFIED', object: { spec: { size: 1 } } });
 });
 
-t.test('an expired watch has the code that makes the watcher begin anew', async (t) => {
+test('an expired watch has the code that makes the watcher begin anew', async (t) => {
   const { client } = await given(t);
   const stream = await client.watch(`${gadgetsPath}?&${watching}&resourceVersion=999999999`);
   t.match(await stream.next(), { type: 'ERROR', object: { status: 'Failure', code: 410, reason: 'Expired' } });
   t.equal(await stream.next(), undefined);
 });
 
-t.test('a finalizer is added where none is, added to others, and removed by its index', async (t) => {
+test('a finalizer is added where none is, added to others, and removed by its index', async (t) => {
   const { patch, client } = await given(t);
   const none = { op: 'test', path: '/metadata/finalizers', value: null };
   const first = await patch([none, { op: 'add', path: '/metadata/finalizers', value: ['kube.rs/one'] }]);
@@ -105,7 +105,7 @@ t.test('a finalizer is added where none is, added to others, and removed by its 
   t.ok(isNotFound(await client.send('GET', path)));
 });
 
-t.test('the status is patched and replaced by its path', async (t) => {
+test('the status is patched and replaced by its path', async (t) => {
   const { client } = await given(t);
   const body = { status: { phase: 'on' } };
   const patched = await client.send<KubernetesObject>('PATCH', `${path}/status?`, { headers: mergePatch, body });
@@ -117,14 +117,14 @@ t.test('the status is patched and replaced by its path', async (t) => {
   t.match(replaced, { status: 200, body: { status: { phase: 'off' } } });
 });
 
-t.test('a collection is deleted by a request with a media type and no body', async (t) => {
+test('a collection is deleted by a request with a media type and no body', async (t) => {
   const { client } = await given(t);
   t.equal((await client.send('DELETE', `${gadgetsPath}?`, { headers: { ...json, 'content-length': 0 } })).status, 200);
   const list = await client.send<ObjectList>('GET', `${gadgetsPath}?`);
   t.strictSame(list.body.items, []);
 });
 
-t.test('server-side apply is refused with a Status', async (t) => {
+test('server-side apply is refused with a Status', async (t) => {
   const { client } = await given(t);
   const answer = await client.send('PATCH', `${path}?&force=true&fieldManager=test`, {
     headers: { accept: 'application/json', 'content-type': 'application/apply-patch+yaml' },
@@ -133,7 +133,7 @@ t.test('server-side apply is refused with a Status', async (t) => {
   t.match(answer, { status: 415, body: { kind: 'Status', status: 'Failure', code: 415 } });
 });
 
-t.test('an event and a lease are refused as not found', async (t) => {
+test('an event and a lease are refused as not found', async (t) => {
   const { client } = await given(t);
   for (const place of [
     '/apis/events.k8s.io/v1/namespaces/default/events?',

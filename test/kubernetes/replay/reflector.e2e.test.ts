@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { gadget, gadgetsPath, startGadgetServer } from '../../support/kubernetes/gadgets.ts';
 import { ClientRequests } from './client-requests.ts';
@@ -32,7 +32,7 @@ async function given(t: Test, accept?: string) {
 }
 
 for (const accept of accepts)
-  t.test(`client-go's list and watch work with ${accept}`, async (t) => {
+  test(`client-go's list and watch work with ${accept}`, async (t) => {
     const { client, write, create, reflector, names } = await given(t, accept);
     await create('a');
     await reflector.list();
@@ -55,7 +55,7 @@ for (const accept of accepts)
     t.equal(reflector.requests.length, 3, 'it goes on without another list');
   });
 
-t.test("client-go's list of several pages is whole, and a watch goes on from its position", async (t) => {
+test("client-go's list of several pages is whole, and a watch goes on from its position", async (t) => {
   const { create, write, reflector, names } = await given(t);
   const expected = Array.from({ length: 1_001 }, (_, place) => `g-${String(place)}`).sort();
   await Promise.all(Array.from({ length: 8 }, async (_, part) => create(...expected.filter((_, i) => i % 8 === part))));
@@ -67,25 +67,22 @@ t.test("client-go's list of several pages is whole, and a watch goes on from its
   t.equal(await reflector.follow(stream, () => !reflector.store.has('g-0')), 'enough');
 });
 
-t.test(
-  'a watch from a position that the log does not hold expires, and the lists after it heal the cache',
-  async (t) => {
-    const { create, reflector, names } = await given(t);
-    await create('a');
-    reflector.lastVersion = ahead;
-    reflector.store.set('phantom', gadget('phantom'));
-    t.equal(await reflector.follow(await reflector.openWatch(), () => false), 'expired');
-    await reflector.list();
-    t.strictSame(names(), ['a']);
-    t.strictSame(reflector.requests.slice(1), [`resourceVersion=${ahead}`, 'limit=500']);
-    const stream = await reflector.openWatch();
-    await create('b');
-    t.equal(await reflector.follow(stream, () => reflector.store.has('b')), 'enough');
-  },
-);
+test('a watch from a position that the log does not hold expires, and the lists after it heal the cache', async (t) => {
+  const { create, reflector, names } = await given(t);
+  await create('a');
+  reflector.lastVersion = ahead;
+  reflector.store.set('phantom', gadget('phantom'));
+  t.equal(await reflector.follow(await reflector.openWatch(), () => false), 'expired');
+  await reflector.list();
+  t.strictSame(names(), ['a']);
+  t.strictSame(reflector.requests.slice(1), [`resourceVersion=${ahead}`, 'limit=500']);
+  const stream = await reflector.openWatch();
+  await create('b');
+  t.equal(await reflector.follow(stream, () => reflector.store.has('b')), 'enough');
+});
 
 for (const accept of accepts)
-  t.test(`client-go's state and changes on one watch work with ${accept}`, async (t) => {
+  test(`client-go's state and changes on one watch work with ${accept}`, async (t) => {
     const { client, create, write, reflector, names } = await given(t, accept);
     await create('a', 'b');
     const first = await reflector.watchList();
@@ -100,7 +97,7 @@ for (const accept of accepts)
     t.strictSame(names(), ['a', 'c'], 'a state that is not older than the last position');
   });
 
-t.test('an initial state from a position that the log does not hold expires, and the next one heals it', async (t) => {
+test('an initial state from a position that the log does not hold expires, and the next one heals it', async (t) => {
   const { create, reflector, names } = await given(t);
   await create('a');
   reflector.lastVersion = ahead;
@@ -110,7 +107,7 @@ t.test('an initial state from a position that the log does not hold expires, and
   t.equal(reflector.requests.length, 2);
 });
 
-t.test('the initial events of an empty collection end at once', async (t) => {
+test('the initial events of an empty collection end at once', async (t) => {
   const { create, reflector } = await given(t);
   const stream = await reflector.watchList();
   t.equal(reflector.store.size, 0);
@@ -118,7 +115,7 @@ t.test('the initial events of an empty collection end at once', async (t) => {
   t.equal(await reflector.follow(stream, () => reflector.store.has('a')), 'enough');
 });
 
-t.test("a cache of another server's log is healed", async (t) => {
+test("a cache of another server's log is healed", async (t) => {
   const { client, create, reflector, names } = await given(t);
   await create(...Array.from({ length: 30 }, (_, place) => `g-${String(place)}`));
   await reflector.list();

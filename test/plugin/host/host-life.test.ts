@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 import type { Test } from 'tap';
 
 import {
@@ -41,40 +41,36 @@ async function open(t: Test, { root, dataDir }: HostFolders, isLeader = true): P
   });
 }
 
-t.test(
-  'changed files reload a plugin; a half-written one fails with the reason and starts again once repaired',
-  async (t) => {
-    const place = await placed(t, {
-      good: {
-        ...good,
-        'helper.mjs': 'export const plural = "goods";',
-        'main.mjs':
-          "import { plural } from './helper.mjs';\n" + moduleText('goods').replace("plural: 'goods'", 'plural'),
-      },
-    });
-    const stage = await open(t, place);
-    t.equal(stage.phase('good'), 'started', stage.ready('good'));
-    await writeFile(join(place.root, 'good', 'helper.mjs'), 'export const plural = ');
-    await told(stage, 'good', (ready) => ready.startsWith('ModuleFailed'));
-    t.same(stage.closedWatches, [goods], 'its watches have ended');
-    await writeFile(join(place.root, 'good', 'helper.mjs'), 'export const plural = "wares";');
-    await told(stage, 'good', (_ready, phase) => phase === 'started');
-    t.ok(
-      stage.registry.all().some(({ type, serving }) => type.key === 'wares.goods.example' && serving),
-      'a helper that was edited is loaded anew',
-    );
-    await writePlugins(place.root, { good: { 'plugin.yaml': '[' } });
-    await told(stage, 'good', (ready) => ready.startsWith('ManifestUnreadable'));
-    await rm(join(place.root, 'good'), { recursive: true });
-    await told(stage, 'good', (ready) => ready.startsWith('FolderMissing'));
-    await writePlugins(place.root, { good });
-    await told(stage, 'good', (_ready, phase) => phase === 'started');
-    t.ok(stage.registry.all().some(({ type, serving }) => type.key === goods && serving));
-    await stage.close();
-  },
-);
+test('changed files reload a plugin; a half-written one fails with the reason and starts again once repaired', async (t) => {
+  const place = await placed(t, {
+    good: {
+      ...good,
+      'helper.mjs': 'export const plural = "goods";',
+      'main.mjs': "import { plural } from './helper.mjs';\n" + moduleText('goods').replace("plural: 'goods'", 'plural'),
+    },
+  });
+  const stage = await open(t, place);
+  t.equal(stage.phase('good'), 'started', stage.ready('good'));
+  await writeFile(join(place.root, 'good', 'helper.mjs'), 'export const plural = ');
+  await told(stage, 'good', (ready) => ready.startsWith('ModuleFailed'));
+  t.same(stage.closedWatches, [goods], 'its watches have ended');
+  await writeFile(join(place.root, 'good', 'helper.mjs'), 'export const plural = "wares";');
+  await told(stage, 'good', (_ready, phase) => phase === 'started');
+  t.ok(
+    stage.registry.all().some(({ type, serving }) => type.key === 'wares.goods.example' && serving),
+    'a helper that was edited is loaded anew',
+  );
+  await writePlugins(place.root, { good: { 'plugin.yaml': '[' } });
+  await told(stage, 'good', (ready) => ready.startsWith('ManifestUnreadable'));
+  await rm(join(place.root, 'good'), { recursive: true });
+  await told(stage, 'good', (ready) => ready.startsWith('FolderMissing'));
+  await writePlugins(place.root, { good });
+  await told(stage, 'good', (_ready, phase) => phase === 'started');
+  t.ok(stage.registry.all().some(({ type, serving }) => type.key === goods && serving));
+  await stage.close();
+});
 
-t.test('a chain of three plugins follows its first one, and a version out of range is named', async (t) => {
+test('a chain of three plugins follows its first one, and a version out of range is named', async (t) => {
   const needs = (name: string, dependency: string, range: string): Record<string, string> => ({
     'plugin.yaml': manifestYaml(name, { pluginDependencies: { [dependency]: range } }),
   });
@@ -100,7 +96,7 @@ t.test('a chain of three plugins follows its first one, and a version out of ran
   await stage.close();
 });
 
-t.test('plugins that depend on each other are named, and start once one drops its dependency', async (t) => {
+test('plugins that depend on each other are named, and start once one drops its dependency', async (t) => {
   const needs = (name: string, dependency: string): Record<string, string> => ({
     'plugin.yaml': manifestYaml(name, { pluginDependencies: { [dependency]: '*' } }),
   });
@@ -120,7 +116,7 @@ t.test('plugins that depend on each other are named, and start once one drops it
   await stage.close();
 });
 
-t.test('a burst of enabling and disabling ends in the last requested state', async (t) => {
+test('a burst of enabling and disabling ends in the last requested state', async (t) => {
   const stage = await open(
     t,
     await placed(t, { good, after: { 'plugin.yaml': manifestYaml('after', { pluginDependencies: { good: '*' } }) } }),
@@ -136,7 +132,7 @@ t.test('a burst of enabling and disabling ends in the last requested state', asy
   await stage.close();
 });
 
-t.test('objects that a newer version no longer declares are removed, unless people changed them', async (t) => {
+test('objects that a newer version no longer declares are removed, unless people changed them', async (t) => {
   const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodsYaml('one', 'two', 'three') } });
   const first = await open(t, place);
   await first.write(goods, mergePatch('two', { spec: { color: 'mine' } }));
@@ -152,7 +148,7 @@ t.test('objects that a newer version no longer declares are removed, unless peop
   await second.close();
 });
 
-t.test('an uninstall removes declared objects, with deleteData all objects, and resumes after a crash', async (t) => {
+test('an uninstall removes declared objects, with deleteData all objects, and resumes after a crash', async (t) => {
   const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodsYaml('one') } });
   const first = await open(t, place);
   await first.write(goods, {
@@ -179,7 +175,7 @@ t.test('an uninstall removes declared objects, with deleteData all objects, and 
   await leader.close();
 });
 
-t.test('a slow stop and a slow load are reported while they last', async (t) => {
+test('a slow stop and a slow load are reported while they last', async (t) => {
   const held = new Map<string, () => void>();
   Object.assign(globalThis, {
     holdStep: async (step: string) =>
@@ -205,7 +201,7 @@ t.test('a slow stop and a slow load are reported while they last', async (t) => 
   await stage.close();
 });
 
-t.test('a follower runs every plugin and writes nothing', async (t) => {
+test('a follower runs every plugin and writes nothing', async (t) => {
   const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodsYaml('one') } });
   const stage = await open(t, place, false);
   t.equal(await stage.events(), 0);

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import t from 'tap';
+import { test } from 'tap';
 import type { Test } from 'tap';
 
 import { lastAppliedKey } from '../../../src/plugin/objects/apply-object.ts';
@@ -46,7 +46,7 @@ function goodYaml(color: string, more = ''): string {
   );
 }
 
-t.test('loadTypes registers types, and they are served only once the plugin is started', async (t) => {
+test('loadTypes registers types, and they are served only once the plugin is started', async (t) => {
   const place = await placed(t, { good });
   const stage = await openStage(t, {
     dataDir: place.dataDir,
@@ -76,7 +76,7 @@ t.test('loadTypes registers types, and they are served only once the plugin is s
   await stage.close();
 });
 
-t.test('while indexes are built the plugin is not-started', async (t) => {
+test('while indexes are built the plugin is not-started', async (t) => {
   const place = await placed(t, { good });
   const seen: (string | undefined)[] = [];
   let opened: Stage | undefined;
@@ -96,7 +96,7 @@ t.test('while indexes are built the plugin is not-started', async (t) => {
   await stage.close();
 });
 
-t.test('a restart without changes appends nothing', async (t) => {
+test('a restart without changes appends nothing', async (t) => {
   const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodYaml('red') } });
   const first = await open(t, place);
   const events = await first.events();
@@ -107,7 +107,7 @@ t.test('a restart without changes appends nothing', async (t) => {
   await second.close();
 });
 
-t.test('objects of several files and documents are created with the domain filled in', async (t) => {
+test('objects of several files and documents are created with the domain filled in', async (t) => {
   const place = await placed(t, {
     good: {
       ...good,
@@ -130,7 +130,7 @@ t.test('objects of several files and documents are created with the domain fille
   await stage.close();
 });
 
-t.test('a plugin ships objects of a type of a plugin with a later name', async (t) => {
+test('a plugin ships objects of a type of a plugin with a later name', async (t) => {
   const place = await placed(t, {
     good,
     'a-first': { 'plugin.yaml': manifestYaml('a-first'), 'extensions/goods.yaml': goodYaml('red') },
@@ -141,7 +141,7 @@ t.test('a plugin ships objects of a type of a plugin with a later name', async (
   await stage.close();
 });
 
-t.test("a later start keeps people's changes, applies the plugin's, and reports conflicts", async (t) => {
+test("a later start keeps people's changes, applies the plugin's, and reports conflicts", async (t) => {
   const place = await placed(t, {
     good: { ...good, 'extensions/goods.yaml': goodYaml('red', '  shape: round\n  gone: 1\n') },
   });
@@ -173,21 +173,18 @@ t.test("a later start keeps people's changes, applies the plugin's, and reports 
   await third.close();
 });
 
-t.test(
-  'an object that people created before the plugin shipped it keeps its members, and gets missing ones',
-  async (t) => {
-    const place = await placed(t, { good });
-    const first = await open(t, place);
-    await first.write(goods, { type: 'create', object: { metadata: { name: 'first' }, spec: { color: 'mine' } } });
-    await first.close();
-    await writePlugins(place.root, { good: { 'extensions/goods.yaml': goodYaml('red') } });
-    const second = await open(t, place);
-    t.same(second.object(goods, 'first')?.['spec'], { color: 'mine', size: 1 });
-    await second.close();
-  },
-);
+test('an object that people created before the plugin shipped it keeps its members, and gets missing ones', async (t) => {
+  const place = await placed(t, { good });
+  const first = await open(t, place);
+  await first.write(goods, { type: 'create', object: { metadata: { name: 'first' }, spec: { color: 'mine' } } });
+  await first.close();
+  await writePlugins(place.root, { good: { 'extensions/goods.yaml': goodYaml('red') } });
+  const second = await open(t, place);
+  t.same(second.object(goods, 'first')?.['spec'], { color: 'mine', size: 1 });
+  await second.close();
+});
 
-t.test('a deleted shipped object is created again; one marked for deletion is left alone', async (t) => {
+test('a deleted shipped object is created again; one marked for deletion is left alone', async (t) => {
   const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodYaml('red') } });
   const first = await open(t, place);
   await first.write(goods, mergePatch('first', { metadata: { finalizers: ['goods.example/held'] } }));
@@ -204,7 +201,7 @@ t.test('a deleted shipped object is created again; one marked for deletion is le
   await third.close();
 });
 
-t.test('the last applied state is stored in an annotation of bounded size', async (t) => {
+test('the last applied state is stored in an annotation of bounded size', async (t) => {
   const place = await placed(t, {
     good: { ...good, 'extensions/goods.yaml': goodYaml('red', `  text: ${'x'.repeat(500_000)}\n`) },
   });
@@ -216,7 +213,7 @@ t.test('the last applied state is stored in an annotation of bounded size', asyn
   await stage.close();
 });
 
-t.test("spec.enabled stops and starts a plugin, and a restart keeps people's choice", async (t) => {
+test("spec.enabled stops and starts a plugin, and a restart keeps people's choice", async (t) => {
   const place = await placed(t, { good: { ...good, 'extensions/goods.yaml': goodYaml('red') } });
   const first = await open(t, place);
   await first.setEnabled('good', false);
@@ -236,7 +233,7 @@ t.test("spec.enabled stops and starts a plugin, and a restart keeps people's cho
   await second.close();
 });
 
-t.test('the module of a disabled plugin is not run', async (t) => {
+test('the module of a disabled plugin is not run', async (t) => {
   const place = await placed(t, {
     off: {
       'plugin.yaml': manifestYaml('off', { enabled: false, main: 'main.mjs' }),
@@ -249,46 +246,43 @@ t.test('the module of a disabled plugin is not run', async (t) => {
   await stage.close();
 });
 
-t.test(
-  'stored objects on which an index function throws are reported at every start, until it accepts them',
-  async (t) => {
-    const indexing = (text: string): string =>
-      "export default { types: [{ group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'good', plural: " +
-      "'goods', schema: { type: 'object', properties: { spec: {} } }, indexes: [{ name: 'made', indexFunc: (good) " +
-      `=> ${text} }] }] };`;
-    const place = await placed(t, { good: { ...good, 'main.mjs': indexing('good.spec.color') } });
-    const failing = (stage: Stage): string | undefined =>
-      stage.conditions('good').find(({ type }) => type === 'IndexFunctionFailing')?.message;
-    const first = await open(t, place);
-    for (const [name, color] of [
-      ['a', 'red'],
-      ['b', 7],
-      ['c', 8],
-    ] as const)
-      await first.write(goods, { type: 'create', object: { metadata: { name }, spec: { color: String(color) } } });
-    t.equal(failing(first), undefined);
-    await first.close();
-    await writePlugins(place.root, { good: { 'main.mjs': indexing('good.spec.color > 6 ? {} : good.spec.color') } });
-    const why = 'goods.goods.example: 2 values are missing, the first of "b": index "made": ';
-    for (const round of ['anew', 'again']) {
-      const stage = await open(t, place);
-      t.ok(failing(stage)?.startsWith(why), `${round}: ${String(failing(stage))}`);
-      if (round === 'again') {
-        await stage.setEnabled('good', false);
-        t.equal(failing(stage), undefined);
-        await stage.setEnabled('good', true);
-        t.ok(failing(stage)?.startsWith(why), 'without a restart');
-      }
-      await stage.close();
+test('stored objects on which an index function throws are reported at every start, until it accepts them', async (t) => {
+  const indexing = (text: string): string =>
+    "export default { types: [{ group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'good', plural: " +
+    "'goods', schema: { type: 'object', properties: { spec: {} } }, indexes: [{ name: 'made', indexFunc: (good) " +
+    `=> ${text} }] }] };`;
+  const place = await placed(t, { good: { ...good, 'main.mjs': indexing('good.spec.color') } });
+  const failing = (stage: Stage): string | undefined =>
+    stage.conditions('good').find(({ type }) => type === 'IndexFunctionFailing')?.message;
+  const first = await open(t, place);
+  for (const [name, color] of [
+    ['a', 'red'],
+    ['b', 7],
+    ['c', 8],
+  ] as const)
+    await first.write(goods, { type: 'create', object: { metadata: { name }, spec: { color: String(color) } } });
+  t.equal(failing(first), undefined);
+  await first.close();
+  await writePlugins(place.root, { good: { 'main.mjs': indexing('good.spec.color > 6 ? {} : good.spec.color') } });
+  const why = 'goods.goods.example: 2 values are missing, the first of "b": index "made": ';
+  for (const round of ['anew', 'again']) {
+    const stage = await open(t, place);
+    t.ok(failing(stage)?.startsWith(why), `${round}: ${String(failing(stage))}`);
+    if (round === 'again') {
+      await stage.setEnabled('good', false);
+      t.equal(failing(stage), undefined);
+      await stage.setEnabled('good', true);
+      t.ok(failing(stage)?.startsWith(why), 'without a restart');
     }
-    await writePlugins(place.root, { good: { 'main.mjs': indexing('good.spec.color') } });
-    const last = await open(t, place);
-    t.equal(failing(last), undefined);
-    await last.close();
-  },
-);
+    await stage.close();
+  }
+  await writePlugins(place.root, { good: { 'main.mjs': indexing('good.spec.color') } });
+  const last = await open(t, place);
+  t.equal(failing(last), undefined);
+  await last.close();
+});
 
-t.test('a version that differs from package.json is reported, as long as it differs', async (t) => {
+test('a version that differs from package.json is reported, as long as it differs', async (t) => {
   const place = await placed(t, {
     good: { ...good, 'package.json': '{"version": "1.1.0"}' },
     same: { 'plugin.yaml': manifestYaml('same'), 'package.json': '{"version": "1.0.0"}' },
@@ -309,7 +303,7 @@ t.test('a version that differs from package.json is reported, as long as it diff
   await stage.close();
 });
 
-t.test('process listeners that a stopped plugin leaves behind are reported with its name', async (t) => {
+test('process listeners that a stopped plugin leaves behind are reported with its name', async (t) => {
   const listening = (name: string, stop: string): Record<string, string> => ({
     'plugin.yaml': manifestYaml(name, { main: 'main.mjs' }),
     'helper.mjs':
@@ -348,7 +342,7 @@ t.test('process listeners that a stopped plugin leaves behind are reported with 
   t.equal(process.listenerCount('newListener'), before);
 });
 
-t.test('a plugin disabled by the operator is not run, its status says so, and it can be uninstalled', async (t) => {
+test('a plugin disabled by the operator is not run, its status says so, and it can be uninstalled', async (t) => {
   const looping = {
     'plugin.yaml': manifestYaml('looping', { main: 'main.mjs' }),
     'main.mjs': 'globalThis.wasRun = true; throw new Error("as good as an endless loop");',
@@ -383,7 +377,7 @@ t.test('a plugin disabled by the operator is not run, its status says so, and it
   await stage.close();
 });
 
-t.test('a failed plugin is retried when its object changes', async (t) => {
+test('a failed plugin is retried when its object changes', async (t) => {
   const place = await placed(t, { good: { ...good, 'main.mjs': 'throw new Error("not yet");' } });
   const stage = await open(t, place);
   t.equal(stage.phase('good'), 'failed');
@@ -395,7 +389,7 @@ t.test('a failed plugin is retried when its object changes', async (t) => {
   await stage.close();
 });
 
-t.test('dependents follow their dependencies', async (t) => {
+test('dependents follow their dependencies', async (t) => {
   const place = await placed(t, {
     good,
     a: { 'plugin.yaml': manifestYaml('a', { pluginDependencies: { b: '^1.0.0' } }) },
@@ -417,7 +411,7 @@ t.test('dependents follow their dependencies', async (t) => {
   await stage.close();
 });
 
-t.test('a Plugin reports a deleted folder, and a deleted Plugin is stopped and removed', async (t) => {
+test('a Plugin reports a deleted folder, and a deleted Plugin is stopped and removed', async (t) => {
   const place = await placed(t, { good, other: { 'plugin.yaml': manifestYaml('other') } });
   const first = await open(t, place);
   await first.close();
@@ -431,7 +425,7 @@ t.test('a Plugin reports a deleted folder, and a deleted Plugin is stopped and r
   await second.close();
 });
 
-t.test('status changes and foreign edits do not restart a started plugin', async (t) => {
+test('status changes and foreign edits do not restart a started plugin', async (t) => {
   const place = await placed(t, { good });
   const stage = await open(t, place);
   const before = stage.conditions('good');
@@ -445,7 +439,7 @@ t.test('status changes and foreign edits do not restart a started plugin', async
   await again.close();
 });
 
-t.test('ledgerplane/plugin resolves from a folder that has no dependency on the platform', async (t) => {
+test('ledgerplane/plugin resolves from a folder that has no dependency on the platform', async (t) => {
   const module = `import { definePlugin, defineType } from 'ledgerplane/plugin';
     export default definePlugin(({ domain, name, log }) => {
       log.info('defined', { domain, name });
@@ -464,7 +458,7 @@ t.test('ledgerplane/plugin resolves from a folder that has no dependency on the 
   await stage.close();
 });
 
-t.test('bundled plugins may use reserved groups; both shipped ones start', async (t) => {
+test('bundled plugins may use reserved groups; both shipped ones start', async (t) => {
   const root = await temporaryFolder(t);
   const shipped = fileURLToPath(new URL('../../../plugins', import.meta.url));
   const yaml = (name: string): Record<string, string> => ({

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import t from 'tap';
+import t, { test } from 'tap';
 
 import {
   eventFor,
@@ -95,7 +95,7 @@ for (const state of lifeStates) {
   }
 }
 
-t.test('in any order of events everything registered is unregistered before a state without registrations', (t) => {
+test('in any order of events everything registered is unregistered before a state without registrations', (t) => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(...lifeEvents), { maxLength: 60 }), (events) => {
       let state: LifeState = 'discovered';
@@ -136,7 +136,7 @@ function restOf(start: LifeState, desire: Desire['kind']): LifeState {
   return state;
 }
 
-t.test('every state reaches every desired state by its own events alone, and stays there', (t) => {
+test('every state reaches every desired state by its own events alone, and stays there', (t) => {
   const rest: Readonly<Record<Desire['kind'], LifeState>> = {
     run: 'started',
     off: 'stopped',

@@ -1,5 +1,5 @@
 /** Every state with every change: the next state, and the data that it carries. */
-import t from 'tap';
+import { test } from 'tap';
 
 import type { Incarnation } from '../../../src/plugin/lifecycle/incarnation.ts';
 import { life, type LifeEvent } from '../../../src/plugin/lifecycle/life.ts';
@@ -91,7 +91,7 @@ function keysOf<Key extends string>(record: Readonly<Record<Key, unknown>>): rea
   return Object.keys(record) as Key[];
 }
 
-t.test('each change of a plugin has one result in each state', (t) => {
+test('each change of a plugin has one result in each state', (t) => {
   for (const change of keysOf(changes))
     for (const name of keysOf(states)) {
       const state: PluginState = states[name];
@@ -101,7 +101,7 @@ t.test('each change of a plugin has one result in each state', (t) => {
   t.end();
 });
 
-t.test('changes lead to the states of the life table', (t) => {
+test('changes lead to the states of the life table', (t) => {
   const rows: readonly (readonly [PluginState, PluginChange, LifeEvent])[] = [
     [states.discovered, changes.load, 'wanted'],
     [states.stopped, changes.load, 'wanted'],
@@ -119,7 +119,7 @@ t.test('changes lead to the states of the life table', (t) => {
   t.end();
 });
 
-t.test('a transition without an act leads to a state without data', (t) => {
+test('a transition without an act leads to a state without data', (t) => {
   for (const [from, row] of Object.entries(life))
     for (const [event, { to, act }] of Object.entries(row)) {
       // `stopping` ends by a release, and `started` begins by serving: the host makes these changes itself.
@@ -129,7 +129,7 @@ t.test('a transition without an act leads to a state without data', (t) => {
   t.end();
 });
 
-t.test('a plugin holds its dependencies until its release is complete', (t) => {
+test('a plugin holds its dependencies until its release is complete', (t) => {
   t.strictSame(runsOn(states.started), needsBase);
   t.strictSame(runsOn(nextState(states.started, changes.release)), needsBase);
   t.strictSame(runsOn(nextState(states.stopping, changes.rest)), new Set());

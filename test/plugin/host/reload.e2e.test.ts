@@ -3,7 +3,7 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as passes } from 'node:timers/promises';
 
-import t from 'tap';
+import t, { test } from 'tap';
 import type { Test } from 'tap';
 
 import { adminAuthorization, startTestServer, type TestServer } from '../../support/server/start-server.ts';
@@ -78,7 +78,7 @@ async function ended(watching: Watching): Promise<number | undefined> {
   return watching.closed;
 }
 
-t.test('watches end with 1012, and new code serves, also of imported files', async (t) => {
+test('watches end with 1012, and new code serves, also of imported files', async (t) => {
   const { server, folder } = await given(t);
   await answersWith(server, 'first', 'one');
   const headers = { authorization: adminAuthorization };
@@ -113,7 +113,7 @@ t.test('watches end with 1012, and new code serves, also of imported files', asy
   elsewhere.leave();
 });
 
-t.test('a reload reports none of its objects as deleted', async (t) => {
+test('a reload reports none of its objects as deleted', async (t) => {
   const { server, folder } = await given(t);
   await answersWith(server, 'first', 'one');
   const met = new Set<number>();
@@ -137,7 +137,7 @@ t.test('a reload reports none of its objects as deleted', async (t) => {
   t.equal((await server.call(goods)).status, 404, 'nor is one expected that was switched off');
 });
 
-t.test('a broken file fails its plugin with the reason, others serve, and a repaired one starts again', async (t) => {
+test('a broken file fails its plugin with the reason, others serve, and a repaired one starts again', async (t) => {
   const { server, folder } = await given(t);
   const breaks: readonly (readonly [file: string, text: string, why: RegExp])[] = [
     ['main.mjs', 'export default {', /^ModuleFailed: .*(?:SyntaxError|Unexpected)/u],
@@ -167,7 +167,7 @@ t.test('a broken file fails its plugin with the reason, others serve, and a repa
   await answersWith(server, 'first', 'one');
 });
 
-t.test('a newer version is reported as soon as it runs, and files with unchanged content start nothing', async (t) => {
+test('a newer version is reported as soon as it runs, and files with unchanged content start nothing', async (t) => {
   const { server, folder } = await given(t);
   const headers = { authorization: adminAuthorization };
   const watching = await Watching.open(server.url, `${goods}?watch=true`, { transport: 'websocket', headers });

@@ -1,6 +1,6 @@
 import { setTimeout as passes } from 'node:timers/promises';
 
-import t from 'tap';
+import { test } from 'tap';
 import type { Test } from 'tap';
 
 import { startTestServer, type TestServer } from '../../support/server/start-server.ts';
@@ -29,7 +29,7 @@ const good = {
   'extensions/first.yaml': 'apiVersion: goods.example/v1\nkind: Goods\nmetadata: {name: first}\nspec: {color: red}\n',
 };
 
-t.test("a plugin's types, objects and routes are served beside a broken plugin", async (t) => {
+test("a plugin's types, objects and routes are served beside a broken plugin", async (t) => {
   const server = await serving(t, {
     good,
     bad: { 'plugin.yaml': manifestYaml('bad', { main: 'main.mjs' }), 'main.mjs': 'throw new Error("boom");' },
@@ -58,7 +58,7 @@ t.test("a plugin's types, objects and routes are served beside a broken plugin",
   t.equal((await server.call('/readyz')).status, 200);
 });
 
-t.test('disabling a plugin by the API removes its paths, and enabling restores them', async (t) => {
+test('disabling a plugin by the API removes its paths, and enabling restores them', async (t) => {
   const server = await serving(t, { good });
   t.teardown(() => server.remove());
   const becomes = async (phase: string): Promise<void> => {
@@ -85,7 +85,7 @@ t.test('disabling a plugin by the API removes its paths, and enabling restores t
   t.equal((await server.call('/apis/api.goods.example/v1/sum')).status, 200);
 });
 
-t.test("a restart keeps a user's change of a shipped object", async (t) => {
+test("a restart keeps a user's change of a shipped object", async (t) => {
   const server = await serving(t, { good });
   await server.call(`${goods}/first`, {
     method: 'PATCH',
@@ -97,7 +97,7 @@ t.test("a restart keeps a user's change of a shipped object", async (t) => {
   t.match(await json(again.call(`${goods}/first`)), { spec: { color: 'green' } });
 });
 
-t.test('visitors see published posts, and how often each tag is used', async (t) => {
+test('visitors see published posts, and how often each tag is used', async (t) => {
   const server = await startTestServer();
   t.teardown(() => server.remove());
   const posts = '/apis/content.svc.run/v1alpha1/posts';
@@ -149,7 +149,7 @@ t.test('visitors see published posts, and how often each tag is used', async (t)
   t.equal((await fetch(`${server.url}${posts}`)).status, 401);
 });
 
-t.test("one's own posts over HTTP: created, changed, published and deleted", async (t) => {
+test("one's own posts over HTTP: created, changed, published and deleted", async (t) => {
   const server = await startTestServer();
   t.teardown(() => server.remove());
   const own = '/apis/uc.api.content.svc.run/v1alpha1/posts';
@@ -201,7 +201,7 @@ t.test("one's own posts over HTTP: created, changed, published and deleted", asy
   t.match(await json(server.call(`${own}/a`, { method: 'DELETE' })), { metadata: { deletionTimestamp: String } });
 });
 
-t.test('a user bound to a template has its permissions over HTTP', async (t) => {
+test('a user bound to a template has its permissions over HTTP', async (t) => {
   const server = await startTestServer();
   t.teardown(() => server.remove());
   const made = async (path: string, body: object): Promise<void> => {

@@ -1,7 +1,7 @@
 /** A plugin's own `stop` blocks nothing: its error or timeout is reported, and the rest of the stop continues. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { Incarnation, type IncarnationDependencies, type Loaded } from '../../../src/plugin/lifecycle/incarnation.ts';
 import { pluginStopMs } from '../../../src/plugin/lifecycle/life-limits.ts';
@@ -44,7 +44,7 @@ function stopping(stop: () => unknown): {
   return { clock, lines, ended: incarnation.end() };
 }
 
-t.test('an error in stop is reported, and changes nothing', async (t) => {
+test('an error in stop is reported, and changes nothing', async (t) => {
   for (const [act, stop] of Object.entries(failing)) {
     const { clock, lines, ended } = stopping(stop);
     await ended;
@@ -56,7 +56,7 @@ t.test('an error in stop is reported, and changes nothing', async (t) => {
   t.strictSame(lines, []);
 });
 
-t.test('a stop that never ends times out at the limit, and not before', async (t) => {
+test('a stop that never ends times out at the limit, and not before', async (t) => {
   const { clock, lines, ended } = stopping(() => new Promise(() => undefined));
   let isEnded = false;
   void ended.then(() => {

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import t from 'tap';
+import t, { test } from 'tap';
 import type { Test } from 'tap';
 
 import { ReconcileSlots } from '../../../reconcilers/reconcile-slots.ts';
@@ -125,45 +125,42 @@ for (const [deleteData, isFolderGone] of [
   [false, true],
   [true, false],
 ] as const) {
-  t.test(
-    `interrupted at each write, deleteData ${String(deleteData)}, folder ${isFolderGone ? 'gone' : 'there'}`,
-    async (t) => {
-      let isDone = false;
-      for (let writes = 0; !isDone; writes += 1) {
-        const { root, dataDir } = await given(t);
-        const first = await openStage(t, { dataDir, extra: [root] });
-        await first.write(goods, {
-          type: 'create',
-          object: { metadata: { name: 'own', finalizers: ['goods.example/held'] }, spec: { color: 'blue' } },
-        });
-        await first.write(goods, mergePatch('two', { metadata: { finalizers: ['goods.example/held'] } }));
-        await first.close();
-        if (isFolderGone) await rm(join(root, 'good'), { recursive: true });
-        const state = { writes: Infinity, isDead: false };
-        const dying = await UninstallStage.open(t, { dataDir, extra: [root], guard: dyingAfter(state) });
-        state.writes = writes;
-        await deleted(dying.stage, deleteData);
-        await dying.settle();
-        isDone = !state.isDead;
-        await dying.close();
-        if (isFolderGone) await rm(join(root, 'good'), { recursive: true, force: true });
-        // What lies in a folder is discovered anew once it is gone: the next node finds no folder.
-        const next = await UninstallStage.open(t, { dataDir });
-        await next.settle();
-        t.strictSame(left(next.stage, plugins), [], `after ${String(writes)} writes the name is free`);
-        t.strictSame(
-          left(next.stage, goods),
-          deleteData ? [] : ['own'],
-          `after ${String(writes)} writes nothing declared is left`,
-        );
-        t.strictSame(next.stage.host.plugins(), []);
-        await next.close();
-      }
-    },
-  );
+  test(`interrupted at each write, deleteData ${String(deleteData)}, folder ${isFolderGone ? 'gone' : 'there'}`, async (t) => {
+    let isDone = false;
+    for (let writes = 0; !isDone; writes += 1) {
+      const { root, dataDir } = await given(t);
+      const first = await openStage(t, { dataDir, extra: [root] });
+      await first.write(goods, {
+        type: 'create',
+        object: { metadata: { name: 'own', finalizers: ['goods.example/held'] }, spec: { color: 'blue' } },
+      });
+      await first.write(goods, mergePatch('two', { metadata: { finalizers: ['goods.example/held'] } }));
+      await first.close();
+      if (isFolderGone) await rm(join(root, 'good'), { recursive: true });
+      const state = { writes: Infinity, isDead: false };
+      const dying = await UninstallStage.open(t, { dataDir, extra: [root], guard: dyingAfter(state) });
+      state.writes = writes;
+      await deleted(dying.stage, deleteData);
+      await dying.settle();
+      isDone = !state.isDead;
+      await dying.close();
+      if (isFolderGone) await rm(join(root, 'good'), { recursive: true, force: true });
+      // What lies in a folder is discovered anew once it is gone: the next node finds no folder.
+      const next = await UninstallStage.open(t, { dataDir });
+      await next.settle();
+      t.strictSame(left(next.stage, plugins), [], `after ${String(writes)} writes the name is free`);
+      t.strictSame(
+        left(next.stage, goods),
+        deleteData ? [] : ['own'],
+        `after ${String(writes)} writes nothing declared is left`,
+      );
+      t.strictSame(next.stage.host.plugins(), []);
+      await next.close();
+    }
+  });
 }
 
-t.test('a failed plugin with objects of an earlier version is uninstalled as well', async (t) => {
+test('a failed plugin with objects of an earlier version is uninstalled as well', async (t) => {
   const { root, dataDir } = await given(t);
   await (await openStage(t, { dataDir, extra: [root] })).close();
   await writePlugins(root, { good: { 'main.mjs': 'throw new Error("broken");' } });
@@ -175,7 +172,7 @@ t.test('a failed plugin with objects of an earlier version is uninstalled as wel
   await node.close();
 });
 
-t.test("its objects of another plugin's type are removed, too, and a foreign finalizer is respected", async (t) => {
+test("its objects of another plugin's type are removed, too, and a foreign finalizer is respected", async (t) => {
   const role = (name: string, more = ''): string =>
     `---\napiVersion: v1alpha1\nkind: Role\nmetadata: {name: ${name}${more}}\nrules: []\n`;
   const { root, dataDir } = await given(t, {
@@ -191,7 +188,7 @@ t.test("its objects of another plugin's type are removed, too, and a foreign fin
   await node.close();
 });
 
-t.test('an object written during the uninstall is kept, and the uninstall ends at once', async (t) => {
+test('an object written during the uninstall is kept, and the uninstall ends at once', async (t) => {
   const { root, dataDir } = await given(t);
   let isHeld = false;
   const stages: Stage[] = [];
@@ -223,7 +220,7 @@ t.test('an object written during the uninstall is kept, and the uninstall ends a
   await node.close();
 });
 
-t.test('a plugin declared again after its removal is a new one, and runs alone', async (t) => {
+test('a plugin declared again after its removal is a new one, and runs alone', async (t) => {
   const { root, dataDir } = await given(t);
   const node = await UninstallStage.open(t, { dataDir, extra: [root] });
   for (let round = 0; round < 3; round += 1) {
@@ -246,7 +243,7 @@ t.test('a plugin declared again after its removal is a new one, and runs alone',
   await node.close();
 });
 
-t.test('its folder is left untouched and keeps the name; new files or a new object bring it back', async (t) => {
+test('its folder is left untouched and keeps the name; new files or a new object bring it back', async (t) => {
   const { root, dataDir } = await given(t, { good, twin: good });
   const node = await UninstallStage.open(t, { dataDir, extra: [root] });
   const { stage } = node;
@@ -282,7 +279,7 @@ t.test('its folder is left untouched and keeps the name; new files or a new obje
   await node.close();
 });
 
-t.test('deleted at each write of its start', async (t) => {
+test('deleted at each write of its start', async (t) => {
   const state = { isDone: false };
   const isDone = (): boolean => state.isDone;
   for (let writes = 0; !isDone(); writes += 1) {
@@ -322,7 +319,7 @@ t.test('deleted at each write of its start', async (t) => {
   }
 });
 
-t.test('two nodes: leadership changes at each write', async (t) => {
+test('two nodes: leadership changes at each write', async (t) => {
   const state = { isDone: false };
   for (let writes = 0; !state.isDone; writes += 1) {
     const { root, dataDir } = await given(t);
@@ -428,7 +425,7 @@ const own = async (stage: Stage): Promise<void> =>
     object: { metadata: { name: 'own', finalizers: ['goods.example/held'] }, spec: { color: 'blue' } },
   });
 
-t.test('two nodes: a plugin declared again while the old leader still removes is left alone', async (t) => {
+test('two nodes: a plugin declared again while the old leader still removes is left alone', async (t) => {
   let isDone = false;
   for (let writes = 0; !isDone; writes += 1) {
     const { root, dataDir } = await given(t);

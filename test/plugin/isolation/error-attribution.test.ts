@@ -1,13 +1,13 @@
 import { readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { CodeFolders, suspectsMax } from '../../../src/plugin/errors/error-attribution.ts';
 import { ClientError } from '../../../src/plugin/api/plugin.ts';
 import { manifestYaml, openStage, temporaryFolder, writePlugins } from '../host/host-stage.ts';
 
-t.test("a stray error of a plugin is distinguished from the platform's own", async (t) => {
+test("a stray error of a plugin is distinguished from the platform's own", async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     stray: {
@@ -37,7 +37,7 @@ async function awaitFailure(): Promise<unknown> {
   }
 }
 
-t.test("an error of the runtime's own is attributed to an unknown plugin where a foreign one is loaded", async (t) => {
+test("an error of the runtime's own is attributed to an unknown plugin where a foreign one is loaded", async (t) => {
   const awaited = await awaitFailure();
   const raised = await new Promise((resolve) => {
     readFile('/nowhere/to/be/found').catch(resolve);
@@ -61,7 +61,7 @@ t.test("an error of the runtime's own is attributed to an unknown plugin where a
   await theirs.close();
 });
 
-t.test('a linked folder is recognized by its target', async (t) => {
+test('a linked folder is recognized by its target', async (t) => {
   const [root, elsewhere] = [await temporaryFolder(t), await temporaryFolder(t)];
   await writePlugins(elsewhere, {
     linked: {
@@ -75,30 +75,27 @@ t.test('a linked folder is recognized by its target', async (t) => {
   await stage.close();
 });
 
-t.test(
-  'errors of a stopped or upgraded plugin are still attributed to it, and the oldest folders are dropped',
-  async (t) => {
-    const suspects = new CodeFolders();
-    const heard: number[] = [];
-    suspects.follow((all) => {
-      heard.push(all.length);
+test('errors of a stopped or upgraded plugin are still attributed to it, and the oldest folders are dropped', async (t) => {
+  const suspects = new CodeFolders();
+  const heard: number[] = [];
+  suspects.follow((all) => {
+    heard.push(all.length);
+  });
+  const from = (folder: string): Error =>
+    Object.assign(new Error('late'), {
+      stack: `Error: late\n    at Timeout.spin [as _onTimeout] (file://${folder}/main.mjs?attempt=3:1:1)`,
     });
-    const from = (folder: string): Error =>
-      Object.assign(new Error('late'), {
-        stack: `Error: late\n    at Timeout.spin [as _onTimeout] (file://${folder}/main.mjs?attempt=3:1:1)`,
-      });
-    suspects.add({ name: 'blog', folder: '/data/packages/aaaa', bundled: false });
-    suspects.add({ name: 'blog', folder: '/data/packages/bbbb', bundled: false });
-    suspects.add({ name: 'inner', folder: '/data/packages/bbbb/node_modules/inner', bundled: false });
-    t.equal(suspects.pluginOf(from('/data/packages/aaaa')), 'blog');
-    t.equal(suspects.pluginOf(from('/data/packages/bbbb')), 'blog');
-    t.equal(suspects.pluginOf(from('/data/packages/bbbb/node_modules/inner')), 'inner', 'the innermost folder');
-    t.equal(suspects.pluginOf(from('/data/packages/bbbbb')), undefined, 'no other folder that begins alike');
-    t.same(heard, [0, 1, 2, 3]);
-    for (let count = 0; count < suspectsMax - 2; count += 1)
-      suspects.add({ name: `p${String(count)}`, folder: `/p/${String(count)}`, bundled: false });
-    t.equal(suspects.all().length, suspectsMax);
-    t.equal(suspects.pluginOf(from('/data/packages/aaaa')), undefined);
-    t.equal(suspects.pluginOf(from('/data/packages/bbbb')), 'blog');
-  },
-);
+  suspects.add({ name: 'blog', folder: '/data/packages/aaaa', bundled: false });
+  suspects.add({ name: 'blog', folder: '/data/packages/bbbb', bundled: false });
+  suspects.add({ name: 'inner', folder: '/data/packages/bbbb/node_modules/inner', bundled: false });
+  t.equal(suspects.pluginOf(from('/data/packages/aaaa')), 'blog');
+  t.equal(suspects.pluginOf(from('/data/packages/bbbb')), 'blog');
+  t.equal(suspects.pluginOf(from('/data/packages/bbbb/node_modules/inner')), 'inner', 'the innermost folder');
+  t.equal(suspects.pluginOf(from('/data/packages/bbbbb')), undefined, 'no other folder that begins alike');
+  t.same(heard, [0, 1, 2, 3]);
+  for (let count = 0; count < suspectsMax - 2; count += 1)
+    suspects.add({ name: `p${String(count)}`, folder: `/p/${String(count)}`, bundled: false });
+  t.equal(suspects.all().length, suspectsMax);
+  t.equal(suspects.pluginOf(from('/data/packages/aaaa')), undefined);
+  t.equal(suspects.pluginOf(from('/data/packages/bbbb')), 'blog');
+});

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-import t from 'tap';
+import { test } from 'tap';
 import { WebSocket } from 'ws';
 
 import { adminAuthorization, startTestServer } from '../../support/server/start-server.ts';
@@ -57,61 +57,54 @@ const module = `
   };
 `;
 
-t.test(
-  'any fault of a route, an event stream or a socket is answered, logged with its plugin, and contained',
-  async (t) => {
-    const root = await temporaryFolder(t);
-    await writePlugins(root, {
-      bad: { 'plugin.yaml': manifestYaml('bad', { main: 'main.mjs' }), 'main.mjs': module },
-      good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }), 'main.mjs': moduleText('goods') },
-    });
-    const lines: string[] = [];
-    const server = await startTestServer({
-      environment: { PLUGINS_DIRS: root },
-      logLines: {
-        write: (line) => {
-          lines.push(line);
-        },
+test('any fault of a route, an event stream or a socket is answered, logged with its plugin, and contained', async (t) => {
+  const root = await temporaryFolder(t);
+  await writePlugins(root, {
+    bad: { 'plugin.yaml': manifestYaml('bad', { main: 'main.mjs' }), 'main.mjs': module },
+    good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs' }), 'main.mjs': moduleText('goods') },
+  });
+  const lines: string[] = [];
+  const server = await startTestServer({
+    environment: { PLUGINS_DIRS: root },
+    logLines: {
+      write: (line) => {
+        lines.push(line);
       },
-    });
-    t.teardown(() => server.remove());
-    // The process of this test would end by it, as the server would.
-    const strays: unknown[] = [];
-    const stray = (error: unknown): void => {
-      strays.push(error);
-    };
-    process.on('unhandledRejection', stray);
-    t.teardown(() => {
-      process.off('unhandledRejection', stray);
-    });
-    const told = (message: string): number =>
-      lines.filter((line) => line.includes(message) && line.includes('"plugin":"bad"')).length;
-    const api = '/apis/api.bad.example/v1';
-    for (const [place, [name]] of functions.entries()) {
-      const before = told('a plugin route failed');
-      t.equal(
-        (await server.call(`${api}/route?act=${String(place)}`, { method: 'POST' })).status,
-        500,
-        `route: ${name}`,
-      );
-      t.equal(told('a plugin route failed'), before + 1, name);
-      const isAct = place < Object.keys(acts).length;
-      for (const stream of ['events', 'iterator']) {
-        const failed = told('the event stream of a plugin route failed');
-        const answer = await server.call(`${api}/${stream}?act=${String(place)}`);
-        t.equal(answer.status, 200, `${stream}: ${name}`);
-        await answer.text();
-        if (isAct || stream === 'iterator')
-          t.equal(told('the event stream of a plugin route failed'), failed + 1, `${stream}: ${name}`);
-      }
-      const socket = new WebSocket(`${server.url.replace('http', 'ws')}${api}/socket?act=${String(place)}`, {
-        headers: { authorization: adminAuthorization },
-      });
-      const [code] = (await once(socket, 'close')) as [number];
-      t.equal(code, isAct ? 1011 : 1000, `socket: ${name}`);
+    },
+  });
+  t.teardown(() => server.remove());
+  // The process of this test would end by it, as the server would.
+  const strays: unknown[] = [];
+  const stray = (error: unknown): void => {
+    strays.push(error);
+  };
+  process.on('unhandledRejection', stray);
+  t.teardown(() => {
+    process.off('unhandledRejection', stray);
+  });
+  const told = (message: string): number =>
+    lines.filter((line) => line.includes(message) && line.includes('"plugin":"bad"')).length;
+  const api = '/apis/api.bad.example/v1';
+  for (const [place, [name]] of functions.entries()) {
+    const before = told('a plugin route failed');
+    t.equal((await server.call(`${api}/route?act=${String(place)}`, { method: 'POST' })).status, 500, `route: ${name}`);
+    t.equal(told('a plugin route failed'), before + 1, name);
+    const isAct = place < Object.keys(acts).length;
+    for (const stream of ['events', 'iterator']) {
+      const failed = told('the event stream of a plugin route failed');
+      const answer = await server.call(`${api}/${stream}?act=${String(place)}`);
+      t.equal(answer.status, 200, `${stream}: ${name}`);
+      await answer.text();
+      if (isAct || stream === 'iterator')
+        t.equal(told('the event stream of a plugin route failed'), failed + 1, `${stream}: ${name}`);
     }
-    t.same(strays, [], 'nothing is left to nobody');
-    t.equal((await server.call('/apis/goods.example/v1/goods')).status, 200, 'another plugin');
-    t.equal((await server.call('/api/v1alpha1/roles')).status, 200, 'the platform');
-  },
-);
+    const socket = new WebSocket(`${server.url.replace('http', 'ws')}${api}/socket?act=${String(place)}`, {
+      headers: { authorization: adminAuthorization },
+    });
+    const [code] = (await once(socket, 'close')) as [number];
+    t.equal(code, isAct ? 1011 : 1000, `socket: ${name}`);
+  }
+  t.same(strays, [], 'nothing is left to nobody');
+  t.equal((await server.call('/apis/goods.example/v1/goods')).status, 200, 'another plugin');
+  t.equal((await server.call('/api/v1alpha1/roles')).status, 200, 'the platform');
+});

@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 import type { Test } from 'tap';
 
 import { startTestServer, type TestServer } from '../../support/server/start-server.ts';
@@ -70,27 +70,24 @@ async function isWell(t: Test, server: TestServer, odd: string): Promise<void> {
   t.equal((await server.call(odds)).status, 200, `${odd}: the plugin itself`);
 }
 
-t.test(
-  'an object is refused when an index function returns invalid values for it, and nothing else is affected',
-  async (t) => {
-    const { server } = await serving(await temporaryFolder(t), 'wild.mjs');
-    t.teardown(() => server.remove());
-    for (const act of Object.keys(acts)) {
-      const answer = await server.call(odds, {
-        method: 'POST',
-        body: { metadata: { name: 'refused' }, spec: { act } },
-      });
-      const body = (await answer.json()) as { detail: string; reason: string };
-      t.equal(answer.status, 422, act);
-      t.match(body.detail, /index "odd": .*\(the plugin odd\)$/u, act);
-      t.equal((await server.call(`${odds}/refused`)).status, 404, act);
-      await isWell(t, server, act);
-    }
-    t.equal((await server.call(odds, { method: 'POST', body: { metadata: { name: 'fine' }, spec: {} } })).status, 201);
-  },
-);
+test('an object is refused when an index function returns invalid values for it, and nothing else is affected', async (t) => {
+  const { server } = await serving(await temporaryFolder(t), 'wild.mjs');
+  t.teardown(() => server.remove());
+  for (const act of Object.keys(acts)) {
+    const answer = await server.call(odds, {
+      method: 'POST',
+      body: { metadata: { name: 'refused' }, spec: { act } },
+    });
+    const body = (await answer.json()) as { detail: string; reason: string };
+    t.equal(answer.status, 422, act);
+    t.match(body.detail, /index "odd": .*\(the plugin odd\)$/u, act);
+    t.equal((await server.call(`${odds}/refused`)).status, 404, act);
+    await isWell(t, server, act);
+  }
+  t.equal((await server.call(odds, { method: 'POST', body: { metadata: { name: 'fine' }, spec: {} } })).status, 201);
+});
 
-t.test('stored objects on which an index function throws stay without a value, and the log names them', async (t) => {
+test('stored objects on which an index function throws stay without a value, and the log names them', async (t) => {
   const root = await temporaryFolder(t);
   const { server, lines } = await serving(root, 'tame.mjs');
   for (const [place, act] of Object.keys(acts).entries())

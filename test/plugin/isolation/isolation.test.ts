@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { FakeClock } from '../../support/clocks/fake-clock.ts';
 import { pluginManifestBytesMax, pluginStartMs } from '../../../src/limits/plugins.ts';
@@ -253,7 +253,7 @@ const broken: Readonly<Record<string, readonly [PluginFiles[string], RegExp]>> =
   ],
 };
 
-t.test('each broken plugin fails alone, with its reason in its own object, and leaves nothing behind', async (t) => {
+test('each broken plugin fails alone, with its reason in its own object, and leaves nothing behind', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     good,
@@ -276,7 +276,7 @@ t.test('each broken plugin fails alone, with its reason in its own object, and l
   await stage.close();
 });
 
-t.test("a link that leads out of the plugin's folder is refused", async (t) => {
+test("a link that leads out of the plugin's folder is refused", async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     good,
@@ -299,7 +299,7 @@ t.test("a link that leads out of the plugin's folder is refused", async (t) => {
   await stage.close();
 });
 
-t.test('a module that never settles fails at the limit, and not before', async (t) => {
+test('a module that never settles fails at the limit, and not before', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     good,
@@ -334,7 +334,7 @@ t.test('a module that never settles fails at the limit, and not before', async (
   await stage.close();
 });
 
-t.test('a plugin fails alone when its indexes cannot be built', async (t) => {
+test('a plugin fails alone when its indexes cannot be built', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, { good, other: withMain('other', moduleText('others')) });
   const stage = await openStage(t, {
@@ -348,7 +348,7 @@ t.test('a plugin fails alone when its indexes cannot be built', async (t) => {
   await stage.close();
 });
 
-t.test('of two folders with the same plugin the first one is used', async (t) => {
+test('of two folders with the same plugin the first one is used', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, { good, 'good-again': good });
   const stage = await openStage(t, { dataDir: await temporaryFolder(t), extra: [root, join(root, 'nowhere')] });
@@ -363,7 +363,7 @@ t.test('of two folders with the same plugin the first one is used', async (t) =>
   await stage.close();
 });
 
-t.test('a controller without an apiVersion is ignored with a warning that names it', async (t) => {
+test('a controller without an apiVersion is ignored with a warning that names it', async (t) => {
   const root = await temporaryFolder(t);
   const controllers =
     'controllers: [{ path: "/lost", routes: [{ method: "GET", path: "/a", handler() {} }] }, { apiVersion: ' +

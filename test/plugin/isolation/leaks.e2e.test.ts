@@ -2,7 +2,7 @@ import { setTimeout as passes } from 'node:timers/promises';
 import { queryObjects, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { Controller } from '../../../reconcilers/controller.ts';
 import { PluginReconciler } from '../../../reconcilers/plugins/plugin-reconciler.ts';
@@ -96,7 +96,7 @@ async function heapBytes(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-t.test('a plugin that is stopped and started fifty times leaks nothing but its modules', async (t) => {
+test('a plugin that is stopped and started fifty times leaks nothing but its modules', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     good: {
@@ -138,7 +138,7 @@ t.test('a plugin that is stopped and started fifty times leaks nothing but its m
   t.ok(perStart < heapBytesPerStartMax, `${String(perStart)} bytes a start`);
 });
 
-t.test('a plugin reloaded twenty times leaks nothing but its modules', async (t) => {
+test('a plugin reloaded twenty times leaks nothing but its modules', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     good: {

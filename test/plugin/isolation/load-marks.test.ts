@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { LoadMarks } from '../../../src/plugin/load/load-marks.ts';
 
@@ -22,7 +22,7 @@ function processes(t: Test): { readonly dir: string; readonly warnings: string[]
   return { dir, warnings, next: () => new LoadMarks(dir, `boot ${String((boots += 1))}`, log) };
 }
 
-t.test('files are not loaded a third time after two processes ended during their load', async (t) => {
+test('files are not loaded a third time after two processes ended during their load', async (t) => {
   const { dir, next } = processes(t);
   t.equal(next().begin(files), undefined);
   t.equal(next().begin(files), undefined);
@@ -33,7 +33,7 @@ t.test('files are not loaded a third time after two processes ended during their
   for (const name of readdirSync(dir)) t.equal(statSync(join(dir, name)).mode & 0o777, 0o600);
 });
 
-t.test('a finished load, successful or not, and a clean shutdown leave no mark', async (t) => {
+test('a finished load, successful or not, and a clean shutdown leave no mark', async (t) => {
   const { dir, next } = processes(t);
   for (let boot = 0; boot < 5; boot += 1) {
     const marks = next();
@@ -45,14 +45,14 @@ t.test('a finished load, successful or not, and a clean shutdown leave no mark',
   }
 });
 
-t.test('repeated loads of one process count once', async (t) => {
+test('repeated loads of one process count once', async (t) => {
   const { next } = processes(t);
   const marks = next();
   for (let load = 0; load < 5; load += 1) t.equal(marks.begin(files), undefined);
   t.equal(next().begin(files), undefined);
 });
 
-t.test('other files, or a change of the object, are loaded again', async (t) => {
+test('other files, or a change of the object, are loaded again', async (t) => {
   for (const change of [{ digest: 'b' }, { generation: 2 }]) {
     const { next } = processes(t);
     next().begin(files);
@@ -63,7 +63,7 @@ t.test('other files, or a change of the object, are loaded again', async (t) => 
   }
 });
 
-t.test('an object that is not known yet is assumed to be the marked one', async (t) => {
+test('an object that is not known yet is assumed to be the marked one', async (t) => {
   const { next } = processes(t);
   const unknown = { ...files, generation: undefined };
   next().begin(unknown);
@@ -73,7 +73,7 @@ t.test('an object that is not known yet is assumed to be the marked one', async 
   t.equal(next().begin({ ...files, generation: 2 }), undefined);
 });
 
-t.test('an unreadable mark counts as none, and a failed write of a mark does not prevent the load', async (t) => {
+test('an unreadable mark counts as none, and a failed write of a mark does not prevent the load', async (t) => {
   const { dir, next, warnings } = processes(t);
   mkdirSync(dir);
   for (const text of ['', '{', '[]', '{"digest":1}', '{"digest":"a","boots":[1]}', '\u0000']) {

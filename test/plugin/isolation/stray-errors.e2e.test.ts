@@ -1,6 +1,6 @@
 import { setTimeout as passes } from 'node:timers/promises';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { runCommandLine } from '../../support/server/command-line.ts';
 import { adminAuthorization, testPassword } from '../../support/server/start-server.ts';
@@ -32,7 +32,7 @@ const moduleText = `
   export default { routes: [${routes.join(', ')}] };
 `;
 
-t.test('an unhandled error of a plugin is logged with its name and survived, also during the start', async (t) => {
+test('an unhandled error of a plugin is logged with its name and survived, also during the start', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     stray: { 'plugin.yaml': manifestYaml('stray', { main: 'main.mjs' }), 'main.mjs': moduleText },
@@ -74,7 +74,7 @@ t.test('an unhandled error of a plugin is logged with its name and survived, als
   t.equal(await run.exited(), 0);
 });
 
-t.test('a start that waits only for a plugin continues to wait', async (t) => {
+test('a start that waits only for a plugin continues to wait', async (t) => {
   const root = await temporaryFolder(t);
   // Neither a listener of signals nor a time limit keeps a process alive.
   const module =

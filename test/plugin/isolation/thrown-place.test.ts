@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { loadModule } from '../../../src/plugin/load/load-module.ts';
 import { placeInStack } from '../../../src/plugin/errors/thrown-place.ts';
@@ -23,7 +23,7 @@ async function said(t: Test, files: Readonly<Record<string, string>>): Promise<s
   return loaded.ok ? 'it loaded' : loaded.message;
 }
 
-t.test('a syntax error is reported with its file, line and source text', async (t) => {
+test('a syntax error is reported with its file, line and source text', async (t) => {
   t.equal(
     await said(t, { 'main.mjs': 'export const a = 1;\n  export const b = = 2;\n' }),
     "its module failed: SyntaxError: Unexpected token '=' (at main.mjs:2: export const b = = 2;)",
@@ -44,7 +44,7 @@ t.test('a syntax error is reported with its file, line and source text', async (
   );
 });
 
-t.test('finding it runs no code of the plugin', async (t) => {
+test('finding it runs no code of the plugin', async (t) => {
   const runs = join(await mkdtemp(join(tmpdir(), 'ledgerplane-')), 'ran');
   t.match(
     await said(t, {
@@ -60,7 +60,7 @@ t.test('finding it runs no code of the plugin', async (t) => {
   );
 });
 
-t.test('other errors are reported with their place in the plugin, too', async (t) => {
+test('other errors are reported with their place in the plugin, too', async (t) => {
   t.match(
     await said(t, {
       'main.mjs': 'import { nothing } from "./lib.mjs";\nexport default nothing;\n',
@@ -83,7 +83,7 @@ t.test('other errors are reported with their place in the plugin, too', async (t
   );
 });
 
-t.test('of a stack the first frame in one of its folders is reported', (t) => {
+test('of a stack the first frame in one of its folders is reported', (t) => {
   const stack =
     'Error: 100% of /p one/x is gone, %zz\n    at f (node:fs:1:2)\n    at g (file:///p%20one/lib/a.mjs?v=1.2:7:9)\n' +
     '    at async h (/other/main.mjs:3:1)';

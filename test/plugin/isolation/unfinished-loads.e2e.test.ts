@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import t, { type Test } from 'tap';
+import t, { test, type Test } from 'tap';
 
 import { runCommandLine, type CommandLine } from '../../support/server/command-line.ts';
 import { manifestYaml, temporaryFolder, writePlugins } from '../host/host-stage.ts';
@@ -60,7 +60,7 @@ async function command(
 }
 
 for (const [what, act] of Object.entries(acts)) {
-  t.test(`a module that ${what} prevents a start twice, and not a third time`, async (t) => {
+  test(`a module that ${what} prevents a start twice, and not a third time`, async (t) => {
     const at = await place(t, act);
     // The first start ends in order, so that what follows is about the module alone.
     await rm(at.act);
