@@ -34,7 +34,7 @@ const refused = (path: string): string | undefined => {
   }
 };
 
-test('a file that LMDB wrote is let through, however often it was committed; so is none, and an empty one', async (t) => {
+test('a file that LMDB wrote is accepted after any number of commits; so are a missing and an empty one', async (t) => {
   for (const commits of [1, 2, 3, 10, 11, 64])
     t.equal(refused(await storeFile(t, commits)), undefined, `${String(commits)} commits`);
   const dir = await folder(t);

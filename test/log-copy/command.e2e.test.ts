@@ -205,7 +205,7 @@ test('a damaged source is refused', async (t) => {
   t.equal(await withLog(join(dir, 'two'), readFounding), undefined, 'nothing was written');
 });
 
-test('a server on the copy serves the same objects, passwords and history; what the old one gave out counts no more', async (t) => {
+test('a server on the copy serves the same objects, passwords and history, and no older credentials', async (t) => {
   const one = await startTestServer();
   const widgets = '/apis/example.com/v1alpha1/widgets';
   t.equal(

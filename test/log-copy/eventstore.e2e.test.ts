@@ -208,7 +208,7 @@ test('a source that a server runs on is refused or not finished, and is copied o
   t.match(await (await two.call(`${widgets}?size=1`)).json(), { total: written });
 });
 
-test('an unreachable server and a wrong password are reported without the password, and nothing is written', async (t) => {
+test('an unreachable server and a wrong password are reported without it, and nothing is written', async (t) => {
   const dir = await folder(t);
   await withLog({ dataDir: join(dir, 'one') }, async (log) => writeSource(log, writtenOf(20)));
   const nowhere = await ended(

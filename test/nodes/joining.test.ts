@@ -118,7 +118,7 @@ async function watchStart(t: Test, node: NodeProcess, onSaid: (text: string) => 
   await ready;
 }
 
-test('a fresh node serves nothing before it has caught up with a log under load, and then the same as others', async (t) => {
+test('a fresh node serves nothing before it has caught up with a busy log, and then the same as others', async (t) => {
   const { store, folder, first } = await given(t);
   const writing = writeOn(first);
   await writing.written(800);
@@ -221,7 +221,7 @@ test('a running node stops when its log is replaced by another one', async (t) =
   t.match(first.stderr(), /the log was replaced|do not belong to this log/u);
 });
 
-test('two nodes that start simultaneously on an empty log found it once, create one administrator, and both serve', async (t) => {
+test('two nodes that start on an empty log found it once, create one administrator, and both serve', async (t) => {
   const folder = folderOf(t);
   const store = await spawnEventStore({ file: join(folder, 'log') });
   t.teardown(async () => store.stop());

@@ -22,7 +22,7 @@ t.setTimeout((120 + outages.reduce((sum, seconds) => sum + seconds, 0) * 2) * 1_
 if (asked === undefined) t.comment('an outage of 60 s was left out: LOG_OUTAGE_SECONDS=60 asks for it');
 
 for (const seconds of outages) {
-  test(`64 writers lose nothing and repeat nothing while the log is unavailable for ${seconds.toString()} s`, async (t) => {
+  test(`64 writers lose and repeat nothing while the log is unavailable for ${seconds.toString()} s`, async (t) => {
     tellWhichServer(t);
     const log = await startLogServer(t);
     const folder = t.testdir();

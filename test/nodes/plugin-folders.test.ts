@@ -72,7 +72,7 @@ const names = async (node: NodeProcess): Promise<readonly string[]> =>
     .map(({ metadata }) => metadata.name)
     .sort();
 
-test('a node with the older folder of a plugin reads and does not write, under either leader, until its folder is updated', async (t) => {
+test("a node with a plugin's older folder reads and does not write, under either leader, until updated", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-plugin-folders-'));
   t.teardown(() => {
     rmSync(folder, { recursive: true, force: true });

@@ -58,7 +58,7 @@ async function untilVersion(server: TestServer, version: string): Promise<void> 
   }
 }
 
-test('an index that becomes plain and unique again holds, and each change is declared before the type is written', async (t) => {
+test('an index that becomes plain and unique again is enforced, each change declared before a write', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, { good: { 'plugin.yaml': manifest('1.0.0'), 'main.mjs': main(true) } });
   const first = await startTestServer({ environment: { PLUGINS_DIRS: root } });
@@ -118,7 +118,7 @@ async function condition(server: TestServer, isThere: boolean): Promise<Conditio
   }
 }
 
-test('the Plugin names objects that share a value of an index that becomes unique, until one of them changes its value', async (t) => {
+test('the Plugin names objects that share a value of a newly unique index, until one changes its value', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, { good: { 'plugin.yaml': manifest('1.0.0'), 'main.mjs': main(false) } });
   const server = await startTestServer({ environment: { PLUGINS_DIRS: root } });

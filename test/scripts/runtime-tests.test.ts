@@ -17,7 +17,7 @@ test('each line of the list of files that depend on the runtime names tests that
     );
 });
 
-test('the continuous integration runs them on every supported version but the one that runs the whole suite', async (t) => {
+test('the continuous integration runs them on each supported version that does not run the whole suite', async (t) => {
   const run = await readFile(join(repository, '.ci', 'run'), 'utf8');
   t.match(run, /^ {2}test_on 24$/mu);
   t.match(run, /for version in 20 22 26; do test_on "\$version" "\$\{dependent\[@\]\}"; done/u);

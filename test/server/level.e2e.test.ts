@@ -20,7 +20,7 @@ const metadata = {
   $correlationId: 'r',
 };
 
-test('a server raises the level of its log once, declares its types after that, and stops at one it does not read', async (t) => {
+test("a server raises its log's level once, then declares its types, and stops at an unknown level", async (t) => {
   const first = await startTestServer();
   const second = await first.restart();
   await second.close();

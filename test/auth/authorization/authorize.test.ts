@@ -97,7 +97,7 @@ test('a rule may name a plugin', async (t) => {
   t.equal(asked(authorize, access.user('jane'), ['GET', '/apis/other.example/v1/posts/x']).allowed, false);
 });
 
-test('while the tables are unavailable only probes are allowed, and everything else is refused as unavailable', async (t) => {
+test('while the tables are unavailable only probes are allowed, and other requests are unavailable', async (t) => {
   const permissions = new MemoryPermissions();
   permissions.ready = false;
   const authorize = createAuthorizer({ permissions, pluginOf: () => undefined });

@@ -53,7 +53,7 @@ const anyStep = fc.oneof(
   fc.record({ kind: fc.constant('collect' as const) }),
 );
 
-test('from any earlier bindings a user ends with exactly the given roles, others keep theirs, and a repeat writes nothing', async (t) => {
+test('from any earlier bindings a user ends with exactly the given roles, and a repeat writes nothing', async (t) => {
   const access = await opened(t);
   let run = 0;
   await fc.assert(

@@ -41,7 +41,7 @@ async function open(t: Test, { root, dataDir }: HostFolders, isLeader = true): P
   });
 }
 
-test('changed files reload a plugin; a half-written one fails with the reason and starts again once repaired', async (t) => {
+test('changed files reload a plugin; a half-written one fails with the reason until it is repaired', async (t) => {
   const place = await placed(t, {
     good: {
       ...good,

@@ -173,7 +173,7 @@ test("a later start keeps people's changes, applies the plugin's, and reports co
   await third.close();
 });
 
-test('an object that people created before the plugin shipped it keeps its members, and gets missing ones', async (t) => {
+test('an object that users created before the plugin shipped it keeps its members and gets missing ones', async (t) => {
   const place = await placed(t, { good });
   const first = await open(t, place);
   await first.write(goods, { type: 'create', object: { metadata: { name: 'first' }, spec: { color: 'mine' } } });
@@ -246,7 +246,7 @@ test('the module of a disabled plugin is not run', async (t) => {
   await stage.close();
 });
 
-test('stored objects on which an index function throws are reported at every start, until it accepts them', async (t) => {
+test('stored objects on which an index function throws are reported at each start until it accepts them', async (t) => {
   const indexing = (text: string): string =>
     "export default { types: [{ group: 'goods.example', version: 'v1', kind: 'Goods', singular: 'good', plural: " +
     "'goods', schema: { type: 'object', properties: { spec: {} } }, indexes: [{ name: 'made', indexFunc: (good) " +

@@ -125,7 +125,7 @@ for (const [deleteData, isFolderGone] of [
   [false, true],
   [true, false],
 ] as const) {
-  test(`interrupted at each write, deleteData ${String(deleteData)}, folder ${isFolderGone ? 'gone' : 'there'}`, async (t) => {
+  test(`stopped at each write, deleteData ${String(deleteData)}, folder deleted ${String(isFolderGone)}`, async (t) => {
     let isDone = false;
     for (let writes = 0; !isDone; writes += 1) {
       const { root, dataDir } = await given(t);

@@ -75,7 +75,7 @@ test('a linked folder is recognized by its target', async (t) => {
   await stage.close();
 });
 
-test('errors of a stopped or upgraded plugin are still attributed to it, and the oldest folders are dropped', async (t) => {
+test('errors of a stopped or upgraded plugin are attributed to it, and the oldest folders are dropped', async (t) => {
   const suspects = new CodeFolders();
   const heard: number[] = [];
   suspects.follow((all) => {

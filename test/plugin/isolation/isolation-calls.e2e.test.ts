@@ -57,7 +57,7 @@ const module = `
   };
 `;
 
-test('any fault of a route, an event stream or a socket is answered, logged with its plugin, and contained', async (t) => {
+test('any fault of a route, event stream or socket is answered, logged with its plugin, and contained', async (t) => {
   const root = await temporaryFolder(t);
   await writePlugins(root, {
     bad: { 'plugin.yaml': manifestYaml('bad', { main: 'main.mjs' }), 'main.mjs': module },

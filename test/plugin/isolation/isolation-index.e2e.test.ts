@@ -70,7 +70,7 @@ async function isWell(t: Test, server: TestServer, odd: string): Promise<void> {
   t.equal((await server.call(odds)).status, 200, `${odd}: the plugin itself`);
 }
 
-test('an object is refused when an index function returns invalid values for it, and nothing else is affected', async (t) => {
+test('an object is refused when an index function returns invalid values for it, and no other is', async (t) => {
   const { server } = await serving(await temporaryFolder(t), 'wild.mjs');
   t.teardown(() => server.remove());
   for (const act of Object.keys(acts)) {
