@@ -2,7 +2,7 @@ import type { Change } from '../read/objects.ts';
 import type { TypeKey } from '../resource/type/index-entry.ts';
 import type { Selection } from '../resource/query/list-query.ts';
 import type { LogPosition } from '../log/log.ts';
-import type { FrameEncoding } from './frame.ts';
+import type { FrameEncoding, WatchEvent } from './frame.ts';
 import { Frames } from './frames.ts';
 import { plainEvent, selectedEvent, type ShownChange } from './selected-change.ts';
 import { nameWatched, selectsAll, type WatchPlan } from './watch-plan.ts';
@@ -17,10 +17,13 @@ export class Audience {
   /** Undefined when everything is selected. */
   readonly #selection: Selection | undefined;
   readonly #members = new Set<Watcher>();
-  /** Encoded single changes that a joining watcher has not received yet, by position. */
+  /** Encoded single changes that a joining watcher has not received yet, by position; and as the first of a stream. */
   readonly #held = new Map<LogPosition, Frames>();
+  readonly #heldFirst = new Map<LogPosition, Frames>();
   /** The parts of the frames of the batch being published; empty between batches. */
   #parts: Uint8Array[] = [];
+  /** The first event of this batch, and the number of its parts. */
+  #first: { readonly event: WatchEvent; readonly parts: number } | undefined;
 
   constructor(plan: WatchPlan, encoding: FrameEncoding) {
     this.#encoding = encoding;
@@ -41,39 +44,69 @@ export class Audience {
 
   /** Adds a change to the batch if the audience selects it. True for the first one of the batch. */
   take(change: ShownChange): boolean {
-    const before = this.#parts.length;
-    this.#encode(change, this.#parts);
-    return before === 0 && this.#parts.length > 0;
+    const event = this.#eventOf(change);
+    if (event === undefined) return false;
+    this.#encoding.encode(event, this.#parts);
+    if (this.#first !== undefined) return false;
+    this.#first = { event, parts: this.#parts.length };
+    return true;
   }
 
   /** Sends the batch. */
   publish(now: number): void {
     const frames = new Frames(join(this.#parts));
+    const begin = this.#beginning();
     this.#parts = [];
-    for (const watcher of this.#members) watcher.offer(frames, now);
+    this.#first = undefined;
+    for (const watcher of this.#members) watcher.offer(watcher.awaitsFirst ? begin(watcher) : frames, now);
+  }
+
+  /** The batch for watchers that have not received an event: made at most once, for all of them. */
+  #beginning(): (watcher: Watcher) => Frames {
+    const [first, parts] = [this.#first, this.#parts];
+    let made: Frames | undefined;
+    return (watcher) => {
+      watcher.begin();
+      if (made === undefined) {
+        const own: Uint8Array[] = [];
+        if (first !== undefined) this.#encoding.encodeFirst?.(first.event, own);
+        made = new Frames(join([...own, ...parts.slice(first?.parts)]));
+      }
+      return made;
+    };
   }
 
   /** The frames of earlier changes for a watcher that joins: shared by all that join. */
-  framesOf(changes: readonly ShownChange[]): readonly Frames[] {
-    return changes
-      .map((change) => this.#held.get(change.position) ?? this.#framed(change))
-      .filter(({ bytes }) => bytes.length > 0);
+  framesOf(changes: readonly ShownChange[], watcher: Pick<Watcher, 'awaitsFirst' | 'begin'>): readonly Frames[] {
+    const framed: Frames[] = [];
+    for (const change of changes) {
+      const held = watcher.awaitsFirst ? this.#heldFirst : this.#held;
+      const frames = held.get(change.position) ?? this.#framed(change, held);
+      if (frames.bytes.length === 0) continue;
+      watcher.begin();
+      framed.push(frames);
+    }
+    return framed;
   }
 
-  #framed(change: ShownChange): Frames {
+  #framed(change: ShownChange, held: Map<LogPosition, Frames>): Frames {
     const { position } = change;
     const parts: Uint8Array[] = [];
-    this.#encode(change, parts);
+    const event = this.#eventOf(change);
+    if (event !== undefined) {
+      if (held === this.#heldFirst) this.#encoding.encodeFirst?.(event, parts);
+      else this.#encoding.encode(event, parts);
+    }
     const frames = new Frames(join(parts), () => {
-      this.#held.delete(position);
+      held.delete(position);
     });
-    if (frames.bytes.length > 0) this.#held.set(position, frames);
+    if (frames.bytes.length > 0) held.set(position, frames);
     return frames;
   }
 
-  #encode(change: ShownChange, into: Uint8Array[]): void {
-    const event = this.#selection === undefined ? plainEvent(change) : selectedEvent(this.#selection, change);
-    if (event !== undefined) this.#encoding.encode(event, into);
+  /** Undefined if the audience does not select the change. */
+  #eventOf(change: ShownChange): WatchEvent | undefined {
+    return this.#selection === undefined ? plainEvent(change) : selectedEvent(this.#selection, change);
   }
 }
 

@@ -221,7 +221,7 @@ export class Replay {
   }
 
   #take(event: WatchEvent): void {
-    this.#encoding.encode(event, this.#parts);
+    this.#watcher.encode(event, this.#parts);
     this.#bytes += event.object.length;
   }
 

@@ -165,7 +165,7 @@ export class WatchHub {
     const concerning = missed.filter(
       ({ type, name }) => type === plan.type.key && (plan.name === undefined || name === plan.name),
     );
-    watcher.replay(audience.framesOf(concerning), this.#position, this.#dependencies.clock.monotonic());
+    watcher.replay(audience.framesOf(concerning, watcher), this.#position, this.#dependencies.clock.monotonic());
     if (watcher.join()) this.#audiences.enter(watcher, audience);
     return true;
   }

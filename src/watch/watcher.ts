@@ -3,7 +3,7 @@ import type { LogPosition } from '../log/log.ts';
 import { accountOf } from '../read/client.ts';
 import { Frames } from './frames.ts';
 import { bookmark } from './bookmark.ts';
-import type { FrameEncoding } from './frame.ts';
+import type { FrameEncoding, WatchEvent } from './frame.ts';
 import type { Connection, Finish, Outbox, Outboxes } from './outbox.ts';
 import type { Reviewed } from './reviews.ts';
 import { watchedBy, type Ending, type Watched, type WatchPlan } from './watch-plan.ts';
@@ -76,6 +76,8 @@ export class Watcher implements Reviewed {
   /** Since when a catch-up waits for its peer to read; undefined when it does not wait. */
   #stalledAt: number | undefined;
   readonly #endsAt: number;
+  /** Whether nothing was written yet whose first event is encoded in its own way. */
+  #awaitsFirst: boolean;
   /** Whether the hub has removed it. */
   #isForgotten = false;
 
@@ -95,6 +97,7 @@ export class Watcher implements Reviewed {
     this.#wroteAt = options.now;
     this.#bookmarkedAt = options.now;
     this.#endsAt = options.now + (plan.timeoutMs ?? Infinity);
+    this.#awaitsFirst = sink.encoding.encodeFirst !== undefined;
   }
 
   get state(): WatcherState {
@@ -103,6 +106,24 @@ export class Watcher implements Reviewed {
 
   get cursor(): LogPosition | undefined {
     return this.#cursor;
+  }
+
+  /** Whether its next event needs the encoding of a first one. */
+  get awaitsFirst(): boolean {
+    return this.#awaitsFirst;
+  }
+
+  /** Its first event is encoded, and will be written. */
+  begin(): void {
+    this.#awaitsFirst = false;
+  }
+
+  /** Encodes the next event for this watcher alone. */
+  encode(event: WatchEvent, into: Uint8Array[]): void {
+    const { encoding } = this.sink;
+    if (this.#awaitsFirst && encoding.encodeFirst !== undefined) encoding.encodeFirst(event, into);
+    else encoding.encode(event, into);
+    this.begin();
   }
 
   /** Frames of past changes; everything up to `cursor` is written after them. The catch-up waits for the peer. */
@@ -235,7 +256,7 @@ export class Watcher implements Reviewed {
     if (!this.plan.bookmarks || cursor === undefined) return;
     this.#bookmarkedAt = now;
     const parts: Uint8Array[] = [];
-    this.sink.encoding.encode(bookmark(this.plan.type, cursor), parts);
+    this.encode(bookmark(this.plan.type, cursor), parts);
     this.#send(new Frames(Buffer.concat(parts)), now);
   }
 }

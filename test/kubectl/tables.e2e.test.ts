@@ -57,3 +57,25 @@ test('kubectl prints the columns of the server', { skip: noKubectl }, async (t) 
   t.strictSame((await print('get widgets --chunk-size=1 -o name')).length, 3);
   t.match(await kubectl.run('get widgets -l a=none'), { code: 0, out: '', err: /No resources found/u });
 });
+
+t.test('kubectl get -w prints each change as a row', { skip: noKubectl }, async (t) => {
+  const kubectl = await given(t);
+  const patch = async (name: string, size: number) => {
+    const body = JSON.stringify({ spec: { size } });
+    const { code, err } = await kubectl.run(`patch widget ${name} --type=merge -p '${body}'`);
+    t.equal(code, 0, err);
+  };
+  const all = kubectl.start('get widgets -w');
+  await all.until(/k1 .*\n/u);
+  const one = kubectl.start('get widgets k2 -w');
+  await one.until(/k2 .*\n/u);
+  await patch('k1', 7);
+  await patch('k2', 8);
+  t.match(
+    await all.until(/ 8 .*\n/u),
+    /^NAME +TITLE +SIZE +PHASE +AGE\n(?:k\d .*\n){3}k1 +Title of k1 +7 .*\nk2 .*\n$/u,
+  );
+  t.match(await one.until(/ 8 .*\n/u), /^NAME.*\nk2 +Title of k2 +2 .*\nk2 +Title of k2 +8 .*\n$/u);
+  await all.stop();
+  await one.stop();
+});

@@ -103,7 +103,7 @@ export class Watching {
       port,
       path: isSse ? path : `${path}${path.includes('?') ? '&' : '?'}watch=true`,
       agent: false,
-      headers: { ...headers, ...(isSse ? { accept: 'text/event-stream' } : {}) },
+      headers: { ...(isSse ? { accept: 'text/event-stream' } : {}), ...headers },
     });
     this.#leave = () => {
       req.destroy();

@@ -23,7 +23,7 @@ export type Seen = {
 
 /** A connection that remembers. While it is blocked, its peer reads nothing. */
 export class RecordingSink implements Sink {
-  readonly encoding = lines;
+  readonly encoding: FrameEncoding;
   /** Each buffer as it was handed over. */
   readonly written: Uint8Array[] = [];
   readonly keepAlives: number[] = [];
@@ -34,6 +34,10 @@ export class RecordingSink implements Sink {
   #blocked = false;
   /** Of the one write that has begun and is not taken. */
   #taken: (() => void) | undefined;
+
+  constructor(encoding = lines) {
+    this.encoding = encoding;
+  }
 
   write(frames: Uint8Array, taken: () => void): void {
     if (this.ending !== undefined || this.isCut) throw new Error('nothing is written after the end');

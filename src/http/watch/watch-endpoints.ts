@@ -3,14 +3,18 @@ import type { Duplex } from 'node:stream';
 
 import { watchClientChunksMax, watchClientFragmentsMax, watchClientFrameBytesMax } from '../../limits/watches.ts';
 import type { WatchHub } from '../../watch/hub.ts';
+import type { FrameEncoding } from '../../watch/frame.ts';
 import type { WatchPlan } from '../../watch/watch-plan.ts';
+import { negotiate } from '../representation/negotiate.ts';
+import { representationOf } from '../representation/representation-of.ts';
+import { framesInForm } from './formed-frames.ts';
 import { decodeWatchQuery } from './decode-watch-query.ts';
 import { headerOf } from '../exchange.ts';
 import type { Problem } from '../problem.ts';
 import { sendProblem, type Edge } from '../send.ts';
 import { refuseUpgrade, SocketUpgrades } from '../connection/socket-upgrades.ts';
 import { refusalProblem } from './watch-ending.ts';
-import { SocketSink } from './watch-socket.ts';
+import { SocketSink, webSocketFrames } from './watch-socket.ts';
 import { jsonLines, serverSentEvents, StreamSink } from './watch-stream.ts';
 import type { WatchEndpoints, WatchRequest } from './watching.ts';
 
@@ -28,7 +32,10 @@ export function createWatchEndpoints(dependencies: WatchEndpointsDependencies): 
   };
 }
 
-type Admission = { readonly ok: true; readonly value: WatchPlan } | { readonly ok: false; readonly problem: Problem };
+/** `encoding`: the transport's, in the form of objects that the request asks for. */
+type Admission =
+  | { readonly ok: true; readonly plan: WatchPlan; readonly encoding: FrameEncoding }
+  | { readonly ok: false; readonly problem: Problem };
 
 class HubEndpoints {
   readonly #dependencies: WatchEndpointsDependencies;
@@ -44,15 +51,15 @@ class HubEndpoints {
 
   open(request: WatchRequest, req: IncomingMessage, res: ServerResponse): void {
     const { requestId } = request;
-    const encoding = acceptsEventStream(req) ? serverSentEvents : jsonLines;
-    const admission = this.#admit(request, encoding === serverSentEvents ? headerOf(req, 'last-event-id') : undefined);
+    const transport = acceptsEventStream(req) ? serverSentEvents : jsonLines;
+    const admission = this.#admit(request, req, transport);
     if (!admission.ok) {
       sendProblem({ req, res, requestId }, admission.problem, this.#dependencies);
       return;
     }
     res.writeHead(200, [
       'Content-Type',
-      encoding === serverSentEvents ? 'text/event-stream' : 'application/json',
+      transport === serverSentEvents ? 'text/event-stream' : 'application/json',
       ...streamHeaders,
       requestId,
     ]);
@@ -63,7 +70,7 @@ class HubEndpoints {
     res.flushHeaders();
     // A reset during a write is handled by `close`, which notifies the hub.
     res.on('error', () => undefined);
-    const watcher = this.#dependencies.hub.open(admission.value, new StreamSink(res, encoding));
+    const watcher = this.#dependencies.hub.open(admission.plan, new StreamSink(res, admission.encoding));
     res.once('close', () => {
       watcher.closed();
     });
@@ -74,13 +81,16 @@ class HubEndpoints {
     req: IncomingMessage,
     { socket, head }: { readonly socket: Duplex; readonly head: Buffer },
   ): void {
-    const admission = this.#admit(request, undefined);
+    const admission = this.#admit(request, req, webSocketFrames);
     if (!admission.ok) {
       refuseUpgrade({ req, socket, requestId: request.requestId }, admission.problem, this.#dependencies);
       return;
     }
     const refused = this.#upgrades.accept(req, socket, head, (webSocket) => {
-      const watcher = this.#dependencies.hub.open(admission.value, new SocketSink(webSocket, socket));
+      const watcher = this.#dependencies.hub.open(
+        admission.plan,
+        new SocketSink(webSocket, socket, admission.encoding),
+      );
       webSocket.once('close', () => {
         watcher.closed();
       });
@@ -89,10 +99,22 @@ class HubEndpoints {
       refuseUpgrade({ req, socket, requestId: request.requestId }, refused, this.#dependencies);
   }
 
-  #admit(request: WatchRequest, resumed: string | undefined): Admission {
-    const decoded = decodeWatchQuery(request, resumed);
-    const refusal = this.#dependencies.hub.refusal();
-    return decoded.ok && refusal !== undefined ? { ok: false, problem: refusalProblem(refusal) } : decoded;
+  #admit(request: WatchRequest, req: IncomingMessage, transport: FrameEncoding): Admission {
+    const isEvents = transport === serverSentEvents;
+    const decoded = decodeWatchQuery(request, isEvents ? headerOf(req, 'last-event-id') : undefined);
+    if (!decoded.ok) return decoded;
+    // Server-sent events are a media type of their own, without other forms.
+    const negotiated = negotiate(isEvents ? undefined : headerOf(req, 'accept'), request.query);
+    if (!negotiated.ok) return negotiated;
+    const { hub, clock } = this.#dependencies;
+    const refusal = hub.refusal();
+    if (refusal !== undefined) return { ok: false, problem: refusalProblem(refusal) };
+    const form = representationOf(request.type, negotiated.value);
+    return {
+      ok: true,
+      plan: decoded.value,
+      encoding: form === undefined ? transport : framesInForm(form, transport, clock),
+    };
   }
 }
 
@@ -100,6 +122,8 @@ class HubEndpoints {
 const streamHeaders = [
   'Cache-Control',
   'no-store',
+  'Vary',
+  'Accept',
   'X-Accel-Buffering',
   'no',
   'X-Content-Type-Options',

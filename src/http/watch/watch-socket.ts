@@ -39,12 +39,13 @@ export function frameHeader(payloadBytes: number, opening = textFrame): Buffer {
  * frames fit in between.
  */
 export class SocketSink implements Sink {
-  readonly encoding = webSocketFrames;
+  readonly encoding: FrameEncoding;
   readonly #webSocket: WebSocket;
   readonly #socket: Duplex;
   readonly #pings: Pings;
 
-  constructor(webSocket: WebSocket, socket: Duplex) {
+  constructor(webSocket: WebSocket, socket: Duplex, encoding = webSocketFrames) {
+    this.encoding = encoding;
     this.#webSocket = webSocket;
     this.#socket = socket;
     this.#pings = new Pings(webSocket);

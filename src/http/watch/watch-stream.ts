@@ -75,7 +75,7 @@ export class StreamSink extends StreamConnection implements Sink {
   }
 
   keepAlive(_now: number, cursor: LogPosition | undefined): Uint8Array {
-    if (this.encoding !== serverSentEvents) return newline;
+    if (this.encoding.mark === undefined) return newline;
     return Buffer.from(cursor === undefined ? ':\n\n' : `:\n${markText(cursor)}`, 'latin1');
   }
 
