@@ -24,6 +24,7 @@ import { pageMillion } from './measures/page-million.ts';
 import { reconcile } from './measures/reconcile.ts';
 import { pluginStart } from './measures/plugin-start.ts';
 import { restartMillion } from './measures/restart-million.ts';
+import { table500 } from './measures/table-500.ts';
 import { update } from './measures/update.ts';
 import { watchFanOut } from './measures/watch-fan-out.ts';
 import { watchLatency } from './measures/watch-latency.ts';
@@ -41,6 +42,7 @@ const measures: readonly Measure[] = [
   create,
   update,
   list500,
+  table500,
   watchFanOut,
   watchLatency,
   memory100k,
