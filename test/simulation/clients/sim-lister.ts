@@ -200,6 +200,9 @@ function exchangeOf(rawQuery: string): Exchange {
     query: new URLSearchParams(rawQuery),
     subject: visitor,
     sender: { address: '', isSecure: false },
+    // Lists show no ages here.
+    clock: { now: () => 0 },
+    req: { headers: {} },
     res,
   } as unknown as Exchange;
 }
