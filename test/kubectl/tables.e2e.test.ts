@@ -58,7 +58,7 @@ test('kubectl prints the columns of the server', { skip: noKubectl }, async (t) 
   t.match(await kubectl.run('get widgets -l a=none'), { code: 0, out: '', err: /No resources found/u });
 });
 
-t.test('kubectl get -w prints each change as a row', { skip: noKubectl }, async (t) => {
+test('kubectl get -w prints each change as a row', { skip: noKubectl }, async (t) => {
   const kubectl = await given(t);
   const patch = async (name: string, size: number) => {
     const body = JSON.stringify({ spec: { size } });

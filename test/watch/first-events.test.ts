@@ -1,5 +1,5 @@
 /** Streams whose first event has an encoding of its own. */
-import t from 'tap';
+import { test } from 'tap';
 
 import { visitor } from '../../src/command/subject.ts';
 import { logPosition } from '../../src/log/log.ts';
@@ -65,7 +65,7 @@ function firsts({ written }: RecordingSink): readonly boolean[] {
     .map((line) => line.startsWith(' '));
 }
 
-t.test('a first event is encoded once for all that begin with it, and once for all others', async (t) => {
+test('a first event is encoded once for all that begin with it, and once for all others', async (t) => {
   const { watch, write, encoded } = given();
   const early = Array.from({ length: 100 }, () => watch({ kind: 'now' }));
   await write('a', 'b');
@@ -78,7 +78,7 @@ t.test('a first event is encoded once for all that begin with it, and once for a
   t.equal(new Set(late.map(({ written }) => written[0])).size, 1, 'the very same buffer');
 });
 
-t.test('a watcher that joins with changes it missed begins with the first of them', async (t) => {
+test('a watcher that joins with changes it missed begins with the first of them', async (t) => {
   const { watch, write } = given();
   watch({ kind: 'now' });
   await write('a');
