@@ -6,7 +6,7 @@
  * A change to this file is a design decision: its commit says why. `dependencies.test.ts` runs it, and proves each rule
  * on a tree that breaks it on purpose.
  */
-const pure = '^src/((base|resource|command|access|limits)/|config/eventstore-(url|prefix)\\.ts$)';
+const pure = '^src/((base|resource|command|access|limits|openapi)/|config/eventstore-(url|prefix)\\.ts$)';
 const ports = '^src/(log/[^/]+\\.ts$|read/|plugin/api/)';
 const registry = '^src/plugin/registry/type-registry\\.ts$';
 const services = '^src/((auth|watch|write|log-tools)/|plugin/registry/type-registry\\.ts$)';

@@ -1,5 +1,6 @@
 import { isObject } from '../../base/guards.ts';
 import { schemaBytesMax } from '../../limits/objects.ts';
+import { token } from '../object/draft.ts';
 import { patternProblem } from './safe-pattern.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -97,21 +98,47 @@ function walk(root: Schema, found: Findings): void {
   }
 }
 
-/**
- * A schema and all schemas within it, each with the prefix of its members' paths, such as `spec.`; empty for the schema
- * itself.
- */
-export function* subschemas(schema: unknown, at = ''): Generator<{ readonly at: string; readonly schema: Schema }> {
+/** A schema within another. */
+export type Subschema = {
+  /** The prefix of its members' paths, such as `spec.`; empty for the schema itself. */
+  readonly at: string;
+  /** Its JSON pointer; empty for the schema itself. */
+  readonly pointer: string;
+  readonly schema: Schema;
+};
+
+/** A schema and all schemas within it. */
+export function* subschemas(schema: unknown, at = '', pointer = ''): Generator<Subschema> {
   if (!isObject(schema)) return;
-  yield { at, schema };
+  yield { at, pointer, schema };
   for (const [keyword, value] of Object.entries(schema)) {
     const place = `${at}${keyword}`;
-    if (keywordsWithSchema.has(keyword)) yield* subschemas(value, `${place}.`);
+    const below = `${pointer}/${keyword}`;
+    if (keywordsWithSchema.has(keyword)) yield* subschemas(value, `${place}.`, below);
     else if (keywordsWithSchemas.has(keyword) && Array.isArray(value))
-      for (const [index, inner] of value.entries()) yield* subschemas(inner, `${place}[${String(index)}].`);
+      for (const [index, inner] of value.entries())
+        yield* subschemas(inner, `${place}[${String(index)}].`, `${below}/${String(index)}`);
     else if (keywordsWithSchemasByName.has(keyword) && isObject(value))
-      for (const [name, inner] of Object.entries(value)) yield* subschemas(inner, `${place}.${name}.`);
+      for (const [name, inner] of Object.entries(value))
+        yield* subschemas(inner, `${place}.${name}.`, `${below}/${token(name)}`);
   }
+}
+
+/**
+ * A copy of a schema with `change` applied to the members of every schema in it, the outer ones first. Schemas deeper
+ * than `depthMax` become `true`.
+ */
+export function mapSubschemas(schema: unknown, change: (schema: Schema) => Schema, depthMax: number): unknown {
+  if (!isObject(schema)) return schema;
+  if (depthMax < 0) return true;
+  const map = (inner: unknown): unknown => mapSubschemas(inner, change, depthMax - 1);
+  const changed = Object.entries(change(schema)).map(([keyword, value]): [string, unknown] => {
+    if (keywordsWithSchema.has(keyword)) return [keyword, map(value)];
+    if (keywordsWithSchemas.has(keyword) && Array.isArray(value)) return [keyword, value.map(map)];
+    if (!keywordsWithSchemasByName.has(keyword) || !isObject(value)) return [keyword, value];
+    return [keyword, Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, map(inner)]))];
+  });
+  return Object.fromEntries(changed);
 }
 
 function checkReferences(schema: Schema, at: string, found: Findings): void {

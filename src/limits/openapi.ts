@@ -1,0 +1,8 @@
+/** Limits of the API documents. Each name ends in its unit. */
+
+/** Schemas within the schema of one type or route: further ones are described as accepting anything. */
+export const openApiSchemasMax = 20_000;
+/** Nesting of schemas in a document: readers of documents are recursive. */
+export const openApiSchemaDepthMax = 64;
+/** The schemas of one document: past it types and routes are described without theirs. */
+export const openApiDocumentBytesMax = 33_554_432;

@@ -1,0 +1,222 @@
+import { isList, isObject } from '../../base/guards.ts';
+import type { Schema } from '../../resource/schema/schema-check.ts';
+import { allOf, anyOf, anything, conditional, isAnything, not, oneOf, unknown, type Translated } from './translated.ts';
+
+/** A schema that is being translated. */
+export type Reading = {
+  readonly schema: Schema;
+  /** Members of the result. */
+  readonly out: Record<string, unknown>;
+  /** Further schemas that apply to the same value. */
+  readonly parts: Translated[];
+  isExact: boolean;
+  weight: number;
+  readonly translate: (schema: unknown) => Translated;
+  readonly reference: (ref: string) => Translated;
+};
+
+type Reader = (reading: Reading, value: unknown) => void;
+
+const ignored: Reader = () => undefined;
+const same =
+  (keyword: string): Reader =>
+  ({ out }, value) => {
+    out[keyword] = value;
+  };
+const weighed =
+  (keyword: string): Reader =>
+  (reading, value) => {
+    reading.out[keyword] = value;
+    reading.weight += weigh(value);
+  };
+/** A keyword of schemas that apply to the same value. */
+const applied =
+  (combine: (parts: readonly Translated[]) => Translated): Reader =>
+  ({ parts, translate }, value) => {
+    if (isList(value)) parts.push(combine(value.map(translate)));
+  };
+
+/** Bytes of a value that weigh as much as a schema. */
+const valueBytes = 16;
+
+/** The weight of a value that is copied into the document. */
+export function weigh(value: unknown): number {
+  return 1 + Math.ceil(JSON.stringify(value).length / valueBytes);
+}
+
+/**
+ * By keyword of JSON Schema 2020-12; those that restrict values and are missing here are left out. `pattern`: some
+ * readers use another dialect, so only portable ones are kept.
+ */
+export const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ...['$schema', '$comment', '$defs', 'definitions', '$anchor', '$dynamicAnchor', '$vocabulary'].map(ignore),
+  ...['examples', 'contentMediaType', 'contentEncoding', 'contentSchema', 'then', 'else'].map(ignore),
+  ...['xml', 'externalDocs'].map(ignore),
+  ...['title', 'description', 'deprecated', 'readOnly', 'writeOnly', 'format'].map(keep),
+  ...['multipleOf', 'maxLength', 'minLength', 'maxItems', 'minItems', 'uniqueItems'].map(keep),
+  ...['maxProperties', 'minProperties'].map(keep),
+  ['default', weighed('default')],
+  ['example', weighed('example')],
+  ['pattern', readPattern],
+  ['type', readType],
+  ['nullable', ignored],
+  ['enum', ({ parts }, value) => parts.push({ schema: { enum: value }, isExact: true, weight: weigh(value) })],
+  ['const', ({ parts }, value) => parts.push({ schema: { enum: [value] }, isExact: true, weight: weigh(value) })],
+  [
+    'minimum',
+    (reading) => {
+      readBound(reading, 'minimum', 'exclusiveMinimum');
+    },
+  ],
+  [
+    'exclusiveMinimum',
+    (reading) => {
+      readBound(reading, 'minimum', 'exclusiveMinimum');
+    },
+  ],
+  [
+    'maximum',
+    (reading) => {
+      readBound(reading, 'maximum', 'exclusiveMaximum');
+    },
+  ],
+  [
+    'exclusiveMaximum',
+    (reading) => {
+      readBound(reading, 'maximum', 'exclusiveMaximum');
+    },
+  ],
+  ['items', readItems],
+  [
+    'prefixItems',
+    (reading) => {
+      reading.isExact = false;
+    },
+  ],
+  ['properties', readProperties],
+  ['additionalProperties', readAdditional],
+  [
+    'required',
+    ({ out }, value) => {
+      if (isList(value) && value.length > 0) out['required'] = value;
+    },
+  ],
+  ['allOf', applied(allOf)],
+  ['anyOf', applied(anyOf)],
+  ['oneOf', applied(oneOf)],
+  ['not', ({ parts, translate }, value) => parts.push(not(translate(value)))],
+  ['if', readCondition],
+  ['dependentRequired', readDependentRequired],
+  ['dependentSchemas', readDependentSchemas],
+  ['$ref', ({ parts, reference }, value) => parts.push(typeof value === 'string' ? reference(value) : unknown)],
+]);
+
+function ignore(keyword: string): readonly [string, Reader] {
+  return [keyword, ignored];
+}
+
+function keep(keyword: string): readonly [string, Reader] {
+  return [keyword, same(keyword)];
+}
+
+/** 3.0 has one type, and `nullable` beside it. */
+function readType({ out, parts, schema }: Reading, value: unknown): void {
+  const names = isList(value) ? value : [value];
+  const isNullable = names.includes('null') || schema['nullable'] === true;
+  const types = names.filter((name) => name !== 'null');
+  const nullable = isNullable ? { nullable: true } : {};
+  const [type] = types;
+  if (type === undefined) {
+    parts.push({ schema: { type: 'string', nullable: true, enum: [null] }, isExact: true, weight: 1 });
+  } else if (types.length === 1) {
+    Object.assign(out, { type, ...nullable });
+  } else {
+    const each = types.map((name) => ({ type: name, ...(name === 'array' ? { items: {} } : {}), ...nullable }));
+    parts.push({ schema: { anyOf: each }, isExact: true, weight: types.length });
+  }
+}
+
+/** In 3.0 a bound is exclusive by a flag beside it. */
+function readBound({ out, schema }: Reading, bound: 'minimum' | 'maximum', flag: string): void {
+  const [inclusive, exclusive] = [schema[bound], schema[flag]];
+  if (typeof exclusive !== 'number') {
+    out[bound] = inclusive;
+    return;
+  }
+  const isStricter =
+    typeof inclusive === 'number' && (bound === 'minimum' ? inclusive > exclusive : inclusive < exclusive);
+  Object.assign(out, isStricter ? { [bound]: inclusive } : { [bound]: exclusive, [flag]: true });
+}
+
+/** Behind `prefixItems`, `items` is for the rest of the array, which 3.0 cannot express. */
+function readItems(reading: Reading, value: unknown): void {
+  if (reading.schema['prefixItems'] !== undefined) return;
+  const items = reading.translate(value);
+  reading.out['items'] = items.schema;
+  take(reading, items);
+}
+
+function readProperties(reading: Reading, value: unknown): void {
+  if (!isObject(value)) return;
+  reading.out['properties'] = Object.fromEntries(
+    Object.entries(value).map(([name, schema]) => {
+      const property = reading.translate(schema);
+      take(reading, property);
+      return [name, property.schema];
+    }),
+  );
+}
+
+/** 3.0 has no `patternProperties`: a member that is not declared may match any of them. */
+function readAdditional(reading: Reading, value: unknown): void {
+  const { patternProperties } = reading.schema;
+  const patterns = isObject(patternProperties) ? Object.values(patternProperties) : [];
+  if (patterns.length === 0 && typeof value === 'boolean') {
+    reading.out['additionalProperties'] = value;
+    return;
+  }
+  const others = value === false && patterns.length > 0 ? [] : [value];
+  const additional = anyOf([...patterns, ...others].map(reading.translate));
+  take(reading, additional);
+  if (patterns.length > 0) reading.isExact = false;
+  reading.out['additionalProperties'] = isAnything(additional) ? true : additional.schema;
+}
+
+function readCondition({ schema, parts, translate }: Reading, value: unknown): void {
+  const then = schema['then'] === undefined ? anything : translate(schema['then']);
+  const otherwise = schema['else'] === undefined ? anything : translate(schema['else']);
+  if (isAnything(then) && isAnything(otherwise))
+    parts.push({ ...anything, isExact: then.isExact && otherwise.isExact });
+  else parts.push(conditional(translate(value), then, otherwise));
+}
+
+function readDependentRequired({ parts }: Reading, value: unknown): void {
+  if (!isObject(value)) return;
+  for (const [member, required] of Object.entries(value)) {
+    if (!isList(required) || required.length === 0) continue;
+    parts.push(anyOf([lacks(member), { schema: { required }, isExact: true, weight: weigh(required) }]));
+  }
+}
+
+function readDependentSchemas({ parts, translate }: Reading, value: unknown): void {
+  if (!isObject(value)) return;
+  for (const [member, schema] of Object.entries(value)) parts.push(anyOf([lacks(member), translate(schema)]));
+}
+
+/** Values that are not objects with this member. */
+function lacks(member: string): Translated {
+  return { schema: { not: { type: 'object', required: [member] } }, isExact: true, weight: 3 };
+}
+
+function take(reading: Reading, inner: Translated): void {
+  reading.weight += inner.weight;
+  reading.isExact &&= inner.isExact;
+}
+
+/** What other dialects of regular expressions lack, or read differently without the flag `u`. */
+const unportable = /\\[pPk]|\\u\{|\(\?<|[\u{10000}-\u{10ffff}]|\\ud[89a-f]/iu;
+
+function readPattern(reading: Reading, value: unknown): void {
+  if (typeof value === 'string' && !unportable.test(value)) reading.out['pattern'] = value;
+  else reading.isExact = false;
+}

@@ -1,0 +1,73 @@
+import type { Schema } from '../../resource/schema/schema-check.ts';
+
+/** A schema object of OpenAPI 3.0 in place of one of JSON Schema 2020-12. */
+export type Translated = {
+  readonly schema: Schema;
+  /** It accepts exactly the same values. Otherwise it accepts more, never fewer. */
+  readonly isExact: boolean;
+  /** Its size: schemas within it, and the bytes of its values divided by 16. */
+  readonly weight: number;
+};
+
+export const anything: Translated = { schema: {}, isExact: true, weight: 1 };
+/** In place of a schema that OpenAPI 3.0 cannot express. */
+export const unknown: Translated = { schema: {}, isExact: false, weight: 1 };
+export const nothing: Translated = { schema: { not: {} }, isExact: true, weight: 2 };
+
+export function isAnything({ schema }: Translated): boolean {
+  return Object.keys(schema).length === 0;
+}
+
+/** Values that all schemas accept. */
+export function allOf(parts: readonly Translated[]): Translated {
+  const kept = parts.filter((part) => !isAnything(part));
+  const isExact = parts.every((part) => part.isExact);
+  const [only] = kept;
+  if (only === undefined) return { ...anything, isExact };
+  if (kept.length === 1) return { ...only, isExact };
+  return { schema: { allOf: schemasOf(kept) }, isExact, weight: weightOf(kept) };
+}
+
+/** Values that any of the schemas accepts. */
+export function anyOf(parts: readonly Translated[]): Translated {
+  const open = parts.find(isAnything);
+  // Another part that accepts more changes nothing beside an exact one that accepts everything.
+  if (open !== undefined) return { ...anything, isExact: parts.some((part) => isAnything(part) && part.isExact) };
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only;
+  return { schema: { anyOf: schemasOf(parts) }, isExact: areExact(parts), weight: weightOf(parts) };
+}
+
+/** Values that exactly one of the schemas accepts. A part that accepts more could make it refuse more. */
+export function oneOf(parts: readonly Translated[]): Translated {
+  if (!areExact(parts)) return { ...anyOf(parts), isExact: false };
+  return { schema: { oneOf: schemasOf(parts) }, isExact: true, weight: weightOf(parts) };
+}
+
+/** Values that the schema refuses. One that accepts more would refuse too few of them. */
+export function not(part: Translated): Translated {
+  return part.isExact ? { schema: { not: part.schema }, isExact: true, weight: part.weight + 1 } : unknown;
+}
+
+/** `if` appears twice in the exact form: a large one would double with each level. */
+const repeatedWeightMax = 64;
+
+/** `if`, `then` and `else`. */
+export function conditional(condition: Translated, then: Translated, otherwise: Translated): Translated {
+  const met = allOf([condition, then]);
+  if (condition.isExact && condition.weight <= repeatedWeightMax)
+    return anyOf([met, allOf([not(condition), otherwise])]);
+  return { ...anyOf([met, otherwise]), isExact: false };
+}
+
+function schemasOf(parts: readonly Translated[]): readonly Schema[] {
+  return parts.map(({ schema }) => schema);
+}
+
+function areExact(parts: readonly Translated[]): boolean {
+  return parts.every(({ isExact }) => isExact);
+}
+
+function weightOf(parts: readonly Translated[]): number {
+  return parts.reduce((sum, { weight }) => sum + weight, 1);
+}
