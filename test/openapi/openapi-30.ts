@@ -9,7 +9,10 @@ const Ajv = ajvDraft04.default;
  * A validator of OpenAPI 3.0: its schema objects are draft 4 of JSON Schema (flags for exclusive bounds, no boolean
  * schemas, siblings of a reference are ignored) with `nullable`.
  */
-export function validator30({ schema, components }: Omit<TranslatedDocument, 'isExact'>): (value: unknown) => boolean {
+export function validator30({
+  schema,
+  components,
+}: Pick<TranslatedDocument, 'schema' | 'components'>): (value: unknown) => boolean {
   const ajv = new Ajv({ strict: false, ownProperties: true, multipleOfPrecision: 6, logger: false });
   formatsModule.default(ajv);
   const validate = ajv.compile({ allOf: [schema], components: { schemas: Object.fromEntries(components) } });

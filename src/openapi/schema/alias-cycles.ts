@@ -2,16 +2,11 @@ import { isList, isObject } from '../../base/guards.ts';
 import type { Schema } from '../../resource/schema/schema-check.ts';
 
 /**
- * Components of which none leads back to itself without a step into the value: readers would follow such a reference
- * for ever, and no value matches it. Those that lead to such a cycle accept anything.
+ * The components from which one is reached that leads back to itself without a step into the value: readers would
+ * follow such a reference for ever, and no value matches it.
  */
-export function withoutAliasCycles(components: ReadonlyMap<string, Schema>): ReadonlyMap<string, Schema> {
-  const endless = endlessIn(new Map([...components].map(([name, schema]) => [name, new Set(inPlace(schema))])));
-  return new Map([...components].map(([name, schema]) => [name, endless.has(name) ? {} : schema]));
-}
-
-/** The names from which a cycle can be reached. */
-function endlessIn(aliases: ReadonlyMap<string, ReadonlySet<string>>): ReadonlySet<string> {
+export function endlessIn(components: ReadonlyMap<string, Schema>): ReadonlySet<string> {
+  const aliases = new Map([...components].map(([name, schema]) => [name, new Set(inPlace(schema))]));
   const users = new Map<string, string[]>();
   for (const [name, used] of aliases) for (const one of used) append(users, one, name);
   const open = new Map([...aliases].map(([name, used]) => [name, used.size]));

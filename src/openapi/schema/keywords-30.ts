@@ -1,5 +1,6 @@
 import { isList, isObject } from '../../base/guards.ts';
 import type { Schema } from '../../resource/schema/schema-check.ts';
+import { holdsReference, withoutReference } from './reference-words.ts';
 import { allOf, anyOf, anything, conditional, isAnything, not, oneOf, unknown, type Translated } from './translated.ts';
 
 /** A schema that is being translated. */
@@ -26,6 +27,7 @@ const same =
 const weighed =
   (keyword: string): Reader =>
   (reading, value) => {
+    if (holdsReference(value)) return;
     reading.out[keyword] = value;
     reading.weight += weigh(value);
   };
@@ -60,8 +62,8 @@ export const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['pattern', readPattern],
   ['type', readType],
   ['nullable', ignored],
-  ['enum', ({ parts }, value) => parts.push({ schema: { enum: value }, isExact: true, weight: weigh(value) })],
-  ['const', ({ parts }, value) => parts.push({ schema: { enum: [value] }, isExact: true, weight: weigh(value) })],
+  ['enum', ({ parts }, value) => parts.push(oneOfValues(value))],
+  ['const', ({ parts }, value) => parts.push(oneOfValues([value]))],
   [
     'minimum',
     (reading) => {
@@ -111,6 +113,10 @@ export const readers: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['$ref', ({ parts, reference }, value) => parts.push(typeof value === 'string' ? reference(value) : unknown)],
 ]);
 
+function oneOfValues(values: unknown): Translated {
+  return holdsReference(values) ? unknown : { schema: { enum: values }, isExact: true, weight: weigh(values) };
+}
+
 function ignore(keyword: string): readonly [string, Reader] {
   return [keyword, ignored];
 }
@@ -158,8 +164,9 @@ function readItems(reading: Reading, value: unknown): void {
 
 function readProperties(reading: Reading, value: unknown): void {
   if (!isObject(value)) return;
+  if (Object.hasOwn(value, '$ref')) reading.isExact = false;
   reading.out['properties'] = Object.fromEntries(
-    Object.entries(value).map(([name, schema]) => {
+    Object.entries(withoutReference(value)).map(([name, schema]) => {
       const property = reading.translate(schema);
       take(reading, property);
       return [name, property.schema];
@@ -169,7 +176,11 @@ function readProperties(reading: Reading, value: unknown): void {
 
 /** 3.0 has no `patternProperties`: a member that is not declared may match any of them. */
 function readAdditional(reading: Reading, value: unknown): void {
-  const { patternProperties } = reading.schema;
+  const { patternProperties, properties } = reading.schema;
+  if (isObject(properties) && Object.hasOwn(properties, '$ref')) {
+    reading.isExact = false;
+    return;
+  }
   const patterns = isObject(patternProperties) ? Object.values(patternProperties) : [];
   if (patterns.length === 0 && typeof value === 'boolean') {
     reading.out['additionalProperties'] = value;

@@ -1,10 +1,12 @@
 import { isList, isObject } from '../../base/guards.ts';
 import { openApiSchemaDepthMax, openApiSchemasMax } from '../../limits/openapi.ts';
+import { referenceTo as nameReference } from '../names.ts';
 import type { Schema } from '../../resource/schema/schema-check.ts';
 import { readers, weigh, type Reading } from './keywords-30.ts';
+import { holdsReference } from './reference-words.ts';
 import { SchemaTargets } from './schema-targets.ts';
 import { allOf, anything, isAnything, nothing, unknown, type Translated } from './translated.ts';
-import { withoutAliasCycles } from './alias-cycles.ts';
+import { endlessIn } from './alias-cycles.ts';
 
 export type TranslatedDocument = {
   /** The schema; its references point to `components`. */
@@ -12,6 +14,8 @@ export type TranslatedDocument = {
   readonly isExact: boolean;
   /** The targets of its references, by the name of their component. */
   readonly components: ReadonlyMap<string, Schema>;
+  /** Whether a reference led back to itself without a step into the value. */
+  readonly isEndless: boolean;
 };
 
 /**
@@ -22,7 +26,9 @@ export type TranslatedDocument = {
 export function toOpenApi30(root: unknown, name: string): TranslatedDocument {
   const translation = new Translation(root, name);
   const { schema, isExact } = translation.translate(root, 0);
-  return { schema, isExact, components: withoutAliasCycles(translation.components) };
+  const endless = endlessIn(translation.components);
+  const components = new Map([...translation.components].map(([key, one]) => [key, endless.has(key) ? {} : one]));
+  return { schema, isExact, components, isEndless: endless.size > 0 };
 }
 
 type Target = { readonly name: string; isExact: boolean };
@@ -82,10 +88,8 @@ class Translation {
   }
 }
 
-export const componentPrefix = '#/components/schemas/';
-
 function referenceTo({ name, isExact }: Target): Translated {
-  return { schema: { $ref: `${componentPrefix}${name}` }, isExact, weight: 1 };
+  return { schema: nameReference(name), isExact, weight: 1 };
 }
 
 function read(reading: Reading, keyword: string, value: unknown): void {
@@ -93,6 +97,7 @@ function read(reading: Reading, keyword: string, value: unknown): void {
   if (reader !== undefined) {
     reader(reading, value);
   } else if (keyword.startsWith('x-') && !keyword.startsWith('x-kubernetes-')) {
+    if (holdsReference(value)) return;
     reading.out[keyword] = value;
     reading.weight += weigh(value);
   } else if (!keyword.startsWith('x-')) {

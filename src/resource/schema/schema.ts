@@ -139,7 +139,8 @@ function compileWith(ajv: Ajv2020, schema: Schema, extensions: ReadonlySet<strin
 /** Applicators at the top level may declare members, too; only `unevaluatedProperties` sees those, at a cost. */
 const applicators = ['$ref', '$dynamicRef', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
-function withPlatformMembers(schema: Schema): Schema {
+/** The schema of whole objects: with the members of every object, and closed at the top unless it says otherwise. */
+export function withPlatformMembers(schema: Schema): Schema {
   const properties = isObject(schema['properties']) ? schema['properties'] : {};
   const closed =
     schema['additionalProperties'] !== undefined || schema['unevaluatedProperties'] !== undefined

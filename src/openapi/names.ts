@@ -1,0 +1,46 @@
+import type { ResourceType } from '../resource/type/resource-type.ts';
+
+export type GroupVersionKind = { readonly group: string; readonly version: string; readonly kind: string };
+
+/** Where references to named schemas begin in documents of version 3. */
+export const schemasPrefix = '#/components/schemas/';
+
+export function referenceTo(name: string): { readonly $ref: string } {
+  return { $ref: `${schemasPrefix}${name}` };
+}
+
+/** The name of a type's schema: the labels of its group in reverse order, as in Kubernetes, then version and kind. */
+export function schemaNameOf({ group, version, kind }: GroupVersionKind, domain: string): string {
+  const labels = (group === '' ? `core.${domain}` : group).split('.').reverse();
+  return [...labels, version, kind].join('.');
+}
+
+/** `Widget` and `v1alpha1` → `WidgetV1alpha1`. */
+export function tagOf({ kind, version }: Pick<ResourceType, 'kind' | 'version'>): string {
+  return `${kind}${capitalized(version)}`;
+}
+
+/** `foo.example-a.com/v1` → `FooExampleACom`: letters and digits only. */
+export function camelCase(text: string): string {
+  return text
+    .split(/[^A-Za-z0-9]+/u)
+    .map(capitalized)
+    .join('');
+}
+
+/** Draws names that are unique in one document: a taken one continues with its qualifier, then with a number. */
+export class UniqueNames {
+  readonly #taken = new Set<string>();
+
+  take(wanted: string, qualifier: string): string {
+    let free = wanted;
+    for (let count = 1; this.#taken.has(free); count += 1)
+      free = `${wanted}${qualifier}${count === 1 ? '' : String(count)}`;
+    this.#taken.add(free);
+    return free;
+  }
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

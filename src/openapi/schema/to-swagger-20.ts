@@ -1,0 +1,74 @@
+import { isList, isObject } from '../../base/guards.ts';
+import type { Schema } from '../../resource/schema/schema-check.ts';
+import { schemasPrefix } from '../names.ts';
+
+const kept = new Set([
+  'title',
+  'description',
+  'default',
+  'format',
+  'multipleOf',
+  'maximum',
+  'exclusiveMaximum',
+  'minimum',
+  'exclusiveMinimum',
+  'maxLength',
+  'minLength',
+  'pattern',
+  'maxItems',
+  'minItems',
+  'uniqueItems',
+  'maxProperties',
+  'minProperties',
+  'required',
+  'enum',
+  'type',
+  'readOnly',
+  'example',
+]);
+
+/**
+ * A schema object of OpenAPI 2.0 in place of one of 3.0, which accepts the same values or more. 2.0 has neither
+ * `anyOf`, `oneOf` and `not` nor `nullable`: a nullable schema has no type.
+ */
+export function toSwagger20(schema: unknown): Schema {
+  if (!isObject(schema)) return {};
+  const { $ref, description, properties, additionalProperties, items, allOf } = schema;
+  const reference = typeof $ref === 'string' ? $ref : onlyReference(schema);
+  if (reference !== undefined)
+    return { $ref: definitionOf(reference), ...(typeof description === 'string' ? { description } : {}) };
+  const isOpen = isObject(properties) && additionalProperties === undefined;
+  return {
+    ...ownMembers(schema),
+    ...(isObject(items) ? { items: toSwagger20(items) } : {}),
+    ...(isList(allOf) ? { allOf: allOf.map(toSwagger20) } : {}),
+    ...(isObject(properties) ? { properties: mapped(properties) } : {}),
+    ...(additionalProperties === undefined ? {} : { additionalProperties: additional(additionalProperties) }),
+    ...(isOpen ? { 'x-kubernetes-preserve-unknown-fields': true } : {}),
+  };
+}
+
+/** Those without schemas. */
+function ownMembers(schema: Schema): Schema {
+  const members = Object.entries(schema).filter(([keyword]) => kept.has(keyword) || keyword.startsWith('x-'));
+  return Object.fromEntries(members.filter(([keyword]) => keyword !== 'type' || schema['nullable'] !== true));
+}
+
+/** Clients of 2.0 read descriptions beside a reference, and few read `allOf`. */
+function onlyReference({ allOf, description: _description, ...others }: Schema): string | undefined {
+  const [first, ...more] = isList(allOf) ? allOf : [];
+  if (!isObject(first) || more.length > 0 || Object.keys(others).length > 0) return undefined;
+  return typeof first['$ref'] === 'string' ? first['$ref'] : undefined;
+}
+
+function definitionOf(reference: string): string {
+  return reference.startsWith(schemasPrefix) ? `#/definitions/${reference.slice(schemasPrefix.length)}` : reference;
+}
+
+function mapped(properties: Schema): Schema {
+  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, toSwagger20(schema)]));
+}
+
+function additional(value: unknown): unknown {
+  return typeof value === 'boolean' ? value : toSwagger20(value);
+}
