@@ -1,0 +1,69 @@
+import type { Steps } from '../base/steps.ts';
+import { openApiDocumentBytesMax } from '../limits/openapi.ts';
+import type { Schema } from '../resource/schema/schema-check.ts';
+import { pathItems, type Members, type Operation } from './operation.ts';
+import { standardSchemas } from './standard-schemas.ts';
+
+/** A document of version 3 as JSON text, in pieces of one path or schema: other work may run between them. */
+export type DocumentContent = {
+  readonly openapi: '3.0.3' | '3.1.0';
+  readonly title: string;
+  readonly version: string;
+  readonly operations: readonly Operation[];
+  /** Beside the standard ones; read once. */
+  readonly schemas: Iterable<readonly [string, Schema]>;
+  readonly tags?: readonly string[];
+};
+
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer', description: 'A personal access token, or a token of the issuer.' },
+  basic: { type: 'http', scheme: 'basic', description: 'The name and the password of a user.' },
+  session: { type: 'apiKey', in: 'cookie', name: 'ledgerplane_session', description: 'The cookie of POST /login.' },
+};
+
+export function infoOf(title: string, version: string): Members {
+  return { title, version, license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' } };
+}
+
+export function* documentText(content: DocumentContent): Steps<string> {
+  const { openapi, title, version, operations, schemas, tags } = content;
+  const head = {
+    openapi,
+    info: infoOf(title, version),
+    security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
+    ...(tags === undefined ? {} : { tags: tags.map((name) => ({ name })) }),
+  };
+  const paths = yield* entriesText(pathItems(operations));
+  const components = yield* entriesText(bounded([...standardSchemas, ...schemas]));
+  return (
+    `${JSON.stringify(head).slice(0, -1)},"paths":{${paths}},` +
+    `"components":{"securitySchemes":${JSON.stringify(securitySchemes)},"schemas":{${components}}}}`
+  );
+}
+
+/** Schemas past the size of a document are described as accepting anything, so that no reference dangles. */
+export function* bounded(schemas: Iterable<readonly [string, Schema]>): Generator<readonly [string, Members]> {
+  let bytes = 0;
+  for (const [name, schema] of schemas) {
+    if (bytes < openApiDocumentBytesMax) bytes += textOf(schema).length;
+    yield [name, bytes < openApiDocumentBytesMax ? schema : { description: 'Left out: the document is too large.' }];
+  }
+}
+
+export function* entriesText(entries: Iterable<readonly [string, Members]>): Steps<string> {
+  const texts: string[] = [];
+  for (const [name, value] of entries) {
+    texts.push(`${JSON.stringify(name)}:${textOf(value)}`);
+    yield;
+  }
+  return texts.join(',');
+}
+
+/** A value that is nested too deep for the engine is left out. */
+export function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return '{}';
+  }
+}

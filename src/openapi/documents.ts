@@ -1,0 +1,137 @@
+import type { Steps } from '../base/steps.ts';
+import type { Schema } from '../resource/schema/schema-check.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
+import { documentText } from './document.ts';
+import { referenceTo, schemaNameOf, UniqueNames } from './names.ts';
+import type { Operation } from './operation.ts';
+import { platformOperations, type PlatformPath } from './platform-operations.ts';
+import { routeOperation, type DescribedRoute } from './route-operations.ts';
+import { swaggerDocument, type SwaggerDocument } from './swagger-document.ts';
+import { operationsOf, type Described, type MediaTypes } from './type-operations.ts';
+import type { TypeSchemas } from './type-schemas.ts';
+
+export type DocumentSettings = {
+  readonly domain: string;
+  /** The platform's version. */
+  readonly version: string;
+  readonly media: MediaTypes;
+  readonly schemas: TypeSchemas;
+};
+
+const title = 'Ledgerplane';
+
+/** The key of a group and version in the index, which is also the path of its APIs without the first slash. */
+export function groupKeyOf({ group, version }: Pick<ResourceType, 'group' | 'version'>): string {
+  return group === '' ? `api/${version}` : `apis/${group}/${version}`;
+}
+
+/** The document of a group and version, in 3.0. */
+export function groupDocument(types: readonly ResourceType[], settings: DocumentSettings): Steps<string> {
+  const ids = new UniqueNames();
+  return documentText({
+    openapi: '3.0.3',
+    title,
+    version: settings.version,
+    operations: types.flatMap((type) => operationsOf(type, { ...settings, ids })),
+    schemas: schemas30(types, settings),
+  });
+}
+
+/** The document of paths that belong to no type, in 3.0. */
+export function platformDocument(paths: readonly PlatformPath[], settings: DocumentSettings): Steps<string> {
+  const ids = new UniqueNames();
+  const operations = platformOperations(paths, { ...settings, ids, schemaOf: () => ({ type: 'object' }) });
+  return documentText({ openapi: '3.0.3', title, version: settings.version, operations, schemas: [] });
+}
+
+/** The whole of the generated APIs, in 2.0. */
+export function swaggerOf(types: readonly ResourceType[], settings: DocumentSettings): Steps<SwaggerDocument> {
+  const described: Described = { ...settings, ids: new UniqueNames() };
+  return swaggerDocument({
+    title,
+    version: settings.version,
+    operations: types.flatMap((type) => operationsOf(type, described)),
+    schemas: schemas30(types, settings),
+  });
+}
+
+function* schemas30(
+  types: readonly ResourceType[],
+  { schemas }: DocumentSettings,
+): Generator<readonly [string, Schema]> {
+  for (const type of types) yield* schemas.of30(type);
+}
+
+export type Everything = {
+  readonly types: readonly ResourceType[];
+  readonly platform: readonly PlatformPath[];
+  readonly routes: readonly DescribedRoute[];
+};
+
+/** Everything that the server answers, in 3.1. Generated APIs come first: no other route replaces one. */
+export function* apiDocument({ types, platform, routes }: Everything, settings: DocumentSettings): Steps<string> {
+  const ids = new UniqueNames();
+  const schemas = new Map<string, Schema>();
+  const operations = new UniqueOperations();
+  for (const type of types) {
+    for (const [name, schema] of settings.schemas.of31(type)) schemas.set(name, schema);
+    operations.add(operationsOf(type, { ...settings, ids }));
+    yield;
+  }
+  const schemaOf = (kind: string): Schema => {
+    const name = schemaNameOf({ group: '', version: 'v1alpha1', kind }, settings.domain);
+    return schemas.has(name) ? referenceTo(name) : { type: 'object' };
+  };
+  operations.add(platformOperations(platform, { ...settings, ids, schemaOf }));
+  for (const route of routes) {
+    const operation = operations.has(route) ? undefined : routeOperation(route, { ids, schemas });
+    if (operation !== undefined) operations.add([operation]);
+    yield;
+  }
+  const all = operations.all();
+  const tags = [...new Set(all.map(({ tag }) => tag))].sort();
+  return yield* documentText({ openapi: '3.1.0', title, version: settings.version, operations: all, schemas, tags });
+}
+
+/** Operations of which no two have one method and shape of path: two names of one parameter are one path. */
+class UniqueOperations {
+  readonly #byPlace = new Map<string, Operation>();
+  /** The path of each shape: the first one names the parameters. */
+  readonly #paths = new Map<string, string>();
+
+  has({ method, path }: { readonly method: string; readonly path: string }): boolean {
+    return this.#byPlace.has(`${method.toLowerCase()} ${shapeOf(path)}`);
+  }
+
+  add(operations: readonly Operation[]): void {
+    for (const operation of operations) {
+      const shape = shapeOf(operation.path);
+      const place = `${operation.method} ${shape}`;
+      if (this.#byPlace.has(place)) continue;
+      const path = this.#paths.get(shape) ?? operation.path;
+      this.#paths.set(shape, path);
+      this.#byPlace.set(place, path === operation.path ? operation : renamed(operation, path));
+    }
+  }
+
+  all(): readonly Operation[] {
+    return [...this.#byPlace.values()];
+  }
+}
+
+function shapeOf(path: string): string {
+  return path.replaceAll(/\{\w+\}/gu, '{}');
+}
+
+function renamed(operation: Operation, path: string): Operation {
+  const [from, to] = [namesIn(operation.path), namesIn(path)];
+  const parameters = operation.parameters.map((parameter) => {
+    const name = parameter.in === 'path' ? to[from.indexOf(parameter.name)] : undefined;
+    return name === undefined ? parameter : { ...parameter, name };
+  });
+  return { ...operation, path, parameters };
+}
+
+function namesIn(path: string): readonly string[] {
+  return [...path.matchAll(/\{(\w+)\}/gu)].map(([, name = '']) => name);
+}

@@ -1,0 +1,100 @@
+import type { Schema } from '../resource/schema/schema-check.ts';
+import type { GroupVersionKind } from './names.ts';
+
+export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch';
+
+export type Parameter = {
+  readonly name: string;
+  readonly in: 'path' | 'query';
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: Schema;
+};
+
+/** A body by media types; all of them have the same schema. */
+export type Content = { readonly types: readonly string[]; readonly schema: Schema };
+
+export type Response = {
+  /** A status, or `default`. */
+  readonly status: string;
+  readonly description: string;
+  readonly content?: readonly Content[];
+};
+
+/** A method of a path, for documents of every version. Schemas are in the dialect of the document. */
+export type Operation = {
+  readonly method: Method;
+  /** With parameters as `{name}`. */
+  readonly path: string;
+  readonly operationId: string;
+  readonly tag: string;
+  readonly summary?: string;
+  readonly description?: string;
+  /** Kubernetes' name for the verb, and the kind that it is about. */
+  readonly action?: string;
+  readonly kind?: GroupVersionKind;
+  readonly parameters: readonly Parameter[];
+  readonly body?: Content & { readonly required: boolean };
+  readonly responses: readonly Response[];
+};
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/** Path items by path, for documents of version 3. */
+export function pathItems(operations: readonly Operation[]): ReadonlyMap<string, Members> {
+  return itemsOf(operations, operationOf3);
+}
+
+/** Path items, each with its operations in the given form. */
+export function itemsOf(
+  operations: readonly Operation[],
+  form: (operation: Operation) => Members,
+): ReadonlyMap<string, Members> {
+  const items = new Map<string, Record<string, Members>>();
+  for (const operation of operations) {
+    const item = items.get(operation.path) ?? {};
+    items.set(operation.path, { ...item, [operation.method]: form(operation) });
+  }
+  return items;
+}
+
+/** The members of an operation that all versions share. */
+export function commonMembers({ operationId, tag, summary, description, action, kind }: Operation): Members {
+  return {
+    tags: [tag],
+    ...(summary === undefined ? {} : { summary }),
+    ...(description === undefined ? {} : { description }),
+    operationId,
+    ...(action === undefined ? {} : { 'x-kubernetes-action': action }),
+    ...(kind === undefined ? {} : { 'x-kubernetes-group-version-kind': kind }),
+  };
+}
+
+function operationOf3(operation: Operation): Members {
+  const { parameters, body, responses } = operation;
+  return {
+    ...commonMembers(operation),
+    ...(parameters.length === 0 ? {} : { parameters: parameters.map(parameterOf3) }),
+    ...(body === undefined ? {} : { requestBody: { content: contentOf([body]), required: body.required } }),
+    responses: Object.fromEntries(
+      responses.map(({ status, description, content }) => [
+        status,
+        { description, ...(content === undefined ? {} : { content: contentOf(content) }) },
+      ]),
+    ),
+  };
+}
+
+function parameterOf3({ name, in: place, required, description, schema }: Parameter): Members {
+  return {
+    name,
+    in: place,
+    ...(place === 'path' || required === true ? { required: true } : {}),
+    ...(description === undefined ? {} : { description }),
+    schema,
+  };
+}
+
+function contentOf(content: readonly Content[]): Members {
+  return Object.fromEntries(content.flatMap(({ types, schema }) => types.map((type) => [type, { schema }])));
+}

@@ -1,0 +1,276 @@
+import type { Schema } from '../resource/schema/schema-check.ts';
+import { camelCase, referenceTo, type UniqueNames } from './names.ts';
+import type { Content, Method, Operation, Response } from './operation.ts';
+import { deleteOptions, patch } from './standard-schemas.ts';
+import { refusals, type MediaTypes } from './type-operations.ts';
+
+/** A route of the platform outside of generated APIs. */
+export type PlatformPath = { readonly method: string; readonly pattern: string };
+
+export type PlatformContext = {
+  readonly domain: string;
+  readonly media: MediaTypes;
+  readonly ids: UniqueNames;
+  /** The schema of a kind of the core group, or of its list. */
+  readonly schemaOf: (kind: string) => Schema;
+};
+
+type Entry = {
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly body?: Content;
+  readonly status?: string;
+  readonly answer?: Content;
+};
+
+const text = { type: 'string' };
+const texts = { type: 'array', items: text };
+const json = ['application/json'];
+
+function members(properties: Readonly<Record<string, Schema>>, required?: readonly string[]): Schema {
+  return { type: 'object', properties, ...(required === undefined ? {} : { required }) };
+}
+
+function plain(id: string, summary: string): Entry {
+  return { id, tag: 'Health', summary, answer: { types: ['text/plain'], schema: text } };
+}
+
+function document(id: string, summary: string, tag = 'Discovery'): Entry {
+  return { id, tag, summary, answer: { types: json, schema: { type: 'object' } } };
+}
+
+const health = {
+  'GET /healthz': plain('getHealth', 'Whether the server runs'),
+  'GET /livez': plain('getLiveness', 'Whether the server runs'),
+  'GET /readyz': plain('getReadiness', 'Whether the server is ready'),
+  'GET /metrics': plain('getMetrics', 'Metrics in the text format of Prometheus'),
+  'GET /version': document('getVersion', 'The version of the server', 'Health'),
+};
+
+const discovery = {
+  'GET /api': document('listCoreVersions', 'Versions of the core group'),
+  'GET /api/{version}': document('listCoreResources', 'Resources of the core group'),
+  'GET /apis': document('listGroups', 'Groups'),
+  'GET /apis/{group}': document('getGroup', 'A group'),
+  'GET /apis/{group}/{version}': document('listResources', 'Resources of a group'),
+};
+
+const credentials = members({ username: text, password: text }, ['username', 'password']);
+const sessions = {
+  'POST /login': {
+    id: 'logIn',
+    tag: 'Session',
+    summary: 'Log in: sets a cookie',
+    body: { types: [...json, 'application/x-www-form-urlencoded'], schema: credentials },
+    answer: { types: json, schema: members({ username: text, csrfToken: text }) },
+  },
+  'POST /logout': { id: 'logOut', tag: 'Session', summary: 'End the session', status: '204' },
+};
+
+function review(kind: string, summary: string, spec: Readonly<Record<string, Schema>>, version: string): Entry {
+  const schema = members({ apiVersion: text, kind: text, spec: members(spec), status: { type: 'object' } });
+  return {
+    id: `create${kind}`,
+    tag: `${kind}${version}`,
+    summary,
+    body: { types: json, schema },
+    status: '201',
+    answer: { types: json, schema },
+  };
+}
+
+const attributes = {
+  resourceAttributes: members({
+    verb: text,
+    group: text,
+    version: text,
+    resource: text,
+    subresource: text,
+    name: text,
+    namespace: text,
+  }),
+  nonResourceAttributes: members({ path: text, verb: text }),
+};
+const reviews = {
+  'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews': review(
+    'SelfSubjectAccessReview',
+    'Whether the caller may make a request',
+    attributes,
+    'V1',
+  ),
+  'POST /apis/authorization.k8s.io/v1/subjectaccessreviews': review(
+    'SubjectAccessReview',
+    'Whether a user may make a request',
+    { ...attributes, user: text, groups: texts },
+    'V1',
+  ),
+  'POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews': review(
+    'SelfSubjectRulesReview',
+    'The rules of the caller',
+    { namespace: text },
+    'V1',
+  ),
+  'POST /apis/authentication.k8s.io/v1/selfsubjectreviews': review('SelfSubjectReview', 'The caller', {}, 'V1'),
+};
+
+type Entries = Readonly<Record<string, Entry>>;
+
+/** By method and path, where `*` stands for the platform's domain. */
+function entriesOf(context: PlatformContext): Entries {
+  return { ...health, ...discovery, ...sessions, ...reviews, ...accountEntries(context), ...consoleEntries(context) };
+}
+
+function accountEntries({ media, schemaOf }: PlatformContext): Entries {
+  const of = (kind: string): Content => ({ types: media.answer, schema: schemaOf(kind) });
+  const account = '/apis/uc.api.*/v1alpha1';
+  const user = { tag: 'Account', answer: of('User') };
+  const token = { tag: 'Account', answer: of('PersonalAccessToken') };
+  const passwords = members({ currentPassword: text, password: text }, ['currentPassword', 'password']);
+  return {
+    [`GET ${account}/users/-`]: { ...user, id: 'getOwnUser', summary: 'One’s own user' },
+    [`PUT ${account}/users/-`]: { ...user, id: 'updateOwnUser', summary: 'Change one’s own user', body: of('User') },
+    [`PUT ${account}/users/-/password`]: {
+      ...user,
+      id: 'updateOwnPassword',
+      summary: 'Change one’s own password',
+      body: { types: json, schema: passwords },
+    },
+    [`GET ${account}/personalaccesstokens`]: {
+      ...token,
+      id: 'listOwnTokens',
+      summary: 'One’s own tokens',
+      answer: of('PersonalAccessTokenList'),
+    },
+    [`POST ${account}/personalaccesstokens`]: {
+      ...token,
+      id: 'createOwnToken',
+      summary: 'Create a token: its text is only in this answer',
+      body: of('PersonalAccessToken'),
+      status: '201',
+    },
+    [`GET ${account}/personalaccesstokens/{name}`]: { ...token, id: 'getOwnToken', summary: 'One of one’s own tokens' },
+    [`PATCH ${account}/personalaccesstokens/{name}`]: {
+      ...token,
+      id: 'patchOwnToken',
+      summary: 'Patch one of one’s own tokens',
+      body: { types: media.patch, schema: referenceTo(patch) },
+    },
+    [`DELETE ${account}/personalaccesstokens/{name}`]: {
+      ...token,
+      id: 'deleteOwnToken',
+      summary: 'Delete one of one’s own tokens',
+      body: { types: json, schema: referenceTo(deleteOptions) },
+    },
+  };
+}
+
+function consoleEntries({ schemaOf }: PlatformContext): Entries {
+  const root = '/apis/api.console.*/v1alpha1';
+  const permissions = {
+    types: json,
+    schema: members({
+      roles: { type: 'array', items: schemaOf('Role') },
+      permissions: { type: 'array', items: schemaOf('Role') },
+      uiPermissions: texts,
+    }),
+  };
+  const upload = {
+    types: ['multipart/form-data'],
+    schema: members({ file: { type: 'string', format: 'binary' } }, ['file']),
+  };
+  return {
+    [`GET ${root}/users/{name}/permissions`]: {
+      id: 'getUserPermissions',
+      tag: 'Permissions',
+      summary: 'Roles and permissions of a user; - is the caller',
+      answer: permissions,
+    },
+    [`POST ${root}/users/{name}/permissions`]: {
+      id: 'replaceUserRoles',
+      tag: 'Permissions',
+      summary: 'Replace the roles of a user',
+      body: { types: json, schema: members({ roles: texts }, ['roles']) },
+      answer: permissions,
+    },
+    [`GET ${root}/roletemplates`]: {
+      id: 'listRoleTemplates',
+      tag: 'Permissions',
+      summary: 'Roles for assignment, by module',
+      answer: { types: json, schema: { type: 'array', items: { type: 'object' } } },
+    },
+    [`POST ${root}/plugins/install`]: {
+      id: 'installPlugin',
+      tag: 'Plugins',
+      summary: 'Install a plugin from a package',
+      body: upload,
+      status: '201',
+      answer: { types: json, schema: { type: 'object' } },
+    },
+    [`POST ${root}/plugins/{name}/upgrade`]: {
+      id: 'upgradePlugin',
+      tag: 'Plugins',
+      summary: 'Replace a plugin by another package',
+      body: upload,
+      answer: { types: json, schema: { type: 'object' } },
+    },
+  };
+}
+
+/** Every given route; those without an entry here are described by their path. */
+export function platformOperations(paths: readonly PlatformPath[], context: PlatformContext): readonly Operation[] {
+  const entries = entriesOf(context);
+  return paths.flatMap(({ method, pattern }) => {
+    const name = methodOf(method);
+    if (name === undefined) return [];
+    const entry = entries[`${method} ${pattern.replace(`.${context.domain}/`, '.*/')}`];
+    return [operationOf({ method: name, pattern }, entry, context)];
+  });
+}
+
+function operationOf(
+  { method, pattern }: { readonly method: Method; readonly pattern: string },
+  entry: Entry | undefined,
+  { ids }: PlatformContext,
+): Operation {
+  const wanted = entry?.id ?? `${method}${camelCase(pattern)}`;
+  return {
+    method,
+    path: pattern,
+    operationId: ids.take(wanted, 'Route'),
+    tag: entry?.tag ?? 'Platform',
+    ...(entry === undefined ? {} : { summary: entry.summary }),
+    parameters: pathParameters(pattern),
+    ...(entry?.body === undefined ? {} : { body: { ...entry.body, required: method !== 'delete' } }),
+    responses: [answerOf(entry), refusals],
+  };
+}
+
+function answerOf(entry: Entry | undefined): Response {
+  return {
+    status: entry?.status ?? '200',
+    description: 'The answer.',
+    ...(entry?.answer === undefined ? {} : { content: [entry.answer] }),
+  };
+}
+
+export function pathParameters(pattern: string): Operation['parameters'] {
+  return [...pattern.matchAll(/\{(\w+)\}/gu)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: text,
+  }));
+}
+
+const methods: ReadonlyMap<string, Method> = new Map([
+  ['GET', 'get'],
+  ['PUT', 'put'],
+  ['POST', 'post'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+]);
+
+export function methodOf(method: string): Method | undefined {
+  return methods.get(method);
+}

@@ -1,0 +1,152 @@
+import type { Schema } from '../resource/schema/schema-check.ts';
+import { referenceTo } from './names.ts';
+
+/** Schemas that every document has, in words that all versions of OpenAPI share. */
+const meta = 'io.k8s.apimachinery.pkg.apis.meta.v1';
+export const objectMeta = `${meta}.ObjectMeta`;
+export const listMeta = `${meta}.ListMeta`;
+export const status = `${meta}.Status`;
+export const deleteOptions = `${meta}.DeleteOptions`;
+export const patch = `${meta}.Patch`;
+export const problemName = 'Problem';
+const ownerReference = `${meta}.OwnerReference`;
+const preconditions = `${meta}.Preconditions`;
+const statusDetails = `${meta}.StatusDetails`;
+
+const text = (description: string): Schema => ({ type: 'string', description });
+const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
+const whole = (description: string): Schema => ({ type: 'integer', format: 'int64', description });
+const flag = (description: string): Schema => ({ type: 'boolean', description });
+const texts = (description: string): Schema => ({ type: 'array', items: { type: 'string' }, description });
+const textMap = (description: string): Schema => ({
+  type: 'object',
+  additionalProperties: { type: 'string' },
+  description,
+});
+const object = (description: string, properties: Readonly<Record<string, Schema>>, required?: readonly string[]) => ({
+  type: 'object',
+  description,
+  ...(required === undefined ? {} : { required }),
+  properties,
+});
+
+/** Every member that an object's metadata may have: clients check files against this list. */
+const objectMetaSchema = object('The metadata of an object. In a request, null counts as absent.', {
+  name: text('Unique within the type: a DNS subdomain. Required unless generateName is set.'),
+  generateName: text('If name is empty, the prefix of a name that the server draws.'),
+  namespace: text('Always empty: objects have no namespace.'),
+  uid: text('The id of this object: another object of the same name has another one. Set by the server.'),
+  version: whole('The revision of the object. In a PUT or PATCH, the version that must be current.'),
+  resourceVersion: text('The position of the last change in the log. In a PUT or PATCH, the one that must be current.'),
+  generation: whole('Increases when spec changes. Set by the server.'),
+  creationTimestamp: time('The time of the create, in UTC. Set by the server.'),
+  deletionTimestamp: time('The time of the request for deletion, while finalizers hold the object. Set by the server.'),
+  deletionGracePeriodSeconds: whole('Ignored.'),
+  labels: textMap('Labels, which selectors match.'),
+  annotations: textMap('Further texts, at most 256 KiB in all.'),
+  finalizers: texts('The object is removed when it is marked for deletion and this list is empty.'),
+  ownerReferences: {
+    type: 'array',
+    items: referenceTo(ownerReference),
+    description: 'The owners of the object: when all are gone, it is deleted.',
+  },
+  managedFields: { type: 'array', items: { type: 'object' }, description: 'Ignored.' },
+  selfLink: text('Ignored.'),
+});
+
+const ownerReferenceSchema = object(
+  'An owner of an object.',
+  {
+    apiVersion: text('The group and version of the owner.'),
+    kind: text('The kind of the owner.'),
+    name: text('The name of the owner.'),
+    uid: text('The uid of the owner.'),
+    controller: flag('Whether the owner is the controller of the object.'),
+    blockOwnerDeletion: flag('Whether a foreground deletion of the owner waits for the object.'),
+  },
+  ['apiVersion', 'kind', 'name', 'uid'],
+);
+
+const listMetaSchema = object('The metadata of a list.', {
+  resourceVersion: text('The position of the log that the list was read at: a watch continues from it.'),
+  continue: text('The token of the next page; absent at the end, and without limit.'),
+  remainingItemCount: whole('The number of objects behind this page.'),
+  selfLink: text('Not used.'),
+});
+
+const problemMembers = {
+  type: text('The kind of the problem, as a URI.'),
+  title: text('The kind of the problem, in words.'),
+  detail: text('The reason for this refusal.'),
+  instance: text('The path of the request.'),
+  reason: text('The kind of the problem, as one fixed word.'),
+  requestId: text('The id of the request, which the log of the server has as well.'),
+  timestamp: time('The time of the refusal.'),
+  errors: {
+    type: 'array',
+    description: 'One entry for each violation.',
+    items: {
+      type: 'object',
+      properties: { pointer: text('The place, as a JSON pointer.'), detail: text('The violation.') },
+    },
+  },
+};
+
+const statusSchema = object('A refusal.', {
+  apiVersion: text('v1'),
+  kind: text('Status'),
+  metadata: { type: 'object' },
+  status: text('Failure'),
+  message: text('The reason for this refusal.'),
+  code: whole('The status of the response.'),
+  details: referenceTo(statusDetails),
+  ...problemMembers,
+});
+
+const statusDetailsSchema = object('The object of a refusal.', {
+  name: text('The name of the object.'),
+  group: text('The group of the resource.'),
+  kind: text('The resource; for an invalid object its kind.'),
+  uid: text('The uid of the object.'),
+  retryAfterSeconds: whole('The time after which a retry may help.'),
+  causes: {
+    type: 'array',
+    items: {
+      type: 'object',
+      properties: {
+        reason: text('The kind of the cause.'),
+        message: text('The cause.'),
+        field: text('The place of the cause.'),
+      },
+    },
+  },
+});
+
+const deleteOptionsSchema = object('Options of a deletion.', {
+  apiVersion: text('v1'),
+  kind: text('DeleteOptions'),
+  dryRun: texts('[All]: everything is checked, and nothing is deleted.'),
+  preconditions: referenceTo(preconditions),
+  propagationPolicy: text('Background, Foreground or Orphan: the deletion of objects that this object owns.'),
+  gracePeriodSeconds: whole('Ignored.'),
+  orphanDependents: flag('Ignored: propagationPolicy replaces it.'),
+  ignoreStoreReadErrorWithClusterBreakingPotential: flag('Ignored.'),
+});
+
+export const standardSchemas: ReadonlyMap<string, Schema> = new Map<string, Schema>([
+  [objectMeta, objectMetaSchema],
+  [ownerReference, ownerReferenceSchema],
+  [listMeta, listMetaSchema],
+  [status, statusSchema],
+  [statusDetails, statusDetailsSchema],
+  [deleteOptions, deleteOptionsSchema],
+  [
+    preconditions,
+    object('States of the object that must be current.', {
+      uid: text('The uid.'),
+      resourceVersion: text('The resourceVersion.'),
+    }),
+  ],
+  [patch, { description: 'A patch of the media type: an array of operations (RFC 6902) or an object (RFC 7396).' }],
+  [problemName, object('A refusal (RFC 9457).', { ...problemMembers, status: whole('The status of the response.') })],
+]);

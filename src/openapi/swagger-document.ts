@@ -1,0 +1,81 @@
+import type { Steps } from '../base/steps.ts';
+import type { Schema } from '../resource/schema/schema-check.ts';
+import { bounded, entriesText, infoOf } from './document.ts';
+import { commonMembers, itemsOf, type Members, type Operation, type Parameter } from './operation.ts';
+import { standardSchemas } from './standard-schemas.ts';
+import { toSwagger20 } from './schema/to-swagger-20.ts';
+
+/** A document of version 2, which older clients of Kubernetes read, before it is written in either of its forms. */
+export type SwaggerDocument = {
+  readonly head: {
+    readonly swagger: '2.0';
+    readonly info: { readonly title: string; readonly version: string };
+    readonly consumes: readonly string[];
+    readonly produces: readonly string[];
+  };
+  readonly paths: ReadonlyMap<string, Members>;
+  readonly definitions: ReadonlyMap<string, Schema>;
+};
+
+export type SwaggerContent = {
+  readonly title: string;
+  readonly version: string;
+  readonly operations: readonly Operation[];
+  /** Schema objects of 3.0, beside the standard ones. */
+  readonly schemas: Iterable<readonly [string, Schema]>;
+};
+
+export function* swaggerDocument({ title, version, operations, schemas }: SwaggerContent): Steps<SwaggerDocument> {
+  const definitions = new Map<string, Schema>();
+  for (const [name, schema] of bounded([...standardSchemas, ...schemas])) {
+    definitions.set(name, toSwagger20(schema));
+    yield;
+  }
+  const head = {
+    swagger: '2.0' as const,
+    info: { title, version },
+    consumes: ['application/json'],
+    produces: ['application/json'],
+  };
+  return { head, paths: itemsOf(operations, operationOf2), definitions };
+}
+
+export function* swaggerText({ head, paths, definitions }: SwaggerDocument): Steps<string> {
+  const pathsText = yield* entriesText(paths);
+  const definitionsText = yield* entriesText(definitions);
+  const start = JSON.stringify({ ...head, info: infoOf(head.info.title, head.info.version) }).slice(0, -1);
+  return `${start},"paths":{${pathsText}},"definitions":{${definitionsText}}}`;
+}
+
+function operationOf2(operation: Operation): Members {
+  const { body, responses } = operation;
+  const answered = responses.flatMap(({ content = [] }) => content.flatMap(({ types }) => types));
+  return {
+    ...commonMembers(operation),
+    ...(body === undefined ? {} : { consumes: body.types }),
+    produces: [...new Set(answered)],
+    parameters: [
+      ...operation.parameters.map(parameterOf2),
+      ...(body === undefined
+        ? []
+        : [{ name: 'body', in: 'body', required: body.required, schema: toSwagger20(body.schema) }]),
+    ],
+    responses: Object.fromEntries(
+      responses.map(({ status, description, content: [first] = [] }) => [
+        status,
+        { description, ...(first === undefined ? {} : { schema: toSwagger20(first.schema) }) },
+      ]),
+    ),
+  };
+}
+
+/** In 2.0 the schema of a parameter is part of it. */
+function parameterOf2({ name, in: place, required, description, schema }: Parameter): Members {
+  return {
+    name,
+    in: place,
+    ...(place === 'path' || required === true ? { required: true } : {}),
+    ...(description === undefined ? {} : { description }),
+    ...schema,
+  };
+}

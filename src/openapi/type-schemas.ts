@@ -1,0 +1,103 @@
+import { isObject } from '../base/guards.ts';
+import type { Schema } from '../resource/schema/schema-check.ts';
+import { withPlatformMembers } from '../resource/schema/schema.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
+import { referenceTo, schemaNameOf } from './names.ts';
+import { toOpenApi30 } from './schema/to-openapi-30.ts';
+import { toOpenApi31 } from './schema/to-openapi-31.ts';
+import { listMeta, objectMeta } from './standard-schemas.ts';
+
+/** The schemas of types by name, in both dialects of version 3; each type is translated once. */
+export class TypeSchemas {
+  readonly #domain: string;
+  readonly #of30 = new WeakMap<ResourceType, ReadonlyMap<string, Schema>>();
+  readonly #of31 = new WeakMap<ResourceType, ReadonlyMap<string, Schema>>();
+
+  constructor(domain: string) {
+    this.#domain = domain;
+  }
+
+  of30(type: ResourceType): ReadonlyMap<string, Schema> {
+    return memoized(this.#of30, type, () => schemas30(type, this.#domain));
+  }
+
+  of31(type: ResourceType): ReadonlyMap<string, Schema> {
+    return memoized(this.#of31, type, () => schemas31(type, this.#domain));
+  }
+}
+
+function memoized<V>(memo: WeakMap<ResourceType, V>, type: ResourceType, make: () => V): V {
+  const known = memo.get(type);
+  if (known !== undefined) return known;
+  const made = make();
+  memo.set(type, made);
+  return made;
+}
+
+function schemas30(type: ResourceType, domain: string): ReadonlyMap<string, Schema> {
+  const name = schemaNameOf(type, domain);
+  const { schema, components } = toOpenApi30(withPlatformMembers(type.schema), name);
+  return new Map([[name, objectSchema(type, schema)], [`${name}List`, listSchema(type, name)], ...components]);
+}
+
+function schemas31(type: ResourceType, domain: string): ReadonlyMap<string, Schema> {
+  const name = schemaNameOf(type, domain);
+  const root = withPlatformMembers(type.schema);
+  // Readers would follow a reference that leads back to itself for ever.
+  const schema = toOpenApi30(root, name).isEndless ? { type: 'object' } : toOpenApi31(root, name);
+  return new Map([
+    [name, objectSchema(type, isObject(schema) ? schema : {})],
+    [`${name}List`, listSchema(type, name)],
+  ]);
+}
+
+function objectSchema(type: ResourceType, schema: Schema): Schema {
+  const { properties } = schema;
+  return {
+    ...schema,
+    properties: { ...platformMembers(type), ...(isObject(properties) ? without(properties) : {}) },
+    'x-kubernetes-group-version-kind': [gvkOf(type, '')],
+  };
+}
+
+/** The members of every object; the declared ones follow. */
+function platformMembers({ apiVersion, kind }: ResourceType): Schema {
+  return {
+    apiVersion: { type: 'string', description: `${apiVersion}; filled in when left out.` },
+    kind: { type: 'string', description: `${kind}; filled in when left out.` },
+    metadata: { allOf: [referenceTo(objectMeta)], description: 'The name, labels and versions of the object.' },
+  };
+}
+
+function without({ apiVersion: _version, kind: _kind, metadata: _metadata, ...declared }: Schema): Schema {
+  return declared;
+}
+
+function gvkOf({ group, version, kind }: ResourceType, suffix: string): Schema {
+  return { group, version, kind: `${kind}${suffix}` };
+}
+
+/** Decision 4.1. */
+function listSchema(type: ResourceType, name: string): Schema {
+  const count = { type: 'integer', format: 'int64' };
+  return {
+    type: 'object',
+    description: `A list of ${type.plural}.`,
+    required: ['items'],
+    properties: {
+      apiVersion: { type: 'string', description: type.apiVersion },
+      kind: { type: 'string', description: `${type.kind}List` },
+      metadata: { allOf: [referenceTo(listMeta)], description: 'The position of the list, and its next page.' },
+      page: { ...count, description: 'The page, from 1.' },
+      size: { ...count, description: 'The objects of a page; 0 if the list is whole.' },
+      total: { ...count, description: 'The number of matching objects on all pages.' },
+      totalPages: { ...count, description: 'The number of pages.' },
+      first: { type: 'boolean', description: 'Whether this is the first page.' },
+      last: { type: 'boolean', description: 'Whether this is the last page.' },
+      hasNext: { type: 'boolean', description: 'Whether a page follows.' },
+      hasPrevious: { type: 'boolean', description: 'Whether a page precedes.' },
+      items: { type: 'array', items: referenceTo(name), description: 'The objects.' },
+    },
+    'x-kubernetes-group-version-kind': [gvkOf(type, 'List')],
+  };
+}
