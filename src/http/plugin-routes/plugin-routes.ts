@@ -31,6 +31,7 @@ export class PluginRoutes implements RouteMounts {
   readonly #dependencies: PluginRoutesDependencies;
   /** In order of mounting: of two plugins with the same route, the first keeps it. */
   readonly #mounted = new Map<string, Mounted>();
+  #revision = 0;
   readonly #streams: OpenStreams;
   readonly #calls: PluginRouteCalls;
   readonly #upgrades = new SocketUpgrades({
@@ -62,6 +63,7 @@ export class PluginRoutes implements RouteMounts {
     const mounted = this.#mounted.get(plugin);
     if (mounted === undefined) return;
     this.#mounted.delete(plugin);
+    this.#revision += 1;
     mounted.mount.isOver = true;
     this.#streams.endMount(mounted.mount);
   }
@@ -96,6 +98,11 @@ export class PluginRoutes implements RouteMounts {
         sockets: sockets.all().map(({ route }) => route.endpoint),
       }),
     );
+  }
+
+  /** Increases whenever the routes change. */
+  revision(): number {
+    return this.#revision;
   }
 
   /** Open streams by plugin. */
@@ -156,6 +163,7 @@ export class PluginRoutes implements RouteMounts {
       sockets.add('GET', endpoint.path, { mount, endpoint });
     const before = this.#mounted.get(plugin);
     this.#mounted.set(plugin, { mount, routes, sockets });
+    this.#revision += 1;
     if (before === undefined) return;
     before.mount.isOver = true;
     this.#streams.endMount(before.mount);

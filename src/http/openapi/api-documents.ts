@@ -1,0 +1,167 @@
+import { createHash } from 'node:crypto';
+
+import type { Clock } from '../../base/clock.ts';
+import { Slices } from '../../base/slices.ts';
+import { inSlices, type Steps } from '../../base/steps.ts';
+import {
+  apiDocument,
+  groupDocument,
+  groupKeyOf,
+  platformDocument,
+  swaggerOf,
+  type DocumentSettings,
+} from '../../openapi/documents.ts';
+import type { PlatformPath } from '../../openapi/platform-operations.ts';
+import type { DescribedRoute } from '../../openapi/route-operations.ts';
+import { swaggerText } from '../../openapi/swagger-document.ts';
+import type { MediaTypes } from '../../openapi/type-operations.ts';
+import { TypeSchemas } from '../../openapi/type-schemas.ts';
+import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { LazyValue } from './lazy-value.ts';
+import { swaggerProtobuf } from './swagger-protobuf.ts';
+
+/** A document as it is sent. `hash`: of its bytes, in hexadecimal digits. */
+export type ApiDocument = { readonly bytes: Buffer; readonly hash: string; readonly contentType: string };
+
+export type ApiDocumentsDependencies = {
+  readonly registry: TypeRegistry;
+  /** Custom routes of plugins; `revision` changes whenever they do. */
+  readonly routes: { readonly revision: () => number; readonly described: () => readonly DescribedRoute[] };
+  /** The platform's fixed routes. */
+  readonly platform: () => readonly PlatformPath[];
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly domain: string;
+  readonly version: string;
+  readonly media: MediaTypes;
+};
+
+type Group = { readonly types: readonly ResourceType[]; readonly document: ApiDocument };
+type Groups = { readonly index: ApiDocument; readonly byKey: ReadonlyMap<string, ApiDocument> };
+
+/** Kubernetes' name for the message `openapi.v2.Document`. Go refuses an `@` in a Content-Type. */
+const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+
+/**
+ * The API documents, each built on the first request after a change, in slices, and then kept as bytes. Documents of
+ * groups are built again only if their own types have changed.
+ */
+export class ApiDocuments {
+  readonly groups: LazyValue<Groups>;
+  readonly swagger: LazyValue<ApiDocument>;
+  readonly swaggerProtobuf: LazyValue<ApiDocument>;
+  readonly everything: LazyValue<ApiDocument>;
+  readonly #dependencies: ApiDocumentsDependencies;
+  readonly #settings: DocumentSettings;
+  #typesRevision = 0;
+  #groups: ReadonlyMap<string, Group> = new Map();
+
+  constructor(dependencies: ApiDocumentsDependencies) {
+    this.#dependencies = dependencies;
+    this.#settings = { ...dependencies, schemas: new TypeSchemas(dependencies.domain) };
+    dependencies.registry.subscribe(() => {
+      this.#typesRevision += 1;
+    });
+    const ofTypes = (): number => this.#typesRevision;
+    this.groups = new LazyValue(ofTypes, () => this.#buildGroups());
+    this.swagger = new LazyValue(ofTypes, () =>
+      this.#built(swaggerDocumentText(this.#served(), this.#settings), 'application/json'),
+    );
+    this.swaggerProtobuf = new LazyValue(ofTypes, () =>
+      this.#built(swaggerDocumentProtobuf(this.#served(), this.#settings), protobufType),
+    );
+    const ofAll = (): number => this.#typesRevision + dependencies.routes.revision();
+    this.everything = new LazyValue(ofAll, () => this.#buildEverything());
+  }
+
+  async #buildEverything(): Promise<ApiDocument> {
+    const { routes, platform } = this.#dependencies;
+    const all = { types: this.#served(), platform: platform(), routes: routes.described() };
+    return this.#built(apiDocument(all, this.#settings), 'application/json');
+  }
+
+  async #buildGroups(): Promise<Groups> {
+    const served = new Map<string, ResourceType[]>();
+    for (const type of this.#served()) {
+      const key = groupKeyOf(type);
+      const types = served.get(key);
+      if (types === undefined) served.set(key, [type]);
+      else types.push(type);
+    }
+    const groups = new Map<string, Group>();
+    for (const [key, types] of served) {
+      const known = this.#groups.get(key);
+      const isSame = known?.types.length === types.length && types.every((type, place) => type === known.types[place]);
+      groups.set(
+        key,
+        isSame ? known : { types, document: await this.#built(groupDocument(types, this.#settings), json) },
+      );
+    }
+    for (const [key, paths] of this.#platformPaths()) {
+      if (groups.has(key)) continue;
+      const document =
+        this.#groups.get(key)?.document ?? (await this.#built(platformDocument(paths, this.#settings), json));
+      groups.set(key, { types: [], document });
+    }
+    this.#groups = groups;
+    const byKey = new Map([...groups].map(([key, { document }]) => [key, document]));
+    return { index: documentOf(JSON.stringify(indexOf(byKey)), json), byKey };
+  }
+
+  /** The platform's paths by their key, as Kubernetes names them: reviews by group and version, others by root. */
+  #platformPaths(): ReadonlyMap<string, readonly PlatformPath[]> {
+    const byKey = new Map<string, PlatformPath[]>();
+    for (const path of this.#dependencies.platform()) {
+      const key = platformKeyOf(path.pattern);
+      if (key === undefined) continue;
+      const paths = byKey.get(key);
+      if (paths === undefined) byKey.set(key, [path]);
+      else paths.push(path);
+    }
+    return byKey;
+  }
+
+  /** By group, version and kind, so that a document depends on the types and not on the order of their start. */
+  #served(): readonly ResourceType[] {
+    return this.#dependencies.registry
+      .all()
+      .filter(({ serving }) => serving)
+      .map(({ type }) => type)
+      .sort((left, right) => (sortKeyOf(left) < sortKeyOf(right) ? -1 : 1));
+  }
+
+  async #built(steps: Steps<string | Buffer>, contentType: string): Promise<ApiDocument> {
+    return documentOf(await inSlices(steps, new Slices(this.#dependencies.clock)), contentType);
+  }
+}
+
+const json = 'application/json';
+
+function documentOf(content: string | Buffer, contentType: string): ApiDocument {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
+  return { bytes, hash: createHash('sha256').update(bytes).digest('hex'), contentType };
+}
+
+function indexOf(byKey: ReadonlyMap<string, ApiDocument>): object {
+  const entries = [...byKey].map(
+    ([key, { hash }]) => [key, { serverRelativeURL: `/openapi/v3/${key}?hash=${hash}` }] as const,
+  );
+  return { paths: Object.fromEntries(entries) };
+}
+
+function platformKeyOf(pattern: string): string | undefined {
+  if (pattern === '/version' || pattern === '/api' || pattern === '/apis') return pattern.slice(1);
+  return /^\/(apis\/[a-z]+\.k8s\.io\/v\d+)\//u.exec(pattern)?.[1];
+}
+
+function sortKeyOf({ group, version, kind }: ResourceType): string {
+  return `${group}\u0000${version}\u0000${kind}`;
+}
+
+function* swaggerDocumentText(types: readonly ResourceType[], settings: DocumentSettings): Steps<string> {
+  return yield* swaggerText(yield* swaggerOf(types, settings));
+}
+
+function* swaggerDocumentProtobuf(types: readonly ResourceType[], settings: DocumentSettings): Steps<Buffer> {
+  return yield* swaggerProtobuf(yield* swaggerOf(types, settings));
+}

@@ -1,0 +1,37 @@
+/** A value that is built on the first request after a change of its sources. */
+export class LazyValue<T> {
+  readonly #revision: () => number;
+  readonly #build: () => Promise<T>;
+  #value: { readonly revision: number; readonly value: T } | undefined;
+  #building: Promise<void> | undefined;
+
+  /** `revision` changes whenever a source does. */
+  constructor(revision: () => number, build: () => Promise<T>) {
+    this.#revision = revision;
+    this.#build = build;
+  }
+
+  /** The value of the present revision; undefined while it is not built. */
+  current(): T | undefined {
+    return this.#value?.revision === this.#revision() ? this.#value.value : undefined;
+  }
+
+  /** A value at least as new as this call: requests in one turn share a build, and changes meanwhile need another. */
+  async get(): Promise<T> {
+    const wanted = this.#revision();
+    for (;;) {
+      if (this.#value !== undefined && this.#value.revision >= wanted) return this.#value.value;
+      this.#building ??= this.#rebuild();
+      await this.#building;
+    }
+  }
+
+  async #rebuild(): Promise<void> {
+    const revision = this.#revision();
+    try {
+      this.#value = { revision, value: await this.#build() };
+    } finally {
+      this.#building = undefined;
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import { parseAccept, includesType } from '../body/accept-header.ts';
+import { refusal, type Answer } from '../answer.ts';
+import { headerOf, type Exchange } from '../exchange.ts';
+import type { PlatformRoute } from '../fixed-routes.ts';
+import { problem } from '../problem.ts';
+import type { PluginRoutes } from '../plugin-routes/plugin-routes.ts';
+import { patchTypes } from '../resources/decode-write.ts';
+import { ApiDocuments, type ApiDocument, type ApiDocumentsDependencies } from './api-documents.ts';
+import type { LazyValue } from './lazy-value.ts';
+
+export type OpenApiDependencies = Pick<ApiDocumentsDependencies, 'registry' | 'clock' | 'domain' | 'version'> & {
+  readonly pluginRoutes: Pick<PluginRoutes, 'revision' | 'described'>;
+};
+
+/** `platform`: all fixed routes, these included. */
+export function openApiRoutes(
+  { pluginRoutes, ...dependencies }: OpenApiDependencies,
+  platform: ApiDocumentsDependencies['platform'],
+): readonly PlatformRoute[] {
+  return documentRoutes(new ApiDocuments({ ...dependencies, platform, routes: pluginRoutesOf(pluginRoutes), media }));
+}
+
+function pluginRoutesOf(routes: OpenApiDependencies['pluginRoutes']): ApiDocumentsDependencies['routes'] {
+  return { revision: () => routes.revision(), described: () => routes.described() };
+}
+
+const media = { object: ['application/json'], answer: ['application/json'], patch: patchTypes };
+
+/** The API documents (decision 0039), for every logged-in user. */
+function documentRoutes(documents: ApiDocuments): readonly PlatformRoute[] {
+  const get = (path: string, route: PlatformRoute['route']): PlatformRoute => ({ method: 'GET', path, route });
+  const group =
+    (keyOf: (params: Readonly<Record<string, string>>) => string): PlatformRoute['route'] =>
+    (params, exchange) =>
+      withValue(documents.groups, ({ byKey }) => groupAnswer(exchange, byKey.get(keyOf(params))));
+  return [
+    get('/openapi/v2', (_params, exchange) =>
+      withValue(wantsProtobuf(exchange) ? documents.swaggerProtobuf : documents.swagger, (document) =>
+        documentAnswer(exchange, document, ['Vary', 'Accept']),
+      ),
+    ),
+    get('/openapi/v3', (_params, exchange) =>
+      withValue(documents.groups, ({ index }) => documentAnswer(exchange, index)),
+    ),
+    get(
+      '/openapi/v3/{root}',
+      group(({ root = '' }) => root),
+    ),
+    get(
+      '/openapi/v3/api/{version}',
+      group(({ version = '' }) => `api/${version}`),
+    ),
+    get(
+      '/openapi/v3/apis/{group}/{version}',
+      group(({ group: name = '', version = '' }) => `apis/${name}/${version}`),
+    ),
+    get('/v3/api-docs', (_params, exchange) =>
+      withValue(documents.everything, (document) => documentAnswer(exchange, document)),
+    ),
+  ];
+}
+
+function withValue<T>(value: LazyValue<T>, answer: (value: T) => Answer): Answer | Promise<Answer> {
+  const current = value.current();
+  return current === undefined ? value.get().then(answer) : answer(current);
+}
+
+const protobufName = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
+
+/** JSON unless the client prefers protobuf. Older clients write an `@` in its name, which no media type may have. */
+function wantsProtobuf({ req }: Exchange): boolean {
+  const header = headerOf(req, 'accept')?.replaceAll('spec.v2@v1.0', 'spec.v2.v1.0');
+  const first = parseAccept(header).find(
+    (range) => range.type === protobufName || includesType(range, 'application/json'),
+  );
+  return first?.type === protobufName;
+}
+
+function groupAnswer(exchange: Exchange, document: ApiDocument | undefined): Answer {
+  if (document === undefined) return refusal(problem('not-found', 'the server could not find the requested resource'));
+  return exchange.query.get('hash') === document.hash
+    ? immutableAnswer(exchange, document)
+    : documentAnswer(exchange, document);
+}
+
+function documentAnswer({ req }: Exchange, document: ApiDocument, more: readonly string[] = []): Answer {
+  const { bytes, hash, contentType } = document;
+  const headers = ['ETag', `"${hash}"`, ...more];
+  if (isKnown(headerOf(req, 'if-none-match'), hash)) return { kind: 'empty', status: 304, headers };
+  return { kind: 'bytes', status: 200, bytes, headers, contentType };
+}
+
+/** A URL with the hash of its content never changes. */
+function immutableAnswer({ req }: Exchange, { bytes, hash, contentType }: ApiDocument): Answer {
+  const headers = new Map([
+    ['etag', `"${hash}"`],
+    ['cache-control', 'private, max-age=31536000, immutable'],
+  ]);
+  if (isKnown(headerOf(req, 'if-none-match'), hash)) return { kind: 'custom', status: 304, bytes: undefined, headers };
+  return { kind: 'custom', status: 200, bytes, headers: headers.set('content-type', contentType) };
+}
+
+/** Whether `If-None-Match` has the tag. */
+export function isKnown(header: string | undefined, hash: string): boolean {
+  return header !== undefined && (header.trim() === '*' || header.includes(`"${hash}"`));
+}
