@@ -3,8 +3,8 @@
 /** Schemas within the schema of one type or route: further ones are described as accepting anything. */
 export const openApiSchemasMax = 20_000;
 /**
- * Nesting of schemas in a document: each is three messages in protobuf, and readers accept 100. Deeper ones are described
- * as accepting anything.
+ * Nesting of schemas in a document: each is three messages in protobuf, and readers accept 100. Deeper ones are
+ * described as accepting anything.
  */
 export const openApiSchemaDepthMax = 28;
 /** The schemas of one document: past it types and routes are described without theirs. */

@@ -36,7 +36,7 @@ function documentRoutes(documents: ApiDocuments): readonly PlatformRoute[] {
   return [
     get('/openapi/v2', (_params, exchange) =>
       withValue(wantsProtobuf(exchange) ? documents.swaggerProtobuf : documents.swagger, (document) =>
-        documentAnswer(exchange, document, ['Vary', 'Accept']),
+        documentAnswer(exchange, document),
       ),
     ),
     get('/openapi/v3', (_params, exchange) =>
@@ -83,9 +83,9 @@ function groupAnswer(exchange: Exchange, document: ApiDocument | undefined): Ans
     : documentAnswer(exchange, document);
 }
 
-function documentAnswer({ req }: Exchange, document: ApiDocument, more: readonly string[] = []): Answer {
+function documentAnswer({ req }: Exchange, document: ApiDocument): Answer {
   const { bytes, hash, contentType } = document;
-  const headers = ['ETag', `"${hash}"`, ...more];
+  const headers = ['ETag', `"${hash}"`];
   if (isKnown(headerOf(req, 'if-none-match'), hash)) return { kind: 'empty', status: 304, headers };
   return { kind: 'bytes', status: 200, bytes, headers, contentType };
 }
