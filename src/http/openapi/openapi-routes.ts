@@ -26,7 +26,7 @@ function pluginRoutesOf(routes: OpenApiDependencies['pluginRoutes']): ApiDocumen
 
 const media = { object: ['application/json'], answer: ['application/json'], patch: patchTypes };
 
-/** The API documents (decision 0039), for every logged-in user. */
+/** The API documents, for every logged-in user: they describe the server, and not its objects. */
 function documentRoutes(documents: ApiDocuments): readonly PlatformRoute[] {
   const get = (path: string, route: PlatformRoute['route']): PlatformRoute => ({ method: 'GET', path, route });
   const group =
