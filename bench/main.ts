@@ -16,7 +16,7 @@ import { getOne } from './measures/get-one.ts';
 import { getTls } from './measures/get-tls.ts';
 import { getWithRoles } from './measures/get-with-roles.ts';
 import { hostile } from './measures/hostile.ts';
-import { informer100k } from './measures/informer-100k.ts';
+import { informer100k } from './measures/watch/informer-100k.ts';
 import { list100k } from './measures/list-100k.ts';
 import { list500 } from './measures/list-500.ts';
 import { memory100k } from './measures/memory-100k.ts';
@@ -26,8 +26,8 @@ import { pluginStart } from './measures/plugin-start.ts';
 import { restartMillion } from './measures/restart-million.ts';
 import { table500 } from './measures/table-500.ts';
 import { update } from './measures/update.ts';
-import { watchFanOut } from './measures/watch-fan-out.ts';
-import { watchLatency } from './measures/watch-latency.ts';
+import { watchFanOut } from './measures/watch/watch-fan-out.ts';
+import { watchLatency } from './measures/watch/watch-latency.ts';
 import { isMet, printJson, printText } from './result.ts';
 
 const measures: readonly Measure[] = [

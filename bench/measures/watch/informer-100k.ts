@@ -1,12 +1,12 @@
 import { cpSync } from 'node:fs';
 
-import { connect } from '../../src/client/client.ts';
-import type { Bench, Measure } from '../bench.ts';
-import { writePaced } from '../load/paced-writes.ts';
-import type { Result } from '../result.ts';
-import { expect, expectTotal } from '../subject/client.ts';
-import { authorization } from '../subject/server.ts';
-import { createRequest } from '../subject/widgets.ts';
+import { connect } from '../../../src/client/client.ts';
+import type { Bench, Measure } from '../../bench.ts';
+import { writePaced } from '../../load/paced-writes.ts';
+import type { Result } from '../../result.ts';
+import { expect, expectTotal } from '../../subject/client.ts';
+import { authorization } from '../../subject/server.ts';
+import { createRequest } from '../../subject/widgets.ts';
 
 const perSecond = 2_000;
 const type = { group: 'example.com', version: 'v1alpha1', plural: 'widgets' };

@@ -1,7 +1,7 @@
-import type { Bench, Measure } from '../bench.ts';
-import type { Result } from '../result.ts';
-import { expectTotal } from '../subject/client.ts';
-import { createRequest } from '../subject/widgets.ts';
+import type { Bench, Measure } from '../../bench.ts';
+import type { Result } from '../../result.ts';
+import { expectTotal } from '../../subject/client.ts';
+import { createRequest } from '../../subject/widgets.ts';
 import { firstFrame, watchPlan } from './watch-fan-out.ts';
 
 /** From a write's answer to the moment the last watcher has its change. */

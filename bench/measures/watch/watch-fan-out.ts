@@ -1,10 +1,10 @@
-import { bareWebSockets } from '../baselines/baseline.ts';
-import type { Bench, Measure } from '../bench.ts';
-import type { WatchPlan, WatchResult } from '../load/watch-load.ts';
-import { compare } from '../rounds.ts';
-import { expect, expectTotal, list } from '../subject/client.ts';
-import { headers } from '../subject/server.ts';
-import { createRequest, widgetsPath } from '../subject/widgets.ts';
+import { bareWebSockets } from '../../baselines/baseline.ts';
+import type { Bench, Measure } from '../../bench.ts';
+import type { WatchPlan, WatchResult } from '../../load/watch-load.ts';
+import { compare } from '../../rounds.ts';
+import { expect, expectTotal, list } from '../../subject/client.ts';
+import { headers } from '../../subject/server.ts';
+import { createRequest, widgetsPath } from '../../subject/widgets.ts';
 
 const sockets = 1_000;
 
