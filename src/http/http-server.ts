@@ -20,6 +20,7 @@ import { Connections } from './connection/connections.ts';
 import { Discovery } from './discovery/discovery.ts';
 import { fixedRoutes, type FixedRoute, type PlatformRoute } from './fixed-routes.ts';
 import { GeneratedApi } from './resources/generated.ts';
+import { docsRoutes } from './openapi/docs-routes.ts';
 import { openApiRoutes } from './openapi/openapi-routes.ts';
 import { resumeBehind } from './connection/parser-handover.ts';
 import { MalformedRequests } from './connection/malformed-requests.ts';
@@ -160,7 +161,7 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
   const generated = new GeneratedApi(registry, { reader, execute }, feed);
   const resources = platformRoutes.map(({ resource }) => resource).filter((resource) => resource !== undefined);
   const discovery = new Discovery(registry, resources);
-  const openApi = openApiRoutes(dependencies, () => fixed.all());
+  const openApi = [...openApiRoutes(dependencies, () => fixed.all()), ...docsRoutes()];
   const fixed = fixedRoutes({ discovery, readiness, version, metrics, more: [...platformRoutes, ...openApi] });
   const app = new App({
     domain,

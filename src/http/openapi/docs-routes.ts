@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+
+import type { Answer } from '../answer.ts';
+import { headerOf, type Exchange } from '../exchange.ts';
+import type { PlatformRoute } from '../fixed-routes.ts';
+import { isKnown } from './openapi-routes.ts';
+import { viewerPage, viewerScript } from './viewer-page.ts';
+
+/** A file of the viewer: the package's, or text of our own. */
+type Asset = { readonly type: string; readonly text?: string };
+
+/** Nothing else of the package is served. */
+const assets: ReadonlyMap<string, Asset> = new Map([
+  ['', { type: 'text/html; charset=utf-8', text: viewerPage }],
+  ['start.js', { type: 'text/javascript; charset=utf-8', text: viewerScript }],
+  ['swagger-ui.css', { type: 'text/css; charset=utf-8' }],
+  ['swagger-ui-bundle.js', { type: 'text/javascript; charset=utf-8' }],
+  ['swagger-ui-standalone-preset.js', { type: 'text/javascript; charset=utf-8' }],
+  ['favicon-32x32.png', { type: 'image/png' }],
+]);
+
+/** Scripts and styles are files of ours; the viewer draws icons from data URLs, and calls this server only. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The viewer of the API documents: `/docs`, and its files below. Each is read once. */
+export function docsRoutes(): readonly PlatformRoute[] {
+  const loaded = new Map<string, Promise<Loaded>>();
+  return [...assets].map(([name, asset]) => ({
+    method: 'GET',
+    path: name === '' ? '/docs' : `/docs/${name}`,
+    route: async (_params, exchange) => {
+      const known = loaded.get(name);
+      const file = known ?? load(name, asset);
+      if (known === undefined) loaded.set(name, file);
+      try {
+        return answerOf(exchange, await file);
+      } catch (error) {
+        // A file that could not be read is read again for the next request.
+        loaded.delete(name);
+        throw error;
+      }
+    },
+  }));
+}
+
+type Loaded = { readonly bytes: Buffer; readonly type: string; readonly hash: string };
+
+async function load(name: string, { type, text }: Asset): Promise<Loaded> {
+  const bytes = text === undefined ? await readFile(join(packageFolder(), name)) : Buffer.from(text);
+  return { bytes, type, hash: createHash('sha256').update(bytes).digest('hex') };
+}
+
+function packageFolder(): string {
+  return dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+}
+
+function answerOf({ req }: Exchange, { bytes, type, hash }: Loaded): Answer {
+  const headers = new Map([
+    ['etag', `"${hash}"`],
+    ['content-security-policy', policy],
+    ['referrer-policy', 'no-referrer'],
+  ]);
+  if (isKnown(headerOf(req, 'if-none-match'), hash)) return { kind: 'custom', status: 304, bytes: undefined, headers };
+  return { kind: 'custom', status: 200, bytes, headers: headers.set('content-type', type) };
+}
