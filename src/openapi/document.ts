@@ -9,7 +9,8 @@ export type DocumentContent = {
   readonly openapi: '3.0.3' | '3.1.0';
   readonly title: string;
   readonly version: string;
-  readonly operations: readonly Operation[];
+  /** Operations in parts, none of which shares a path with another; read once. */
+  readonly operations: Iterable<readonly Operation[]>;
   /** Beside the standard ones; read once. */
   readonly schemas: Iterable<readonly [string, Schema]>;
   readonly tags?: readonly string[];
@@ -33,18 +34,35 @@ export function* documentText(content: DocumentContent): Steps<string> {
     security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
     ...(tags === undefined ? {} : { tags: tags.map((name) => ({ name })) }),
   };
-  const paths = yield* entriesText(pathItems(operations));
-  const components = yield* entriesText(bounded([...standardSchemas, ...schemas]));
+  const paths = yield* entriesText(inParts(operations, pathItems));
+  const components = yield* entriesText(bounded(schemas));
   return (
     `${JSON.stringify(head).slice(0, -1)},"paths":{${paths}},` +
     `"components":{"securitySchemes":${JSON.stringify(securitySchemes)},"schemas":{${components}}}}`
   );
 }
 
-/** Schemas past the size of a document are described as accepting anything, so that no reference dangles. */
+/** Path items of operations in parts. */
+export function* inParts<T>(
+  parts: Iterable<readonly Operation[]>,
+  itemsIn: (operations: readonly Operation[]) => Iterable<T>,
+): Generator<T> {
+  for (const part of parts) yield* itemsIn(part);
+}
+
+/** Reads each schema when it is needed: types are translated one at a time. */
+function* withStandard(schemas: DocumentContent['schemas']): Generator<readonly [string, Schema]> {
+  yield* standardSchemas;
+  yield* schemas;
+}
+
+/**
+ * The standard schemas and the given ones. Those past the size of a document are described as accepting anything, so
+ * that no reference dangles.
+ */
 export function* bounded(schemas: Iterable<readonly [string, Schema]>): Generator<readonly [string, Members]> {
   let bytes = 0;
-  for (const [name, schema] of schemas) {
+  for (const [name, schema] of withStandard(schemas)) {
     if (bytes < openApiDocumentBytesMax) bytes += textOf(schema).length;
     yield [name, bytes < openApiDocumentBytesMax ? schema : { description: 'Left out: the document is too large.' }];
   }

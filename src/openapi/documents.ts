@@ -32,7 +32,7 @@ export function groupDocument(types: readonly ResourceType[], settings: Document
     openapi: '3.0.3',
     title,
     version: settings.version,
-    operations: types.flatMap((type) => operationsOf(type, { ...settings, ids })),
+    operations: operationsByType(types, { ...settings, ids }),
     schemas: schemas30(types, settings),
   });
 }
@@ -41,7 +41,7 @@ export function groupDocument(types: readonly ResourceType[], settings: Document
 export function platformDocument(paths: readonly PlatformPath[], settings: DocumentSettings): Steps<string> {
   const ids = new UniqueNames();
   const operations = platformOperations(paths, { ...settings, ids, schemaOf: () => ({ type: 'object' }) });
-  return documentText({ openapi: '3.0.3', title, version: settings.version, operations, schemas: [] });
+  return documentText({ openapi: '3.0.3', title, version: settings.version, operations: [operations], schemas: [] });
 }
 
 /** The whole of the generated APIs, in 2.0. */
@@ -50,9 +50,13 @@ export function swaggerOf(types: readonly ResourceType[], settings: DocumentSett
   return swaggerDocument({
     title,
     version: settings.version,
-    operations: types.flatMap((type) => operationsOf(type, described)),
+    operations: operationsByType(types, described),
     schemas: schemas30(types, settings),
   });
+}
+
+function* operationsByType(types: readonly ResourceType[], described: Described): Generator<readonly Operation[]> {
+  for (const type of types) yield operationsOf(type, described);
 }
 
 function* schemas30(
@@ -90,7 +94,7 @@ export function* apiDocument({ types, platform, routes }: Everything, settings: 
   }
   const all = operations.all();
   const tags = [...new Set(all.map(({ tag }) => tag))].sort();
-  return yield* documentText({ openapi: '3.1.0', title, version: settings.version, operations: all, schemas, tags });
+  return yield* documentText({ openapi: '3.1.0', title, version: settings.version, operations: [all], schemas, tags });
 }
 
 /** Operations of which no two have one method and shape of path: two names of one parameter are one path. */

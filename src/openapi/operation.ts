@@ -40,22 +40,24 @@ export type Operation = {
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Path items by path, for documents of version 3. */
-export function pathItems(operations: readonly Operation[]): ReadonlyMap<string, Members> {
+/** Path items for documents of version 3, one at a time. */
+export function pathItems(operations: readonly Operation[]): Generator<readonly [string, Members]> {
   return itemsOf(operations, operationOf3);
 }
 
-/** Path items, each with its operations in the given form. */
-export function itemsOf(
+/** Path items, one at a time, each with its operations in the given form. */
+export function* itemsOf(
   operations: readonly Operation[],
   form: (operation: Operation) => Members,
-): ReadonlyMap<string, Members> {
-  const items = new Map<string, Record<string, Members>>();
+): Generator<readonly [string, Members]> {
+  const byPath = new Map<string, Operation[]>();
   for (const operation of operations) {
-    const item = items.get(operation.path) ?? {};
-    items.set(operation.path, { ...item, [operation.method]: form(operation) });
+    const others = byPath.get(operation.path);
+    if (others === undefined) byPath.set(operation.path, [operation]);
+    else others.push(operation);
   }
-  return items;
+  for (const [path, ofPath] of byPath)
+    yield [path, Object.fromEntries(ofPath.map((operation) => [operation.method, form(operation)]))];
 }
 
 /** The members of an operation that all versions share. */

@@ -1,8 +1,7 @@
 import type { Steps } from '../base/steps.ts';
 import type { Schema } from '../resource/schema/schema-check.ts';
-import { bounded, entriesText, infoOf } from './document.ts';
+import { bounded, entriesText, infoOf, inParts } from './document.ts';
 import { commonMembers, itemsOf, type Members, type Operation, type Parameter } from './operation.ts';
-import { standardSchemas } from './standard-schemas.ts';
 import { toSwagger20 } from './schema/to-swagger-20.ts';
 
 /** A document of version 2, which older clients of Kubernetes read, before it is written in either of its forms. */
@@ -20,14 +19,15 @@ export type SwaggerDocument = {
 export type SwaggerContent = {
   readonly title: string;
   readonly version: string;
-  readonly operations: readonly Operation[];
+  /** In parts, none of which shares a path with another; read once. */
+  readonly operations: Iterable<readonly Operation[]>;
   /** Schema objects of 3.0, beside the standard ones. */
   readonly schemas: Iterable<readonly [string, Schema]>;
 };
 
 export function* swaggerDocument({ title, version, operations, schemas }: SwaggerContent): Steps<SwaggerDocument> {
   const definitions = new Map<string, Schema>();
-  for (const [name, schema] of bounded([...standardSchemas, ...schemas])) {
+  for (const [name, schema] of bounded(schemas)) {
     definitions.set(name, toSwagger20(schema));
     yield;
   }
@@ -37,7 +37,12 @@ export function* swaggerDocument({ title, version, operations, schemas }: Swagge
     consumes: ['application/json'],
     produces: ['application/json'],
   };
-  return { head, paths: itemsOf(operations, operationOf2), definitions };
+  const paths = new Map<string, Members>();
+  for (const [path, item] of inParts(operations, (part) => itemsOf(part, operationOf2))) {
+    paths.set(path, item);
+    yield;
+  }
+  return { head, paths, definitions };
 }
 
 export function* swaggerText({ head, paths, definitions }: SwaggerDocument): Steps<string> {
