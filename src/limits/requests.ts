@@ -7,6 +7,14 @@
 export const requestBodyBytesMax = 1_048_576;
 /** A body of protobuf: reviews and options of deletions, which take a few hundred bytes. */
 export const protobufBodyBytesMax = 65_536;
+/** A body of YAML, whose parser takes some milliseconds for each KiB, in a thread of its own. */
+export const yamlBodyBytesMax = 262_144;
+/** How long one YAML body may be read: several times what the slowest of this size takes. */
+export const yamlReadMs = 5_000;
+/** How long that thread waits for another body before it ends. */
+export const yamlIdleMs = 30_000;
+/** The heap of that thread, in MiB: a byte of YAML takes up to a kilobyte in the parser. */
+export const yamlHeapMegabytesMax = 512;
 /** Nesting of a JSON body. Deeper input has no legitimate use and endangers recursive readers. */
 export const jsonDepthMax = 128;
 /** Headers and request line together. The longest percent-encoded selector fits. */

@@ -197,6 +197,8 @@ const limits = {
 /** The rows of docs/api.md's table of limits, by the constant that holds each. */
 const documentedLimits: Readonly<Record<string, keyof typeof limits>> = {
   body: 'requestBodyBytesMax',
+  'body of YAML': 'yamlBodyBytesMax',
+  'body of protobuf': 'protobufBodyBytesMax',
   'stored object': 'objectBytesMax',
   'nesting of a body': 'jsonDepthMax',
   headers: 'requestHeadersBytesMax',

@@ -15,3 +15,16 @@ export type KubernetesMessage = {
 export const text = (name: string): Field => ({ name, type: 'string' });
 export const strings = (name: string): Field => ({ name, type: 'strings' });
 export const nested = (name: string, shape: MessageShape): Field => ({ name, type: 'message', shape });
+
+/** Sent with the API version of the object's group. */
+export const deleteOptionsMessage: KubernetesMessage = {
+  kind: 'DeleteOptions',
+  apiVersion: undefined,
+  shape: {
+    1: { name: 'gracePeriodSeconds', type: 'integer' },
+    2: nested('preconditions', { 1: text('uid'), 2: text('resourceVersion') }),
+    3: { name: 'orphanDependents', type: 'bool' },
+    4: text('propagationPolicy'),
+    5: strings('dryRun'),
+  },
+};

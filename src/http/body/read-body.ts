@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
 import { decodeJson, type Json } from '../../base/json.ts';
-import { bodyTurnBytesMin, jsonDepthMax, protobufBodyBytesMax, requestBodyBytesMax } from '../../limits/requests.ts';
+import { bodyTurnBytesMin, jsonDepthMax, requestBodyBytesMax } from '../../limits/requests.ts';
 import { parsedValueBytes } from '../../limits/writes.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { headerOf, type Exchange } from '../exchange.ts';
-import type { KubernetesMessage } from './kubernetes-message.ts';
 import { problem, type Problem } from '../problem.ts';
 
 export type Body<T> =
@@ -83,7 +82,7 @@ export async function readBody(reading: Reading, bytesMax = requestBodyBytesMax)
 
 const empty = Buffer.alloc(0);
 
-const noRoom: Body<never> = {
+export const noRoom: Body<never> = {
   ok: false,
   problem: problem('too-many-requests', 'the server is at its limit of request bytes: try again later', {
     retryAfterSeconds: 1,
@@ -109,22 +108,12 @@ export function decodeBody(bytes: Uint8Array, reading: Reading): Body<Json> {
   return holdingValues(decoded.value, decoded.values, reading);
 }
 
-/** The body as protobuf, in its JSON form. The library is loaded for the first one. */
-export async function readMessage(reading: Reading, message: KubernetesMessage): Promise<Body<Json>> {
-  const body = await readBody(reading, protobufBodyBytesMax);
-  if (!body.ok) return body;
-  const { decodeKubernetesMessage } = await import('./decode-kubernetes-protobuf.ts');
-  const decoded = decodeKubernetesMessage(body.value, message);
-  if (!decoded.ok) return notValid(decoded.detail);
-  // A field takes two bytes or more.
-  return holdingValues(decoded.value, body.value.length / 2, reading);
-}
-
-function holdingValues(value: Json, values: number, reading: Reading): Body<Json> {
+/** The value, if there is memory for it. */
+export function holdingValues(value: Json, values: number, reading: Reading): Body<Json> {
   return reading.memory.hold(reading, parsedValueBytes * values) ? { ok: true, value } : noRoom;
 }
 
-function notValid(detail: string): Body<never> {
+export function notValid(detail: string): Body<never> {
   return { ok: false, problem: problem('bad-request', `the body is not valid: ${detail}`) };
 }
 

@@ -1,23 +1,53 @@
+import type { Json } from '../../base/json.ts';
 import { refusal, takenOver, type Answer } from '../answer.ts';
 import { decodeObject, type JsonMembers } from '../resources/decode-write.ts';
 import type { Exchange } from '../exchange.ts';
+import { bodyBytesMaxOf, decodeFormat, jsonType, yamlType } from './body-formats.ts';
 import { protobufType, type KubernetesMessage } from './kubernetes-message.ts';
-import { mediaTypeOf, readJson, readMessage, type Body } from './read-body.ts';
+import { mediaTypeOf, readBody, readJson, type Body } from './read-body.ts';
 
 type ReadObject = { readonly ok: true; readonly value: JsonMembers } | { readonly ok: false; readonly answer: Answer };
 
-/** The body as a JSON object, or the refusal. `message`: its form in protobuf, where protobuf is accepted as well. */
+/**
+ * The body as a JSON object, from JSON or YAML, or the refusal. `message`: its form in protobuf, where protobuf is
+ * accepted as well.
+ */
 export async function readObject(exchange: Exchange, message?: KubernetesMessage): Promise<ReadObject> {
-  const accepted = message === undefined ? ['application/json'] : ['application/json', protobufType];
-  const media = mediaTypeOf(exchange.req, accepted);
+  const media = mediaTypeOf(exchange.req, acceptedTypes(message));
   if (!media.ok) return { ok: false, answer: refusal(media.problem) };
-  const body =
-    message !== undefined && media.type === protobufType
-      ? await readMessage(exchange, message)
-      : await readJson(exchange);
+  const body = media.type === jsonType ? await readJson(exchange) : await readFormat(exchange, media.type, message);
   if (!body.ok) return { ok: false, answer: unread(body) };
   const object = decodeObject(body.value);
   return object.ok ? object : { ok: false, answer: refusal(object.problem) };
+}
+
+/** Like `readObject` for a body that may be empty, whatever its media type; it then has no members. */
+export async function readOptionalObject(exchange: Exchange, message: KubernetesMessage): Promise<ReadObject> {
+  const media = mediaTypeOf(exchange.req, acceptedTypes(message));
+  const type = media.ok ? media.type : jsonType;
+  const body = await readBody(exchange, bodyBytesMaxOf(type));
+  if (!body.ok) return { ok: false, answer: unread(body) };
+  if (body.value.length === 0) return { ok: true, value: {} };
+  if (!media.ok) return { ok: false, answer: refusal(media.problem) };
+  const decoded = await decodeFormat({ type, bytes: body.value }, exchange, message);
+  if (!decoded.ok) return { ok: false, answer: unread(decoded) };
+  const object = decodeObject(decoded.value);
+  return object.ok ? object : { ok: false, answer: refusal(object.problem) };
+}
+
+const objectTypes: readonly string[] = [jsonType, yamlType];
+
+function acceptedTypes(message: KubernetesMessage | undefined): readonly string[] {
+  return message === undefined ? objectTypes : [...objectTypes, protobufType];
+}
+
+async function readFormat(
+  exchange: Exchange,
+  type: string,
+  message: KubernetesMessage | undefined,
+): Promise<Body<Json>> {
+  const body = await readBody(exchange, bodyBytesMaxOf(type));
+  return body.ok ? decodeFormat({ type, bytes: body.value }, exchange, message) : body;
 }
 
 export function unread(body: Exclude<Body<unknown>, { ok: true }>): Answer {

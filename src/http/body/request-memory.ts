@@ -7,6 +7,7 @@ import { bodyTurnMs } from '../../limits/requests.ts';
 import type { HeldBytes } from '../../write/admission/held-bytes.ts';
 import type { Writer } from '../../write/admission/writer.ts';
 import type { Writers } from '../../write/admission/writers.ts';
+import { YamlThread } from './yaml-thread.ts';
 
 /** A request while it is served, with its reserved memory. */
 export type Serving = { hold: RequestHold | undefined };
@@ -19,11 +20,15 @@ export type Holding = {
   readonly serving: Serving;
 };
 
-/** Bounds the memory of requests, by user or address and in total, together with writes in flight. */
+/**
+ * What requests share for their bodies: the memory, bounded by user or address and in total, together with writes in
+ * flight; turns of the event loop; the thread for YAML.
+ */
 export class RequestMemory {
   readonly #held: HeldBytes;
   readonly #writers: Pick<Writers, 'of'>;
   readonly #turns: EventLoopTurns;
+  readonly yaml: YamlThread;
 
   constructor({
     held,
@@ -37,6 +42,7 @@ export class RequestMemory {
     this.#held = held;
     this.#turns = new EventLoopTurns(clock, bodyTurnMs);
     this.#writers = writers;
+    this.yaml = new YamlThread(clock);
   }
 
   /**

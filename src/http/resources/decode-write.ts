@@ -88,8 +88,7 @@ export type DeleteOptions = {
 /**
  * Kubernetes' DeleteOptions, as a body or as query parameters (decision 2.4). Members without meaning here are ignored.
  */
-export function decodeDeleteOptions(body: Json, query: URLSearchParams): Decoded<DeleteOptions> {
-  if (!isObject(body)) return refused('DeleteOptions must be a JSON object');
+export function decodeDeleteOptions(body: JsonMembers, query: URLSearchParams): Decoded<DeleteOptions> {
   const propagation = propagationOf(body['propagationPolicy'] ?? query.get('propagationPolicy'));
   if (!propagation.ok) return propagation;
   const preconditions = decodePreconditions(body['preconditions'] ?? {});

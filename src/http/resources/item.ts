@@ -23,8 +23,9 @@ import type { Representation } from '../representation/representation.ts';
 import { requestedForm } from '../representation/requested-form.ts';
 import { problem, problemOf, type Problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
-import { decodeBody, mediaTypeOf, readBody, readJson } from '../body/read-body.ts';
-import { readObject, unread } from '../body/read-object.ts';
+import { deleteOptionsMessage } from '../body/kubernetes-message.ts';
+import { mediaTypeOf, readJson } from '../body/read-body.ts';
+import { readObject, readOptionalObject, unread } from '../body/read-object.ts';
 
 /** The part of the reader that a generated API uses. */
 export type ResourceReader = Pick<
@@ -174,13 +175,9 @@ export async function deleteItem(exchange: Exchange, target: ItemTarget, ports: 
 export async function readDeleteOptions(
   exchange: Exchange,
 ): Promise<{ readonly ok: true; readonly value: DeleteOptions } | { readonly ok: false; readonly answer: Answer }> {
-  const media = mediaTypeOf(exchange.req, ['application/json']);
-  const body = await readBody(exchange);
-  if (!body.ok) return { ok: false, answer: unread(body) };
-  if (body.value.length > 0 && !media.ok) return { ok: false, answer: refusal(media.problem) };
-  const json = body.value.length === 0 ? ({ ok: true, value: {} } as const) : decodeBody(body.value, exchange);
-  if (!json.ok) return { ok: false, answer: unread(json) };
-  const options = decodeDeleteOptions(json.value, exchange.query);
+  const body = await readOptionalObject(exchange, deleteOptionsMessage);
+  if (!body.ok) return body;
+  const options = decodeDeleteOptions(body.value, exchange.query);
   return options.ok ? options : { ok: false, answer: refusal(options.problem) };
 }
 

@@ -1,0 +1,62 @@
+import { networkOf } from '../../base/network-of.ts';
+import type { Json } from '../../base/json.ts';
+import {
+  bodyTurnBytesMin,
+  protobufBodyBytesMax,
+  requestBodyBytesMax,
+  yamlBodyBytesMax,
+  yamlReadMs,
+} from '../../limits/requests.ts';
+import { accountOf, clientOf } from '../../read/client.ts';
+import { goneSignal } from '../exchange.ts';
+import { problem } from '../problem.ts';
+import { protobufType, type KubernetesMessage } from './kubernetes-message.ts';
+import { decodeBody, holdingValues, noRoom, notValid, type Body, type Reading } from './read-body.ts';
+
+export const jsonType = 'application/json';
+export const yamlType = 'application/yaml';
+
+/** The largest body of a media type. */
+export function bodyBytesMaxOf(type: string): number {
+  if (type === yamlType) return yamlBodyBytesMax;
+  return type === protobufType ? protobufBodyBytesMax : requestBodyBytesMax;
+}
+
+/** A body in one of these formats as JSON; every other media type is read as JSON. */
+export async function decodeFormat(
+  { type, bytes }: { readonly type: string; readonly bytes: Uint8Array },
+  reading: Reading,
+  message: KubernetesMessage | undefined,
+): Promise<Body<Json>> {
+  if (type === yamlType) return decodeYamlBody(bytes, reading);
+  if (type === protobufType && message !== undefined) return decodeProtobufBody(bytes, reading, message);
+  return decodeBody(bytes, reading);
+}
+
+async function decodeYamlBody(bytes: Uint8Array, reading: Reading): Promise<Body<Json>> {
+  const { memory, subject, sender, res } = reading;
+  const account = accountOf(clientOf(subject, networkOf(sender.address)));
+  const read = await memory.yaml.read(bytes, account, goneSignal(res));
+  if (read === undefined || res.closed) return { ok: false, problem: undefined };
+  if (read === 'late') return { ok: false, problem: problem('body-too-large', tooSlow) };
+  if (!read.ok) return notValid(read.detail);
+  if (!memory.hold(reading, read.json.length)) return noRoom;
+  const turn = read.json.length >= bodyTurnBytesMin ? memory.turn() : undefined;
+  if (turn !== undefined) await turn;
+  return decodeBody(Buffer.from(read.json), reading);
+}
+
+const tooSlow =
+  `the body takes more than ${String(yamlReadMs / 1_000)} s or too much memory to read as YAML: ` + 'send it as JSON';
+
+/** The library is loaded for the first one. */
+async function decodeProtobufBody(
+  bytes: Uint8Array,
+  reading: Reading,
+  message: KubernetesMessage,
+): Promise<Body<Json>> {
+  const { decodeKubernetesMessage } = await import('./decode-kubernetes-protobuf.ts');
+  const decoded = decodeKubernetesMessage(bytes, message);
+  // A field takes two bytes or more.
+  return decoded.ok ? holdingValues(decoded.value, bytes.length / 2, reading) : notValid(decoded.detail);
+}

@@ -1,0 +1,100 @@
+import { Worker } from 'node:worker_threads';
+
+import type { Clock, Timer } from '../../base/clock.ts';
+import { TurnQueue } from '../../base/turn-queue.ts';
+import { yamlHeapMegabytesMax, yamlIdleMs, yamlReadMs } from '../../limits/requests.ts';
+import { yamlWorkerUrl, type ReadYaml } from './yaml-worker.ts';
+
+/** `late`: reading was ended at its time limit. */
+export type YamlOutcome = ReadYaml | 'late';
+
+type Waiting = { readonly bytes: Uint8Array; readonly settle: (outcome: YamlOutcome) => void };
+
+/**
+ * Reads YAML bodies in a thread, one after the other: the parser takes milliseconds for each KiB, and cannot pause.
+ * Accounts take turns. The thread starts with the first body, ends when no more come, and is replaced after a
+ * body that takes too long.
+ */
+export class YamlThread {
+  readonly #clock: Clock;
+  readonly #waiting = new TurnQueue<string, Waiting>();
+  #worker: Worker | undefined;
+  /** Until the thread ends, after its last body. */
+  #idle: Timer | undefined;
+  #current: { readonly item: Waiting; readonly limit: Timer } | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** `account`: for fairness. `gone`: a body that nobody waits for any more is not read; the result is undefined. */
+  async read(bytes: Uint8Array, account: string, gone: AbortSignal): Promise<YamlOutcome | undefined> {
+    return new Promise((resolve) => {
+      const item: Waiting = { bytes, settle: resolve };
+      gone.addEventListener(
+        'abort',
+        () => {
+          if (this.#waiting.remove(account, item)) resolve(undefined);
+        },
+        { once: true },
+      );
+      this.#waiting.add(account, item);
+      this.#next();
+    });
+  }
+
+  #next(): void {
+    if (this.#current !== undefined) return;
+    const item = this.#waiting.take();
+    this.#idle?.cancel();
+    if (item === undefined) {
+      this.#idle = this.#clock.after(yamlIdleMs, () => {
+        this.#stop();
+      });
+      return;
+    }
+    const limit = this.#clock.after(yamlReadMs, () => {
+      this.#end('late');
+    });
+    this.#current = { item, limit };
+    this.#worker ??= this.#start();
+    this.#worker.postMessage(item.bytes);
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL(yamlWorkerUrl), {
+      execArgv: [],
+      name: 'yaml',
+      resourceLimits: { maxOldGenerationSizeMb: yamlHeapMegabytesMax },
+    });
+    worker.on('message', (read: ReadYaml) => {
+      this.#settle(read);
+    });
+    // Out of memory, as a rule.
+    worker.on('error', () => {
+      if (worker === this.#worker) this.#end('late');
+    });
+    // A listener keeps the process alive, so this comes last.
+    worker.unref();
+    return worker;
+  }
+
+  #end(outcome: YamlOutcome): void {
+    this.#stop();
+    this.#settle(outcome);
+  }
+
+  #stop(): void {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    void worker?.terminate();
+  }
+
+  #settle(outcome: YamlOutcome): void {
+    const current = this.#current;
+    this.#current = undefined;
+    current?.limit.cancel();
+    current?.item.settle(outcome);
+    this.#next();
+  }
+}

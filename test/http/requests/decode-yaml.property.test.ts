@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import t from 'tap';
+import { stringify } from 'yaml';
+
+import { decodeJson } from '../../../src/base/json.ts';
+import { decodeYaml } from '../../../src/http/body/decode-yaml.ts';
+
+/** `PBT_RUNS` makes it longer. */
+const numRuns = Number(process.env['PBT_RUNS'] ?? 500);
+const bounds = { depthMax: 128, lengthMax: 20_000 };
+const decoded = (text: string | Uint8Array) => decodeYaml(Buffer.from(text), bounds);
+
+const value = fc.jsonValue({ maxDepth: 4, noUnicodeString: false }).filter((each) => {
+  const text = JSON.stringify(each);
+  return !text.includes('__proto__') && !text.includes('-0');
+});
+
+t.test('JSON is read as YAML with the same result', async (t) => {
+  fc.assert(
+    fc.property(value, (each) => {
+      const text = JSON.stringify(each);
+      const json = decodeJson(Buffer.from(text), { depthMax: 128 });
+      t.strictSame(decoded(text), { ok: true, value: json.ok ? json.value : undefined }, text);
+    }),
+    { numRuns },
+  );
+});
+
+t.test('what the YAML library writes is read back', async (t) => {
+  fc.assert(
+    fc.property(value, (each) => {
+      const text = stringify(each, { version: '1.2', aliasDuplicateObjects: false });
+      t.strictSame(decoded(text), { ok: true, value: each }, text);
+    }),
+    { numRuns },
+  );
+});
+
+const piece = fc.constantFrom(
+  ...['a', 'b', '1', '~', '"', "'", ':', ': ', '- ', '? ', '\n', '\n  ', ' ', '\t', '#', '&a ', '*a', '!', '!!str '],
+  ...['!!binary ', '{', '}', '[', ']', ',', '|', '>', '%YAML 1.1\n', '---\n', '...\n', '<<', '.nan', '0x', '\\', '@'],
+  ...['\ufeff', '\0', '\r', '\u2028', '__proto__', 'é', '\u{1f600}', 'null', 'true', '=', '-', '+1e9'],
+);
+
+t.test('no text is an exception: it is a value that JSON can carry, or refused with a reason', async (t) => {
+  const check = (text: string | Uint8Array): void => {
+    const read = decoded(text);
+    if (!read.ok) {
+      t.match(read.detail, /\S/u);
+      return;
+    }
+    const again = decodeJson(Buffer.from(JSON.stringify(read.value)), { depthMax: 128 });
+    t.strictSame(again.ok && again.value, read.value, Buffer.from(text).toString());
+  };
+  fc.assert(
+    fc.property(
+      fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join('')),
+      check,
+    ),
+    {
+      numRuns: 4 * numRuns,
+    },
+  );
+  fc.assert(fc.property(fc.uint8Array({ maxLength: 100 }), check), { numRuns });
+});
+
+t.test('the depth and the length with aliases are bounded at n and n + 1', async (t) => {
+  const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
+  t.equal(decoded(nested(128)).ok, true);
+  t.match(decoded(nested(129)), { ok: false, detail: 'the body nests deeper than 128 levels' });
+  // 1 for the object and each value, 1 for each key.
+  const text = (length: number): string => `a: ${'x'.repeat(length - 3)}`;
+  t.equal(decoded(text(20_000)).ok, true);
+  t.match(decoded(text(20_001)), { ok: false, detail: /more than 20000 characters/u });
+});
