@@ -136,7 +136,8 @@ const heads = fc.oneof(
       .constantFrom(
         'text/plain',
         'application/xml',
-        'application/yaml',
+        'application/x-yaml',
+        'application/vnd.kubernetes.protobuf',
         'multipart/form-data; boundary=x',
         'application/json; charset=latin1',
         'application/json; charset=utf-16',
