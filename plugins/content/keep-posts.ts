@@ -76,9 +76,13 @@ async function keep(
 
 function shownOf({
   metadata: { name },
-  spec: { slug, content = '' },
+  spec: { slug, content = '', excerpt: { autoGenerate = true, raw = '' } = {} },
 }: Post): Pick<NonNullable<Post['status']>, 'permalink' | 'excerpt' | 'readingMinutes'> {
-  return { permalink: permalinkOf(name, slug), excerpt: excerptOf(content), readingMinutes: readingMinutesOf(content) };
+  return {
+    permalink: permalinkOf(name, slug),
+    excerpt: autoGenerate ? excerptOf(content) : raw,
+    readingMinutes: readingMinutesOf(content),
+  };
 }
 
 /** Deletes its comments first, then releases the post. */

@@ -5,6 +5,14 @@ export type Post = ObjectOf<ReturnType<typeof declared>>;
 /** The longest text of one post: with the rest of the object it stays below the limit of objects. */
 const contentLengthMax = 524_288;
 
+const shortTextLengthMax = 8_192;
+const visibilities = ['PUBLIC', 'INTERNAL', 'PRIVATE'] as const;
+
+/** Whether everybody may read it. */
+export function isPublic({ metadata, spec: { publish, deleted, visible = 'PUBLIC' } }: Post): boolean {
+  return publish === true && deleted !== true && visible === 'PUBLIC' && metadata.deletionTimestamp === undefined;
+}
+
 export function postName(domain: string): TypeName {
   return { group: `content.${domain}`, version: 'v1alpha1', plural: 'posts' };
 }
@@ -27,6 +35,11 @@ function declared(domain: string) {
       { name: 'spec.tags', multi: true, indexFunc: (object) => object.spec.tags },
       { name: 'spec.publish', type: 'boolean' },
       { name: 'spec.publishTime', type: 'timestamp' },
+      { name: 'spec.visible' },
+      { name: 'spec.deleted', type: 'boolean' },
+      { name: 'spec.pinned', type: 'boolean' },
+      { name: 'spec.priority', type: 'number' },
+      { name: 'spec.categories', multi: true, indexFunc: (object) => object.spec.categories },
     ],
     // Only the reconciler writes the status: authors' writes do not change it.
     statusSubresource: true,
@@ -63,7 +76,41 @@ const schema = {
           uniqueItems: true,
           items: { type: 'string', minLength: 1, maxLength: 100 },
         },
-        publish: { type: 'boolean', description: 'Whether anonymous visitors may read it.' },
+        publish: {
+          type: 'boolean',
+          description: 'Whether anonymous visitors may read it, unless it is deleted or not visible to the public.',
+        },
+        visible: { enum: visibilities, description: 'PUBLIC when absent; the public routes show no other post.' },
+        deleted: { type: 'boolean', description: 'In the recycle bin: the public routes do not show it.' },
+        pinned: { type: 'boolean' },
+        priority: { type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 },
+        allowComment: { type: 'boolean', description: 'false: readers cannot comment.' },
+        excerpt: {
+          type: 'object',
+          additionalProperties: false,
+          properties: {
+            autoGenerate: {
+              type: 'boolean',
+              description: 'false: the excerpt is `raw`, not the beginning of the text.',
+            },
+            raw: { type: 'string', maxLength: shortTextLengthMax },
+          },
+        },
+        categories: {
+          type: 'array',
+          maxItems: 100,
+          items: { type: 'string', minLength: 1, maxLength: 253 },
+        },
+        cover: { type: 'string', maxLength: shortTextLengthMax },
+        template: { type: 'string', maxLength: 253 },
+        baseSnapshot: { type: 'string', maxLength: 253 },
+        headSnapshot: { type: 'string', maxLength: 253 },
+        releaseSnapshot: { type: 'string', maxLength: 253 },
+        htmlMetas: {
+          type: 'array',
+          maxItems: 100,
+          items: { type: 'object', additionalProperties: { type: 'string', maxLength: shortTextLengthMax } },
+        },
         publishTime: { type: 'string', format: 'date-time' },
         content: { type: 'string', maxLength: contentLengthMax },
       },

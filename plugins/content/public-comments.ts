@@ -6,7 +6,7 @@ import {
   type RouteResponse,
 } from '../../src/plugin/api/plugin.ts';
 import { comment, ownedBy, type Comment } from './comment.ts';
-import { post, type Post } from './post.ts';
+import { isPublic, post, type Post } from './post.ts';
 import { escaped, wholeNumber } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
 
@@ -52,6 +52,8 @@ async function submit(types: Types, request: RouteRequest): Promise<RouteRespons
   // All visitors share one name: a comment would have no identifiable author, and its author could not delete it.
   if (user.name === visitor) throw new ClientError('log in to comment', { reason: 'Forbidden', status: 403 });
   const about = await published(types, request);
+  if (about.spec.allowComment === false)
+    throw new ClientError('comments on this post are closed', { reason: 'Forbidden', status: 403 });
   const text: unknown = typeof body === 'object' && body !== null && 'text' in body ? body.text : undefined;
   const made = await pluginClient.create(types.comments, {
     metadata: { generateName: 'comment-', ownerReferences: [ownedBy(about)] },
@@ -60,11 +62,11 @@ async function submit(types: Types, request: RouteRequest): Promise<RouteRespons
   return { status: 201, body: { ...shownOf(made), state: 'pending' } };
 }
 
-/** An unpublished post returns 404 to every caller. */
+/** A post that is not public returns 404 to every caller. */
 async function published({ posts }: Types, { params, pluginClient }: RouteRequest): Promise<Post> {
   const name = params['name'] ?? '';
   const found = await pluginClient.get(posts, name);
-  if (found?.spec.publish !== true || found.metadata.deletionTimestamp !== undefined) throw notFound(posts, name);
+  if (found === undefined || !isPublic(found)) throw notFound(posts, name);
   return found;
 }
 

@@ -5,7 +5,7 @@ import type {
   RouteResponse,
   TypeName,
 } from '../../src/plugin/api/plugin.ts';
-import { postName, type Post } from './post.ts';
+import { isPublic, postName, type Post } from './post.ts';
 import { escaped, wholeNumber } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
 
@@ -26,7 +26,8 @@ export function publicPosts(domain: string): ControllerDeclaration {
   };
 }
 
-const published = 'spec.publish=true';
+/** As `isPublic` decides. Objects without a value are not in a set. */
+const published = 'spec.publish=true,spec.deleted!=true,spec.visible notin (INTERNAL,PRIVATE)';
 const sizeDefault = 20;
 const sizeMax = 100;
 
@@ -45,7 +46,7 @@ async function listPublished(type: TypeName, { query, pluginClient }: RouteReque
 async function readPublished(type: TypeName, { params, pluginClient }: RouteRequest): Promise<RouteResponse> {
   const name = params['name'] ?? '';
   const found = await pluginClient.get<Post>(type, name);
-  if (found?.spec.publish !== true) throw notFound(type, name);
+  if (found === undefined || !isPublic(found)) throw notFound(type, name);
   return { body: { ...summaryOf(found), content: found.spec.content ?? '' } };
 }
 

@@ -85,6 +85,8 @@ export const displayNameLengthMax = 253;
 export const descriptionLengthMax = 1_024;
 /** RFC 5321: the longest mail address. */
 export const emailLengthMax = 254;
+/** A text about a user, such as a biography, in characters. */
+export const profileTextLengthMax = 8_192;
 /** Shorter passwords can be guessed (NIST SP 800-63B); longer ones only cost hashing. */
 export const passwordLengthMin = 8;
 export const passwordLengthMax = 1_024;

@@ -1,10 +1,31 @@
 import type { Completion, Strategy } from '../../command/strategy.ts';
 import type { Subject } from '../../command/subject.ts';
-import { displayNameLengthMax, emailLengthMax, passwordLengthMax, passwordLengthMin } from '../../limits/access.ts';
+import {
+  displayNameLengthMax,
+  emailLengthMax,
+  passwordLengthMax,
+  passwordLengthMin,
+  profileTextLengthMax,
+} from '../../limits/access.ts';
 import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
 import type { Metadata, ResourceObject } from '../../resource/object/object.ts';
 import { commonPasswordProblem } from '../passwords/common-passwords.ts';
 import { refuseViolations, core, defined, membersAt, withStatus, type Members } from './type-members.ts';
+
+/** Members of Halo's users, kept for its clients: the platform itself gives none of them a meaning. */
+const profile = {
+  avatar: { type: 'string', maxLength: profileTextLengthMax, description: 'The address of a picture.' },
+  bio: { type: 'string', maxLength: profileTextLengthMax },
+  phone: { type: 'string', maxLength: displayNameLengthMax },
+  emailVerified: { type: 'boolean' },
+  loginHistoryLimit: { type: 'integer', minimum: 0 },
+  registeredAt: { type: 'string', format: 'date-time' },
+  twoFactorAuthEnabled: { type: 'boolean', description: 'Kept for clients: log-ins here have no second factor.' },
+  totpEncryptedSecret: {
+    writeOnly: true,
+    description: 'Refused: every reader of users would see it, and log-ins here have no second factor.',
+  },
+} as const;
 
 /** Users (decision 7.1), named by `metadata.name`. A password is write-only. */
 export const userType: TypeDeclaration<never> = {
@@ -22,6 +43,7 @@ export const userType: TypeDeclaration<never> = {
           displayName: { type: 'string', maxLength: displayNameLengthMax },
           email: { type: 'string', format: 'email', maxLength: emailLengthMax },
           disabled: { type: 'boolean', description: 'true: every log-in, session and token of the user is refused.' },
+          ...profile,
           password: {
             type: 'string',
             minLength: 1,
@@ -37,6 +59,7 @@ export const userType: TypeDeclaration<never> = {
       status: {
         type: 'object',
         properties: {
+          permalink: { type: 'string', readOnly: true, description: 'Accepted from clients, and ignored.' },
           passwordRevision: {
             type: 'integer',
             minimum: 0,
@@ -80,6 +103,7 @@ export const userStrategy: Strategy = {
   complete: (completion) => {
     const { after, subject, kept, now } = completion;
     const { password, ...spec } = membersAt(after, 'spec');
+    if (spec['totpEncryptedSecret'] !== undefined) return refuseViolations(after, [unkeptSecret]);
     const object = withStatus(
       { ...after, ...(after['spec'] === undefined ? {} : { spec }), metadata: withoutCopy(after.metadata) },
       statusOf(completion),
@@ -98,6 +122,11 @@ export const userStrategy: Strategy = {
       object: withStatus(object, { ...statusOf(completion), passwordRevision: kept.revision, passwordSetAt: now }),
     };
   },
+};
+
+const unkeptSecret = {
+  pointer: '/spec/totpEncryptedSecret',
+  detail: 'is not kept: every reader of users would see it, and log-ins here have no second factor',
 };
 
 /** `kubectl apply` stores a copy of its input in an annotation, passwords included. */

@@ -94,11 +94,12 @@ async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passw
   if (!context.ok) return refusal(context.problem);
   const stored = ports.reader.get(target.type.key, target.name);
   if (stored === undefined) return refusal(problem('not-found', notFound(target.type, target.name)));
-  const violations = changesRefused(body.value, storedObject(stored.bytes), passwordPath);
+  const current = storedObject(stored.bytes);
+  const violations = changesRefused(body.value, current, passwordPath);
   const command: Command = {
     type: 'patch',
     name: target.name,
-    patch: { kind: 'merge', document: accountPatch(body.value) },
+    patch: { kind: 'merge', document: accountPatch(body.value, current) },
     part: 'main',
     preconditions: preconditionsOf(exchange),
   };
@@ -122,6 +123,12 @@ function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: r
 
 const administered = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
 
+/** Members of the spec that state something about the user, not by them. */
+const attested = ['emailVerified', 'registeredAt', 'twoFactorAuthEnabled', 'loginHistoryLimit'] as const;
+
+/** Those that a replacement without them removes. */
+const ownMembers = { displayName: null, email: null, avatar: null, bio: null, phone: null };
+
 const unchangeable = 'cannot be changed by the user: leave it unchanged or omit it';
 
 /** Changes in the body that need further rights, compared with the stored object; absent members are unchanged. */
@@ -140,9 +147,13 @@ function changesRefused(
       pointer: '/spec/password',
       detail: `must be changed at ${passwordPath}, with the current password`,
     });
-  const isDisabled = isObject(current['spec']) && current['spec']['disabled'] === true;
+  const stored = isObject(current['spec']) ? current['spec'] : {};
+  const isDisabled = stored['disabled'] === true;
   if (spec['disabled'] !== undefined && spec['disabled'] !== isDisabled)
     violations.push({ pointer: '/spec/disabled', detail: unchangeable });
+  for (const member of attested) {
+    if (differs(spec[member], stored[member])) violations.push({ pointer: `/spec/${member}`, detail: unchangeable });
+  }
   return violations;
 }
 
@@ -152,15 +163,24 @@ function differs(given: unknown, stored: unknown): boolean {
   return stored !== undefined || typeof given !== 'object' || Object.keys(given).length > 0;
 }
 
-/** A merge patch, so that concurrent changes by an administrator stay. */
-function accountPatch({ metadata, spec, status: _status, ...rest }: JsonMembers): JsonMembers {
+/**
+ * A merge patch, so that concurrent changes by an administrator stay. Another mail address is not verified any more.
+ */
+function accountPatch({ metadata, spec, status: _status, ...rest }: JsonMembers, current: ResourceObject): JsonMembers {
+  const email = isObject(current['spec']) ? current['spec']['email'] : undefined;
   return {
     ...rest,
     ...(metadata === undefined ? {} : { metadata: without(metadata, administered) }),
     ...(spec === undefined
       ? {}
       : {
-          spec: isObject(spec) ? { displayName: null, email: null, ...without(spec, ['disabled', 'password']) } : spec,
+          spec: isObject(spec)
+            ? {
+                ...ownMembers,
+                ...without(spec, ['disabled', 'password', ...attested]),
+                ...((spec['email'] ?? undefined) === email ? {} : { emailVerified: null }),
+              }
+            : spec,
         }),
   };
 }
