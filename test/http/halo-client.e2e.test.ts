@@ -186,7 +186,8 @@ for (const { kind, path, apiVersion, members, patched, selects } of sent) {
     const found = await call('GET', `${path}/made`);
     t.match(found, { status: 200, body: { apiVersion, kind, ...members } });
     for (const select of selects) {
-      const query = new URLSearchParams(select.map(([parameter, value]): [string, string] => [parameter, value])).toString();
+      const pairs = select.map(([parameter, value]): [string, string] => [parameter, value]);
+      const query = new URLSearchParams(pairs).toString();
       const listed = await call('GET', `${path}?${query}`);
       t.match(listed, { status: 200, body: { page: Number, size: Number, total: 1, hasNext: false } }, query);
       t.equal(listed.body.items[0].metadata.name, 'made', query);

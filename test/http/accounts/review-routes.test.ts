@@ -166,6 +166,6 @@ t.test('a malformed review is refused at the pointer of its violation', async (t
     'content-type': 'application/cbor',
   });
   t.equal(unknown.status, 415);
-  t.match(unknown.body.message, /must be application\/json or application\/yaml or application\/vnd\.kubernetes\.protobuf/u);
+  t.match(unknown.body.message, /must be application\/json or .*\/yaml or .*\/vnd\.kubernetes\.protobuf/u);
   t.equal((await server.as('admin')('PUT', `${authorization}/selfsubjectaccessreviews`, {})).status, 405);
 });

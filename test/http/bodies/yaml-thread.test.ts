@@ -1,0 +1,45 @@
+import t from 'tap';
+
+import { YamlThread } from '../../../src/http/body/yaml-thread.ts';
+import { yamlReadMs } from '../../../src/limits/requests.ts';
+import { FakeClock } from '../../support/clocks/fake-clock.ts';
+
+// The thread does not keep the process alive.
+const alive = setInterval(() => undefined, 1_000);
+t.teardown(() => {
+  clearInterval(alive);
+});
+
+const open = (): AbortSignal => new AbortController().signal;
+const slow = Buffer.from(`a: [${'[1, {b: c}], '.repeat(18_000)}]`);
+const short = Buffer.from('a: 1');
+
+t.test('a body that takes too long is given up, and the next one is read by another thread', async (t) => {
+  const clock = new FakeClock();
+  const thread = new YamlThread(clock);
+  const late = thread.read(slow, 'user:a', open());
+  const next = thread.read(short, 'user:a', open());
+  clock.advance(yamlReadMs);
+  t.equal(await late, 'late');
+  t.strictSame(await next, { ok: true, json: '{"a":1}' });
+});
+
+t.test('accounts take turns, and a body that nobody waits for is not read', async (t) => {
+  const thread = new YamlThread(new FakeClock());
+  const order: string[] = [];
+  const gone = new AbortController();
+  const note = (name: string) => (): void => {
+    order.push(name);
+  };
+  const reads = [
+    thread.read(short, 'user:a', open()).then(note('a1')),
+    thread.read(short, 'user:a', open()).then(note('a2')),
+    thread.read(short, 'user:a', open()).then(note('a3')),
+    thread.read(short, 'user:b', open()).then(note('b1')),
+  ];
+  const left = thread.read(short, 'user:c', gone.signal);
+  gone.abort();
+  t.equal(await left, undefined);
+  await Promise.all(reads);
+  t.strictSame(order, ['a1', 'a2', 'b1', 'a3']);
+});
