@@ -28,6 +28,12 @@ export const indexesPerTypeMax = 32;
 export const typesPerPluginMax = 64;
 /** Columns of a type's table: more than any screen shows. */
 export const printerColumnsMax = 32;
+/** Short names of a type, and its categories: a type has one or two. */
+export const typeNamesMax = 8;
+/** The number in a Scale: clients read it as a 32-bit integer. */
+export const replicasMax = 2_147_483_647;
+/** A JSON pointer of a type's `scale`. */
+export const scalePointerLengthMax = 256;
 export const schemaBytesMax = 262_144;
 /** Operations of one JSON Patch: each may affect the whole document. */
 export const jsonPatchOperationsMax = 1_000;

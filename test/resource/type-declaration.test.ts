@@ -1,11 +1,43 @@
 import t from 'tap';
 
 import { widget } from '../../plugins/example/widget.ts';
-import { printerColumnsMax } from '../../src/limits/objects.ts';
+import { printerColumnsMax, scalePointerLengthMax, typeNamesMax } from '../../src/limits/objects.ts';
 import { compileType, typeKeyOf, type Declarer } from '../../src/resource/type/type-declaration.ts';
 
 const author: Declarer = { plugin: 'example', bundled: false, domain: 'svc.run' };
 const platform: Declarer = { ...author, plugin: 'platform', bundled: true };
+
+const scale = { specReplicas: '/spec/replicas', statusReplicas: '/status/replicas' };
+
+function names(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, place) => `w${String(place)}`);
+}
+
+t.test('names and scale of a type are no part of the shape that nodes compare', async (t) => {
+  const more = { shortNames: ['wd'], categories: ['parts'], scale };
+  const [plain, named] = [compileType(widget, author), compileType({ ...widget, ...more }, author)];
+  if (!plain.ok || !named.ok) throw new Error('refused');
+  t.match(named.type, more);
+  t.match(plain.type, { shortNames: [], categories: [], scale: undefined });
+  t.strictSame(named.type.declaration, plain.type.declaration);
+  t.equal(named.type.fingerprint, plain.type.fingerprint, 'indexes are not built again');
+});
+
+t.test('every problem of the names and the scale is reported at once', async (t) => {
+  const bad = { shortNames: ['A', 3], categories: ['B'], scale: { specReplicas: 1, more: 2 } };
+  const compiled = compileType({ ...widget, ...bad }, author);
+  t.match(compiled, {
+    ok: false,
+    problems: [
+      /shortNames\[0\]/,
+      /shortNames\[1\]/,
+      /categories\[0\]/,
+      /scale: more/,
+      /scale: specReplicas/,
+      /scale: statusReplicas/,
+    ],
+  });
+});
 
 t.test('a valid declaration becomes a type', async (t) => {
   const compiled = compileType(widget, author);
@@ -85,6 +117,31 @@ t.test('each broken rule is refused and names the member', async (t) => {
     [{ printerColumns: [{ ...column, priority: -1 }] }, /priority must be/],
     [{ printerColumns: [{ ...column, description: 1 }] }, /description must be/],
     [{ printerColumns: [{ ...column, width: 1 }] }, /width is not a member/],
+    [{ shortNames: 'wd' }, /shortNames: must be an array of at most 8/],
+    [{ shortNames: null }, /shortNames: must be an array/],
+    [{ shortNames: names(typeNamesMax + 1) }, /shortNames: must be an array of at most 8/],
+    [{ shortNames: ['wd', 'WD'] }, /shortNames\[1\]: must be lowercase.*, is "WD"/],
+    [{ shortNames: [''] }, /shortNames\[0\]: must be lowercase/],
+    [{ shortNames: ['w/d'] }, /shortNames\[0\]: must be lowercase/],
+    [{ shortNames: [3] }, /shortNames\[0\]: must be lowercase.*, is 3/],
+    [{ shortNames: ['wd', 'wd'] }, /shortNames\[1\]: must not appear twice/],
+    [{ shortNames: ['w'.repeat(64)] }, /shortNames\[0\]: must be at most 63/],
+    [{ categories: {} }, /categories: must be an array/],
+    [{ categories: ['all', 'My things'] }, /categories\[1\]: must be lowercase/],
+    [{ shortName: ['wd'] }, /shortName: is not a member of a type.*shortNames/],
+    [{ scale: true }, /scale: must be an object, is true/],
+    [{ scale: null }, /scale: must be an object/],
+    [{ scale: { ...scale, replicas: '/spec/x' } }, /scale: replicas is not a member/],
+    [{ scale: { statusReplicas: '/status/replicas' } }, /scale: specReplicas must be a JSON pointer below \/spec/],
+    [{ scale: { specReplicas: '/spec/replicas' } }, /scale: statusReplicas must be .* below \/status/],
+    [{ scale: { ...scale, specReplicas: '.spec.replicas' } }, /specReplicas must be .*, is "\.spec\.replicas"/],
+    [{ scale: { ...scale, specReplicas: '/status/replicas' } }, /specReplicas must be .* below \/spec/],
+    [{ scale: { ...scale, specReplicas: '/spec' } }, /specReplicas must be/],
+    [{ scale: { ...scale, specReplicas: '/spec/' } }, /specReplicas must be/],
+    [{ scale: { ...scale, specReplicas: '/spec/a~2' } }, /specReplicas must be/],
+    [{ scale: { ...scale, specReplicas: `/spec/${'x'.repeat(251)}` } }, /specReplicas must be at most 256/],
+    [{ scale: { ...scale, labelSelector: '/metadata/labels' } }, /labelSelector must be .* below \/spec or \/status/],
+    [{ scale: { ...scale, labelSelector: 3 } }, /labelSelector must be/],
   ];
   for (const [change, problem] of table) {
     const compiled = compileType({ ...widget, ...change }, author);
@@ -106,6 +163,11 @@ t.test('limits allow their last value, and similar groups are free', async (t) =
     { kind: 'W'.repeat(63) },
     { plural: 'w'.repeat(63) },
     { printerColumns: Array.from({ length: printerColumnsMax }, () => column) },
+    { shortNames: [], categories: [] },
+    { shortNames: names(typeNamesMax), categories: ['w'.repeat(63)] },
+    { scale },
+    { scale: { ...scale, labelSelector: '/spec/selector', specReplicas: '/spec/a~1b/c~0d' } },
+    { scale: { ...scale, statusReplicas: `/status/${'x'.repeat(scalePointerLengthMax - 8)}` } },
   ]) {
     t.equal(compileType({ ...widget, ...change }, author).ok, true, JSON.stringify(change).slice(0, 80));
   }

@@ -27,6 +27,9 @@ const wheel = defineType({
   kind: 'Wheel',
   singular: 'wheel',
   plural: 'wheels',
+  shortNames: ['wh'],
+  categories: ['parts'],
+  scale: { specReplicas: '/spec/size', statusReplicas: '/status/size' },
   schema: {
     type: 'object',
     required: ['spec'],
@@ -49,6 +52,13 @@ const wheel = defineType({
   indexes: [{ name: 'spec.tags', multi: true, indexFunc: (object) => object.spec.tags }],
 });
 type Wheel = ObjectOf<typeof wheel>;
+
+test('a scale has both numbers', async () => {
+  // @ts-expect-error -- the observed number is missing
+  defineType({ ...wheel, scale: { specReplicas: '/spec/size' } });
+  // @ts-expect-error -- one name is an array, too
+  defineType({ ...wheel, shortNames: 'wh' });
+});
 
 test('index functions see it', async (t) => {
   const { indexes, ...named } = wheel;

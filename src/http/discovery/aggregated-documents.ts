@@ -48,13 +48,16 @@ function versionItem({ version, resources }: ApiVersion): DiscoveryDocument {
 }
 
 function resourceItem(resource: ApiResource): DiscoveryDocument {
-  const { plural, singular, verbs, subresources } = resource;
+  const { plural, singular, verbs, shortNames, categories, subresources } = resource;
   return {
     resource: plural,
     responseKind: kindOf(resource),
     scope: 'Cluster',
     singularResource: singular,
     verbs,
+    // Undefined members are not written.
+    shortNames,
+    categories,
     ...(subresources.length === 0
       ? {}
       : {

@@ -10,6 +10,8 @@ export type ApiResource = {
   readonly singular: string;
   readonly kind: string;
   readonly verbs: readonly string[];
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
   readonly subresources: readonly ApiSubresource[];
 };
 
@@ -31,7 +33,7 @@ export function groupVersionOf(group: string, version: string): string {
 }
 
 const typeVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
-const statusVerbs = ['get', 'patch', 'update'];
+const partVerbs = ['get', 'patch', 'update'];
 
 /**
  * The groups served now, by name, each with its preferred version first. The resources of a version are sorted by
@@ -74,10 +76,25 @@ function servedTypes(registry: TypeRegistry): readonly ApiResource[] {
     .map(({ type }) => resourceOf(type));
 }
 
-function resourceOf({ group, version, plural, singular, kind, statusSubresource }: ResourceType): ApiResource {
-  const status = { name: 'status', group, version, kind, verbs: statusVerbs };
-  const subresources = statusSubresource ? [status] : [];
-  return { group, version, plural, singular, kind, verbs: typeVerbs, subresources };
+/** The kind of the subresource `scale`, for any type. */
+const scale = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const;
+
+function resourceOf(type: ResourceType): ApiResource {
+  const { group, version, plural, singular, kind, shortNames, categories } = type;
+  return {
+    group,
+    version,
+    plural,
+    singular,
+    kind,
+    verbs: typeVerbs,
+    ...(shortNames.length === 0 ? {} : { shortNames }),
+    ...(categories.length === 0 ? {} : { categories }),
+    subresources: [
+      ...(type.scale === undefined ? [] : [{ ...scale, name: 'scale', verbs: partVerbs }]),
+      ...(type.statusSubresource ? [{ name: 'status', group, version, kind, verbs: partVerbs }] : []),
+    ],
+  };
 }
 
 function byText(left: string, right: string): number {

@@ -36,9 +36,11 @@ export function resourceList(group: string, { version, resources }: ApiVersion):
   };
 }
 
-function rows({ group, version, plural, singular, kind, verbs, subresources }: ApiResource): DiscoveryDocument[] {
+function rows(resource: ApiResource): DiscoveryDocument[] {
+  const { group, version, plural, singular, kind, verbs, shortNames, categories, subresources } = resource;
   return [
-    { name: plural, singularName: singular, namespaced: false, kind, verbs },
+    // Undefined members are not written.
+    { name: plural, singularName: singular, namespaced: false, kind, verbs, shortNames, categories },
     ...subresources.map((sub) => ({
       name: `${plural}/${sub.name}`,
       singularName: '',

@@ -1,6 +1,7 @@
 import { isObject } from '../../base/guards.ts';
 import { typesPerPluginMax } from '../../limits/objects.ts';
 import { isReservedGroup } from '../../resource/type/names.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { otherWords } from '../../resource/schema/suggestions.ts';
 import { decodeEndpoints, listOf, type DecodedEndpoints } from './decode-endpoints.ts';
 import { decodeReconcilers } from './decode-reconcilers.ts';
@@ -52,8 +53,8 @@ function decodeStop(exported: Readonly<Record<string, unknown>>, problems: strin
   return undefined;
 }
 
-/** The owner of a group, and the plural names of its generated APIs. */
-export type GroupOwner = { readonly plugin: string; readonly plurals: ReadonlySet<string> };
+/** The owner of a group, and its types by plural. */
+export type GroupOwner = { readonly plugin: string; readonly types: ReadonlyMap<string, Pick<ResourceType, 'scale'>> };
 export type EndpointDeclarer = { readonly plugin: string; readonly bundled: boolean; readonly domain: string };
 
 /** Why a plugin's own APIs cannot be served. `ownersOf` returns the plugins with types in a group and version. */
@@ -79,8 +80,10 @@ export function endpointProblems(
       return [
         `${title}: the group belongs to ${other.plugin === 'platform' ? 'the platform' : `the plugin ${other.plugin}`}`,
       ];
-    const isGenerated = owners.some(({ plurals }) => plurals.has(resource)) && isGeneratedPath(method, rest);
-    return isGenerated ? [`${title}: is a generated API; a route cannot replace it`] : [];
+    const type = owners.map(({ types }) => types.get(resource)).find((found) => found !== undefined);
+    return type !== undefined && isGeneratedPath(method, rest, type)
+      ? [`${title}: is a generated API; a route cannot replace it`]
+      : [];
   });
 }
 
@@ -90,8 +93,11 @@ function servedGroup(group: string): string {
 }
 
 /** `rest`: the segments after the plural. Generated paths are the collection, an item, and the item's subresources. */
-function isGeneratedPath(method: string, rest: readonly string[]): boolean {
+function isGeneratedPath(method: string, rest: readonly string[], { scale }: Pick<ResourceType, 'scale'>): boolean {
   if (rest.length === 0) return method === 'GET' || method === 'POST' || method === 'DELETE';
   if (rest.length === 1) return method !== 'POST';
-  return rest.length === 2 && (rest[1] === 'status' || rest[1] === 'history');
+  const [, subresource] = rest;
+  const isSubresource =
+    subresource === 'status' || subresource === 'history' || (subresource === 'scale' && scale !== undefined);
+  return rest.length === 2 && isSubresource;
 }

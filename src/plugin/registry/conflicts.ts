@@ -39,14 +39,14 @@ export function routeConflicts(
 }
 
 function ownersOf(registry: TypeRegistry, group: string, version: string): readonly GroupOwner[] {
-  const owners = new Map<string, Set<string>>();
+  const owners = new Map<string, Map<string, ResourceType>>();
   for (const { type } of registry.all()) {
     if (type.group !== group) continue;
-    const plurals = owners.get(type.plugin) ?? new Set<string>();
-    if (type.version === version) plurals.add(type.plural);
-    owners.set(type.plugin, plurals);
+    const types = owners.get(type.plugin) ?? new Map<string, ResourceType>();
+    if (type.version === version) types.set(type.plural, type);
+    owners.set(type.plugin, types);
   }
-  return [...owners].map(([plugin, plurals]) => ({ plugin, plurals }));
+  return [...owners].map(([plugin, types]) => ({ plugin, types }));
 }
 
 function ownerText(owner: string): string {

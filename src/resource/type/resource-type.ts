@@ -1,3 +1,4 @@
+import type { ScalePointers } from './declared-scale.ts';
 import type { Declaration, DeclarationSource } from './declaration.ts';
 import type { IndexKey, TypeKey } from './index-entry.ts';
 import type { ResourceObject } from '../object/object.ts';
@@ -51,6 +52,12 @@ export type ResourceType = {
   readonly indexes: readonly IndexDefinition[];
   readonly statusSubresource: boolean;
   readonly printerColumns: readonly PrinterColumn[];
+  /** Other words for the type on the command lines of tools. */
+  readonly shortNames: readonly string[];
+  /** Names of groups of types, for tools that read several types at once. */
+  readonly categories: readonly string[];
+  /** Undefined for a type without the subresource `scale`. */
+  readonly scale: ScalePointers | undefined;
   /** The declared JSON Schema (2020-12) of the members other than apiVersion, kind and metadata. */
   readonly schema: Readonly<Record<string, unknown>>;
   /** All violations of the schema by `object`, at most `validationErrorsMax`. */

@@ -1,5 +1,7 @@
 import { isObject } from '../../base/guards.ts';
 import { labelNameLengthMax, printerColumnsMax } from '../../limits/objects.ts';
+import { decodeNames, resourceForm, resourceRule } from './declared-names.ts';
+import { decodeScale } from './declared-scale.ts';
 import { declarationOf } from './declaration-of.ts';
 import type { DeclaredBy } from './declaration.ts';
 import { defineIndexes } from './index-definition.ts';
@@ -36,11 +38,13 @@ const members = new Set([
   'indexes',
   'statusSubresource',
   'printerColumns',
+  'shortNames',
+  'categories',
+  'scale',
 ]);
 const ofNoFiles: DeclaredBy = { version: '0.0.0', source: 'folder' };
 const versionForm = /^v[1-9][0-9]{0,3}(?:(?:alpha|beta)[1-9][0-9]{0,3})?$/u;
 const kindForm = /^[A-Z][A-Za-z0-9]*$/u;
-const resourceForm = /^[a-z](?:[a-z0-9-]*[a-z0-9])?$/u;
 
 /** Validates and compiles a declared type; used for the platform's own types as well. */
 export function compileType(declaration: unknown, declarer: Declarer): CompiledType {
@@ -55,11 +59,10 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
     versionForm.test(value) ? undefined : 'must be of the form v1, v1beta1 or v1alpha1',
   );
   const kind = text('kind', wordProblem(kindForm, 'CamelCase: letters and digits, the first an upper-case letter'));
-  const singular = text(
-    'singular',
-    wordProblem(resourceForm, 'lowercase: letters, digits and "-", the first a letter'),
-  );
-  const plural = text('plural', wordProblem(resourceForm, 'lowercase: letters, digits and "-", the first a letter'));
+  const singular = text('singular', wordProblem(resourceForm, resourceRule));
+  const plural = text('plural', wordProblem(resourceForm, resourceRule));
+  const shortNames = decodeNames('shortNames', declaration['shortNames'], problems);
+  const categories = decodeNames('categories', declaration['categories'], problems);
   const schema = compileSchema(declaration['schema']);
   if (!schema.ok) problems.push(...schema.problems.map((problem) => `schema: ${problem}`));
   const indexes = defineIndexes(declaration['indexes']);
@@ -68,6 +71,7 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
   if (typeof statusSubresource !== 'boolean')
     problems.push(`statusSubresource: must be true or false, is ${shortJson(statusSubresource)}`);
   const printerColumns = decodePrinterColumns(declaration['printerColumns'], problems);
+  const scale = decodeScale(declaration['scale'], problems);
   if (!schema.ok || !indexes.ok || problems.length > 0)
     return { ok: false, problems: problems.map((problem) => `${titleOf(declaration)}: ${problem}`) };
   return {
@@ -84,6 +88,9 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
       indexes: indexes.indexes,
       statusSubresource: statusSubresource === true,
       printerColumns,
+      shortNames,
+      categories,
+      scale,
       schema: schema.schema,
       violations: schema.violations,
       prune: schema.prune,

@@ -45,6 +45,19 @@ export type TypeDeclaration<T = PluginObject> = {
     readonly description?: string;
     readonly priority?: number;
   }[];
+  /** Other words for the type on kubectl's command line: `wd` for widgets. */
+  readonly shortNames?: readonly string[];
+  /** `kubectl get <category>` lists the objects of all types of a category. */
+  readonly categories?: readonly string[];
+  /**
+   * Adds the subresource `/scale`, which tools for any type with replicas read and write. JSON pointers: the wanted
+   * number of replicas below `/spec`, the observed one below `/status`, and a label selector as text below either.
+   */
+  readonly scale?: {
+    readonly specReplicas: string;
+    readonly statusReplicas: string;
+    readonly labelSelector?: string;
+  };
 };
 
 /**
