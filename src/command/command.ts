@@ -11,19 +11,20 @@ import type { Subject } from './subject.ts';
 export type Command =
   /** `object` is the body: apiVersion and kind may be absent; server-managed metadata is replaced (decision 1.4). */
   | { readonly type: 'create'; readonly object: JsonObject }
-  /** PUT: the whole object, or (part `status`) only its status. */
+  /** PUT: the whole object, or (part `status`) only its status. For the part `scale`, `object` is a Scale. */
   | {
       readonly type: 'replace';
       readonly name: string;
       readonly object: JsonObject;
-      readonly part: Part;
+      readonly part: Part | 'scale';
       readonly preconditions: Preconditions;
     }
   | {
       readonly type: 'patch';
       readonly name: string;
+      /** For the part `scale`, of the object as a Scale. */
       readonly patch: Patch;
-      readonly part: Part;
+      readonly part: Part | 'scale';
       readonly preconditions: Preconditions;
     }
   /**

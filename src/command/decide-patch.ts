@@ -1,9 +1,7 @@
 import { isObject } from '../base/guards.ts';
 import { applyJsonPatch, applyMergePatch } from '../resource/object/patch.ts';
 import type { JsonObject } from '../resource/object/object.ts';
-import { shownObject } from '../resource/object/shown-object.ts';
 import type { Patch } from './command.ts';
-import type { State } from './evolve.ts';
 import type { Rejection } from './rejection.ts';
 
 type Patched =
@@ -13,8 +11,7 @@ type Patched =
  * Applies a patch to the stored object as readers see it. Versions that the patch does not set equal the current ones,
  * so they pass; any other version is refused as stale.
  */
-export function patched(state: State & { readonly kind: 'live' }, patch: Patch): Patched {
-  const shown = shownObject(state.object, state.position.toString());
+export function patched(shown: JsonObject, patch: Patch): Patched {
   const result =
     patch.kind === 'merge'
       ? { ok: true as const, document: applyMergePatch(shown, patch.document) }

@@ -3,9 +3,11 @@ import { unreachable } from '../base/unreachable.ts';
 import { generateNameLengthMax } from '../limits/objects.ts';
 import { draftOf, namesOf, type Draft } from '../resource/object/draft.ts';
 import type { JsonObject, Metadata, ResourceObject } from '../resource/object/object.ts';
+import { shownObject } from '../resource/object/shown-object.ts';
 import type { Command, Part, Preconditions } from './command.ts';
 import type { LiveState, State } from './evolve.ts';
 import { patched } from './decide-patch.ts';
+import { scaledDraft, shownScale } from './decide-scale.ts';
 import { emit, emitLeaving, emitRemoved, isRemovable, removalOf, type Emitted } from './emit.ts';
 import { alreadyExists, identityProblem, notFound, refuse, stalePrecondition } from './refuse.ts';
 import { markedFinalizers } from './propagation.ts';
@@ -42,7 +44,7 @@ export function decide(state: State, command: Command, facts: Facts): Decision {
       return decideCreate(state, command.object, facts);
     case 'replace':
       if (state.kind !== 'live') return refuse('not-found', notFound(facts.type, command.name));
-      return decideReplace(state, draftOf(command.object), command, facts);
+      return decideWhole(state, draftOf(command.object), command, facts);
     case 'patch':
       return decidePatch(state, command, facts);
     case 'delete':
@@ -115,8 +117,9 @@ function firstMetadata(
 
 function decidePatch(state: State, command: Command & { readonly type: 'patch' }, facts: Facts): Decision {
   if (state.kind !== 'live') return refuse('not-found', notFound(facts.type, command.name));
-  const result = patched(state, command.patch);
-  if (result.ok) return decideReplace(state, draftOf(result.document), command, facts);
+  const scale = command.part === 'scale' ? shownScale(state, facts) : undefined;
+  const result = patched(scale ?? shownObject(state.object, state.position.toString()), command.patch);
+  if (result.ok) return decideWhole(state, draftOf(result.document), command, facts);
   // A malformed patch is refused before the preconditions; a patch that cannot be applied, after them.
   return result.rejection.reason === 'bad-request'
     ? result
@@ -124,6 +127,20 @@ function decidePatch(state: State, command: Command & { readonly type: 'patch' }
 }
 
 type Target = { readonly name: string; readonly part: Part; readonly preconditions: Preconditions };
+
+/** `draft` is the whole object, or for the part `scale` a Scale, which changes one number of it. */
+function decideWhole(
+  state: LiveState,
+  draft: Draft,
+  { name, part, preconditions }: Omit<Target, 'part'> & { readonly part: Part | 'scale' },
+  facts: Facts,
+): Decision {
+  if (part !== 'scale') return decideReplace(state, draft, { name, part, preconditions }, facts);
+  const scaled = scaledDraft(state, draft, { name, preconditions }, facts);
+  if (!scaled.ok) return scaled;
+  const decision = decideReplace(state, scaled.draft, { name, part: 'main', preconditions }, facts);
+  return decision.ok ? { ...decision, warnings: [...scaled.warnings, ...decision.warnings] } : decision;
+}
 
 function decideReplace(state: LiveState, draft: Draft, target: Target, facts: Facts): Decision {
   const mismatch = identityMismatch(draft, target.name, facts.type);

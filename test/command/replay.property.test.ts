@@ -446,7 +446,7 @@ function checkChange(before: State, after: State, { command: done, facts, event 
 }
 
 function checkPart(
-  written: Part,
+  written: Part | 'scale',
   { was, next, separate }: { readonly was: ResourceObject; readonly next: ResourceObject; readonly separate: boolean },
 ): void {
   if (written === 'status')

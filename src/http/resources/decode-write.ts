@@ -50,8 +50,9 @@ export function writeContext(exchange: Exchange): Decoded<WriteContext> {
   };
 }
 
-export function partOf(exchange: Exchange): Part {
-  return exchange.info.kind === 'resource' && exchange.info.subresource === 'status' ? 'status' : 'main';
+export function partOf({ info }: Exchange): Part | 'scale' {
+  const subresource = info.kind === 'resource' ? info.subresource : undefined;
+  return subresource === 'status' || subresource === 'scale' ? subresource : 'main';
 }
 
 export function preconditionsOf(exchange: Exchange): Preconditions {

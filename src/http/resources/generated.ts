@@ -10,6 +10,7 @@ import { deleteCollection } from './delete-collection.ts';
 import type { Exchange } from '../exchange.ts';
 import { deleteItem, getItem, patchItem, putItem, type ItemTarget, type ResourcePorts } from './item.ts';
 import { ListCache } from './list-cache.ts';
+import { answerScale } from './scale.ts';
 import { problem } from '../problem.ts';
 import { writeInForm } from '../representation/requested-form.ts';
 import { nothingHere, type Route } from '../route-table.ts';
@@ -19,7 +20,7 @@ export type NotServed = { readonly kind: 'not-served'; readonly allow: readonly 
 
 const collectionMethods = ['GET', 'HEAD', 'POST', 'DELETE'];
 const itemMethods = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'];
-const statusMethods = ['GET', 'HEAD', 'PUT', 'PATCH'];
+const partMethods = ['GET', 'HEAD', 'PUT', 'PATCH'];
 
 /** The APIs of every registered type (seed 4.1), found by the request's path instead of one route for each. */
 export class GeneratedApi {
@@ -64,7 +65,9 @@ export class GeneratedApi {
       .flatMap(({ type }) => [
         ...routesAt(collectionMethods, type.path),
         ...routesAt(itemMethodsOf(type, undefined), `${type.path}/{name}`),
-        ...routesAt(itemMethodsOf(type, 'status'), `${type.path}/{name}/status`),
+        ...['scale', 'status'].flatMap((subresource) =>
+          routesAt(itemMethodsOf(type, subresource), `${type.path}/{name}/${subresource}`),
+        ),
       ]);
   }
 
@@ -80,7 +83,10 @@ export class GeneratedApi {
     if (!allow.includes(exchange.method)) return { kind: 'not-served', allow };
     // No object has an invalid name, and the storage does not accept it as a key.
     if (nameProblem(place.name) !== undefined) return refusal(problem('not-found', notFound(type, place.name)));
-    return this.#item(exchange, { type, name: place.name });
+    const target = { type, name: place.name };
+    if (place.subresource === 'scale' && type.scale !== undefined)
+      return answerWhileServed(type, answerScale(exchange, target, this.#ports, type.scale));
+    return this.#item(exchange, target);
   }
 
   #collection(exchange: Exchange, type: ResourceType): Answer | NotServed | Promise<Answer> {
@@ -114,7 +120,9 @@ export class GeneratedApi {
 /** Undefined for a subresource that the type does not have: another route may match. */
 function itemMethodsOf(type: ResourceType, subresource: string | undefined): readonly string[] {
   if (subresource === undefined) return itemMethods;
-  return subresource === 'status' && type.statusSubresource ? statusMethods : [];
+  const isServed =
+    subresource === 'status' ? type.statusSubresource : subresource === 'scale' && type.scale !== undefined;
+  return isServed ? partMethods : [];
 }
 
 function routesAt(methods: readonly string[], pattern: string): readonly Route[] {

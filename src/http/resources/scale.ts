@@ -1,0 +1,48 @@
+import { notFound } from '../../command/refuse.ts';
+import { scaleBytes } from '../../resource/object/scale.ts';
+import type { ScalePointers } from '../../resource/type/declared-scale.ts';
+import { bytesAnswer, refusal, type Answer } from '../answer.ts';
+import type { Exchange } from '../exchange.ts';
+import { problem } from '../problem.ts';
+import { checkParameterNames } from '../query-names.ts';
+import { checkConditions, etagOf, isKnown } from './conditional-requests.ts';
+import { decodeFreshness } from './decode-list-query.ts';
+import { patchItem, putItem, staleness, type ItemTarget, type ResourcePorts } from './item.ts';
+
+/** GET, PUT and PATCH of `/{name}/scale`: the object's numbers of replicas as `autoscaling/v1 Scale`, always as JSON. */
+export async function answerScale(
+  exchange: Exchange,
+  target: ItemTarget,
+  ports: ResourcePorts,
+  pointers: ScalePointers,
+): Promise<Answer> {
+  switch (exchange.method) {
+    case 'PUT':
+      return asScale(await putItem(exchange, target, ports), pointers);
+    case 'PATCH':
+      return asScale(await patchItem(exchange, target, ports), pointers);
+    default:
+      return asScale(await readObject(exchange, target, ports), pointers);
+  }
+}
+
+/** The entity tag is the object's: its version is that of the Scale. */
+async function readObject(exchange: Exchange, { type, name }: ItemTarget, { reader }: ResourcePorts): Promise<Answer> {
+  const misnamed = checkParameterNames(exchange.query);
+  if (misnamed !== undefined) return refusal(misnamed);
+  const freshness = decodeFreshness(exchange.query);
+  if (!freshness.ok) return refusal(freshness.problem);
+  const stale = await staleness(freshness.value, exchange, reader);
+  if (stale !== undefined) return stale;
+  const stored = reader.get(type.key, name);
+  if (stored === undefined) return refusal(problem('not-found', notFound(type, name)));
+  const unmet = checkConditions(exchange.req, stored.revision);
+  if (unmet !== undefined) return refusal(unmet);
+  const headers = ['ETag', etagOf(stored.revision)];
+  if (isKnown(exchange.req, stored.revision)) return { kind: 'empty', status: 304, headers };
+  return bytesAnswer(stored.bytes, 200, headers);
+}
+
+function asScale(answer: Answer, pointers: ScalePointers): Answer {
+  return answer.kind === 'bytes' ? { ...answer, bytes: scaleBytes(answer.bytes, pointers) } : answer;
+}

@@ -1,0 +1,70 @@
+import { isObject } from '../../base/guards.ts';
+import type { ScalePointers } from '../type/declared-scale.ts';
+import { valueAt } from './json-pointer.ts';
+import type { JsonObject, JsonValue } from './object.ts';
+
+/**
+ * An object as `autoscaling/v1 Scale`. The metadata are those that identify the object and its version; a number that
+ * is absent, or no whole number of at least 0, is shown as 0.
+ */
+export function scaleOf(shown: JsonObject, pointers: ScalePointers): JsonObject {
+  const selector = pointers.labelSelector === undefined ? undefined : valueAt(shown, pointers.labelSelector);
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: identityOf(shown['metadata']),
+    spec: { replicas: replicasAt(shown, pointers.specReplicas) },
+    status: {
+      replicas: replicasAt(shown, pointers.statusReplicas),
+      ...(typeof selector === 'string' ? { selector } : {}),
+    },
+  };
+}
+
+/** The same from and to the bytes of a response. */
+export function scaleBytes(answer: Uint8Array, pointers: ScalePointers): Buffer {
+  const text = Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString('utf8');
+  return Buffer.from(JSON.stringify(scaleOf(JSON.parse(text) as JsonObject, pointers)));
+}
+
+/** The number that a Scale asks for. Go clients leave out a 0. */
+export function wantedReplicas(members: Readonly<Record<string, unknown>>): number {
+  return replicasAt(members, '/spec/replicas');
+}
+
+/**
+ * A copy of the object with this value at the pointer, where missing objects on the way are made. Undefined if the way
+ * leads through another value, or through an element that an array does not have.
+ */
+export function withValueAt(value: JsonValue | undefined, pointer: string, set: JsonValue): JsonValue | undefined {
+  const [, token, ...rest] = pointer.split('/');
+  if (token === undefined) return set;
+  const member = token.replaceAll('~1', '/').replaceAll('~0', '~');
+  const below = ['', ...rest].join('/');
+  if (Array.isArray(value)) {
+    const elements: readonly JsonValue[] = value;
+    const place = Number(member);
+    const changed = Object.hasOwn(elements, member) ? withValueAt(elements[place], below, set) : undefined;
+    return changed === undefined ? undefined : elements.with(place, changed);
+  }
+  if (value !== undefined && !isObject(value)) return undefined;
+  const changed = withValueAt(
+    value !== undefined && Object.hasOwn(value, member) ? value[member] : undefined,
+    below,
+    set,
+  );
+  return changed === undefined ? undefined : { ...value, [member]: changed };
+}
+
+function replicasAt(root: unknown, pointer: string): number {
+  const value = valueAt(root, pointer);
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : 0;
+}
+
+const identity: ReadonlySet<string> = new Set(['name', 'uid', 'version', 'resourceVersion', 'creationTimestamp']);
+
+function identityOf(metadata: JsonValue | undefined): JsonObject {
+  return Object.fromEntries(
+    Object.entries(isObject(metadata) ? metadata : {}).filter(([member]) => identity.has(member)),
+  );
+}
