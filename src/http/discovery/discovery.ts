@@ -64,18 +64,17 @@ export class Discovery {
 
 function documentsOf(registry: TypeRegistry, others: readonly ApiResource[]): ReadonlyMap<string, Documents> {
   const catalog = catalogOf(registry, others);
-  const core = catalog.filter(({ group }) => group === '');
+  const core = coreGroup(catalog);
   const named = catalog.filter(({ group }) => group !== '');
   const documents = new Map<string, Documents>();
   const plain = (path: string, document: DiscoveryDocument): void => {
     documents.set(path, { plain: documentOf(document) });
   };
-  const versions = core.flatMap((group) => group.versions);
-  for (const version of versions) {
+  for (const version of core.versions) {
     const list = resourceList('', version);
     plain(`/api/${version.version}`, list);
     // Go clients look for versions of the core group other than v1 below `/apis`. No group has such a name.
-    plain(`/apis/${version.version}`, list);
+    if (version.version !== listVersion) plain(`/apis/${version.version}`, list);
   }
   for (const group of named) {
     plain(`/apis/${group.group}`, groupDocument(group));
@@ -90,9 +89,22 @@ function documentsOf(registry: TypeRegistry, others: readonly ApiResource[]): Re
       v2beta1: aggregated('v2beta1'),
     });
   };
-  root('/api', coreVersions({ versions }), core);
+  root('/api', coreVersions(core), [core]);
   root('/apis', groupList(named), named);
   return documents;
+}
+
+/** The version of Kubernetes' `List`, the kind of the files that `kubectl get -o yaml` writes. */
+const listVersion = 'v1';
+
+/**
+ * The core group has this version in addition, without resources: Go clients know the kind `List` only in versions that
+ * are listed, and kubectl would refuse these files.
+ */
+function coreGroup(catalog: readonly ApiGroup[]): ApiGroup {
+  const versions = catalog.find(({ group }) => group === '')?.versions ?? [];
+  if (versions.some(({ version }) => version === listVersion)) return { group: '', versions };
+  return { group: '', versions: [...versions, { version: listVersion, resources: [] }] };
 }
 
 /** The tag depends on the content alone, so that it is the same on all nodes. */

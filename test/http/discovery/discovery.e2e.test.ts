@@ -161,9 +161,14 @@ t.test('a type that is registered or removed changes the documents and their tag
 t.test('the core group is found where Go clients look for it', async (t) => {
   t.equal((await read('/apis/v1alpha1')).text, (await read('/api/v1alpha1')).text);
   t.match(json(await read('/apis/v1alpha1')), { kind: 'APIResourceList', groupVersion: 'v1alpha1' });
-  t.match(json(await read('/api')), { kind: 'APIVersions', versions: ['v1alpha1'] });
+  t.match(json(await read('/api')), { kind: 'APIVersions', versions: ['v1alpha1', 'v1'] });
   t.notMatch((await read('/apis')).text, /"name":"v1alpha1"/u);
-  for (const path of ['/apis/v1', '/api/v1', '/apis/v1alpha1/v1alpha1', '/api/svc.run']) {
+  t.strictSame(
+    json(await read('/api/v1')),
+    { kind: 'APIResourceList', apiVersion: 'v1', groupVersion: 'v1', resources: [] },
+    'for the kind List, which kubectl finds in no other way',
+  );
+  for (const path of ['/apis/v1', '/api/v2', '/apis/v1alpha1/v1alpha1', '/api/svc.run']) {
     const { status, headers } = await read(path, { accept: kubectlAccept });
     t.equal(status, 404, path);
     t.equal(headers.etag, undefined);
