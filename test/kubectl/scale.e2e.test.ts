@@ -18,7 +18,8 @@ t.test('kubectl scales objects, and finds them by short name and category', { sk
     spec: { replicas: 1 },
   });
   // A List of v1 is what `kubectl get -o json` writes.
-  await file('objects.json', { apiVersion: 'v1', kind: 'List', items: [object('Flock', 'geese'), object('Nest', 'twig'), object('Egg', 'white')] }); // prettier-ignore
+  const items = [object('Flock', 'geese'), object('Nest', 'twig'), object('Egg', 'white')];
+  await file('objects.json', { apiVersion: 'v1', kind: 'List', items });
   await printed('create --validate=false -f objects.json');
   const replicas = async (): Promise<string> => printed("get flk geese -o 'jsonpath={.spec.replicas}'");
   t.equal(await printed('scale flock geese --replicas=3'), 'flock.farm.example/geese scaled\n');

@@ -1,6 +1,6 @@
 import { notFound } from '../../command/refuse.ts';
 import { scaleBytes } from '../../resource/object/scale.ts';
-import type { ScalePointers } from '../../resource/type/declared-scale.ts';
+import type { ScalePointers } from '../../resource/type/resource-type.ts';
 import { bytesAnswer, refusal, type Answer } from '../answer.ts';
 import type { Exchange } from '../exchange.ts';
 import { problem } from '../problem.ts';
@@ -9,7 +9,7 @@ import { checkConditions, etagOf, isKnown } from './conditional-requests.ts';
 import { decodeFreshness } from './decode-list-query.ts';
 import { patchItem, putItem, staleness, type ItemTarget, type ResourcePorts } from './item.ts';
 
-/** GET, PUT and PATCH of `/{name}/scale`: the object's numbers of replicas as `autoscaling/v1 Scale`, always as JSON. */
+/** GET, PUT and PATCH of `/{name}/scale`: the numbers of replicas as `autoscaling/v1 Scale`, always as JSON. */
 export async function answerScale(
   exchange: Exchange,
   target: ItemTarget,

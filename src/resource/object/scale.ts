@@ -1,5 +1,5 @@
 import { isObject } from '../../base/guards.ts';
-import type { ScalePointers } from '../type/declared-scale.ts';
+import type { ScalePointers } from '../type/resource-type.ts';
 import { valueAt } from './json-pointer.ts';
 import type { JsonObject, JsonValue } from './object.ts';
 

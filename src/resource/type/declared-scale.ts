@@ -2,16 +2,7 @@ import { isObject } from '../../base/guards.ts';
 import { scalePointerLengthMax } from '../../limits/objects.ts';
 import { shortJson } from '../schema/schema-violations.ts';
 import { otherWords } from '../schema/suggestions.ts';
-
-/** JSON pointers to members of an object that the subresource `scale` reads and writes. */
-export type ScalePointers = {
-  /** The wanted number of replicas, below `/spec`. */
-  readonly specReplicas: string;
-  /** The observed number, below `/status`. */
-  readonly statusReplicas: string;
-  /** A label selector as text, below `/spec` or `/status`: the form that autoscalers read. */
-  readonly labelSelector?: string;
-};
+import type { ScalePointers } from './resource-type.ts';
 
 const places: ReadonlyMap<string, readonly string[]> = new Map([
   ['specReplicas', ['/spec/']],
@@ -45,8 +36,12 @@ export function decodeScale(input: unknown, problems: string[]): ScalePointers |
 function pointerProblem(pointer: unknown, roots: readonly string[], isRequired: boolean): string | undefined {
   if (pointer === undefined && !isRequired) return undefined;
   if (typeof pointer !== 'string' || !pointerForm.test(pointer) || !roots.some((root) => pointer.startsWith(root)))
-    return `must be a JSON pointer below ${roots.map((root) => root.slice(0, -1)).join(' or ')}, is ${shortJson(pointer)}`;
+    return `must be a JSON pointer below ${rootsText(roots)}, is ${shortJson(pointer)}`;
   return pointer.length > scalePointerLengthMax
     ? `must be at most ${String(scalePointerLengthMax)} characters`
     : undefined;
+}
+
+function rootsText(roots: readonly string[]): string {
+  return roots.map((root) => root.slice(0, -1)).join(' or ');
 }

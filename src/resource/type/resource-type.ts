@@ -1,4 +1,3 @@
-import type { ScalePointers } from './declared-scale.ts';
 import type { Declaration, DeclarationSource } from './declaration.ts';
 import type { IndexKey, TypeKey } from './index-entry.ts';
 import type { ResourceObject } from '../object/object.ts';
@@ -35,6 +34,16 @@ export type PrinterColumn = {
   readonly description?: string;
   /** 0 is always shown; higher columns only in wide output. */
   readonly priority?: number;
+};
+
+/** JSON pointers to members of an object that the subresource `scale` reads and writes. */
+export type ScalePointers = {
+  /** The wanted number of replicas, below `/spec`. */
+  readonly specReplicas: string;
+  /** The observed number, below `/status`. */
+  readonly statusReplicas: string;
+  /** A label selector as text, below `/spec` or `/status`: the form that autoscalers read. */
+  readonly labelSelector?: string;
 };
 
 /** A registered group/version/kind, compiled, with everything that a request for it needs. */
