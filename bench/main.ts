@@ -17,6 +17,7 @@ import { getTls } from './measures/get-tls.ts';
 import { getWithRoles } from './measures/get-with-roles.ts';
 import { hostile } from './measures/hostile.ts';
 import { informer100k } from './measures/watch/informer-100k.ts';
+import { discovery } from './measures/kubernetes/discovery.ts';
 import { list100k } from './measures/list-100k.ts';
 import { list500 } from './measures/list-500.ts';
 import { memory100k } from './measures/memory-100k.ts';
@@ -38,6 +39,7 @@ const measures: readonly Measure[] = [
   collect100k,
   getOne,
   getTls,
+  discovery,
   getWithRoles,
   create,
   update,

@@ -1,0 +1,110 @@
+import { Discovery } from '../../../src/http/discovery/discovery.ts';
+import { TypeRegistry } from '../../../src/plugin/registry/type-registry.ts';
+import { compileType } from '../../../src/resource/type/type-declaration.ts';
+import type { Bench, Measure } from '../../bench.ts';
+import type { RequestTemplate } from '../../load/template.ts';
+import type { Result } from '../../result.ts';
+import { compare, median } from '../../rounds.ts';
+import { expect, send } from '../../subject/client.ts';
+import { manyTypes, writeManyTypes } from '../../subject/many-types.ts';
+import { headers } from '../../subject/server.ts';
+
+const typeCount = 100;
+const collection = '/apis/g0.p0.example/v1/things0';
+
+/** A document that clients ask for again with its entity tag. */
+type Document = { readonly name: string; readonly path: string; readonly accept: string };
+const documents: readonly Document[] = [
+  {
+    name: 'aggregated discovery',
+    path: '/apis',
+    accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
+  },
+];
+
+/** Makes documents anew after a change of the registry,. */
+type Rebuild = { readonly name: string; readonly over: (registry: TypeRegistry) => () => void };
+const rebuilds: readonly Rebuild[] = [
+  {
+    name: 'discovery documents',
+    over: (registry) => {
+      const discovery = new Discovery(registry, []);
+      return () => {
+        expect('the group is listed', Number(discovery.has('/apis/g0.p0.example')), 1);
+      };
+    },
+  },
+];
+
+/**
+ * What clients cost that ask for documents about types with `If-None-Match`, against GET of one object, and what a
+ * change of the types costs: 100 types in ten groups.
+ */
+export const discovery: Measure = {
+  name: 'discovery',
+  run: async (bench) => {
+    const folder = bench.newDataDir();
+    writeManyTypes(folder, manyTypes(typeCount));
+    const known = await bench.withSubject(
+      bench.newDataDir(),
+      async ({ url }) => {
+        const spec = { replicas: 3, title: 'measured', tags: ['x'.repeat(300)] };
+        await send(url, 'POST', collection, JSON.stringify({ metadata: { name: 'measured' }, spec }));
+        const results: Result[] = [];
+        for (const document of documents) results.push(await knownDocument(bench, url, document));
+        return results;
+      },
+      { settings: { PLUGINS_DIRS: folder } },
+    );
+    return [...known, ...rebuilds.map((rebuild) => rebuilt(bench, rebuild))];
+  },
+};
+
+/** Answers of 304, against answers with one object. */
+async function knownDocument(bench: Bench, url: string, { name, path, accept }: Document): Promise<Result> {
+  const answer = await fetch(url + path, { headers: { ...headers, Accept: accept } });
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  const etag = answer.headers.get('etag') ?? '';
+  expect(`types in ${name}`, new Set(bytes.toString().match(/"kind":"Thing\d+"/gu)).size, typeCount);
+  const object: RequestTemplate = { method: 'GET', path: `${collection}/measured`, headers };
+  const conditional = { ...headers, Accept: accept, 'If-None-Match': etag };
+  const document: RequestTemplate = { method: 'GET', path, headers: conditional };
+  const requests = bench.scaled(40_000);
+  const load = async (request: RequestTemplate, status: number): Promise<number> =>
+    (await bench.loader.http({ url, request, connections: 64, status, warmUp: 500, requests })).perSecond;
+  const comparison = await compare(
+    bench.rounds,
+    () => load(object, 200),
+    () => load(document, 304),
+  );
+  const note = `${bytes.length.toLocaleString('en')} bytes when sent`;
+  return { measure: `304 for ${name}, ${String(typeCount)} types`, unit: '/s', ...comparison, floor: 0.7, note };
+}
+
+function rebuilt(bench: Bench, { name, over }: Rebuild): Result {
+  const registry = new TypeRegistry();
+  const keys = manyTypes(typeCount).map((declaration) => {
+    const compiled = compileType(declaration, { plugin: 'many', bundled: false, domain: 'svc.run' });
+    if (!compiled.ok) throw new Error(compiled.problems.join());
+    registry.register(compiled.type);
+    registry.serve(compiled.type.key);
+    return compiled.type.key;
+  });
+  const make = over(registry);
+  const costs: number[] = [];
+  for (let round = 0; round < bench.rounds * 20; round += 1) {
+    registry.serve(keys[round % keys.length]!);
+    const began = performance.now();
+    make();
+    costs.push(performance.now() - began);
+  }
+  return {
+    measure: `${name}, rebuilt, ${String(typeCount)} types`,
+    value: median(costs),
+    unit: 'ms',
+    floor: 50,
+    bound: 'value at most',
+    spread: [Math.min(...costs), Math.max(...costs)],
+    note: `the first: ${(costs[0] ?? Number.NaN).toFixed(1)} ms`,
+  };
+}
