@@ -1,10 +1,10 @@
 /** kubectl finds types by short name and category, and scales what has a scale. */
-import t from 'tap';
+import { test } from 'tap';
 
 import { givenKubectl, noKubectl } from '../support/server/kubectl.ts';
 import { scaledPlugins } from '../http/scale/scaled-plugin.ts';
 
-t.test('kubectl scales objects, and finds them by short name and category', { skip: noKubectl }, async (t) => {
+test('kubectl scales objects, and finds them by short name and category', { skip: noKubectl }, async (t) => {
   const { run, file } = await givenKubectl(t, await scaledPlugins(t));
   const printed = async (args: string): Promise<string> => {
     const { code, out, err } = await run(args);

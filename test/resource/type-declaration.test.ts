@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { widget } from '../../plugins/example/widget.ts';
 import { printerColumnsMax, scalePointerLengthMax, typeNamesMax } from '../../src/limits/objects.ts';
@@ -13,7 +13,7 @@ function names(count: number): readonly string[] {
   return Array.from({ length: count }, (_, place) => `w${String(place)}`);
 }
 
-t.test('names and scale of a type are no part of the shape that nodes compare', async (t) => {
+test('names and scale of a type are no part of the shape that nodes compare', async (t) => {
   const more = { shortNames: ['wd'], categories: ['parts'], scale };
   const [plain, named] = [compileType(widget, author), compileType({ ...widget, ...more }, author)];
   if (!plain.ok || !named.ok) throw new Error('refused');
@@ -23,7 +23,7 @@ t.test('names and scale of a type are no part of the shape that nodes compare', 
   t.equal(named.type.fingerprint, plain.type.fingerprint, 'indexes are not built again');
 });
 
-t.test('every problem of the names and the scale is reported at once', async (t) => {
+test('every problem of the names and the scale is reported at once', async (t) => {
   const bad = { shortNames: ['A', 3], categories: ['B'], scale: { specReplicas: 1, more: 2 } };
   const compiled = compileType({ ...widget, ...bad }, author);
   t.match(compiled, {
@@ -39,7 +39,7 @@ t.test('every problem of the names and the scale is reported at once', async (t)
   });
 });
 
-t.test('a valid declaration becomes a type', async (t) => {
+test('a valid declaration becomes a type', async (t) => {
   const compiled = compileType(widget, author);
   t.match(compiled, {
     ok: true,
@@ -63,13 +63,13 @@ t.test('a valid declaration becomes a type', async (t) => {
   );
 });
 
-t.test("the core group is the platform's, and its paths begin with /api", async (t) => {
+test("the core group is the platform's, and its paths begin with /api", async (t) => {
   const compiled = compileType({ ...widget, group: '', kind: 'Role', singular: 'role', plural: 'roles' }, platform);
   t.match(compiled, { ok: true, type: { key: 'roles', apiVersion: 'v1alpha1', path: '/api/v1alpha1/roles' } });
   t.equal(typeKeyOf('', 'roles'), 'roles');
 });
 
-t.test('each broken rule is refused and names the member', async (t) => {
+test('each broken rule is refused and names the member', async (t) => {
   const column = { name: 'Size', type: 'integer', pointer: '/spec/size' };
   const table: readonly (readonly [Record<string, unknown>, RegExp])[] = [
     [{ group: undefined }, /group: must be a string/],
@@ -151,7 +151,7 @@ t.test('each broken rule is refused and names the member', async (t) => {
     t.match(compileType(rubbish, author), { ok: false, problems: [/must be an object/] });
 });
 
-t.test('limits allow their last value, and similar groups are free', async (t) => {
+test('limits allow their last value, and similar groups are free', async (t) => {
   const column = { name: 'Size', type: 'integer', pointer: '/spec/size' };
   for (const change of [
     { group: 'notsvc.run' },
@@ -173,7 +173,7 @@ t.test('limits allow their last value, and similar groups are free', async (t) =
   }
 });
 
-t.test('all violations are reported at once', async (t) => {
+test('all violations are reported at once', async (t) => {
   const compiled = compileType({}, author);
   t.ok(!compiled.ok && compiled.problems.length >= 6);
 });

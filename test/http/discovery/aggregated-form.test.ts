@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import { parseAccept } from '../../../src/http/body/accept-header.ts';
 import { formOf, mediaTypeOf } from '../../../src/http/discovery/aggregated-documents.ts';
@@ -9,7 +9,7 @@ const v2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList
 const v2beta1 = 'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList';
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io';
 
-t.test('the first range with an answer decides about the form', async (t) => {
+test('the first range with an answer decides about the form', async (t) => {
   const cases: readonly (readonly [accept: string | undefined, form: string])[] = [
     [undefined, 'plain'],
     ['', 'plain'],
@@ -46,7 +46,7 @@ t.test('the first range with an answer decides about the form', async (t) => {
   for (const [accept, form] of cases) t.equal(formOf(parseAccept(accept)), form, accept ?? 'none');
 });
 
-t.test('every Accept header has a form, and only one with all three parameters is aggregated', async () => {
+test('every Accept header has a form, and only one with all three parameters is aggregated', async () => {
   const parameter = fc.constantFrom(
     'as=APIGroupDiscoveryList',
     'g=apidiscovery.k8s.io',
@@ -72,13 +72,13 @@ t.test('every Accept header has a form, and only one with all three parameters i
   );
 });
 
-t.test('the media type of an answer is exactly the one that Go clients compare it to', async (t) => {
+test('the media type of an answer is exactly the one that Go clients compare it to', async (t) => {
   t.equal(mediaTypeOf('v2'), v2);
   t.equal(mediaTypeOf('v2beta1'), v2beta1);
   t.equal(mediaTypeOf('plain'), 'application/json');
 });
 
-t.test('the version of the platform is the build metadata of the release of Kubernetes', async (t) => {
+test('the version of the platform is the build metadata of the release of Kubernetes', async (t) => {
   t.match(versionDocument('0.1.0'), {
     major: '1',
     minor: '35',

@@ -1,5 +1,5 @@
 /** Discovery in its plain and its aggregated form, as Kubernetes' clients ask for it. */
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { manifestYaml, moduleText, temporaryFolder, writePlugins } from '../../plugin/host/host-stage.ts';
 import { Administration } from '../../support/server/administration.ts';
@@ -29,7 +29,7 @@ function json(answered: Answered): Record<string, unknown> {
   return JSON.parse(answered.text) as Record<string, unknown>;
 }
 
-t.test('the aggregated form is on /api and /apis, for those that ask for it', async (t) => {
+test('the aggregated form is on /api and /apis, for those that ask for it', async (t) => {
   for (const path of ['/api', '/apis']) {
     const aggregated = await read(path, { accept: kubectlAccept });
     t.match(aggregated, { status: 200, headers: { 'content-type': mediaType('v2'), vary: 'Accept' } });
@@ -47,7 +47,7 @@ t.test('the aggregated form is on /api and /apis, for those that ask for it', as
   t.match(json(below), { kind: 'APIGroup' });
 });
 
-t.test('the aggregated form lists what the plain one does, subresources below their resource', async (t) => {
+test('the aggregated form lists what the plain one does, subresources below their resource', async (t) => {
   type Row = { name: string; singularName: string; kind: string; group?: string; version?: string; verbs: string[] };
   type Sub = { subresource: string; responseKind: { kind: string }; verbs: string[] };
   type Resource = Omit<Sub, 'subresource'> & {
@@ -96,7 +96,7 @@ t.test('the aggregated form lists what the plain one does, subresources below th
   t.ok(rows > 5);
 });
 
-t.test('every document has a tag, and an unchanged one is not sent again', async (t) => {
+test('every document has a tag, and an unchanged one is not sent again', async (t) => {
   const documents: readonly (readonly [path: string, accept: string])[] = [
     ...['/api', '/apis'].flatMap((path) =>
       [mediaType('v2'), mediaType('v2beta1'), '*/*'].map((accept) => [path, accept] as const),
@@ -127,7 +127,7 @@ t.test('every document has a tag, and an unchanged one is not sent again', async
   }
 });
 
-t.test('a type that is registered or removed changes the documents and their tags', async (t) => {
+test('a type that is registered or removed changes the documents and their tags', async (t) => {
   const administration = new Administration(server.url);
   const enable = async (enabled: boolean, phase: string): Promise<void> => {
     const watched = await Watching.open(server.url, '/apis/plugin.svc.run/v1alpha1/plugins/late', {
@@ -158,7 +158,7 @@ t.test('a type that is registered or removed changes the documents and their tag
   );
 });
 
-t.test('the core group is found where Go clients look for it', async (t) => {
+test('the core group is found where Go clients look for it', async (t) => {
   t.equal((await read('/apis/v1alpha1')).text, (await read('/api/v1alpha1')).text);
   t.match(json(await read('/apis/v1alpha1')), { kind: 'APIResourceList', groupVersion: 'v1alpha1' });
   t.match(json(await read('/api')), { kind: 'APIVersions', versions: ['v1alpha1', 'v1'] });
@@ -175,7 +175,7 @@ t.test('the core group is found where Go clients look for it', async (t) => {
   }
 });
 
-t.test('access reviews are listed: they are only created', async (t) => {
+test('access reviews are listed: they are only created', async (t) => {
   const reviews: Readonly<Record<string, readonly string[]>> = {
     'authorization.k8s.io': ['SelfSubjectAccessReview', 'SelfSubjectRulesReview', 'SubjectAccessReview'],
     'authentication.k8s.io': ['SelfSubjectReview'],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import { includesType, parseAccept, type MediaRange } from '../../../src/http/body/accept-header.ts';
 import { acceptedRangesMax } from '../../../src/limits/requests.ts';
@@ -14,7 +14,7 @@ const kubectl =
   'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,' +
   'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json';
 
-t.test('media ranges come in the order of preference, with their parameters', async (t) => {
+test('media ranges come in the order of preference, with their parameters', async (t) => {
   const discovery = (v: string): Shown => [
     'application/json',
     1,
@@ -51,7 +51,7 @@ t.test('media ranges come in the order of preference, with their parameters', as
   for (const [header, ranges] of table) t.strictSame(parseAccept(header).map(shown), ranges, header ?? 'none');
 });
 
-t.test('a wildcard includes the types that it covers', async (t) => {
+test('a wildcard includes the types that it covers', async (t) => {
   const includes = (header: string, type: string): boolean =>
     parseAccept(header).some((range) => includesType(range, type));
   for (const header of ['*/*', '*', 'application/*', 'application/json', 'application/json;x=1'])
@@ -60,14 +60,14 @@ t.test('a wildcard includes the types that it covers', async (t) => {
     t.notOk(includes(header, 'application/json'), header);
 });
 
-t.test('ranges past the limit are not read', async (t) => {
+test('ranges past the limit are not read', async (t) => {
   const header = (count: number): string => Array.from({ length: count }, (_, n) => `a/b${String(n)}`).join();
   t.equal(parseAccept(header(acceptedRangesMax)).length, acceptedRangesMax);
   t.equal(parseAccept(header(acceptedRangesMax + 1)).length, acceptedRangesMax);
   t.equal(parseAccept(`a/b;x=",",${header(acceptedRangesMax + 1)}`).length, acceptedRangesMax);
 });
 
-t.test('every header has an answer: valid weights, in falling order', async (t) => {
+test('every header has an answer: valid weights, in falling order', async (t) => {
   const piece = fc.oneof(
     fc.constantFrom('a/b', 'application/json', '*/*', ',', ';', '"', '\\', '=', 'q', 'q=', '0.5', ' ', 'as=Table', 'ü'),
     fc.string({ maxLength: 4 }),
@@ -85,7 +85,7 @@ t.test('every header has an answer: valid weights, in falling order', async (t) 
   );
 });
 
-t.test('what is written from ranges reads as the same ranges', async (t) => {
+test('what is written from ranges reads as the same ranges', async (t) => {
   const token = fc.stringMatching(/^[a-z0-9.+-]{1,8}$/u);
   const value = fc.string({ maxLength: 8, unit: 'grapheme-ascii' }).filter((text) => text === text.trim());
   const range = fc.record({

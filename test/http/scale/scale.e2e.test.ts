@@ -1,5 +1,5 @@
 /** The subresource `scale`: an object's number of replicas as `autoscaling/v1 Scale`. */
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { Administration, as } from '../../support/server/administration.ts';
 import { startTestServer } from '../../support/server/start-server.ts';
@@ -32,7 +32,7 @@ async function given(path: string, members: object): Promise<Shown> {
   return made.body;
 }
 
-t.test('a scale shows the numbers, the selector and the version of its object', async (t) => {
+test('a scale shows the numbers, the selector and the version of its object', async (t) => {
   await given('flocks/shown', { metadata: { name: 'shown', labels: { a: 'b' } }, spec: { replicas: 3, color: 'red' } });
   await call('PATCH', 'flocks/shown/status', { status: { ready: 2, selector: 'a=b' } }, merge);
   const object = (await call('GET', 'flocks/shown')).body;
@@ -56,7 +56,7 @@ t.test('a scale shows the numbers, the selector and the version of its object', 
   t.match((await call('GET', 'flocks/shown/scale', undefined, table)).body, { kind: 'Scale' });
 });
 
-t.test('numbers that are absent, or no numbers, are shown as 0', async (t) => {
+test('numbers that are absent, or no numbers, are shown as 0', async (t) => {
   await given('nests/bare', { spec: { pool: { 'a/b': { replicas: 'many' } } }, status: { ready: 1 } });
   await given('nests/bald', {});
   t.match((await call('GET', 'nests/bare/scale')).body, { spec: { replicas: 0 }, status: { replicas: 1 } });
@@ -64,7 +64,7 @@ t.test('numbers that are absent, or no numbers, are shown as 0', async (t) => {
   t.strictSame([bald['spec'], bald['status']], [{ replicas: 0 }, { replicas: 0 }]);
 });
 
-t.test('a patch of a scale changes that number of the object, and nothing else', async (t) => {
+test('a patch of a scale changes that number of the object, and nothing else', async (t) => {
   const before = await given('flocks/patched', { spec: { replicas: 1, color: 'red' } });
   const merged = await call('PATCH', 'flocks/patched/scale', { spec: { replicas: 5 } }, merge);
   t.match([merged.status, merged.body], [200, { kind: 'Scale', spec: { replicas: 5 } }]);
@@ -85,7 +85,7 @@ t.test('a patch of a scale changes that number of the object, and nothing else',
   t.equal(unchanged['status'], undefined, 'the status of a scale is not written');
 });
 
-t.test('missing objects on the way to the number are made', async (t) => {
+test('missing objects on the way to the number are made', async (t) => {
   await given('nests/deep', { spec: { color: 'blue' } });
   t.match((await call('PATCH', 'nests/deep/scale', { spec: { replicas: 2 } }, merge)).body, { spec: { replicas: 2 } });
   t.strictSame((await call('GET', 'nests/deep')).body.spec, { color: 'blue', pool: { 'a/b': { replicas: 2 } } });
@@ -94,7 +94,7 @@ t.test('missing objects on the way to the number are made', async (t) => {
   t.match([blocked.status, blocked.body['message']], [422, /the object has no place for it/]);
 });
 
-t.test('a PUT of a scale honours the version and the uid that it names', async (t) => {
+test('a PUT of a scale honours the version and the uid that it names', async (t) => {
   const { metadata } = await given('flocks/put', { spec: { replicas: 1 } });
   const scale = (await call('GET', 'flocks/put/scale')).body;
   t.match((await call('PUT', 'flocks/put/scale', { ...scale, spec: { replicas: 4 } })).body, { spec: { replicas: 4 } });
@@ -113,7 +113,7 @@ t.test('a PUT of a scale honours the version and the uid that it names', async (
   t.match((await call('PUT', 'flocks/put/scale', { ...bare, spec: {} })).body, { spec: { replicas: 0 } }, 'Go omits 0');
 });
 
-t.test('a malformed scale is refused, and nothing is written', async (t) => {
+test('a malformed scale is refused, and nothing is written', async (t) => {
   const { metadata } = await given('flocks/kept', { spec: { replicas: 1 } });
   const scale = (await call('GET', 'flocks/kept/scale')).body;
   const cases: readonly (readonly [title: string, change: object, status: number, message: RegExp])[] = [
@@ -145,14 +145,14 @@ t.test('a malformed scale is refused, and nothing is written', async (t) => {
   t.match((await call('GET', 'flocks/kept')).body, { spec: { replicas: 1 }, metadata });
 });
 
-t.test('a dry run of a scale answers with the number and writes nothing', async (t) => {
+test('a dry run of a scale answers with the number and writes nothing', async (t) => {
   const before = await given('flocks/tried', { spec: { replicas: 1 } });
   const tried = await call('PATCH', 'flocks/tried/scale?dryRun=All', { spec: { replicas: 7 } }, merge);
   t.match([tried.status, tried.body], [200, { kind: 'Scale', spec: { replicas: 7 } }]);
   t.strictSame((await call('GET', 'flocks/tried')).body, before);
 });
 
-t.test('a type without a scale has no such path, and neither has a missing object', async (t) => {
+test('a type without a scale has no such path, and neither has a missing object', async (t) => {
   await given('eggs/one', { spec: { replicas: 1 } });
   for (const path of ['eggs/one/scale', 'flocks/none/scale'])
     for (const [method, headers] of [
@@ -168,7 +168,7 @@ t.test('a type without a scale has no such path, and neither has a missing objec
   }
 });
 
-t.test('concurrent changes of one number and another member lose nothing', async (t) => {
+test('concurrent changes of one number and another member lose nothing', async (t) => {
   await given('flocks/busy', { spec: { replicas: 0, color: 'c0' } });
   const increment = async (): Promise<void> => {
     for (;;) {
@@ -183,7 +183,7 @@ t.test('concurrent changes of one number and another member lose nothing', async
   t.match((await call('GET', 'flocks/busy')).body.spec, { replicas: 8, color: /^c[0-7]$/u });
 });
 
-t.test('a right to the scale is one of its own', async (t) => {
+test('a right to the scale is one of its own', async (t) => {
   await given('flocks/guarded', { spec: { replicas: 1 } });
   const administration = new Administration(server.url);
   await administration.user('scaler');
@@ -201,7 +201,7 @@ t.test('a right to the scale is one of its own', async (t) => {
   t.equal((await call('GET', 'nests/bare/scale', undefined, as('scaler'))).status, 403);
 });
 
-t.test('discovery lists short names, categories and scales', async (t) => {
+test('discovery lists short names, categories and scales', async (t) => {
   const scale = { group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get', 'patch', 'update'] };
   const list = (await call('GET', '')).body['resources'] as { name: string }[];
   const names = list.map(({ name }) => name);
