@@ -15,7 +15,7 @@ const value = fc.letrec<{ value: unknown }>((tie) => ({
     { depthSize: 'small', withCrossShrink: true },
     leaf,
     fc.array(tie('value'), { maxLength: 3 }),
-    fc.dictionary(name, tie('value'), { maxKeys: 3 }),
+    fc.dictionary(name, tie('value'), { maxKeys: 3, noNullPrototype: true }),
   ),
 })).value;
 const typeName = fc.constantFrom('null', 'boolean', 'integer', 'number', 'string', 'array', 'object');
