@@ -6,6 +6,7 @@ import { givenKubectl, type Kubectl } from './kubectl.ts';
 /** One type with all that kubectl knows of a type; nothing reconciles it, so only the test changes its objects. */
 const main = `export default { types: [{
   group: 'kube.example', version: 'v1', kind: 'Gizmo', singular: 'gizmo', plural: 'gizmos',
+  shortNames: ['gz'], categories: ['gadgets'],
   schema: {
     type: 'object',
     description: 'A gizmo of the tests.',
@@ -30,6 +31,7 @@ const main = `export default { types: [{
   },
   indexes: [{ name: 'spec.color' }, { name: 'spec.size', type: 'number' }],
   statusSubresource: true,
+  scale: { specReplicas: '/spec/replicas', statusReplicas: '/status/replicas' },
   printerColumns: [
     { name: 'Size', type: 'integer', pointer: '/spec/size' },
     { name: 'Color', type: 'string', pointer: '/spec/color', priority: 1 },
@@ -46,7 +48,8 @@ export async function givenGizmos(t: Test): Promise<Kubectl> {
 export type Labels = Readonly<Record<string, string>>;
 
 export function gizmo(name: string, size: unknown = 1, labels: Labels = {}, spec: object = {}): object {
-  return { apiVersion: 'kube.example/v1', kind: 'Gizmo', metadata: { name, labels }, spec: { size, ...spec } };
+  const metadata = Object.keys(labels).length === 0 ? { name } : { name, labels };
+  return { apiVersion: 'kube.example/v1', kind: 'Gizmo', metadata, spec: { size, ...spec } };
 }
 
 /** The path of one, or of all. */
@@ -59,6 +62,11 @@ export type Step = {
   readonly run: string;
   /** Standard output: the whole text, or a pattern in it. Nothing by default. */
   readonly out?: string | RegExp;
+  /**
+   * The lines of standard output in any order (the newest object is first), blanks joined, and each age as `…`; the
+   * last column is missing where it is empty.
+   */
+  readonly rows?: readonly string[];
   /** The same for standard error: a step that does not name it must print nothing there. */
   readonly err?: string | RegExp;
   readonly code?: number;
@@ -67,11 +75,21 @@ export type Step = {
 
 /** Runs the steps one after another. */
 export async function runSteps(t: Test, { run }: Kubectl, steps: readonly Step[]): Promise<void> {
-  for (const { run: args, out = '', err = '', code = 0, input } of steps) {
+  for (const { run: args, rows, out = '', err = '', code = 0, input } of steps) {
     const printed = await run(args, input === undefined ? '' : JSON.stringify(input));
     const isAsSaid = (text: string, wanted: string | RegExp): boolean =>
       typeof wanted === 'string' ? text.trim() === wanted : wanted.test(text);
     const said = `${String(printed.code)}\n${printed.out}${printed.err}`;
-    t.ok(printed.code === code && isAsSaid(printed.out, out) && isAsSaid(printed.err, err), `${args}\n${said}`);
+    const isOut = rows === undefined ? isAsSaid(printed.out, out) : hasRows(printed.out, rows);
+    t.ok(printed.code === code && isOut && isAsSaid(printed.err, err), `${args}\n${said}`);
   }
+}
+
+function hasRows(text: string, rows: readonly string[]): boolean {
+  const lines = text
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().replaceAll(/\s+/gu, ' '))
+    .map((line) => line.replace(/ (?:\d+m)?\d+s(?= |$)/u, ' …'));
+  return [...lines].sort().join('\n') === [...rows].sort().join('\n');
 }

@@ -83,7 +83,12 @@ function spawnKubectl(folder: string, home: string, args: string) {
   if (kubectlProgram === undefined) throw new Error('there is no kubectl');
   const child = spawn(kubectlProgram, ['--cache-dir', join(home, 'cache'), ...wordsOf(args)], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: home, KUBECONFIG: join(home, 'config') },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: home,
+      KUBECONFIG: join(home, 'config'),
+      KUBE_EDITOR: 'sh ./editor.sh',
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   child.stdin.on('error', () => undefined);
