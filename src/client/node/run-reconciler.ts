@@ -1,6 +1,6 @@
 import { Controller } from '../../../reconcilers/controller.ts';
 import { FailureLines } from '../../../reconcilers/failure-lines.ts';
-import type { Outcome } from '../../../reconcilers/outcome.ts';
+import { again, type Outcome } from '../../../reconcilers/outcome.ts';
 import { decodeNames, decodeOutcome, describeError, isConflict } from '../../../reconcilers/plugins/plugin-outcome.ts';
 import {
   reconcileAllAfterMs,
@@ -10,6 +10,7 @@ import {
 import { ReconcileSlots } from '../../../reconcilers/reconcile-slots.ts';
 import { clientClock, type Clock, type Timer } from '../../base/clock.ts';
 import type { PluginLogger, PluginObject, ReconcilerDeclaration, WatchDeclaration } from '../../plugin/api/plugin.ts';
+import { isPassing } from '../back-off.ts';
 import type { Informer, RemoteClient } from '../client.ts';
 import { decodeReconciler, type DecodedReconciler } from './decode-reconciler.ts';
 import { clientUntil } from './ending-client.ts';
@@ -53,6 +54,9 @@ export function runReconciler(declaration: ReconcilerDeclaration<never>, options
     stop: async () => runner.stop(),
   };
 }
+
+/** The wait before an object is read again from a server that does not answer. */
+const readAgainMs = 1_000;
 
 const alwaysLeads = { isLeader: () => true, subscribe: () => () => undefined };
 
@@ -164,7 +168,14 @@ class ReconcilerRunner {
 
   async #step(name: string, step: { readonly signal: AbortSignal }): Promise<Outcome> {
     const { type, reconcile } = this.#reconciler;
-    const object = await this.#client.get(type, name, { signal: step.signal });
+    let object: PluginObject | undefined;
+    try {
+      object = await this.#client.get(type, name, { signal: step.signal });
+    } catch (error) {
+      // The step has not begun: a server that is away for a while is no failure of the reconciler.
+      if (isPassing(error)) return again(readAgainMs);
+      throw error;
+    }
     const answered = await reconcile({
       name,
       object,
