@@ -14,6 +14,7 @@ export type Answer =
   | {
       readonly kind: 'stream';
       readonly chunks: AsyncIterable<Uint8Array>;
+      readonly contentType?: string;
       readonly holdMsMax?: number;
       readonly place?: SnapshotSlot;
     }

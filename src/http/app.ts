@@ -20,6 +20,8 @@ import type { RefusalLog } from './refusal-log.ts';
 import { takeBearer } from './connection/bearer-subprotocol.ts';
 import { headProblem } from './connection/request-head.ts';
 import type { RequestMemory, Serving } from './body/request-memory.ts';
+import { YamlAnswers } from './representation/yaml-answers.ts';
+import { yamlWish } from './body/accepts-yaml.ts';
 import { send, type Recipient } from './send.ts';
 import type { SenderOf } from './client/client-address.ts';
 
@@ -45,9 +47,11 @@ type Served = Recipient & Serving & { subject: Subject | undefined };
 export class App {
   readonly #dependencies: AppDependencies;
   readonly #dispatcher: Dispatcher;
+  readonly #yaml: YamlAnswers;
 
   constructor(dependencies: AppDependencies) {
     this.#dependencies = dependencies;
+    this.#yaml = new YamlAnswers(dependencies.clock);
     this.#dispatcher = new Dispatcher(dependencies);
   }
 
@@ -57,7 +61,8 @@ export class App {
       const answer = await this.#answer(to, upgrade);
       if (answer.kind === 'problem' && answer.problem.reason === 'forbidden')
         this.#noteForbidden(to, answer.problem.detail);
-      await send(to, answer, this.#dependencies);
+      const isYaml = yamlWish(req.headers.accept) !== 'no';
+      await send(to, isYaml ? await this.#yaml.of(answer) : answer, this.#dependencies);
     } catch (error) {
       this.#dependencies.log.error('a request failed', {
         requestId: to.requestId,

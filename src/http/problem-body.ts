@@ -1,7 +1,9 @@
 import { dottedPath } from '../command/refuse.ts';
 import type { Violation } from '../resource/type/resource-type.ts';
 import { parseAccept } from './body/accept-header.ts';
+import { yamlWish } from './body/accepts-yaml.ts';
 import { problems, type Problem } from './problem.ts';
+import { yamlOf, yamlType } from './representation/yaml-answers.ts';
 
 /** The context of a refusal's body. */
 export type ProblemContext = {
@@ -47,10 +49,13 @@ export function problemAnswer(refusal: Problem, context: ProblemContext): Proble
         ...members,
         details: details(refusal, context),
       };
-  const headers = ['Content-Type', pure ? 'application/problem+json' : 'application/json', ...(refusal.headers ?? [])];
+  const isYaml = !pure && yamlWish(context.accept) !== 'no';
+  const type = pure ? 'application/problem+json' : isYaml ? yamlType : 'application/json';
+  const headers = ['Content-Type', type, ...(refusal.headers ?? [])];
   if (refusal.retryAfterSeconds !== undefined)
     headers.push('Retry-After', String(wholeSeconds(refusal.retryAfterSeconds)));
-  return { status, headers, bytes: Buffer.from(JSON.stringify(body)) };
+  const json = Buffer.from(JSON.stringify(body));
+  return { status, headers, bytes: isYaml ? yamlOf(json) : json };
 }
 
 /** `NotFound` → `not-found`. */

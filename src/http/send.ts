@@ -64,7 +64,7 @@ export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<v
       sendProblem(to, answer.problem, edge);
       return;
     case 'stream':
-      begin(res, 200, ['Content-Type', 'application/json', ...common, requestId]);
+      begin(res, 200, ['Content-Type', answer.contentType ?? 'application/json', ...common, requestId]);
       await sendStream(to, answer, edge);
   }
 }

@@ -48,3 +48,5 @@ export const snapshotStallMs = 10_000;
 export const streamPieceBytesMax = 65_536;
 /** The text of one cell of a table: longer ones are cut, and end in `…`. */
 export const tableCellCharactersMax = 1_024;
+/** JSON that is written as YAML before others have their turn: a few milliseconds of work. */
+export const yamlPieceBytesMax = 8_192;

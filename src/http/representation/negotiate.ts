@@ -26,7 +26,7 @@ export function negotiate(
   // Nearly every request: nothing is parsed.
   if (accept === undefined || !transformForm.test(accept)) return { ok: true, value: plainObjects };
   for (const range of parseAccept(accept)) {
-    if (!includesType(range, 'application/json')) continue;
+    if (!includesType(range, 'application/json') && range.type !== 'application/yaml') continue;
     const asked = askedBy(range);
     if (asked === undefined) continue;
     if (asked.shape !== 'table') return { ok: true, value: asked };

@@ -4,6 +4,7 @@ import { headerOf, type Exchange } from '../exchange.ts';
 import type { Problem } from '../problem.ts';
 import { negotiate } from './negotiate.ts';
 import type { Representation } from './representation.ts';
+import { withoutTag } from './yaml-answers.ts';
 import { representationOf } from './representation-of.ts';
 
 /** The form in which a request wants objects of a type; undefined for objects as they are. */
@@ -34,10 +35,4 @@ async function formed(written: Answer | Promise<Answer>, form: Representation, e
   const answer = await written;
   if (answer.kind !== 'bytes') return answer;
   return bytesAnswer(form.object(answer.bytes, exchange.clock.now()), answer.status, withoutTag(answer.headers));
-}
-
-/** `headers`: names and values by turns. */
-function withoutTag(headers: readonly string[]): readonly string[] {
-  const tag = headers.indexOf('ETag');
-  return tag === -1 ? headers : headers.toSpliced(tag, 2);
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
+import { yamlWish } from '../body/accepts-yaml.ts';
 import { headerOf } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
 
@@ -15,7 +16,12 @@ export function ifMatchOf(req: IncomingMessage): readonly number[] | 'any' | und
   return header.trim() === '*' ? 'any' : versionsOf(header, 'strong');
 }
 
-/** Whether `If-None-Match` contains this version: a read then returns 304. */
+/** Whether a read returns 304: `If-None-Match` contains this version, and the response would have its tag. */
+export function isUnchanged(req: IncomingMessage, version: number): boolean {
+  return isKnown(req, version) && yamlWish(req.headers.accept) === 'no';
+}
+
+/** Whether `If-None-Match` contains this version. */
 export function isKnown(req: IncomingMessage, version: number): boolean {
   const header = headerOf(req, 'if-none-match');
   if (header === undefined) return false;

@@ -7,7 +7,7 @@ import type { LogPosition } from '../../log/log.ts';
 import type { ObjectReader, StoredObject } from '../../read/objects.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { bytesAnswer, refusal, takenOver, type Answer } from '../answer.ts';
-import { etagOf, isKnown, checkConditions } from './conditional-requests.ts';
+import { etagOf, isKnown, isUnchanged, checkConditions } from './conditional-requests.ts';
 import { decodeFreshness, type Decoded, type Freshness } from './decode-list-query.ts';
 import {
   decodeDeleteOptions,
@@ -63,7 +63,7 @@ function answerItem(exchange: Exchange, { type, name }: ItemTarget, reader: Reso
   const headers = ['ETag', etagOf(stored.revision)];
   const unmet = checkConditions(req, stored.revision);
   if (unmet !== undefined) return refusal(unmet);
-  if (isKnown(req, stored.revision)) return { kind: 'empty', status: 304, headers };
+  if (isUnchanged(req, stored.revision)) return { kind: 'empty', status: 304, headers };
   return bytesAnswer(stored.bytes, 200, headers);
 }
 

@@ -1,0 +1,52 @@
+import type { Clock } from '../../base/clock.ts';
+import { EventLoopTurns } from '../../base/event-loop-turns.ts';
+import { listTurnMs, yamlPieceBytesMax } from '../../limits/lists.ts';
+import type { Answer } from '../answer.ts';
+import { YamlWriter } from './yaml-writer.ts';
+
+export const yamlType = 'application/yaml';
+
+/**
+ * Answers in YAML instead of JSON. They are converted piece by piece, and all of them together use a part of each turn
+ * of the event loop. A streamed list is converted at its reader's speed.
+ */
+export class YamlAnswers {
+  readonly #turns: EventLoopTurns;
+
+  constructor(clock: Clock) {
+    this.#turns = new EventLoopTurns(clock, listTurnMs);
+  }
+
+  /** Answers other than JSON stay as they are. */
+  async of(answer: Answer): Promise<Answer> {
+    if (answer.kind === 'stream') return { ...answer, chunks: this.#converted(answer.chunks), contentType: yamlType };
+    if (answer.kind !== 'bytes' || (answer.contentType ?? jsonType) !== jsonType) return answer;
+    const parts: Uint8Array[] = [];
+    for await (const part of this.#converted([answer.bytes])) parts.push(part);
+    return { ...answer, bytes: Buffer.concat(parts), contentType: yamlType, headers: withoutTag(answer.headers) };
+  }
+
+  async *#converted(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const writer = new YamlWriter();
+    for await (const chunk of chunks)
+      for (let at = 0; at < chunk.length; at += yamlPieceBytesMax) {
+        await this.#turns.next();
+        yield writer.write(chunk.subarray(at, at + yamlPieceBytesMax));
+      }
+    yield writer.end();
+  }
+}
+
+const jsonType = 'application/json';
+
+/** A small answer at once. */
+export function yamlOf(json: Uint8Array): Buffer {
+  const writer = new YamlWriter();
+  return Buffer.concat([writer.write(json), writer.end()]);
+}
+
+/** An entity tag stands for the bytes of the JSON. `headers`: names and values by turns. */
+export function withoutTag(headers: readonly string[]): readonly string[] {
+  const tag = headers.indexOf('ETag');
+  return tag === -1 ? headers : headers.toSpliced(tag, 2);
+}

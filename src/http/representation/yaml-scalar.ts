@@ -1,0 +1,48 @@
+/** A JSON string, number or word as a YAML scalar. `indent`: the column of a block of lines, in spaces. */
+export function yamlScalar(json: string, indent: number): string {
+  if (!json.startsWith('"')) return json;
+  const text = String(JSON.parse(json));
+  if (isPlain(text)) return text;
+  return isBlock(text) ? block(text, indent) : quoted(json);
+}
+
+/** A JSON string as a key, which is on one line. */
+export function yamlKey(json: string): string {
+  const text = String(JSON.parse(json));
+  return isPlain(text) ? text : quoted(json);
+}
+
+const plainForm = /^[A-Za-z_/](?:[\w./@+()-]|:(?=[\w/])| (?=[\w./(]))*$/u;
+/** Words that are not texts in YAML 1.1, which many readers follow, or in 1.2. */
+const otherWords = /^(?:true|false|null|yes|no|on|off|y|n)$/iu;
+
+function isPlain(text: string): boolean {
+  return plainForm.test(text) && !otherWords.test(text);
+}
+
+/** Characters that a YAML reader may refuse or take for the end of a line, though JSON allows them. */
+const notPrintable = /[\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]/gu;
+
+/** JSON's escapes are YAML's, too. */
+function quoted(json: string): string {
+  return json.replaceAll(notPrintable, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+const control = /[\u0000-\u0008\u000b-\u001f]/u;
+
+/** Several lines that a reader gets back exactly; lines that begin with white space are left to quotes. */
+function isBlock(text: string): boolean {
+  if (!text.includes('\n') || control.test(text) || /^\s|\n[ \t]/u.test(text)) return false;
+  notPrintable.lastIndex = 0;
+  return !notPrintable.test(text);
+}
+
+function block(text: string, indent: number): string {
+  const end = text.endsWith('\n\n') ? '+' : text.endsWith('\n') ? '' : '-';
+  const body = text.endsWith('\n') ? text.slice(0, -1) : text;
+  const pad = ' '.repeat(indent);
+  return `|${end}\n${body
+    .split('\n')
+    .map((line) => (line === '' ? '' : `${pad}${line}`))
+    .join('\n')}`;
+}

@@ -1,0 +1,156 @@
+import { yamlKey, yamlScalar } from './yaml-scalar.ts';
+
+/** An object or array that is being written. */
+type Level = {
+  readonly isObject: boolean;
+  /** The column of its entries. */
+  readonly indent: number;
+  readonly parent: 'none' | 'member' | 'element';
+  count: number;
+  /** Whether the next token of an object is a key. */
+  expectsKey: boolean;
+};
+
+const quote = 0x22,
+  backslash = 0x5c;
+
+/**
+ * Writes JSON as YAML in block style, piece by piece: it holds no more than the levels that are open and the token that
+ * a piece ends in. A document of any length can be converted as it is streamed.
+ */
+export class YamlWriter {
+  readonly #levels: Level[] = [];
+  /** The start of a token that goes on in the next piece. */
+  #rest: Buffer = Buffer.alloc(0);
+  /** How much of it is known not to contain the end of its string. */
+  #scanned = 0;
+  #text = '';
+
+  /** `piece`: the next part of the JSON, cut anywhere. */
+  write(piece: Uint8Array): Buffer {
+    const bytes = this.#rest.length === 0 ? bufferOf(piece) : Buffer.concat([this.#rest, piece]);
+    let at = 0;
+    while (at < bytes.length) {
+      const next = this.#token(bytes, at);
+      if (next === undefined) break;
+      at = next;
+    }
+    this.#rest = Buffer.from(bytes.subarray(at));
+    return this.#taken();
+  }
+
+  /** The end of the document, which may be a number. */
+  end(): Buffer {
+    if (this.#rest.length > 0) this.#scalar(this.#rest.toString('utf8'));
+    this.#rest = Buffer.alloc(0);
+    return this.#taken();
+  }
+
+  #taken(): Buffer {
+    const text = this.#text;
+    this.#text = '';
+    return Buffer.from(text);
+  }
+
+  /** The offset behind the token at `at`; undefined if it goes on in the next piece. */
+  #token(bytes: Buffer, at: number): number | undefined {
+    switch (bytes[at]) {
+      case 0x7b:
+        this.#open(true);
+        return at + 1;
+      case 0x5b:
+        this.#open(false);
+        return at + 1;
+      case 0x7d:
+      case 0x5d:
+        this.#close();
+        return at + 1;
+      case 0x2c:
+        this.#comma();
+        return at + 1;
+      case 0x3a:
+      case 0x20:
+      case 0x09:
+      case 0x0a:
+      case 0x0d:
+        return at + 1;
+      case quote:
+        return this.#string(bytes, at);
+      default:
+        return this.#word(bytes, at);
+    }
+  }
+
+  #string(bytes: Buffer, start: number): number | undefined {
+    let at = start + Math.max(this.#scanned, 1);
+    while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
+    this.#scanned = at >= bytes.length ? at - start : 0;
+    if (at >= bytes.length) return undefined;
+    this.#scalar(bytes.toString('utf8', start, at + 1));
+    return at + 1;
+  }
+
+  #word(bytes: Buffer, start: number): number | undefined {
+    let at = start;
+    while (at < bytes.length && !isDelimiter(bytes[at] ?? 0)) at += 1;
+    if (at === bytes.length) return undefined;
+    this.#scalar(bytes.toString('latin1', start, at));
+    return at;
+  }
+
+  #scalar(json: string): void {
+    const level = this.#levels.at(-1);
+    if (level?.expectsKey === true) {
+      this.#entry(level);
+      const key = yamlKey(json);
+      // A key on the line of its value may have 1,024 characters.
+      this.#text += key.length > 1_000 ? `? ${key}\n${' '.repeat(level.indent)}:` : `${key}:`;
+      level.expectsKey = false;
+      return;
+    }
+    if (level !== undefined && !level.isObject) this.#element(level);
+    const lead = level === undefined ? '' : ' ';
+    this.#text += `${lead}${yamlScalar(json, (level?.indent ?? 0) + 2)}\n`;
+  }
+
+  #open(isObject: boolean): void {
+    const outer = this.#levels.at(-1);
+    if (outer !== undefined && !outer.isObject) this.#element(outer);
+    const parent = outer === undefined ? 'none' : outer.isObject ? 'member' : 'element';
+    const indent = outer === undefined ? 0 : outer.indent + 2;
+    this.#levels.push({ isObject, indent, parent, count: 0, expectsKey: isObject });
+  }
+
+  #close(): void {
+    const level = this.#levels.pop();
+    if (level?.count !== 0) return;
+    this.#text += `${level.parent === 'none' ? '' : ' '}${level.isObject ? '{}' : '[]'}\n`;
+  }
+
+  #comma(): void {
+    const level = this.#levels.at(-1);
+    if (level?.isObject === true) level.expectsKey = true;
+  }
+
+  #element(level: Level): void {
+    this.#entry(level);
+    this.#text += '-';
+  }
+
+  /** The start of an entry: the first one of an element is on the line of its dash. */
+  #entry(level: Level): void {
+    if (level.count > 0) this.#text += ' '.repeat(level.indent);
+    else if (level.parent === 'member') this.#text += `\n${' '.repeat(level.indent)}`;
+    else if (level.parent === 'element') this.#text += ' ';
+    level.count += 1;
+  }
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Whether a number or word ends before this byte. */
+function isDelimiter(byte: number): boolean {
+  return byte === 0x2c || byte === 0x7d || byte === 0x5d || byte <= 0x20;
+}
