@@ -21,7 +21,7 @@ import { takeBearer } from './connection/bearer-subprotocol.ts';
 import { headProblem } from './connection/request-head.ts';
 import type { RequestMemory, Serving } from './body/request-memory.ts';
 import { YamlAnswers } from './representation/yaml-answers.ts';
-import { yamlWish } from './body/accepts-yaml.ts';
+import { prefersYaml } from './body/prefers-yaml.ts';
 import { send, type Recipient } from './send.ts';
 import type { SenderOf } from './client/client-address.ts';
 
@@ -61,7 +61,7 @@ export class App {
       const answer = await this.#answer(to, upgrade);
       if (answer.kind === 'problem' && answer.problem.reason === 'forbidden')
         this.#noteForbidden(to, answer.problem.detail);
-      const isYaml = yamlWish(req.headers.accept) !== 'no';
+      const isYaml = prefersYaml(req.headers.accept);
       await send(to, isYaml ? await this.#yaml.of(answer) : answer, this.#dependencies);
     } catch (error) {
       this.#dependencies.log.error('a request failed', {

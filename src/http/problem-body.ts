@@ -1,7 +1,7 @@
 import { dottedPath } from '../command/refuse.ts';
 import type { Violation } from '../resource/type/resource-type.ts';
 import { parseAccept } from './body/accept-header.ts';
-import { yamlWish } from './body/accepts-yaml.ts';
+import { prefersYaml } from './body/prefers-yaml.ts';
 import { problems, type Problem } from './problem.ts';
 import { yamlOf, yamlType } from './representation/yaml-answers.ts';
 
@@ -49,7 +49,7 @@ export function problemAnswer(refusal: Problem, context: ProblemContext): Proble
         ...members,
         details: details(refusal, context),
       };
-  const isYaml = !pure && yamlWish(context.accept) !== 'no';
+  const isYaml = !pure && prefersYaml(context.accept);
   const type = pure ? 'application/problem+json' : isYaml ? yamlType : 'application/json';
   const headers = ['Content-Type', type, ...(refusal.headers ?? [])];
   if (refusal.retryAfterSeconds !== undefined)

@@ -7,7 +7,6 @@ type EdgeReason =
   | 'method-not-allowed'
   | 'body-too-large'
   | 'headers-too-large'
-  | 'not-acceptable'
   | 'unsupported-media-type'
   | 'expired'
   | 'expectation-failed'
@@ -24,7 +23,6 @@ export const problems = {
   forbidden: { status: 403, word: 'Forbidden', title: 'Not allowed' },
   'not-found': { status: 404, word: 'NotFound', title: 'Not found' },
   'method-not-allowed': { status: 405, word: 'MethodNotAllowed', title: 'This path does not serve the method' },
-  'not-acceptable': { status: 406, word: 'NotAcceptable', title: 'The media type cannot be served' },
   'request-timeout': { status: 408, word: 'RequestTimeout', title: 'The request took too long to arrive' },
   'already-exists': { status: 409, word: 'AlreadyExists', title: 'An object with this name exists' },
   'stale-version': { status: 409, word: 'Conflict', title: 'The object has been modified' },

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import { yamlWish } from '../body/accepts-yaml.ts';
+import { prefersYaml } from '../body/prefers-yaml.ts';
 import { headerOf } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
 
@@ -18,7 +18,7 @@ export function ifMatchOf(req: IncomingMessage): readonly number[] | 'any' | und
 
 /** Whether a read returns 304: `If-None-Match` contains this version, and the response would have its tag. */
 export function isUnchanged(req: IncomingMessage, version: number): boolean {
-  return isKnown(req, version) && yamlWish(req.headers.accept) === 'no';
+  return isKnown(req, version) && !prefersYaml(req.headers.accept);
 }
 
 /** Whether `If-None-Match` contains this version. */

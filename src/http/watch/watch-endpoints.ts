@@ -10,8 +10,7 @@ import { representationOf } from '../representation/representation-of.ts';
 import { framesInForm } from './formed-frames.ts';
 import { decodeWatchQuery } from './decode-watch-query.ts';
 import { headerOf } from '../exchange.ts';
-import { yamlWish } from '../body/accepts-yaml.ts';
-import { problem, type Problem } from '../problem.ts';
+import type { Problem } from '../problem.ts';
 import { sendProblem, type Edge } from '../send.ts';
 import { refuseUpgrade, SocketUpgrades } from '../connection/socket-upgrades.ts';
 import { refusalProblem } from './watch-ending.ts';
@@ -107,7 +106,6 @@ class HubEndpoints {
     // Server-sent events are a media type of their own, without other forms.
     const negotiated = negotiate(isEvents ? undefined : headerOf(req, 'accept'), request.query);
     if (!negotiated.ok) return negotiated;
-    if (!isEvents && yamlWish(req.headers.accept) === 'only') return { ok: false, problem: noYaml };
     const { hub, clock } = this.#dependencies;
     const refusal = hub.refusal();
     if (refusal !== undefined) return { ok: false, problem: refusalProblem(refusal) };
@@ -119,8 +117,6 @@ class HubEndpoints {
     };
   }
 }
-
-const noYaml = problem('not-acceptable', 'a watch is a stream of JSON: Accept must include application/json');
 
 /** A buffering proxy would prevent a watch from ever starting. */
 const streamHeaders = [

@@ -26,7 +26,6 @@ const expected: Record<ProblemReason, readonly [number, string, string]> = {
   expired: [410, 'Expired', 'expired'],
   'precondition-failed': [412, 'PreconditionFailed', 'precondition-failed'],
   'body-too-large': [413, 'RequestEntityTooLarge', 'request-entity-too-large'],
-  'not-acceptable': [406, 'NotAcceptable', 'not-acceptable'],
   'unsupported-media-type': [415, 'UnsupportedMediaType', 'unsupported-media-type'],
   'expectation-failed': [417, 'ExpectationFailed', 'expectation-failed'],
   invalid: [422, 'Invalid', 'invalid'],
