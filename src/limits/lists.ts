@@ -50,3 +50,5 @@ export const streamPieceBytesMax = 65_536;
 export const tableCellCharactersMax = 1_024;
 /** JSON that is written as YAML before others have their turn: a few milliseconds of work. */
 export const yamlPieceBytesMax = 8_192;
+/** How late an age in a cached table may be: those of many young objects change every few milliseconds. */
+export const listCacheAgeMs = 1_000;

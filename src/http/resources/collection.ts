@@ -1,4 +1,4 @@
-import { listCacheQueryLengthMax, snapshotHoldMsMax } from '../../limits/lists.ts';
+import { listCacheAgeMs, listCacheQueryLengthMax, snapshotHoldMsMax } from '../../limits/lists.ts';
 import { networkOf } from '../../base/network-of.ts';
 import type { LogPosition } from '../../log/log.ts';
 import { clientOf, type Client } from '../../read/client.ts';
@@ -134,7 +134,12 @@ export class Collections {
     const madeAt = clock.now();
     const { bytes, until } = form?.items(page.items, madeAt) ?? { bytes: page.items, until: Infinity };
     if (this.#cache !== undefined && key !== undefined)
-      return this.#cache.keep(key, request, { ...page, items: bytes }, { form, madeAt, until });
+      return this.#cache.keep(
+        key,
+        request,
+        { ...page, items: bytes },
+        { form, madeAt, until: Math.max(until, madeAt + listCacheAgeMs) },
+      );
     return Buffer.concat([
       Buffer.from(envelopeHead(request, page, page.position, form)),
       bytes,
