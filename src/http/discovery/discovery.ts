@@ -65,7 +65,7 @@ export class Discovery {
 
 function documentsOf(registry: TypeRegistry, others: readonly ApiResource[]): ReadonlyMap<string, Documents> {
   const catalog = catalogOf(registry, others);
-  const core = coreGroup(catalog);
+  const core = catalog.find(({ group }) => group === '') ?? { group: '', versions: [] };
   const named = catalog.filter(({ group }) => group !== '');
   const documents = new Map<string, Documents>();
   const plain = (path: string, document: DiscoveryDocument): void => {
@@ -75,7 +75,7 @@ function documentsOf(registry: TypeRegistry, others: readonly ApiResource[]): Re
     const list = resourceList('', version);
     plain(`/api/${version.version}`, list);
     // Go clients look for versions of the core group other than v1 below `/apis`. No group has such a name.
-    if (version.version !== listVersion) plain(`/apis/${version.version}`, list);
+    plain(`/apis/${version.version}`, list);
   }
   for (const group of named) {
     plain(`/apis/${group.group}`, groupDocument(group));
@@ -90,7 +90,7 @@ function documentsOf(registry: TypeRegistry, others: readonly ApiResource[]): Re
       v2beta1: aggregated('v2beta1'),
     });
   };
-  root('/api', coreVersions(core), [core]);
+  root('/api', coreVersions(core), [withLists(core)]);
   root('/apis', groupList(named), named);
   return documents;
 }
@@ -99,13 +99,13 @@ function documentsOf(registry: TypeRegistry, others: readonly ApiResource[]): Re
 const listVersion = 'v1';
 
 /**
- * The core group has this version in addition, without resources: Go clients know the kind `List` only in versions that
- * are listed, and kubectl would refuse these files.
+ * The aggregated form has this version of the core group in addition, without resources: Go clients know the kind
+ * `List` only in versions that are listed, and kubectl would refuse these files. The plain form does not: to its
+ * clients a version without resources is an error.
  */
-function coreGroup(catalog: readonly ApiGroup[]): ApiGroup {
-  const versions = catalog.find(({ group }) => group === '')?.versions ?? [];
-  if (versions.some(({ version }) => version === listVersion)) return { group: '', versions };
-  return { group: '', versions: [...versions, { version: listVersion, resources: [] }] };
+function withLists({ group, versions }: ApiGroup): ApiGroup {
+  if (versions.some(({ version }) => version === listVersion)) return { group, versions };
+  return { group, versions: [...versions, { version: listVersion, resources: [] }] };
 }
 
 /** The tag depends on the content alone, so that it is the same on all nodes. */
