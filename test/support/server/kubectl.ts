@@ -38,6 +38,8 @@ export type Kubectl = {
 export type RunningKubectl = {
   /** Resolves with the output so far, once the pattern matches it. */
   until(pattern: RegExp): Promise<string>;
+  /** Resolves when it has ended by itself. */
+  ended(): Promise<Printed>;
   stop(): Promise<Printed>;
 };
 
@@ -109,6 +111,10 @@ function wordsOf(args: string): readonly string[] {
 
 function started({ child, texts }: Spawned): RunningKubectl {
   const closed = once(child, 'close') as Promise<[number | null]>;
+  const ended = async (): Promise<Printed> => {
+    const [code] = await closed;
+    return { code: code ?? -1, ...texts };
+  };
   return {
     until: async (pattern) =>
       new Promise((resolve, reject) => {
@@ -121,10 +127,10 @@ function started({ child, texts }: Spawned): RunningKubectl {
         });
         look();
       }),
+    ended,
     stop: async () => {
       child.kill('SIGTERM');
-      const [code] = await closed;
-      return { code: code ?? -1, ...texts };
+      return ended();
     },
   };
 }
