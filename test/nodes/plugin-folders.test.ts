@@ -137,10 +137,12 @@ test("a node with a plugin's older folder reads and does not write, under either
   await refuses('it leads itself');
   t.strictSame(await names(two), ['first', 'second']);
 
+  const reported = async (version: RegExp): Promise<unknown> =>
+    two.until('/apis/plugin.svc.run/v1alpha1/plugins/good', ({ text }) => version.test(text));
+  // Until then the status is that of the other node.
+  await reported(/"phase":"started".*"version":"1\.0\.0"/u);
   write(join(folder, 'plugins-of-two'), newer);
-  await two.until('/apis/plugin.svc.run/v1alpha1/plugins/good', ({ text }) =>
-    /"phase":"started".*"version":"1\.1\.0"/u.test(text),
-  );
+  await reported(/"phase":"started".*"version":"1\.1\.0"/u);
   t.equal((await send(two, 'POST', goods, good('third', 'blue'))).status, 422);
   t.equal((await send(two, 'POST', goods, good('third', 'red'))).status, 409);
   t.equal((await send(two, 'PATCH', `${goods}/first`, { spec: { size: 1 } })).status, 200);
