@@ -112,5 +112,5 @@ function withLists({ group, versions }: ApiGroup): ApiGroup {
 function documentOf(document: DiscoveryDocument): Document {
   const bytes = Buffer.from(JSON.stringify(document));
   const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;
-  return { bytes, etag, headers: ['ETag', etag] };
+  return { bytes, etag, headers: ['ETag', etag, 'Vary', 'Accept'] };
 }

@@ -85,7 +85,7 @@ function groupAnswer(exchange: Exchange, document: ApiDocument | undefined): Ans
 
 function documentAnswer({ req }: Exchange, document: ApiDocument): Answer {
   const { bytes, hash, contentType } = document;
-  const headers = ['ETag', `"${hash}"`];
+  const headers = ['ETag', `"${hash}"`, 'Vary', 'Accept'];
   if (isKnown(headerOf(req, 'if-none-match'), hash)) return { kind: 'empty', status: 304, headers };
   return { kind: 'bytes', status: 200, bytes, headers, contentType };
 }

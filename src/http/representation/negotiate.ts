@@ -15,6 +15,9 @@ export type Negotiated = {
 
 export const plainObjects: Negotiated = { shape: 'object', version: 'v1', include: 'Metadata' };
 
+/** The same value for each request that names no other form: nothing is made for it. */
+export const asObjects = { ok: true, value: plainObjects } as const;
+
 /**
  * The form of objects that a request asks for: by its Accept header, and of a table by `includeObject`. The first range
  * that can be served counts; a request without one gets objects as JSON, so no Accept header is refused.
@@ -24,7 +27,7 @@ export function negotiate(
   query: URLSearchParams,
 ): { readonly ok: true; readonly value: Negotiated } | { readonly ok: false; readonly problem: Problem } {
   // Nearly every request: nothing is parsed.
-  if (accept === undefined || !transformForm.test(accept)) return { ok: true, value: plainObjects };
+  if (accept === undefined || !transformForm.test(accept)) return asObjects;
   for (const range of parseAccept(accept)) {
     if (!includesType(range, 'application/json') && range.type !== 'application/yaml') continue;
     const asked = askedBy(range);

@@ -2,7 +2,7 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { bytesAnswer, refusal, type Answer } from '../answer.ts';
 import { headerOf, type Exchange } from '../exchange.ts';
 import type { Problem } from '../problem.ts';
-import { negotiate } from './negotiate.ts';
+import { asObjects, negotiate } from './negotiate.ts';
 import type { Representation } from './representation.ts';
 import { withoutTag } from './yaml-answers.ts';
 import { representationOf } from './representation-of.ts';
@@ -11,8 +11,11 @@ import { representationOf } from './representation-of.ts';
 export type RequestedForm =
   { readonly ok: true; readonly form: Representation | undefined } | { readonly ok: false; readonly problem: Problem };
 
+const asTheyAre: RequestedForm = { ok: true, form: undefined };
+
 export function requestedForm({ req, query }: Exchange, type: ResourceType): RequestedForm {
   const negotiated = negotiate(headerOf(req, 'accept'), query);
+  if (negotiated === asObjects) return asTheyAre;
   return negotiated.ok ? { ok: true, form: representationOf(type, negotiated.value) } : negotiated;
 }
 
