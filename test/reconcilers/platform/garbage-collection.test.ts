@@ -240,9 +240,9 @@ test('a role is judged by the roles it names', async (t) => {
   t.match(whole, { status: 'True', reason: 'RolesFound' });
   t.same(compareCondition(whole), { type: 'nothing' }, 'a role that never lacked one writes no condition');
   t.same(compareCondition(lacking), { type: 'wait', since: undefined });
-  t.same(compareCondition(whole, { ...lacking, lastTransitionTime: created }), { type: 'tell', since: undefined });
+  t.same(compareCondition(whole, { ...lacking, lastTransitionTime: created }), { type: 'report', since: undefined });
   t.same(compareCondition({ ...lacking, message: 'other' }, { ...lacking, lastTransitionTime: created }), {
-    type: 'tell',
+    type: 'report',
     since: created,
   });
   t.same(compareCondition(lacking, { ...lacking }), { type: 'nothing' });

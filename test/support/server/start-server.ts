@@ -76,7 +76,8 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     },
     remove: async () => {
       await server.close();
-      await rm(dataDir, { recursive: true, force: true });
+      // A server that has been started again has the same folder, and may be removing it, too.
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 10 });
     },
   };
 }
