@@ -67,8 +67,9 @@ export class YamlThread {
       name: 'yaml',
       resourceLimits: { maxOldGenerationSizeMb: yamlHeapMegabytesMax },
     });
+    // The answer of a thread that has been ended may still arrive: it is of no body that is being read now.
     worker.on('message', (read: ReadYaml) => {
-      this.#settle(read);
+      if (worker === this.#worker) this.#settle(read);
     });
     // Out of memory, as a rule.
     worker.on('error', () => {

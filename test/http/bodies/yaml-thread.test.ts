@@ -43,3 +43,17 @@ t.test('accounts take turns, and a body that nobody waits for is not read', asyn
   await Promise.all(reads);
   t.strictSame(order, ['a1', 'a2', 'b1', 'a3']);
 });
+
+t.test('the answer of a thread that was ended is not taken for that of the next body', async (t) => {
+  const clock = new FakeClock();
+  const thread = new YamlThread(clock);
+  await thread.read(short, 'user:a', open());
+  const first = thread.read(Buffer.from('name: first'), 'user:a', open());
+  const second = thread.read(Buffer.from('name: second'), 'user:b', open());
+  // The thread answers meanwhile; this thread learns of it only after its timers, as when the event loop is held.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
+  clock.advance(yamlReadMs);
+  t.equal(await first, 'late');
+  t.strictSame(await second, { ok: true, json: '{"name":"second"}' });
+  t.strictSame(await thread.read(short, 'user:a', open()), { ok: true, json: '{"a":1}' });
+});
