@@ -14,6 +14,10 @@ export type Answer =
   | {
       readonly kind: 'stream';
       readonly chunks: AsyncIterable<Uint8Array>;
+      /** 200 by default. */
+      readonly status?: number;
+      /** Names and values by turns. */
+      readonly headers?: readonly string[];
       readonly contentType?: string;
       readonly holdMsMax?: number;
       readonly place?: SnapshotSlot;

@@ -67,7 +67,13 @@ export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<v
       sendProblem(to, answer.problem, edge);
       return;
     case 'stream':
-      begin(res, 200, ['Content-Type', answer.contentType ?? 'application/json', ...common, requestId]);
+      begin(res, answer.status ?? 200, [
+        'Content-Type',
+        answer.contentType ?? 'application/json',
+        ...common,
+        requestId,
+        ...(answer.headers ?? []),
+      ]);
       await sendStream(to, answer, edge);
   }
 }

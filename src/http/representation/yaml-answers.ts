@@ -7,8 +7,8 @@ import { YamlWriter } from './yaml-writer.ts';
 export const yamlType = 'application/yaml';
 
 /**
- * Answers in YAML instead of JSON. They are converted piece by piece, and all of them together use a part of each turn
- * of the event loop. A streamed list is converted at its reader's speed.
+ * Answers in YAML instead of JSON. They are converted piece by piece at their reader's speed, and all of them together
+ * use a part of each turn of the event loop.
  */
 export class YamlAnswers {
   readonly #turns: EventLoopTurns;
@@ -21,9 +21,12 @@ export class YamlAnswers {
   async of(answer: Answer): Promise<Answer> {
     if (answer.kind === 'stream') return { ...answer, chunks: this.#converted(answer.chunks), contentType: yamlType };
     if (answer.kind !== 'bytes' || (answer.contentType ?? jsonType) !== jsonType) return answer;
-    const parts: Uint8Array[] = [];
-    for await (const part of this.#converted([answer.bytes])) parts.push(part);
-    return { ...answer, bytes: Buffer.concat(parts), contentType: yamlType, headers: withoutTag(answer.headers) };
+    const { status, bytes } = answer;
+    const headers = withoutTag(answer.headers);
+    if (bytes.length > yamlPieceBytesMax)
+      return { kind: 'stream', status, headers, chunks: this.#converted([bytes]), contentType: yamlType };
+    await this.#turns.next();
+    return { ...answer, bytes: yamlOf(bytes), contentType: yamlType, headers };
   }
 
   async *#converted(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {

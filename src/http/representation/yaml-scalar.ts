@@ -3,7 +3,7 @@ export function yamlScalar(json: string, indent: number): string {
   if (!json.startsWith('"')) return json;
   const text = String(JSON.parse(json));
   if (isPlain(text)) return text;
-  return isBlock(text) ? block(text, indent) : quoted(json);
+  return isBlock(text, indent) ? block(text, indent) : quoted(json);
 }
 
 /** A JSON string as a key, which is on one line. */
@@ -13,8 +13,8 @@ export function yamlKey(json: string): string {
 }
 
 const plainForm = /^[A-Za-z_/](?:[\w./@+()-]|:(?=[\w/])| (?=[\w./(]))*$/u;
-/** Words that are not texts in YAML 1.1, which many readers follow, or in 1.2. */
-const otherWords = /^(?:true|false|null|yes|no|on|off|y|n)$/iu;
+/** Words that are not texts in YAML 1.1, which many readers follow, or in 1.2: `e9` is a number there. */
+const otherWords = /^(?:true|false|null|yes|no|on|off|y|n|e[-+]?\d[\d_]*)$/iu;
 
 function isPlain(text: string): boolean {
   return plainForm.test(text) && !otherWords.test(text);
@@ -24,14 +24,19 @@ function isPlain(text: string): boolean {
 const notPrintable = /[\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]/gu;
 
 /** JSON's escapes are YAML's, too. */
-function quoted(json: string): string {
+export function quoted(json: string): string {
   return json.replaceAll(notPrintable, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 const control = /[\u0000-\u0008\u000b-\u001f]/u;
 
+/** In UTF-16 code units; the indentation of all lines has the same bound. */
+const blockTextMax = 65_536;
+
 /** Several lines that a reader gets back exactly; lines that begin with white space are left to quotes. */
-function isBlock(text: string): boolean {
+function isBlock(text: string, indent: number): boolean {
+  // Each line is indented: many short ones would grow to many times their length.
+  if (text.length > blockTextMax || text.split('\n').length * indent > blockTextMax) return false;
   if (!text.includes('\n') || control.test(text) || /^\s|\n[ \t]/u.test(text)) return false;
   notPrintable.lastIndex = 0;
   return !notPrintable.test(text);

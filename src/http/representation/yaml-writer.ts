@@ -1,4 +1,4 @@
-import { yamlKey, yamlScalar } from './yaml-scalar.ts';
+import { quoted, yamlKey, yamlScalar } from './yaml-scalar.ts';
 
 /** An object or array that is being written. */
 type Level = {
@@ -10,6 +10,9 @@ type Level = {
   /** Whether the next token of an object is a key. */
   expectsKey: boolean;
 };
+
+/** Deeper values are written as JSON, which YAML includes: indentation would multiply their size. */
+const blockDepthMax = 12;
 
 const quote = 0x22,
   backslash = 0x5c;
@@ -25,6 +28,8 @@ export class YamlWriter {
   /** How much of it is known not to contain the end of its string. */
   #scanned = 0;
   #text = '';
+  /** How many objects and arrays are open below the deepest level in block style. */
+  #deeper = 0;
 
   /** `piece`: the next part of the JSON, cut anywhere. */
   write(piece: Uint8Array): Buffer {
@@ -54,30 +59,30 @@ export class YamlWriter {
 
   /** The offset behind the token at `at`; undefined if it goes on in the next piece. */
   #token(bytes: Buffer, at: number): number | undefined {
-    switch (bytes[at]) {
+    const byte = bytes[at] ?? 0;
+    if (isSpace(byte) || this.#isStructure(byte)) return at + 1;
+    return byte === quote ? this.#string(bytes, at) : this.#word(bytes, at);
+  }
+
+  /** Whether the byte is no part of a string or word, and so is written. */
+  #isStructure(byte: number): boolean {
+    if (this.#deeper > 0) return this.#asJson(byte);
+    switch (byte) {
       case 0x7b:
         this.#open(true);
-        return at + 1;
+        return true;
       case 0x5b:
         this.#open(false);
-        return at + 1;
+        return true;
       case 0x7d:
       case 0x5d:
         this.#close();
-        return at + 1;
+        return true;
       case 0x2c:
         this.#comma();
-        return at + 1;
-      case 0x3a:
-      case 0x20:
-      case 0x09:
-      case 0x0a:
-      case 0x0d:
-        return at + 1;
-      case quote:
-        return this.#string(bytes, at);
+        return true;
       default:
-        return this.#word(bytes, at);
+        return byte === 0x3a;
     }
   }
 
@@ -98,7 +103,33 @@ export class YamlWriter {
     return at;
   }
 
+  /** The same below the deepest level in block style. */
+  #asJson(byte: number): boolean {
+    switch (byte) {
+      case 0x7b:
+      case 0x5b:
+        this.#deeper += 1;
+        this.#text += String.fromCharCode(byte);
+        return true;
+      case 0x7d:
+      case 0x5d:
+        this.#deeper -= 1;
+        this.#text += `${String.fromCharCode(byte)}${this.#deeper === 0 ? '\n' : ''}`;
+        return true;
+      case 0x2c:
+      case 0x3a:
+        this.#text += `${String.fromCharCode(byte)} `;
+        return true;
+      default:
+        return false;
+    }
+  }
+
   #scalar(json: string): void {
+    if (this.#deeper > 0) {
+      this.#text += quoted(json);
+      return;
+    }
     const level = this.#levels.at(-1);
     if (level?.expectsKey === true) {
       this.#entry(level);
@@ -116,6 +147,11 @@ export class YamlWriter {
   #open(isObject: boolean): void {
     const outer = this.#levels.at(-1);
     if (outer !== undefined && !outer.isObject) this.#element(outer);
+    if (this.#levels.length >= blockDepthMax) {
+      this.#deeper = 1;
+      this.#text += isObject ? ' {' : ' [';
+      return;
+    }
     const parent = outer === undefined ? 'none' : outer.isObject ? 'member' : 'element';
     const indent = outer === undefined ? 0 : outer.indent + 2;
     this.#levels.push({ isObject, indent, parent, count: 0, expectsKey: isObject });
@@ -148,6 +184,10 @@ export class YamlWriter {
 
 function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function isSpace(byte: number): boolean {
+  return byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 }
 
 /** Whether a number or word ends before this byte. */

@@ -55,7 +55,25 @@ items:
 const scalar = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.string(),
-  fc.constantFrom('', ' ', '~', 'null', 'No', '1', '1e3', '0x1', '.inf', '- a', 'a: b', 'a #b', 'a:', '#', '&a', '*a'),
+  fc.constantFrom(
+    '',
+    ' ',
+    '~',
+    'e9',
+    'null',
+    'No',
+    '1',
+    '1e3',
+    '0x1',
+    '.inf',
+    '- a',
+    'a: b',
+    'a #b',
+    'a:',
+    '#',
+    '&a',
+    '*a',
+  ),
   fc.constantFrom('a\n', 'a\n\n', '\na', 'a\n b', 'a\n\nb', 'a\nb\n\n\n', '\u0085', 'a\u2028b\n', 'x'.repeat(1_500)),
   fc
     .array(fc.constantFrom('a', ' ', '\n', '\t', ':', '#', '-', '"', "'", '\\', '\u007f', '😀'))
@@ -74,15 +92,42 @@ const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 
+/** The value inside of so many arrays and objects. */
+function nested(inner: unknown, depth: number): unknown {
+  let outer = inner;
+  for (let level = 0; level < depth; level += 1) outer = level % 2 === 0 ? [outer, 'x'] : { 'a: key': outer, b: 1 };
+  return outer;
+}
+
+test('the deepest values are written as JSON, and no value grows without a bound', async (t) => {
+  t.match(yamlOf(nested({ a: [1, null] }, 20)), /- \{"a: key": /u);
+  const lines = 'a\n'.repeat(50_000);
+  const ones = Array.from({ length: 50_000 }, () => 1);
+  for (const value of [lines, ones])
+    for (const depth of [0, 8, 11, 12, 13, 100]) {
+      const drawn = nested(value, depth);
+      const text = yamlOf(drawn);
+      const growth = text.length / JSON.stringify(drawn).length;
+      t.ok(growth < 16, `${typeof value} ${String(depth)}: ${String(growth)}`);
+      t.strictSame(parse(text), drawn);
+    }
+});
+
 test('a reader of YAML 1.2 and one of 1.1 get the value back, wherever its JSON was cut', async (t) => {
   fc.assert(
-    fc.property(value, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 }), (drawn, sizes) => {
-      const wanted: unknown = JSON.parse(JSON.stringify(drawn));
-      const text = yamlOf(drawn, sizes);
-      t.equal(text, yamlOf(drawn));
-      t.strictSame(parse(text), wanted);
-      t.strictSame(parse(text, { version: '1.1' }), wanted);
-    }),
+    fc.property(
+      value,
+      fc.nat(16),
+      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 4 }),
+      (inner, depth, sizes) => {
+        const drawn = nested(inner, depth);
+        const wanted: unknown = JSON.parse(JSON.stringify(drawn));
+        const text = yamlOf(drawn, sizes);
+        t.equal(text, yamlOf(drawn));
+        t.strictSame(parse(text), wanted);
+        t.strictSame(parse(text, { version: '1.1' }), wanted);
+      },
+    ),
     { numRuns: 400 },
   );
 });
