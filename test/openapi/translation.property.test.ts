@@ -96,14 +96,16 @@ t.test('every value that a schema accepts is accepted by its translation, and an
       const translated = toOpenApi30(compiled.schema, 'Drawn');
       const accepts = validator30(translated);
       if (translated.components.size > 0) seen.references += 1;
+      // References that never end have no meaning (JSON Schema, 9.4.1), and the validator refuses values at its bound.
+      const isExact = translated.isExact && !translated.isEndless;
       for (const each of values) {
         const isValid = compiled.violations(each).length === 0;
         const isTaken = accepts(each);
         if (isValid) seen.accepted += 1;
-        if (translated.isExact) seen.exact += 1;
-        if (translated.isExact && !isValid) seen.exactRefused += 1;
+        if (isExact) seen.exact += 1;
+        if (isExact && !isValid) seen.exactRefused += 1;
         if (isValid && !isTaken) throw new Error(`refused: ${JSON.stringify({ each, input, translated })}`);
-        if (translated.isExact && isTaken !== isValid)
+        if (isExact && isTaken !== isValid)
           throw new Error(`not exact: ${JSON.stringify({ each, input, translated })}`);
       }
     }),
