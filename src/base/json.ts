@@ -1,4 +1,5 @@
 import { isObject } from './guards.ts';
+import { escapeToken } from './reference-token.ts';
 
 /** A JSON value. `JsonValue` of resource/object.ts is the same structure: this ring must not import from outer ones. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
@@ -173,7 +174,7 @@ class Locator {
       const start = this.#at;
       const key = this.#string();
       if (key === undefined) return;
-      const place = `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const place = `${pointer}/${escapeToken(key)}`;
       if (key === '__proto__') this.#record(`the key "__proto__" is not allowed (${place})`, start);
       if (seen.has(key)) this.#record(`the key ${JSON.stringify(key)} appears twice in one object (${place})`, start);
       seen.add(key);

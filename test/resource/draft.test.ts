@@ -1,6 +1,7 @@
 import { test } from 'tap';
 
-import { draftOf, metadataViolations, namesOf, token } from '../../src/resource/object/draft.ts';
+import { escapeToken } from '../../src/base/reference-token.ts';
+import { draftOf, metadataViolations, namesOf } from '../../src/resource/object/draft.ts';
 
 const pointers = (violations: readonly { readonly pointer: string }[]) =>
   violations.map(({ pointer }) => pointer).sort();
@@ -222,5 +223,5 @@ test('a plugin may keep existing reserved labels unchanged', async (t) => {
 });
 
 test('a token of a pointer is escaped so that it reads back as itself', async (t) => {
-  t.equal(token('a/b~c~1'), 'a~1b~0c~01');
+  t.equal(escapeToken('a/b~c~1'), 'a~1b~0c~01');
 });

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import { isAlias, isMap, isScalar, isSeq, parseDocument, type Alias, type Node, type YAMLMap } from 'yaml';
 
 import type { Json } from '../../base/json.ts';
+import { escapeToken } from '../../base/reference-token.ts';
 
 export type DecodedYaml = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly detail: string };
 
@@ -99,7 +100,7 @@ class YamlReader {
     const members = new Map<string, Json>();
     for (const { key, value } of map.items) {
       const name = this.#key(key, map, path);
-      const place = `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const place = `${path}/${escapeToken(name)}`;
       if (members.has(name)) throw this.#unfit(`the key ${shown(name)} appears twice in one object`, key, place);
       members.set(name, this.value(value, place, depth));
     }

@@ -8,6 +8,7 @@ import { refusal, takenOver, type Answer } from '../answer.ts';
 import type { Exchange } from '../exchange.ts';
 import { problem } from '../problem.ts';
 import { decodeBody, mediaTypeOf, readBody } from '../body/read-body.ts';
+import { escapeToken } from '../../base/reference-token.ts';
 
 /** The caller that a plugin's clients are bound to. */
 type Caller = Pick<Exchange, 'subject' | 'requestId' | 'sender'>;
@@ -71,7 +72,7 @@ function queryViolations(query: URLSearchParams, schemas: NonNullable<RouteEndpo
   return [...schemas].flatMap(([parameter, { schema, violations }]) => {
     const given = query.getAll(parameter);
     if (given.length === 0) return [];
-    const place = `/${parameter.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const place = `/${escapeToken(parameter)}`;
     const value = schema['type'] === 'array' || given.length > 1 ? given : given[0];
     return violations(value).map(({ pointer, detail }) => ({ pointer: place + pointer, detail }));
   });

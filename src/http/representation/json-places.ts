@@ -1,3 +1,4 @@
+import { unescapeToken } from '../../base/reference-token.ts';
 /**
  * Finds members in the bytes of an object's JSON without parsing it. The JSON is compact and canonical, as
  * `JSON.stringify` writes it: without white space, and with one way to write each name.
@@ -23,7 +24,7 @@ export function wantedMembers(pointers: readonly string[]): WantedMembers {
   const root: WantedMembers = { places: [], members: [] };
   for (const [place, pointer] of pointers.entries()) {
     let node = root;
-    for (const segment of pointer.split('/').slice(1)) node = childOf(node, unescaped(segment));
+    for (const segment of pointer.split('/').slice(1)) node = childOf(node, unescapeToken(segment));
     node.places.push(place);
   }
   return root;
@@ -36,10 +37,6 @@ function childOf({ members }: WantedMembers, segment: string): WantedMembers {
   const wanted: WantedMembers = { places: [], members: [] };
   members.push({ name, index: /^(?:0|[1-9]\d{0,8})$/u.test(segment) ? Number(segment) : -1, wanted });
   return wanted;
-}
-
-function unescaped(segment: string): string {
-  return segment.replaceAll('~1', '/').replaceAll('~0', '~');
 }
 
 /** Starts and ends of the values found; a start of -1 stands for a missing one. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { isList, isObject } from '../../base/guards.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { JsonObject, JsonValue } from '../../resource/object/object.ts';
+import { escapeToken } from '../../base/reference-token.ts';
 
 /**
  * Merges the shipped object, the last applied one and the present one: a value that only the plugin changed follows the
@@ -26,7 +27,7 @@ function mergeMembers(base: JsonValue | undefined, current: JsonObject, { next, 
   for (const member of new Set([...Object.keys(current), ...Object.keys(next)])) {
     const value = mergeValue(memberOf(base, member), memberOf(current, member), {
       next: memberOf(next, member),
-      at: `${at}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+      at: `${at}/${escapeToken(member)}`,
       kept,
     });
     if (value !== undefined) merged.push([member, value]);

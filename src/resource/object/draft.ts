@@ -9,6 +9,7 @@ import { isReservedLabel, keyProblem, labelValueProblem } from '../type/names.ts
 import type { OwnerReference } from './object.ts';
 import { ownerTextLengthMax } from './owner-limits.ts';
 import type { Violation } from '../type/resource-type.ts';
+import { escapeToken } from '../../base/reference-token.ts';
 
 /**
  * An object as the client sent it, decoded once: server-managed members are separated, client-managed metadata is
@@ -75,7 +76,7 @@ export function draftOf(body: Members): Draft {
     addViolation('/metadata/namespace', 'must not be set: objects have no namespace');
   const unknown = Object.keys(meta)
     .filter((member) => !known.has(member) && !dropped.has(member))
-    .map((member) => `/metadata/${token(member)}`);
+    .map((member) => `/metadata/${escapeToken(member)}`);
   return {
     apiVersion: text(body, 'apiVersion', addViolation, ''),
     kind: text(body, 'kind', addViolation, ''),
@@ -150,7 +151,7 @@ function checkLabels(
     return;
   }
   for (const [key, value] of entries) {
-    const pointer = `/metadata/labels/${token(key)}`;
+    const pointer = `/metadata/labels/${escapeToken(key)}`;
     const problem = keyProblem(key);
     if (problem !== undefined) addViolation(pointer, problem);
     else if (origin === 'plugin' && storedLabels[key] !== value && isReservedLabel(key, domain))
@@ -165,7 +166,7 @@ function checkAnnotations(annotations: Readonly<Record<string, string>>, addViol
   for (const [key, value] of Object.entries(annotations)) {
     bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
     const problem = keyProblem(key);
-    if (problem !== undefined) addViolation(`/metadata/annotations/${token(key)}`, problem);
+    if (problem !== undefined) addViolation(`/metadata/annotations/${escapeToken(key)}`, problem);
   }
   if (bytes > annotationsBytesMax)
     addViolation(
@@ -205,7 +206,7 @@ function textMap(meta: Members, member: string, addViolation: Broken): Readonly<
   for (const key in value) {
     if (typeof value[key] === 'string') continue;
     complete = false;
-    addViolation(`/metadata/${member}/${token(key)}`, 'must be a string');
+    addViolation(`/metadata/${member}/${escapeToken(key)}`, 'must be a string');
   }
   return complete && Object.keys(value).length > 0 ? (value as Readonly<Record<string, string>>) : undefined;
 }
@@ -261,7 +262,7 @@ function ownerOf(
     addViolation(`${pointer}/${member}`, `must be a string of 1 to ${String(ownerTextLengthMax)} characters`);
   for (const member of wrongFlags) addViolation(`${pointer}/${member}`, 'must be a boolean');
   const members = Object.keys(raw);
-  for (const member of members) if (!ownerMembers.has(member)) unknown(`${pointer}/${token(member)}`);
+  for (const member of members) if (!ownerMembers.has(member)) unknown(`${pointer}/${escapeToken(member)}`);
   if (wrongTexts.length > 0 || wrongFlags.length > 0) return [];
   return [
     Object.fromEntries(
@@ -273,9 +274,4 @@ function ownerOf(
 /** JavaScript enumerates integer-like members first, whenever they were added. */
 function isPlace(member: string): boolean {
   return /^(?:0|[1-9][0-9]*)$/u.test(member);
-}
-
-/** One reference token of a JSON pointer (RFC 6901, 3). */
-export function token(member: string): string {
-  return member.replaceAll('~', '~0').replaceAll('/', '~1');
 }

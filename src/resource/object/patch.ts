@@ -3,6 +3,7 @@ import { deepEqual } from '../../base/json.ts';
 import { jsonPatchOperationsMax, objectBytesMax } from '../../limits/objects.ts';
 import { jsonDepthMax } from '../../limits/requests.ts';
 import type { JsonValue } from './object.ts';
+import { unescapeToken, escapeToken } from '../../base/reference-token.ts';
 
 /**
  * JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396). Neither modifies its input, and both see only own members: not
@@ -192,7 +193,7 @@ function isOperationName(op: string): op is Operation['op'] {
 function pathOf(pointer: JsonValue | undefined): Path | undefined {
   if (typeof pointer !== 'string' || (pointer !== '' && !pointer.startsWith('/')) || /~(?![01])/u.test(pointer))
     return undefined;
-  return pointer.split('/').map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return pointer.split('/').map((token) => unescapeToken(token));
 }
 
 function missing(path: Path): string {
@@ -203,7 +204,7 @@ function missing(path: Path): string {
 const shownLengthMax = 128;
 
 function shown(path: Path): string {
-  const pointer = path.map((token) => token.replaceAll('~', '~0').replaceAll('/', '~1')).join('/');
+  const pointer = path.map((token) => escapeToken(token)).join('/');
   return JSON.stringify(pointer.length > shownLengthMax ? `${pointer.slice(0, shownLengthMax)}…` : pointer);
 }
 

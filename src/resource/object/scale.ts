@@ -1,6 +1,7 @@
 import { isObject } from '../../base/guards.ts';
 import type { ScalePointers } from '../type/resource-type.ts';
 import { valueAt } from './json-pointer.ts';
+import { unescapeToken } from '../../base/reference-token.ts';
 import type { JsonObject, JsonValue } from './object.ts';
 
 /**
@@ -39,7 +40,7 @@ export function wantedReplicas(members: Readonly<Record<string, unknown>>): numb
 export function withValueAt(value: JsonValue | undefined, pointer: string, set: JsonValue): JsonValue | undefined {
   const [, token, ...rest] = pointer.split('/');
   if (token === undefined) return set;
-  const member = token.replaceAll('~1', '/').replaceAll('~0', '~');
+  const member = unescapeToken(token);
   const below = ['', ...rest].join('/');
   if (Array.isArray(value)) {
     const elements: readonly JsonValue[] = value;

@@ -1,6 +1,6 @@
 import { isObject } from '../../base/guards.ts';
 import { schemaBytesMax } from '../../limits/objects.ts';
-import { token } from '../object/draft.ts';
+import { escapeToken } from '../../base/reference-token.ts';
 import { patternProblem } from './safe-pattern.ts';
 
 export type Schema = Readonly<Record<string, unknown>>;
@@ -120,7 +120,7 @@ export function* subschemas(schema: unknown, at = '', pointer = ''): Generator<S
         yield* subschemas(inner, `${place}[${String(index)}].`, `${below}/${String(index)}`);
     else if (keywordsWithSchemasByName.has(keyword) && isObject(value))
       for (const [name, inner] of Object.entries(value))
-        yield* subschemas(inner, `${place}.${name}.`, `${below}/${token(name)}`);
+        yield* subschemas(inner, `${place}.${name}.`, `${below}/${escapeToken(name)}`);
   }
 }
 

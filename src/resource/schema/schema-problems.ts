@@ -3,6 +3,7 @@ import type { Ajv2020 } from 'ajv/dist/2020.js';
 import { isObject } from '../../base/guards.ts';
 import { otherWords } from './suggestions.ts';
 import { valueAt } from '../object/json-pointer.ts';
+import { unescapeToken } from '../../base/reference-token.ts';
 import { subschemas, type Schema } from './schema-check.ts';
 import { explain, shortJson } from './schema-violations.ts';
 
@@ -65,7 +66,7 @@ function dotted(root: unknown, pointer: string): string {
   for (const segment of pointer.split('/').slice(1)) {
     place = Array.isArray(valueAt(root, at))
       ? `${place}[${segment}]`
-      : `${place}${place === '' ? '' : '.'}${segment.replaceAll('~1', '/').replaceAll('~0', '~')}`;
+      : `${place}${place === '' ? '' : '.'}${unescapeToken(segment)}`;
     at = `${at}/${segment}`;
   }
   return place === '' ? 'the schema' : place;

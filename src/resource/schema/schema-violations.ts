@@ -3,6 +3,7 @@ import type { ErrorObject } from 'ajv';
 import { isObject } from '../../base/guards.ts';
 import { nearWord } from './suggestions.ts';
 import { valueAt } from '../object/json-pointer.ts';
+import { escapeToken } from '../../base/reference-token.ts';
 import type { Violation } from '../type/resource-type.ts';
 
 /** `unknown`: the violation is an unknown member, so dropping it would fix the object. */
@@ -82,9 +83,7 @@ function pointerOf(error: ErrorObject): string {
     parameter(error, 'additionalProperty') ??
     parameter(error, 'unevaluatedProperty') ??
     parameter(error, 'propertyName');
-  return member === undefined
-    ? error.instancePath
-    : `${error.instancePath}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  return member === undefined ? error.instancePath : `${error.instancePath}/${escapeToken(member)}`;
 }
 
 function isUnknownMember(error: ErrorObject): boolean {

@@ -8,6 +8,7 @@ import type { Violation } from '../type/resource-type.ts';
 import { checkSchema, checkTypeSchema, type Schema } from './schema-check.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { explain, type Explained } from './schema-violations.ts';
+import { escapeToken } from '../../base/reference-token.ts';
 
 /**
  * The JSON Schema 2020-12 of a type. It describes the object's members other than apiVersion, kind and metadata, which
@@ -211,7 +212,7 @@ function without(value: unknown, pointers: ReadonlySet<string>, at: string): unk
   const entries = Object.entries(value).map(([member, inner]) => ({
     member,
     inner,
-    pointer: `${at}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    pointer: `${at}/${escapeToken(member)}`,
   }));
   return Object.fromEntries(
     entries

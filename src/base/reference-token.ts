@@ -1,0 +1,9 @@
+/** One reference token of a JSON pointer (RFC 6901, 3). */
+export function escapeToken(member: string): string {
+  return member.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+/** The member, or the place in an array, that a reference token stands for. */
+export function unescapeToken(token: string): string {
+  return token.replaceAll('~1', '/').replaceAll('~0', '~');
+}
