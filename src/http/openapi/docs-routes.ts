@@ -4,9 +4,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
 import type { Answer } from '../answer.ts';
-import { headerOf, type Exchange } from '../exchange.ts';
+import type { Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
-import { isKnown } from './openapi-routes.ts';
+import { isTagKnown } from '../resources/conditional-requests.ts';
 import { viewerPage, viewerScript } from './viewer-page.ts';
 
 /** A file of the viewer: the package's, or text of our own. */
@@ -67,11 +67,12 @@ function packageFolder(): string {
 }
 
 function answerOf({ req }: Exchange, { bytes, type, hash }: Loaded): Answer {
+  const etag = `"${hash}"`;
   const headers = new Map([
-    ['etag', `"${hash}"`],
+    ['etag', etag],
     ['content-security-policy', policy],
     ['referrer-policy', 'no-referrer'],
   ]);
-  if (isKnown(headerOf(req, 'if-none-match'), hash)) return { kind: 'custom', status: 304, bytes: undefined, headers };
+  if (isTagKnown(req, etag)) return { kind: 'custom', status: 304, bytes: undefined, headers };
   return { kind: 'custom', status: 200, bytes, headers: headers.set('content-type', type) };
 }

@@ -4,6 +4,7 @@ import { headerOf, type Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
 import { problem } from '../problem.ts';
 import type { PluginRoutes } from '../plugin-routes/plugin-routes.ts';
+import { isTagKnown } from '../resources/conditional-requests.ts';
 import { patchTypes } from '../resources/decode-write.ts';
 import { ApiDocuments, type ApiDocument, type ApiDocumentsDependencies } from './api-documents.ts';
 import type { LazyValue } from './lazy-value.ts';
@@ -85,22 +86,19 @@ function groupAnswer(exchange: Exchange, document: ApiDocument | undefined): Ans
 
 function documentAnswer({ req }: Exchange, document: ApiDocument): Answer {
   const { bytes, hash, contentType } = document;
-  const headers = ['ETag', `"${hash}"`, 'Vary', 'Accept'];
-  if (isKnown(headerOf(req, 'if-none-match'), hash)) return { kind: 'empty', status: 304, headers };
+  const etag = `"${hash}"`;
+  const headers = ['ETag', etag, 'Vary', 'Accept'];
+  if (isTagKnown(req, etag)) return { kind: 'empty', status: 304, headers };
   return { kind: 'bytes', status: 200, bytes, headers, contentType };
 }
 
 /** A URL with the hash of its content never changes. */
 function immutableAnswer({ req }: Exchange, { bytes, hash, contentType }: ApiDocument): Answer {
+  const etag = `"${hash}"`;
   const headers = new Map([
-    ['etag', `"${hash}"`],
+    ['etag', etag],
     ['cache-control', 'private, max-age=31536000, immutable'],
   ]);
-  if (isKnown(headerOf(req, 'if-none-match'), hash)) return { kind: 'custom', status: 304, bytes: undefined, headers };
+  if (isTagKnown(req, etag)) return { kind: 'custom', status: 304, bytes: undefined, headers };
   return { kind: 'custom', status: 200, bytes, headers: headers.set('content-type', contentType) };
-}
-
-/** Whether `If-None-Match` has the tag. */
-export function isKnown(header: string | undefined, hash: string): boolean {
-  return header !== undefined && (header.trim() === '*' || header.includes(`"${hash}"`));
 }
