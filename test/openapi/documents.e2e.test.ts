@@ -164,6 +164,8 @@ t.test('the hash of a document addresses it for good, and 304 answers a client t
     const known = await server.call(path, { headers: { 'if-none-match': `"other", W/${tag}` } });
     t.equal(known.status, 304, path);
     t.equal(known.headers.get('etag'), tag);
+    const inYaml = { 'if-none-match': tag, accept: 'application/yaml' };
+    t.equal((await server.call(path, { headers: inYaml })).status, 200, `${path}: the tag is that of the JSON`);
     t.equal((await server.call(path, { headers: { 'if-none-match': '"other"' } })).status, 200);
   }
   t.equal((await server.call('/openapi/v3/apis/none.example/v1')).status, 404);

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import { refusal, type Answer } from '../answer.ts';
 import { parseAccept } from '../body/accept-header.ts';
-import { prefersYaml } from '../body/prefers-yaml.ts';
 import type { Exchange } from '../exchange.ts';
 import { problem } from '../problem.ts';
 import { isTagKnown } from '../resources/conditional-requests.ts';
@@ -53,7 +52,7 @@ export class Discovery {
     if (document === undefined)
       return refusal(problem('not-found', 'the server could not find the requested resource'));
     const { bytes, headers, etag } = document;
-    if (isTagKnown(req, etag) && !prefersYaml(req.headers.accept)) return { kind: 'empty', status: 304, headers };
+    if (isTagKnown(req, etag)) return { kind: 'empty', status: 304, headers };
     return { kind: 'bytes', status: 200, bytes, headers, contentType: mediaTypeOf(negotiated) };
   }
 

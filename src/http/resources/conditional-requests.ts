@@ -28,10 +28,10 @@ export function isKnown(req: IncomingMessage, version: number): boolean {
   return header.trim() === '*' || versionsOf(header, 'weak').includes(version);
 }
 
-/** The same for a document with this entity tag, which is compared weakly. */
+/** The same as `isUnchanged` for a document with this entity tag, which is compared weakly. */
 export function isTagKnown(req: IncomingMessage, tag: string): boolean {
   const header = headerOf(req, 'if-none-match');
-  if (header === undefined) return false;
+  if (header === undefined || prefersYaml(req.headers.accept)) return false;
   return header
     .split(',')
     .map((part) => part.trim())

@@ -5,7 +5,7 @@ import { bytesAnswer, refusal, type Answer } from '../answer.ts';
 import type { Exchange } from '../exchange.ts';
 import { problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
-import { checkConditions, etagOf, isKnown } from './conditional-requests.ts';
+import { checkConditions, etagOf, isUnchanged } from './conditional-requests.ts';
 import { decodeFreshness } from './decode-list-query.ts';
 import { patchItem, putItem, staleness, type ItemTarget, type ResourcePorts } from './item.ts';
 
@@ -39,7 +39,7 @@ async function readObject(exchange: Exchange, { type, name }: ItemTarget, { read
   const unmet = checkConditions(exchange.req, stored.revision);
   if (unmet !== undefined) return refusal(unmet);
   const headers = ['ETag', etagOf(stored.revision)];
-  if (isKnown(exchange.req, stored.revision)) return { kind: 'empty', status: 304, headers };
+  if (isUnchanged(exchange.req, stored.revision)) return { kind: 'empty', status: 304, headers };
   return bytesAnswer(stored.bytes, 200, headers);
 }
 

@@ -49,6 +49,8 @@ test('a scale shows the numbers, the selector and the version of its object', as
   t.equal(headers.get('etag'), `"${String(version)}"`);
   const again = { 'if-none-match': headers.get('etag') ?? '' };
   t.equal((await call('GET', 'flocks/shown/scale', undefined, again)).status, 304);
+  const inYaml = await server.call(`${farm}/flocks/shown/scale`, { headers: { ...again, accept: 'application/yaml' } });
+  t.equal(inYaml.status, 200, 'the tag is that of the JSON');
   t.equal((await call('GET', 'flocks/shown/scale', undefined, { 'if-match': '"999"' })).status, 412);
   t.equal((await call('HEAD', 'flocks/shown/scale')).status, 200);
   t.equal((await call('GET', 'flocks/shown/scale?resourceVersion=99999999')).status, 504);
