@@ -12,6 +12,7 @@ export type DescribedRoute = {
   readonly plugin: string;
   readonly kind: 'route' | 'socket';
   readonly method: string;
+  /** An absolute path with parameters as `{name}`. */
   readonly path: string;
   readonly summary?: string;
   readonly parameters: readonly {

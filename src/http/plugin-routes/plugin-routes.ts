@@ -6,7 +6,8 @@ import type { Exchange } from '../exchange.ts';
 import { notStarted, PluginRouteCalls, type PluginRoute, type RouteCallDependencies } from '../plugin-route-call.ts';
 import { serveSocket, type Upgraded } from './plugin-socket-call.ts';
 import { OpenStreams, type Mount, type StreamCount } from './plugin-streams.ts';
-import { describeRoutes, type RouteDescription } from './route-description.ts';
+import type { DescribedRoute } from '../../openapi/route-operations.ts';
+import { describeRoutes } from './route-description.ts';
 import { pluginSocketChunksMax, pluginSocketFragmentsMax, pluginSocketMessageBytesMax } from './route-limits.ts';
 import { bySpecificity, RouteTable, type Found, type FoundOf, type Route } from '../route-table.ts';
 import { SocketUpgrades } from '../connection/socket-upgrades.ts';
@@ -91,7 +92,7 @@ export class PluginRoutes implements RouteMounts {
   }
 
   /** All routes and sockets, with their descriptions. */
-  described(): readonly RouteDescription[] {
+  described(): readonly DescribedRoute[] {
     return [...this.#mounted.values()].flatMap(({ mount: { plugin }, routes, sockets }) =>
       describeRoutes(plugin, {
         routes: routes.all().map(({ route }) => route.endpoint),

@@ -1,32 +1,10 @@
 import type { Endpoints, RouteEndpoint } from '../../plugin/api/endpoints.ts';
-import type { JsonSchema } from '../../plugin/api/plugin.ts';
+import type { DescribedRoute } from '../../openapi/route-operations.ts';
 
-/** The description of a custom route or socket, for API documents. */
-export type RouteDescription = {
-  readonly plugin: string;
-  readonly kind: 'route' | 'socket';
-  readonly method: string;
-  /** An absolute path with parameters as `{name}`. */
-  readonly path: string;
-  readonly summary?: string;
-  readonly parameters: readonly {
-    readonly name: string;
-    readonly in: 'path' | 'query';
-    readonly required: boolean;
-    readonly schema: JsonSchema;
-  }[];
-  readonly body?: JsonSchema;
-  readonly responses: readonly {
-    readonly status: number;
-    readonly description?: string;
-    readonly schema?: JsonSchema;
-  }[];
-};
-
-export function describeRoutes(plugin: string, { routes, sockets }: Endpoints): readonly RouteDescription[] {
+export function describeRoutes(plugin: string, { routes, sockets }: Endpoints): readonly DescribedRoute[] {
   return [
     ...routes.map((route) => described(plugin, route)),
-    ...sockets.map(({ path, summary }): RouteDescription => ({
+    ...sockets.map(({ path, summary }): DescribedRoute => ({
       plugin,
       kind: 'socket',
       method: 'GET',
@@ -41,7 +19,7 @@ export function describeRoutes(plugin: string, { routes, sockets }: Endpoints): 
 function described(
   plugin: string,
   { method, path, summary, query = new Map(), body, responses = new Map() }: RouteEndpoint,
-): RouteDescription {
+): DescribedRoute {
   return {
     plugin,
     kind: 'route',
@@ -61,7 +39,7 @@ function described(
   };
 }
 
-function pathParameters(path: string): RouteDescription['parameters'] {
+function pathParameters(path: string): DescribedRoute['parameters'] {
   return [...path.matchAll(/\{(\w+)\}/gu)].map(([, name = '']) => ({
     name,
     in: 'path',
