@@ -1,6 +1,7 @@
 import { test, type Test } from 'tap';
 
-import { clientNode, configOf, kubeconfigOf, type Informer } from '../support/kubernetes/client-node.ts';
+import { clientNode, configOf, type Informer } from '../support/kubernetes/client-node.ts';
+import { kubeconfigOf } from '../support/server/kubeconfig.ts';
 import { CuttingProxy } from '../support/kubernetes/cutting-proxy.ts';
 import {
   gadget,

@@ -3,8 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { Test } from 'tap';
 
 import { repository } from '../../architecture/repository.ts';
-import { runCommand } from '../server/command-run.ts';
-import { testPassword, type TestServer } from '../server/start-server.ts';
+import { kubeconfigOf } from '../server/kubeconfig.ts';
 import { startGadgetServer, type KubernetesObject } from './gadgets.ts';
 
 /**
@@ -134,19 +133,6 @@ export async function givenClientNode(t: Test) {
     objects: clientNode.KubernetesObjectApi.makeApiClient(config),
     custom: config.makeApiClient(clientNode.CustomObjectsApi),
   };
-}
-
-/** `port` instead of the server's own: that of a proxy before it. */
-export async function kubeconfigOf(server: TestServer, port = new URL(server.url).port): Promise<string> {
-  const variables = {
-    TLS: 'auto',
-    DATA_DIR: server.dataDir,
-    PORT: new URL(server.url).port,
-    LEDGERPLANE_PASSWORD: testPassword,
-  };
-  const written = await runCommand(['kubeconfig', '--role', 'super-role'], { variables });
-  if (written.code !== 0) throw new Error(written.err);
-  return written.out.replaceAll(`:${variables.PORT}`, `:${port}`);
 }
 
 export function configOf(kubeconfig: string): KubeConfig {

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 
 import { repository } from '../../architecture/repository.ts';
-import { runCommand } from './command-run.ts';
-import { startTestServer, testPassword, type TestServer } from './start-server.ts';
+import { kubeconfigOf } from './kubeconfig.ts';
+import { startTestServer, type TestServer } from './start-server.ts';
 
 const installed = join(repository, 'test', 'tools', 'node_modules', '.kubectl', 'kubectl');
 
@@ -52,17 +52,9 @@ export async function givenKubectl(t: Test, plugins?: string): Promise<Kubectl> 
     await server.remove();
     await rm(folder, { recursive: true, force: true });
   });
-  const variables = {
-    TLS: 'auto',
-    DATA_DIR: server.dataDir,
-    PORT: new URL(server.url).port,
-    LEDGERPLANE_PASSWORD: testPassword,
-  };
-  const written = await runCommand(['kubeconfig', '--role', 'super-role'], { variables });
-  if (written.code !== 0) throw new Error(written.err);
   const home = join(folder, '.home');
   await mkdir(home);
-  await writeFile(join(home, 'config'), written.out, { mode: 0o600 });
+  await writeFile(join(home, 'config'), await kubeconfigOf(server), { mode: 0o600 });
   const spawned = (args: string) => spawnKubectl(folder, home, args);
   return {
     server,
