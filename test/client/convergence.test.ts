@@ -6,7 +6,7 @@ import { Random } from '../simulation/random.ts';
 import { startTestServer, type TestServer } from '../support/server/start-server.ts';
 import { tokenOf } from './client-token.ts';
 import { until } from './scripted-server.ts';
-import { TcpProxy } from './tcp-proxy.ts';
+import { TcpProxy } from '../support/server/tcp-proxy.ts';
 
 const writesOfOneRun = 700;
 const names = Array.from({ length: 40 }, (_, place) => `w${String(place)}`);

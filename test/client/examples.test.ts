@@ -11,7 +11,7 @@ import { repository } from '../architecture/repository.ts';
 import { startTestServer, testPassword } from '../support/server/start-server.ts';
 import { tokenOf } from './client-token.ts';
 import { until } from './scripted-server.ts';
-import { TcpProxy } from './tcp-proxy.ts';
+import { TcpProxy } from '../support/server/tcp-proxy.ts';
 
 /** An example as its reader starts it, up to its first line. */
 async function run(

@@ -11,7 +11,7 @@ import {
 import { startTestServer } from '../support/server/start-server.ts';
 import { tokenOf } from './client-token.ts';
 import { rejection, ScriptedServer, status, until } from './scripted-server.ts';
-import { TcpProxy } from './tcp-proxy.ts';
+import { TcpProxy } from '../support/server/tcp-proxy.ts';
 
 const finalizer = 'example.com/outside';
 

@@ -2,7 +2,7 @@ import { test, type Test } from 'tap';
 
 import { clientNode, configOf, type Informer } from '../support/kubernetes/client-node.ts';
 import { kubeconfigOf } from '../support/server/kubeconfig.ts';
-import { CuttingProxy } from '../support/kubernetes/cutting-proxy.ts';
+import { TcpProxy } from '../support/server/tcp-proxy.ts';
 import {
   gadget,
   gadgets,
@@ -119,7 +119,7 @@ class Writer {
 }
 
 /** Between two restarts all writers write at once; connections are cut after a drawn number of changes. */
-async function writeAll(caller: TlsCaller, proxy: CuttingProxy, writing: readonly Writer[], random: Random) {
+async function writeAll(caller: TlsCaller, proxy: TcpProxy, writing: readonly Writer[], random: Random) {
   const perWriter = Math.ceil(changesMin / rounds / writers);
   let untilCut = 100 + random.below(200);
   await Promise.all(
@@ -143,7 +143,8 @@ test('informers hold what the server lists after 10,000 changes, restarts and re
   t.teardown(async () => server.remove());
   const { port } = new URL(server.url);
   const caller = await TlsCaller.to(t, server);
-  const proxy = await CuttingProxy.start(t, Number(port));
+  const proxy = await TcpProxy.start(server.url);
+  t.teardown(async () => proxy.close());
   const kubeconfig = await kubeconfigOf(server, String(proxy.port));
   let restarted: Promise<void> = Promise.resolve();
   const served = async () => restarted;

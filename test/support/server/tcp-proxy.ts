@@ -7,6 +7,8 @@ export class TcpProxy {
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   /** The port of the server; undefined: connections are refused as they open. */
   target: number | undefined;
+  /** How often `cut` had something to cut. */
+  cuts = 0;
 
   private constructor(target: number | undefined) {
     this.target = target;
@@ -22,8 +24,12 @@ export class TcpProxy {
     return proxy;
   }
 
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
+    return `http://127.0.0.1:${String(this.port)}`;
   }
 
   get connections(): number {
@@ -32,6 +38,7 @@ export class TcpProxy {
 
   /** Resets every open connection, in the middle of whatever passes. */
   cut(): void {
+    this.cuts += this.#pairs.size > 0 ? 1 : 0;
     for (const [near, far] of this.#pairs) {
       near.resetAndDestroy();
       far.resetAndDestroy();
