@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import t from 'tap';
+import { test } from 'tap';
 import type { Test } from 'tap';
 
 import { runCommand } from '../support/server/command-run.ts';
@@ -72,7 +72,7 @@ async function standIn(
 const basic = (user: string, password: string): string =>
   `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
-t.test('user add makes the user, then gives the roles', async (t) => {
+test('user add makes the user, then gives the roles', async (t) => {
   const { seen, run } = await standIn(t, () => ({ status: 201, body: {} }));
   const done = await run(
     [
@@ -112,7 +112,7 @@ t.test('user add makes the user, then gives the roles', async (t) => {
   t.ok(seen.every(({ authorization, type }) => authorization === 'Bearer pat_test' && type === 'application/json'));
 });
 
-t.test('a drawn password is printed alone, also when the roles are refused', async (t) => {
+test('a drawn password is printed alone, also when the roles are refused', async (t) => {
   const { seen, run } = await standIn(t, ({ url }) =>
     url.endsWith('/permissions')
       ? { status: 403, body: { message: 'not yours to give', code: 403, reason: 'Forbidden' } }
@@ -128,7 +128,7 @@ t.test('a drawn password is printed alone, also when the roles are refused', asy
   );
 });
 
-t.test("user passwd changes another's password as an administrator, and one's own with the present one", async (t) => {
+test("user passwd changes another's password as an administrator, and one's own with the present one", async (t) => {
   const { seen, run } = await standIn(t, () => ({ body: {} }));
   t.equal((await run(['user', 'passwd', 'bob'], { input: 'new one\n' })).code, 0);
   t.equal(
@@ -161,7 +161,7 @@ t.test("user passwd changes another's password as an administrator, and one's ow
   );
 });
 
-t.test('on a terminal the passwords are asked for and never shown', async (t) => {
+test('on a terminal the passwords are asked for and never shown', async (t) => {
   const { seen, run } = await standIn(t, () => ({ body: {} }));
   const done = await run(['user', 'passwd', 'bob', '--user', 'carol'], { typed: 'hers\rnew one\rnew one\r' });
   t.strictSame(done, {
@@ -177,7 +177,7 @@ t.test('on a terminal the passwords are asked for and never shown', async (t) =>
   );
 });
 
-t.test('token create prints the token alone', async (t) => {
+test('token create prints the token alone', async (t) => {
   const { seen, run } = await standIn(t, () => ({
     status: 201,
     body: { metadata: { name: 'token-x' }, status: { token: 'pat_made' } },
@@ -218,7 +218,7 @@ t.test('token create prints the token alone', async (t) => {
   );
 });
 
-t.test('token revoke and list', async (t) => {
+test('token revoke and list', async (t) => {
   const items = [
     {
       metadata: { name: 'a' },
@@ -249,7 +249,7 @@ t.test('token revoke and list', async (t) => {
   t.notMatch(refused.err, 'secret');
 });
 
-t.test('role list leaves hidden ones out', async (t) => {
+test('role list leaves hidden ones out', async (t) => {
   const role = (name: string, labels: object, annotations: object): object => ({
     metadata: { name, labels, annotations },
   });
@@ -279,7 +279,7 @@ t.test('role list leaves hidden ones out', async (t) => {
   t.strictSame(names((await run(['role', 'list', '--all', '--templates'])).out), ['a-part', 'z-view']);
 });
 
-t.test('can-i says yes or no, and which role decided', async (t) => {
+test('can-i says yes or no, and which role decided', async (t) => {
   const rule = { kind: 'resource', apiGroups: ['content.svc.run'], resources: ['posts'], verbs: ['get', 'list'] };
   const statuses: Readonly<Record<string, object>> = {
     get: { allowed: true, reason: 'by post-editor', grant: { role: 'post-editor', rule } },
@@ -338,7 +338,7 @@ t.test('can-i says yes or no, and which role decided', async (t) => {
   );
 });
 
-t.test('the administrator of this machine is the default', async (t) => {
+test('the administrator of this machine is the default', async (t) => {
   const { url, seen, run } = await standIn(t, ({ authorization }) =>
     authorization === basic('admin', 'drawn one')
       ? { body: { items: [] } }
@@ -381,7 +381,7 @@ t.test('the administrator of this machine is the default', async (t) => {
   }
 });
 
-t.test('a refusal of the server is printed with its status', async (t) => {
+test('a refusal of the server is printed with its status', async (t) => {
   let reply: Reply = { body: '' };
   const { run } = await standIn(t, () => reply);
   const told = async (status: number, body: unknown): Promise<string> => {
@@ -411,7 +411,7 @@ t.test('a refusal of the server is printed with its status', async (t) => {
   t.match(await told(200, '<html>'), /not JSON/u);
 });
 
-t.test('a server that is not there is named', async (t) => {
+test('a server that is not there is named', async (t) => {
   const server = createServer();
   await new Promise<void>((resolve) => {
     server.listen(0, resolve);
@@ -434,40 +434,37 @@ t.test('a server that is not there is named', async (t) => {
   }
 });
 
-t.test(
-  'a plugin disabled by the server is not waited for, and for an uninstalled one the way back is printed',
-  async (t) => {
-    const status = {
-      phase: 'stopped',
-      observedGeneration: 2,
-      conditions: [{ type: 'Ready', status: 'False', reason: 'KeptOff', message: 'PLUGINS_DISABLED names it' }],
-    };
-    const { seen, run } = await standIn(t, ({ url }) =>
-      url.endsWith('/loop')
-        ? { body: { metadata: { name: 'loop', generation: 2 }, status } }
-        : { status: 404, body: { message: 'plugins "gone" not found', reason: 'NotFound' } },
-    );
-    t.strictSame(await run(['plugin', 'enable', 'loop']), {
-      code: 1,
-      out: '',
-      err: 'ledgerplane: the plugin loop is still stopped: KeptOff: PLUGINS_DISABLED names it\n',
-    });
-    t.equal(seen.length, 1);
-    t.match(await run(['plugin', 'enable', 'gone', '--domain', 'example.org']), {
-      code: 1,
-      out: '',
-      err:
-        'ledgerplane: POST /apis/plugin.example.org/v1alpha1/plugins {"apiVersion":"plugin.example.org/v1alpha1",' +
-        '"kind":"Plugin","metadata":{"name":"gone"},"spec":{}}\n',
-    });
-    t.match(await run(['plugin', 'disable', 'gone']), {
-      code: 1,
-      err: 'ledgerplane: plugins "gone" not found (404 NotFound)\n',
-    });
-  },
-);
+test('a plugin disabled by the server is not awaited, and the way back from an uninstall is printed', async (t) => {
+  const status = {
+    phase: 'stopped',
+    observedGeneration: 2,
+    conditions: [{ type: 'Ready', status: 'False', reason: 'KeptOff', message: 'PLUGINS_DISABLED names it' }],
+  };
+  const { seen, run } = await standIn(t, ({ url }) =>
+    url.endsWith('/loop')
+      ? { body: { metadata: { name: 'loop', generation: 2 }, status } }
+      : { status: 404, body: { message: 'plugins "gone" not found', reason: 'NotFound' } },
+  );
+  t.strictSame(await run(['plugin', 'enable', 'loop']), {
+    code: 1,
+    out: '',
+    err: 'ledgerplane: the plugin loop is still stopped: KeptOff: PLUGINS_DISABLED names it\n',
+  });
+  t.equal(seen.length, 1);
+  t.match(await run(['plugin', 'enable', 'gone', '--domain', 'example.org']), {
+    code: 1,
+    out: '',
+    err:
+      'ledgerplane: POST /apis/plugin.example.org/v1alpha1/plugins {"apiVersion":"plugin.example.org/v1alpha1",' +
+      '"kind":"Plugin","metadata":{"name":"gone"},"spec":{}}\n',
+  });
+  t.match(await run(['plugin', 'disable', 'gone']), {
+    code: 1,
+    err: 'ledgerplane: plugins "gone" not found (404 NotFound)\n',
+  });
+});
 
-t.test('a broken connection is reported, and not taken as an answer', async (t) => {
+test('a broken connection is reported, and not taken as an answer', async (t) => {
   const server = createServer((request) => {
     request.socket.destroy();
   });
@@ -486,7 +483,7 @@ t.test('a broken connection is reported, and not taken as an answer', async (t) 
   t.notMatch(done.err, 'secret');
 });
 
-t.test('mistakes exit with 2, send nothing and repeat no secret', async (t) => {
+test('mistakes exit with 2, send nothing and repeat no secret', async (t) => {
   const { seen, run } = await standIn(t, () => ({ body: {} }));
   const mistakes: readonly (readonly [args: readonly string[], variables?: Readonly<Record<string, string>>])[] = [
     [['user']],

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { repository } from '../architecture/repository.ts';
 import { temporaryFolder } from '../plugin/host/host-stage.ts';
@@ -17,7 +17,7 @@ async function asked(
   return { code, notes: command.stderr() };
 }
 
-t.test('a plugin that is written compiles, passes its tests and is packed', async (t) => {
+test('a plugin that is written compiles, passes its tests and is packed', async (t) => {
   const folder = await temporaryFolder(t);
   t.match(await asked(folder, 'my-notes'), { code: 0, notes: /cd my-notes/u });
   const plugin = join(folder, 'my-notes');
@@ -75,7 +75,7 @@ async function refuses(t: Test, folder: string, name: string, why: RegExp): Prom
   t.same((await readdir(folder)).sort(), before, 'nothing is written');
 }
 
-t.test('names that no plugin can have, and folders that are there, are refused', async (t) => {
+test('names that no plugin can have, and folders that are there, are refused', async (t) => {
   const folder = await temporaryFolder(t);
   for (const name of ['Notes', '', '-notes', 'notes-', '../notes', 'a/b', 'a.b', '9notes', 'n'.repeat(64), 'nötes'])
     await refuses(t, folder, name, /a plugin's name has at most 63/u);
@@ -87,7 +87,7 @@ t.test('names that no plugin can have, and folders that are there, are refused',
   t.match(await asked(folder, 'n'.repeat(63)), { code: 0 });
 });
 
-t.test('an unwritable folder is reported, and nothing is left', async (t) => {
+test('an unwritable folder is reported, and nothing is left', async (t) => {
   const folder = await temporaryFolder(t);
   const command = runCommandLine(['plugin', 'new', 'notes'], { cwd: folder, fileBlocksMax: 1 });
   t.equal(await command.exited(), 2);

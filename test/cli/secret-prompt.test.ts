@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { askSecret, newPassword } from '../../src/cli/secret-prompt.ts';
 import { typedSecretLengthMax } from '../../src/limits/settings.ts';
@@ -16,7 +16,7 @@ function notes(): { write(text: string): unknown; text(): string } {
   };
 }
 
-t.test('a secret is asked for without echo, and the terminal is put back', async (t) => {
+test('a secret is asked for without echo, and the terminal is put back', async (t) => {
   const { input, modes } = terminal('s3cret\r');
   const shown = notes();
   t.equal(await askSecret('password: ', { input, stderr: shown }), 's3cret');
@@ -25,7 +25,7 @@ t.test('a secret is asked for without echo, and the terminal is put back', async
   t.ok(input.isPaused(), 'it keeps no process waiting');
 });
 
-t.test('keys work as on a terminal', async (t) => {
+test('keys work as on a terminal', async (t) => {
   const keys: readonly (readonly [typed: string, read: string])[] = [
     ['abd\u007fc\r', 'abc'],
     ['ab\b\b\b\bc\n', 'c'],
@@ -39,14 +39,14 @@ t.test('keys work as on a terminal', async (t) => {
     t.equal(await askSecret('?', { input: terminal(typed).input, stderr: notes() }), read, JSON.stringify(typed));
 });
 
-t.test('a character that comes in pieces is one', async (t) => {
+test('a character that comes in pieces is one', async (t) => {
   const { input } = terminal('');
   const asked = askSecret('?', { input, stderr: notes() });
   for (const byte of Buffer.from('é🔑\r')) input.push(Buffer.of(byte));
   t.equal(await asked, 'é🔑');
 });
 
-t.test('Ctrl-C and the end of input give up, and the terminal is put back', async (t) => {
+test('Ctrl-C and the end of input give up, and the terminal is put back', async (t) => {
   for (const key of ['\u0003', 'abc\u0003', '\u0004']) {
     const { input, modes } = terminal(key);
     await t.rejects(askSecret('?', { input, stderr: notes() }), { name: 'CommandFailure', exitCode: 130 });
@@ -54,7 +54,7 @@ t.test('Ctrl-C and the end of input give up, and the terminal is put back', asyn
   }
 });
 
-t.test('a password is asked for twice, also when both lines come at once', async (t) => {
+test('a password is asked for twice, also when both lines come at once', async (t) => {
   const shown = notes();
   t.equal(
     await newPassword({ user: 'bob', generate: false }, { input: terminal('one two\rone two\r').input, stderr: shown }),
@@ -71,7 +71,7 @@ t.test('a password is asked for twice, also when both lines come at once', async
   });
 });
 
-t.test('without a terminal it is one line of standard input, and nothing is asked', async (t) => {
+test('without a terminal it is one line of standard input, and nothing is asked', async (t) => {
   for (const [text, password] of [
     ['one two\nrest\n', 'one two'],
     ['no end', 'no end'],
@@ -98,7 +98,7 @@ t.test('without a terminal it is one line of standard input, and nothing is aske
   });
 });
 
-t.test('what never ends is given up at its bound, and not repeated', async (t) => {
+test('what never ends is given up at its bound, and not repeated', async (t) => {
   const longest = 'x'.repeat(typedSecretLengthMax);
   t.equal(
     await newPassword({ user: 'bob', generate: false }, { input: pipe(`${longest}\n`), stderr: notes() }),
@@ -112,7 +112,7 @@ t.test('what never ends is given up at its bound, and not repeated', async (t) =
   t.notMatch(refused, 'xxx');
 });
 
-t.test('a drawn password is another one each time', async (t) => {
+test('a drawn password is another one each time', async (t) => {
   const asking = { input: terminal('').input, stderr: notes() };
   const [one, other] = [
     await newPassword({ user: 'bob', generate: true }, asking),

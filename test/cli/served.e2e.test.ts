@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { runCommandLine } from '../support/server/command-line.ts';
 import type { CommandLineOptions } from '../support/server/command-line.ts';
@@ -25,7 +25,7 @@ async function started(t: { teardown(task: () => Promise<void>): unknown }): Pro
   return server;
 }
 
-t.test('a user is added with roles, changes the password, and makes tokens', async (t) => {
+test('a user is added with roles, changes the password, and makes tokens', async (t) => {
   const server = await started(t);
   const first = 'the first password';
   t.strictSame(
@@ -93,7 +93,7 @@ t.test('a user is added with roles, changes the password, and makes tokens', asy
   t.match((await ask(server, ['token', 'list', '--user', 'bob'], { env: asBob(third.out.trim()) })).out, /revoked$/mu);
 });
 
-t.test('roles are listed, hidden ones left out', async (t) => {
+test('roles are listed, hidden ones left out', async (t) => {
   const server = await started(t);
   const names = async (...more: readonly string[]): Promise<readonly string[]> => {
     const { code, out, err } = await ask(server, ['role', 'list', ...more]);
@@ -113,7 +113,7 @@ t.test('roles are listed, hidden ones left out', async (t) => {
   t.ok((await names('--templates')).every((name) => shown.includes(name)));
 });
 
-t.test('a refusal of the server is printed, without the password', async (t) => {
+test('a refusal of the server is printed, without the password', async (t) => {
   const server = await started(t);
   t.match(await ask(server, ['user', 'add', 'admin'], { input: 'a long password\n' }), {
     code: 1,

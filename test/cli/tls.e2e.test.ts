@@ -1,6 +1,6 @@
 import { readFileSync, statSync, readdirSync, chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { execTokenMarginMs, execTokenMs } from '../../src/limits/settings.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
@@ -40,7 +40,7 @@ type Kubeconfig = {
 };
 type Credential = { readonly status: { readonly token: string; readonly expirationTimestamp: string } };
 
-t.test('commands use HTTPS as TLS says, and trust the authority in DATA_DIR or in LEDGERPLANE_CA', async (t) => {
+test('commands use HTTPS as TLS says, and trust the authority in DATA_DIR or in LEDGERPLANE_CA', async (t) => {
   const { run, port, ca } = await given(t);
   t.match(await run(['role', 'list']), { code: 0, err: '' });
   t.match(await run(['role', 'list', '--server', `https://localhost:${port}`], { TLS: 'off' }), { code: 0, err: '' });
@@ -61,7 +61,7 @@ t.test('commands use HTTPS as TLS says, and trust the authority in DATA_DIR or i
   t.match(await run(['role', 'list'], { TLS: 'on' }), { code: 2, err: /TLS must be one of off, auto, files/u });
 });
 
-t.test('an authority that cannot be used is a mistake', async (t) => {
+test('an authority that cannot be used is a mistake', async (t) => {
   const folder = t.testdir({ 'text.pem': 'a text', 'broken.pem': '-----BEGIN CERTIFICATE-----\nx\n' });
   for (const name of ['none.pem', 'text.pem', 'broken.pem']) {
     const variables = { TLS: 'auto', PORT: '9', LEDGERPLANE_CA: name };
@@ -71,14 +71,14 @@ t.test('an authority that cannot be used is a mistake', async (t) => {
   }
 });
 
-t.test('HTTPS to a server in plain HTTP says what to change', async (t) => {
+test('HTTPS to a server in plain HTTP says what to change', async (t) => {
   const { run, port } = await given(t, 'off');
   const { code, err } = await run(['role', 'list', '--server', `https://127.0.0.1:${port}`]);
   t.equal(code, 1);
   t.match(err, /it does not speak TLS there: use http:\/\//u);
 });
 
-t.test('a kubeconfig holds the authority and a fresh token that works', async (t) => {
+test('a kubeconfig holds the authority and a fresh token that works', async (t) => {
   const { run, server, ca } = await given(t);
   const { code, out, err } = await run(['kubeconfig', '--expires', '2h', '--role', 'super-role']);
   t.equal(code, 0, err);
@@ -100,7 +100,7 @@ t.test('a kubeconfig holds the authority and a fresh token that works', async (t
   t.match(JSON.parse(tokens.body), { items: [{ spec: { description: 'kubeconfig', roles: ['super-role'] } }] });
 });
 
-t.test('a kubeconfig over plain HTTP says what to set, before it asks for anything', async (t) => {
+test('a kubeconfig over plain HTTP says what to set, before it asks for anything', async (t) => {
   const { run, port } = await given(t, 'off');
   for (const args of [['kubeconfig'], ['kubeconfig', '--exec'], ['credential'], ['kubeconfig', '--user', 'jane']]) {
     const { code, out, err } = await run(args);
@@ -109,7 +109,7 @@ t.test('a kubeconfig over plain HTTP says what to set, before it asks for anythi
   }
 });
 
-t.test('mistakes in a kubeconfig’s options', async (t) => {
+test('mistakes in a kubeconfig’s options', async (t) => {
   const { run } = await given(t);
   t.match(await run(['kubeconfig', '--expires', 'soon']), { code: 2, err: /--expires must be a duration/u });
   t.match(await run(['kubeconfig', '--exec', '--expires', '1h']), { code: 2, err: /no effect with --exec/u });
@@ -117,63 +117,60 @@ t.test('mistakes in a kubeconfig’s options', async (t) => {
   t.match(await run(['kubeconfig', '--exec'], token), { code: 2, err: /a token cannot create tokens: unset/u });
 });
 
-t.test(
-  '--exec names a command whose tokens are kept in a private file until five minutes before their end',
-  async (t) => {
-    const { run, server, ca } = await given(t);
-    const cache = t.testdir();
-    const clock = new FakeClock(Date.now());
-    const setting = { clock };
-    const { code, out, err } = await run(['kubeconfig', '--exec', '--role', 'super-role'], { XDG_CACHE_HOME: cache });
-    t.equal(code, 0, err);
-    const { exec } = (JSON.parse(out) as Kubeconfig).users[0].user;
-    if (exec === undefined) throw new Error('no exec');
-    t.match(exec, {
-      apiVersion: 'client.authentication.k8s.io/v1',
-      command: '/usr/bin/node',
-      interactiveMode: 'IfAvailable',
-    });
-    const [program, ...args] = exec.args;
-    t.equal(program, '/opt/main.js');
-    const env = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
-    // As kubectl runs it: in another folder, with the variables that the configuration names.
-    const fetch = async (more: Readonly<Record<string, string>> = {}): Promise<Credential> => {
-      const variables = { ...password, XDG_CACHE_HOME: cache, LEDGERPLANE_TOKEN: 'pat_other', ...more, ...env };
-      const done = await runCommand(args, { ...setting, variables });
-      if (done.code !== 0) throw new Error(done.err);
-      t.match(JSON.parse(done.out), { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential' });
-      return JSON.parse(done.out) as Credential;
-    };
-    const first = await fetch();
-    t.equal(Date.parse(first.status.expirationTimestamp), clock.now() + execTokenMs);
-    const text = readFileSync(ca, 'utf8');
-    const headers = { authorization: `Bearer ${first.status.token}` };
-    t.equal((await askTls(`${server.url}/api/v1alpha1/users`, { ca: text, headers })).status, 200);
-    const folder = join(cache, 'ledgerplane');
-    const [name = '', ...others] = readdirSync(folder);
-    t.strictSame(others, []);
-    const file = join(folder, name);
-    t.strictSame([statSync(file).mode & 0o777, statSync(folder).mode & 0o777], [0o600, 0o700]);
+test('--exec names a command that caches its token in a private file until five minutes before its end', async (t) => {
+  const { run, server, ca } = await given(t);
+  const cache = t.testdir();
+  const clock = new FakeClock(Date.now());
+  const setting = { clock };
+  const { code, out, err } = await run(['kubeconfig', '--exec', '--role', 'super-role'], { XDG_CACHE_HOME: cache });
+  t.equal(code, 0, err);
+  const { exec } = (JSON.parse(out) as Kubeconfig).users[0].user;
+  if (exec === undefined) throw new Error('no exec');
+  t.match(exec, {
+    apiVersion: 'client.authentication.k8s.io/v1',
+    command: '/usr/bin/node',
+    interactiveMode: 'IfAvailable',
+  });
+  const [program, ...args] = exec.args;
+  t.equal(program, '/opt/main.js');
+  const env = Object.fromEntries(exec.env.map(({ name, value }) => [name, value]));
+  // As kubectl runs it: in another folder, with the variables that the configuration names.
+  const fetch = async (more: Readonly<Record<string, string>> = {}): Promise<Credential> => {
+    const variables = { ...password, XDG_CACHE_HOME: cache, LEDGERPLANE_TOKEN: 'pat_other', ...more, ...env };
+    const done = await runCommand(args, { ...setting, variables });
+    if (done.code !== 0) throw new Error(done.err);
+    t.match(JSON.parse(done.out), { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential' });
+    return JSON.parse(done.out) as Credential;
+  };
+  const first = await fetch();
+  t.equal(Date.parse(first.status.expirationTimestamp), clock.now() + execTokenMs);
+  const text = readFileSync(ca, 'utf8');
+  const headers = { authorization: `Bearer ${first.status.token}` };
+  t.equal((await askTls(`${server.url}/api/v1alpha1/users`, { ca: text, headers })).status, 200);
+  const folder = join(cache, 'ledgerplane');
+  const [name = '', ...others] = readdirSync(folder);
+  t.strictSame(others, []);
+  const file = join(folder, name);
+  t.strictSame([statSync(file).mode & 0o777, statSync(folder).mode & 0o777], [0o600, 0o700]);
 
-    clock.advance(execTokenMs - execTokenMarginMs - 1);
-    t.strictSame(await fetch({ LEDGERPLANE_PASSWORD: 'not needed' }), first, 'from its file');
-    clock.advance(1);
-    const second = await fetch();
-    t.not(second.status.token, first.status.token);
+  clock.advance(execTokenMs - execTokenMarginMs - 1);
+  t.strictSame(await fetch({ LEDGERPLANE_PASSWORD: 'not needed' }), first, 'from its file');
+  clock.advance(1);
+  const second = await fetch();
+  t.not(second.status.token, first.status.token);
 
-    chmodSync(file, 0o644);
-    const third = await fetch();
-    t.not(third.status.token, second.status.token, 'a file that others can read does not count');
-    t.equal(statSync(file).mode & 0o777, 0o600);
-    writeFileSync(file, '{"status":{}}');
-    t.not((await fetch()).status.token, third.status.token, 'nor does a damaged one');
+  chmodSync(file, 0o644);
+  const third = await fetch();
+  t.not(third.status.token, second.status.token, 'a file that others can read does not count');
+  t.equal(statSync(file).mode & 0o777, 0o600);
+  writeFileSync(file, '{"status":{}}');
+  t.not((await fetch()).status.token, third.status.token, 'nor does a damaged one');
 
-    clock.advance(2 * execTokenMs);
-    await fetch();
-    const tokens = await askTls(`${server.url}/apis/uc.api.svc.run/v1alpha1/personalaccesstokens`, {
-      ca: text,
-      headers: { authorization: adminAuthorization },
-    });
-    t.equal((JSON.parse(tokens.body) as { items: unknown[] }).items.length, 1, 'expired ones are deleted');
-  },
-);
+  clock.advance(2 * execTokenMs);
+  await fetch();
+  const tokens = await askTls(`${server.url}/apis/uc.api.svc.run/v1alpha1/personalaccesstokens`, {
+    ca: text,
+    headers: { authorization: adminAuthorization },
+  });
+  t.equal((JSON.parse(tokens.body) as { items: unknown[] }).items.length, 1, 'expired ones are deleted');
+});

@@ -1,10 +1,10 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { expiryAt } from '../../src/cli/kubeconfig/expiry.ts';
 import { reviewTarget } from '../../src/cli/review-target.ts';
 import { printable, textTable } from '../../src/cli/text-table.ts';
 
-t.test('a resource is read from its words', async (t) => {
+test('a resource is read from its words', async (t) => {
   t.strictSame(reviewTarget('get', 'posts.content.svc.run', {}), {
     resourceAttributes: { verb: 'get', group: 'content.svc.run', resource: 'posts' },
   });
@@ -26,7 +26,7 @@ t.test('a resource is read from its words', async (t) => {
   t.throws(() => reviewTarget('get', '/healthz', { subresource: 'a' }), { name: 'CommandFailure', exitCode: 2 });
 });
 
-t.test('an expiry is a span from now, or a time to come', async (t) => {
+test('an expiry is a span from now, or a time to come', async (t) => {
   const now = Date.parse('2030-01-01T00:00:00.000Z');
   const read: readonly (readonly [text: string, at: string | undefined])[] = [
     ['30d', '2030-01-31T00:00:00.000Z'],
@@ -50,7 +50,7 @@ t.test('an expiry is a span from now, or a time to come', async (t) => {
   for (const [text, at] of read) t.equal(expiryAt(text, now), at, text);
 });
 
-t.test('a table has columns as wide as they must be, and no control characters', async (t) => {
+test('a table has columns as wide as they must be, and no control characters', async (t) => {
   t.equal(
     textTable(
       ['NAME', 'MODULE'],

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { widget, type Widget } from '../../plugins/example/widget.ts';
 import { ClientError, connect, ConnectionError, type Fetch, type RemoteClient } from '../../src/client/client.ts';
@@ -17,7 +17,7 @@ async function started(t: Test): Promise<{ readonly server: TestServer; readonly
   return { server, client: connect({ url: server.url, token: await tokenOf(server) }) };
 }
 
-t.test('the calls are those of plugin code, with its errors', async (t) => {
+test('the calls are those of plugin code, with its errors', async (t) => {
   const { client } = await started(t);
   // A function that takes plugin code's client takes this one.
   const plugins: Client = client;
@@ -53,7 +53,7 @@ t.test('the calls are those of plugin code, with its errors', async (t) => {
   await t.rejects(client.update(widget, { spec: {} }), TypeError);
 });
 
-t.test('a name is one segment of the path, and the core group has its own root', async (t) => {
+test('a name is one segment of the path, and the core group has its own root', async (t) => {
   const server = await ScriptedServer.start(t);
   const client = connect({ url: `${server.url}/below/here/` });
   const got = client.get({ group: '', version: 'v1alpha1', plural: 'users' }, '../a b?c');
@@ -63,7 +63,7 @@ t.test('a name is one segment of the path, and the core group has its own root',
   await got;
 });
 
-t.test('Retry-After is of the error, also from a Status', async (t) => {
+test('Retry-After is of the error, also from a Status', async (t) => {
   const server = await ScriptedServer.start(t);
   const client = server.client();
   for (const [body, headers, seconds] of [
@@ -80,7 +80,7 @@ t.test('Retry-After is of the error, also from a Status', async (t) => {
   t.match(await plain, { name: 'ClientError', status: 502, reason: 'Unknown', message: '<html>bad gateway</html>' });
 });
 
-t.test('a cut answer is a ConnectionError, and a signal ends a call', async (t) => {
+test('a cut answer is a ConnectionError, and a signal ends a call', async (t) => {
   const server = await ScriptedServer.start(t);
   const client = server.client();
   const cut = t.rejects(client.list(thing), ConnectionError);
@@ -108,7 +108,7 @@ t.test('a cut answer is a ConnectionError, and a signal ends a call', async (t) 
   }
 });
 
-t.test('a token goes to its server only, and into no message', async (t) => {
+test('a token goes to its server only, and into no message', async (t) => {
   const other = createServer();
   const seen: string[] = [];
   other.on('request', ({ headers }, response) => {
@@ -141,14 +141,14 @@ t.test('a token goes to its server only, and into no message', async (t) => {
   }
 });
 
-t.test('options that cannot be right are refused at once, without their secrets', async (t) => {
+test('options that cannot be right are refused at once, without their secrets', async (t) => {
   for (const url of ['', 'somewhere', 'ftp://host', 'http://user:secret@host/', '/relative']) {
     t.throws(() => connect({ url }), { name: 'TypeError', message: /^(?!.*secret)the url of the server/u });
   }
   t.throws(() => connect({ url: 'http://host', token: 'a', session: {} }), TypeError);
 });
 
-t.test('a page writes with its session and the CSRF token', async (t) => {
+test('a page writes with its session and the CSRF token', async (t) => {
   const { server } = await started(t);
   const login = await fetch(`${server.url}/login`, {
     method: 'POST',
@@ -173,7 +173,7 @@ t.test('a page writes with its session and the CSRF token', async (t) => {
   t.strictSame([...new Set(credentials)], ['same-origin']);
 });
 
-t.test('lists page by themselves, and each object comes once', async (t) => {
+test('lists page by themselves, and each object comes once', async (t) => {
   const { client } = await started(t);
   const names = Array.from({ length: 23 }, (_, place) => `w${String(place).padStart(2, '0')}`);
   for (const name of names)
@@ -195,7 +195,7 @@ t.test('lists page by themselves, and each object comes once', async (t) => {
   t.equal(count, 23);
 });
 
-t.test('a list that expires in the middle begins anew and repeats nothing', async (t) => {
+test('a list that expires in the middle begins anew and repeats nothing', async (t) => {
   const server = await ScriptedServer.start(t);
   const page = (names: readonly string[], token?: string): object => ({
     metadata: { resourceVersion: '9', ...(token === undefined ? {} : { continue: token }) },

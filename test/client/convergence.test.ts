@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { widget, type Widget } from '../../plugins/example/widget.ts';
 import { connect, type RemoteClient, type WatchEvent } from '../../src/client/client.ts';
@@ -81,67 +81,61 @@ function shown(objects: readonly Widget[]): readonly string[] {
 }
 
 for (const seed of [1, 2])
-  t.test(
-    `a cache equals the server's list after cuts, restarts and concurrent changes (seed ${String(seed)})`,
-    async (t) => {
-      const stage = await Stage.open(t, seed);
-      const { client } = stage;
-      const all = client.informer(widget, { indexes: { team: ({ metadata }) => metadata.labels?.['team'] } });
-      const red = client.informer(widget, { labelSelector: 'team=red' });
-      const followed = new Map<string, Widget>();
-      const problems: string[] = [];
-      all.on({
-        add: (one) => {
-          if (followed.has(one.metadata.name)) problems.push(`added twice: ${one.metadata.name}`);
-          followed.set(one.metadata.name, one);
-        },
-        update: (one, before) => {
-          const known = followed.get(one.metadata.name);
-          if (known !== before) problems.push(`the old state is another: ${one.metadata.name}`);
-          if (before.metadata.resourceVersion === one.metadata.resourceVersion) problems.push('a repeat');
-          followed.set(one.metadata.name, one);
-        },
-        delete: (one) => {
-          if (!followed.delete(one.metadata.name)) problems.push(`deleted twice: ${one.metadata.name}`);
-        },
-      });
-      const over = new AbortController();
-      const positions: bigint[] = [];
-      const watching = watched(
-        client.watch(widget, { from: { resourceVersion: '1' }, signal: over.signal }),
-        positions,
-      );
-      await Promise.all([all.synced, red.synced]);
-      await stage.trouble();
-      t.equal(stage.restarts, 3);
-      const { items, resourceVersion } = await connect({
-        url: stage.server.url,
-        token: await tokenOf(stage.server),
-      }).list(widget);
-      const last = items.reduce(
-        (most, { metadata }) => (BigInt(metadata.resourceVersion) > most ? BigInt(metadata.resourceVersion) : most),
-        0n,
-      );
-      t.ok(BigInt(resourceVersion) >= last);
-      await until(
-        () => sameAs(all.list(), items) && sameAs(red.list(), items.filter(isRed)) && (positions.at(-1) ?? 0n) >= last,
-      );
-      t.same(shown(all.list()), shown(items));
-      t.same(shown([...followed.values()]), shown(items), 'the handlers add up to the list');
-      t.same(shown(red.list()), shown(items.filter(isRed)));
-      t.same(shown(all.by('team', 'red')), shown(items.filter(isRed)));
-      t.strictSame(problems, []);
-      t.strictSame(
-        positions,
-        [...new Set(positions)].sort((one, other) => (one < other ? -1 : 1)),
-        'no repeat, in order',
-      );
-      over.abort();
-      await watching;
-      all.stop();
-      red.stop();
-    },
-  );
+  test(`a cache equals the server's list after cuts, restarts and changes (seed ${String(seed)})`, async (t) => {
+    const stage = await Stage.open(t, seed);
+    const { client } = stage;
+    const all = client.informer(widget, { indexes: { team: ({ metadata }) => metadata.labels?.['team'] } });
+    const red = client.informer(widget, { labelSelector: 'team=red' });
+    const followed = new Map<string, Widget>();
+    const problems: string[] = [];
+    all.on({
+      add: (one) => {
+        if (followed.has(one.metadata.name)) problems.push(`added twice: ${one.metadata.name}`);
+        followed.set(one.metadata.name, one);
+      },
+      update: (one, before) => {
+        const known = followed.get(one.metadata.name);
+        if (known !== before) problems.push(`the old state is another: ${one.metadata.name}`);
+        if (before.metadata.resourceVersion === one.metadata.resourceVersion) problems.push('a repeat');
+        followed.set(one.metadata.name, one);
+      },
+      delete: (one) => {
+        if (!followed.delete(one.metadata.name)) problems.push(`deleted twice: ${one.metadata.name}`);
+      },
+    });
+    const over = new AbortController();
+    const positions: bigint[] = [];
+    const watching = watched(client.watch(widget, { from: { resourceVersion: '1' }, signal: over.signal }), positions);
+    await Promise.all([all.synced, red.synced]);
+    await stage.trouble();
+    t.equal(stage.restarts, 3);
+    const { items, resourceVersion } = await connect({
+      url: stage.server.url,
+      token: await tokenOf(stage.server),
+    }).list(widget);
+    const last = items.reduce(
+      (most, { metadata }) => (BigInt(metadata.resourceVersion) > most ? BigInt(metadata.resourceVersion) : most),
+      0n,
+    );
+    t.ok(BigInt(resourceVersion) >= last);
+    await until(
+      () => sameAs(all.list(), items) && sameAs(red.list(), items.filter(isRed)) && (positions.at(-1) ?? 0n) >= last,
+    );
+    t.same(shown(all.list()), shown(items));
+    t.same(shown([...followed.values()]), shown(items), 'the handlers add up to the list');
+    t.same(shown(red.list()), shown(items.filter(isRed)));
+    t.same(shown(all.by('team', 'red')), shown(items.filter(isRed)));
+    t.strictSame(problems, []);
+    t.strictSame(
+      positions,
+      [...new Set(positions)].sort((one, other) => (one < other ? -1 : 1)),
+      'no repeat, in order',
+    );
+    over.abort();
+    await watching;
+    all.stop();
+    red.stop();
+  });
 
 function isRed({ metadata }: Widget): boolean {
   return metadata.labels?.['team'] === 'red';

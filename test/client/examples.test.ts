@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { widget } from '../../plugins/example/widget.ts';
 import { connect } from '../../src/client/client.ts';
@@ -28,7 +28,7 @@ async function run(
   return [child, line];
 }
 
-t.test('the controller labels widgets, also after a restart of the server, and lets them go', async (t) => {
+test('the controller labels widgets, also after a restart of the server, and lets them go', async (t) => {
   let server = await startTestServer();
   const proxy = await TcpProxy.start(server.url);
   t.teardown(async () => {
@@ -61,7 +61,7 @@ t.test('the controller labels widgets, also after a restart of the server, and l
   t.strictSame(await exited, [0, null], 'it ends by itself');
 });
 
-t.test('the page and all its modules are served, and its session reads, watches and writes', async (t) => {
+test('the page and all its modules are served, and its session reads, watches and writes', async (t) => {
   const server = await startTestServer();
   t.teardown(async () => server.remove());
   const [, line] = await run(t, 'table/serve.mjs', { LEDGERPLANE_SERVER: server.url, PORT: '0' });

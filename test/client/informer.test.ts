@@ -1,8 +1,8 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { bookmark, NotingClock, object, rejection, ScriptedServer, status, thing, until } from './scripted-server.ts';
 
-t.test('handlers see each difference once, with the old and the new state', async (t) => {
+test('handlers see each difference once, with the old and the new state', async (t) => {
   const [server, clock] = [await ScriptedServer.start(t), new NotingClock()];
   const informer = server.client({ clock }).informer(thing, { labelSelector: 'a' });
   const seen: string[] = [];
@@ -43,7 +43,7 @@ t.test('handlers see each difference once, with the old and the new state', asyn
   t.equal(informer.size, 2, 'the cache stays readable');
 });
 
-t.test('objects are found by the values of index functions', async (t) => {
+test('objects are found by the values of index functions', async (t) => {
   const [server, clock] = [await ScriptedServer.start(t), new NotingClock()];
   const errors: unknown[] = [];
   type Tagged = ReturnType<typeof object> & {
@@ -80,7 +80,7 @@ t.test('objects are found by the values of index functions', async (t) => {
   informer.stop();
 });
 
-t.test('errors of handlers are reported and stop nothing', async (t) => {
+test('errors of handlers are reported and stop nothing', async (t) => {
   const [server, clock] = [await ScriptedServer.start(t), new NotingClock()];
   const errors: unknown[] = [];
   const informer = server.client({ clock }).informer(thing, { onError: (error) => errors.push(error) });
@@ -102,7 +102,7 @@ t.test('errors of handlers are reported and stop nothing', async (t) => {
   informer.stop();
 });
 
-t.test('a refusal before the cache is full rejects `synced`; later it is reported and tried again', async (t) => {
+test('a refusal before the cache is full rejects `synced`; later it is reported and tried again', async (t) => {
   const [server, clock] = [await ScriptedServer.start(t), new NotingClock()];
   const errors: unknown[] = [];
   const onError = (error: unknown): unknown => errors.push(error);
@@ -140,7 +140,7 @@ t.test('a refusal before the cache is full rejects `synced`; later it is reporte
   informer.stop();
 });
 
-t.test('it stops by its signal, also before it is synced', async (t) => {
+test('it stops by its signal, also before it is synced', async (t) => {
   const server = await ScriptedServer.start(t);
   const aborted = server.client().informer(thing, { signal: AbortSignal.abort(new Error('never')) });
   t.match(await rejection(aborted.synced), { message: 'never' });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import { lineLengthMax, LineSplitter } from '../../src/client/line-splitter.ts';
 
-t.test('lines are the same wherever their bytes are split', async (t) => {
+test('lines are the same wherever their bytes are split', async (t) => {
   const line = fc.string({ unit: 'grapheme', maxLength: 40 }).map((text) => text.replaceAll('\n', '') || 'x');
   fc.assert(
     fc.property(fc.array(line, { maxLength: 12 }), fc.array(fc.integer({ min: 1, max: 9 })), (lines, sizes) => {
@@ -20,14 +20,14 @@ t.test('lines are the same wherever their bytes are split', async (t) => {
   );
 });
 
-t.test('a line without its end is kept back', async (t) => {
+test('a line without its end is kept back', async (t) => {
   const splitter = new LineSplitter();
   t.strictSame(splitter.push(Buffer.from('one\n\n\ntw')), ['one']);
   t.strictSame(splitter.push(Buffer.from('o')), []);
   t.strictSame(splitter.push(Buffer.from('\nthree')), ['two']);
 });
 
-t.test('a line has a bound, not past it', async (t) => {
+test('a line has a bound, not past it', async (t) => {
   const most = 'x'.repeat(lineLengthMax);
   t.equal(new LineSplitter().push(Buffer.from(`${most}\n`))[0]?.length, lineLengthMax);
   t.throws(() => new LineSplitter().push(Buffer.from(`${most}x`)), /longer than 4194304 characters/u);
@@ -38,6 +38,6 @@ t.test('a line has a bound, not past it', async (t) => {
   t.throws(feed, /longer than 4194304 characters/u, 'also when it never ends');
 });
 
-t.test('malformed UTF-8 is refused', async (t) => {
+test('malformed UTF-8 is refused', async (t) => {
   t.throws(() => new LineSplitter().push(Buffer.from([0x7b, 0xff, 0x0a])), /not UTF-8/u);
 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 import { stringify } from 'yaml';
 
 import { widget } from '../../plugins/example/widget.ts';
@@ -31,7 +31,7 @@ type Written = {
   readonly clusters: [{ cluster: Record<string, unknown> }];
 };
 
-t.test('a kubeconfig as the command writes it connects, as JSON and as YAML', async (t) => {
+test('a kubeconfig as the command writes it connects, as JSON and as YAML', async (t) => {
   const { config, ca } = await overTls(t);
   const folder = t.testdir({ json: config, yaml: stringify(JSON.parse(config)), 'ca.pem': ca });
   for (const name of ['json', 'yaml']) {
@@ -56,7 +56,7 @@ t.test('a kubeconfig as the command writes it connects, as JSON and as YAML', as
   t.equal((await connectKubeconfig({ path: join(folder, 'files') }).list(widget)).total, 2, 'files beside it');
 });
 
-t.test('a command fetches the token once, and again before it expires', async (t) => {
+test('a command fetches the token once, and again before it expires', async (t) => {
   const { config } = await overTls(t);
   const whole = JSON.parse(config) as Written;
   const { token } = whole.users[0].user as { readonly token: string };
@@ -96,7 +96,7 @@ t.test('a command fetches the token once, and again before it expires', async (t
   t.match(String(await rejection(failing.list(widget))), /printed no ExecCredential with a token$/u, 'it is run again');
 });
 
-t.test('a kubeconfig that would connect as somebody else is refused, without its secrets', async (t) => {
+test('a kubeconfig that would connect as somebody else is refused, without its secrets', async (t) => {
   const config = (cluster: object, user: object): string =>
     JSON.stringify({
       clusters: [{ name: 'c', cluster: { server: 'https://localhost:1', ...cluster } }],
@@ -142,7 +142,7 @@ t.test('a kubeconfig that would connect as somebody else is refused, without its
   t.match(String(read('good', 'z')), /contexts has no context "z"/u);
 });
 
-t.test('only the given authority vouches, and redirects are refused', async (t) => {
+test('only the given authority vouches, and redirects are refused', async (t) => {
   const { key, certificate } = selfSigned();
   const other = selfSigned();
   const server = createServer({ key, cert: certificate }, (request, response) => {

@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { widget, type Widget } from '../../plugins/example/widget.ts';
 import {
@@ -39,7 +39,7 @@ function noting(): { readonly lines: string[]; readonly log: NonNullable<RunOpti
   return { lines, log: { debug: note, info: note, warn: note, error: note } };
 }
 
-t.test('it reconciles all names, then those that change, with finalizers, through a restart', async (t) => {
+test('it reconciles all names, then those that change, with finalizers, through a restart', async (t) => {
   const { client, proxy, restart } = await given(t);
   const released: string[] = [];
   const reconciler = defineReconciler({
@@ -87,7 +87,7 @@ t.test('it reconciles all names, then those that change, with finalizers, throug
   await running.stop();
 });
 
-t.test('one step at a time for a name; failures and `again` come back', async (t) => {
+test('one step at a time for a name; failures and `again` come back', async (t) => {
   const { client } = await given(t);
   const { lines, log } = noting();
   const steps: string[] = [];
@@ -124,7 +124,7 @@ t.test('one step at a time for a name; failures and `again` come back', async (t
   await running.stop();
 });
 
-t.test('watched types concern names, and a mapping that throws concerns all', async (t) => {
+test('watched types concern names, and a mapping that throws concerns all', async (t) => {
   const { client } = await given(t);
   const { lines, log } = noting();
   const users = { group: '', version: 'v1alpha1', plural: 'users' };
@@ -163,7 +163,7 @@ t.test('watched types concern names, and a mapping that throws concerns all', as
   await running.stop();
 });
 
-t.test('a stop aborts the steps, whose client then refuses', async (t) => {
+test('a stop aborts the steps, whose client then refuses', async (t) => {
   const { client } = await given(t);
   await client.create(widget, { metadata: { name: 'one' }, spec: { title: 'one' } });
   let late: unknown;
@@ -207,7 +207,7 @@ const atOnce = {
   },
 };
 
-t.test('objects that may not be read are a failure of the whole', async (t) => {
+test('objects that may not be read are a failure of the whole', async (t) => {
   const server = await ScriptedServer.start(t);
   const { lines, log } = noting();
   const reconciler = defineReconciler({ type: widget, reconcile: () => undefined });

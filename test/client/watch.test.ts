@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { ClientError, MalformedWatchError, type WatchEvent } from '../../src/client/client.ts';
 import { bookmark, NotingClock, object, ScriptedServer, status, thing, until } from './scripted-server.ts';
@@ -14,7 +14,7 @@ async function next(events: Events): Promise<string> {
     : `${type} ${value.object.metadata.name} ${value.object.metadata.resourceVersion}`;
 }
 
-t.test('the present objects come first, and cuts are resumed from the last position', async (t) => {
+test('the present objects come first, and cuts are resumed from the last position', async (t) => {
   const [server, clock] = [await ScriptedServer.start(t), new NotingClock()];
   const events = server.client({ clock }).watch(thing, { labelSelector: 'a=b', fieldSelector: ['x=1', 'y=2'] });
   const came = next(events);
@@ -45,7 +45,7 @@ t.test('the present objects come first, and cuts are resumed from the last posit
   await events.return();
 });
 
-t.test('a cut among the present objects repeats none, and what is missing afterwards was deleted', async (t) => {
+test('a cut among the present objects repeats none, and what is missing afterwards was deleted', async (t) => {
   const [server, clock] = [await ScriptedServer.start(t), new NotingClock()];
   const events = server.client({ clock }).watch(thing);
   const came = next(events);
@@ -69,7 +69,7 @@ t.test('a cut among the present objects repeats none, and what is missing afterw
 });
 
 for (const form of ['an ERROR event', 'an answer'])
-  t.test(`an expired position (${form}) leads to the differences`, async (t) => {
+  test(`an expired position (${form}) leads to the differences`, async (t) => {
     const [server, clock] = [await ScriptedServer.start(t), new NotingClock()];
     const events = server.client({ clock }).watch(thing, { bookmarks: true });
     const came = next(events);
@@ -94,7 +94,7 @@ for (const form of ['an ERROR event', 'an answer'])
     await events.return();
   });
 
-t.test('from a list with its objects it goes on in the same way; without them it rejects', async (t) => {
+test('from a list with its objects it goes on in the same way; without them it rejects', async (t) => {
   const [server, clock] = [await ScriptedServer.start(t), new NotingClock()];
   const from = { resourceVersion: '6', items: [object('a', 5)] };
   const events = server.client({ clock }).watch(thing, { from });
@@ -111,7 +111,7 @@ t.test('from a list with its objects it goes on in the same way; without them it
   await refused;
 });
 
-t.test('waits grow, are drawn, honour Retry-After, and begin anew after progress', async (t) => {
+test('waits grow, are drawn, honour Retry-After, and begin anew after progress', async (t) => {
   const [server, clock] = [await ScriptedServer.start(t), new NotingClock()];
   const reasons: unknown[] = [];
   const events = server.client({ clock }).watch(thing, { onRetry: (error) => reasons.push(error) });
@@ -134,7 +134,7 @@ t.test('waits grow, are drawn, honour Retry-After, and begin anew after progress
   await events.return();
 });
 
-t.test('an empty address is tried again, and its error names the address', async (t) => {
+test('an empty address is tried again, and its error names the address', async (t) => {
   const clock = new NotingClock();
   const server = await ScriptedServer.start(t);
   const reasons: unknown[] = [];
@@ -148,7 +148,7 @@ t.test('an empty address is tried again, and its error names the address', async
   t.match(reasons[0], { name: 'ConnectionError', message: /^no answer from http:\/\/127\.0\.0\.1:1: .*/u });
 });
 
-t.test('a connection that falls silent is replaced, before its headers and after', async (t) => {
+test('a connection that falls silent is replaced, before its headers and after', async (t) => {
   const [server, clock] = [await ScriptedServer.start(t), new NotingClock()];
   const events = server.client({ clock }).watch(thing);
   const came = next(events);
@@ -170,7 +170,7 @@ t.test('a connection that falls silent is replaced, before its headers and after
   await events.return();
 });
 
-t.test('refusals that stay reject, with the events before them', async (t) => {
+test('refusals that stay reject, with the events before them', async (t) => {
   const [server, clock] = [await ScriptedServer.start(t), new NotingClock()];
   for (const code of [400, 401, 403, 404, 405, 415]) {
     const events = server.client({ clock }).watch(thing);
@@ -193,7 +193,7 @@ t.test('refusals that stay reject, with the events before them', async (t) => {
   t.strictSame(clock.waits, []);
 });
 
-t.test('an answer that is not a watch rejects', async (t) => {
+test('an answer that is not a watch rejects', async (t) => {
   const [server, clock] = [await ScriptedServer.start(t), new NotingClock()];
   for (const line of [
     '<html>',
@@ -209,7 +209,7 @@ t.test('an answer that is not a watch rejects', async (t) => {
   }
 });
 
-t.test('a server without initial events is listed by pages, then watched', async (t) => {
+test('a server without initial events is listed by pages, then watched', async (t) => {
   const [server, clock] = [await ScriptedServer.start(t), new NotingClock()];
   const events = server.client({ clock }).watch(thing, { name: 'a' });
   const came = next(events);
@@ -230,7 +230,7 @@ t.test('a server without initial events is listed by pages, then watched', async
   await events.return();
 });
 
-t.test('the signal ends it at any point, and leaving the loop closes the connection', async (t) => {
+test('the signal ends it at any point, and leaving the loop closes the connection', async (t) => {
   const [server, clock] = [await ScriptedServer.start(t), new NotingClock()];
   await t.rejects(next(server.client().watch(thing, { signal: AbortSignal.abort() })), { name: 'AbortError' });
   t.equal(server.requests.length, 0);
@@ -254,7 +254,7 @@ t.test('the signal ends it at any point, and leaving the loop closes the connect
   await gone;
 });
 
-t.test('a slow reader is not read ahead of', async (t) => {
+test('a slow reader is not read ahead of', async (t) => {
   const server = await ScriptedServer.start(t);
   const events = server.client().watch(thing);
   const came = next(events);

@@ -3,14 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { repository } from '../architecture/repository.ts';
 import { runCommand } from '../support/server/command-run.ts';
 import { startTestServer, testPassword } from '../support/server/start-server.ts';
 import { blocksOf } from './markdown-blocks.ts';
 
-t.test('the snippets of docs/client.md run as one program and print what they say', async (t) => {
+test('the snippets of docs/client.md run as one program and print what they say', async (t) => {
   const server = await startTestServer({ environment: { TLS: 'auto' } });
   t.teardown(async () => server.remove());
   const ca = join(server.dataDir, 'tls', 'ca.crt');

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { decodeConfig } from '../../src/config/config.ts';
 import { streamEndings } from '../../src/http/plugin-routes/plugin-streams.ts';
@@ -115,7 +115,7 @@ for (const path of [
   'docs/reconcilers.md',
   'docs/operating.md',
 ]) {
-  t.test(`the steps of ${path} work`, async (t) => {
+  test(`the steps of ${path} work`, async (t) => {
     const markdown = followable(path, await readPage(path));
     const blocks = blocksOf(path, markdown).filter(({ language }) => checkedLanguages.has(language));
     t.ok(blocks.length > 0, 'there is something to run');
@@ -157,7 +157,7 @@ async function getAll(t: Test, { folder, url }: Page, blocks: readonly Block[]):
   }
 }
 
-t.test('every npm script that a page names is there', async (t) => {
+test('every npm script that a page names is there', async (t) => {
   const { scripts } = JSON.parse(await readPage('package.json')) as {
     readonly scripts: Readonly<Record<string, string>>;
   };
@@ -169,7 +169,7 @@ t.test('every npm script that a page names is there', async (t) => {
   }
 });
 
-t.test('README.md lists the settings that are read, with their defaults', async (t) => {
+test('README.md lists the settings that are read, with their defaults', async (t) => {
   const rows = tableUnder('## Settings', await readPage('README.md')).map(
     ([name = '', byDefault = '']) => [name.replaceAll('`', ''), byDefault.replaceAll('`', '')] as const,
   );
@@ -231,7 +231,7 @@ const documentedLimits: Readonly<Record<string, keyof typeof limits>> = {
   'a user name and a password at `POST /login`': 'nameLengthMax',
 };
 
-t.test('docs/api.md states the current limits', async (t) => {
+test('docs/api.md states the current limits', async (t) => {
   const rows = tableUnder('## Limits', await readPage('docs/api.md'));
   t.same(rows.map(([what]) => what).sort(), Object.keys(documentedLimits).sort());
   for (const [what = '', limit = ''] of rows) {
@@ -244,7 +244,7 @@ t.test('docs/api.md states the current limits', async (t) => {
   }
 });
 
-t.test('docs/custom-apis.md states the current limits and close codes', async (t) => {
+test('docs/custom-apis.md states the current limits and close codes', async (t) => {
   const page = await readPage('docs/custom-apis.md');
   const bounds = tableUnder('## Limits', page).map(([, bound = '']) => Number(bound.replaceAll(/[^0-9]/gu, '')));
   t.strictSame(bounds, [
@@ -261,11 +261,11 @@ t.test('docs/custom-apis.md states the current limits and close codes', async (t
   );
 });
 
-t.test('ARCHITECTURE.md is short enough to be read', async (t) => {
+test('ARCHITECTURE.md is short enough to be read', async (t) => {
   t.ok((await readPage('ARCHITECTURE.md')).split('\n').length <= 250);
 });
 
-t.test('each invariant names a test that exists', async (t) => {
+test('each invariant names a test that exists', async (t) => {
   // An item goes on in indented lines.
   const items = (await readPage('docs/spec/invariants.md')).replaceAll(/\n {2,}/gu, ' ').split('\n');
   const invariants = items.filter((line) => line.includes('**Invariant:**'));
@@ -280,7 +280,7 @@ t.test('each invariant names a test that exists', async (t) => {
   }
 });
 
-t.test('the decisions are numbered without a gap, and each is in the index', async (t) => {
+test('the decisions are numbered without a gap, and each is in the index', async (t) => {
   const names = (await readdir(join(repository, 'docs', 'decisions'))).filter((name) => name !== 'README.md').sort();
   const index = await readPage('docs/decisions/README.md');
   for (const [place, name] of names.entries()) {
@@ -293,7 +293,7 @@ t.test('the decisions are numbered without a gap, and each is in the index', asy
   }
 });
 
-t.test('0005 names every package and its licence', async (t) => {
+test('0005 names every package and its licence', async (t) => {
   const { dependencies, devDependencies } = JSON.parse(await readPage('package.json')) as {
     readonly dependencies: Readonly<Record<string, string>>;
     readonly devDependencies: Readonly<Record<string, string>>;
@@ -312,7 +312,7 @@ t.test('0005 names every package and its licence', async (t) => {
   }
 });
 
-t.test('`…` stands for anything, blanks outside quotes for nothing, and all else for itself', async (t) => {
+test('`…` stands for anything, blanks outside quotes for nothing, and all else for itself', async (t) => {
   t.ok(showsAll('{"a": "…",\n "b": […]}', '{"a":"x y","b":[1,2]}'));
   t.notOk(showsAll('{"a":"x y"}', '{"a":"xy"}'));
   t.notOk(showsAll('{"a":1}', '{"a":1}{"a":2}'));

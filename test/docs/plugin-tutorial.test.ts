@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { repository } from '../architecture/repository.ts';
 import { runCommandLine } from '../support/server/command-line.ts';
@@ -74,7 +74,7 @@ async function follow(t: Test, reader: Reader, block: Block): Promise<void> {
   }
 }
 
-t.test('the way from nothing to a package, as docs/plugins.md goes it', async (t) => {
+test('the way from nothing to a package, as docs/plugins.md goes it', async (t) => {
   const markdown = await readFile(join(repository, 'docs', 'plugins.md'), 'utf8');
   const blocks = blocksOf('docs/plugins.md', markdown.slice(0, markdown.indexOf('\n## The smallest plugin\n'))).filter(
     ({ language }) => ['sh', 'console', 'ts'].includes(language),

@@ -1,7 +1,7 @@
 /** The documented refusals are those of the code. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import t from 'tap';
+import { test } from 'tap';
 
 import { problems } from '../../src/http/problem.ts';
 import { repository } from '../architecture/repository.ts';
@@ -22,12 +22,12 @@ function refusalsOf(statuses: string, reasons: string): readonly string[] {
   return words.map((word, place) => `${each[place] ?? each[0] ?? ''} ${word}`);
 }
 
-t.test('docs/api.md lists every refusal, and none that is not there', async (t) => {
+test('docs/api.md lists every refusal, and none that is not there', async (t) => {
   const rows = await tableOf('docs/api.md', '## Errors');
   t.strictSame(rows.map(([status = '', reason = '']) => `${status} ${reason.replaceAll('`', '')}`).sort(), inCode);
 });
 
-t.test('so does decision 8', async (t) => {
+test('so does decision 8', async (t) => {
   const rows = await tableOf('docs/spec/decisions.md', '## 8. Errors');
   t.strictSame(rows.flatMap(([, statuses = '', reasons = '']) => refusalsOf(statuses, reasons)).sort(), inCode);
 });

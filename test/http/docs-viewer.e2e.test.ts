@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { startTestServer, type TestServer } from '../support/server/start-server.ts';
 
@@ -45,7 +45,7 @@ async function sessionCookie(): Promise<string> {
   return login.headers.get('set-cookie')?.split(';')[0] ?? '';
 }
 
-t.test('a session sees the page, and its policy allows each file that it names', async (t) => {
+test('a session sees the page, and its policy allows each file that it names', async (t) => {
   const headers = { cookie: await sessionCookie() };
   const answer = await fetch(`${server.url}/docs`, { headers });
   t.equal(answer.status, 200);
@@ -76,7 +76,7 @@ t.test('a session sees the page, and its policy allows each file that it names',
   }
 });
 
-t.test('the script names documents that are served', async (t) => {
+test('the script names documents that are served', async (t) => {
   const script = await (await server.call('/docs/start.js')).text();
   const urls = [...script.matchAll(/url: '([^']+)'(?! \+)/gu)].map(([, url = '']) => url);
   t.strictSame(urls, ['v3/api-docs', 'openapi/v2']);
@@ -85,7 +85,7 @@ t.test('the script names documents that are served', async (t) => {
   for (const key of Object.keys(paths)) t.equal((await server.call(`/openapi/v3/${key}`)).status, 200, key);
 });
 
-t.test('only the listed files are served, and only to those who have logged in', async (t) => {
+test('only the listed files are served, and only to those who have logged in', async (t) => {
   for (const path of ['package.json', 'swagger-ui-bundle.js.map', 'index.html', '..%2fpackage.json', '%2e%2e', 'x'])
     t.ok([400, 404].includes((await server.call(`/docs/${path}`)).status), path);
   for (const path of ['/docs', '/docs/start.js', '/docs/swagger-ui-bundle.js']) {
@@ -95,7 +95,7 @@ t.test('only the listed files are served, and only to those who have logged in',
   }
 });
 
-t.test('the install script of the viewer’s package, which reports installations, is not run', async (t) => {
+test('the install script of the viewer’s package, which reports installations, is not run', async (t) => {
   const file = join(import.meta.dirname, '../../../package.json');
   const settings = JSON.parse(await readFile(file, 'utf8')) as Readonly<Record<string, unknown>>;
   t.match(settings, { scarfSettings: { enabled: false }, allowScripts: { '@scarf/scarf': false } });

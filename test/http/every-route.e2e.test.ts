@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rm } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { manifestYaml, moduleText, temporaryFolder, writePlugins } from '../plugin/host/host-stage.ts';
 import { Administration, as, type Rule } from '../support/server/administration.ts';
@@ -233,7 +233,7 @@ async function whileAnnounced(
   return starting;
 }
 
-t.test('every route needs a valid credential and a rule that allows it, and is served with both', async (t) => {
+test('every route needs a valid credential and a rule that allows it, and is served with both', async (t) => {
   const plugged = await temporaryFolder(t);
   await writePlugins(plugged, plugins);
   let server = await startWhole(plugged);

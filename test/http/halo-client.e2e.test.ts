@@ -2,7 +2,7 @@
  * The requests of Halo's TypeScript client for roles, role bindings, users, plugins and posts, as it sends them to a
  * platform of the domain halo.run. The package is GPL-3.0, so its requests are written down here instead.
  */
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { adminAuthorization, startTestServer } from '../support/server/start-server.ts';
 
@@ -169,7 +169,7 @@ const sent: readonly Sent[] = [
 ];
 
 for (const { kind, path, apiVersion, members, patched, selects } of sent) {
-  t.test(`${kind}: create, get, list, update, JSON Patch and delete, with every member`, async (t) => {
+  test(`${kind}: create, get, list, update, JSON Patch and delete, with every member`, async (t) => {
     const metadata = {
       name: 'made',
       generateName: '',
@@ -227,7 +227,7 @@ for (const { kind, path, apiVersion, members, patched, selects } of sent) {
   });
 }
 
-t.test('the status of a client is not stored', async (t) => {
+test('the status of a client is not stored', async (t) => {
   const path = '/apis/content.halo.run/v1alpha1/posts';
   const status = {
     commentsCount: 7,
@@ -256,7 +256,7 @@ t.test('the status of a client is not stored', async (t) => {
   t.notMatch(withStatus.body, { status: { permalink: '/authors/u' } });
 });
 
-t.test('a secret of a second factor is refused with the reason, and nothing is stored', async (t) => {
+test('a secret of a second factor is refused with the reason, and nothing is stored', async (t) => {
   const path = '/api/v1alpha1/users';
   const refused = await call('POST', path, {
     apiVersion: 'v1alpha1',
@@ -272,7 +272,7 @@ t.test('a secret of a second factor is refused with the reason, and nothing is s
   t.equal((await call('GET', `${path}/totp`)).status, 404);
 });
 
-t.test('a user does not attest what others say about them, and another mail address is unverified', async (t) => {
+test('a user does not attest what others say about them, and another mail address is unverified', async (t) => {
   const spec = { displayName: 'Own', email: 'own@example.com', emailVerified: true };
   const password = 'a password of its own';
   const user = { apiVersion: 'v1alpha1', kind: 'User', metadata: { name: 'own' } };
@@ -297,7 +297,7 @@ t.test('a user does not attest what others say about them, and another mail addr
   t.strictSame(moved.body.spec, { displayName: 'Own', email: 'new@example.com' });
 });
 
-t.test('public routes show a post only while it is published, visible and not deleted', async (t) => {
+test('public routes show a post only while it is published, visible and not deleted', async (t) => {
   const path = '/apis/content.halo.run/v1alpha1/posts';
   const open = '/apis/api.content.halo.run/v1alpha1/posts';
   const hidden: readonly object[] = [

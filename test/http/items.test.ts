@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { startTestServer, type CallInit } from '../support/server/start-server.ts';
 
@@ -48,23 +48,20 @@ async function made(name: string, more: object = {}): Promise<Body> {
   return body;
 }
 
-t.test(
-  'a create answers 201 with the location and the entity tag, and the object reads back byte for byte',
-  async (t) => {
-    const response = await server.call(widgets, { method: 'POST', body: widget('created') });
-    const created = await response.text();
-    t.equal(response.status, 201);
-    t.equal(response.headers.get('location'), `${widgets}/created`);
-    t.equal(response.headers.get('etag'), '"0"');
-    t.equal(response.headers.get('content-type'), 'application/json');
-    const read = await server.call(`${widgets}/created`);
-    t.equal(await read.text(), created);
-    t.equal(read.headers.get('etag'), '"0"');
-    t.equal(read.headers.get('x-content-type-options'), 'nosniff');
-  },
-);
+test('a create answers 201 with location and entity tag, and the object reads back byte for byte', async (t) => {
+  const response = await server.call(widgets, { method: 'POST', body: widget('created') });
+  const created = await response.text();
+  t.equal(response.status, 201);
+  t.equal(response.headers.get('location'), `${widgets}/created`);
+  t.equal(response.headers.get('etag'), '"0"');
+  t.equal(response.headers.get('content-type'), 'application/json');
+  const read = await server.call(`${widgets}/created`);
+  t.equal(await read.text(), created);
+  t.equal(read.headers.get('etag'), '"0"');
+  t.equal(read.headers.get('x-content-type-options'), 'nosniff');
+});
 
-t.test('a body without a Content-Type is JSON, and a create may omit apiVersion and kind', async (t) => {
+test('a body without a Content-Type is JSON, and a create may omit apiVersion and kind', async (t) => {
   const response = await fetch(server.url + widgets, {
     method: 'POST',
     headers: await admin(),
@@ -73,7 +70,7 @@ t.test('a body without a Content-Type is JSON, and a create may omit apiVersion 
   t.equal(response.status, 201);
 });
 
-t.test('refused creates have the fitting reason', async (t) => {
+test('refused creates have the fitting reason', async (t) => {
   await made('taken', { spec: { title: 'x', serial: 'S1' } });
   const cases: readonly (readonly [string, CallInit, number, string])[] = [
     ['a taken name', { body: widget('taken') }, 409, 'AlreadyExists'],
@@ -116,7 +113,7 @@ t.test('refused creates have the fitting reason', async (t) => {
   }
 });
 
-t.test('a PUT replaces, a stale one conflicts, and one without a version overwrites', async (t) => {
+test('a PUT replaces, a stale one conflicts, and one without a version overwrites', async (t) => {
   const first = await made('put');
   const next = { ...first, spec: { title: 'Changed' } };
   const replaced = await call(`${widgets}/put`, { method: 'PUT', body: next });
@@ -139,7 +136,7 @@ t.test('a PUT replaces, a stale one conflicts, and one without a version overwri
   );
 });
 
-t.test('If-Match and If-None-Match hold on reads and writes', async (t) => {
+test('If-Match and If-None-Match hold on reads and writes', async (t) => {
   await made('conditional');
   const path = `${widgets}/conditional`;
   const body = widget('conditional', { spec: { title: 'Changed' } });
@@ -158,7 +155,7 @@ t.test('If-Match and If-None-Match hold on reads and writes', async (t) => {
   t.equal((await call(path, { headers: { 'if-none-match': '"0"' } })).status, 200);
 });
 
-t.test('patches are JSON Patch or merge patch; other media types are refused with the accepted ones', async (t) => {
+test('patches are JSON Patch or merge patch; other media types are refused with the accepted ones', async (t) => {
   await made('patched', { spec: { title: 'x', tags: ['a'] } });
   const path = `${widgets}/patched`;
   const merge = await call(path, {
@@ -205,7 +202,7 @@ t.test('patches are JSON Patch or merge patch; other media types are refused wit
   }
 });
 
-t.test('DELETE answers with the marked object, and a later GET is 404', async (t) => {
+test('DELETE answers with the marked object, and a later GET is 404', async (t) => {
   const { metadata } = await made('deleted', { metadata: { name: 'deleted', finalizers: ['example.com/hold'] } });
   const path = `${widgets}/deleted`;
   t.match(await call(path, { method: 'DELETE', body: { preconditions: { uid: 'another' } } }), {
@@ -236,7 +233,7 @@ t.test('DELETE answers with the marked object, and a later GET is 404', async (t
   t.equal(status, 404);
 });
 
-t.test('the status subresource writes the status only, and writes of the object keep it', async (t) => {
+test('the status subresource writes the status only, and writes of the object keep it', async (t) => {
   await made('stated');
   const path = `${widgets}/stated`;
   const stated = await call(`${path}/status`, {
@@ -257,7 +254,7 @@ t.test('the status subresource writes the status only, and writes of the object 
   t.match([refused.status, refused.headers.get('allow')], [405, 'GET, HEAD, PUT, PATCH']);
 });
 
-t.test('a dry run checks and answers like a write, and stores nothing', async (t) => {
+test('a dry run checks and answers like a write, and stores nothing', async (t) => {
   const dry = await call(`${widgets}?dryRun=All`, { method: 'POST', body: widget('dry') });
   t.match([dry.status, dry.body.metadata.name, dry.body.metadata.resourceVersion], [201, 'dry', undefined]);
   t.equal((await call(`${widgets}/dry`)).status, 404);
@@ -267,7 +264,7 @@ t.test('a dry run checks and answers like a write, and stores nothing', async (t
   });
 });
 
-t.test('a dry run of a change has the stored resourceVersion, and the version of the real write', async (t) => {
+test('a dry run of a change has the stored resourceVersion, and the version of the real write', async (t) => {
   const made = (await call(widgets, { method: 'POST', body: widget('tried') })).body.metadata;
   const path = `${widgets}/tried`;
   const changes: readonly (readonly [method: string, body: object | undefined, version: number])[] = [
@@ -291,7 +288,7 @@ t.test('a dry run of a change has the stored resourceVersion, and the version of
   t.strictSame((await call(path)).body.metadata, made);
 });
 
-t.test('fieldValidation decides about unknown fields', async (t) => {
+test('fieldValidation decides about unknown fields', async (t) => {
   const body = widget('fields', { spec: { title: 'x', colour: 'red' } });
   t.match(await call(widgets, { method: 'POST', body }), { status: 422 });
   t.match(await call(`${widgets}?fieldValidation=Strict`, { method: 'POST', body }), { status: 400 });
@@ -300,7 +297,7 @@ t.test('fieldValidation decides about unknown fields', async (t) => {
   t.match([warned.status, warned.headers.get('warning')], [201, '299 - "unknown field \\"spec.colour\\""']);
 });
 
-t.test('a GET waits for a resourceVersion, and times out on one that never comes', async (t) => {
+test('a GET waits for a resourceVersion, and times out on one that never comes', async (t) => {
   const { metadata } = await made('fresh');
   t.equal((await call(`${widgets}/fresh?resourceVersion=${metadata.resourceVersion}`)).status, 200);
   t.equal((await call(`${widgets}/fresh?resourceVersion=0`)).status, 200);
@@ -311,14 +308,14 @@ t.test('a GET waits for a resourceVersion, and times out on one that never comes
   });
 });
 
-t.test('impossible names are not found, in every spelling', async (t) => {
+test('impossible names are not found, in every spelling', async (t) => {
   for (const name of ['Upper', '-', 'a'.repeat(300), '%C3%A9', 'a%20b', '%E2%80%AE', 'a%0Ab']) {
     t.equal((await call(`${widgets}/${name}`)).status, 404, name);
     t.equal((await call(`${widgets}/${name}`, { method: 'DELETE' })).status, 404, name);
   }
 });
 
-t.test('HEAD answers like GET, without the body', async (t) => {
+test('HEAD answers like GET, without the body', async (t) => {
   await made('headed');
   const [get, head] = [
     await server.call(`${widgets}/headed`),

@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { watchGuardMs } from '../../src/limits/watches.ts';
 import { Administration, as, core, passwordOf, prefixed, type Rule } from '../support/server/administration.ts';
@@ -284,7 +284,7 @@ async function loses(t: Test, stage: Stage, { changes, isFoundOut, ...each }: Ca
   for (const watching of keeping) watching.leave();
 }
 
-t.test('a lost right ends its watches in the same turn, and the next request is refused', async (t) => {
+test('a lost right ends its watches in the same turn, and the next request is refused', async (t) => {
   const stage = await open(t);
   for (const [place, each] of cases.entries()) {
     stage.name = `case-${String(place)}`;
@@ -292,7 +292,7 @@ t.test('a lost right ends its watches in the same turn, and the next request is 
   }
 });
 
-t.test('a watcher that is still catching up does not reach the event that removed its right', async (t) => {
+test('a watcher that is still catching up does not reach the event that removed its right', async (t) => {
   const stage = await open(t);
   for (const transport of transports) {
     stage.name = `past-${transport}`;
@@ -310,7 +310,7 @@ t.test('a watcher that is still catching up does not reach the event that remove
   }
 });
 
-t.test('a regained right is effective at once, for its subjects only', async (t) => {
+test('a regained right is effective at once, for its subjects only', async (t) => {
   const stage = await open(t);
   stage.name = 'again';
   const headers = await stage.user();

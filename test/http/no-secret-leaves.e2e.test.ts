@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import type { RecordedEvent } from '../../src/log/log.ts';
 import { newKey, startIssuer } from '../auth/oidc-issuer.ts';
@@ -372,7 +372,7 @@ function textOf({ data, metadata }: RecordedEvent): string {
   return `${Buffer.from(data).toString('utf8')}${Buffer.from(metadata).toString('utf8')}`;
 }
 
-t.test('no answer, watch, event, log line, metric or file contains a secret', async (t) => {
+test('no answer, watch, event, log line, metric or file contains a secret', async (t) => {
   t.comment('there is no history API yet: once there is, it has to be read here, too');
   const planted = new PlantedSecrets();
   const key = await newKey('one');

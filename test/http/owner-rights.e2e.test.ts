@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { streamName, type EventLog } from '../../src/log/log.ts';
 import { openLog as openConfiguredLog, type OpenLog } from '../../src/server/open-log.ts';
@@ -92,7 +92,7 @@ const ways: readonly (readonly [string, (object: Record<string, any>) => Sending
   ],
 ];
 
-t.test('a user without the right to delete an object cannot name it as an owner', async (test) => {
+test('a user without the right to delete an object cannot name it as an owner', async (test) => {
   const stage = await Stage.open(test);
   const send = await stage.user(
     'joe',
@@ -133,7 +133,7 @@ t.test('a user without the right to delete an object cannot name it as an owner'
   test.equal((await send(`${widgets}/mine`, ways[0]![1]({}))).status, 200, 'the right to delete this one is enough');
 });
 
-t.test("blockOwnerDeletion needs the right to the owner's finalizers, also on create", async (test) => {
+test("blockOwnerDeletion needs the right to the owner's finalizers, also on create", async (test) => {
   const stage = await Stage.open(test);
   const finalizers: Rule = {
     apiGroups: ['example.com'],
@@ -182,7 +182,7 @@ t.test("blockOwnerDeletion needs the right to the owner's finalizers, also on cr
   }
 });
 
-t.test('owner references of an old log delete nothing and block nothing', async (test) => {
+test('owner references of an old log delete nothing and block nothing', async (test) => {
   const logs: EventLog[] = [];
   const openLog: OpenLog = async (config, hooks) => {
     const opened = await openConfiguredLog(config, hooks);
@@ -209,7 +209,7 @@ t.test('owner references of an old log delete nothing and block nothing', async 
     });
 });
 
-t.test('objects of access control have no owners, for any author', async (test) => {
+test('objects of access control have no owners, for any author', async (test) => {
   const stage = await Stage.open(test);
   await stage.administration.user('victim');
   await stage.administration.role('watched');

@@ -1,9 +1,9 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { startSignedIn } from './accounts/signed-in.ts';
 
 /** Every part of the answer, in both forms: the head, too. */
-t.test('a 409 for a unique value names no object that the caller may not get', async (test) => {
+test('a 409 for a unique value names no object that the caller may not get', async (test) => {
   const server = await startSignedIn(test, 'blind', 'reader', 'author');
   const widgets = '/apis/example.com/v1alpha1/widgets';
   const posts = '/apis/uc.api.content.svc.run/v1alpha1/posts';

@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { noKubectl } from '../support/server/kubectl.ts';
 import { givenGizmos, runSteps, gizmo } from '../support/server/kubectl-gizmos.ts';
@@ -6,7 +6,7 @@ import { givenGizmos, runSteps, gizmo } from '../support/server/kubectl-gizmos.t
 const settings = { skip: noKubectl, timeout: 120_000 };
 const k = 'gizmo.kube.example';
 
-t.test('kubectl deletes, and waits for finalizers', settings, async (t) => {
+test('kubectl deletes, and waits for finalizers', settings, async (t) => {
   const kubectl = await givenGizmos(t);
   await kubectl.file('k1.json', gizmo('k1'));
   await kubectl.file('f1.json', gizmo('f1'));
@@ -29,7 +29,7 @@ t.test('kubectl deletes, and waits for finalizers', settings, async (t) => {
   ]);
 });
 
-t.test('kubectl deletes by selector, by cascade and all', settings, async (t) => {
+test('kubectl deletes by selector, by cascade and all', settings, async (t) => {
   const kubectl = await givenGizmos(t);
   for (const [name, labels] of [
     ['k1', { a: 'b' }],

@@ -1,11 +1,11 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { noKubectl } from '../support/server/kubectl.ts';
 import { givenGizmos, runSteps, gizmo } from '../support/server/kubectl-gizmos.ts';
 
 const k = 'gizmo.kube.example';
 
-t.test('kubectl reads what the server stores', { skip: noKubectl, timeout: 120_000 }, async (t) => {
+test('kubectl reads what the server stores', { skip: noKubectl, timeout: 120_000 }, async (t) => {
   const kubectl = await givenGizmos(t);
   await runSteps(t, kubectl, [{ run: 'get gizmos', err: 'No resources found' }]);
   await kubectl.file('all.json', {

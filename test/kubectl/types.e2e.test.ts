@@ -1,9 +1,9 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { noKubectl } from '../support/server/kubectl.ts';
 import { givenGizmos, runSteps, gizmo } from '../support/server/kubectl-gizmos.ts';
 
-t.test('kubectl finds every type, by each of its names', { skip: noKubectl, timeout: 120_000 }, async (t) => {
+test('kubectl finds every type, by each of its names', { skip: noKubectl, timeout: 120_000 }, async (t) => {
   const kubectl = await givenGizmos(t);
   await kubectl.file('k1.json', gizmo('k1'));
   await runSteps(t, kubectl, [
@@ -33,7 +33,7 @@ t.test('kubectl finds every type, by each of its names', { skip: noKubectl, time
   ]);
 });
 
-t.test('explain describes the members of a type', { skip: noKubectl, timeout: 120_000 }, async (t) => {
+test('explain describes the members of a type', { skip: noKubectl, timeout: 120_000 }, async (t) => {
   const kubectl = await givenGizmos(t);
   await runSteps(t, kubectl, [
     { run: 'explain gizmo', out: /KIND: +Gizmo\nVERSION: +v1\n[\s\S]*A gizmo of the tests\.[\s\S]*spec\t/u },

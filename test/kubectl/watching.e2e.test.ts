@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { noKubectl } from '../support/server/kubectl.ts';
 import { givenGizmos, runSteps, gizmo } from '../support/server/kubectl-gizmos.ts';
@@ -6,7 +6,7 @@ import { givenGizmos, runSteps, gizmo } from '../support/server/kubectl-gizmos.t
 const settings = { skip: noKubectl, timeout: 120_000 };
 const k = 'gizmo.kube.example';
 
-t.test('get -w prints the state once and then each change', settings, async (t) => {
+test('get -w prints the state once and then each change', settings, async (t) => {
   const kubectl = await givenGizmos(t);
   for (const [name, labels] of [
     ['k1', { a: 'b' }],
@@ -38,7 +38,7 @@ t.test('get -w prints the state once and then each change', settings, async (t) 
   t.match((await selected.stop()).out, /DELETED +k3[\s\S]*ADDED +k3/u);
 });
 
-t.test('wait ends when the condition is met, and not before', settings, async (t) => {
+test('wait ends when the condition is met, and not before', settings, async (t) => {
   const kubectl = await givenGizmos(t);
   await kubectl.file('k1.json', gizmo('k1'));
   const ready = JSON.stringify({ status: { conditions: [{ type: 'Ready', status: 'True' }], phase: 'up' } });

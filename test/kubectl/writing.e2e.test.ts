@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { noKubectl } from '../support/server/kubectl.ts';
 import { givenGizmos, runSteps, gizmo } from '../support/server/kubectl-gizmos.ts';
@@ -6,7 +6,7 @@ import { givenGizmos, runSteps, gizmo } from '../support/server/kubectl-gizmos.t
 const settings = { skip: noKubectl, timeout: 120_000 };
 const k = 'gizmo.kube.example';
 
-t.test('kubectl creates', settings, async (t) => {
+test('kubectl creates', settings, async (t) => {
   const kubectl = await givenGizmos(t);
   await kubectl.file('k1.json', gizmo('k1'));
   await kubectl.file('large.json', gizmo('large', 1_000));
@@ -30,7 +30,7 @@ t.test('kubectl creates', settings, async (t) => {
   ]);
 });
 
-t.test('kubectl applies a folder, shows what would change, and says what did', settings, async (t) => {
+test('kubectl applies a folder, shows what would change, and says what did', settings, async (t) => {
   const kubectl = await givenGizmos(t);
   await kubectl.file('a1.json', gizmo('a1'));
   await kubectl.file('a2.yaml', `apiVersion: kube.example/v1\nkind: Gizmo\nmetadata: {name: a2}\nspec: {size: 2}\n`);
@@ -57,7 +57,7 @@ t.test('kubectl applies a folder, shows what would change, and says what did', s
   t.notMatch(diff.out, /^-[^-]/mu, 'nothing is removed where nothing is');
 });
 
-t.test('the resource version stays in a diff', settings, async (t) => {
+test('the resource version stays in a diff', settings, async (t) => {
   const kubectl = await givenGizmos(t);
   await kubectl.file('a1.json', gizmo('a1'));
   await kubectl.run('apply -f a1.json');
@@ -67,7 +67,7 @@ t.test('the resource version stays in a diff', settings, async (t) => {
   t.notMatch(out, /^[+-] +(?:resourceVersion|uid|creationTimestamp)/mu);
 });
 
-t.test('kubectl patches, labels, annotates, edits, replaces and scales', settings, async (t) => {
+test('kubectl patches, labels, annotates, edits, replaces and scales', settings, async (t) => {
   const kubectl = await givenGizmos(t);
   const { run } = kubectl;
   await kubectl.file('k1.json', gizmo('k1'));
@@ -103,7 +103,7 @@ t.test('kubectl patches, labels, annotates, edits, replaces and scales', setting
   t.equal((await run(generation)).out, before, 'a label changes no generation');
 });
 
-t.test('kubectl replaces with the version it read, and a stale one is a conflict', settings, async (t) => {
+test('kubectl replaces with the version it read, and a stale one is a conflict', settings, async (t) => {
   const kubectl = await givenGizmos(t);
   const { run } = kubectl;
   await kubectl.file('k1.json', gizmo('k1'));
@@ -118,7 +118,7 @@ t.test('kubectl replaces with the version it read, and a stale one is a conflict
   ]);
 });
 
-t.test('an object is edited as text', settings, async (t) => {
+test('an object is edited as text', settings, async (t) => {
   const kubectl = await givenGizmos(t);
   await kubectl.file('k1.json', gizmo('k1'));
   await kubectl.file('editor.sh', '#!/bin/sh\nsed -i "s/size: 1/size: 42/" "$1"\n');

@@ -1,5 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { manifestYaml, temporaryFolder, writePlugins } from '../plugin/host/host-stage.ts';
 import { startTestServer, type TestServer } from '../support/server/start-server.ts';
@@ -62,7 +62,7 @@ function operationsIn({ paths }: Members): readonly Members[] {
   return Object.values(paths as Members).flatMap((item: Members) => Object.values(item)) as Members[];
 }
 
-t.test('every document passes the validator, with odd types beside ordinary ones', async (t) => {
+test('every document passes the validator, with odd types beside ordinary ones', async (t) => {
   const index = await jsonOf('/openapi/v3');
   const keys = Object.keys(index['paths'] as object);
   for (const key of ['apis/shop.example/v1alpha1', 'api/v1alpha1', 'version', 'apis/authorization.k8s.io/v1'])
@@ -75,7 +75,7 @@ t.test('every document passes the validator, with odd types beside ordinary ones
   for (const path of ['/openapi/v2', '/v3/api-docs']) t.strictSame(await problemsOf(await jsonOf(path)), [], path);
 });
 
-t.test('a group’s document has its operations as kubectl reads them', async (t) => {
+test('a group’s document has its operations as kubectl reads them', async (t) => {
   const { paths, components } = await jsonOf('/openapi/v3/apis/shop.example/v1alpha1');
   const item = paths['/apis/shop.example/v1alpha1/widgets/{name}'] as Members;
   const { patch } = item as { patch: Members };
@@ -116,7 +116,7 @@ t.test('a group’s document has its operations as kubectl reads them', async (t
   for (const member of Object.keys(object['metadata'] as object)) t.ok(meta['properties'][member], member);
 });
 
-t.test('operation ids are unique, and the plain one belongs to one of two kinds with one name', async (t) => {
+test('operation ids are unique, and the plain one belongs to one of two kinds with one name', async (t) => {
   const document = await jsonOf('/v3/api-docs');
   t.equal(document['openapi'], '3.1.0');
   const ids = operationsIn(document).map(({ operationId }) => operationId as string);
@@ -127,7 +127,7 @@ t.test('operation ids are unique, and the plain one belongs to one of two kinds 
   t.strictSame(document['paths']['/apis/shop.example/v1alpha1/widgets'].get.tags, ['WidgetV1alpha1']);
 });
 
-t.test('the whole document has every route that is served', async (t) => {
+test('the whole document has every route that is served', async (t) => {
   const document = await jsonOf('/v3/api-docs');
   const described = new Set(
     Object.entries(document['paths'] as Record<string, Members>).flatMap(([path, item]) =>
@@ -147,7 +147,7 @@ t.test('the whole document has every route that is served', async (t) => {
   t.ok(paint['responses']['202']);
 });
 
-t.test('the hash of a document addresses it for good, and 304 answers a client that has it', async (t) => {
+test('the hash of a document addresses it for good, and 304 answers a client that has it', async (t) => {
   const { paths } = await jsonOf('/openapi/v3');
   const url = paths['apis/shop.example/v1alpha1'].serverRelativeURL as string;
   const hashed = await server.call(url);
@@ -171,7 +171,7 @@ t.test('the hash of a document addresses it for good, and 304 answers a client t
   t.equal((await server.call('/openapi/v3/apis/none.example/v1')).status, 404);
 });
 
-t.test('the document of version 2 is the same in protobuf and in JSON', async (t) => {
+test('the document of version 2 is the same in protobuf and in JSON', async (t) => {
   const json = await jsonOf('/openapi/v2');
   for (const accept of [
     'application/com.github.proto-openapi.spec.v2@v1.0+protobuf',
@@ -212,7 +212,7 @@ t.test('the document of version 2 is the same in protobuf and in JSON', async (t
     );
 });
 
-t.test('a visitor is asked to log in, and any user reads the documents', async (t) => {
+test('a visitor is asked to log in, and any user reads the documents', async (t) => {
   for (const path of ['/openapi/v3', '/openapi/v2', '/openapi/v3/apis/shop.example/v1alpha1', '/v3/api-docs']) {
     const visitor = await fetch(`${server.url}${path}`);
     t.equal(visitor.status, 401, path);
@@ -226,7 +226,7 @@ t.test('a visitor is asked to log in, and any user reads the documents', async (
     t.equal((await fetch(`${server.url}${path}`, { headers: { authorization } })).status, 200, path);
 });
 
-t.test('a stopped plugin’s types leave the documents, and other groups keep their hashes', async (t) => {
+test('a stopped plugin’s types leave the documents, and other groups keep their hashes', async (t) => {
   const before = (await jsonOf('/openapi/v3'))['paths'] as Members;
   const stopped = await server.call('/apis/plugin.svc.run/v1alpha1/plugins/shop', {
     method: 'PATCH',

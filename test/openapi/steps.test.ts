@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import type { Steps } from '../../src/base/steps.ts';
 import { groupDocument, swaggerOf } from '../../src/openapi/documents.ts';
@@ -32,7 +32,7 @@ function typesNoting(read: (place: number) => void): readonly ResourceType[] {
   });
 }
 
-t.test('no step of a document translates the schemas of two types', async (t) => {
+test('no step of a document translates the schemas of two types', async (t) => {
   for (const document of [groupDocument, swaggerOf]) {
     const read = new Set<number>();
     const types = typesNoting((place) => read.add(place));

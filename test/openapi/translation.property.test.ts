@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import { toOpenApi30 } from '../../src/openapi/schema/to-openapi-30.ts';
 import { compileValueSchema } from '../../src/resource/schema/schema.ts';
@@ -86,7 +86,7 @@ const root = fc.tuple(schemaWith(schema), schema, schema).map(([members, a, b]) 
   $defs: { a, b, c: { type: 'string', $dynamicAnchor: 'anchor' } },
 }));
 
-t.test('every value that a schema accepts is accepted by its translation, and an exact one accepts no other', (t) => {
+test('every value that a schema accepts is accepted by its translation, and an exact one accepts no other', (t) => {
   const seen = { compiled: 0, accepted: 0, exact: 0, exactRefused: 0, references: 0 };
   fc.assert(
     fc.property(root, fc.array(value, { minLength: 12, maxLength: 12 }), (input, values) => {

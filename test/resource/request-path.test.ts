@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import { requestTargetBytesMax } from '../../src/limits/requests.ts';
 import {
@@ -78,11 +78,11 @@ function told(method: string, target: string, asks: 'watch' | 'no watch' = 'no w
   }
 }
 
-t.test('a method and a path mean one verb and one resource, a non-resource path, or are malformed', async (t) => {
+test('a method and a path mean one verb and one resource, a non-resource path, or are malformed', async (t) => {
   for (const [method, target, expected] of table) t.equal(told(method, target), expected, `${method} ${target}`);
 });
 
-t.test('a watch is a GET of a collection or an item, and of nothing else', async (t) => {
+test('a watch is a GET of a collection or an item, and of nothing else', async (t) => {
   t.equal(told('GET', '/apis/g/v1/widgets', 'watch'), 'watch g/v1/widgets');
   t.equal(told('GET', '/apis/g/v1/widgets/w1', 'watch'), 'watch g/v1/widgets/w1');
   t.equal(told('HEAD', '/apis/g/v1/widgets', 'watch'), 'watch g/v1/widgets');
@@ -91,7 +91,7 @@ t.test('a watch is a GET of a collection or an item, and of nothing else', async
   t.equal(told('GET', '/healthz', 'watch'), 'get /healthz');
 });
 
-t.test('every spelling of a path means the resource of its decoded segments', async (t) => {
+test('every spelling of a path means the resource of its decoded segments', async (t) => {
   const segment = fc
     .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
     .filter((text) => !/[/\\\0]/u.test(text) && text !== '.' && text !== '..');
@@ -125,7 +125,7 @@ t.test('every spelling of a path means the resource of its decoded segments', as
   t.pass();
 });
 
-t.test('no target throws, and no segment contains a slash', async (t) => {
+test('no target throws, and no segment contains a slash', async (t) => {
   fc.assert(
     fc.property(
       fc.constantFrom('GET', 'POST', 'OPTIONS'),
@@ -139,19 +139,19 @@ t.test('no target throws, and no segment contains a slash', async (t) => {
   t.pass();
 });
 
-t.test('a target at the bound is read, one byte more is malformed', async (t) => {
+test('a target at the bound is read, one byte more is malformed', async (t) => {
   const padding = 'a'.repeat(requestTargetBytesMax - '/x?'.length);
   t.equal(told('GET', `/x?${padding}`), 'get /x');
   t.equal(told('GET', `/x?${padding}a`), 'malformed');
 });
 
-t.test('query parameters are read up to the bound', async (t) => {
+test('query parameters are read up to the bound', async (t) => {
   t.type(queryOf(`/x?${'a=1&'.repeat(64)}`), URLSearchParams);
   t.type(queryOf(`/x?${'a=1&'.repeat(65)}`), 'string');
   t.same(queryOf('/x'), new URLSearchParams());
 });
 
-t.test('a list or watch selected by one field selector on the name is recognized, and no other', async (t) => {
+test('a list or watch selected by one field selector on the name is recognized, and no other', async (t) => {
   const selected = (method: string, target: string, asks: 'watch' | 'no watch' = 'no watch'): string | undefined => {
     const info = requestInfo(method, target, asks);
     return info.kind === 'resource' ? info.selectedName : undefined;
@@ -173,7 +173,7 @@ t.test('a list or watch selected by one field selector on the name is recognized
   t.equal(selected('GET', `${widgets}/b?fieldSelector=metadata.name=a`), undefined, 'a path has its own name');
 });
 
-t.test('a request without a path equals the request of its path', async (t) => {
+test('a request without a path equals the request of its path', async (t) => {
   for (const [verb, target] of [
     ['list', '/apis/g.example/v1/things'],
     ['get', '/api/v1alpha1/users/jane'],
@@ -196,7 +196,7 @@ t.test('a request without a path equals the request of its path', async (t) => {
   }
 });
 
-t.test('a review of a path outside of resources gets the decision of the request', async (t) => {
+test('a review of a path outside of resources gets the decision of the request', async (t) => {
   t.strictSame(nonResourceRequest('get', '/healthz/'), requestInfo('GET', '/healthz', 'no watch'));
   t.strictSame(
     nonResourceRequest('create', '/apis/a.example/v1/things/install'),
@@ -208,7 +208,7 @@ t.test('a review of a path outside of resources gets the decision of the request
   t.match(nonResourceRequest('constructor', '/'), { verb: 'constructor', method: 'constructor', path: '/' });
 });
 
-t.test('a subresource without an object is under "-"', async (t) => {
+test('a subresource without an object is under "-"', async (t) => {
   const request = resourceRequest('create', {
     group: 'a.example',
     version: 'v1',
@@ -219,7 +219,7 @@ t.test('a subresource without an object is under "-"', async (t) => {
   t.equal(request.name, undefined);
 });
 
-t.test('a verb and a path mean the request that they would make, of a resource or not', async (t) => {
+test('a verb and a path mean the request that they would make, of a resource or not', async (t) => {
   for (const [verb, method, target] of [
     ['get', 'GET', '/apis/g.example/v1/things'],
     ['get', 'GET', '/apis/g.example/v1/things/a'],

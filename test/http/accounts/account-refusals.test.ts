@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { test } from 'tap';
 
 import type { NotAuthenticated } from '../../../src/auth/authentication/authenticated.ts';
 import type { Subject } from '../../../src/command/subject.ts';
@@ -48,7 +48,7 @@ const call = async (as: string, method: string, path: string, body?: object) =>
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
 
-t.test('while User objects are not served there is no account to change', async (t) => {
+test('while User objects are not served there is no account to change', async (t) => {
   t.equal((await call('alice', 'GET', account)).status, 404);
   registry.register(users);
   t.equal((await call('alice', 'GET', account)).status, 503);
@@ -56,7 +56,7 @@ t.test('while User objects are not served there is no account to change', async 
   t.equal((await call('alice', 'GET', account)).status, 200);
 });
 
-t.test('a caller without a User object has no account', async (t) => {
+test('a caller without a User object has no account', async (t) => {
   t.equal((await call('carol', 'GET', account)).status, 404);
   t.equal((await call('carol', 'PUT', account, {})).status, 404);
   t.equal(
@@ -65,19 +65,16 @@ t.test('a caller without a User object has no account', async (t) => {
   );
 });
 
-t.test(
-  'attempts at the current password are bounded like log-ins, and a check that cannot run counts as no attempt',
-  async (t) => {
-    const change = { currentPassword: 'a guess', password: 'long enough' };
-    const refused = async (answer: NotAuthenticated) => {
-      verified = answer;
-      return call('alice', 'PUT', `${account}/password`, change);
-    };
-    t.equal((await refused({ ok: false, reason: 'unauthorized', detail: 'wrong' })).status, 422);
-    const bounded = await refused({ ok: false, reason: 'too-many-requests', detail: 'too many', retryAfterSeconds: 9 });
-    t.equal(bounded.status, 429);
-    t.equal(bounded.headers.get('retry-after'), '9');
-    const undecided = await refused({ ok: false, reason: 'unavailable', detail: 'not now', retryAfterSeconds: 1 });
-    t.equal(undecided.status, 503);
-  },
-);
+test('attempts at the current password are bounded like log-ins; a check that cannot run is no attempt', async (t) => {
+  const change = { currentPassword: 'a guess', password: 'long enough' };
+  const refused = async (answer: NotAuthenticated) => {
+    verified = answer;
+    return call('alice', 'PUT', `${account}/password`, change);
+  };
+  t.equal((await refused({ ok: false, reason: 'unauthorized', detail: 'wrong' })).status, 422);
+  const bounded = await refused({ ok: false, reason: 'too-many-requests', detail: 'too many', retryAfterSeconds: 9 });
+  t.equal(bounded.status, 429);
+  t.equal(bounded.headers.get('retry-after'), '9');
+  const undecided = await refused({ ok: false, reason: 'unavailable', detail: 'not now', retryAfterSeconds: 1 });
+  t.equal(undecided.status, 503);
+});

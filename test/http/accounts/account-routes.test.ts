@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { startSignedIn } from './signed-in.ts';
 
@@ -8,7 +8,7 @@ const account = '/apis/uc.api.svc.run/v1alpha1/users/-';
 const pointers = (body: { readonly errors?: readonly { readonly pointer: string }[] }) =>
   (body.errors ?? []).map(({ pointer }) => pointer).sort();
 
-t.test('the caller reads their own User, with its entity tag, under "-" and under no other name', async (t) => {
+test('the caller reads their own User, with its entity tag, under "-" and under no other name', async (t) => {
   const { status, body, headers } = await server.as('alice')('GET', account);
   t.equal(status, 200);
   t.match(body, { apiVersion: 'v1alpha1', kind: 'User', metadata: { name: 'alice' } });
@@ -25,7 +25,7 @@ t.test('the caller reads their own User, with its entity tag, under "-" and unde
   t.equal((await server.as('admin')('DELETE', account)).status, 405);
 });
 
-t.test('display name and e-mail change; members that are left out keep their values', async (t) => {
+test('display name and e-mail change; members that are left out keep their values', async (t) => {
   const before = (await server.as('alice')('GET', account)).body;
   const changed = await server.as('alice')('PUT', account, {
     ...before,
@@ -47,7 +47,7 @@ t.test('display name and e-mail change; members that are left out keep their val
   t.equal(bare.body.metadata.uid, before.metadata.uid);
 });
 
-t.test('labels that an administrator set are kept, and the user cannot change them', async (t) => {
+test('labels that an administrator set are kept, and the user cannot change them', async (t) => {
   const labels = { 'example.com/team': 'red' };
   const labelled = await server.as('admin')(
     'PATCH',
@@ -73,7 +73,7 @@ t.test('labels that an administrator set are kept, and the user cannot change th
   t.equal(stale.status, 409, 'members other than the editable ones must match the stored object');
 });
 
-t.test('a password and another value of "disabled" are refused together, each at its pointer', async (t) => {
+test('a password and another value of "disabled" are refused together, each at its pointer', async (t) => {
   const body = {
     apiVersion: 'v1alpha1',
     kind: 'User',
@@ -109,7 +109,7 @@ t.test('a password and another value of "disabled" are refused together, each at
   t.equal((await server.as('alice')('PUT', account, 'x', { 'content-type': 'text/plain' })).status, 415);
 });
 
-t.test('a dry run changes nothing', async (t) => {
+test('a dry run changes nothing', async (t) => {
   const before = await server.as('alice')('GET', account);
   const dry = await server.as('alice')('PUT', `${account}?dryRun=All`, {
     ...before.body,
@@ -119,7 +119,7 @@ t.test('a dry run changes nothing', async (t) => {
   t.equal((await server.as('alice')('GET', account)).text, before.text);
 });
 
-t.test('the password changes for a caller who sends the current one', async (t) => {
+test('the password changes for a caller who sends the current one', async (t) => {
   const change = { currentPassword: 'password of bob', password: 'quite another password' };
   const wrong = await server.as('bob')('PUT', `${account}/password`, { ...change, currentPassword: 'a guess' });
   t.equal(wrong.status, 422);

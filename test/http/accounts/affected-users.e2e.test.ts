@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { manifestYaml, temporaryFolder, writePlugins } from '../../plugin/host/host-stage.ts';
 import { Administration, as, core, passwordOf } from '../../support/server/administration.ts';
@@ -53,7 +53,7 @@ async function opened(
 
 type Mary = (method: string, path: string, body?: unknown) => Promise<Answered>;
 
-t.test('nobody disables, deletes, logs out or unbinds a user with more rights', async (test) => {
+test('nobody disables, deletes, logs out or unbinds a user with more rights', async (test) => {
   const { server, administration, mary } = await opened(test);
   const before = await everything(administration);
   const console = '/apis/api.console.svc.run/v1alpha1/users';
@@ -127,7 +127,7 @@ async function everything(administration: Administration): Promise<unknown> {
   );
 }
 
-t.test("a plugin's files cannot give a role an owner", async (test) => {
+test("a plugin's files cannot give a role an owner", async (test) => {
   const folder = await temporaryFolder(test);
   const owners = [{ apiVersion: 'v1', kind: 'Gone', name: 'gone', uid: 'gone' }];
   const shipped = [

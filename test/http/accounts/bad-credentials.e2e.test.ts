@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { sessionLifetimeMs } from '../../../src/limits/access.ts';
 import { Administration, as, core, passwordOf } from '../../support/server/administration.ts';
@@ -137,7 +137,7 @@ const jwts = [
   'a.b.c',
 ];
 
-t.test('only the exact text that was issued is a token', async (t) => {
+test('only the exact text that was issued is a token', async (t) => {
   const stage = await Stage.open(t);
   await stage.user('alice');
   const [token, other] = [await stage.token('alice', 'one'), await stage.token('alice', 'two')];
@@ -224,7 +224,7 @@ t.test('only the exact text that was issued is a token', async (t) => {
   stage.silent(t);
 });
 
-t.test('an expired token stays expired', async (t) => {
+test('an expired token stays expired', async (t) => {
   const stage = await Stage.open(t);
   const { administration } = stage;
   for (const name of ['alice', 'bob', 'carol', 'dave']) await stage.user(name);
@@ -271,7 +271,7 @@ t.test('an expired token stays expired', async (t) => {
   stage.silent(t);
 });
 
-t.test('an ended session is refused afterwards, and a valid one survives a restart', async (t) => {
+test('an ended session is refused afterwards, and a valid one survives a restart', async (t) => {
   const stage = await Stage.open(t);
   const { administration } = stage;
   for (const name of ['alice', 'bob', 'carol', 'dave', 'erin']) await stage.user(name);
@@ -308,7 +308,7 @@ t.test('an ended session is refused afterwards, and a valid one survives a resta
   stage.silent(t);
 });
 
-t.test('cached basic credentials are dropped when they stop being valid', async (t) => {
+test('cached basic credentials are dropped when they stop being valid', async (t) => {
   const stage = await Stage.open(t);
   const { administration } = stage;
   await stage.user('alice');
@@ -332,7 +332,7 @@ t.test('cached basic credentials are dropped when they stop being valid', async 
   stage.silent(t);
 });
 
-t.test("another site's page can neither log in nor write, and a request with several cookies is refused", async (t) => {
+test("another site's page can neither log in nor write, and a request with several cookies is refused", async (t) => {
   const stage = await Stage.open(t);
   await stage.user('alice');
   const {

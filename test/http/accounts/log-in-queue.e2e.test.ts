@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { noHashCost, Passwords } from '../../../src/auth/passwords/password.ts';
 import { passwordHashesWaitingPerNetworkMax } from '../../../src/limits/access.ts';
@@ -99,7 +99,7 @@ async function given(t: Test) {
 const jane: LogIn = { username: 'jane', password: 'a secret of jane' };
 const others = Array.from({ length: 20 }, (_, place) => ({ username: `nobody${String(place)}`, password: 'x' }));
 
-t.test('requests whose connection closes leave the queue, on every path into it', async (t) => {
+test('requests whose connection closes leave the queue, on every path into it', async (t) => {
   const { passwords, textOf, send, logIn, occupy } = await given(t);
   await occupy();
   const basic = (place: number): string => {
@@ -131,7 +131,7 @@ t.test('requests whose connection closes leave the queue, on every path into it'
   t.equal(await answer, 200);
 });
 
-t.test('a password change leaves the queue when its connection closes, and writes nothing', async (t) => {
+test('a password change leaves the queue when its connection closes, and writes nothing', async (t) => {
   const { passwords, server, send, occupy } = await given(t);
   const body = JSON.stringify({ spec: { password: 'another secret of jane' } });
   const head = [
@@ -151,7 +151,7 @@ t.test('a password change leaves the queue when its connection closes, and write
   t.equal(metadata.version, 0);
 });
 
-t.test('a new password beyond the bound of the queue is 429, and nothing is written', async (t) => {
+test('a new password beyond the bound of the queue is 429, and nothing is written', async (t) => {
   const { passwords, server, occupy } = await given(t);
   const users = '/api/v1alpha1/users';
   const make = async (name: string): Promise<Response> =>
@@ -168,7 +168,7 @@ t.test('a new password beyond the bound of the queue is 429, and nothing is writ
   t.equal((await server.call(`${users}/late`)).status, 404);
 });
 
-t.test('equal simultaneous log-ins share one hash, and each gets a session', async (t) => {
+test('equal simultaneous log-ins share one hash, and each gets a session', async (t) => {
   const { passwords, server, logIn, occupy } = await given(t);
   await occupy();
   const before = passwords.verified;
@@ -182,7 +182,7 @@ t.test('equal simultaneous log-ins share one hash, and each gets a session', asy
   t.equal(items.length, 40);
 });
 
-t.test('a first log-in precedes networks that retry, and a known user precedes most others', async (t) => {
+test('a first log-in precedes networks that retry, and a known user precedes most others', async (t) => {
   const { passwords, textOf, send, logIn, occupy } = await given(t);
   t.equal(await logIn('127.0.0.4', jane), 200);
   const addresses = Array.from({ length: 30 }, (_, place) => `127.0.1.${String(place + 1)}`);
@@ -207,7 +207,7 @@ t.test('a first log-in precedes networks that retry, and a known user precedes m
   t.ok(knownAt >= 0 && knownAt < 4, `the known user was number ${String(knownAt)} of 62`);
 });
 
-t.test('a full queue answers 429 at once, with a Retry-After', async (t) => {
+test('a full queue answers 429 at once, with a Retry-After', async (t) => {
   const { passwords, textOf, send, occupy, server } = await given(t);
   await occupy();
   for (let place = 0; place < 64; place += 1) {

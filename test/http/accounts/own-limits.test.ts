@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { ownTextBytesMax, tokensPerUserMax } from '../../../src/limits/access.ts';
 import { startSignedIn } from './signed-in.ts';
@@ -7,7 +7,7 @@ const server = await startSignedIn(t, 'bob', 'carol');
 const tokens = '/apis/uc.api.svc.run/v1alpha1/personalaccesstokens';
 const merge = { 'content-type': 'application/merge-patch+json' };
 
-t.test('of many simultaneous token creations at most the quota succeeds, and a revoked token makes room', async (t) => {
+test('of many simultaneous token creations at most the quota succeeds, and a revoked token makes room', async (t) => {
   const make = async (as: string, place: number) =>
     server.as(as)('POST', tokens, { metadata: { name: `${as}-${String(place)}` }, spec: {} });
   for (let place = 0; place < tokensPerUserMax - 20; place += 1) t.equal((await make('admin', place)).status, 201);
@@ -36,7 +36,7 @@ t.test('of many simultaneous token creations at most the quota succeeds, and a r
   t.equal((await make('admin', 999)).status, 422);
 });
 
-t.test("labels and annotations of one's own tokens are short; administrators may write longer ones", async (t) => {
+test("labels and annotations of one's own tokens are short; administrators may write longer ones", async (t) => {
   const text = (bytes: number) => ({ n: 'x'.repeat(bytes - 1) });
   const make = async (name: string, metadata: object) =>
     server.as('carol')('POST', tokens, { metadata: { name, ...metadata }, spec: {} });
@@ -61,7 +61,7 @@ t.test("labels and annotations of one's own tokens are short; administrators may
   t.equal((await patch({ metadata: { annotations: { n: 'short' } } })).status, 200);
 });
 
-t.test('super administrators are exempt', async (t) => {
+test('super administrators are exempt', async (t) => {
   for (let sent = 0; sent < 130; sent += 1) {
     t.not(
       (await server.as('admin')('POST', `${tokens}?dryRun=All`, { metadata: { generateName: 'dry-' }, spec: {} }))

@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { startSignedIn } from './signed-in.ts';
 
@@ -78,49 +78,43 @@ await role('beyond', {
   annotations: { module: 'Administration' },
 });
 
-t.test(
-  'the answer has the bound roles, all permissions but hidden ones, and sorted interface permissions',
-  async (t) => {
-    await server.makeUser('reader');
-    await bind('reader-manager', 'manager', ['reader']);
-    const { status, body } = await server.as('admin')('GET', permissionsOf('reader'));
-    t.equal(status, 200);
-    t.strictSame(names(body.roles), ['manager']);
-    t.strictSame(names(body.permissions), ['manager', 'viewer']);
-    t.strictSame(body.uiPermissions, [
-      'plugin:content:own-comments:edit',
-      'plugin:content:public:view',
-      'plugin:w:manage',
-      'plugin:w:secret',
-      'plugin:w:view',
-    ]);
-    const stored = await server.as('admin')('GET', '/api/v1alpha1/roles/manager');
-    t.strictSame(body.roles[0], stored.body, 'a role is answered as it is stored');
-    const own = await server.as('reader')('GET', permissionsOf('-'));
-    t.equal(own.text, (await server.as('admin')('GET', permissionsOf('reader'))).text);
-  },
-);
+test('the answer has the bound roles, all permissions but hidden ones, and sorted interface permissions', async (t) => {
+  await server.makeUser('reader');
+  await bind('reader-manager', 'manager', ['reader']);
+  const { status, body } = await server.as('admin')('GET', permissionsOf('reader'));
+  t.equal(status, 200);
+  t.strictSame(names(body.roles), ['manager']);
+  t.strictSame(names(body.permissions), ['manager', 'viewer']);
+  t.strictSame(body.uiPermissions, [
+    'plugin:content:own-comments:edit',
+    'plugin:content:public:view',
+    'plugin:w:manage',
+    'plugin:w:secret',
+    'plugin:w:view',
+  ]);
+  const stored = await server.as('admin')('GET', '/api/v1alpha1/roles/manager');
+  t.strictSame(body.roles[0], stored.body, 'a role is answered as it is stored');
+  const own = await server.as('reader')('GET', permissionsOf('-'));
+  t.equal(own.text, (await server.as('admin')('GET', permissionsOf('reader'))).text);
+});
 
-t.test('a super administrator holds every interface permission', async (t) => {
+test('a super administrator holds every interface permission', async (t) => {
   const { body } = await server.as('admin')('GET', permissionsOf('-'));
   t.strictSame(names(body.roles), ['super-role']);
   t.strictSame(body.uiPermissions, ['*']);
 });
 
-t.test(
-  'unknown users are 404; a name that only an identity provider knows exists once something is bound to it',
-  async (t) => {
-    t.equal((await server.as('admin')('GET', permissionsOf('nobody'))).status, 404);
-    t.equal((await server.as('admin')('POST', permissionsOf('nobody'), { roles: [] })).status, 404);
-    t.equal((await server.as('admin')('GET', permissionsOf('oidc:zoe'))).status, 404);
-    const given = await server.as('admin')('POST', permissionsOf('oidc:zoe'), { roles: ['viewer'] });
-    t.equal(given.status, 200, given.text);
-    t.strictSame(names(given.body.roles), ['viewer']);
-    t.equal((await server.as('admin')('GET', permissionsOf('oidc:zoe'))).status, 200);
-  },
-);
+test("unknown users are 404; an identity provider's user exists once a role is bound to its name", async (t) => {
+  t.equal((await server.as('admin')('GET', permissionsOf('nobody'))).status, 404);
+  t.equal((await server.as('admin')('POST', permissionsOf('nobody'), { roles: [] })).status, 404);
+  t.equal((await server.as('admin')('GET', permissionsOf('oidc:zoe'))).status, 404);
+  const given = await server.as('admin')('POST', permissionsOf('oidc:zoe'), { roles: ['viewer'] });
+  t.equal(given.status, 200, given.text);
+  t.strictSame(names(given.body.roles), ['viewer']);
+  t.equal((await server.as('admin')('GET', permissionsOf('oidc:zoe'))).status, 200);
+});
 
-t.test('an assignment replaces the bindings of this user only', async (t) => {
+test('an assignment replaces the bindings of this user only', async (t) => {
   await server.makeUser('worker');
   await bind('shared', 'viewer', ['worker', 'reader']);
   const given = await server.as('admin')('POST', permissionsOf('worker'), { roles: ['manager', 'plain'] });
@@ -144,7 +138,7 @@ t.test('an assignment replaces the bindings of this user only', async (t) => {
   t.strictSame(await bindingsOf('worker'), ['plain: worker']);
 });
 
-t.test('of two simultaneous assignments one wins as a whole', async (t) => {
+test('of two simultaneous assignments one wins as a whole', async (t) => {
   await server.makeUser('torn');
   for (let round = 0; round < 5; round += 1) {
     const both = await Promise.all(
@@ -164,7 +158,7 @@ t.test('of two simultaneous assignments one wins as a whole', async (t) => {
   }
 });
 
-t.test('each violation of an assignment is reported at its pointer, and nothing is written', async (t) => {
+test('each violation of an assignment is reported at its pointer, and nothing is written', async (t) => {
   const refused = await server.as('admin')('POST', permissionsOf('worker'), {
     roles: ['viewer', 'nowhere', 'viewer', ''],
   });
@@ -187,7 +181,7 @@ t.test('each violation of an assignment is reported at its pointer, and nothing 
   t.strictSame(await bindingsOf('worker'), ['plain: worker']);
 });
 
-t.test('nobody grants a role with rights beyond their own, and a refused assignment changes nothing', async (t) => {
+test('nobody grants a role with rights beyond their own, and a refused assignment changes nothing', async (t) => {
   await server.makeUser('deputy');
   await role('assigner', {
     rules: [{ apiGroups: ['api.console.svc.run'], resources: ['users/permissions'], verbs: ['*'] }],
@@ -201,13 +195,13 @@ t.test('nobody grants a role with rights beyond their own, and a refused assignm
   t.strictSame(await bindingsOf('worker'), ['viewer: worker']);
 });
 
-t.test('a dry run checks everything and changes nothing', async (t) => {
+test('a dry run checks everything and changes nothing', async (t) => {
   const dry = await server.as('admin')('POST', `${permissionsOf('worker')}?dryRun=All`, { roles: ['manager'] });
   t.equal(dry.status, 200);
   t.strictSame(await bindingsOf('worker'), ['viewer: worker']);
 });
 
-t.test('two simultaneous assignments leave one of the two, or both, and never less', async (t) => {
+test('two simultaneous assignments leave one of the two, or both, and never less', async (t) => {
   await server.makeUser('raced');
   const both = await Promise.all(
     [
@@ -223,30 +217,27 @@ t.test('two simultaneous assignments leave one of the two, or both, and never le
   t.equal(bound.filter((each) => each === 'viewer: raced').length, 1, bound.join('; '));
 });
 
-t.test(
-  'templates are sorted by module and title, without hidden ones and other roles; those without a module are last',
-  async (t) => {
-    const { status, body } = await server.as('admin')('GET', `${root}/roletemplates`);
-    t.equal(status, 200);
-    const modules = body as readonly { readonly module: string; readonly templates: readonly Named[] }[];
-    const mine = modules.map(({ module, templates }) => [module, names(templates)] as const);
-    t.strictSame(
-      mine.filter(([module]) => ['Administration', 'Widgets'].includes(module)),
-      [
-        ['Administration', ['beyond']],
-        ['Widgets', ['example-widgets-manage', 'manager', 'viewer', 'example-widgets-view']],
-      ],
-    );
-    t.equal(mine.at(-1)?.[0], '');
-    t.ok(mine.at(-1)?.[1].includes('plain'));
-    const all = mine.flatMap(([, members]) => members);
-    t.notOk(all.includes('secretly') || all.includes('untemplated'));
-    t.strictSame(
-      mine.map(([module]) => module).slice(0, -1),
-      mine
-        .map(([module]) => module)
-        .slice(0, -1)
-        .sort(),
-    );
-  },
-);
+test('templates are sorted by module and title, without hidden ones; those without a module are last', async (t) => {
+  const { status, body } = await server.as('admin')('GET', `${root}/roletemplates`);
+  t.equal(status, 200);
+  const modules = body as readonly { readonly module: string; readonly templates: readonly Named[] }[];
+  const mine = modules.map(({ module, templates }) => [module, names(templates)] as const);
+  t.strictSame(
+    mine.filter(([module]) => ['Administration', 'Widgets'].includes(module)),
+    [
+      ['Administration', ['beyond']],
+      ['Widgets', ['example-widgets-manage', 'manager', 'viewer', 'example-widgets-view']],
+    ],
+  );
+  t.equal(mine.at(-1)?.[0], '');
+  t.ok(mine.at(-1)?.[1].includes('plain'));
+  const all = mine.flatMap(([, members]) => members);
+  t.notOk(all.includes('secretly') || all.includes('untemplated'));
+  t.strictSame(
+    mine.map(([module]) => module).slice(0, -1),
+    mine
+      .map(([module]) => module)
+      .slice(0, -1)
+      .sort(),
+  );
+});

@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { enveloped, message } from '../../support/kubernetes-protobuf.ts';
 import { adminAuthorization, startTestServer } from '../../support/server/start-server.ts';
@@ -83,7 +83,7 @@ const reviews: readonly (readonly [kind: string, apiVersion: string, raw: Uint8A
 ];
 
 for (const [kind, apiVersion, raw, status] of reviews) {
-  t.test(`a ${kind} as protobuf is answered in JSON`, async (t) => {
+  test(`a ${kind} as protobuf is answered in JSON`, async (t) => {
     const path = `/apis/${apiVersion}/${kind.toLowerCase()}s`;
     const answered = await post(path, enveloped({ apiVersion, kind }, raw));
     t.equal(answered.status, 201);
@@ -92,7 +92,7 @@ for (const [kind, apiVersion, raw, status] of reviews) {
   });
 }
 
-t.test('protobuf that is not the review of the path is refused with the reason', async (t) => {
+test('protobuf that is not the review of the path is refused with the reason', async (t) => {
   const path = `/apis/${authorization}/selfsubjectaccessreviews`;
   const [, , raw] = reviews[0]!;
   const whole = enveloped({ apiVersion: authorization, kind: 'SelfSubjectAccessReview' }, raw);
@@ -113,7 +113,7 @@ t.test('protobuf that is not the review of the path is refused with the reason',
   }
 });
 
-t.test('the largest protobuf body is read', async (t) => {
+test('the largest protobuf body is read', async (t) => {
   const [, , raw] = reviews[0]!;
   const rest = enveloped({}, Buffer.concat([raw, message([[90, new Uint8Array(60_000)]])])).length - 60_000;
   const padded = Buffer.concat([raw, message([[90, new Uint8Array(65_536 - rest)]])]);
@@ -122,7 +122,7 @@ t.test('the largest protobuf body is read', async (t) => {
   t.equal((await post(`/apis/${authorization}/selfsubjectaccessreviews`, body)).status, 201);
 });
 
-t.test('objects are not taken as protobuf, and nothing is written', async (t) => {
+test('objects are not taken as protobuf, and nothing is written', async (t) => {
   const path = '/apis/example.com/v1alpha1/widgets';
   const refused = await post(path, enveloped({ apiVersion: 'example.com/v1alpha1', kind: 'Widget' }, message([])));
   t.equal(refused.status, 415);

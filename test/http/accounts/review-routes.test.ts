@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { startSignedIn } from './signed-in.ts';
 
@@ -26,7 +26,7 @@ await server.make('rolebindings', {
 
 const widgets = { group: 'example.com', resource: 'widgets' };
 
-t.test('an allowed review names the rule and its role', async (t) => {
+test('an allowed review names the rule and its role', async (t) => {
   const { status, body } = await own('alice', {
     resourceAttributes: { ...widgets, verb: 'update', name: 'mine', namespace: 'default', version: '*' },
   });
@@ -43,7 +43,7 @@ t.test('an allowed review names the rule and its role', async (t) => {
   });
 });
 
-t.test('a refused review names the existing roles', async (t) => {
+test('a refused review names the existing roles', async (t) => {
   const { status, body } = await own('alice', { resourceAttributes: { ...widgets, verb: 'update', name: 'theirs' } });
   t.equal(status, 201);
   t.strictSame(body.status, {
@@ -53,7 +53,7 @@ t.test('a refused review names the existing roles', async (t) => {
   });
 });
 
-t.test('a review gives the same decision as the request would', async (t) => {
+test('a review gives the same decision as the request would', async (t) => {
   const cases: readonly (readonly [object, boolean])[] = [
     [{ resourceAttributes: { ...widgets, verb: 'get', name: 'any' } }, true],
     [{ resourceAttributes: { ...widgets, verb: 'list' } }, true],
@@ -79,7 +79,7 @@ t.test('a review gives the same decision as the request would', async (t) => {
   );
 });
 
-t.test('a review of another user names that user', async (t) => {
+test('a review of another user names that user', async (t) => {
   const asked = { resourceAttributes: { ...widgets, verb: 'get', name: 'any' } };
   t.equal((await other({ ...asked, user: 'alice' })).body.status.allowed, true);
   t.equal((await other({ ...asked, user: 'bob' })).body.status.allowed, false);
@@ -94,7 +94,7 @@ t.test('a review of another user names that user', async (t) => {
   t.strictSame(pointers((await other(asked)).body), ['/spec/user']);
 });
 
-t.test('a disabled user has no rights', async (t) => {
+test('a disabled user has no rights', async (t) => {
   await server.make('users', { metadata: { name: 'gone' }, spec: { disabled: true } });
   await server.make('rolebindings', {
     metadata: { name: 'gone-reads' },
@@ -105,7 +105,7 @@ t.test('a disabled user has no rights', async (t) => {
   t.strictSame(body.status, { allowed: false, reason: 'the user "gone" is disabled' });
 });
 
-t.test("all rules are returned in Kubernetes' two lists", async (t) => {
+test("all rules are returned in Kubernetes' two lists", async (t) => {
   const { status, body } = await server.as('alice')('POST', `${authorization}/selfsubjectrulesreviews`, {
     spec: { namespace: 'default' },
   });
@@ -128,7 +128,7 @@ t.test("all rules are returned in Kubernetes' two lists", async (t) => {
   });
 });
 
-t.test("a self review returns the caller's own subject", async (t) => {
+test("a self review returns the caller's own subject", async (t) => {
   const { status, body } = await server.as('alice')('POST', '/apis/authentication.k8s.io/v1/selfsubjectreviews', {});
   t.equal(status, 201);
   t.match(body, {
@@ -140,7 +140,7 @@ t.test("a self review returns the caller's own subject", async (t) => {
   t.equal(body.status.userInfo.uid, user.metadata.uid);
 });
 
-t.test('a malformed review is refused at the pointer of its violation', async (t) => {
+test('a malformed review is refused at the pointer of its violation', async (t) => {
   const verb = 'get';
   const cases: readonly (readonly [unknown, readonly string[]])[] = [
     [{}, ['/spec']],

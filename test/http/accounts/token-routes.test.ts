@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { startSignedIn } from './signed-in.ts';
 
@@ -18,7 +18,7 @@ async function made(as: string, name: string, spec: object = {}) {
 const names = (body: { readonly items: readonly { readonly metadata: { readonly name: string } }[] }) =>
   body.items.map(({ metadata }) => metadata.name);
 
-t.test('a token belongs to its maker, and its text is shown once', async (t) => {
+test('a token belongs to its maker, and its text is shown once', async (t) => {
   const created = await made('alice', 'alice-1');
   t.equal(created.headers.get('location'), `${tokens}/alice-1`);
   t.equal(created.headers.get('etag'), '"0"');
@@ -34,7 +34,7 @@ t.test('a token belongs to its maker, and its text is shown once', async (t) => 
   t.equal((await server.as('alice')('GET', `${tokens}/dry`)).status, 404);
 });
 
-t.test("another user's token is 404 like one that never existed", async (t) => {
+test("another user's token is 404 like one that never existed", async (t) => {
   await made('bob', 'bobs');
   for (const [method, body] of [
     ['GET', undefined],
@@ -59,7 +59,7 @@ t.test("another user's token is 404 like one that never existed", async (t) => {
     t.equal((await server.as('alice')('GET', `${tokens}/${odd}`)).status, 404);
 });
 
-t.test('the owner of a token cannot change its finalizers or its owner references', async (t) => {
+test('the owner of a token cannot change its finalizers or its owner references', async (t) => {
   const owners = [{ apiVersion: 'v1alpha1', kind: 'User', name: 'alice', uid: '1'.repeat(8) }];
   for (const [member, value] of [
     ['finalizers', ['example.com/hold']],
@@ -115,7 +115,7 @@ t.test('the owner of a token cannot change its finalizers or its owner reference
   t.match([more.status, more.body.metadata.finalizers], [200, ['example.com/audit']], 'as it is it may stand there');
 });
 
-t.test('a token restricted to some roles cannot change the account', async (t) => {
+test('a token restricted to some roles cannot change the account', async (t) => {
   const confined = (await made('frank', 'confined', { roles: [] })).body.status.token as string;
   const whole = (await made('frank', 'whole')).body.status.token as string;
   const account = '/apis/uc.api.svc.run/v1alpha1/users/-';
@@ -136,7 +136,7 @@ t.test('a token restricted to some roles cannot change the account', async (t) =
   t.equal((await bearing(whole)('PUT', account, { spec: { email: 'x@example.com' } })).status, 200);
 });
 
-t.test("one's own list has pages, sorts and selectors like any other", async (t) => {
+test("one's own list has pages, sorts and selectors like any other", async (t) => {
   await made('carol', 'carol-1');
   await made('carol', 'carol-2');
   await made('carol', 'carol-3');
@@ -178,7 +178,7 @@ t.test("one's own list has pages, sorts and selectors like any other", async (t)
   t.equal((await server.as('admin')('GET', `${tokens}?watch=true`)).status, 405);
 });
 
-t.test("either kind of patch changes a token's description or revokes it, under the usual preconditions", async (t) => {
+test("either kind of patch changes a token's description or revokes it, under the usual preconditions", async (t) => {
   await made('erin', 'erin-1');
   const item = `${tokens}/erin-1`;
   const described = await server.as('erin')('PATCH', item, { spec: { description: 'for the build' } }, merge);
@@ -207,7 +207,7 @@ t.test("either kind of patch changes a token's description or revokes it, under 
   t.type(deleted.body.metadata.deletionTimestamp, 'string');
 });
 
-t.test('visitors have no tokens, and malformed bodies are refused', async (t) => {
+test('visitors have no tokens, and malformed bodies are refused', async (t) => {
   t.equal((await server.as(undefined)('GET', tokens)).status, 401);
   for (const body of ['[]', '{', '', '"x"']) t.equal((await server.as('alice')('POST', tokens, body)).status, 400);
   t.equal(

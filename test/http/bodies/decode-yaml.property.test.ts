@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 import { stringify } from 'yaml';
 
 import { decodeJson, deepEqual } from '../../../src/base/json.ts';
@@ -15,7 +15,7 @@ const value = fc.jsonValue({ maxDepth: 4, noUnicodeString: false }).filter((each
   return !text.includes('__proto__') && !text.includes('-0');
 });
 
-t.test('JSON is read as YAML with the same result', async () => {
+test('JSON is read as YAML with the same result', async () => {
   fc.assert(
     fc.property(value, (each) => {
       const text = JSON.stringify(each);
@@ -27,7 +27,7 @@ t.test('JSON is read as YAML with the same result', async () => {
   );
 });
 
-t.test('what the YAML library writes is read back', async () => {
+test('what the YAML library writes is read back', async () => {
   fc.assert(
     fc.property(value, (each) => {
       const text = stringify(each, { version: '1.2', aliasDuplicateObjects: false });
@@ -44,7 +44,7 @@ const piece = fc.constantFrom(
   ...['\ufeff', '\0', '\r', '\u2028', '__proto__', 'é', '\u{1f600}', 'null', 'true', '=', '-', '+1e9'],
 );
 
-t.test('no text is an exception: it is a value that JSON can carry, or refused with a reason', async () => {
+test('no text is an exception: it is a value that JSON can carry, or refused with a reason', async () => {
   // Not by assertions of tap: their titles and differences would hold any text.
   const check = (text: string | Uint8Array): boolean => {
     const read = decoded(text);
@@ -64,7 +64,7 @@ t.test('no text is an exception: it is a value that JSON can carry, or refused w
   fc.assert(fc.property(fc.uint8Array({ maxLength: 100 }), check), { numRuns });
 });
 
-t.test('the depth and the length with aliases are bounded at n and n + 1', async (t) => {
+test('the depth and the length with aliases are bounded at n and n + 1', async (t) => {
   const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
   t.equal(decoded(nested(128)).ok, true);
   t.match(decoded(nested(129)), { ok: false, detail: 'the body nests deeper than 128 levels' });

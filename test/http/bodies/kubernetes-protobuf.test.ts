@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import protobuf from 'protobufjs/minimal.js';
-import t from 'tap';
+import { test } from 'tap';
 
 import { decodeKubernetesMessage } from '../../../src/http/body/decode-kubernetes-protobuf.ts';
 import { accessReview, ownAccessReview } from '../../../src/http/body/review-messages.ts';
@@ -32,7 +32,7 @@ const wholeReview = review(
   ]),
 );
 
-t.test('a review is decoded to its JSON form', async (t) => {
+test('a review is decoded to its JSON form', async (t) => {
   t.strictSame(decodeKubernetesMessage(wholeReview, ownAccessReview), {
     ok: true,
     value: {
@@ -53,7 +53,7 @@ t.test('a review is decoded to its JSON form', async (t) => {
   });
 });
 
-t.test('repeated strings are collected, and fields without a meaning are skipped', async (t) => {
+test('repeated strings are collected, and fields without a meaning are skipped', async (t) => {
   const raw = message([
     [
       2,
@@ -73,7 +73,7 @@ t.test('repeated strings are collected, and fields without a meaning are skipped
   });
 });
 
-t.test('a body of another kind, form or encoding is refused with the reason', async (t) => {
+test('a body of another kind, form or encoding is refused with the reason', async (t) => {
   const spec = (...fields: Fields): Uint8Array => review(message([[2, message(fields)]]));
   const cases: readonly (readonly [what: string, bytes: Uint8Array, detail: RegExp])[] = [
     ['nothing', new Uint8Array(), /begins with "k8s" and a zero byte/u],
@@ -127,12 +127,12 @@ t.test('a body of another kind, form or encoding is refused with the reason', as
   }
 });
 
-t.test('groups that nest deeply are refused at the first', async (t) => {
+test('groups that nest deeply are refused at the first', async (t) => {
   const decoded = decodeKubernetesMessage(review(new Uint8Array(60_000).fill(0x0b)), ownAccessReview);
   t.match(decoded, { ok: false, detail: /wire type 3/u });
 });
 
-t.test('a body that is cut anywhere inside of its object is refused', async (t) => {
+test('a body that is cut anywhere inside of its object is refused', async (t) => {
   for (let length = 0; length < wholeReview.length; length += 1) {
     const decoded = decodeKubernetesMessage(wholeReview.subarray(0, length), ownAccessReview);
     const lacksItsObject = decoded.ok && !('spec' in decoded.value);
@@ -140,7 +140,7 @@ t.test('a body that is cut anywhere inside of its object is refused', async (t) 
   }
 });
 
-t.test('no bytes are an exception, and those of a writer are read as they were written', async (t) => {
+test('no bytes are an exception, and those of a writer are read as they were written', async (t) => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
       for (const body of [bytes, enveloped({}, bytes), review(message([[2, bytes]]))])

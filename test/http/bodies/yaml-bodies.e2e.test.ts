@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { requestBodyBytesMax, yamlBodyBytesMax } from '../../../src/limits/requests.ts';
 import { adminAuthorization, startTestServer } from '../../support/server/start-server.ts';
@@ -24,7 +24,7 @@ const read = async (name: string) => {
   return { status: response.status, body: JSON.parse(await response.text()) };
 };
 
-t.test('an object is created and replaced from YAML', async (t) => {
+test('an object is created and replaced from YAML', async (t) => {
   const made = await send(
     'POST',
     widgets,
@@ -55,14 +55,14 @@ spec:
   t.match(await read('lamp'), { status: 200, body: { spec: { title: 'Other' } } });
 });
 
-t.test('fieldValidation applies to YAML as to JSON', async (t) => {
+test('fieldValidation applies to YAML as to JSON', async (t) => {
   const text = 'metadata: {name: odd}\nspec: {title: x, colour: red}';
   t.equal((await send('POST', `${widgets}?fieldValidation=Strict`, text)).status, 400);
   t.equal((await send('POST', widgets, text)).status, 422);
   t.equal((await send('POST', `${widgets}?fieldValidation=Warn`, text)).status, 201);
 });
 
-t.test('a review and the options of a deletion may be YAML', async (t) => {
+test('a review and the options of a deletion may be YAML', async (t) => {
   const review = await send(
     'POST',
     '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
@@ -77,7 +77,7 @@ t.test('a review and the options of a deletion may be YAML', async (t) => {
   t.equal((await send('DELETE', `${widgets}/short`, 'propagationPolicy: Background')).status, 200);
 });
 
-t.test('the options of a deletion may be protobuf, as typed Go clients send them', async (t) => {
+test('the options of a deletion may be protobuf, as typed Go clients send them', async (t) => {
   const protobuf = 'application/vnd.kubernetes.protobuf';
   const options = { apiVersion: 'example.com/v1alpha1', kind: 'DeleteOptions' };
   const { body } = await send('POST', widgets, 'metadata: {name: typed}\nspec: {title: x}');
@@ -109,7 +109,7 @@ const laughs = ['a0: &a0 [x,x,x,x,x,x,x,x,x,x]'];
 for (let level = 1; level < 9; level += 1)
   laughs.push(`a${String(level)}: &a${String(level)} [${`*a${String(level - 1)},`.repeat(10)}]`);
 
-t.test('YAML that two readers could understand differently, or that grows, is refused with the reason', async (t) => {
+test('YAML that two readers could understand differently, or that grows, is refused with the reason', async (t) => {
   const head = 'metadata: {name: refused}\n';
   const cases: readonly (readonly [text: string | Uint8Array, status: number, reason: RegExp])[] = [
     ['', 400, /the body is empty/u],
@@ -152,7 +152,7 @@ t.test('YAML that two readers could understand differently, or that grows, is re
   t.equal((await read('refused')).status, 404, 'nothing is written');
 });
 
-t.test('aliases are written out, each as its anchor stood', async (t) => {
+test('aliases are written out, each as its anchor stood', async (t) => {
   const made = await send(
     'POST',
     widgets,
@@ -164,14 +164,14 @@ t.test('aliases are written out, each as its anchor stood', async (t) => {
   });
 });
 
-t.test('YAML whose JSON is longer than a body of JSON is refused', async (t) => {
+test('YAML whose JSON is longer than a body of JSON is refused', async (t) => {
   const text = `metadata: {name: long}\na: &a "${'\u0001'.repeat(60_000)}"\nb: [*a, *a, *a]`;
   t.ok(6 * 4 * 60_000 > requestBodyBytesMax);
   const refused = await send('POST', widgets, text);
   t.match(refused, { status: 400, body: { message: /as JSON it has more than 1048576 bytes/u } });
 });
 
-t.test('the largest body is read beside others, which are answered meanwhile', async (t) => {
+test('the largest body is read beside others, which are answered meanwhile', async (t) => {
   const line = '- {name: item, size: 1}\n';
   const head = 'metadata: {name: large}\nspec: {title: x}\nextra:\n';
   const text = head + line.repeat(Math.floor((yamlBodyBytesMax - head.length) / line.length));
@@ -186,7 +186,7 @@ t.test('the largest body is read beside others, which are answered meanwhile', a
   t.equal((await large).status, 422);
 });
 
-t.test('a patch is never YAML, and other media types are refused with the accepted ones', async (t) => {
+test('a patch is never YAML, and other media types are refused with the accepted ones', async (t) => {
   t.equal((await send('PATCH', `${widgets}/lamp`, 'spec: {title: patched}')).status, 415);
   t.equal((await send('PATCH', `${widgets}/lamp`, 'spec: {}', 'application/apply-patch+yaml')).status, 415);
   for (const type of ['text/yaml', 'application/x-yaml', 'application/cbor', 'text/plain', 'application/yamll']) {

@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { YamlThread } from '../../../src/http/body/yaml-thread.ts';
 import { yamlReadMs } from '../../../src/limits/requests.ts';
@@ -14,7 +14,7 @@ const open = (): AbortSignal => new AbortController().signal;
 const slow = Buffer.from(`a: [${'[1, {b: c}], '.repeat(18_000)}]`);
 const short = Buffer.from('a: 1');
 
-t.test('a body that takes too long is given up, and the next one is read by another thread', async (t) => {
+test('a body that takes too long is given up, and the next one is read by another thread', async (t) => {
   const clock = new FakeClock();
   const thread = new YamlThread(clock);
   const late = thread.read(slow, 'user:a', open());
@@ -24,7 +24,7 @@ t.test('a body that takes too long is given up, and the next one is read by anot
   t.strictSame(await next, { ok: true, json: '{"a":1}' });
 });
 
-t.test('accounts take turns, and a body that nobody waits for is not read', async (t) => {
+test('accounts take turns, and a body that nobody waits for is not read', async (t) => {
   const thread = new YamlThread(new FakeClock());
   const order: string[] = [];
   const gone = new AbortController();
@@ -44,7 +44,7 @@ t.test('accounts take turns, and a body that nobody waits for is not read', asyn
   t.strictSame(order, ['a1', 'a2', 'b1', 'a3']);
 });
 
-t.test('the answer of a thread that was ended is not taken for that of the next body', async (t) => {
+test('the answer of a thread that was ended is not taken for that of the next body', async (t) => {
   const clock = new FakeClock();
   const thread = new YamlThread(clock);
   await thread.read(short, 'user:a', open());

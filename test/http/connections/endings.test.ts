@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import type { HttpDependencies } from '../../../src/http/http-server.ts';
 import { connectionsCheckMs, lingerMs } from '../../../src/limits/requests.ts';
@@ -39,7 +39,7 @@ async function noneLeft({ http: { server } }: Awaited<ReturnType<typeof startEdg
     });
 }
 
-t.test('an error thrown while serving a connection ends that connection only', async (t) => {
+test('an error thrown while serving a connection ends that connection only', async (t) => {
   const { edge, connection } = await given(t, {
     open: () => undefined,
     upgrade: () => {
@@ -64,7 +64,7 @@ t.test('an error thrown while serving a connection ends that connection only', a
   await noneLeft(edge);
 });
 
-t.test('a violation of HTTP is answered once, after the answers before it', async (t) => {
+test('a violation of HTTP is answered once, after the answers before it', async (t) => {
   for (const garbage of ['GARBAGE\r\n\r\n', 'GET / HTTP/1.1\r\nContent-Length: x\r\n\r\n']) {
     const { edge, connection } = await given(t);
     let release: () => void = () => undefined;
@@ -89,7 +89,7 @@ t.test('a violation of HTTP is answered once, after the answers before it', asyn
   }
 });
 
-t.test('garbage in a body gets the answer of its request, or ends a connection that is answered already', async (t) => {
+test('garbage in a body gets the answer of its request, or ends a connection that is answered already', async (t) => {
   const { edge, connection } = await given(t);
   const post = ['POST /nowhere HTTP/1.1', 'Host: x', 'Transfer-Encoding: chunked', '', ''].join('\r\n');
   await connection.send(post);
@@ -104,7 +104,7 @@ t.test('garbage in a body gets the answer of its request, or ends a connection t
   await noneLeft(edge);
 });
 
-t.test('a peer that stays connected after its last answer is disconnected', async (t) => {
+test('a peer that stays connected after its last answer is disconnected', async (t) => {
   const { edge, clock } = await given(t);
   const socket = new RawConnection(edge.port);
   socket.socket.removeAllListeners('end');
@@ -115,7 +115,7 @@ t.test('a peer that stays connected after its last answer is disconnected', asyn
   socket.socket.destroy();
 });
 
-t.test('watches that wait for a slot end with their connection', async (t) => {
+test('watches that wait for a slot end with their connection', async (t) => {
   let [opened, closed] = [0, 0];
   const watch = {
     open: (_request: unknown, _req: IncomingMessage, res: ServerResponse) => {
@@ -142,7 +142,7 @@ t.test('watches that wait for a slot end with their connection', async (t) => {
   t.equal(closed, 5);
 });
 
-t.test('a request that arrives too slowly ends at the next check, at most a second later', async (t) => {
+test('a request that arrives too slowly ends at the next check, at most a second later', async (t) => {
   const { edge } = await given(t);
   const { server } = edge.http;
   const symbol = Object.getOwnPropertySymbols(server).find(({ description = '' }) =>
@@ -168,7 +168,7 @@ t.test('a request that arrives too slowly ends at the next check, at most a seco
   await noneLeft(edge);
 });
 
-t.test('a declined upgrade has no effect on its connection', async (t) => {
+test('a declined upgrade has no effect on its connection', async (t) => {
   const { edge, connection } = await given(t);
   edge.pluginRoutes.mount('echo', {
     sockets: [],

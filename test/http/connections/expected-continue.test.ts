@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { startEdge } from '../edge-server.ts';
 import { RawConnection, readAnswers } from './wire.ts';
@@ -9,7 +9,7 @@ const line = (method: string, target: string, ...headers: readonly string[]): st
 const expecting = line('POST', path, 'Content-Length: 5', 'Expect: 100-continue');
 const interim = 'HTTP/1.1 100 Continue\r\n\r\n';
 
-t.test('100 Continue comes when its request is next, once and never within an answer', async (t) => {
+test('100 Continue comes when its request is next, once and never within an answer', async (t) => {
   const edge = await startEdge();
   t.teardown(async () => edge.stop());
   let release: () => void = () => undefined;

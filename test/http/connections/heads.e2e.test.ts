@@ -1,5 +1,5 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
-import t from 'tap';
+import { test } from 'tap';
 
 import { manifestYaml, moduleText, temporaryFolder, writePlugins } from '../../plugin/host/host-stage.ts';
 import { adminAuthorization, startTestServer } from '../../support/server/start-server.ts';
@@ -91,7 +91,7 @@ const requests = Object.entries(credentials).flatMap(([who, authorization]) =>
     })),
 );
 
-t.test('HEAD returns the head of the GET on every route', async (t) => {
+test('HEAD returns the head of the GET on every route', async (t) => {
   const plugged = await temporaryFolder(t);
   await writePlugins(plugged, { headed: plugin });
   const server = await startTestServer({ environment: { PLUGINS_DIRS: plugged } });

@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { startEdge } from '../edge-server.ts';
 import { RawConnection, readAnswers } from './wire.ts';
@@ -13,7 +13,7 @@ async function statusOf(port: number, lines: readonly string[]): Promise<number>
   return readAnswers(connection.text, () => true).answers[0]?.status ?? 0;
 }
 
-t.test('a request names an allowed host, or is refused before anything else', async (t) => {
+test('a request names an allowed host, or is refused before anything else', async (t) => {
   const edge = await startEdge({ allowedHosts });
   t.teardown(async () => edge.stop());
   const asked = async (host: string, path = '/version', more: readonly string[] = []): Promise<number> =>
@@ -41,7 +41,7 @@ t.test('a request names an allowed host, or is refused before anything else', as
   t.equal(await statusOf(edge.port, ['CONNECT a:1 HTTP/1.1', 'Host: a:1']), 400, 'CONNECT');
 });
 
-t.test('without the setting every host is served', async (t) => {
+test('without the setting every host is served', async (t) => {
   const edge = await startEdge();
   t.teardown(async () => edge.stop());
   t.equal(await statusOf(edge.port, ['GET /version HTTP/1.1', 'Host: evil.example', 'Authorization: admin']), 200);

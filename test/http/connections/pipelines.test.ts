@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { systemClock } from '../../../src/base/clock.ts';
 import { TypeRegistry } from '../../../src/plugin/registry/type-registry.ts';
@@ -152,12 +152,12 @@ async function allRight(t: Test, runs: readonly (readonly [readonly string[], nu
 const names = Object.keys(kinds);
 const isPlain = (name: string): boolean => kinds[name]?.closes === undefined;
 
-t.test('each kind of request after each other one is answered in order', async (t) => {
+test('each kind of request after each other one is answered in order', async (t) => {
   const seconds = (first: string) => names.map((second) => [[first, second, 'GET'], undefined] as const);
   await allRight(t, names.filter(isPlain).flatMap(seconds));
 });
 
-t.test('wherever the bytes are cut', async (t) => {
+test('wherever the bytes are cut', async (t) => {
   const firsts = ['GET', 'HEAD', 'POST', 'POST in chunks'];
   const seconds = [
     'CONNECT',

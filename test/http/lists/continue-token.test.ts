@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import { decodeToken, encodeToken, type ContinueToken } from '../../../src/http/resources/continue-token.ts';
 import { logPosition } from '../../../src/log/log.ts';
@@ -30,7 +30,7 @@ const token: fc.Arbitrary<ContinueToken> = fc.record(
   { noNullPrototype: true },
 );
 
-t.test('a token decodes to its input, and its characters need no escaping in a query', async (t) => {
+test('a token decodes to its input, and its characters need no escaping in a query', async (t) => {
   fc.assert(
     fc.property(token, (made) => {
       const text = encodeToken(made, identity);
@@ -42,7 +42,7 @@ t.test('a token decodes to its input, and its characters need no escaping in a q
   );
 });
 
-t.test('a token of another query or version is malformed, one of other indexes is expired', async (t) => {
+test('a token of another query or version is malformed, one of other indexes is expired', async (t) => {
   const [made] = fc.sample(token, 1);
   const text = encodeToken(made!, identity);
   t.match(decodeToken(text, { ...identity, selects: [[], [], []] }), { problem: 'malformed' });
@@ -56,7 +56,7 @@ t.test('a token of another query or version is malformed, one of other indexes i
   t.match(decodeToken(text, { ...identity, type: { ...identity.type, fingerprint: 'other' } }), { problem: 'expired' });
 });
 
-t.test('any other text is a malformed token', async (t) => {
+test('any other text is a malformed token', async (t) => {
   const [made] = fc.sample(token, 1);
   const parts = JSON.parse(Buffer.from(encodeToken(made!, identity), 'base64url').toString()) as unknown[];
   fc.assert(

@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { ListCache } from '../../../src/http/resources/list-cache.ts';
 import { decodeListQuery, type ListRequest } from '../../../src/http/resources/decode-list-query.ts';
@@ -67,7 +67,7 @@ function told(
   return bytes === undefined ? undefined : JSON.parse(bytes.toString());
 }
 
-t.test('an answer is reused until an object of its type changes', async (t) => {
+test('an answer is reused until an object of its type changes', async (t) => {
   const { cache, changed } = given();
   cache.keep('k', request(), page(5));
   t.match(told(cache.find('k', { type, position: at(5), now: 0 })), {
@@ -79,7 +79,7 @@ t.test('an answer is reused until an object of its type changes', async (t) => {
   t.equal(cache.find('k', { type, position: at(6), now: 0 }), undefined);
 });
 
-t.test("a change of another type advances the position in an answer and in a chain's token", async (t) => {
+test("a change of another type advances the position in an answer and in a chain's token", async (t) => {
   const { cache, changed } = given();
   const first = told(cache.keep('k', request('limit=1'), page(5)));
   changed('gadgets.example.com' as TypeKey, 7);
@@ -89,20 +89,20 @@ t.test("a change of another type advances the position in an answer and in a cha
   t.strictSame(told(cache.find('k', { type, position: at(7), now: 0 })), second);
 });
 
-t.test('an answer read after a change is valid although the change is younger than the cache', async (t) => {
+test('an answer read after a change is valid although the change is younger than the cache', async (t) => {
   const { cache, changed } = given();
   changed(type.key, 6);
   cache.keep('k', request(), page(6));
   t.ok(cache.find('k', { type, position: at(6), now: 0 }));
 });
 
-t.test('a redeclared type has no cached answers', async (t) => {
+test('a redeclared type has no cached answers', async (t) => {
   const { cache } = given();
   cache.keep('k', request(), page(5));
   t.equal(cache.find('k', { type: { ...type }, position: at(5), now: 0 }), undefined);
 });
 
-t.test('answers are cached up to the bound, the least recently used one is dropped first', async (t) => {
+test('answers are cached up to the bound, the least recently used one is dropped first', async (t) => {
   const { cache } = given();
   const fifth = 'x'.repeat(listCacheBytesMax / 5);
   for (const key of ['a', 'b', 'c', 'd']) cache.keep(key, request(), page(5, fifth));

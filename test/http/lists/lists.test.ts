@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { startTestServer, type CallInit } from '../../support/server/start-server.ts';
 
@@ -45,7 +45,7 @@ for (let number = 1; number <= count; number += 1) {
   if (response.status !== 201) throw new Error(await response.text());
 }
 
-t.test('without parameters a list is one page with every object', async (t) => {
+test('without parameters a list is one page with every object', async (t) => {
   const { status, body } = await list();
   const { items, metadata, ...envelope } = body;
   t.equal(status, 200);
@@ -66,7 +66,7 @@ t.test('without parameters a list is one page with every object', async (t) => {
   t.strictSame(Object.keys(metadata), ['resourceVersion']);
 });
 
-t.test('the envelope counts pages', async (t) => {
+test('the envelope counts pages', async (t) => {
   const envelope = async (query: string): Promise<unknown> => {
     const { body } = await list(query);
     return [
@@ -91,7 +91,7 @@ t.test('the envelope counts pages', async (t) => {
   t.strictSame(await envelope('size=5&labelSelector=parity=none'), [1, 5, 0, 0, true, true, false, false, 0]);
 });
 
-t.test("a chain of limit and continue returns each object once, at the first page's resourceVersion", async (t) => {
+test("a chain of limit and continue returns each object once, at the first page's resourceVersion", async (t) => {
   const seen: string[] = [];
   const remaining: (number | undefined)[] = [];
   const positions = new Set<string>();
@@ -119,7 +119,7 @@ t.test("a chain of limit and continue returns each object once, at the first pag
   for (let tries = 0; tries < 1_000 && (await list()).body.total > 9; tries += 1) continue;
 });
 
-t.test('a continue token is valid for its own query only', async (t) => {
+test('a continue token is valid for its own query only', async (t) => {
   const token = (await list('limit=2&labelSelector=parity=odd')).body.metadata.continue ?? '';
   t.equal((await list(`limit=2&labelSelector=parity=odd&continue=${token}`)).status, 200);
   t.strictSame(
@@ -142,7 +142,7 @@ t.test('a continue token is valid for its own query only', async (t) => {
   }
 });
 
-t.test('selectors and sorts select and sort', async (t) => {
+test('selectors and sorts select and sort', async (t) => {
   t.strictSame([...names(await list('labelSelector=parity=odd'))].sort(), ['w1', 'w3', 'w5', 'w7', 'w9']);
   t.strictSame(names(await list('labelSelector=parity=odd&fieldSelector=spec.size>4&sort=spec.size')), [
     'w5',
@@ -153,7 +153,7 @@ t.test('selectors and sorts select and sort', async (t) => {
   t.strictSame(names(await list('fieldSelector=spec.size=(2,4)&sort=spec.size,desc&size=1')), ['w4']);
 });
 
-t.test('malformed queries are refused with 400, or 422 where Kubernetes does so', async (t) => {
+test('malformed queries are refused with 400, or 422 where Kubernetes does so', async (t) => {
   const cases: readonly (readonly [string, number])[] = [
     ['page=-1', 400],
     ['page=x', 400],
@@ -175,11 +175,11 @@ t.test('malformed queries are refused with 400, or 422 where Kubernetes does so'
   for (const [query, status] of cases) t.equal((await list(query)).status, status, query);
 });
 
-t.test('parameters that tools send and the server does not use are ignored', async (t) => {
+test('parameters that tools send and the server does not use are ignored', async (t) => {
   t.equal((await list('timeout=32s&pretty=true&fieldManager=kubectl&limit=500&includeObject=Object')).status, 200);
 });
 
-t.test('a list waits for a resourceVersion, and serves an exact one only if it is the current one', async (t) => {
+test('a list waits for a resourceVersion, and serves an exact one only if it is the current one', async (t) => {
   const { body } = await list();
   const position = body.metadata.resourceVersion;
   t.equal((await list(`resourceVersion=${position}&resourceVersionMatch=NotOlderThan`)).status, 200);
@@ -189,7 +189,7 @@ t.test('a list waits for a resourceVersion, and serves an exact one only if it i
   t.match(await list('resourceVersion=99999999'), { status: 504, body: { reason: 'Timeout' } });
 });
 
-t.test('a repeated list is equal, and the next one after a change shows it', async (t) => {
+test('a repeated list is equal, and the next one after a change shows it', async (t) => {
   const first = await (await server.call(`${widgets}?sort=spec.size`)).text();
   t.equal(await (await server.call(`${widgets}?sort=spec.size`)).text(), first);
   await server.call(`${widgets}/w1`, {
@@ -202,12 +202,12 @@ t.test('a repeated list is equal, and the next one after a change shows it', asy
   t.equal(body.metadata.resourceVersion, body.items[0]?.metadata.resourceVersion);
 });
 
-t.test('HEAD of a list has no body', async (t) => {
+test('HEAD of a list has no body', async (t) => {
   const response = await server.call(widgets, { method: 'HEAD' });
   t.match([response.status, await response.text()], [200, '']);
 });
 
-t.test('a list too long to join is streamed, complete and well-formed, and releases its slot', async (t) => {
+test('a list too long to join is streamed, complete and well-formed, and releases its slot', async (t) => {
   const writes: Promise<Response>[] = [];
   for (let number = 0; number < 1_100; number += 1)
     writes.push(
@@ -232,7 +232,7 @@ t.test('a list too long to join is streamed, complete and well-formed, and relea
   t.equal((await list('labelSelector=many=yes')).body.items.length, 1_100);
 });
 
-t.test('deleting a collection marks the selected objects, answers with them, and keeps the rest', async (t) => {
+test('deleting a collection marks the selected objects, answers with them, and keeps the rest', async (t) => {
   t.equal(
     (await list('labelSelector=many=yes&limit=5', { method: 'DELETE' })).status,
     400,

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { once } from 'node:events';
 
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { snapshotsPerUserMax } from '../../../src/limits/lists.ts';
 import { Administration, as } from '../../support/server/administration.ts';
@@ -30,33 +30,30 @@ function unread(): Socket {
   return socket;
 }
 
-t.test(
-  "eighty readers that read nothing do not block another user's long lists, and lose their slots to each other",
-  async (t) => {
-    const administration = new Administration(server.url);
-    await administration.user('bob');
-    await administration.role('lists-widgets', {
-      rules: [{ apiGroups: ['example.com'], resources: ['widgets'], verbs: ['list'] }],
-    });
-    await administration.bind('bob-lists', 'lists-widgets', 'bob');
-    const sockets = Array.from({ length: slow }, unread);
-    const first = await Promise.race(
-      sockets.map(async (socket) => {
-        await once(socket, 'readable');
-        return socket;
-      }),
-    );
-    const listed = await server.call(widgets, { headers: as('bob') });
-    t.equal(((await listed.json()) as { items: unknown[] }).items.length, objects);
-    t.equal(sockets.filter(({ readableLength }) => readableLength > 0).length, snapshotsPerUserMax, 'the others wait');
-    t.notOk(first.closed);
-    // A queued list gets a slot once a holder has read nothing for ten seconds.
-    const waiting = sockets.find(({ readableLength }) => readableLength === 0);
-    if (waiting !== undefined) await once(waiting, 'readable');
-    first.resume();
-    await once(first, 'close');
-    for (const socket of sockets) socket.destroy();
-    const again = await server.call(widgets);
-    t.equal(((await again.json()) as { items: unknown[] }).items.length, objects);
-  },
-);
+test("eighty stalled readers do not block another user's long lists, and lose their slots to each other", async (t) => {
+  const administration = new Administration(server.url);
+  await administration.user('bob');
+  await administration.role('lists-widgets', {
+    rules: [{ apiGroups: ['example.com'], resources: ['widgets'], verbs: ['list'] }],
+  });
+  await administration.bind('bob-lists', 'lists-widgets', 'bob');
+  const sockets = Array.from({ length: slow }, unread);
+  const first = await Promise.race(
+    sockets.map(async (socket) => {
+      await once(socket, 'readable');
+      return socket;
+    }),
+  );
+  const listed = await server.call(widgets, { headers: as('bob') });
+  t.equal(((await listed.json()) as { items: unknown[] }).items.length, objects);
+  t.equal(sockets.filter(({ readableLength }) => readableLength > 0).length, snapshotsPerUserMax, 'the others wait');
+  t.notOk(first.closed);
+  // A queued list gets a slot once a holder has read nothing for ten seconds.
+  const waiting = sockets.find(({ readableLength }) => readableLength === 0);
+  if (waiting !== undefined) await once(waiting, 'readable');
+  first.resume();
+  await once(first, 'close');
+  for (const socket of sockets) socket.destroy();
+  const again = await server.call(widgets);
+  t.equal(((await again.json()) as { items: unknown[] }).items.length, objects);
+});

@@ -1,5 +1,5 @@
 /** Where a sort puts objects without a value, over HTTP: pages, chains, the list cache and multi-valued indexes. */
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { startTestServer } from '../../support/server/start-server.ts';
 
@@ -51,7 +51,7 @@ const orders = [
   ['spec.tags,desc,nulls=last', ['three', 'one', 'two', 'nil', 'none']],
 ] as const;
 
-t.test('objects without a value are sorted as the query says: whole, by page and by chain', async (t) => {
+test('objects without a value are sorted as the query says: whole, by page and by chain', async (t) => {
   for (const [sort, expected] of orders) {
     const query = `sort=${sort}&sort=metadata.name`;
     t.strictSame(namesOf(await list(query)), expected, sort);
@@ -73,7 +73,7 @@ t.test('objects without a value are sorted as the query says: whole, by page and
   }
 });
 
-t.test('a selection keeps the order, and a second sort field has its own order of nulls', async (t) => {
+test('a selection keeps the order, and a second sort field has its own order of nulls', async (t) => {
   const query = 'fieldSelector=spec.title!=two&sort=spec.size,desc,nulls=last&sort=metadata.name,desc';
   t.strictSame(namesOf(await list(query)), ['three', 'one', 'none', 'nil']);
   t.strictSame(
@@ -85,7 +85,7 @@ t.test('a selection keeps the order, and a second sort field has its own order o
   t.strictSame(namesOf(await list('fieldSelector=spec.size>1&sort=spec.size,desc,nulls=last')), ['three', 'two']);
 });
 
-t.test("a token is bound to the query's order of nulls", async (t) => {
+test("a token is bound to the query's order of nulls", async (t) => {
   const {
     metadata: { continue: token = '' },
   } = await list('sort=spec.size,desc,nulls=last&limit=2');
@@ -95,7 +95,7 @@ t.test("a token is bound to the query's order of nulls", async (t) => {
   }
 });
 
-t.test('a cached answer follows a value that is removed and set again', async (t) => {
+test('a cached answer follows a value that is removed and set again', async (t) => {
   const query = 'sort=spec.size,desc,nulls=last&sort=metadata.name';
   const patch = async (size: number | null): Promise<void> => {
     const headers = { 'content-type': 'application/merge-patch+json' };
@@ -107,7 +107,7 @@ t.test('a cached answer follows a value that is removed and set again', async (t
   t.strictSame(namesOf(await list(query)), ['three', 'two', 'one', 'nil', 'none']);
 });
 
-t.test('any other suffix of a field is refused', async (t) => {
+test('any other suffix of a field is refused', async (t) => {
   const odds = [
     'nulls',
     'nulls=middle',

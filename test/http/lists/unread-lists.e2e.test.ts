@@ -3,7 +3,7 @@ import { setTimeout as passes } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { adminAuthorization, startTestServer } from '../../support/server/start-server.ts';
 
@@ -52,7 +52,7 @@ async function bufferedBytes(): Promise<number> {
   return before;
 }
 
-t.test('large unread lists cost little memory, and do not delay a short list', async (t) => {
+test('large unread lists cost little memory, and do not delay a short list', async (t) => {
   const before = await bufferedBytes();
   const sockets = Array.from({ length: clients }, () => unread(widgets, 1));
   const growth = (await bufferedBytes()) - before;
@@ -68,7 +68,7 @@ t.test('large unread lists cost little memory, and do not delay a short list', a
   );
 });
 
-t.test('identical simultaneous lists are read once', async (t) => {
+test('identical simultaneous lists are read once', async (t) => {
   const before = await bufferedBytes();
   const socket = unread(`${widgets}?limit=4`, askedAtOnce);
   const growth = (await bufferedBytes()) - before;

@@ -1,5 +1,5 @@
 /** A rule that names a stopped plugin allows nothing; the refusal names the reason to the rule's subjects. */
-import t from 'tap';
+import { test } from 'tap';
 
 import { manifestYaml, temporaryFolder, writePlugins } from '../../plugin/host/host-stage.ts';
 import { Administration, as } from '../../support/server/administration.ts';
@@ -20,7 +20,7 @@ const plugins = '/apis/plugin.svc.run/v1alpha1/plugins';
 
 type Reviewed = { readonly allowed: boolean; readonly reason: string };
 
-t.test('a refusal names the state of a plugin to callers whose rules name it, and to nobody else', async (t) => {
+test('a refusal names the state of a plugin to callers whose rules name it, and to nobody else', async (t) => {
   const folder = await temporaryFolder(t);
   await writePlugins(folder, {
     depot: { 'plugin.yaml': manifestYaml('depot', { main: 'main.mjs' }), 'main.mjs': depot },

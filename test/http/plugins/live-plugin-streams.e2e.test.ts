@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 import { WebSocket } from 'ws';
 
 import { pluginRouteMs } from '../../../src/limits/plugins.ts';
@@ -239,7 +239,7 @@ const losses: readonly {
   },
 ];
 
-t.test('events and sockets end when the permission for them does, and others continue', async (t) => {
+test('events and sockets end when the permission for them does, and others continue', async (t) => {
   const stage = await Stage.open(t);
   const keeping = await stage.streams(as(bystander));
   for (const [place, { what, given, take }] of losses.entries()) {
@@ -272,7 +272,7 @@ t.test('events and sockets end when the permission for them does, and others con
   t.equal(await stage.counted(), 0);
 });
 
-t.test("the client in an open stream has its caller's current rights", async (t) => {
+test("the client in an open stream has its caller's current rights", async (t) => {
   const stage = await Stage.open(t);
   const socket = new WebSocket(`${stage.server.url.replace('http', 'ws')}${socketPath}`, { headers: as(bystander) });
   const next = async (): Promise<string> => String(((await once(socket, 'message')) as [Buffer])[0]);
@@ -290,7 +290,7 @@ t.test("the client in an open stream has its caller's current rights", async (t)
   await once(socket, 'close');
 });
 
-t.test('disabling a plugin ends its streams, and earlier requests to it leave nothing behind', async (t) => {
+test('disabling a plugin ends its streams, and earlier requests to it leave nothing behind', async (t) => {
   const stage = await Stage.open(t);
   const timers = stage.clock.timers;
   for (let round = 0; round < 5; round += 1) {
@@ -323,7 +323,7 @@ t.test('disabling a plugin ends its streams, and earlier requests to it leave no
   t.ok(stage.clock.timers <= timers, `${String(timers)} timers before, ${String(stage.clock.timers)} after`);
 });
 
-t.test('on SIGTERM streams end and requests in flight are answered', async (t) => {
+test('on SIGTERM streams end and requests in flight are answered', async (t) => {
   const cwd = await temporaryFolder(t);
   const server = runCommandLine(['serve'], {
     cwd,

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import type { Authenticated } from '../../../src/auth/authentication/authenticated.ts';
 import type { Shown } from '../../../src/auth/authentication/authenticator.ts';
@@ -81,61 +81,55 @@ for (const [transport, stopped, lost] of [
   ['websocket', 1012, 4403],
 ] as const) {
   for (const cause of ['a plugin stops', 'a right is lost', 'the server stops'] as const) {
-    t.test(
-      `${cause}: ${String(count)} streams (${transport}) end in many turns, and receive nothing more`,
-      async (t) => {
-        const {
-          clock,
-          feed,
-          edge: { pluginRoutes },
-          streams,
-          open,
-        } = await given(t, transport);
-        clock.lookMs = 1;
-        if (cause === 'a plugin stops') pluginRoutes.unmount('feeds');
-        else if (cause === 'a right is lost') pluginRoutes.recheck(() => false);
-        else pluginRoutes.closeStreams();
-        feed.say();
-        t.ok(open() > count - watchTurnMs, `${String(open())} in the turn of the cause`);
-        let turns = 0;
-        for (let before = open(); before > 0; turns += 1) {
-          await nextTurn();
-          if (before - open() > watchTurnMs) t.fail(`${String(before - open())} in one turn`);
-          before = open();
-        }
-        t.ok(turns >= count / watchTurnMs, `${String(turns)} turns`);
-        clock.lookMs = 0;
-        const codes = await Promise.all(streams.map(async (stream) => stream.ended()));
-        t.strictSame([...new Set(codes)], [cause === 'a right is lost' ? lost : stopped]);
-        t.strictSame(
-          streams.flatMap(({ texts }) => texts),
-          [],
-        );
-        t.equal(feed.ended, count, 'the plugin knows of each');
-      },
-    );
-  }
-  t.test(
-    `a caller that keeps the right receives everything that is sent during the check (${transport})`,
-    async (t) => {
+    test(`${cause}: ${String(count)} streams (${transport}) end in many turns, and receive nothing more`, async (t) => {
       const {
         clock,
         feed,
         edge: { pluginRoutes },
         streams,
+        open,
       } = await given(t, transport);
-      const asked: Subject[] = [];
       clock.lookMs = 1;
-      pluginRoutes.recheck((subject) => {
-        asked.push(subject);
-        return true;
-      });
+      if (cause === 'a plugin stops') pluginRoutes.unmount('feeds');
+      else if (cause === 'a right is lost') pluginRoutes.recheck(() => false);
+      else pluginRoutes.closeStreams();
       feed.say();
-      for (const stream of streams) await stream.until(({ texts }) => texts.length > 0);
+      t.ok(open() > count - watchTurnMs, `${String(open())} in the turn of the cause`);
+      let turns = 0;
+      for (let before = open(); before > 0; turns += 1) {
+        await nextTurn();
+        if (before - open() > watchTurnMs) t.fail(`${String(before - open())} in one turn`);
+        before = open();
+      }
+      t.ok(turns >= count / watchTurnMs, `${String(turns)} turns`);
       clock.lookMs = 0;
-      t.strictSame([...new Set(streams.map(({ texts }) => texts.join()))], ['"said"']);
-      t.equal(asked.length, count);
-      for (const stream of streams) stream.leave();
-    },
-  );
+      const codes = await Promise.all(streams.map(async (stream) => stream.ended()));
+      t.strictSame([...new Set(codes)], [cause === 'a right is lost' ? lost : stopped]);
+      t.strictSame(
+        streams.flatMap(({ texts }) => texts),
+        [],
+      );
+      t.equal(feed.ended, count, 'the plugin knows of each');
+    });
+  }
+  test(`a caller that keeps the right receives everything that is sent during the check (${transport})`, async (t) => {
+    const {
+      clock,
+      feed,
+      edge: { pluginRoutes },
+      streams,
+    } = await given(t, transport);
+    const asked: Subject[] = [];
+    clock.lookMs = 1;
+    pluginRoutes.recheck((subject) => {
+      asked.push(subject);
+      return true;
+    });
+    feed.say();
+    for (const stream of streams) await stream.until(({ texts }) => texts.length > 0);
+    clock.lookMs = 0;
+    t.strictSame([...new Set(streams.map(({ texts }) => texts.join()))], ['"said"']);
+    t.equal(asked.length, count);
+    for (const stream of streams) stream.leave();
+  });
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request, type ClientRequest, type IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { pluginPackageRoutes } from '../../../src/http/platform/plugin-package-routes.ts';
 import {
@@ -71,7 +71,7 @@ async function read(clock: FakeClock, upload: Upload, bytes: number): Promise<vo
   clock.advance(uploadLookMs);
 }
 
-t.test('stalled uploads block no install, and are disconnected', async (t) => {
+test('stalled uploads block no install, and are disconnected', async (t) => {
   const { clock, taken, upload } = await edge(t);
   const stalledOnes = Array.from({ length: 3 }, upload);
   for (const one of stalledOnes) await sent(one, `${head}abc`);
@@ -90,7 +90,7 @@ t.test('stalled uploads block no install, and are disconnected', async (t) => {
   t.equal(clock.timers, 0);
 });
 
-t.test('uploads in progress are bounded, and a disconnect frees a slot', async (t) => {
+test('uploads in progress are bounded, and a disconnect frees a slot', async (t) => {
   const { clock, upload } = await edge(t);
   const all = Array.from({ length: uploadsMax }, upload);
   for (const one of all) await sent(one, head);
@@ -106,7 +106,7 @@ t.test('uploads in progress are bounded, and a disconnect frees a slot', async (
   t.equal((await next.answer)?.statusCode, 201);
 });
 
-t.test('a slow steady upload is accepted, a trickling one is not', async (t) => {
+test('a slow steady upload is accepted, a trickling one is not', async (t) => {
   const { clock, taken, upload } = await edge(t);
   const slow = upload();
   await sent(slow, head);

@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { manifestYaml, temporaryFolder, writePlugins } from '../../plugin/host/host-stage.ts';
 import { Administration, as, type Rule } from '../../support/server/administration.ts';
@@ -277,7 +277,7 @@ async function unlike(origin: string, call: string, isAllowed: boolean): Promise
   return wrong;
 }
 
-t.test('each form of a rule allows exactly its own custom APIs, in every transport', async (t) => {
+test('each form of a rule allows exactly its own custom APIs, in every transport', async (t) => {
   const folder = await temporaryFolder(t);
   await writePlugins(folder, plugins);
   const server = await startTestServer({ environment: { PLUGINS_DIRS: folder } });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import { pluginRouteMs } from '../../../src/limits/plugins.ts';
 import type { Endpoints, RouteEndpoint } from '../../../src/plugin/api/endpoints.ts';
@@ -21,7 +21,7 @@ function served(routes: readonly RouteEndpoint[]): Endpoints {
   return { routes, sockets: [] };
 }
 
-t.test('a handler gets the request decoded once, without the credentials', async (t) => {
+test('a handler gets the request decoded once, without the credentials', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   const seen: RouteRequest[] = [];
@@ -59,7 +59,7 @@ t.test('a handler gets the request decoded once, without the credentials', async
   t.equal(request?.signal.aborted, true, 'its signal aborts when the call is over');
 });
 
-t.test("a handler's answer is sent unchanged", async (t) => {
+test("a handler's answer is sent unchanged", async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   const answers: readonly (readonly [string, RouteHandler, number, string | null, string])[] = [
@@ -95,7 +95,7 @@ t.test("a handler's answer is sent unchanged", async (t) => {
   }
 });
 
-t.test("any fault of a handler is 500 for its caller, and a log line with the plugin's name", async (t) => {
+test("any fault of a handler is 500 for its caller, and a log line with the plugin's name", async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   const circular: Record<string, unknown> = {};
@@ -174,7 +174,7 @@ t.test("any fault of a handler is 500 for its caller, and a log line with the pl
   t.equal((await edge.call(`${base}/things/x/run`)).status, 200, 'and the next call is as good as ever');
 });
 
-t.test('a handler that never settles times out, and its signal aborts', async (t) => {
+test('a handler that never settles times out, and its signal aborts', async (t) => {
   const clock = new FakeClock();
   const edge = await startEdge({ clock });
   t.teardown(() => edge.stop());
@@ -200,7 +200,7 @@ t.test('a handler that never settles times out, and its signal aborts', async (t
   t.equal(signal.aborted, true);
 });
 
-t.test("a caller's disconnect aborts the handler's signal", async (t) => {
+test("a caller's disconnect aborts the handler's signal", async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   const leaving = new AbortController();
@@ -223,7 +223,7 @@ t.test("a caller's disconnect aborts the handler's signal", async (t) => {
   t.pass();
 });
 
-t.test('routes are announced, mounted and unmounted at run time, and never before their authorization', async (t) => {
+test('routes are announced, mounted and unmounted at run time, and never before their authorization', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   const path = `${base}/things/x/run`;
@@ -250,7 +250,7 @@ t.test('routes are announced, mounted and unmounted at run time, and never befor
   t.equal(await status(), 404);
 });
 
-t.test("mounting a path outside the plugin's own is refused, and nothing changes", async (t) => {
+test("mounting a path outside the plugin's own is refused, and nothing changes", async (t) => {
   const { pluginRoutes, stop } = await startEdge();
   t.teardown(() => stop());
   pluginRoutes.mount('example', served([route(() => ({}))]));
@@ -281,7 +281,7 @@ t.test("mounting a path outside the plugin's own is refused, and nothing changes
   t.equal(pluginRoutes.find('GET', ['apis', 'example.com', 'v1alpha1', 'things', 'x', 'run']).kind, 'found');
 });
 
-t.test('a refusal that a handler does not catch goes to its caller, in the words of the generated API', async (t) => {
+test('a refusal that a handler does not catch goes to its caller, in the words of the generated API', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   const table: readonly (readonly [ConstructorParameters<typeof ClientError>[1], object])[] = [
@@ -338,7 +338,7 @@ t.test('a refusal that a handler does not catch goes to its caller, in the words
   );
 });
 
-t.test('a PATCH route receives merge patches under their own media type', async (t) => {
+test('a PATCH route receives merge patches under their own media type', async (t) => {
   const edge = await startEdge();
   t.teardown(() => edge.stop());
   edge.pluginRoutes.mount(
@@ -358,7 +358,7 @@ t.test('a PATCH route receives merge patches under their own media type', async 
   );
 });
 
-t.test('the list of routes, and the owner of each path', async (t) => {
+test('the list of routes, and the owner of each path', async (t) => {
   const { pluginRoutes, stop } = await startEdge();
   t.teardown(() => stop());
   const segments = (path: string): readonly string[] => path.slice(1).split('/');
@@ -386,7 +386,7 @@ t.test('the list of routes, and the owner of each path', async (t) => {
   t.equal(pluginRoutes.pluginOf(segments(`${base}/others`)), undefined);
 });
 
-t.test('a table covers exactly the paths at which it finds a route', (t) => {
+test('a table covers exactly the paths at which it finds a route', (t) => {
   const plain = fc.constantFrom('a', 'b', 'A', 'a.b', 'run');
   const pattern = fc
     .array(fc.oneof(plain, fc.constantFrom('{x}', '{y}')), { minLength: 1, maxLength: 4 })

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
-import t from 'tap';
+import { test } from 'tap';
 import { WebSocket } from 'ws';
 
 import { watchKeepAliveMs } from '../../../src/limits/watches.ts';
@@ -17,7 +17,7 @@ async function closing(socket: WebSocket): Promise<readonly [number, string]> {
   return [code, reason.toString()];
 }
 
-t.test('a socket is open until its handler settles, and its messages are in order', async (t) => {
+test('a socket is open until its handler settles, and its messages are in order', async (t) => {
   const { edge, open } = await edgeOf(t, {
     socket: async ({ messages, send }, { params, user }) => {
       send(`${params['name'] ?? ''} ${user.name}`);
@@ -41,7 +41,7 @@ t.test('a socket is open until its handler settles, and its messages are in orde
   t.strictSame(edge.pluginRoutes.streams(), []);
 });
 
-t.test('the close code names how a socket ended', async (t) => {
+test('the close code names how a socket ended', async (t) => {
   const never: SocketHandler = async ({ messages }) => {
     for await (const _ of messages);
     await new Promise(() => undefined);
@@ -158,7 +158,7 @@ t.test('the close code names how a socket ended', async (t) => {
   }
 });
 
-t.test('a plugin that does not read its messages gets a bounded number, and its socket is closed', async (t) => {
+test('a plugin that does not read its messages gets a bounded number, and its socket is closed', async (t) => {
   const never = new Promise<void>(() => undefined);
   const held = withResolvers<PluginSocket>();
   const { clock, open } = await edgeOf(t, {
@@ -185,7 +185,7 @@ t.test('a plugin that does not read its messages gets a bounded number, and its 
   t.match(await closed, [1013, /does not read/u]);
 });
 
-t.test('a caller that does not read blocks nothing: send returns false, then the socket closes', async (t) => {
+test('a caller that does not read blocks nothing: send returns false, then the socket closes', async (t) => {
   const held = withResolvers<PluginSocket>();
   const { open } = await edgeOf(t, {
     socket: async (socket) => {
@@ -206,7 +206,7 @@ t.test('a caller that does not read blocks nothing: send returns false, then the
   t.equal((await closing(socket))[0], 1013);
 });
 
-t.test('a peer that answers no ping is disconnected', async (t) => {
+test('a peer that answers no ping is disconnected', async (t) => {
   const { clock, open, edge } = await edgeOf(t, {
     socket: async ({ messages }) => {
       for await (const _ of messages);
@@ -220,7 +220,7 @@ t.test('a peer that answers no ping is disconnected', async (t) => {
   socket.terminate();
 });
 
-t.test('a socket is refused before the handshake, and only a socket route serves one', async (t) => {
+test('a socket is refused before the handshake, and only a socket route serves one', async (t) => {
   const { edge, open } = await edgeOf(t, { socket: () => undefined });
   const status = async (headers: Readonly<Record<string, string>>): Promise<number | undefined> => {
     const socket = open(headers);

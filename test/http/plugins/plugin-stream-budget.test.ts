@@ -5,7 +5,7 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 import { WebSocket } from 'ws';
 
 import type { Authenticated } from '../../../src/auth/authentication/authenticated.ts';
@@ -102,27 +102,24 @@ async function fill({ send }: PluginSocket, bytes: number): Promise<number> {
   return sent;
 }
 
-t.test(
-  "unread bytes of one user's sockets stay within the user's limit, and another user's socket is unaffected",
-  async (t) => {
-    const { open, held, streams } = await socketsOf(t);
-    await open('bob');
-    for (const bob of streams.of('bob')) await fill(bob, 100_000);
-    const ofBob = held('bob');
-    t.ok(ofBob > mebibyte / 2 && ofBob < 2 * mebibyte, `${String(ofBob)} bytes wait for bob`);
-    let most = 0;
-    for (let count = 0; count < 8; count += 1) await open('ada');
-    for (const ada of streams.of('ada')) {
-      await fill(ada, 100_000);
-      most = Math.max(most, held('ada'));
-    }
-    t.ok(most > bounds.accountBytesMax / 2 && most <= bounds.accountBytesMax, `${String(most)} bytes at most`);
-    t.ok(streams.ended('ada') >= 4, `${String(streams.ended('ada'))} of ada's 8 were ended`);
-    t.strictSame([streams.ended('bob'), held('bob')], [0, ofBob]);
-  },
-);
+test("unread bytes of one user's sockets stay within the user's limit, and other users are unaffected", async (t) => {
+  const { open, held, streams } = await socketsOf(t);
+  await open('bob');
+  for (const bob of streams.of('bob')) await fill(bob, 100_000);
+  const ofBob = held('bob');
+  t.ok(ofBob > mebibyte / 2 && ofBob < 2 * mebibyte, `${String(ofBob)} bytes wait for bob`);
+  let most = 0;
+  for (let count = 0; count < 8; count += 1) await open('ada');
+  for (const ada of streams.of('ada')) {
+    await fill(ada, 100_000);
+    most = Math.max(most, held('ada'));
+  }
+  t.ok(most > bounds.accountBytesMax / 2 && most <= bounds.accountBytesMax, `${String(most)} bytes at most`);
+  t.ok(streams.ended('ada') >= 4, `${String(streams.ended('ada'))} of ada's 8 were ended`);
+  t.strictSame([streams.ended('bob'), held('bob')], [0, ofBob]);
+});
 
-t.test('beyond the common limit the socket furthest behind is closed, of any user', async (t) => {
+test('beyond the common limit the socket furthest behind is closed, of any user', async (t) => {
   const { edge, open, streams } = await socketsOf(t, { bytesMax: 2 * mebibyte });
   for (const user of ['ada', 'bob', 'eve']) await open(user);
   for (const user of ['ada', 'bob', 'eve']) for (const socket of streams.of(user)) await fill(socket, 100_000);
@@ -130,7 +127,7 @@ t.test('beyond the common limit the socket furthest behind is closed, of any use
   t.ok(['ada', 'bob', 'eve'].some((user) => streams.ended(user) === 1));
 });
 
-t.test("unread bytes of a user's watches count for the same limit", async (t) => {
+test("unread bytes of a user's watches count for the same limit", async (t) => {
   const { edge, open, held, streams } = await socketsOf(t);
   let overflows = 0;
   const watch = edge.outboxes.open(
@@ -151,7 +148,7 @@ t.test("unread bytes of a user's watches count for the same limit", async (t) =>
   watch.closed();
 });
 
-t.test('small messages are written one at a time, and each counts for more than its bytes', async (t) => {
+test('small messages are written one at a time, and each counts for more than its bytes', async (t) => {
   const { open, held, streams, connections } = await socketsOf(t, { accountBytesMax: bounds.bytesMax });
   await open('ada');
   for (const ada of streams.of('ada')) {
@@ -168,7 +165,7 @@ t.test('small messages are written one at a time, and each counts for more than 
   t.ok(held('eve') > pluginSocketWaitingBytesMax * 1.2, `${String(held('eve'))} bytes are counted`);
 });
 
-t.test('messages arrive complete and in order before the end, text and bytes of every size', async (t) => {
+test('messages arrive complete and in order before the end, text and bytes of every size', async (t) => {
   const sizes = [0, 1, 125, 126, 65_535, 65_536, 700_000];
   const { edge } = await edgeOf(t, {
     socket: async ({ send, drained }) => {
@@ -198,7 +195,7 @@ t.test('messages arrive complete and in order before the end, text and bytes of 
   );
 });
 
-t.test("unread events of one user stay within the user's limit, and another user's stream is unaffected", async (t) => {
+test("unread events of one user stay within the user's limit, and another user's stream is unaffected", async (t) => {
   const streams = new Streams<undefined>();
   let most = 0;
   const given = await edgeOf(t, {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import t from 'tap';
+import { test } from 'tap';
 
 import { pluginRouteMs } from '../../../src/limits/plugins.ts';
 import { watchKeepAliveMs } from '../../../src/limits/watches.ts';
@@ -50,7 +50,7 @@ class Source implements AsyncIterableIterator<ServerSentEvent> {
   }
 }
 
-t.test('events are sent as the handler yields them, and their end ends the answer', async (t) => {
+test('events are sent as the handler yields them, and their end ends the answer', async (t) => {
   const { edge } = await edgeOf(t, {
     events: () => ({
       headers: { 'x-mine': 'yes' },
@@ -134,7 +134,7 @@ for (const [what, events, told] of [
     /not JSON/u,
   ],
 ] as const) {
-  t.test(`a stream that ${what} ends, and the log names the plugin`, async (t) => {
+  test(`a stream that ${what} ends, and the log names the plugin`, async (t) => {
     const { edge } = await edgeOf(t, { events: () => ({ events: events() as AsyncIterable<ServerSentEvent> }) });
     t.equal(await (await edge.call(eventsPath)).text(), 'data: 1\n\n');
     t.match(
@@ -150,7 +150,7 @@ for (const [what, events, told] of [
   });
 }
 
-t.test("a result that cannot be streamed is the plugin's error", async (t) => {
+test("a result that cannot be streamed is the plugin's error", async (t) => {
   for (const answer of [
     { events: [] },
     { events: {}, status: 200 },
@@ -163,49 +163,46 @@ t.test("a result that cannot be streamed is the plugin's error", async (t) => {
   }
 });
 
-t.test(
-  'a stream has no time limit, is kept alive, and ends with its caller, its plugin, its right or the server',
-  async (t) => {
-    for (const how of ['caller', 'plugin', 'right', 'server'] as const) {
-      const source = new Source();
-      let signal: AbortSignal | undefined;
-      const { edge, clock } = await edgeOf(t, {
-        events: (request) => {
-          ({ signal } = request);
-          return { events: source };
-        },
+test('a stream has no time limit, is kept alive, and ends with its caller, plugin, right or server', async (t) => {
+  for (const how of ['caller', 'plugin', 'right', 'server'] as const) {
+    const source = new Source();
+    let signal: AbortSignal | undefined;
+    const { edge, clock } = await edgeOf(t, {
+      events: (request) => {
+        ({ signal } = request);
+        return { events: source };
+      },
+    });
+    const leaving = new AbortController();
+    const response = await edge.call(eventsPath, { signal: leaving.signal });
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+    source.push({ data: 1 });
+    t.equal((await reader.read()).value, 'data: 1\n\n');
+    clock.advance(watchKeepAliveMs);
+    t.equal((await reader.read()).value, ':\n\n', 'a comment keeps it alive');
+    clock.advance(pluginRouteMs);
+    t.equal(signal?.aborted, false);
+    const asked: string[] = [];
+    if (how === 'caller') leaving.abort();
+    else if (how === 'plugin') edge.pluginRoutes.unmount('feeds');
+    else if (how === 'right')
+      edge.pluginRoutes.recheck((_subject, { verb, path }) => {
+        asked.push(`${verb} ${path}`);
+        return false;
       });
-      const leaving = new AbortController();
-      const response = await edge.call(eventsPath, { signal: leaving.signal });
-      const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-      source.push({ data: 1 });
-      t.equal((await reader.read()).value, 'data: 1\n\n');
-      clock.advance(watchKeepAliveMs);
-      t.equal((await reader.read()).value, ':\n\n', 'a comment keeps it alive');
-      clock.advance(pluginRouteMs);
-      t.equal(signal?.aborted, false);
-      const asked: string[] = [];
-      if (how === 'caller') leaving.abort();
-      else if (how === 'plugin') edge.pluginRoutes.unmount('feeds');
-      else if (how === 'right')
-        edge.pluginRoutes.recheck((_subject, { verb, path }) => {
-          asked.push(`${verb} ${path}`);
-          return false;
-        });
-      else edge.pluginRoutes.closeStreams();
-      await source.returned.promise;
-      t.equal(signal?.aborted, true, how);
-      t.strictSame(edge.pluginRoutes.streams(), [], how);
-      if (how === 'right') t.strictSame(asked, [`get ${eventsPath}`]);
-      if (how !== 'caller') while (!(await reader.read()).done);
-      source.push({ data: 'late' });
-      if (how === 'server') t.equal((await edge.call(eventsPath)).status, 503, 'and none begins');
-      if (how === 'plugin') t.equal((await edge.call(eventsPath)).status, 404);
-    }
-  },
-);
+    else edge.pluginRoutes.closeStreams();
+    await source.returned.promise;
+    t.equal(signal?.aborted, true, how);
+    t.strictSame(edge.pluginRoutes.streams(), [], how);
+    if (how === 'right') t.strictSame(asked, [`get ${eventsPath}`]);
+    if (how !== 'caller') while (!(await reader.read()).done);
+    source.push({ data: 'late' });
+    if (how === 'server') t.equal((await edge.call(eventsPath)).status, 503, 'and none begins');
+    if (how === 'plugin') t.equal((await edge.call(eventsPath)).status, 404);
+  }
+});
 
-t.test('events do not begin for a caller that lost the right during the call', async (t) => {
+test('events do not begin for a caller that lost the right during the call', async (t) => {
   let isAllowed = true;
   const source = new Source();
   const edge = await startEdge({
@@ -232,7 +229,7 @@ t.test('events do not begin for a caller that lost the right during the call', a
   t.equal((await edge.call(eventsPath, { headers: { authorization: 'nobody' } })).status, 401);
 });
 
-t.test('a handler is not called when its plugin stopped while the body arrived', async (t) => {
+test('a handler is not called when its plugin stopped while the body arrived', async (t) => {
   const { edge } = await edgeOf(t, {});
   let calls = 0;
   const add = `${base}/feeds/{name}/add`;
@@ -273,7 +270,7 @@ t.test('a handler is not called when its plugin stopped while the body arrived',
   }
 });
 
-t.test('the next event is requested once the last one is consumed', async (t) => {
+test('the next event is requested once the last one is consumed', async (t) => {
   let asked = 0;
   const { edge } = await edgeOf(t, {
     events: () => ({
@@ -297,7 +294,7 @@ t.test('the next event is requested once the last one is consumed', async (t) =>
   leaving.abort();
 });
 
-t.test('open streams are bounded by plugin and in sum, and ended ones do not count', (t) => {
+test('open streams are bounded by plugin and in sum, and ended ones do not count', (t) => {
   const streams = new OpenStreams(new FakeClock(), new Outboxes(new FakeClock()));
   const request = requestInfo('GET', eventsPath, 'no watch');
   if (request.kind === 'malformed') throw new Error('a path');

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-import t from 'tap';
+import { test } from 'tap';
 
 import { manifestYaml, moduleText, temporaryFolder, writePlugins } from '../../plugin/host/host-stage.ts';
 import { adminAuthorization, startTestServer, type TestServer } from '../../support/server/start-server.ts';
@@ -49,7 +49,7 @@ async function end(socket: Socket, { body }: Slow): Promise<string> {
   return text;
 }
 
-t.test('a request whose type is disabled meanwhile is refused, and not as a server error', async (t) => {
+test('a request whose type is disabled meanwhile is refused, and not as a server error', async (t) => {
   const folder = await temporaryFolder(t);
   await writePlugins(folder, {
     depot: {

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import { ageOf, humanDuration } from '../../../src/http/representation/human-duration.ts';
 
@@ -42,11 +42,11 @@ const cases: readonly (readonly [durationMs: number, text: string])[] = [
 ];
 
 for (const [durationMs, text] of cases)
-  t.test(`${String(durationMs)} ms are shown as ${text}`, async (t) => {
+  test(`${String(durationMs)} ms are shown as ${text}`, async (t) => {
     t.equal(humanDuration(durationMs).text, text);
   });
 
-t.test('a text is right until its time, and no longer', async () => {
+test('a text is right until its time, and no longer', async () => {
   fc.assert(
     fc.property(fc.double({ min: -10 * second, max: 20 * 365 * day, noNaN: true }), (drawn) => {
       const durationMs = Math.round(drawn);
@@ -56,7 +56,7 @@ t.test('a text is right until its time, and no longer', async () => {
   );
 });
 
-t.test('the age of a timestamp changes at the time given with it', async (t) => {
+test('the age of a timestamp changes at the time given with it', async (t) => {
   const now = Date.parse('2026-03-01T12:00:00Z');
   t.strictSame(ageOf('2026-03-01T11:59:17.250Z', now), { text: '42s', until: now + 250 });
   t.strictSame(ageOf('2026-03-01T13:00:00+02:00', now), { text: '60m', until: now + minute });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import { negotiate, plainObjects, type Negotiated } from '../../../src/http/representation/negotiate.ts';
 
@@ -13,7 +13,7 @@ function formOf(accept: string | undefined, query = ''): Negotiated | string {
 
 const kubectl = `${table('v1')},${table('v1beta1')},application/json`;
 
-t.test('what clients send', async (t) => {
+test('what clients send', async (t) => {
   t.match(formOf(kubectl), { shape: 'table', version: 'v1', include: 'Metadata' });
   t.match(formOf(`${table('v1beta1')},application/json`), { shape: 'table', version: 'v1beta1' });
   t.match(formOf(kubectl, 'includeObject=Object'), { shape: 'table', include: 'Object' });
@@ -38,7 +38,7 @@ t.test('what clients send', async (t) => {
     t.strictSame(formOf(accept), plainObjects, accept ?? 'no header');
 });
 
-t.test('the preferred range that can be served counts', async (t) => {
+test('the preferred range that can be served counts', async (t) => {
   t.match(formOf(`application/json;q=0.5,${table('v1')}`), { shape: 'table' });
   t.match(formOf(`application/json,${table('v1')}`), { shape: 'object' });
   t.match(formOf(`*/*;as=Table;v=v1;g=meta.k8s.io`), { shape: 'table' });
@@ -56,13 +56,13 @@ t.test('the preferred range that can be served counts', async (t) => {
   }
 });
 
-t.test('includeObject is read for tables only, and refused if it is unknown', async (t) => {
+test('includeObject is read for tables only, and refused if it is unknown', async (t) => {
   t.match(formOf(kubectl, 'includeObject=metadata'), 'includeObject: must be None, Metadata or Object, is "metadata"');
   t.strictSame(formOf('application/json', 'includeObject=metadata'), plainObjects);
   t.match(formOf(kubectl, 'includeObject='), { shape: 'table', include: 'Metadata' });
 });
 
-t.test('any text is some form', async () => {
+test('any text is some form', async () => {
   const part = fc.constantFrom(
     'as=',
     'Table',

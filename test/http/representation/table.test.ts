@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import t from 'tap';
+import { test } from 'tap';
 
 import { ageOf } from '../../../src/http/representation/human-duration.ts';
 import { plainObjects, type IncludedObject } from '../../../src/http/representation/negotiate.ts';
@@ -75,7 +75,7 @@ const column: fc.Arbitrary<PrinterColumn> = fc.record(
   { noNullPrototype: true },
 );
 
-t.test('the rows are the objects in order, and the cells the values at the pointers', async (t) => {
+test('the rows are the objects in order, and the cells the values at the pointers', async (t) => {
   fc.assert(
     fc.property(fc.array(column, { maxLength: 4 }), fc.array(jsonValue, { maxLength: 4 }), (columns, specs) => {
       const objects = specs.map((spec, place) => named(`w${String(place)}`, { spec, status: { spec } }));
@@ -95,7 +95,7 @@ t.test('the rows are the objects in order, and the cells the values at the point
   );
 });
 
-t.test('a row carries the metadata, the object or nothing, as asked', async (t) => {
+test('a row carries the metadata, the object or nothing, as asked', async (t) => {
   const object = named('w', { spec: { metadata: { name: 'not this one' } } });
   t.strictSame(rowsOf(tableOf([], 'None'), [object]), [{ cells: ['w', '60s'], object: null }]);
   t.strictSame(rowsOf(tableOf([], 'Object'), [object]), [{ cells: ['w', '60s'], object }]);
@@ -108,7 +108,7 @@ t.test('a row carries the metadata, the object or nothing, as asked', async (t) 
   ]);
 });
 
-t.test('a column that the type calls Age replaces the one of the platform', async (t) => {
+test('a column that the type calls Age replaces the one of the platform', async (t) => {
   const form = tableOf([{ name: 'AGE', type: 'date', pointer: '/spec/since', priority: 1, format: 'date-time' }]);
   t.strictSame(rowsOf(form, [named('w', { spec: { since: '2026-03-01T09:00:00Z' } })])[0]?.cells, ['w', '3h']);
   const { columnDefinitions } = JSON.parse(`{${form.listOpening.slice(1)}]}`) as {
@@ -121,7 +121,7 @@ t.test('a column that the type calls Age replaces the one of the platform', asyn
   t.equal(columnDefinitions.length, 2);
 });
 
-t.test('long cells are cut to a whole character', async (t) => {
+test('long cells are cut to a whole character', async (t) => {
   const form = tableOf([{ name: 'Text', type: 'string', pointer: '/spec' }]);
   const cell = (spec: unknown) => rowsOf(form, [named('w', { spec })])[0]?.cells[1];
   const longest = 'x'.repeat(tableCellCharactersMax);
@@ -134,7 +134,7 @@ t.test('long cells are cut to a whole character', async (t) => {
   t.equal(rowsOf(date, [named('w', { spec: longest })])[0]?.cells[1], '<invalid>');
 });
 
-t.test('a table is right until the first of its ages changes', async (t) => {
+test('a table is right until the first of its ages changes', async (t) => {
   const items = (ages: readonly string[]) =>
     Buffer.from(
       ages

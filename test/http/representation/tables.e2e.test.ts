@@ -1,5 +1,5 @@
 /** Tables and bare metadata, for every request of a generated API, over a whole server. */
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { startTestServer, type CallInit } from '../../support/server/start-server.ts';
 
@@ -44,7 +44,7 @@ for (let number = 1; number <= count; number += 1) {
   if (created.status !== 201) throw new Error(await created.text());
 }
 
-t.test('a list as a table has the columns of the type, and the rows of the plain list', async (t) => {
+test('a list as a table has the columns of the type, and the rows of the plain list', async (t) => {
   for (const query of [
     '',
     '?limit=500',
@@ -82,14 +82,14 @@ t.test('a list as a table has the columns of the type, and the rows of the plain
   }
 });
 
-t.test('the version that comes first in Accept is the one of the answer', async (t) => {
+test('the version that comes first in Accept is the one of the answer', async (t) => {
   const { body } = await ask(widgets, 'application/json;as=Table;v=v1beta1;g=meta.k8s.io');
   t.equal(body.apiVersion, 'meta.k8s.io/v1beta1');
   t.equal(body.rows[0]?.object.apiVersion, 'meta.k8s.io/v1beta1');
   t.equal((await ask(widgets, 'application/json;as=Chair;v=v1;g=meta.k8s.io')).body.kind, 'WidgetList');
 });
 
-t.test('pages of a table are continued like those of a list, also in another form', async (t) => {
+test('pages of a table are continued like those of a list, also in another form', async (t) => {
   const seen: string[] = [];
   let path = `${widgets}?limit=2`;
   for (let page = 0; ; page += 1) {
@@ -104,7 +104,7 @@ t.test('pages of a table are continued like those of a list, also in another for
   t.strictSame(seen, ['w9', 'w8', 'w7', 'w6', 'w5', 'w4', 'w3', 'w2', 'w1']);
 });
 
-t.test('includeObject decides what a row carries', async (t) => {
+test('includeObject decides what a row carries', async (t) => {
   const { body: plain } = await ask(`${widgets}/w1`, 'application/json');
   const objectOf = async (query: string) => (await ask(`${widgets}/w1?${query}`, kubectl)).body.rows[0]?.object;
   t.strictSame(await objectOf('includeObject=None'), null);
@@ -117,7 +117,7 @@ t.test('includeObject decides what a row carries', async (t) => {
   t.equal((await ask(`${widgets}?includeObject=all`, 'application/json')).status, 200, 'no table, so not read');
 });
 
-t.test('an object is a table of one row, or bare metadata', async (t) => {
+test('an object is a table of one row, or bare metadata', async (t) => {
   const { body: plain } = await ask(`${widgets}/w1`, 'application/json');
   const { body } = await ask(`${widgets}/w1`, kubectl);
   t.strictSame(body.metadata, { resourceVersion: plain.metadata.resourceVersion });
@@ -132,7 +132,7 @@ t.test('an object is a table of one row, or bare metadata', async (t) => {
   t.match((await ask(`${widgets}/none`, kubectl)).body, { kind: 'Status', code: 404, reason: 'NotFound' });
 });
 
-t.test('a form without an entity tag is never 304, and still checks If-Match', async (t) => {
+test('a form without an entity tag is never 304, and still checks If-Match', async (t) => {
   const conditional = async (accept: string, headers: Record<string, string>) =>
     (await server.call(`${widgets}/w1`, { headers: { accept, ...headers } })).status;
   t.equal(await conditional('application/json', { 'if-none-match': '"0"' }), 304);
@@ -142,7 +142,7 @@ t.test('a form without an entity tag is never 304, and still checks If-Match', a
   t.equal(await conditional(kubectl, { 'if-match': '"4"' }), 412);
 });
 
-t.test('writes answer in the form that is asked for', async (t) => {
+test('writes answer in the form that is asked for', async (t) => {
   const kind = { apiVersion: 'example.com/v1alpha1', kind: 'Widget' };
   const body = { ...kind, metadata: { name: 'written' }, spec: { title: 'Written', size: 5 } };
   const one = `${widgets}/written`;
@@ -176,7 +176,7 @@ t.test('writes answer in the form that is asked for', async (t) => {
   t.match((await ask(one, kubectl, { method: 'DELETE' })).body, { kind: 'Status', reason: 'NotFound' });
 });
 
-t.test('a deletion of a collection answers with a table of the deleted objects', async (t) => {
+test('a deletion of a collection answers with a table of the deleted objects', async (t) => {
   for (const name of ['d1', 'd2'])
     await server.call(widgets, {
       method: 'POST',
@@ -194,7 +194,7 @@ t.test('a deletion of a collection answers with a table of the deleted objects',
   t.match(none, { kind: 'PartialObjectMetadataList', items: [], total: 0 });
 });
 
-t.test('a long list is streamed as a table', async (t) => {
+test('a long list is streamed as a table', async (t) => {
   const many = 1_500;
   const path = '/apis/example.com/v1alpha1/widgets?labelSelector=long';
   const names = Array.from({ length: many }, (_, place) => `long-${String(place).padStart(4, '0')}`);

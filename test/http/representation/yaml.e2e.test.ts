@@ -1,5 +1,5 @@
 /** Responses in YAML, over a whole server. */
-import t from 'tap';
+import t, { test } from 'tap';
 import { parse } from 'yaml';
 
 import { ask } from '../../support/ask.ts';
@@ -38,7 +38,7 @@ for (const [place, name] of ['a', 'b', 'c'].entries()) {
   await server.call(widgets, { method: 'POST', body: { metadata: { name, annotations: { a: 'l1\nl2\n' } }, spec } });
 }
 
-t.test('objects, lists, tables and documents hold in YAML what they hold in JSON', async (t) => {
+test('objects, lists, tables and documents hold in YAML what they hold in JSON', async (t) => {
   for (const path of [
     `${widgets}/a`,
     widgets,
@@ -63,7 +63,7 @@ t.test('objects, lists, tables and documents hold in YAML what they hold in JSON
   );
 });
 
-t.test('the preferred type of the two is that of the response, and others are JSON', async (t) => {
+test('the preferred type of the two is that of the response, and others are JSON', async (t) => {
   const typeOf = async (accept: string) => (await asked(`${widgets}/a`, accept)).type;
   t.equal(await typeOf('application/yaml, application/json'), yaml);
   t.equal(await typeOf('application/json, application/yaml'), 'application/json');
@@ -73,19 +73,19 @@ t.test('the preferred type of the two is that of the response, and others are JS
   t.equal(await typeOf('text/yaml'), 'application/json');
 });
 
-t.test('errors are a Status in YAML', async (t) => {
+test('errors are a Status in YAML', async (t) => {
   const missing = await asked(`${widgets}/none`);
   t.match(missing, { status: 404, type: yaml, body: { kind: 'Status', reason: 'NotFound', code: 404 } });
   const problem = await asked(`${widgets}/none`, `${yaml}, application/problem+json`);
   t.equal(problem.type, 'application/problem+json');
 });
 
-t.test('the tag of an object does not stand for its YAML', async (t) => {
+test('the tag of an object does not stand for its YAML', async (t) => {
   t.equal((await asked(`${widgets}/a`, yaml, { headers: { 'if-none-match': '"0"' } })).status, 200);
   t.equal((await asked(`${widgets}/a`, 'application/json', { headers: { 'if-none-match': '"0"' } })).status, 304);
 });
 
-t.test('writes answer in YAML, and keep their status and location', async (t) => {
+test('writes answer in YAML, and keep their status and location', async (t) => {
   const body = { metadata: { name: 'written' }, spec: { title: 'x'.repeat(100) } };
   const created = await asked(widgets, yaml, { method: 'POST', body });
   t.match(created, { status: 201, type: yaml, body: { kind: 'Widget', spec: body.spec } });
@@ -94,7 +94,7 @@ t.test('writes answer in YAML, and keep their status and location', async (t) =>
   t.match(deleted, { status: 200, type: yaml, body: { kind: 'Widget' } });
 });
 
-t.test('a watch is JSON, also for a client that accepts YAML only', async (t) => {
+test('a watch is JSON, also for a client that accepts YAML only', async (t) => {
   const path = `${widgets}?watch=true`;
   const opened = async (accept: string) =>
     ask(server.url, path, { headers: { authorization: adminAuthorization, accept }, headOnly: true });
@@ -104,7 +104,7 @@ t.test('a watch is JSON, also for a client that accepts YAML only', async (t) =>
   }
 });
 
-t.test('a long list in YAML is streamed', async (t) => {
+test('a long list in YAML is streamed', async (t) => {
   const many = 1_200;
   for (let start = 0; start < many; start += 100)
     await Promise.all(

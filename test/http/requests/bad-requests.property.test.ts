@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 import fc from 'fast-check';
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { startTestServer } from '../../support/server/start-server.ts';
 import { badRequest, hugeRequests } from './bad-request-arbitraries.ts';
@@ -104,23 +104,23 @@ function connections(): number {
 
 const before = { log: await logHead(), connections: connections() };
 
-t.test('bad requests are refused with the words of their problem', async () => {
+test('bad requests are refused with the words of their problem', async () => {
   await allOf(badRequest, 0.8, refusedAsItShould);
 });
 
-t.test('bad handshakes are refused like any other request', async () => {
+test('bad handshakes are refused like any other request', async () => {
   await allOf(badHandshake, 0.05, refusedAsItShould);
 });
 
-t.test('sockets that violate the protocol are closed with the matching code', async () => {
+test('sockets that violate the protocol are closed with the matching code', async () => {
   await allOf(badFrames, 0.15, closedAsItShould);
 });
 
-t.test('bodies beyond a limit are refused', async () => {
+test('bodies beyond a limit are refused', async () => {
   for (const bad of hugeRequests) await refusedAsItShould(bad);
 });
 
-t.test('refused requests leave no growth', async (t) => {
+test('refused requests leave no growth', async (t) => {
   await connectionsAre(before.connections);
   const heap = await heapBytes();
   await allOf(badRequest, 0.1, refusedAsItShould);
@@ -131,7 +131,7 @@ t.test('refused requests leave no growth', async (t) => {
   t.ok(growth < heapGrowthBytesMax, `the heap grew by ${String(growth)} bytes`);
 });
 
-t.test('wrong passwords are 401 until there are too many', async () => {
+test('wrong passwords are 401 until there are too many', async () => {
   const wrong = Array.from({ length: 40 }, (_, place): BadRequest => ({
     what: 'a wrong password',
     statuses: [401, 429],
@@ -146,7 +146,7 @@ t.test('wrong passwords are 401 until there are too many', async () => {
   await Promise.all(wrong.map(refusedAsItShould));
 });
 
-t.test('the log is unchanged, and the server is healthy', async (t) => {
+test('the log is unchanged, and the server is healthy', async (t) => {
   t.equal(await logHead(), before.log, 'nothing was appended');
   t.equal((await server.call('/readyz')).status, 200);
   t.strictSame(lines, [], "nothing is broken in the log's words");

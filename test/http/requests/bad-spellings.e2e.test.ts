@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { Administration, as } from '../../support/server/administration.ts';
 import { ask, askRaw, statusesOf } from '../../support/ask.ts';
@@ -120,7 +120,7 @@ const malformed: readonly Spelling[] = [
   `/nowhere#/..${widgets}/held`,
 ].map((path) => [path, 400, 400] as const);
 
-t.test('a path in any spelling is authorized as the route that serves it', async (t) => {
+test('a path in any spelling is authorized as the route that serves it', async (t) => {
   const { server } = await stage(t);
   t.equal((await ask(server.url, '/metrics', { headers: reader })).status, 200);
   for (const path of ['//metrics', '/metrics/', '/%6detrics'])
@@ -150,7 +150,7 @@ const [asReader, asAdmin] = [
   `Authorization: ${adminAuthorization}`,
 ];
 
-t.test("two parsers of one request's head cannot disagree", async (t) => {
+test("two parsers of one request's head cannot disagree", async (t) => {
   const { server } = await stage(t);
   const get = `GET ${widgets}/other HTTP/1.1`;
   const smuggled = head(get, [asAdmin]);
@@ -269,7 +269,7 @@ const claims: readonly Readonly<Record<string, string>>[] = [
   { 'x-forwarded-client-cert': 'Subject="CN=admin"' },
 ];
 
-t.test('only known headers set the sender or the target of a request', async (t) => {
+test('only known headers set the sender or the target of a request', async (t) => {
   const { server } = await stage(t);
   for (const claimed of claims) {
     const what = JSON.stringify(claimed);
@@ -292,7 +292,7 @@ t.test('only known headers set the sender or the target of a request', async (t)
     t.equal((await ask(server.url, `${widgets}/other`, { headers: { [name]: 'admin', ...reader } })).status, 403, name);
 });
 
-t.test('no header, parameter or member overrides the method of a request', async (t) => {
+test('no header, parameter or member overrides the method of a request', async (t) => {
   const { server, administration } = await stage(t);
   const overrides = ['x-http-method-override', 'x-http-method', 'x-method-override', '_method'];
   for (const method of ['DELETE', 'PUT', 'PATCH']) {

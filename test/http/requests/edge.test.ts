@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { requestBodyBytesMax, requestHeadersBytesMax } from '../../../src/limits/requests.ts';
 import { adminAuthorization, startTestServer } from '../../support/server/start-server.ts';
@@ -71,7 +71,7 @@ async function bytes(text: string): Promise<string> {
   });
 }
 
-t.test('the first failed check answers', async (t) => {
+test('the first failed check answers', async (t) => {
   const visitor = { authorization: '' };
   const cases: readonly (readonly [string, string, string, Record<string, string>, number])[] = [
     ['a malformed path, before credentials', 'GET', `${widgets}/a%2Fb`, { authorization: 'Basic x' }, 400],
@@ -95,13 +95,13 @@ t.test('the first failed check answers', async (t) => {
     t.equal((await raw(method, path, headers)).status, status, what);
 });
 
-t.test('405 lists the methods of the exact path', async (t) => {
+test('405 lists the methods of the exact path', async (t) => {
   t.equal((await raw('PUT', widgets)).headers['allow'], 'GET, HEAD, POST, DELETE');
   t.equal((await raw('POST', `${widgets}/x`)).headers['allow'], 'GET, HEAD, PUT, PATCH, DELETE');
   t.equal((await raw('POST', '/healthz')).headers['allow'], 'GET, HEAD');
 });
 
-t.test('empty segments, a trailing slash and percent-encoding change nothing', async (t) => {
+test('empty segments, a trailing slash and percent-encoding change nothing', async (t) => {
   for (const path of [
     `${widgets}/`,
     '//apis/example.com//v1alpha1/widgets',
@@ -112,7 +112,7 @@ t.test('empty segments, a trailing slash and percent-encoding change nothing', a
   }
 });
 
-t.test('a refusal under /api* is a Kubernetes Status with the members of the problem', async (t) => {
+test('a refusal under /api* is a Kubernetes Status with the members of the problem', async (t) => {
   const { status, headers, text } = await raw('GET', `${widgets}/nope`, { 'x-request-id': 'my-id.1', accept: '*/*' });
   const { timestamp, ...body } = JSON.parse(text) as Problem;
   t.equal(status, 404);
@@ -136,7 +136,7 @@ t.test('a refusal under /api* is a Kubernetes Status with the members of the pro
   });
 });
 
-t.test('clients that accept problem+json, and all paths outside /api*, get problem+json', async (t) => {
+test('clients that accept problem+json, and all paths outside /api*, get problem+json', async (t) => {
   for (const [path, accept] of [
     [`${widgets}/nope`, 'application/json;q=0.1, application/problem+json'],
     ['/nowhere', 'application/json'],
@@ -153,7 +153,7 @@ t.test('clients that accept problem+json, and all paths outside /api*, get probl
   );
 });
 
-t.test('an invalid object lists each violation by its pointer, in both forms', async (t) => {
+test('an invalid object lists each violation by its pointer, in both forms', async (t) => {
   const body = JSON.stringify({ metadata: { name: 'bad' }, spec: { size: -1 } });
   const status = JSON.parse((await raw('POST', widgets, {}, body)).text) as Problem;
   t.match(status, {
@@ -174,14 +174,14 @@ t.test('an invalid object lists each violation by its pointer, in both forms', a
   t.strictSame(problem.errors, status.errors);
 });
 
-t.test('a visitor gets a challenge with the requested permission, never a hint at existing objects', async (t) => {
+test('a visitor gets a challenge with the requested permission, never a hint at existing objects', async (t) => {
   const { status, headers, text } = await raw('GET', `${widgets}/secret-name`, { authorization: '' });
   t.equal(status, 401);
   t.equal(headers['www-authenticate'], 'Basic realm="ledgerplane", charset="UTF-8"');
   t.match(text, /cannot get resource \\"widgets\\" in API group \\"example.com\\"/u);
 });
 
-t.test('only health, version and discovery are open to visitors', async (t) => {
+test('only health, version and discovery are open to visitors', async (t) => {
   const open = { authorization: '' };
   for (const path of ['/healthz', '/livez', '/readyz'])
     t.match(await raw('GET', path, open), { status: 200, text: 'ok' }, path);
@@ -212,7 +212,7 @@ t.test('only health, version and discovery are open to visitors', async (t) => {
     t.equal((await raw('GET', path, open)).status, 401, path);
 });
 
-t.test('a body is read up to the limit, and refused beyond it with or without a length', async (t) => {
+test('a body is read up to the limit, and refused beyond it with or without a length', async (t) => {
   const body = (length: number): string => JSON.stringify({ pad: 'x'.repeat(length - 10) });
   t.equal((await raw('POST', widgets, {}, body(requestBodyBytesMax))).status, 422);
   t.equal((await raw('POST', widgets, {}, body(requestBodyBytesMax + 1))).status, 413);
@@ -221,7 +221,7 @@ t.test('a body is read up to the limit, and refused beyond it with or without a 
   t.equal((await raw('POST', widgets, {}, body(8 * requestBodyBytesMax))).status, 413);
 });
 
-t.test('too long headers, a too long target and bytes that are not HTTP are refused in the same words', async (t) => {
+test('too long headers, a too long target and bytes that are not HTTP are refused in the same words', async (t) => {
   const long = await bytes(`GET /healthz HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(requestHeadersBytesMax)}\r\n\r\n`);
   t.match(long, /^HTTP\/1\.1 431 .*"reason":"RequestHeaderFieldsTooLarge"/su);
   const garbage = await bytes('HELLO\r\n\r\n');
@@ -230,14 +230,14 @@ t.test('too long headers, a too long target and bytes that are not HTTP are refu
   t.equal((await raw('GET', '/healthz')).status, 200, 'and the server goes on');
 });
 
-t.test('a valid request id of the caller is kept, another one is replaced', async (t) => {
+test('a valid request id of the caller is kept, another one is replaced', async (t) => {
   t.equal((await raw('GET', '/healthz', { 'x-request-id': 'a-1.b:2' })).headers['x-request-id'], 'a-1.b:2');
   for (const id of ['a b', 'x'.repeat(129), '"><script>']) {
     t.match((await raw('GET', '/healthz', { 'x-request-id': id })).headers['x-request-id'], /^[0-9a-f]{12}-\w+$/u);
   }
 });
 
-t.test('cross-site writes from a browser are refused', async (t) => {
+test('cross-site writes from a browser are refused', async (t) => {
   for (const site of ['cross-site', 'same-site']) {
     t.equal((await raw('POST', widgets, { 'sec-fetch-site': site }, '{}')).status, 403, site);
     t.equal((await raw('GET', widgets, { 'sec-fetch-site': site })).status, 200, site);
@@ -245,11 +245,11 @@ t.test('cross-site writes from a browser are refused', async (t) => {
   t.equal((await raw('POST', widgets, { 'sec-fetch-site': 'same-origin' }, '{}')).status, 422);
 });
 
-t.test('impersonation is refused rather than ignored', async (t) => {
+test('impersonation is refused rather than ignored', async (t) => {
   t.equal((await raw('GET', widgets, { 'impersonate-user': 'jane' })).status, 403);
 });
 
-t.test('an upgrade to anything but WebSocket is served as a plain request', async (t) => {
+test('an upgrade to anything but WebSocket is served as a plain request', async (t) => {
   const answer = await bytes(
     'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\n' +
       'HTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n',
@@ -257,7 +257,7 @@ t.test('an upgrade to anything but WebSocket is served as a plain request', asyn
   t.match(answer, /^HTTP\/1\.1 200 OK.*\r\n\r\nok$/su);
 });
 
-t.test('an upgrade without rights is refused before the handshake', async (t) => {
+test('an upgrade without rights is refused before the handshake', async (t) => {
   const answer = await bytes(
     `GET ${widgets} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
       'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
@@ -265,7 +265,7 @@ t.test('an upgrade without rights is refused before the handshake', async (t) =>
   t.match(answer, /^HTTP\/1\.1 401 .*"reason":"Unauthorized"/su);
 });
 
-t.test('many requests on one connection are answered in order', async (t) => {
+test('many requests on one connection are answered in order', async (t) => {
   const get = `GET ${widgets}/nope HTTP/1.1\r\nHost: x\r\nAuthorization: ${adminAuthorization}\r\n\r\n`;
   const answer = await bytes(`${get.repeat(20)}GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
   t.equal(answer.match(/HTTP\/1\.1 404 /gu)?.length, 20);

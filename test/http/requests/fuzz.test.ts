@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { request } from 'node:http';
-import t from 'tap';
+import t, { test } from 'tap';
 
 import { adminAuthorization, startTestServer } from '../../support/server/start-server.ts';
 
@@ -222,7 +222,7 @@ const headers = fc.dictionary(
 );
 const method = fc.constantFrom('GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS');
 
-t.test('no request is answered with 500 or ends the server', async (t) => {
+test('no request is answered with 500 or ends the server', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.record({ method, path, query, headers, body }), async (asked) => {
       const { status, text } = await send(asked.method, asked.path + asked.query, asked.headers, asked.body);

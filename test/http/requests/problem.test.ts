@@ -1,4 +1,4 @@
-import t from 'tap';
+import { test } from 'tap';
 
 import { problem, problems, type ProblemReason } from '../../../src/http/problem.ts';
 import { problemAnswer } from '../../../src/http/problem-body.ts';
@@ -37,7 +37,7 @@ const expected: Record<ProblemReason, readonly [number, string, string]> = {
   'insufficient-storage': [507, 'InsufficientStorage', 'insufficient-storage'],
 };
 
-t.test('each reason has its status, word and type, in both forms', async (t) => {
+test('each reason has its status, word and type, in both forms', async (t) => {
   for (const reason of Object.keys(problems) as ProblemReason[]) {
     const [status, word, slug] = expected[reason];
     const kubernetes = problemAnswer(problem(reason, 'why'), context);
@@ -66,13 +66,13 @@ t.test('each reason has its status, word and type, in both forms', async (t) => 
   }
 });
 
-t.test('a retry delay is in a header and in the details, in whole seconds', async (t) => {
+test('a retry delay is in a header and in the details, in whole seconds', async (t) => {
   const { headers, bytes } = problemAnswer(problem('unavailable', 'why', { retryAfterSeconds: 0.2 }), context);
   t.strictSame(headers, ['Content-Type', 'application/json', 'Retry-After', '1']);
   t.match(JSON.parse(bytes.toString()), { details: { retryAfterSeconds: 1 } });
 });
 
-t.test('the causes of an invalid object have its kind, and those of a conflict its resource', async (t) => {
+test('the causes of an invalid object have its kind, and those of a conflict its resource', async (t) => {
   const violations = [{ pointer: '/spec/a~1b/0', detail: 'is required' }];
   const about = { kind: 'Thing', name: 'body-name' };
   const invalid: unknown = JSON.parse(

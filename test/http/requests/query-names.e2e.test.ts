@@ -1,5 +1,5 @@
 /** Query parameters with nearly known names, and `at`, on a whole server. */
-import t from 'tap';
+import { test } from 'tap';
 
 import { checkParameterNames } from '../../../src/http/query-names.ts';
 import { manifestYaml, temporaryFolder, writePlugins } from '../../plugin/host/host-stage.ts';
@@ -89,7 +89,7 @@ function spellingsOf(name: string): readonly string[] {
   return spelt.filter((one) => !known.includes(one));
 }
 
-t.test('a nearly known name is refused with the probable one', async (t) => {
+test('a nearly known name is refused with the probable one', async (t) => {
   for (const name of known) {
     t.equal(meantBy(`${name}=1`), undefined, name);
     const named = (spelt: string): boolean =>
@@ -104,7 +104,7 @@ t.test('a nearly known name is refused with the probable one', async (t) => {
     t.match(meantBy(`${at}=1`), /^at: past states are not supported yet/u, at);
 });
 
-t.test('parameters of common tools and unrelated names are ignored', async (t) => {
+test('parameters of common tools and unrelated names are ignored', async (t) => {
   for (const name of others) t.equal(meantBy(`${encodeURIComponent(name)}=1`), undefined, name);
   for (const name of ['lmt', 'selectorLabel', 'pagesize', 'sortBy', 'sizes2', 'watching', 'x'.repeat(60_000)]) {
     t.equal(meantBy(`${name}=1`), undefined, name.slice(0, 20));
@@ -118,7 +118,7 @@ const depot = `export default {
   sockets: [{ path: '/apis/api.depot.example/v1/feed', handler: ({ send }) => { send('served'); } }],
 };\n`;
 
-t.test("the platform's paths refuse such names, and plugins' own routes receive them", async (t) => {
+test("the platform's paths refuse such names, and plugins' own routes receive them", async (t) => {
   const folder = await temporaryFolder(t);
   const files = { 'plugin.yaml': manifestYaml('depot', { main: 'main.mjs' }), 'main.mjs': depot };
   await writePlugins(folder, { depot: files });

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
-import t from 'tap';
+import { test } from 'tap';
 
 import { systemClock } from '../../../src/base/clock.ts';
 import { snapshotHoldMsMax, snapshotSlotsMax, snapshotsMax } from '../../../src/limits/lists.ts';
@@ -61,7 +61,7 @@ class StreamingReader extends MemoryObjects {
   }
 }
 
-t.test('a type with indexes under construction answers 503, and a removed one 404', async (t) => {
+test('a type with indexes under construction answers 503, and a removed one 404', async (t) => {
   const registry = new TypeRegistry();
   registry.register(type);
   const edge = await startEdge({ registry });
@@ -81,7 +81,7 @@ t.test('a type with indexes under construction answers 503, and a removed one 40
   t.equal((await edge.call(type.path)).status, 404);
 });
 
-t.test('an unready server names the reason', async (t) => {
+test('an unready server names the reason', async (t) => {
   const reasons = ['read models are catching up'];
   const edge = await startEdge({ readiness: () => reasons });
   t.teardown(() => edge.stop());
@@ -92,7 +92,7 @@ t.test('an unready server names the reason', async (t) => {
   t.equal((await edge.call('/livez')).status, 200);
 });
 
-t.test("an unexpected error is 500, with its detail only in the log under the request's id", async (t) => {
+test("an unexpected error is 500, with its detail only in the log under the request's id", async (t) => {
   const reader = new MemoryObjects(new MemoryLog(), systemClock, []);
   reader.get = () => {
     throw new Error('secret detail');
@@ -107,7 +107,7 @@ t.test("an unexpected error is 500, with its detail only in the log under the re
   t.match(line, { level: 'error', fields: { requestId: 'my-id', error: /secret detail/u } });
 });
 
-t.test('a watch reaches its endpoint by all three transports', async (t) => {
+test('a watch reaches its endpoint by all three transports', async (t) => {
   const edge = await startEdge({ registry: servedRegistry() });
   t.teardown(() => edge.stop());
   t.equal(await (await edge.call(`${type.path}?watch=true`)).text(), 'open');
@@ -134,7 +134,7 @@ t.test('a watch reaches its endpoint by all three transports', async (t) => {
   t.equal(upgraded, 'upgraded');
 });
 
-t.test('streamed lists hold at most as many snapshots as the limit', async (t) => {
+test('streamed lists hold at most as many snapshots as the limit', async (t) => {
   const reader = new StreamingReader(Buffer.from('{"a":1}'), 3);
   const edge = await startEdge({ registry: servedRegistry(), reader });
   t.teardown(() => edge.stop());
@@ -149,7 +149,7 @@ t.test('streamed lists hold at most as many snapshots as the limit', async (t) =
   t.equal(reader.open, 0);
 });
 
-t.test('a long list is refused with a retry delay while watches hold every snapshot', async (t) => {
+test('a long list is refused with a retry delay while watches hold every snapshot', async (t) => {
   const reader = new StreamingReader(Buffer.from('{"a":1}'), 3);
   const edge = await startEdge({ registry: servedRegistry(), reader });
   t.teardown(() => edge.stop());
@@ -163,7 +163,7 @@ t.test('a long list is refused with a retry delay while watches hold every snaps
   t.equal((await edge.call(type.path)).status, 200);
 });
 
-t.test('a list that fits one answer takes no snapshot slot', async (t) => {
+test('a list that fits one answer takes no snapshot slot', async (t) => {
   const reader = new MemoryObjects(new MemoryLog(), systemClock, []);
   const edge = await startEdge({ registry: servedRegistry(), reader });
   t.teardown(() => edge.stop());
@@ -177,7 +177,7 @@ t.test('a list that fits one answer takes no snapshot slot', async (t) => {
   t.equal(reader.snapshots.held, snapshotSlotsMax);
 });
 
-t.test('a reader too slow for its snapshot is disconnected, and one that leaves releases it', async (t) => {
+test('a reader too slow for its snapshot is disconnected, and one that leaves releases it', async (t) => {
   const clock = new FakeClock();
   const reader: ObjectReader & StreamingReader = new StreamingReader(Buffer.alloc(1_048_576, '1'), 1_000);
   const edge = await startEdge({ registry: servedRegistry(), reader, clock });
@@ -214,7 +214,7 @@ t.test('a reader too slow for its snapshot is disconnected, and one that leaves 
   t.equal(reader.open, 0);
 });
 
-t.test('closing completes requests in flight, and disconnects the rest', async (t) => {
+test('closing completes requests in flight, and disconnects the rest', async (t) => {
   const registry = servedRegistry();
   let called: (release: () => void) => void = () => undefined;
   const calling = new Promise<() => void>((resolve) => {
@@ -269,7 +269,7 @@ t.test('closing completes requests in flight, and disconnects the rest', async (
   t.equal(edge.lines.at(-1)?.level, 'warn');
 });
 
-t.test('a silent connection does not keep the server from closing', async (t) => {
+test('a silent connection does not keep the server from closing', async (t) => {
   const edge = await startEdge({ registry: servedRegistry(), clock: new FakeClock() });
   const silent = connect(edge.port, '127.0.0.1');
   const ended = new Promise<void>((resolve) => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectTls, TLSSocket, type ConnectionOptions } from 'node:tls';
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { headersTimeoutMs, lingerMs, requestTurnMs } from '../../../src/limits/requests.ts';
 import { FakeClock } from '../../support/clocks/fake-clock.ts';
@@ -65,7 +65,7 @@ async function accepted({ http: { server } }: Awaited<ReturnType<typeof startEdg
     });
 }
 
-t.test('what is not TLS gets a 400 that says so, whatever it is', async (t) => {
+test('what is not TLS gets a 400 that says so, whatever it is', async (t) => {
   const { edge, clock } = await given(t);
   for (const first of [request, 'DELETE / HTTP/1.1\r\n', 'x', '\r\n', '\x80\x2e\x01\x03\x01', '\0'.repeat(100_000)]) {
     const socket = open(edge.port);
@@ -84,7 +84,7 @@ t.test('what is not TLS gets a 400 that says so, whatever it is', async (t) => {
   silent.destroy();
 });
 
-t.test('a connection that does not finish its handshake is closed when late headers are', async (t) => {
+test('a connection that does not finish its handshake is closed when late headers are', async (t) => {
   const { edge, clock } = await given(t);
   const hello = Buffer.from([22, 3, 1, 2, 0]);
   const sockets = [Buffer.alloc(0), hello.subarray(0, 1), hello].map((bytes) => {
@@ -101,7 +101,7 @@ t.test('a connection that does not finish its handshake is closed when late head
   t.equal(clock.timers, 0);
 });
 
-t.test('a connection after its handshake outlives that time', async (t) => {
+test('a connection after its handshake outlives that time', async (t) => {
   const { edge, clock } = await given(t);
   const socket = await openTls(edge.port);
   await answered(socket);
@@ -111,7 +111,7 @@ t.test('a connection after its handshake outlives that time', async (t) => {
   socket.destroy();
 });
 
-t.test('TLS 1.2 and 1.3 are spoken, and nothing older', async (t) => {
+test('TLS 1.2 and 1.3 are spoken, and nothing older', async (t) => {
   const { edge } = await given(t);
   for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
     const socket = await openTls(edge.port, {
@@ -126,7 +126,7 @@ t.test('TLS 1.2 and 1.3 are spoken, and nothing older', async (t) => {
   await t.rejects(openTls(edge.port, old), /protocol|alert/iu);
 });
 
-t.test('a stop closes connections without a request, at any step of a handshake', async (t) => {
+test('a stop closes connections without a request, at any step of a handshake', async (t) => {
   const { edge } = await given(t);
   const sockets = [open(edge.port), open(edge.port), await openTls(edge.port), await openTls(edge.port)];
   sockets[1]?.write(Buffer.from([22]));
@@ -139,7 +139,7 @@ t.test('a stop closes connections without a request, at any step of a handshake'
   t.notOk(edge.lines.some(({ level }) => level === 'warn'));
 });
 
-t.test('a new certificate is for new connections, and cuts none', async (t) => {
+test('a new certificate is for new connections, and cuts none', async (t) => {
   const { edge } = await given(t);
   const before = await openTls(edge.port);
   const other = selfSigned();
@@ -156,7 +156,7 @@ t.test('a new certificate is for new connections, and cuts none', async (t) => {
   for (const socket of [before, after, resumed]) socket.destroy();
 });
 
-t.test('a client cannot begin a second handshake on its connection', async (t) => {
+test('a client cannot begin a second handshake on its connection', async (t) => {
   const { edge } = await given(t);
   const socket = await openTls(edge.port, { maxVersion: 'TLSv1.2' });
   t.match(await answered(socket), /^HTTP\/1\.1 200/u);
@@ -168,7 +168,7 @@ t.test('a client cannot begin a second handshake on its connection', async (t) =
   other.destroy();
 });
 
-t.test('handshakes that begin in one turn take turns, and all end', async (t) => {
+test('handshakes that begin in one turn take turns, and all end', async (t) => {
   const clock = new FakeClock();
   const edge = await startEdge({ clock, certificate });
   t.teardown(async () => edge.stop());

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 import { WebSocket } from 'ws';
 
 import { adminAuthorization, startTestServer } from '../../support/server/start-server.ts';
@@ -35,7 +35,7 @@ async function refusalOf(socket: WebSocket): Promise<readonly [status: number | 
   return [res.statusCode, await textOf(res)];
 }
 
-t.test('a token offered as a subprotocol opens a watch, and the other one is confirmed', async (t) => {
+test('a token offered as a subprotocol opens a watch, and the other one is confirmed', async (t) => {
   const { token, open } = await given(t);
   for (const other of ['base64.binary.k8s.io', 'ours.example.com'])
     for (const offer of [
@@ -50,7 +50,7 @@ t.test('a token offered as a subprotocol opens a watch, and the other one is con
     }
 });
 
-t.test('a token of no use is refused, and no part of it is answered or logged', async (t) => {
+test('a token of no use is refused, and no part of it is answered or logged', async (t) => {
   const { token, open, lines } = await given(t);
   const other = 'base64.binary.k8s.io';
   const encoded = Buffer.from(token).toString('base64url');

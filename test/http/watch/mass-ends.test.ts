@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { watchTurnMs } from '../../../src/limits/watches.ts';
 import { ToilingClock } from '../../support/clocks/toiling-clock.ts';
@@ -90,37 +90,32 @@ async function endsInTurns(t: Test, { cause, error, closeCode }: Cause, transpor
 
 for (const cause of causes) {
   for (const transport of transports) {
-    t.test(
-      `${cause.what}: ${String(count)} watches (${transport}) end in many turns, each with its reason`,
-      async (t) => endsInTurns(t, cause, transport),
-    );
+    test(`${cause.what}: ${String(count)} watches (${transport}) end in many turns, each with its reason`, async (t) =>
+      endsInTurns(t, cause, transport));
   }
 }
 
-t.test(
-  'during a check of rights no watcher that loses them receives anything, and those that keep them miss nothing',
-  async (t) => {
-    const clock = new ToilingClock();
-    const server = await WatchServer.start(t, { clock });
-    const { origin, pathname } = new URL(server.url());
-    const open = async (path: string): Promise<readonly Watching[]> =>
-      Promise.all(
-        Array.from({ length: count / 2 }, async () => Watching.open(origin, `${path}?`, { transport: 'json' })),
-      );
-    const losing = await open(pathname);
-    const keeping = await open(`${pathname}/after`);
-    clock.lookMs = 1;
-    server.hub.recheck(({ name }) => name === 'after');
-    const left = leaving(server, count, keeping.length);
-    await server.write('after');
-    const { most, turns } = await left;
-    t.ok(most <= watchTurnMs, `${String(most)} in one turn`);
-    t.ok(turns >= losing.length / watchTurnMs, `${String(turns)} turns`);
-    for (const watch of keeping) await watch.until(({ texts }) => texts.length > 0);
-    clock.lookMs = 0;
-    for (const watch of losing) await watch.ended();
-    t.strictSame([...new Set(losing.map(({ story }) => story.join()))], ['ERROR Status 403']);
-    t.strictSame([...new Set(keeping.map(({ story }) => story.join()))], ['ADDED Widget after']);
-    for (const watch of keeping) watch.leave();
-  },
-);
+test('during a check of rights a watcher that loses them receives nothing, and others miss nothing', async (t) => {
+  const clock = new ToilingClock();
+  const server = await WatchServer.start(t, { clock });
+  const { origin, pathname } = new URL(server.url());
+  const open = async (path: string): Promise<readonly Watching[]> =>
+    Promise.all(
+      Array.from({ length: count / 2 }, async () => Watching.open(origin, `${path}?`, { transport: 'json' })),
+    );
+  const losing = await open(pathname);
+  const keeping = await open(`${pathname}/after`);
+  clock.lookMs = 1;
+  server.hub.recheck(({ name }) => name === 'after');
+  const left = leaving(server, count, keeping.length);
+  await server.write('after');
+  const { most, turns } = await left;
+  t.ok(most <= watchTurnMs, `${String(most)} in one turn`);
+  t.ok(turns >= losing.length / watchTurnMs, `${String(turns)} turns`);
+  for (const watch of keeping) await watch.until(({ texts }) => texts.length > 0);
+  clock.lookMs = 0;
+  for (const watch of losing) await watch.ended();
+  t.strictSame([...new Set(losing.map(({ story }) => story.join()))], ['ERROR Status 403']);
+  t.strictSame([...new Set(keeping.map(({ story }) => story.join()))], ['ADDED Widget after']);
+  for (const watch of keeping) watch.leave();
+});

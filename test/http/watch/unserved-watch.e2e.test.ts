@@ -1,5 +1,5 @@
 /** A watch where no type is served: what its verb is, and what its holder is answered, over every transport. */
-import t from 'tap';
+import { test } from 'tap';
 
 import { manifestYaml, temporaryFolder, writePlugins } from '../../plugin/host/host-stage.ts';
 import { Administration, as, type Rule } from '../../support/server/administration.ts';
@@ -97,7 +97,7 @@ const resource = (group: string, resources: string, verbs: string): Rule => ({
   verbs: verbs.split(','),
 });
 
-t.test('a caller that may watch learns that nothing is served, and not that the right was revoked', async (t) => {
+test('a caller that may watch learns that nothing is served, and not that the right was revoked', async (t) => {
   const folder = await temporaryFolder(t);
   await writePlugins(folder, {
     depot: { 'plugin.yaml': manifestYaml('depot', { main: 'main.mjs' }), 'main.mjs': depot },

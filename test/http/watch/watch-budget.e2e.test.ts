@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import type { OutboxBounds } from '../../../src/watch/outbox.ts';
 import { Administration, as } from '../../support/server/administration.ts';
@@ -97,42 +97,39 @@ for (const [told, users, bounds] of [
   ['of a user', ['bob', 'bob', 'dave'], { accountBytesMax: 4 * mebibyte, bytesMax: 1_000 * mebibyte }],
   ['of all', ['dave', 'bob', 'bob'], { accountBytesMax: 1_000 * mebibyte, bytesMax: 4 * mebibyte }],
 ] as const) {
-  t.test(
-    `past the bound ${told} the watcher that is furthest behind is disconnected, and resumes without a gap`,
-    async (t) => {
-      const { server, write, names } = await served(t, { ...bounds, watcherBytesMax: 1_000 * mebibyte });
-      const start = await position(server);
-      const furthest = await watch(server, users[0], start);
-      // How much of a stream the system takes differs between systems and watchers. The others begin once its share of
-      // the furthest one is full, and so far behind that they cannot overtake it.
-      while ((await unread(server)) < 2 * mebibyte) await write();
-      const skipped = names().length;
-      const later = await position(server);
-      const others = [await watch(server, users[1], later), await watch(server, users[2], later)];
-      t.equal(await watchers(server), 3);
-      for (let turn = 0; turn < writesMax && (await watchers(server)) === 3; turn += 1) {
-        await write();
-        t.ok((await unread(server)) <= bounds.bytesMax);
-      }
-      t.equal(await watchers(server), 2, 'one was cut off');
-      const all = names();
-      const before = await read(furthest, () => false);
-      t.ok(furthest.closed && before.length < all.length);
-      t.strictSame(namesIn(before), all.slice(0, before.length), 'whole events, from its start');
-      for (const other of others)
-        t.strictSame(
-          namesIn(await read(other, (seen) => seen.length === all.length - skipped)),
-          all.slice(skipped),
-          'the others go on',
-        );
-      const last = before.at(-1)?.object.metadata.resourceVersion ?? start;
-      const resumed = await read(
-        await watch(server, users[0], last),
-        (seen) => seen.length === all.length - before.length,
+  test(`past the limit ${told} the watcher furthest behind is disconnected, and resumes without a gap`, async (t) => {
+    const { server, write, names } = await served(t, { ...bounds, watcherBytesMax: 1_000 * mebibyte });
+    const start = await position(server);
+    const furthest = await watch(server, users[0], start);
+    // How much of a stream the system takes differs between systems and watchers. The others begin once its share of
+    // the furthest one is full, and so far behind that they cannot overtake it.
+    while ((await unread(server)) < 2 * mebibyte) await write();
+    const skipped = names().length;
+    const later = await position(server);
+    const others = [await watch(server, users[1], later), await watch(server, users[2], later)];
+    t.equal(await watchers(server), 3);
+    for (let turn = 0; turn < writesMax && (await watchers(server)) === 3; turn += 1) {
+      await write();
+      t.ok((await unread(server)) <= bounds.bytesMax);
+    }
+    t.equal(await watchers(server), 2, 'one was cut off');
+    const all = names();
+    const before = await read(furthest, () => false);
+    t.ok(furthest.closed && before.length < all.length);
+    t.strictSame(namesIn(before), all.slice(0, before.length), 'whole events, from its start');
+    for (const other of others)
+      t.strictSame(
+        namesIn(await read(other, (seen) => seen.length === all.length - skipped)),
+        all.slice(skipped),
+        'the others go on',
       );
-      t.strictSame(namesIn(resumed), all.slice(before.length));
-    },
-  );
+    const last = before.at(-1)?.object.metadata.resourceVersion ?? start;
+    const resumed = await read(
+      await watch(server, users[0], last),
+      (seen) => seen.length === all.length - before.length,
+    );
+    t.strictSame(namesIn(resumed), all.slice(before.length));
+  });
 }
 
 /**
@@ -166,7 +163,7 @@ async function reading(socket: Socket, word: string, count: number): Promise<voi
   throw new Error(`it ended after ${String(found)}`);
 }
 
-t.test('many unread joins of one audience cost their bytes once', async (t) => {
+test('many unread joins of one audience cost their bytes once', async (t) => {
   const [joins, objects] = [40, 9];
   const { server, write } = await served(t, {
     accountBytesMax: 64 * mebibyte,

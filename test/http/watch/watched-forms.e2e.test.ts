@@ -1,5 +1,5 @@
 /** Watches whose events are tables or bare metadata, over a whole server. */
-import t, { type Test } from 'tap';
+import t, { test, type Test } from 'tap';
 
 import { adminAuthorization, startTestServer } from '../../support/server/start-server.ts';
 import { Watching, type Transport } from '../../support/watching.ts';
@@ -57,7 +57,7 @@ function tables(watching: Watching): readonly (readonly [type: string, table: Ta
 }
 
 for (const transport of ['json', 'websocket'] as const)
-  t.test(`each event is a table of one row, and only the first has columns: ${transport}`, async (t) => {
+  test(`each event is a table of one row, and only the first has columns: ${transport}`, async (t) => {
     const own = group();
     await put(`${own}-a`, own);
     await put(`${own}-b`, own);
@@ -99,7 +99,7 @@ async function position(): Promise<string> {
   return metadata.resourceVersion;
 }
 
-t.test('a watcher that begins after another gets columns of its own', async (t) => {
+test('a watcher that begins after another gets columns of its own', async (t) => {
   const own = group();
   const first = await watch(t, `labelSelector=group=${own}&resourceVersion=${await position()}`);
   await put(`${own}-a`, own);
@@ -112,7 +112,7 @@ t.test('a watcher that begins after another gets columns of its own', async (t) 
   t.equal(tables(second)[0]?.[1].columnDefinitions?.length, 5);
 });
 
-t.test('an object that leaves the selection is a table, too', async (t) => {
+test('an object that leaves the selection is a table, too', async (t) => {
   const own = group();
   await put(`${own}-a`, own);
   const watching = await watch(t, `labelSelector=group=${own}`);
@@ -130,7 +130,7 @@ t.test('an object that leaves the selection is a table, too', async (t) => {
   );
 });
 
-t.test('bookmarks take the form, and mark the end of the initial state', async (t) => {
+test('bookmarks take the form, and mark the end of the initial state', async (t) => {
   const own = group();
   const state = 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan';
   const query = `labelSelector=group=${own}&${state}&allowWatchBookmarks=true`;
@@ -158,7 +158,7 @@ t.test('bookmarks take the form, and mark the end of the initial state', async (
   t.notOk('spec' in (bare.events[0]?.object ?? {}));
 });
 
-t.test('includeObject applies to watches, and a wrong one is refused', async (t) => {
+test('includeObject applies to watches, and a wrong one is refused', async (t) => {
   const own = group();
   await put(`${own}-a`, own);
   const whole = await watch(t, `labelSelector=group=${own}&includeObject=Object`);
@@ -171,13 +171,13 @@ t.test('includeObject applies to watches, and a wrong one is refused', async (t)
   t.equal(refused.status, 400);
 });
 
-t.test('an error within a stream is a plain Status', async (t) => {
+test('an error within a stream is a plain Status', async (t) => {
   const watching = await watch(t, `resourceVersion=${String(BigInt(await position()) + 1_000_000n)}`);
   await watching.until(({ texts }) => texts.length === 1);
   t.match(watching.events, [{ type: 'ERROR', object: { kind: 'Status', code: 410 } }]);
 });
 
-t.test('server-sent events show the objects themselves', async (t) => {
+test('server-sent events show the objects themselves', async (t) => {
   const own = group();
   await put(`${own}-a`, own);
   const watching = await watch(t, `labelSelector=group=${own}`, `text/event-stream, ${table}`, 'sse');

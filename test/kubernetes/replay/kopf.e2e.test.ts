@@ -1,5 +1,5 @@
 /** The requests of kopf 1.44.6: kopf/_cogs/clients/*.py, kopf/_core/engines/peering.py. */
-import t, { type Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { gadget, gadgetsPath, type KubernetesObject } from '../../support/kubernetes/gadgets.ts';
 import { ClientRequests, isNotFound, type ObjectList, type Received } from './client-requests.ts';
@@ -27,11 +27,11 @@ async function patchIf(
   { metadata: { resourceVersion } }: KubernetesObject,
   operations: readonly object[],
 ): Promise<Received<KubernetesObject>> {
-  const test = { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion };
-  return client.send('PATCH', path, { headers: jsonPatch, body: [test, ...operations] });
+  const condition = { op: 'test', path: '/metadata/resourceVersion', value: resourceVersion };
+  return client.send('PATCH', path, { headers: jsonPatch, body: [condition, ...operations] });
 }
 
-t.test('the scan at the start finds every type with its subresources', async (t) => {
+test('the scan at the start finds every type with its subresources', async (t) => {
   const { client } = await given(t);
   t.match(await client.send('GET', '/version', { headers: any }), { status: 200 });
   const core = await client.send<{ readonly versions: readonly string[] }>('GET', '/api', { headers: any });
@@ -69,7 +69,7 @@ t.test('the scan at the start finds every type with its subresources', async (t)
   );
 });
 
-t.test('the list and the watch from its position work, and the end is clean', async (t) => {
+test('the list and the watch from its position work, and the end is clean', async (t) => {
   const { client } = await given(t);
   const { body } = await client.send<ObjectList>('GET', gadgetsPath, { headers: any });
   t.match(body, { kind: 'GadgetList', items: [{ metadata: { name: 'a' } }] });
@@ -87,7 +87,7 @@ t.test('the list and the watch from its position work, and the end is clean', as
   t.match(await expired.next(), { type: 'ERROR', object: { code: 410 } });
 });
 
-t.test('its annotations are merged and removed, and change no generation', async (t) => {
+test('its annotations are merged and removed, and change no generation', async (t) => {
   const { client, created } = await given(t);
   const annotate = async (value: string | null) =>
     client.send<KubernetesObject>('PATCH', path, {
@@ -113,7 +113,7 @@ t.test('its annotations are merged and removed, and change no generation', async
   t.equal(created.metadata.annotations, undefined);
 });
 
-t.test('its finalizer is added and removed where the position holds, else 422 postpones it', async (t) => {
+test('its finalizer is added and removed where the position holds, else 422 postpones it', async (t) => {
   const { client, created } = await given(t);
   const add = [{ op: 'add', path: '/metadata/finalizers', value: ['kopf.zalando.org/KopfFinalizerMarker'] }];
   const held = await patchIf(client, created, add);
@@ -125,7 +125,7 @@ t.test('its finalizer is added and removed where the position holds, else 422 po
   t.ok(isNotFound(await client.send('PATCH', path, { headers: merge, body: { spec: {} } })), 'the patch is skipped');
 });
 
-t.test('the status is merged by its path, as is a peering of operators', async (t) => {
+test('the status is merged by its path, as is a peering of operators', async (t) => {
   const { client } = await given(t);
   const peer = { priority: 0, lifetime: 60, lastseen: '2026-01-01T00:00:00.000000+00:00' };
   const touch = async (value: object | null) =>
@@ -144,7 +144,7 @@ t.test('the status is merged by its path, as is a peering of operators', async (
   );
 });
 
-t.test('a posted event is refused in the form that it logs', async (t) => {
+test('a posted event is refused in the form that it logs', async (t) => {
   const { client } = await given(t);
   const headers = { ...any, 'content-type': 'application/json' };
   const body = { metadata: { namespace: 'default', generateName: 'kopf-event-' }, type: 'Normal', reason: 'Test' };
