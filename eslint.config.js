@@ -133,12 +133,16 @@ export default defineConfig(
         },
       ],
       '@typescript-eslint/explicit-module-boundary-types': 'off',
-      'no-restricted-syntax': 'off',
+      'no-restricted-syntax': [
+        'error',
+        { selector: "MemberExpression[property.name='resetAndDestroy']", message: 'Call resetSocket (test/support).' },
+      ],
       'max-lines': ['error', { max: 600 }],
       'max-lines-per-function': ['error', { max: 200 }],
       complexity: ['error', { max: 20 }],
     },
   },
+  { files: ['test/support/reset-socket.ts'], rules: { 'no-restricted-syntax': 'off' } },
   {
     files: ['**/*.{js,mjs,cjs}'],
     rules: { eqeqeq: 'error', 'no-unused-vars': 'off', ...sizes },

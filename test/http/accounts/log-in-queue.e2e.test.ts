@@ -4,6 +4,7 @@ import { test, type Test } from 'tap';
 
 import { noHashCost, Passwords } from '../../../src/auth/passwords/password.ts';
 import { passwordHashesWaitingPerNetworkMax } from '../../../src/limits/access.ts';
+import { resetSocket } from '../../support/reset-socket.ts';
 import { adminAuthorization, startTestServer, testPassword } from '../../support/server/start-server.ts';
 
 /** Hashes that wait for the test once it holds them, counted. */
@@ -116,11 +117,16 @@ test('requests whose connection closes leave the queue, on every path into it', 
     'as WebSockets': others.map((_, place) => basic(place).replace('\r\n\r\n', `\r\n${webSocket}\r\n`)),
     'as events': others.map((_, place) => basic(place).replace('\r\n\r\n', '\r\nAccept: text/event-stream\r\n\r\n')),
   };
+  const leavings = {
+    end: (socket: Socket) => socket.end(),
+    destroy: (socket: Socket) => socket.destroy(),
+    reset: resetSocket,
+  };
   for (const [way, texts] of Object.entries(ways)) {
-    for (const leave of ['end', 'destroy', 'resetAndDestroy'] as const) {
+    for (const [leave, closed] of Object.entries(leavings)) {
       const sockets = texts.map((text) => send('127.0.0.2', text));
       await passwords.waiting(others.length);
-      for (const socket of sockets) socket[leave]();
+      for (const socket of sockets) closed(socket);
       await passwords.waiting(0);
       t.pass(`${way}: ${leave}`);
     }

@@ -6,6 +6,7 @@ import { test, type Test } from 'tap';
 
 import { requestTurnMs, untimedRequestsMax } from '../../../src/limits/requests.ts';
 import { FakeClock } from '../../support/clocks/fake-clock.ts';
+import { resetSocket } from '../../support/reset-socket.ts';
 import { startEdge } from '../edge-server.ts';
 
 const count = 6 * untimedRequestsMax;
@@ -74,7 +75,7 @@ test('a request whose client disconnects before its turn is not served', async (
   const { sockets, requests, open } = await given(t);
   for (const socket of sockets) ask(socket);
   while (requests.begun === 0) await nextTurn();
-  for (const socket of sockets) socket.resetAndDestroy();
+  for (const socket of sockets) resetSocket(socket);
   while ((await open()) > 0) await nextTurn();
   await nextTurn();
   t.ok(requests.begun < count / 2, `${String(requests.begun)} served`);

@@ -1,5 +1,7 @@
 import { connect } from 'node:net';
 
+import { resetSocket } from '../../support/reset-socket.ts';
+
 /** A request that must be refused, as bytes: no HTTP library would send most of them. */
 export type BadRequest = {
   /** The kind of wrongness, for the report. */
@@ -25,7 +27,7 @@ export async function exchange(port: number, { what, chunks, ending }: BadReques
       if (ending === 'half') socket.end();
       if (ending === 'gone')
         socket.write('', () => {
-          socket.resetAndDestroy();
+          resetSocket(socket);
         });
     });
     socket.setTimeout(answerMsMax, () => {

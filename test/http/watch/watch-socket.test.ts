@@ -8,6 +8,7 @@ import { WebSocket } from 'ws';
 
 import { frameHeader } from '../../../src/http/watch/watch-socket.ts';
 import { watchAheadWaitMs, watchClientFrameBytesMax, watchKeepAliveMs } from '../../../src/limits/watches.ts';
+import { resetSocket } from '../../support/reset-socket.ts';
 import { WatchServer } from '../../support/server/watch-server.ts';
 
 type Event = {
@@ -371,11 +372,11 @@ test('half a frame delays no other watcher', async (t) => {
   const [frame] = (await once(socket, 'data')) as [Buffer];
   t.equal(frame[0], 0x81);
   // Not `once`: a reset is an error first.
-  const gone = new Promise((resolve) => {
+  const closed = new Promise((resolve) => {
     [...server.connections][0]?.once('close', resolve);
   });
-  socket.resetAndDestroy();
-  await gone;
+  resetSocket(socket);
+  await closed;
   t.equal(server.hub.size, 0);
 });
 

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
+import { resetSocket } from '../reset-socket.ts';
+
 /** Passes connections on to a server that may change, and cuts them when a test says so. */
 export class TcpProxy {
   readonly #server: Server;
@@ -40,8 +42,8 @@ export class TcpProxy {
   cut(): void {
     this.cuts += this.#pairs.size > 0 ? 1 : 0;
     for (const [near, far] of this.#pairs) {
-      near.resetAndDestroy();
-      far.resetAndDestroy();
+      resetSocket(near);
+      resetSocket(far);
     }
   }
 
@@ -54,7 +56,7 @@ export class TcpProxy {
   #pass(near: Socket): void {
     near.on('error', () => undefined);
     if (this.target === undefined) {
-      near.resetAndDestroy();
+      resetSocket(near);
       return;
     }
     const far = connect(this.target, '127.0.0.1');
