@@ -6,6 +6,7 @@ import {
   type TypeName,
 } from '../../src/plugin/api/plugin.ts';
 import type { Post } from './post.ts';
+import { escaped } from './query.ts';
 
 export type Comment = ObjectOf<ReturnType<typeof declared>>;
 
@@ -32,6 +33,11 @@ export function isOwnedBy({ metadata }: Comment, owner: Post): boolean {
 
 export function stateOf({ spec }: Comment): CommentState {
   return spec.state ?? 'pending';
+}
+
+/** The field selectors of the comments on a post that everybody may read. */
+export function publicCommentsOf(name: string): readonly string[] {
+  return [`spec.post=${escaped(name)}`, 'spec.state=approved', '!metadata.deletionTimestamp'];
 }
 
 /** The type of its result is derived from the schema. */

@@ -5,7 +5,7 @@ import {
   type ReconcilerDeclaration,
   type ReconcileRequest,
 } from '../../src/plugin/api/plugin.ts';
-import { comment, isOwnedBy, ownedBy, type Comment } from './comment.ts';
+import { comment, isOwnedBy, ownedBy, publicCommentsOf, type Comment } from './comment.ts';
 import { post, type Post } from './post.ts';
 import { excerptOf, permalinkOf, readingMinutesOf } from './post-text.ts';
 import { escaped } from './query.ts';
@@ -64,7 +64,7 @@ async function keep(
       { resourceVersion: found.metadata.resourceVersion },
     );
   }
-  const wanted = { ...shownOf(object), comments: await count(pluginClient, comments, [about, 'spec.state=approved']) };
+  const wanted = { ...shownOf(object), comments: await count(pluginClient, comments, publicCommentsOf(name)) };
   if (
     Object.entries(wanted).every(
       ([member, value]) => new Map<string, unknown>(Object.entries(object.status ?? {})).get(member) === value,

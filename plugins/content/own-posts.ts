@@ -8,6 +8,7 @@ import {
   type RouteResponse,
   type TypeName,
 } from '../../src/plugin/api/plugin.ts';
+import { authorMetadata, authorSpec, isMembers, keptSpec } from './author-members.ts';
 import { postName, type Post } from './post.ts';
 import { asksToWatch, escaped, listOf, wholeNumber } from './query.ts';
 import { badRequest, notFound, watchNotServed } from './refusals.ts';
@@ -15,7 +16,7 @@ import { badRequest, notFound, watchNotServed } from './refusals.ts';
 /**
  * One's own posts (decision 6.9), read and written with the plugin's rights, so callers need no right on all posts.
  * Posts of others return 404. Only `publish` and `unpublish` change whether a post is published, so that a role can
- * grant one without the other.
+ * grant one without the other; decisions of editors stay (`author-members.ts`).
  */
 export function ownPosts(domain: string): ControllerDeclaration {
   const type = postName(domain);
@@ -105,8 +106,8 @@ async function createOwn(
   const object = membersOf(body);
   const made = await pluginClient.create<Post>(type, {
     ...object,
-    ...ownMetadata(object, {}),
-    spec: ownSpec(object['spec'], { owner }),
+    ...authorMetadata(object, {}),
+    spec: authorSpec(object['spec'], {}, { owner }),
   });
   const { headers, body: post } = shown(made);
   return { status: 201, headers: { ...headers, location: `${path}/${made.metadata.name}` }, body: post };
@@ -116,25 +117,22 @@ async function replaceOwn(call: OwnCall): Promise<RouteResponse> {
   const {
     request: { body, params, pluginClient },
     type,
-    owner,
   } = call;
   const object = membersOf(body);
   const { metadata } = object;
   // The client writes the object named in its body.
   if (!isMembers(metadata) || metadata['name'] !== params['name'])
     throw badRequest("the body's metadata.name must be the name in the path");
-  return writeOwn(
-    call,
-    async ({ metadata: { finalizers, ownerReferences }, spec: { publish, publishTime } }, preconditions) =>
-      pluginClient.update<Post>(
-        type,
-        {
-          ...object,
-          ...ownMetadata(object, { finalizers, ownerReferences }),
-          spec: ownSpec(object['spec'], { owner, publish, publishTime }),
-        },
-        preconditions,
-      ),
+  return writeOwn(call, async ({ metadata: { finalizers, ownerReferences }, spec }, preconditions) =>
+    pluginClient.update<Post>(
+      type,
+      {
+        ...object,
+        ...authorMetadata(object, { finalizers, ownerReferences }),
+        spec: authorSpec(object['spec'], spec, keptSpec(spec)),
+      },
+      preconditions,
+    ),
   );
 }
 
@@ -144,14 +142,14 @@ async function patchOwn(call: OwnCall): Promise<RouteResponse> {
     type,
   } = call;
   const patch = membersOf(body);
-  const ownPatch = {
-    ...patch,
-    ...ownMetadata(patch, {}),
-    ...('spec' in patch ? { spec: ownSpec(patch['spec'], {}) } : {}),
-  };
-  return writeOwn(call, async ({ metadata: { name } }, preconditions) =>
-    pluginClient.patch<Post>(type, name, ownPatch, preconditions),
-  );
+  return writeOwn(call, async ({ metadata: { name }, spec }, preconditions) => {
+    const ownPatch = {
+      ...patch,
+      ...authorMetadata(patch, {}),
+      ...('spec' in patch ? { spec: authorSpec(patch['spec'], spec, {}) } : {}),
+    };
+    return pluginClient.patch<Post>(type, name, ownPatch, preconditions);
+  });
 }
 
 async function deleteOwn(call: OwnCall): Promise<RouteResponse> {
@@ -247,39 +245,7 @@ async function ownPost({ request: { params, pluginClient }, type, owner }: OwnCa
   throw notFound(type, name);
 }
 
-type Kept = {
-  readonly owner?: string;
-  readonly publish?: boolean | undefined;
-  readonly publishTime?: string | undefined;
-};
-
-/**
- * The author's spec without the members that authors must not set. The schema refuses a value that is not an object.
- */
-function ownSpec(spec: unknown, kept: Kept): unknown {
-  if (!isMembers(spec)) return spec;
-  const { owner: _owner, publish: _publish, publishTime: _publishTime, ...allowed } = spec;
-  return { ...allowed, ...kept };
-}
-
-/**
- * Written with the plugin's rights, a post must not have members that its author has no right to set: finalizers block
- * moderators, and owner references block the owner's deletion.
- */
-function ownMetadata(
-  { metadata }: Readonly<Record<string, unknown>>,
-  kept: Readonly<Record<string, unknown>>,
-): { readonly metadata?: unknown } {
-  if (!isMembers(metadata)) return metadata === undefined ? {} : { metadata };
-  const { finalizers: _finalizers, ownerReferences: _ownerReferences, ...allowed } = metadata;
-  return { metadata: { ...allowed, ...kept } };
-}
-
 function membersOf(body: unknown): Readonly<Record<string, unknown>> {
   if (!isMembers(body)) throw badRequest('the body must be a JSON object');
   return body;
-}
-
-function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

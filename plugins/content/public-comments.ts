@@ -5,9 +5,9 @@ import {
   type RouteRequest,
   type RouteResponse,
 } from '../../src/plugin/api/plugin.ts';
-import { comment, ownedBy, type Comment } from './comment.ts';
+import { comment, ownedBy, publicCommentsOf, type Comment } from './comment.ts';
 import { isPublic, post, type Post } from './post.ts';
-import { escaped, wholeNumber } from './query.ts';
+import { wholeNumber } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
 
 type Types = { readonly posts: DefinedType<Post>; readonly comments: DefinedType<Comment> };
@@ -39,7 +39,7 @@ async function listApproved(types: Types, request: RouteRequest): Promise<RouteR
   if (page === undefined || size === undefined || size > sizeMax)
     throw badRequest(`page and size must be whole numbers of at least 1, size at most ${String(sizeMax)}`);
   const list = await request.pluginClient.list(types.comments, {
-    fieldSelector: [`spec.post=${escaped(name)}`, 'spec.state=approved'],
+    fieldSelector: publicCommentsOf(name),
     sort: 'metadata.creationTimestamp,asc',
     page,
     size,

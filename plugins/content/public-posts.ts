@@ -27,7 +27,8 @@ export function publicPosts(domain: string): ControllerDeclaration {
 }
 
 /** As `isPublic` decides. Objects without a value are not in a set. */
-const published = 'spec.publish=true,spec.deleted!=true,spec.visible notin (INTERNAL,PRIVATE)';
+const published =
+  'spec.publish=true,spec.deleted!=true,spec.visible notin (INTERNAL,PRIVATE),!metadata.deletionTimestamp';
 const sizeDefault = 20;
 const sizeMax = 100;
 

@@ -140,6 +140,37 @@ test('readers see approved comments on published posts; submissions of authentic
   t.equal((await answered(visitor, 'GET', `${open}/posts/open/comments?size=101`)).status, 400);
 });
 
+test('a post or a comment that is being deleted is not public', async (t) => {
+  const plugin = await started(t);
+  const { client, visitor, settled } = plugin;
+  const held = { finalizers: ['example.com/held'] };
+  for (const name of ['gone', 'kept'])
+    await client.create(posts, {
+      metadata: { name, ...held },
+      spec: { title: name, publish: true, tags: [name] },
+    });
+  for (const name of ['gone-comment', 'kept-comment'])
+    await client.create(comments, {
+      metadata: { name, ...held },
+      spec: { post: 'kept', text: name, state: 'approved' },
+    });
+  await settled();
+  await client.delete(posts, 'gone');
+  await client.delete(comments, 'gone-comment');
+  await settled();
+  t.type((await client.get(posts, 'gone'))?.metadata.deletionTimestamp, 'string');
+  t.type((await client.get(comments, 'gone-comment'))?.metadata.deletionTimestamp, 'string');
+  t.match(await answered(visitor, 'GET', `${open}/posts`), {
+    body: { total: 1, items: [{ name: 'kept', comments: 1 }] },
+  });
+  t.match(await answered(visitor, 'GET', `${open}/posts?tag=gone`), { body: { total: 0, items: [] } });
+  t.same((await answered(visitor, 'GET', `${open}/tags`)).body.items, [{ tag: 'kept', posts: 1 }]);
+  t.equal((await answered(visitor, 'GET', `${open}/posts/gone`)).status, 404);
+  t.match(await answered(visitor, 'GET', `${open}/posts/kept/comments`), {
+    body: { total: 1, items: [{ name: 'kept-comment' }] },
+  });
+});
+
 test("one's own comments can be read and deleted, nobody else's", async (t) => {
   const plugin = await started(t);
   await plugin.client.create(posts, { metadata: { name: 'a' }, spec: { title: 'A', publish: true } });

@@ -481,3 +481,51 @@ test('an author cannot set the finalizers and the owner references of a post', a
   await call('PATCH', '/{name}', { name: 'a', body: { metadata: { finalizers: null } } });
   t.same(of(), { finalizers: ['example.com/theirs'], ownerReferences: undefined }, 'nor to take away');
 });
+
+const moderated = { visible: 'INTERNAL', deleted: true, pinned: true, priority: 7, releaseSnapshot: 'released' };
+
+test("an author's write keeps what an editor decided about a post", async (t) => {
+  const { stage, own, call, stored } = await staged(t);
+  await own.create(type, post('a', { owner: 'ann', allowComment: false, ...moderated }));
+  await call('PUT', '/{name}', { name: 'a', body: post('a', { content: 'replaced' }) });
+  t.same(stored('a').spec, { title: 'a', content: 'replaced', owner: 'ann', ...moderated }, 'PUT without them');
+  await call('PATCH', '/{name}', { name: 'a', body: { spec: { content: 'patched' } } });
+  await call('PUT', '/{name}/publish', { name: 'a' });
+  t.match(stored('a').spec, { content: 'patched', publish: true, ...moderated }, 'PATCH and publish');
+  const { body } = await call('GET', '/{name}', { name: 'a' });
+  const read = body as { readonly spec: object };
+  await call('PUT', '/{name}', { name: 'a', body: { ...read, spec: { ...read.spec, title: 'b' } } });
+  t.match(stored('a').spec, { title: 'b', ...moderated }, 'PUT of the post as it was read');
+  await stage.close();
+});
+
+test('an author who sets a member of the editors is refused, and nothing is written', async (t) => {
+  const { stage, own, call, stored } = await staged(t);
+  await own.create(type, post('moderated', { owner: 'ann', ...moderated }));
+  await own.create(type, post('plain', { owner: 'ann' }));
+  const before = [stored('moderated'), stored('plain')];
+  const others = { visible: 'PRIVATE', deleted: true, pinned: true, priority: -1, releaseSnapshot: 'x' };
+  const neutral = { visible: 'PUBLIC', deleted: false, pinned: false, priority: 0, releaseSnapshot: '' };
+  const cases: readonly (readonly [name: string, values: object])[] = [
+    ['moderated', neutral],
+    ['moderated', Object.fromEntries(Object.keys(neutral).map((member) => [member, null]))],
+    ['plain', others],
+  ];
+  for (const [name, values] of cases) {
+    for (const [member, value] of Object.entries(values) as readonly (readonly [string, unknown])[]) {
+      const error = { ...refused(422, 'Invalid'), errors: [{ pointer: `/spec/${member}` }] };
+      const spec = { [member]: value };
+      await t.rejects(call('PATCH', '/{name}', { name, body: { spec } }), error, `PATCH ${name} ${member}`);
+      await t.rejects(call('PUT', '/{name}', { name, body: post(name, spec) }), error, `PUT ${name} ${member}`);
+      if (name === 'plain') await t.rejects(call('POST', '', { body: post('new', spec) }), error, `POST ${member}`);
+    }
+  }
+  const all = await call('POST', '', { body: post('new', others) }).catch((raised: unknown) => raised);
+  t.match(all, { errors: Object.keys(others).map((member) => ({ pointer: `/spec/${member}` })) });
+  t.same([stored('moderated'), stored('plain')], before);
+  t.equal(stored('new'), undefined);
+  t.match(await call('POST', '', { body: post('new', neutral) }), { status: 201 }, 'the values that change nothing');
+  await call('PATCH', '/{name}', { name: 'plain', body: { spec: { ...neutral, pinned: null } } });
+  t.match(stored('plain').spec, { visible: 'PUBLIC', deleted: false, priority: 0 });
+  await stage.close();
+});
