@@ -45,7 +45,8 @@ export const sessionType: TypeDeclaration<never> = {
   indexes: [{ name: 'spec.user' }],
   printerColumns: [
     { name: 'User', type: 'string', pointer: '/spec/user' },
-    { name: 'Expires', type: 'date', pointer: '/status/expiresAt' },
+    // A column of dates shows ages, and has none for a time that is yet to come.
+    { name: 'Expires', type: 'string', format: 'date-time', pointer: '/status/expiresAt' },
   ],
 };
 

@@ -6,6 +6,7 @@ import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
 import { deepEqual } from '../../base/json.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 import type { Violation } from '../../resource/type/resource-type.ts';
+import { withoutCopiedSecrets } from './applied-copy.ts';
 import { refuseViolations, core, defined, membersAt, nameSchema, withStatus, type Members } from './type-members.ts';
 
 /** Personal access tokens (decision 7.2). Only the response to the create contains the text. */
@@ -62,7 +63,8 @@ export const tokenType: TypeDeclaration<never> = {
   printerColumns: [
     { name: 'Owner', type: 'string', pointer: '/spec/owner' },
     { name: 'Description', type: 'string', pointer: '/spec/description' },
-    { name: 'Expires', type: 'date', pointer: '/spec/expiresAt' },
+    // A column of dates shows ages, and has none for a time that is yet to come.
+    { name: 'Expires', type: 'string', format: 'date-time', pointer: '/spec/expiresAt' },
     { name: 'Revoked', type: 'boolean', pointer: '/spec/revoked' },
     { name: 'Phase', type: 'string', pointer: '/status/phase' },
     { name: 'Last Used', type: 'date', pointer: '/status/lastUsedAt' },
@@ -70,8 +72,13 @@ export const tokenType: TypeDeclaration<never> = {
 };
 
 export const tokenStrategy: Strategy = {
-  complete: (completion) =>
-    completion.before === undefined ? created(completion) : updated(completion, membersAt(completion.before, 'spec')),
+  complete: ({ after: { metadata, ...members }, ...completion }) => {
+    const after = { ...members, metadata: withoutCopiedSecrets(metadata, [['status', 'token']]) };
+    const { before } = completion;
+    return before === undefined
+      ? created({ ...completion, after })
+      : updated({ ...completion, after }, membersAt(before, 'spec'));
+  },
 };
 
 type Owner = { readonly owner: unknown; readonly ownerUid: unknown };

@@ -8,8 +8,9 @@ import {
   profileTextLengthMax,
 } from '../../limits/access.ts';
 import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
-import type { Metadata, ResourceObject } from '../../resource/object/object.ts';
+import type { ResourceObject } from '../../resource/object/object.ts';
 import { commonPasswordProblem } from '../passwords/common-passwords.ts';
+import { withoutCopiedSecrets } from './applied-copy.ts';
 import { refuseViolations, core, defined, membersAt, withStatus, type Members } from './type-members.ts';
 
 /** Members of Halo's users, kept for its clients: the platform itself gives none of them a meaning. */
@@ -105,7 +106,11 @@ export const userStrategy: Strategy = {
     const { password, ...spec } = membersAt(after, 'spec');
     if (spec['totpEncryptedSecret'] !== undefined) return refuseViolations(after, [unkeptSecret]);
     const object = withStatus(
-      { ...after, ...(after['spec'] === undefined ? {} : { spec }), metadata: withoutCopy(after.metadata) },
+      {
+        ...after,
+        ...(after['spec'] === undefined ? {} : { spec }),
+        metadata: withoutCopiedSecrets(after.metadata, secretMembers),
+      },
       statusOf(completion),
     );
     if (typeof password !== 'string') return { ok: true, object };
@@ -129,11 +134,11 @@ const unkeptSecret = {
   detail: 'is not kept: every reader of users would see it, and log-ins here have no second factor',
 };
 
-/** `kubectl apply` stores a copy of its input in an annotation, passwords included. */
-function withoutCopy({ annotations = {}, ...metadata }: Metadata): Metadata {
-  const { 'kubectl.kubernetes.io/last-applied-configuration': _copy, ...kept } = annotations;
-  return Object.keys(kept).length === 0 ? metadata : { ...metadata, annotations: kept };
-}
+/** What a copy of a user in an annotation must not hold. */
+const secretMembers = [
+  ['spec', 'password'],
+  ['spec', 'totpEncryptedSecret'],
+] as const;
 
 /** `ADMIN_PASSWORD`, which the operator chose, may be a common password. */
 function isOperators(subject: Subject): boolean {

@@ -152,6 +152,30 @@ test('a password never reaches the event', async (t) => {
   t.notMatch(JSON.stringify(again), 'correct horse');
 });
 
+test('no secret is stored in the copy of kubectl apply, and the rest of the copy is kept', async (t) => {
+  const key = 'kubectl.kubernetes.io/last-applied-configuration';
+  const copied = (object: JsonObject, copy: string): unknown => {
+    const metadata = { ...(object['metadata'] as JsonObject), annotations: { [key]: copy, note: 'kept' } };
+    const { annotations = {} } = objectOf(decided({ ...object, metadata }, { kept: { revision: 4 } })).metadata;
+    t.equal(annotations['note'], 'kept');
+    return annotations[key];
+  };
+  const jane = user('jane', { displayName: 'J' });
+  const withoutSecret = '{"spec": {"displayName": "J"}}\n';
+  t.equal(copied(jane, withoutSecret), withoutSecret, 'byte for byte');
+  for (const [copy, kept] of [
+    ['{"kind":"User","spec":{"displayName":"J","password":"hush"}}', '{"kind":"User","spec":{"displayName":"J"}}\n'],
+    ['{"spec":{"pass\\u0077ord":"hush"}}', '{"spec":{}}\n'],
+    ['{"spec":{"totpEncryptedSecret":"hush"}}', '{"spec":{}}\n'],
+    ['{"spec":{"password":"hush","password":"x"}}', undefined],
+    ['{"spec":{"password":"hush"},"spec":{}}', undefined],
+    ['{"spec":{"password":"hush"}', undefined],
+    ['["hush"]', undefined],
+  ] as const)
+    t.equal(copied(jane, copy), kept, copy);
+  t.equal(copied(token('t', {}), '{"status":{"token":"pat_hush","phase":"x"}}'), '{"status":{"phase":"x"}}\n');
+});
+
 test("only the operator's password for the first start may be short", async (t) => {
   const shortly = user('u', { password: 'x7-Qz' });
   t.equal(verdictOf(decided(shortly, { subject: { kind: 'platform', part: 'administrator' } })), 'ok');
