@@ -13,7 +13,13 @@ export type Rejection =
   | { readonly reason: 'stale-version'; readonly detail: string }
   | { readonly reason: 'unique-value-taken'; readonly detail: string; readonly violations: readonly Violation[] }
   | { readonly reason: 'precondition-failed'; readonly detail: string }
-  | { readonly reason: 'invalid'; readonly detail: string; readonly violations: readonly Violation[] }
+  /** `root`: what an empty pointer stands for; the object when absent. */
+  | {
+      readonly reason: 'invalid';
+      readonly detail: string;
+      readonly violations: readonly Violation[];
+      readonly root?: 'patch';
+    }
   | { readonly reason: 'too-many-requests'; readonly detail: string; readonly retryAfterSeconds: number }
   /** The disk has less free space than its reserve. */
   | { readonly reason: 'insufficient-storage'; readonly detail: string; readonly retryAfterSeconds: number }

@@ -95,5 +95,6 @@ function causeOf({ pointer, detail }: Violation, refusal: Problem): object {
       : /\brequired\b|\bmissing\b/u.test(detail)
         ? 'FieldValueRequired'
         : 'FieldValueInvalid';
-  return { reason, message: detail, field: dottedPath(pointer) };
+  // kubectl prints the field before the message, also an empty one.
+  return { reason, message: detail, field: pointer === '' ? (refusal.root ?? 'object') : dottedPath(pointer) };
 }

@@ -46,6 +46,8 @@ export type Problem = {
   readonly reason: ProblemReason;
   readonly detail: string;
   readonly violations?: readonly Violation[];
+  /** What an empty pointer in the violations stands for; the object when absent. */
+  readonly root?: 'patch';
   /** Kubernetes' machine-readable causes besides the violations. */
   readonly causes?: readonly { readonly reason: string; readonly message: string }[];
   /** Details that the path does not contain: the kind of an invalid object, the name in a body. */
