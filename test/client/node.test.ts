@@ -96,6 +96,24 @@ test('a command fetches the token once, and again before it expires', async (t) 
   t.match(String(await rejection(failing.list(widget))), /printed no ExecCredential with a token$/u, 'it is run again');
 });
 
+test('a token of a command that prints no valid time is fetched for each request', async (t) => {
+  const { config } = await overTls(t);
+  const whole = JSON.parse(config) as Written;
+  const { token } = whole.users[0].user as { readonly token: string };
+  whole.users[0].user = { exec: { command: './fetch.cjs', apiVersion: 'client.authentication.k8s.io/v1' } };
+  const script = [
+    '#!/usr/bin/env node',
+    "require('fs').appendFileSync('runs', 'x');",
+    `console.log(JSON.stringify({ status: { token: ${JSON.stringify(token)}, expirationTimestamp: 'soon' } }));`,
+  ].join('\n');
+  const folder = t.testdir({ config: JSON.stringify(whole), 'fetch.cjs': script });
+  await chmod(join(folder, 'fetch.cjs'), 0o755);
+  const client = connectKubeconfig({ path: join(folder, 'config') });
+  await client.list(widget);
+  await client.list(widget);
+  t.equal(await readFile(join(folder, 'runs'), 'utf8'), 'xx');
+});
+
 test('a kubeconfig that would connect as somebody else is refused, without its secrets', async (t) => {
   const config = (cluster: object, user: object): string =>
     JSON.stringify({

@@ -70,7 +70,13 @@ function decodeCredential(command: string, text: string): Credential {
   const token = status?.['token'];
   const expires = status?.['expirationTimestamp'];
   if (typeof token !== 'string') throw new Error(`the command ${command} printed no ExecCredential with a token`);
-  return { token, expiresMs: typeof expires === 'string' ? Date.parse(expires) : Infinity };
+  return { token, expiresMs: typeof expires === 'string' ? timeOf(expires) : Infinity };
+}
+
+/** Milliseconds since the epoch. A time that is none is long past: nothing says how long the token is good. */
+function timeOf(text: string): number {
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? -Infinity : ms;
 }
 
 function statusIn(text: string): Readonly<Record<string, unknown>> | undefined {
