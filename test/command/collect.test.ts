@@ -1,11 +1,13 @@
+import { test } from 'tap';
+
 import {
-  behaviour,
   body,
   collect,
   create,
   created,
   deleted,
   drawnUid,
+  givenFor,
   fenced,
   marked,
   now,
@@ -18,19 +20,22 @@ const leaving = widget({
 });
 const events = [created(widget({ spec: { title: 'One', serial: 's' } })), marked(leaving)];
 
-behaviour('a marked object without finalizers is removed, and holds no values', (given) => {
+test('a marked object without finalizers is removed, and holds no values', async (t) => {
+  const given = givenFor(t);
   given(...events)
     .when(collect())
     .then(deleted({ ...leaving, metadata: { ...leaving.metadata, version: 2 } }));
 });
 
-behaviour('an object without a mark, or with a finalizer, stays', (given) => {
+test('an object without a mark, or with a finalizer, stays', async (t) => {
+  const given = givenFor(t);
   given(created()).when(collect()).thenRejected('precondition-failed');
   const held = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now, finalizers: ['f'] } });
   given(created(), marked(held)).when(collect()).thenRejected('precondition-failed');
 });
 
-behaviour('only the object that was marked is removed, not its successor', (given) => {
+test('only the object that was marked is removed, not its successor', async (t) => {
+  const given = givenFor(t);
   given(...events)
     .when(collect('another'))
     .thenRejected('not-found');
@@ -40,14 +45,16 @@ behaviour('only the object that was marked is removed, not its successor', (give
     .thenRejected('not-found');
 });
 
-behaviour('a fence keeps an object unchanged, marked or not', (given) => {
+test('a fence keeps an object unchanged, marked or not', async (t) => {
+  const given = givenFor(t);
   const fence = { ...leaving, metadata: { ...leaving.metadata, version: 2 } };
   given(...events, fenced(fence))
     .when(collect())
     .then(deleted({ ...leaving, metadata: { ...leaving.metadata, version: 3 } }));
 });
 
-behaviour('a removed name is free for another object', (given) => {
+test('a removed name is free for another object', async (t) => {
+  const given = givenFor(t);
   given(...events, deleted({ ...leaving, metadata: { ...leaving.metadata, version: 2 } }))
     .when(create(body()))
     .then(created(widget({ metadata: { uid: drawnUid, creationTimestamp: now, version: 3 } })));

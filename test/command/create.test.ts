@@ -1,3 +1,5 @@
+import { test } from 'tap';
+
 import {
   annotationsBytesMax,
   finalizersPerObjectMax,
@@ -10,13 +12,13 @@ import {
 import { validationErrorsMax } from '../../src/limits/requests.ts';
 import type { JsonValue } from '../../src/resource/object/object.ts';
 import {
-  behaviour,
   body,
   create,
   created,
   deleted,
   domain,
   drawnUid,
+  givenFor,
   fenced,
   now,
   widget,
@@ -27,13 +29,15 @@ import {
 /** What a create of `w1` stores: the server's metadata, then the client's. */
 const fresh = { uid: drawnUid, creationTimestamp: now };
 
-behaviour("a create stores the client's members under metadata of the server", (given) => {
+test("a create stores the client's members under metadata of the server", async (t) => {
+  const given = givenFor(t);
   given()
     .when(create(body({ spec: { title: 'One', size: 3, serial: 's', tags: ['a', 'b'] } })))
     .then(created(widget({ metadata: fresh, spec: { title: 'One', size: 3, serial: 's', tags: ['a', 'b'] } })));
 });
 
-behaviour('server-managed metadata in the body is replaced', (given) => {
+test('server-managed metadata in the body is replaced', async (t) => {
+  const given = givenFor(t);
   const claimed = {
     uid: 'mine',
     version: 41,
@@ -49,7 +53,8 @@ behaviour('server-managed metadata in the body is replaced', (given) => {
     .then(created(widget({ metadata: fresh })));
 });
 
-behaviour('a create adds missing apiVersion and kind, and accepts no others', (given) => {
+test('a create adds missing apiVersion and kind, and accepts no others', async (t) => {
+  const given = givenFor(t);
   given()
     .when(create({ metadata: { name: 'w1' }, spec: { title: 'One' } }))
     .then(created(widget({ metadata: fresh })));
@@ -65,7 +70,8 @@ behaviour('a create adds missing apiVersion and kind, and accepts no others', (g
     .thenRejected('bad-request');
 });
 
-behaviour('a create that sets a resourceVersion is refused: it is an exported object', (given) => {
+test('a create that sets a resourceVersion is refused: it is an exported object', async (t) => {
+  const given = givenFor(t);
   given()
     .when(create(body({ metadata: { resourceVersion: '7' } })))
     .thenRejected('bad-request');
@@ -92,7 +98,8 @@ behaviour('a create that sets a resourceVersion is refused: it is an exported ob
     .then(created(widget({ metadata: fresh })));
 });
 
-behaviour('a taken name is refused before the body is checked, and after it is read', (given) => {
+test('a taken name is refused before the body is checked, and after it is read', async (t) => {
+  const given = givenFor(t);
   given(created())
     .when(create(body()))
     .thenRejected('already-exists')
@@ -111,7 +118,8 @@ behaviour('a taken name is refused before the body is checked, and after it is r
     .thenRejected('bad-request');
 });
 
-behaviour('a name created again continues its numbering, with another uid and generation 1', (given) => {
+test('a name created again continues its numbering, with another uid and generation 1', async (t) => {
+  const given = givenFor(t);
   const last = widget({ metadata: { version: 2, generation: 4 } });
   given(created(), deleted(last))
     .when(create(body()))
@@ -121,7 +129,8 @@ behaviour('a name created again continues its numbering, with another uid and ge
     .then(created(widget({ metadata: { ...fresh, version: 1 } })));
 });
 
-behaviour('generateName replaces a missing or empty name, and is completed with the drawn characters', (given) => {
+test('generateName replaces a missing or empty name, and is completed with the drawn characters', async (t) => {
+  const given = givenFor(t);
   const generated = widget({ metadata: { ...fresh, name: 'job-x7k2p', generateName: 'job-' } });
   const { name: _name, ...metadata } = { ...generated.metadata };
   for (const name of [null, ''])
@@ -133,7 +142,8 @@ behaviour('generateName replaces a missing or empty name, and is completed with 
     .then(created(widget({ metadata: { ...fresh, generateName: 'job-' } })));
 });
 
-behaviour('a generateName too long is cut so that the drawn characters fit', (given) => {
+test('a generateName too long is cut so that the drawn characters fit', async (t) => {
+  const given = givenFor(t);
   const prefix = 'p'.repeat(generateNameLengthMax + 20);
   const name = `${'p'.repeat(generateNameLengthMax)}x7k2p`;
   given()
@@ -141,7 +151,8 @@ behaviour('a generateName too long is cut so that the drawn characters fit', (gi
     .then(created(widget({ metadata: { ...fresh, name, generateName: prefix } })));
 });
 
-behaviour('a name is lowercase letters, digits and hyphens, at most 253 of them', (given) => {
+test('a name is lowercase letters, digits and hyphens, at most 253 of them', async (t) => {
+  const given = givenFor(t);
   for (const name of ['a', '0', 'a-b', 'a--b', '1-1', 'n'.repeat(nameLengthMax)])
     given()
       .when(create(body({ metadata: { name } })))
@@ -179,7 +190,8 @@ behaviour('a name is lowercase letters, digits and hyphens, at most 253 of them'
     .thenRejected('invalid', '/metadata/name');
 });
 
-behaviour('all violations are reported at once, of metadata and of the schema', (given) => {
+test('all violations are reported at once, of metadata and of the schema', async (t) => {
+  const given = givenFor(t);
   const metadata = {
     name: 'w1',
     version: -1,
@@ -215,7 +227,8 @@ behaviour('all violations are reported at once, of metadata and of the schema', 
     );
 });
 
-behaviour('the number of reported violations is bounded', (given) => {
+test('the number of reported violations is bounded', async (t) => {
+  const given = givenFor(t);
   const labels = Object.fromEntries(
     Array.from({ length: labelsPerObjectMax }, (_, place) => [`-${String(place)}`, 'x']),
   );
@@ -227,47 +240,47 @@ behaviour('the number of reported violations is bounded', (given) => {
     .thenRejected('invalid', ...told);
 });
 
-behaviour('metadata that is no object is refused', (given) => {
+test('metadata that is no object is refused', async (t) => {
+  const given = givenFor(t);
   for (const metadata of [null, 'x', 3, []])
     given()
       .when(create(body({ metadata })))
       .thenRejected('invalid', '/metadata', '/metadata/name');
 });
 
-behaviour(
-  'labels: any keys with or without a prefix, values of at most 253 characters without control characters',
-  (given) => {
-    const labels = {
-      plain: '',
-      'example.com/team': 'Ä "quoted" \ud83d\ude00',
-      'a.b-c/d_e.f': 'v'.repeat(253),
-      ['k'.repeat(63)]: 'x',
-    };
+test('labels: any keys with or without a prefix, values of at most 253 characters without control characters', async (t) => {
+  const given = givenFor(t);
+  const labels = {
+    plain: '',
+    'example.com/team': 'Ä "quoted" \ud83d\ude00',
+    'a.b-c/d_e.f': 'v'.repeat(253),
+    ['k'.repeat(63)]: 'x',
+  };
+  given()
+    .when(create(body({ metadata: { labels } })))
+    .then(created(widget({ metadata: { ...fresh, labels } })));
+  given()
+    .when(create(body({ metadata: { labels: {} } })))
+    .then(created(widget({ metadata: fresh })));
+  for (const key of ['', '/x', 'x/', 'a/b/c', 'A.com/x', '-x', 'x-', 'ä', 'k'.repeat(64)]) {
     given()
-      .when(create(body({ metadata: { labels } })))
-      .then(created(widget({ metadata: { ...fresh, labels } })));
+      .when(create(body({ metadata: { labels: { [key]: 'x' } } })))
+      .thenRejected('invalid', `/metadata/labels/${key.replaceAll('/', '~1')}`);
+  }
+  for (const value of ['v'.repeat(254), 'a\nb', '\0'])
     given()
-      .when(create(body({ metadata: { labels: {} } })))
-      .then(created(widget({ metadata: fresh })));
-    for (const key of ['', '/x', 'x/', 'a/b/c', 'A.com/x', '-x', 'x-', 'ä', 'k'.repeat(64)]) {
-      given()
-        .when(create(body({ metadata: { labels: { [key]: 'x' } } })))
-        .thenRejected('invalid', `/metadata/labels/${key.replaceAll('/', '~1')}`);
-    }
-    for (const value of ['v'.repeat(254), 'a\nb', '\0'])
-      given()
-        .when(create(body({ metadata: { labels: { key: value } } })))
-        .thenRejected('invalid', '/metadata/labels/key');
-    given()
-      .when(create(body({ metadata: { labels: JSON.parse('{"__proto__":"x"}') as JsonValue } })))
-      .thenRejected('invalid', '/metadata/labels/__proto__');
-  },
-);
+      .when(create(body({ metadata: { labels: { key: value } } })))
+      .thenRejected('invalid', '/metadata/labels/key');
+  given()
+    .when(create(body({ metadata: { labels: JSON.parse('{"__proto__":"x"}') as JsonValue } })))
+    .thenRejected('invalid', '/metadata/labels/__proto__');
+});
 
 const numbered = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, place) => [`l${String(place)}`, 'x']));
 
-behaviour('labels, finalizers, owners and annotations are bounded in number', (given) => {
+test('labels, finalizers, owners and annotations are bounded in number', async (t) => {
+  const given = givenFor(t);
   given()
     .when(create(body({ metadata: { labels: numbered(labelsPerObjectMax) } })))
     .then(created(widget({ metadata: { ...fresh, labels: numbered(labelsPerObjectMax) } })));
@@ -297,7 +310,8 @@ behaviour('labels, finalizers, owners and annotations are bounded in number', (g
     .thenRejected('invalid', '/metadata/annotations');
 });
 
-behaviour("annotations hold any text under keys of the labels' form", (given) => {
+test("annotations hold any text under keys of the labels' form", async (t) => {
+  const given = givenFor(t);
   const annotations = { 'example.com/note': 'line\nline\0', empty: '' };
   given()
     .when(create(body({ metadata: { annotations } })))
@@ -319,7 +333,8 @@ const owner = {
   blockOwnerDeletion: false,
 };
 
-behaviour('an owner is named whole', (given) => {
+test('an owner is named whole', async (t) => {
+  const given = givenFor(t);
   given()
     .when(create(body({ metadata: { ownerReferences: [owner] } })))
     .then(created(widget({ metadata: { ...fresh, ownerReferences: [owner] } })));
@@ -334,7 +349,8 @@ behaviour('an owner is named whole', (given) => {
     .thenRejected('invalid', '/metadata/ownerReferences');
 });
 
-behaviour('finalizers are a set in the order they came', (given) => {
+test('finalizers are a set in the order they came', async (t) => {
+  const given = givenFor(t);
   given()
     .when(create(body({ metadata: { finalizers: ['b', 'example.com/a', 'b'] } })))
     .then(created(widget({ metadata: { ...fresh, finalizers: ['b', 'example.com/a'] } })));
@@ -346,7 +362,8 @@ behaviour('finalizers are a set in the order they came', (given) => {
     .thenRejected('invalid', '/metadata/finalizers');
 });
 
-behaviour('label keys of the platform and without a prefix are reserved from plugins alone', (given) => {
+test('label keys of the platform and without a prefix are reserved from plugins alone', async (t) => {
+  const given = givenFor(t);
   for (const key of ['team', `${domain}/x`, `sub.${domain}/x`]) {
     const labels = { [key]: 'x' };
     given()
@@ -377,7 +394,8 @@ const unknown = body({
 });
 const known = created(widget({ metadata: { ...fresh, ownerReferences: [owner] } }));
 
-behaviour('unknown fields are refused, refused as malformed, dropped with a warning, or dropped, as asked', (given) => {
+test('unknown fields are refused, refused as malformed, dropped with a warning, or dropped, as asked', async (t) => {
+  const given = givenFor(t);
   given()
     .when(create(unknown))
     .thenRejected('invalid', '/metadata/odd', '/metadata/ownerReferences/0/extra', '/more', '/spec/odd');
@@ -396,7 +414,8 @@ behaviour('unknown fields are refused, refused as malformed, dropped with a warn
   given().when(create(unknown), { fieldValidation: 'Ignore' }).then(known).thenWarned();
 });
 
-behaviour('asking for strictness changes nothing where every field is known', (given) => {
+test('asking for strictness changes nothing where every field is known', async (t) => {
+  const given = givenFor(t);
   for (const fieldValidation of ['Strict', 'Warn', 'Ignore', undefined] as const)
     given()
       .when(create(body()), { fieldValidation })
@@ -404,7 +423,8 @@ behaviour('asking for strictness changes nothing where every field is known', (g
       .thenWarned();
 });
 
-behaviour('dropping unknown fields mends nothing else', (given) => {
+test('dropping unknown fields mends nothing else', async (t) => {
+  const given = givenFor(t);
   for (const fieldValidation of ['Strict', 'Warn', 'Ignore'] as const)
     given()
       .when(create(body({ spec: { size: 'x' } })), { fieldValidation })
@@ -413,14 +433,16 @@ behaviour('dropping unknown fields mends nothing else', (given) => {
 
 const open = widgetType({ schema: { type: 'object', additionalProperties: true } });
 
-behaviour("a type that accepts any member keeps them, after the platform's own", (given) => {
+test("a type that accepts any member keeps them, after the platform's own", async (t) => {
+  const given = givenFor(t);
   const more = { data: { metadata: { name: 'inner' } }, object: 1 };
   given()
     .when(create({ ...more, ...body(more) }), { type: open })
     .then(created(widget({ metadata: fresh, spec: { title: 'One' }, ...more })));
 });
 
-behaviour('a member that would precede apiVersion in the stored text is refused', (given) => {
+test('a member that would precede apiVersion in the stored text is refused', async (t) => {
+  const given = givenFor(t);
   given()
     .when(create(body({ 0: { metadata: {} } })), { type: open })
     .thenRejected('invalid', '/0');
@@ -429,7 +451,8 @@ behaviour('a member that would precede apiVersion in the stored text is refused'
     .then(created(widget({ metadata: fresh, '00': 1, '-1': 2 })));
 });
 
-behaviour('status is stored with the rest, unless the type has a status subresource', (given) => {
+test('status is stored with the rest, unless the type has a status subresource', async (t) => {
+  const given = givenFor(t);
   const sent = body({ status: { phase: 'Ready' } });
   given()
     .when(create(sent))
@@ -439,7 +462,8 @@ behaviour('status is stored with the rest, unless the type has a status subresou
     .then(created(widget({ metadata: fresh })));
 });
 
-behaviour('a dropped status is not validated', (given) => {
+test('a dropped status is not validated', async (t) => {
+  const given = givenFor(t);
   given()
     .when(create(body({ status: { phase: 7 } })))
     .thenRejected('invalid', '/status/phase');
@@ -448,7 +472,8 @@ behaviour('a dropped status is not validated', (given) => {
     .then(created(widget({ metadata: fresh })));
 });
 
-behaviour('a value that an index refuses is reported at the index', (given) => {
+test('a value that an index refuses is reported at the index', async (t) => {
+  const given = givenFor(t);
   const long = 'x'.repeat(indexValueBytesMax);
   given()
     .when(create(body({ spec: { title: 'One', serial: long } })))

@@ -1,7 +1,9 @@
+import { test } from 'tap';
+
 import {
-  behaviour,
   created,
   deleted,
+  givenFor,
   fenced,
   marked,
   now,
@@ -14,7 +16,8 @@ import {
   widgetType,
 } from '../support/given.ts';
 
-behaviour('a DELETE marks the object, which stays', (given) => {
+test('a DELETE marks the object, which stays', async (t) => {
+  const given = givenFor(t);
   const stored = widget({
     metadata: { finalizers: ['f'], labels: { a: '1' } },
     spec: { title: 'One', serial: 's' },
@@ -25,7 +28,8 @@ behaviour('a DELETE marks the object, which stays', (given) => {
     .then(marked({ ...stored, metadata: { ...stored.metadata, version: 1, generation: 2, deletionTimestamp: now } }));
 });
 
-behaviour('an object without finalizers is marked and removed at once', (given) => {
+test('an object without finalizers is marked and removed at once', async (t) => {
+  const given = givenFor(t);
   const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } });
   given(created())
     .when(remove())
@@ -36,12 +40,14 @@ behaviour('an object without finalizers is marked and removed at once', (given) 
     .then(...removed(widget({ metadata: { version: 3, generation: 3, deletionTimestamp: now } })));
 });
 
-behaviour('a second DELETE changes nothing, least of all the timestamp', (given) => {
+test('a second DELETE changes nothing, least of all the timestamp', async (t) => {
+  const given = givenFor(t);
   const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: '2026-01-01T12:00:00.000Z' } });
   given(created(), marked(leaving)).when(remove()).thenNothing(leaving);
 });
 
-behaviour('a DELETE of a missing object is refused', (given) => {
+test('a DELETE of a missing object is refused', async (t) => {
+  const given = givenFor(t);
   given().when(remove()).thenRejected('not-found');
   given(created(), deleted(widget({ metadata: { version: 1 } })))
     .when(remove({ ifMatch: [0] }))
@@ -49,7 +55,8 @@ behaviour('a DELETE of a missing object is refused', (given) => {
   given(fenced()).when(remove()).thenRejected('not-found');
 });
 
-behaviour('a DELETE may require the uid, the position and the versions', (given) => {
+test('a DELETE may require the uid, the position and the versions', async (t) => {
+  const given = givenFor(t);
   const expected = removed(widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } }));
   const position = positionOf(0).toString();
   for (const preconditions of [
@@ -76,7 +83,8 @@ behaviour('a DELETE may require the uid, the position and the versions', (given)
     .thenRejected('precondition-failed');
 });
 
-behaviour('preconditions hold for a second DELETE too', (given) => {
+test('preconditions hold for a second DELETE too', async (t) => {
+  const given = givenFor(t);
   const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } });
   given(created(), marked(leaving))
     .when(remove({ ifMatch: [0] }))
@@ -86,7 +94,8 @@ behaviour('preconditions hold for a second DELETE too', (given) => {
     .thenRejected('stale-version');
 });
 
-behaviour('a marked object still holds its unique values, a removed one does not', (given) => {
+test('a marked object still holds its unique values, a removed one does not', async (t) => {
+  const given = givenFor(t);
   const spec = { title: 'One', serial: 's' };
   const leaving = { version: 1, generation: 2, deletionTimestamp: now };
   given(created(widget({ metadata: { finalizers: ['f'] }, spec })))
@@ -97,7 +106,8 @@ behaviour('a marked object still holds its unique values, a removed one does not
     .then(...removed(widget({ metadata: leaving, spec })));
 });
 
-behaviour('an object that its type no longer accepts can still be deleted', (given) => {
+test('an object that its type no longer accepts can still be deleted', async (t) => {
+  const given = givenFor(t);
   const stored = widget({ spec: { title: 'One', serial: 's', free: 'x'.repeat(2_000) } });
   const leaving = widget({
     metadata: { version: 1, generation: 2, deletionTimestamp: now },
@@ -126,7 +136,8 @@ const leavingWith = (...finalizers: readonly string[]) =>
   marked(widget({ metadata: { ...leavingMetadata, finalizers } }));
 const goneAtOnce = removed(widget({ metadata: leavingMetadata }));
 
-behaviour("a propagation policy becomes Kubernetes' finalizer for it", (given) => {
+test("a propagation policy becomes Kubernetes' finalizer for it", async (t) => {
+  const given = givenFor(t);
   given(created())
     .when(remove({}, 'w1', 'Background'))
     .then(...goneAtOnce);
@@ -138,7 +149,8 @@ behaviour("a propagation policy becomes Kubernetes' finalizer for it", (given) =
     .then(leavingWith('foregroundDeletion'));
 });
 
-behaviour('a policy replaces the one of the finalizers, and keeps all others', (given) => {
+test('a policy replaces the one of the finalizers, and keeps all others', async (t) => {
+  const given = givenFor(t);
   const held = (...finalizers: readonly string[]) => created(widget({ metadata: { finalizers } }));
   given(held('f', 'orphan'))
     .when(remove({}, 'w1', 'Foreground'))
@@ -154,20 +166,23 @@ behaviour('a policy replaces the one of the finalizers, and keeps all others', (
     .then(leavingWith('orphan', 'f'));
 });
 
-behaviour("without a policy an object's own finalizers decide", (given) => {
+test("without a policy an object's own finalizers decide", async (t) => {
+  const given = givenFor(t);
   given(created(widget({ metadata: { finalizers: ['orphan', 'f'] } })))
     .when(remove())
     .then(leavingWith('orphan', 'f'));
 });
 
-behaviour('a policy of a second DELETE has no effect', (given) => {
+test('a policy of a second DELETE has no effect', async (t) => {
+  const given = givenFor(t);
   const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } });
   given(created(), marked(leaving))
     .when(remove({}, 'w1', 'Foreground'))
     .thenNothing(leaving);
 });
 
-behaviour('a finalizer of the platform is added once', (given) => {
+test('a finalizer of the platform is added once', async (t) => {
+  const given = givenFor(t);
   const strategy = {
     complete: () => {
       throw new Error('a mark completes nothing');

@@ -1,10 +1,12 @@
+import { test } from 'tap';
+
 import { objectBytesMax } from '../../src/limits/objects.ts';
 import { jsonDepthMax } from '../../src/limits/requests.ts';
 import type { JsonValue } from '../../src/resource/object/object.ts';
 import {
-  behaviour,
   body,
   created,
+  givenFor,
   jsonPatch,
   marked,
   merge,
@@ -18,7 +20,8 @@ import {
   widgetsWithStatus,
 } from '../support/given.ts';
 
-behaviour('a merge patch changes the named members', (given) => {
+test('a merge patch changes the named members', async (t) => {
+  const given = givenFor(t);
   const stored = widget({ metadata: { labels: { a: '1', b: '2' } }, spec: { title: 'One', size: 1, tags: ['x'] } });
   given(created(stored))
     .when(merge({ metadata: { labels: { a: null, c: '3' } }, spec: { size: null, tags: ['y'] } }))
@@ -32,7 +35,8 @@ behaviour('a merge patch changes the named members', (given) => {
     );
 });
 
-behaviour('a JSON patch changes the named members', (given) => {
+test('a JSON patch changes the named members', async (t) => {
+  const given = givenFor(t);
   given(created(widget({ spec: { title: 'One', tags: ['x'] } })))
     .when(
       jsonPatch([
@@ -51,7 +55,8 @@ behaviour('a JSON patch changes the named members', (given) => {
     );
 });
 
-behaviour('a patch that results in the stored object appends nothing', (given) => {
+test('a patch that results in the stored object appends nothing', async (t) => {
+  const given = givenFor(t);
   for (const command of [
     merge({}),
     merge({ spec: { title: 'One' } }),
@@ -64,14 +69,16 @@ behaviour('a patch that results in the stored object appends nothing', (given) =
   }
 });
 
-behaviour('a patch of a missing object is refused', (given) => {
+test('a patch of a missing object is refused', async (t) => {
+  const given = givenFor(t);
   given().when(merge({})).thenRejected('not-found');
   given()
     .when(jsonPatch([{ op: 'nonsense' }]))
     .thenRejected('not-found');
 });
 
-behaviour('server-managed metadata is restored after a patch', (given) => {
+test('server-managed metadata is restored after a patch', async (t) => {
+  const given = givenFor(t);
   const managed = { creationTimestamp: null, generation: 77, deletionTimestamp: '1999-01-01T00:00:00Z' };
   given(created())
     .when(merge({ metadata: managed }))
@@ -90,7 +97,8 @@ behaviour('server-managed metadata is restored after a patch', (given) => {
     .thenNothing(leaving);
 });
 
-behaviour('a patch cannot change the identity of the object', (given) => {
+test('a patch cannot change the identity of the object', async (t) => {
+  const given = givenFor(t);
   for (const patch of [
     { metadata: { name: 'w2' } },
     { kind: 'Gadget' },
@@ -104,55 +112,54 @@ behaviour('a patch cannot change the identity of the object', (given) => {
     .thenRejected('bad-request');
 });
 
-behaviour(
-  'a version, position or uid set by a patch is a precondition; an unset, removed or empty one is none',
-  (given) => {
-    const events = [created(), updated(widget({ metadata: { version: 1, labels: { a: '1' } } }))];
-    const expected = updated(
-      widget({ metadata: { version: 2, generation: 2, labels: { a: '1' } }, spec: { title: 'Two' } }),
-    );
-    for (const metadata of [
-      {},
-      { version: 1 },
-      { resourceVersion: positionOf(1).toString() },
-      { uid },
-      { version: null, resourceVersion: null, uid: null },
-    ]) {
-      given(...events)
-        .when(merge({ metadata, spec: { title: 'Two' } }))
-        .then(expected);
-    }
-    for (const metadata of [
-      { version: 0 },
-      { version: 2 },
-      { resourceVersion: positionOf(0).toString() },
-      { uid: 'x' },
-    ]) {
-      given(...events)
-        .when(merge({ metadata, spec: { title: 'Two' } }))
-        .thenRejected('stale-version');
-    }
+test('a version, position or uid set by a patch is a precondition; an unset, removed or empty one is none', async (t) => {
+  const given = givenFor(t);
+  const events = [created(), updated(widget({ metadata: { version: 1, labels: { a: '1' } } }))];
+  const expected = updated(
+    widget({ metadata: { version: 2, generation: 2, labels: { a: '1' } }, spec: { title: 'Two' } }),
+  );
+  for (const metadata of [
+    {},
+    { version: 1 },
+    { resourceVersion: positionOf(1).toString() },
+    { uid },
+    { version: null, resourceVersion: null, uid: null },
+  ]) {
     given(...events)
-      .when(
-        jsonPatch([
-          { op: 'test', path: '/metadata/resourceVersion', value: positionOf(1).toString() },
-          { op: 'replace', path: '/spec/title', value: 'Two' },
-        ]),
-      )
+      .when(merge({ metadata, spec: { title: 'Two' } }))
       .then(expected);
+  }
+  for (const metadata of [
+    { version: 0 },
+    { version: 2 },
+    { resourceVersion: positionOf(0).toString() },
+    { uid: 'x' },
+  ]) {
     given(...events)
-      .when(
-        jsonPatch([
-          { op: 'remove', path: '/metadata/version' },
-          { op: 'remove', path: '/metadata/resourceVersion' },
-          { op: 'replace', path: '/spec/title', value: 'Two' },
-        ]),
-      )
-      .then(expected);
-  },
-);
+      .when(merge({ metadata, spec: { title: 'Two' } }))
+      .thenRejected('stale-version');
+  }
+  given(...events)
+    .when(
+      jsonPatch([
+        { op: 'test', path: '/metadata/resourceVersion', value: positionOf(1).toString() },
+        { op: 'replace', path: '/spec/title', value: 'Two' },
+      ]),
+    )
+    .then(expected);
+  given(...events)
+    .when(
+      jsonPatch([
+        { op: 'remove', path: '/metadata/version' },
+        { op: 'remove', path: '/metadata/resourceVersion' },
+        { op: 'replace', path: '/spec/title', value: 'Two' },
+      ]),
+    )
+    .then(expected);
+});
 
-behaviour('a failed test and a missing path are invalid, a text that is no patch is malformed', (given) => {
+test('a failed test and a missing path are invalid, a text that is no patch is malformed', async (t) => {
+  const given = givenFor(t);
   given(created())
     .when(jsonPatch([{ op: 'test', path: '/spec/title', value: 'Two' }]))
     .thenRejected('invalid', '')
@@ -180,7 +187,8 @@ behaviour('a failed test and a missing path are invalid, a text that is no patch
       .thenRejected('invalid', '');
 });
 
-behaviour('a malformed patch is refused before preconditions, an inapplicable one after them', (given) => {
+test('a malformed patch is refused before preconditions, an inapplicable one after them', async (t) => {
+  const given = givenFor(t);
   const none = { preconditions: { ifMatch: [7] } };
   given(created())
     .when(jsonPatch([{ op: 'nonsense' }], none))
@@ -202,34 +210,34 @@ behaviour('a malformed patch is refused before preconditions, an inapplicable on
     .thenRejected('bad-request');
 });
 
-behaviour('a merge patch that is no object makes no object', (given) => {
+test('a merge patch that is no object makes no object', async (t) => {
+  const given = givenFor(t);
   for (const document of ['x', 3, null, []] as readonly JsonValue[])
     given(created()).when(merge(document)).thenRejected('invalid', '');
 });
 
-behaviour(
-  'a patch that removes the last finalizer under deletion removes the object, and none may be added',
-  (given) => {
-    const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now, finalizers: ['f'] } });
-    const { finalizers: _gone, ...bare } = leaving.metadata;
-    const events = [created(widget({ metadata: { finalizers: ['f'] } })), marked(leaving)];
-    for (const command of [
-      merge({ metadata: { finalizers: null } }),
-      merge({ metadata: { finalizers: [] } }),
-      jsonPatch([{ op: 'remove', path: '/metadata/finalizers/0' }]),
-    ]) {
-      const freed = { ...leaving, metadata: { ...bare, version: 2 } };
-      given(...events)
-        .when(command)
-        .then(updated(freed), removalOf(freed));
-    }
+test('a patch that removes the last finalizer under deletion removes the object, and none may be added', async (t) => {
+  const given = givenFor(t);
+  const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now, finalizers: ['f'] } });
+  const { finalizers: _gone, ...bare } = leaving.metadata;
+  const events = [created(widget({ metadata: { finalizers: ['f'] } })), marked(leaving)];
+  for (const command of [
+    merge({ metadata: { finalizers: null } }),
+    merge({ metadata: { finalizers: [] } }),
+    jsonPatch([{ op: 'remove', path: '/metadata/finalizers/0' }]),
+  ]) {
+    const freed = { ...leaving, metadata: { ...bare, version: 2 } };
     given(...events)
-      .when(jsonPatch([{ op: 'add', path: '/metadata/finalizers/-', value: 'g' }]))
-      .thenRejected('invalid', '/metadata/finalizers');
-  },
-);
+      .when(command)
+      .then(updated(freed), removalOf(freed));
+  }
+  given(...events)
+    .when(jsonPatch([{ op: 'add', path: '/metadata/finalizers/-', value: 'g' }]))
+    .thenRejected('invalid', '/metadata/finalizers');
+});
 
-behaviour('with a status subresource each path patches its own part', (given) => {
+test('with a status subresource each path patches its own part', async (t) => {
+  const given = givenFor(t);
   const stored = widget({ status: { phase: 'Ready' } });
   const type = widgetsWithStatus;
   const both = { spec: { title: 'Two' }, metadata: { labels: { a: '1' } }, status: { phase: 'Done' } };
@@ -269,7 +277,8 @@ behaviour('with a status subresource each path patches its own part', (given) =>
     );
 });
 
-behaviour('unknown fields added by a patch are treated as requested', (given) => {
+test('unknown fields added by a patch are treated as requested', async (t) => {
+  const given = givenFor(t);
   const patch = merge({ spec: { odd: 1, title: 'Two' } });
   const expected = updated(widget({ metadata: { version: 1, generation: 2 }, spec: { title: 'Two' } }));
   given(created()).when(patch).thenRejected('invalid', '/spec/odd');
@@ -280,7 +289,8 @@ behaviour('unknown fields added by a patch are treated as requested', (given) =>
 
 const open = widgetType({ schema: { type: 'object', properties: { spec: true } } });
 
-behaviour('patches that grow out of bounds are refused before they have grown', (given) => {
+test('patches that grow out of bounds are refused before they have grown', async (t) => {
+  const given = givenFor(t);
   const copies = Array.from({ length: 30 }, (_, place) => ({
     op: 'copy',
     from: '/spec',
@@ -301,7 +311,8 @@ behaviour('patches that grow out of bounds are refused before they have grown', 
     .thenDetail(/nests deeper/u);
 });
 
-behaviour('members named as inherited ones reach nothing inherited', (given) => {
+test('members named as inherited ones reach nothing inherited', async (t) => {
+  const given = givenFor(t);
   given(created())
     .when(
       merge(
@@ -324,7 +335,8 @@ behaviour('members named as inherited ones reach nothing inherited', (given) => 
     .thenRejected('invalid', '');
 });
 
-behaviour('a body as a merge patch results in the same object', (given) => {
+test('a body as a merge patch results in the same object', async (t) => {
+  const given = givenFor(t);
   given(created())
     .when(merge(body({ metadata: { version: 0, uid } })))
     .thenNothing(widget());

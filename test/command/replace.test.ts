@@ -1,11 +1,13 @@
+import { test } from 'tap';
+
 import type { JsonValue } from '../../src/resource/object/object.ts';
 import {
-  behaviour,
   body,
   create,
   created,
   deleted,
   domain,
+  givenFor,
   fenced,
   marked,
   now,
@@ -21,7 +23,8 @@ import {
 
 const two = { spec: { title: 'Two' } };
 
-behaviour("a PUT replaces the client's members and keeps the server's", (given) => {
+test("a PUT replaces the client's members and keeps the server's", async (t) => {
+  const given = givenFor(t);
   const before = widget({
     metadata: {
       generateName: 'w',
@@ -43,7 +46,8 @@ behaviour("a PUT replaces the client's members and keeps the server's", (given) 
     .then(updated(widget({ metadata: { generateName: 'w', version: 1, generation: 2, labels: { b: '2' } }, ...two })));
 });
 
-behaviour('a PUT of a missing object is refused, with any body', (given) => {
+test('a PUT of a missing object is refused, with any body', async (t) => {
+  const given = givenFor(t);
   given().when(put(body())).thenRejected('not-found').thenDetail('widgets.example.com "w1" not found');
   given()
     .when(put({ kind: 'Gadget' }))
@@ -56,7 +60,8 @@ behaviour('a PUT of a missing object is refused, with any body', (given) => {
     .thenRejected('not-found');
 });
 
-behaviour('a PUT carries the name, apiVersion and kind of its path', (given) => {
+test('a PUT carries the name, apiVersion and kind of its path', async (t) => {
+  const given = givenFor(t);
   for (const wrong of [
     { kind: 'Gadget' },
     { apiVersion: 'example.com/v2' },
@@ -77,7 +82,8 @@ behaviour('a PUT carries the name, apiVersion and kind of its path', (given) => 
     .thenDetail(/lacks kind/u);
 });
 
-behaviour('a PUT of the stored object appends nothing, in any order of its members', (given) => {
+test('a PUT of the stored object appends nothing, in any order of its members', async (t) => {
+  const given = givenFor(t);
   const stored = widget({
     metadata: { labels: { a: '1', b: '2' }, finalizers: ['f'] },
     spec: { title: 'One', size: 1 },
@@ -97,14 +103,16 @@ behaviour('a PUT of the stored object appends nothing, in any order of its membe
     .thenNothing(widget());
 });
 
-behaviour('the order of elements counts', (given) => {
+test('the order of elements counts', async (t) => {
+  const given = givenFor(t);
   const stored = widget({ spec: { title: 'One', tags: ['a', 'b'] } });
   given(created(stored))
     .when(put(body({ spec: { title: 'One', tags: ['b', 'a'] } })))
     .then(updated(widget({ metadata: { version: 1, generation: 2 }, spec: { title: 'One', tags: ['b', 'a'] } })));
 });
 
-behaviour('generation increases with the desired state, not with metadata or status', (given) => {
+test('generation increases with the desired state, not with metadata or status', async (t) => {
+  const given = givenFor(t);
   given(created())
     .when(put(body({ metadata: { labels: { a: '1' } } })))
     .then(updated(widget({ metadata: { version: 1, labels: { a: '1' } } })));
@@ -116,7 +124,8 @@ behaviour('generation increases with the desired state, not with metadata or sta
     .then(updated(widget({ metadata: { version: 1, generation: 2 }, ...two })));
 });
 
-behaviour('a PUT without a version is unconditional; null and empty are none', (given) => {
+test('a PUT without a version is unconditional; null and empty are none', async (t) => {
+  const given = givenFor(t);
   const events = [created(), updated(widget({ metadata: { version: 1 }, spec: { title: 'Other' } }))];
   const expected = updated(widget({ metadata: { version: 2, generation: 2 }, ...two }));
   for (const metadata of [{}, { version: null, resourceVersion: null, uid: null }, { resourceVersion: '', uid: '' }])
@@ -125,7 +134,8 @@ behaviour('a PUT without a version is unconditional; null and empty are none', (
       .then(expected);
 });
 
-behaviour('a PUT with the current version, position or uid succeeds, and with any other one does not', (given) => {
+test('a PUT with the current version, position or uid succeeds, and with any other one does not', async (t) => {
+  const given = givenFor(t);
   const events = [created(), updated(widget({ metadata: { version: 1 }, spec: { title: 'Other' } }))];
   const current = { version: 1, resourceVersion: positionOf(1).toString(), uid };
   given(...events)
@@ -150,7 +160,8 @@ behaviour('a PUT with the current version, position or uid succeeds, and with an
     .thenDetail(/UID in precondition: another, UID in object/u);
 });
 
-behaviour('an unparsable version is refused, never ignored, on either path', (given) => {
+test('an unparsable version is refused, never ignored, on either path', async (t) => {
+  const given = givenFor(t);
   for (const version of ['0', -1, 0.5, 1e300, {}]) {
     given(created())
       .when(put(body({ metadata: { version } })))
@@ -164,7 +175,8 @@ behaviour('an unparsable version is refused, never ignored, on either path', (gi
     .thenRejected('invalid', '/metadata/resourceVersion');
 });
 
-behaviour('an old copy cannot overwrite the object that has its name now', (given) => {
+test('an old copy cannot overwrite the object that has its name now', async (t) => {
+  const given = givenFor(t);
   const again = widget({ metadata: { version: 2, uid: 'new' } });
   const events = [created(), deleted(widget({ metadata: { version: 1 } })), created(again)];
   given(...events)
@@ -175,7 +187,8 @@ behaviour('an old copy cannot overwrite the object that has its name now', (give
     .thenRejected('stale-version');
 });
 
-behaviour('400 comes before 412, 412 before 409, 409 before 422', (given) => {
+test('400 comes before 412, 412 before 409, 409 before 422', async (t) => {
+  const given = givenFor(t);
   const none = { preconditions: { ifMatch: [7] } };
   given(created())
     .when(put(body({ kind: 'Gadget', metadata: { version: 9 } }), none))
@@ -198,7 +211,8 @@ behaviour('400 comes before 412, 412 before 409, 409 before 422', (given) => {
   given(created()).when(put(body(), none)).thenRejected('precondition-failed');
 });
 
-behaviour('If-Match accepts any of its versions, and a star any object', (given) => {
+test('If-Match accepts any of its versions, and a star any object', async (t) => {
+  const given = givenFor(t);
   for (const ifMatch of [[0], [7, 0], 'any'] as const)
     given(created())
       .when(put(body(two), { preconditions: { ifMatch } }))
@@ -211,7 +225,8 @@ behaviour('If-Match accepts any of its versions, and a star any object', (given)
 const leaving = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now, finalizers: ['a', 'b'] } });
 const marking = [created(widget({ metadata: { finalizers: ['a', 'b'] } })), marked(leaving)];
 
-behaviour('after the mark finalizers are removed and not added', (given) => {
+test('after the mark finalizers are removed and not added', async (t) => {
+  const given = givenFor(t);
   given(...marking)
     .when(put(body({ metadata: { finalizers: ['b'] } })))
     .then(updated(widget({ metadata: { ...leaving.metadata, version: 2, finalizers: ['b'] } })));
@@ -229,7 +244,8 @@ behaviour('after the mark finalizers are removed and not added', (given) => {
     .thenDetail(/no new finalizers can be added if the object is being deleted, found new finalizers \["c","d"\]/u);
 });
 
-behaviour('after the mark other members may still change, and the mark stays', (given) => {
+test('after the mark other members may still change, and the mark stays', async (t) => {
+  const given = givenFor(t);
   for (const deletionTimestamp of [null, '1999-01-01T00:00:00Z', 7]) {
     given(...marking)
       .when(put(body({ ...two, metadata: { deletionTimestamp, labels: { a: '1' }, finalizers: ['a', 'b'] } })))
@@ -239,7 +255,8 @@ behaviour('after the mark other members may still change, and the mark stays', (
   }
 });
 
-behaviour('a change of a marked object without finalizers removes it', (given) => {
+test('a change of a marked object without finalizers removes it', async (t) => {
+  const given = givenFor(t);
   const unheld = widget({ metadata: { version: 1, generation: 2, deletionTimestamp: now } });
   const changed = widget({ metadata: { version: 2, generation: 3, deletionTimestamp: now }, ...two });
   given(created(), marked(unheld))
@@ -248,7 +265,8 @@ behaviour('a change of a marked object without finalizers removes it', (given) =
   given(created(), marked(unheld)).when(put(body())).thenNothing(unheld);
 });
 
-behaviour('before deletion finalizers come and go', (given) => {
+test('before deletion finalizers come and go', async (t) => {
+  const given = givenFor(t);
   given(created(widget({ metadata: { finalizers: ['a'] } })))
     .when(put(body({ metadata: { finalizers: ['b'] } })))
     .then(updated(widget({ metadata: { version: 1, finalizers: ['b'] } })));
@@ -256,7 +274,8 @@ behaviour('before deletion finalizers come and go', (given) => {
 
 const ready = widget({ status: { phase: 'Ready' } });
 
-behaviour('with a status subresource the main path leaves status alone', (given) => {
+test('with a status subresource the main path leaves status alone', async (t) => {
+  const given = givenFor(t);
   for (const status of [{ phase: 'Broken' }, { phase: 7 }, null] as const) {
     given(created(ready))
       .when(put(body({ ...two, status })), { type: widgetsWithStatus })
@@ -267,7 +286,8 @@ behaviour('with a status subresource the main path leaves status alone', (given)
   }
 });
 
-behaviour('the status path writes status and nothing else', (given) => {
+test('the status path writes status and nothing else', async (t) => {
+  const given = givenFor(t);
   const aim = { part: 'status' } as const;
   const sent = body({
     spec: { title: '' },
@@ -289,7 +309,8 @@ behaviour('the status path writes status and nothing else', (given) => {
     .then(updated(widget({ metadata: { version: 1 }, status: { phase: 'Done' } })));
 });
 
-behaviour("the status path judges status, preconditions and the path's identity", (given) => {
+test("the status path judges status, preconditions and the path's identity", async (t) => {
+  const given = givenFor(t);
   const aim = { part: 'status' } as const;
   const type = widgetsWithStatus;
   given(created(ready))
@@ -312,7 +333,8 @@ behaviour("the status path judges status, preconditions and the path's identity"
     .thenRejected('precondition-failed');
 });
 
-behaviour('unknown fields of a status are treated as requested', (given) => {
+test('unknown fields of a status are treated as requested', async (t) => {
+  const given = givenFor(t);
   const sent = body({ status: { phase: 'Done', odd: 1 } });
   const aim = { part: 'status' } as const;
   const type = widgetsWithStatus;
@@ -326,7 +348,8 @@ behaviour('unknown fields of a status are treated as requested', (given) => {
   given(created(ready)).when(put(sent, aim), { type, fieldValidation: 'Ignore' }).then(done);
 });
 
-behaviour("a plugin may keep people's reserved labels, and not change or add any", (given) => {
+test("a plugin may keep people's reserved labels, and not change or add any", async (t) => {
+  const given = givenFor(t);
   const labelled = widget({ metadata: { labels: { team: 'red', [`${domain}/x`]: '1' } } });
   const keep = { team: 'red', [`${domain}/x`]: '1' };
   const origin = 'plugin';
@@ -351,7 +374,8 @@ const stricter = widgetType({
   schema: { type: 'object', properties: { spec: { type: 'object', required: ['colour'] }, status: true } },
 });
 
-behaviour('stored members are not validated again by a later schema', (given) => {
+test('stored members are not validated again by a later schema', async (t) => {
+  const given = givenFor(t);
   given(created()).when(put(body()), { type: stricter }).thenNothing(widget());
   given(created(widget({ metadata: { finalizers: ['f'] } })))
     .when(put(body()), { type: stricter })
@@ -364,7 +388,8 @@ behaviour('stored members are not validated again by a later schema', (given) =>
 const overlong = widgetType({ indexes: [{ name: 'spec.free', unique: true }] });
 const free = { title: 'One', free: 'x'.repeat(2_000) };
 
-behaviour('a finalizer can be removed from an object that an index no longer accepts', (given) => {
+test('a finalizer can be removed from an object that an index no longer accepts', async (t) => {
+  const given = givenFor(t);
   const stored = widget({ metadata: { finalizers: ['f'] }, spec: free });
   const going = widget({
     metadata: { version: 1, generation: 2, deletionTimestamp: now, finalizers: ['f'] },
@@ -380,7 +405,8 @@ behaviour('a finalizer can be removed from an object that an index no longer acc
     .thenRejected('invalid', '/spec/free');
 });
 
-behaviour('fields unknown to the schema are refused, or dropped as asked', (given) => {
+test('fields unknown to the schema are refused, or dropped as asked', async (t) => {
+  const given = givenFor(t);
   const sent = body({ spec: { title: 'One', odd: 1 }, metadata: { odd: 1 } });
   given(created()).when(put(sent)).thenRejected('invalid', '/metadata/odd', '/spec/odd');
   given(created()).when(put(sent), { fieldValidation: 'Strict' }).thenRejected('bad-request');
@@ -391,7 +417,8 @@ behaviour('fields unknown to the schema are refused, or dropped as asked', (give
   given(created()).when(put(sent), { fieldValidation: 'Ignore' }).thenNothing(widget()).thenWarned();
 });
 
-behaviour('unique values follow the object: each event lists all values held after it', (given) => {
+test('unique values follow the object: each event lists all values held after it', async (t) => {
+  const given = givenFor(t);
   const first = widget({ spec: { title: 'One', serial: 's1' } });
   given(created(first))
     .when(put(body({ spec: { title: 'One', serial: 's2' } })))
@@ -404,7 +431,8 @@ behaviour('unique values follow the object: each event lists all values held aft
     .then(updated(widget({ metadata: { version: 1, labels: { a: '1' } }, spec: { title: 'One', serial: 's1' } })));
 });
 
-behaviour('members named as inherited ones are unknown members like any other', (given) => {
+test('members named as inherited ones are unknown members like any other', async (t) => {
+  const given = givenFor(t);
   const sent = JSON.parse(
     '{"apiVersion":"example.com/v1","kind":"Widget","metadata":{"name":"w1","__proto__":{"finalizers":["x"]}},' +
       '"spec":{"title":"One","constructor":1,"__proto__":{"size":"x"}}}',

@@ -1,4 +1,4 @@
-import { test, type Test } from 'tap';
+import type { Test } from 'tap';
 
 import type { Command, Part, Preconditions } from '../../src/command/command.ts';
 import { decide, type Decision } from '../../src/command/decide.ts';
@@ -11,7 +11,7 @@ import { logPosition, streamRevision, type LogPosition } from '../../src/log/log
 import type { JsonObject, JsonValue, ResourceObject } from '../../src/resource/object/object.ts';
 import { facts, uid, valuesOf, widget } from './sample.ts';
 
-/** `given(...events).when(command).then(event)`: the past, a wish, and what comes of it. */
+/** Tests of decisions: the events of a stream, a command, and the expected event or rejection. */
 
 export * from './sample.ts';
 
@@ -94,15 +94,13 @@ type Given = (...events: readonly ObjectEvent[]) => {
   readonly when: (command: Command, changed?: Partial<Facts>) => Outcome;
 };
 
-/** A test of decisions: `body` gets the `given` that reports to it. */
-export function behaviour(name: string, tell: (given: Given) => void): void {
-  test(name, async (t) => {
-    tell((...events) => ({
-      when: (command, changed = {}) => {
-        const state = frozen(stateAfter(events));
-        return new Outcome(t, decide(state, frozen(command), { ...facts, ...changed }));
-      },
-    }));
+/** `given(...events).when(command).then(event)`, with assertions of the test `t`. */
+export function givenFor(t: Assertions): Given {
+  return (...events) => ({
+    when: (command, changed = {}) => {
+      const state = frozen(stateAfter(events));
+      return new Outcome(t, decide(state, frozen(command), { ...facts, ...changed }));
+    },
   });
 }
 
