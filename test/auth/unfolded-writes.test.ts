@@ -1,5 +1,4 @@
-import { test as tapTest } from 'tap';
-import type { Test } from 'tap';
+import { test, type Test } from 'tap';
 
 import { freshnessWaitMs } from '../../src/limits/writes.ts';
 import type { EventLog, LogState, RecordedEvent, SubscribeOptions } from '../../src/log/log.ts';
@@ -68,37 +67,34 @@ async function isPending(promise: Promise<unknown>): Promise<boolean> {
   return !settled;
 }
 
-void tapTest(
-  'a token, a session, a user and a password made on another node a moment ago are not refused',
-  async (t) => {
-    const { here, there, show, hold, release } = await twoNodes(t);
-    await here.create(here.users, 'old', { spec: { password: 'the old one' } });
-    await until(() => there.permissions.user('old') !== undefined);
-    hold();
-    await here.create(here.users, 'jane', { spec: { password: 'a password' } });
-    await here.merge(here.users, 'old', { spec: { password: 'the new one' } });
-    const session = await here.create(here.sessions, 'log-in', {
-      spec: { user: 'jane' },
-      status: {
-        userUid: here.permissions.user('jane')!.uid,
-        passwordRevision: 0,
-        expiresAt: new Date(here.clock.now() + 100_000).toISOString(),
-      },
-    });
-    const token = (session['status'] as { readonly token: string }).token;
-    const shown = [
-      { authorization: basic('jane', 'a password') },
-      { authorization: basic('old', 'the new one') },
-      { cookie: cookie(token) },
-    ];
-    const answers = shown.map(async (one) => show(one));
-    for (const answer of answers) t.ok(await isPending(answer));
-    release();
-    for (const answer of answers) t.match(await answer, { ok: true });
-  },
-);
+test('a token, a session, a user and a password made on another node a moment ago are not refused', async (t) => {
+  const { here, there, show, hold, release } = await twoNodes(t);
+  await here.create(here.users, 'old', { spec: { password: 'the old one' } });
+  await until(() => there.permissions.user('old') !== undefined);
+  hold();
+  await here.create(here.users, 'jane', { spec: { password: 'a password' } });
+  await here.merge(here.users, 'old', { spec: { password: 'the new one' } });
+  const session = await here.create(here.sessions, 'log-in', {
+    spec: { user: 'jane' },
+    status: {
+      userUid: here.permissions.user('jane')!.uid,
+      passwordRevision: 0,
+      expiresAt: new Date(here.clock.now() + 100_000).toISOString(),
+    },
+  });
+  const token = (session['status'] as { readonly token: string }).token;
+  const shown = [
+    { authorization: basic('jane', 'a password') },
+    { authorization: basic('old', 'the new one') },
+    { cookie: cookie(token) },
+  ];
+  const answers = shown.map(async (one) => show(one));
+  for (const answer of answers) t.ok(await isPending(answer));
+  release();
+  for (const answer of answers) t.match(await answer, { ok: true });
+});
 
-void tapTest('an unknown credential costs one read of the log, and none when the log is unavailable', async (t) => {
+test('an unknown credential costs one read of the log, and none when the log is unavailable', async (t) => {
   const { here, there, reads, show, leave } = await twoNodes(t);
   await here.create(here.users, 'jane', { spec: { password: 'a password' } });
   await until(() => there.permissions.user('jane') !== undefined);
@@ -128,28 +124,25 @@ void tapTest('an unknown credential costs one read of the log, and none when the
   t.equal(reads.length, 0);
 });
 
-void tapTest(
-  'a credential that this node cannot check in time is unavailable, and an ended one is refused',
-  async (t) => {
-    const { here, clock, there, show, hold, release } = await twoNodes(t);
-    await here.create(here.users, 'jane', { spec: { password: 'a password' } });
-    await until(() => there.permissions.user('jane') !== undefined);
-    hold();
-    const status = {
-      userUid: here.permissions.user('jane')!.uid,
-      passwordRevision: 0,
-      expiresAt: new Date(here.clock.now() + 100_000).toISOString(),
-    };
-    const made = await here.create(here.sessions, 'log-in', { spec: { user: 'jane' }, status });
-    const token = (made['status'] as { readonly token: string }).token;
-    const answer = show({ cookie: cookie(token) });
-    t.ok(await isPending(answer));
-    clock.advance(freshnessWaitMs);
-    t.match(await answer, { ok: false, reason: 'unavailable' });
-    release();
-    t.match(await show({ cookie: cookie(token) }), { ok: true });
-    await here.remove(here.sessions, 'log-in');
-    await until(() => there.permissions.session((made.metadata as { readonly uid: string }).uid) === undefined);
-    t.match(await show({ cookie: cookie(token) }), { ok: false, reason: 'unauthorized' });
-  },
-);
+test('a credential that this node cannot check in time is unavailable, and an ended one is refused', async (t) => {
+  const { here, clock, there, show, hold, release } = await twoNodes(t);
+  await here.create(here.users, 'jane', { spec: { password: 'a password' } });
+  await until(() => there.permissions.user('jane') !== undefined);
+  hold();
+  const status = {
+    userUid: here.permissions.user('jane')!.uid,
+    passwordRevision: 0,
+    expiresAt: new Date(here.clock.now() + 100_000).toISOString(),
+  };
+  const made = await here.create(here.sessions, 'log-in', { spec: { user: 'jane' }, status });
+  const token = (made['status'] as { readonly token: string }).token;
+  const answer = show({ cookie: cookie(token) });
+  t.ok(await isPending(answer));
+  clock.advance(freshnessWaitMs);
+  t.match(await answer, { ok: false, reason: 'unavailable' });
+  release();
+  t.match(await show({ cookie: cookie(token) }), { ok: true });
+  await here.remove(here.sessions, 'log-in');
+  await until(() => there.permissions.session((made.metadata as { readonly uid: string }).uid) === undefined);
+  t.match(await show({ cookie: cookie(token) }), { ok: false, reason: 'unauthorized' });
+});

@@ -10,32 +10,45 @@ import type { Test } from 'tap';
 import { systemClock } from '../../src/base/clock.ts';
 import { openEventStoreLog } from '../../src/log/eventstore/eventstore-log.ts';
 import { startEventStore } from '../support/eventstore/eventstore.ts';
-import { runLogContract } from './log-contract.ts';
-import type { LogUnderTest } from './log-contract.ts';
+import { logContract, type LogTraits, type LogUnderTest } from './log-contract.ts';
 
 const realUrl = process.env['TEST_EVENTSTORE_URL'];
 
-runLogContract(
-  'eventstore',
-  async (t: Test): Promise<LogUnderTest> => {
-    const store = await startEventStore();
-    const open = (): ReturnType<typeof openEventStoreLog> => openEventStoreLog({ url: store.url, clock: systemClock });
-    let log = open();
-    t.teardown(async () => {
+const traits: LogTraits = { isFarAway: true };
+
+async function makeStandInLog(t: Test): Promise<LogUnderTest> {
+  const store = await startEventStore();
+  const open = (): ReturnType<typeof openEventStoreLog> => openEventStoreLog({ url: store.url, clock: systemClock });
+  let log = open();
+  t.teardown(async () => {
+    await log.close();
+    await store.stop();
+  });
+  return {
+    log,
+    reopen: async () => {
       await log.close();
-      await store.stop();
-    });
-    return {
-      log,
-      reopen: async () => {
-        await log.close();
-        await store.restart();
-        return (log = open());
-      },
-    };
-  },
-  { isFarAway: true },
-);
+      await store.restart();
+      return (log = open());
+    },
+  };
+}
+
+for (const [sentence, prove] of logContract) test(`eventstore: ${sentence}`, (t) => prove(t, makeStandInLog, traits));
+
+async function makeRealLog(t: Test, url: string): Promise<LogUnderTest> {
+  const prefix = `test-${randomUUID()}-`;
+  const open = (): ReturnType<typeof openEventStoreLog> => openEventStoreLog({ url, prefix, clock: systemClock });
+  let log = open();
+  t.teardown(() => log.close());
+  return {
+    log,
+    reopen: async () => {
+      await log.close();
+      return (log = open());
+    },
+  };
+}
 
 if (realUrl === undefined) {
   test(
@@ -44,22 +57,6 @@ if (realUrl === undefined) {
     () => undefined,
   );
 } else {
-  runLogContract(
-    'eventstore, a real one',
-    async (t: Test): Promise<LogUnderTest> => {
-      const prefix = `test-${randomUUID()}-`;
-      const open = (): ReturnType<typeof openEventStoreLog> =>
-        openEventStoreLog({ url: realUrl, prefix, clock: systemClock });
-      let log = open();
-      t.teardown(() => log.close());
-      return {
-        log,
-        reopen: async () => {
-          await log.close();
-          return (log = open());
-        },
-      };
-    },
-    { isFarAway: true },
-  );
+  for (const [sentence, prove] of logContract)
+    test(`eventstore, a real one: ${sentence}`, (t) => prove(t, async () => makeRealLog(t, realUrl), traits));
 }

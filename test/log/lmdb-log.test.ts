@@ -17,8 +17,7 @@ import { LogCorruptError, logPosition, logStart, streamName, streamRevision } fr
 import type { EventLog } from '../../src/log/log.ts';
 import { idOf } from '../support/id-of.ts';
 import { batchOf, collect, collectTo, deliver, proposed } from '../support/memory/log-events.ts';
-import { runLogContract } from './log-contract.ts';
-import type { LogUnderTest } from './log-contract.ts';
+import { logContract, type LogUnderTest } from './log-contract.ts';
 
 const stream = streamName('object:widgets.example.com/w1');
 
@@ -46,7 +45,7 @@ async function makeLmdbLog(t: Test): Promise<LogUnderTest> {
   };
 }
 
-runLogContract('lmdb', makeLmdbLog);
+for (const [sentence, prove] of logContract) test(`lmdb: ${sentence}`, (t) => prove(t, makeLmdbLog, {}));
 
 /** A log of five events, closed, after `damage` was done to its tables. */
 async function damaged(t: Test, damage: (store: LmdbStore) => Promise<unknown>): Promise<string> {

@@ -1,7 +1,9 @@
-import { MemoryLog, memoryDisk } from '../support/memory/memory-log.ts';
-import { runLogContract } from './log-contract.ts';
+import { test } from 'tap';
 
-runLogContract('memory', async () => {
+import { MemoryLog, memoryDisk } from '../support/memory/memory-log.ts';
+import { logContract, type LogUnderTest } from './log-contract.ts';
+
+async function makeMemoryLog(): Promise<LogUnderTest> {
   const disk = memoryDisk();
   const log = new MemoryLog(disk);
   return await Promise.resolve({
@@ -11,4 +13,6 @@ runLogContract('memory', async () => {
       return new MemoryLog(disk);
     },
   });
-});
+}
+
+for (const [sentence, prove] of logContract) test(`memory: ${sentence}`, (t) => prove(t, makeMemoryLog, {}));
