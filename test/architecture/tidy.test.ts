@@ -5,7 +5,17 @@ import { test } from 'tap';
 
 import { repository } from './repository.ts';
 import { sourceFiles, textOf } from './source-files.ts';
-import { anchorsOf, badPhrases, badlyNamed, crowded, deadLinks, lockProblems, tooLong, tooWide } from './tidy.ts';
+import {
+  anchorsOf,
+  badPhrases,
+  badlyNamed,
+  crowded,
+  deadLinks,
+  lockProblems,
+  otherTestStarts,
+  tooLong,
+  tooWide,
+} from './tidy.ts';
 
 const code = /\.[cm]?[jt]s$/u;
 const text = /\.(?:[cm]?[jt]s|md|ya?ml|json|sh|html|css)$|^[^.]+$|^\.npmrc$/u;
@@ -27,6 +37,15 @@ test('lines fit 120 columns', async (t) => {
   t.ok(paths.length > 1_000, `${paths.length.toString()} files`);
   t.strictSame(
     paths.flatMap((path) => tooWide({ path, text: read(path) })),
+    [],
+  );
+});
+
+test('every test begins with the same function', async (t) => {
+  const paths = sourceFiles(repository, code).filter((path) => path.startsWith('test/'));
+  t.ok(paths.some((path) => path.endsWith('.test.ts')));
+  t.strictSame(
+    paths.flatMap((path) => otherTestStarts({ path, text: read(path) })),
     [],
   );
 });
@@ -67,6 +86,16 @@ test('each rule finds its violations, and only those', async (t) => {
   t.strictSame(tooLong({ path: 'src/a.ts', text: `\nconst a = () => {\n${lines(59)}};\n` }), [
     'src/a.ts:2: a function of 61 lines, at most 60',
   ]);
+
+  const tests = (body: string): number => otherTestStarts({ path: 'test/a.test.ts', text: body }).length;
+  t.equal(tests("import { test } from 'tap';\nfor (const a of b) test(a, async (t) => t.test('b', c));"), 0);
+  t.equal(tests("t.test('a', async (t) => undefined);"), 1);
+  t.equal(tests("void test('a', async (t) => undefined);"), 1);
+  t.equal(tests("await test('a', async (t) => undefined);"), 1);
+  t.equal(tests("function behaves(name) {\n  test(name, async (t) => undefined);\n}\nbehaves('a');"), 1);
+  t.equal(tests('cases.forEach((name) => test(name, async (t) => undefined));'), 2);
+  t.equal(tests("import { test as it } from 'tap';\nit('a', async (t) => undefined);"), 1);
+  t.equal(tests("import { describe } from 'node:test';"), 1);
 
   const many = Array.from({ length: 21 }, (_, index) => `src/a/${index.toString()}.ts`);
   t.strictSame(crowded(many), ['src/a: 21 files, at most 20']);

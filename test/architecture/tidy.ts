@@ -42,6 +42,33 @@ export function tooLong({ path, text }: Source): readonly string[] {
   return findings;
 }
 
+/** In test files only `test(`, from tap, begins a test: at top level, neither voided nor inside of another function. */
+export function otherTestStarts({ path, text }: Source): readonly string[] {
+  const findings: string[] = [];
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const add = (node: ts.Node, instead: string): void => {
+    const line = file.getLineAndCharacterOfPosition(node.getStart(file)).line + 1;
+    findings.push(`${path}:${line.toString()}: ${instead}`);
+  };
+  const visit = (node: ts.Node, isTopLevel: boolean): void => {
+    if (ts.isImportSpecifier(node) && node.propertyName?.text === 'test') add(node, 'import test by its own name');
+    if (ts.isImportDeclaration(node) && node.moduleSpecifier.getText(file) === "'node:test'")
+      add(node, "import test from 'tap'");
+    if (ts.isCallExpression(node)) {
+      const called = node.expression.getText(file);
+      if (called === 'test' && !isTopLevel) add(node, 'test( in a function: give the test to the function instead');
+      if (called === 'test' && !ts.isExpressionStatement(node.parent))
+        add(node.parent, 'test( is a statement of its own');
+      if (called === 't.test' && isTopLevel) add(node, 'a test begins with test(');
+    }
+    ts.forEachChild(node, (child) => {
+      visit(child, isTopLevel && !ts.isFunctionLike(node));
+    });
+  };
+  visit(file, true);
+  return findings;
+}
+
 const folderFilesMax = 20;
 
 /** Folders with more files than a reader takes in at a glance. */

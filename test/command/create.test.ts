@@ -248,7 +248,7 @@ test('metadata that is no object is refused', async (t) => {
       .thenRejected('invalid', '/metadata', '/metadata/name');
 });
 
-test('labels: any keys with or without a prefix, values of at most 253 characters without control characters', async (t) => {
+test('label keys may have a prefix; values have at most 253 characters, none a control character', async (t) => {
   const given = givenFor(t);
   const labels = {
     plain: '',

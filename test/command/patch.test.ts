@@ -112,7 +112,7 @@ test('a patch cannot change the identity of the object', async (t) => {
     .thenRejected('bad-request');
 });
 
-test('a version, position or uid set by a patch is a precondition; an unset, removed or empty one is none', async (t) => {
+test('a version, position or uid in a patch is a precondition; a missing, null or empty one is none', async (t) => {
   const given = givenFor(t);
   const events = [created(), updated(widget({ metadata: { version: 1, labels: { a: '1' } } }))];
   const expected = updated(
