@@ -2,6 +2,7 @@ import type { Change } from '../read/objects.ts';
 import type { TypeKey } from '../resource/type/index-entry.ts';
 import type { Selection } from '../resource/query/list-query.ts';
 import type { LogPosition } from '../log/log.ts';
+import { Batch, join, type SelectedFrames } from './batch.ts';
 import type { FrameEncoding, WatchEvent } from './frame.ts';
 import { Frames } from './frames.ts';
 import { plainEvent, selectedEvent, type ShownChange } from './selected-change.ts';
@@ -9,8 +10,8 @@ import { nameWatched, selectsAll, type WatchPlan } from './watch-plan.ts';
 import type { Watcher } from './watcher.ts';
 
 /**
- * The live watchers that receive the same bytes: with the same type, name, selection and encoding. A batch is encoded
- * once for all of them, and each gets the same buffer in one write.
+ * The live watchers that receive the same bytes: with the same type, name, selection and encoding. Each gets the same
+ * buffers.
  */
 export class Audience {
   readonly #encoding: FrameEncoding;
@@ -20,10 +21,8 @@ export class Audience {
   /** Encoded single changes that a joining watcher has not received yet, by position; and as the first of a stream. */
   readonly #held = new Map<LogPosition, Frames>();
   readonly #heldFirst = new Map<LogPosition, Frames>();
-  /** The parts of the frames of the batch being published; empty between batches. */
-  #parts: Uint8Array[] = [];
-  /** The first event of this batch, and the number of its parts. */
-  #first: { readonly event: WatchEvent; readonly parts: number } | undefined;
+  /** Its frames of the batch being published; undefined between batches, and for one without a selected change. */
+  #selected: SelectedFrames | undefined;
 
   constructor(plan: WatchPlan, encoding: FrameEncoding) {
     this.#encoding = encoding;
@@ -42,38 +41,29 @@ export class Audience {
     this.#members.delete(watcher);
   }
 
-  /** Adds a change to the batch if the audience selects it. True for the first one of the batch. */
-  take(change: ShownChange): boolean {
-    const event = this.#eventOf(change);
+  /** Adds a change of the batch if the audience selects it. True for the first one. */
+  take(change: ShownChange, batch: Batch): boolean {
+    const event = this.#eventOf(change, batch.lastSelected);
     if (event === undefined) return false;
-    this.#encoding.encode(event, this.#parts);
-    if (this.#first !== undefined) return false;
-    this.#first = { event, parts: this.#parts.length };
-    return true;
+    const isFirst = this.#selected === undefined;
+    this.#selected ??= batch.selected(this.#encoding);
+    this.#selected.add(event);
+    return isFirst;
   }
 
-  /** Sends the batch. */
+  /** Sends what it took. */
   publish(now: number): void {
-    const frames = new Frames(join(this.#parts));
-    const begin = this.#beginning();
-    this.#parts = [];
-    this.#first = undefined;
-    for (const watcher of this.#members) watcher.offer(watcher.awaitsFirst ? begin(watcher) : frames, now);
-  }
-
-  /** The batch for watchers that have not received an event: made at most once, for all of them. */
-  #beginning(): (watcher: Watcher) => Frames {
-    const [first, parts] = [this.#first, this.#parts];
-    let made: Frames | undefined;
-    return (watcher) => {
-      watcher.begin();
-      if (made === undefined) {
-        const own: Uint8Array[] = [];
-        if (first !== undefined) this.#encoding.encodeFirst?.(first.event, own);
-        made = new Frames(join([...own, ...parts.slice(first?.parts)]));
+    const selected = this.#selected;
+    this.#selected = undefined;
+    if (selected === undefined) return;
+    let [frames, begun]: (readonly Frames[] | undefined)[] = [];
+    for (const watcher of this.#members)
+      if (watcher.awaitsFirst) {
+        watcher.begin();
+        watcher.offer((begun ??= selected.frames(true)), now);
+      } else {
+        watcher.offer((frames ??= selected.frames(false)), now);
       }
-      return made;
-    };
   }
 
   /** The frames of earlier changes for a watcher that joins: shared by all that join. */
@@ -105,15 +95,9 @@ export class Audience {
   }
 
   /** Undefined if the audience does not select the change. */
-  #eventOf(change: ShownChange): WatchEvent | undefined {
-    return this.#selection === undefined ? plainEvent(change) : selectedEvent(this.#selection, change);
+  #eventOf(change: ShownChange, shownLast?: (change: ShownChange) => Uint8Array): WatchEvent | undefined {
+    return this.#selection === undefined ? plainEvent(change) : selectedEvent(this.#selection, change, shownLast);
   }
-}
-
-/** A single part is a buffer already. */
-export function join(parts: readonly Uint8Array[]): Uint8Array {
-  const [only] = parts;
-  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
 }
 
 /** The audiences of one type. */
@@ -178,12 +162,13 @@ export class Audiences {
 
   publish(changes: readonly Change[], now: number): void {
     const receiving: Audience[] = [];
+    const batch = new Batch();
     for (const change of changes) {
       const gathered = this.#types.get(change.type);
       if (gathered === undefined) continue;
-      for (const audience of gathered.wide) if (audience.take(change)) receiving.push(audience);
+      for (const audience of gathered.wide) if (audience.take(change, batch)) receiving.push(audience);
       for (const audience of gathered.byName.get(change.name) ?? none)
-        if (audience.take(change)) receiving.push(audience);
+        if (audience.take(change, batch)) receiving.push(audience);
     }
     for (const audience of receiving) audience.publish(now);
   }

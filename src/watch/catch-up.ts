@@ -14,7 +14,7 @@ import {
   type RecordedEvent,
 } from '../log/log.ts';
 import { SnapshotsExhaustedError, type ObjectReader, type Wanted } from '../read/objects.ts';
-import { join } from './audience.ts';
+import { join } from './batch.ts';
 import { bookmark } from './bookmark.ts';
 import type { FrameEncoding, WatchEvent } from './frame.ts';
 import { Frames } from './frames.ts';

@@ -21,18 +21,25 @@ export function transition(was: boolean, is: boolean): 'ADDED' | 'MODIFIED' | 'D
   return was ? 'DELETED' : undefined;
 }
 
-/** The event of a change for `selection`; undefined if it is not selected before or after. */
-export function selectedEvent(selection: Selection, change: ShownChange): WatchEvent | undefined {
+/**
+ * The event of a change for `selection`; undefined if it is not selected before or after. `shownLast`: for an object
+ * that leaves the selection.
+ */
+export function selectedEvent(
+  selection: Selection,
+  change: ShownChange,
+  shownLast: (change: ShownChange) => Uint8Array = lastSelected,
+): WatchEvent | undefined {
   const was = change.before !== undefined && matches(selection, change.before);
   const is = change.after !== undefined && matches(selection, change.after);
   const type = transition(was, is);
   if (type === undefined) return undefined;
   const left = type === 'DELETED' && change.kind !== 'deleted';
-  return { type, object: left ? lastSelected(change) : change.bytes, position: change.position };
+  return { type, object: left ? shownLast(change) : change.bytes, position: change.position };
 }
 
 /** An object that is no longer selected is shown in its state before the change, at the change's position. */
-function lastSelected({ previousBytes, position }: ShownChange): Uint8Array {
+export function lastSelected({ previousBytes, position }: ShownChange): Uint8Array {
   return withResourceVersion(must(previousBytes, 'a previously selected object has a previous state')(), position);
 }
 

@@ -150,7 +150,7 @@ export class Watcher implements Reviewed {
   }
 
   /** The frames of one batch. Never waits: a watcher past its limit is disconnected, without effect on the others. */
-  offer(frames: Frames, now: number): void {
+  offer(frames: readonly Frames[], now: number): void {
     if (this.#state === 'closed') return;
     if (this.#state === 'catching-up') throw new Error('a watcher that catches up reads for itself');
     const { unreadBytes } = this.outbox;
@@ -161,7 +161,7 @@ export class Watcher implements Reviewed {
       });
       return;
     }
-    this.#send(frames, now);
+    for (const some of frames) this.#send(some, now);
   }
 
   /** Does at most one thing that is due at `now`. `position`: the hub's. */

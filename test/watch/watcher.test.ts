@@ -73,11 +73,11 @@ const occurrences: Readonly<Record<Occurrence, (watcher: Watcher, sink: Recordin
     watcher.join();
   },
   offer: (watcher) => {
-    watcher.offer(frames, 0);
+    watcher.offer([frames], 0);
   },
   'offer past the bound': (watcher, sink) => {
     sink.block();
-    for (const unread of [half, half, byte, byte]) watcher.offer(unread, 0);
+    for (const unread of [half, half, byte, byte]) watcher.offer([unread], 0);
     sink.unblock();
     sink.written.length = 0;
   },
@@ -176,11 +176,11 @@ for (const [state, row] of entriesOf(table)) {
 test('a watcher is disconnected past its limit, not at it', async (t) => {
   const { watcher, sink } = watching('live');
   sink.block();
-  for (const unread of [half, half]) watcher.offer(unread, 0);
+  for (const unread of [half, half]) watcher.offer([unread], 0);
   t.equal(watcher.outbox.unreadBytes, watchBufferedBytesMax);
-  watcher.offer(byte, 0);
+  watcher.offer([byte], 0);
   t.equal(watcher.state, 'live', 'at the bound');
-  watcher.offer(byte, 0);
+  watcher.offer([byte], 0);
   t.equal(watcher.state, 'closed', 'past the bound');
   t.equal(sink.ending, undefined, 'a begun write is completed');
   sink.unblock();
@@ -196,7 +196,7 @@ test('a keep-alive is sent before its interval has passed in silence', async (t)
 
 test('sent data postpones the keep-alive', async (t) => {
   const { watcher, sink } = watching('live');
-  watcher.offer(frames, 5_000);
+  watcher.offer([frames], 5_000);
   for (let now = 6_000; now <= 15_000; now += watcherBeatMs) watcher.beat(now, at);
   t.strictSame(sink.keepAlives, [15_000]);
 });
