@@ -51,3 +51,6 @@ export const watchCatchUpSliceMs = 2;
 export const watchCatchUpSliceBytes = 65_536;
 /** Unread bytes of a peer at which its catch-up pauses and releases its slot. */
 export const watchCatchUpUnreadBytesMax = 262_144;
+/** Objects of at least this size that are shown as tables or bare metadata are kept for a second, up to this in all. */
+export const shownObjectBytesMin = 16_384;
+export const shownObjectsBytesMax = 4_194_304;

@@ -1,22 +1,32 @@
 import type { Clock } from '../../base/clock.ts';
 import type { FrameEncoding, WatchEvent } from '../../watch/frame.ts';
 import type { Representation } from '../representation/representation.ts';
+import type { Place, ShownObjects } from './shown-objects.ts';
 
 /**
  * The encoding of events whose objects are shown in another form. Watchers with the same form share bytes, and the ages
- * in them are those at the time of the change. Only the first table of a stream has column definitions.
+ * in them are those at the time of the change. Only the first table of a stream has column definitions. `objects`: of
+ * all watches of the server.
  */
-export function framesInForm(form: Representation, frames: FrameEncoding, clock: Clock): FrameEncoding {
+export function framesInForm(
+  form: Representation,
+  frames: FrameEncoding,
+  clock: Clock,
+  objects: ShownObjects,
+): FrameEncoding {
   const encoder =
-    (shown: Representation['object']): FrameEncoding['encode'] =>
+    (place: Place): FrameEncoding['encode'] =>
     (event, into) => {
-      frames.encode(isObject(event) ? { ...event, object: shown(event.object, clock.now()) } : event, into);
+      const shown = isObject(event)
+        ? { ...event, object: objects.shown(form, place, event.object, clock.now()) }
+        : event;
+      frames.encode(shown, into);
     };
   const { mark } = frames;
   return {
     name: `${frames.name} ${form.name}`,
-    encode: encoder((object, now) => (form.laterObject ?? form.object).call(form, object, now)),
-    ...(form.laterObject === undefined ? {} : { encodeFirst: encoder((object, now) => form.object(object, now)) }),
+    encode: encoder('later'),
+    ...(form.laterObject === undefined ? {} : { encodeFirst: encoder('first') }),
     ...(mark === undefined ? {} : { mark }),
   };
 }

@@ -13,6 +13,7 @@ import { headerOf } from '../exchange.ts';
 import type { Problem } from '../problem.ts';
 import { sendProblem, type Edge } from '../send.ts';
 import { refuseUpgrade, SocketUpgrades } from '../connection/socket-upgrades.ts';
+import { ShownObjects } from './shown-objects.ts';
 import { refusalProblem } from './watch-ending.ts';
 import { SocketSink, webSocketFrames } from './watch-socket.ts';
 import { jsonLines, serverSentEvents, StreamSink } from './watch-stream.ts';
@@ -39,6 +40,7 @@ type Admission =
 
 class HubEndpoints {
   readonly #dependencies: WatchEndpointsDependencies;
+  readonly #shown = new ShownObjects();
   readonly #upgrades = new SocketUpgrades({
     messageBytesMax: watchClientFrameBytesMax,
     fragmentsMax: watchClientFragmentsMax,
@@ -113,7 +115,7 @@ class HubEndpoints {
     return {
       ok: true,
       plan: decoded.value,
-      encoding: form === undefined ? transport : framesInForm(form, transport, clock),
+      encoding: form === undefined ? transport : framesInForm(form, transport, clock, this.#shown),
     };
   }
 }

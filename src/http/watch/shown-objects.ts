@@ -1,0 +1,69 @@
+import { shownObjectBytesMin, shownObjectsBytesMax } from '../../limits/watches.ts';
+import type { Representation } from '../representation/representation.ts';
+
+/** Of the event that begins a stream, or of a later one. */
+export type Place = 'first' | 'later';
+
+type Kept = { readonly made: Map<Representation, Partial<Record<Place, Buffer>>>; bytes: number };
+
+/**
+ * The large objects that were shown in another form within this second, oldest first: a user may open thousands of
+ * watches with selections of their own, and showing an object takes milliseconds for a megabyte. Ages in them are
+ * right to the second.
+ */
+export class ShownObjects {
+  /** By the bytes of the object, which all watches of a change share. */
+  readonly #kept = new Map<Uint8Array, Kept>();
+  #second = -1;
+  #bytes = 0;
+
+  /** The size of all that is kept, objects included; at most `shownObjectsBytesMax`. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** `now`: epoch milliseconds. */
+  shown(form: Representation, place: Place, object: Uint8Array, now: number): Buffer {
+    if (object.length < shownObjectBytesMin) return made(form, place, object, now);
+    this.#beginSecond(Math.floor(now / 1_000));
+    const present = this.#kept.get(object)?.made.get(form)?.[place];
+    if (present !== undefined) return present;
+    const fresh = alone(made(form, place, object, now));
+    this.#keep(object, fresh, { form, place });
+    return fresh;
+  }
+
+  #beginSecond(second: number): void {
+    if (second === this.#second) return;
+    this.#second = second;
+    this.#kept.clear();
+    this.#bytes = 0;
+  }
+
+  #keep(
+    object: Uint8Array,
+    fresh: Buffer,
+    { form, place }: { readonly form: Representation; readonly place: Place },
+  ): void {
+    const kept: Kept = this.#kept.get(object) ?? { made: new Map(), bytes: 0 };
+    const more = fresh.length + (kept.bytes === 0 ? object.length : 0);
+    this.#bytes += more;
+    kept.bytes += more;
+    kept.made.set(form, { ...kept.made.get(form), [place]: fresh });
+    this.#kept.set(object, kept);
+    for (const [oldest, { bytes }] of this.#kept) {
+      if (this.#bytes <= shownObjectsBytesMax) return;
+      this.#kept.delete(oldest);
+      this.#bytes -= bytes;
+    }
+  }
+}
+
+function made(form: Representation, place: Place, object: Uint8Array, now: number): Buffer {
+  return place === 'later' && form.laterObject !== undefined ? form.laterObject(object, now) : form.object(object, now);
+}
+
+/** A short form of a long object may be a view of a long buffer. */
+function alone(view: Buffer): Buffer {
+  return view.length * 2 < view.buffer.byteLength ? Buffer.from(view) : view;
+}
