@@ -24,6 +24,12 @@ export class ByteWriter {
     this.#length += length;
   }
 
+  /** The part from `start` to `end`, or `missing` for a start of -1. */
+  partOr(missing: Uint8Array, bytes: Uint8Array, start = -1, end = -1): void {
+    if (start === -1) this.all(missing);
+    else this.part(bytes, start, end);
+  }
+
   text(text: string): void {
     this.#reserve(text.length * 3);
     this.#length += this.#bytes.write(text, this.#length, 'utf8');

@@ -5,6 +5,8 @@ import type { Representation, Shown } from './representation.ts';
 const wanted = wantedMembers(['/metadata']);
 const comma = Buffer.from(',');
 const end = Buffer.from('}');
+/** In place of the metadata of an object without any. */
+export const noMetadata: Buffer = Buffer.from('{}');
 
 /** Kubernetes' PartialObjectMetadata: an object's metadata and nothing else. */
 export class MetadataOnly implements Representation {
@@ -38,10 +40,10 @@ export class MetadataOnly implements Representation {
   /** Returns the offset behind the object at `at`. */
   #write(bytes: Uint8Array, at: number, writer: ByteWriter): number {
     const behind = findMembers(bytes, at, wanted, this.#places);
-    const [start = -1] = this.#places.starts;
-    const [stop = 0] = this.#places.ends;
+    const [start] = this.#places.starts;
+    const [stop] = this.#places.ends;
     writer.all(this.#opening);
-    writer.part(bytes, start, stop);
+    writer.partOr(noMetadata, bytes, start, stop);
     writer.all(end);
     return behind;
   }

@@ -1,7 +1,7 @@
 import type { PrinterColumn, ResourceType } from '../../resource/type/resource-type.ts';
 import { ByteWriter } from './byte-writer.ts';
 import { findMembers, placesFor, wantedMembers, type WantedMembers } from './json-places.ts';
-import { partialOpening } from './metadata-only.ts';
+import { noMetadata, partialOpening } from './metadata-only.ts';
 import type { IncludedObject } from './negotiate.ts';
 import type { Representation, Shown } from './representation.ts';
 import { cellOf, type CellValue } from './table-cell.ts';
@@ -33,6 +33,8 @@ const rowOpening = Buffer.from('{"cells":[');
 const rowObject = Buffer.from('],"object":');
 const none = Buffer.from('null');
 const rowEnd = Buffer.from('}');
+/** In place of an object's resourceVersion: the one that names no position. */
+const noVersion = Buffer.from('""');
 const partialRowEnd = Buffer.from('}}');
 
 /** Kubernetes' Table: a row for each object, with a cell for each column. */
@@ -101,7 +103,7 @@ export class Table implements Representation {
     const { apiVersion, kind } = this.listKind;
     writer.text(`{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":{"resourceVersion":`);
     const place = this.#metadataPlace + 1;
-    writer.part(object, this.#places.starts[place] ?? 0, this.#places.ends[place] ?? 0);
+    writer.partOr(noVersion, object, this.#places.starts[place], this.#places.ends[place]);
     writer.text(`}${opening}`);
     this.#row({ bytes: object, start: 0, end: behind }, writer, now);
     writer.text(']}');
@@ -126,7 +128,7 @@ export class Table implements Representation {
         break;
       case 'Metadata':
         writer.all(this.#partialOpening);
-        writer.part(bytes, starts[this.#metadataPlace] ?? 0, ends[this.#metadataPlace] ?? 0);
+        writer.partOr(noMetadata, bytes, starts[this.#metadataPlace], ends[this.#metadataPlace]);
         writer.all(partialRowEnd);
         break;
       case 'Object':

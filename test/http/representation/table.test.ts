@@ -147,3 +147,22 @@ test('a table is right until the first of its ages changes', async (t) => {
   t.equal(until, now + 20_000, 'the second one, 29 minutes and 40 seconds old');
   t.equal(tableOf([]).items(Buffer.alloc(0), now).until, Infinity);
 });
+
+test('an object without a resourceVersion, or without metadata, makes a whole document', async (t) => {
+  for (const shape of ['table', 'metadata'] as const)
+    for (const object of [{ metadata: { name: 'w' } }, { metadata: {} }, { kind: 'Widget' }, {}]) {
+      const form = representationOf(typeWith([]), { ...plainObjects, shape, include: 'Metadata' })!;
+      const bytes = Buffer.from(JSON.stringify(object));
+      const { metadata = {} } = object as { metadata?: object };
+      const partial = { kind: 'PartialObjectMetadata', metadata };
+      for (const shown of [form.object(bytes, now), form.laterObject?.(bytes, now) ?? form.object(bytes, now)]) {
+        const document = JSON.parse(shown.toString('utf8')) as object;
+        t.match(
+          document,
+          shape === 'metadata' ? partial : { metadata: { resourceVersion: '' }, rows: [{ object: partial }] },
+        );
+      }
+      const items = JSON.parse(`[${form.items(bytes, now).bytes.toString('utf8')}]`) as object[];
+      t.match(items, shape === 'metadata' ? [partial] : [{ object: partial }]);
+    }
+});
