@@ -79,6 +79,10 @@ test("a schema's words are types", async () => {
   same<FromSchema<{ type: 'integer' }>, number>();
   same<FromSchema<{ type: 'boolean' }>, boolean>();
   same<FromSchema<{ type: readonly ['string', 'null'] }>, string | null>();
+  same<FromSchema<{ type: 'string'; nullable: true }>, string | null>();
+  same<FromSchema<{ type: 'array'; items: { type: 'integer' }; nullable: true }>, readonly number[] | null>();
+  same<FromSchema<{ type: 'string'; nullable: false }>, string>();
+  same<FromSchema<{ type: 'string'; enum: readonly ['a']; nullable: true }>, 'a'>();
   same<FromSchema<{ type: 'array' }>, readonly unknown[]>();
   same<FromSchema<{ type: 'array'; items: { type: 'number' } }>, readonly number[]>();
   same<

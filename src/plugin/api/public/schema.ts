@@ -2,20 +2,22 @@ import type { ObjectMetadata, PluginObject } from './object.ts';
 
 /**
  * The TypeScript type of a JSON Schema written `as const`. Keywords other than `type`, `properties`, `required`,
- * `additionalProperties`, `items`, `enum`, `const`, `anyOf` and `oneOf` restrict values, not the type. A schema without
- * any of these keywords has the type `unknown`.
+ * `nullable`, `additionalProperties`, `items`, `enum`, `const`, `anyOf` and `oneOf` restrict values, not the type. A
+ * schema without any of these keywords has the type `unknown`.
  */
 export type FromSchema<Schema> = Schema extends { readonly const: infer Value }
   ? Value
   : Schema extends { readonly enum: readonly (infer Value)[] }
     ? Value
     : Schema extends { readonly type: infer Name }
-      ? OfType<Name extends readonly (infer Each)[] ? Each : Name, Schema>
+      ? OfType<Name extends readonly (infer Each)[] ? Each : Name, Schema> | NullOf<Schema>
       : Schema extends { readonly anyOf: readonly (infer Each)[] }
         ? FromSchema<Each>
         : Schema extends { readonly oneOf: readonly (infer Each)[] }
           ? FromSchema<Each>
           : unknown;
+
+type NullOf<Schema> = Schema extends { readonly nullable: true } ? null : never;
 
 /** A `type` with several names is a union. A name that is not a literal gives `unknown`. */
 type OfType<Name, Schema> = string extends Name
