@@ -10,7 +10,7 @@ import { Informer, type InformerOptions } from './informer.ts';
 import { pagesOf, type PagesQuery } from './pages.ts';
 import type { RemoteCalls, RemoteClient } from './remote-client.ts';
 import { Requests, type Credentials, type Fetch } from './requests.ts';
-import { Watch, type WatchOptions, type WatchSettings } from './watch.ts';
+import { Watch, type ChangeEvent, type WatchEvent, type WatchOptions, type WatchSettings } from './watch.ts';
 
 export { ClientError } from '../plugin/api/plugin.ts';
 export type {
@@ -33,7 +33,7 @@ export type { IndexedValue, IndexFunction } from './informer-indexes.ts';
 export type { PagesQuery } from './pages.ts';
 export type { CallOptions, RemoteClient, RemoteListQuery, WriteOptions } from './remote-client.ts';
 export type { Fetch } from './requests.ts';
-export type { WatchEvent, WatchOptions } from './watch.ts';
+export type { ChangeEvent, WatchEvent, WatchOptions } from './watch.ts';
 
 export type ConnectOptions = Credentials & {
   /** The server's address, with the path below which a proxy serves it, if any. */
@@ -74,13 +74,20 @@ function drawn(): number {
 function streamsOf(requests: Requests, settings: WatchSettings): Omit<RemoteClient, keyof RemoteCalls> {
   const opened = <T>(type: TypeName, options: WatchOptions<T>): Watch<T> =>
     new Watch<T>(requests, type, settings, options);
+  /** Without `bookmarks` the watch yields none. */
+  function watch<T>(
+    type: TypeName,
+    options?: WatchOptions<T> & { readonly bookmarks?: false | undefined },
+  ): AsyncGenerator<ChangeEvent<T>, void, undefined>;
+  function watch<T>(type: TypeName, options?: WatchOptions<T>): AsyncGenerator<WatchEvent<T>, void, undefined>;
+  async function* watch<T>(type: TypeName, options: WatchOptions<T> = {}) {
+    for await (const events of opened(type, options).batches()) yield* events;
+  }
   return {
+    watch,
     pages: (type, query = {}) => pagesOf(requests, type, query),
     items: async function* items<T>(type: TypeName, query: PagesQuery = {}) {
       for await (const page of pagesOf<T>(requests, type, query)) yield* page.items;
-    },
-    watch: async function* watch<T>(type: TypeName, options: WatchOptions<T> = {}) {
-      for await (const events of opened(type, options).batches()) yield* events;
     },
     informer: <T>(type: TypeName, options: InformerOptions<T> = {}) => {
       const backOff = new BackOff(requests.clock, settings.chance);

@@ -1,7 +1,7 @@
 import type { PluginObject } from '../plugin/api/plugin.ts';
 import { metadataOf } from './decode-answer.ts';
 import { InformerIndexes, type IndexFunction, type IndexedValue } from './informer-indexes.ts';
-import type { Watch, WatchEvent, WatchOptions } from './watch.ts';
+import type { ChangeEvent, Watch, WatchEvent, WatchOptions } from './watch.ts';
 
 export type InformerOptions<T = PluginObject> = Pick<WatchOptions<T>, 'labelSelector' | 'fieldSelector' | 'signal'> & {
   /** Look-ups by a field: each function returns the value or values of an object, or undefined. */
@@ -22,8 +22,6 @@ export type InformerHandler<T = PluginObject> = {
   /** With the last state. */
   readonly delete?: (object: T) => unknown;
 };
-
-type ObjectEvent<T> = Exclude<WatchEvent<T>, { readonly type: 'BOOKMARK' }>;
 
 export type InformerFeed<T> = {
   readonly watch: (options: WatchOptions<T>) => Watch<T>;
@@ -136,7 +134,7 @@ export class Informer<T = PluginObject> {
     this.#position = position ?? this.#position;
   }
 
-  #apply(event: ObjectEvent<T>): void {
+  #apply(event: ChangeEvent<T>): void {
     const { type, object } = event;
     const { name } = metadataOf(object);
     const previous = this.#objects.get(name);
@@ -168,7 +166,7 @@ export class Informer<T = PluginObject> {
   }
 }
 
-function callOf<T>(handler: InformerHandler<T>, { type, object }: ObjectEvent<T>, previous: T | undefined): unknown {
+function callOf<T>(handler: InformerHandler<T>, { type, object }: ChangeEvent<T>, previous: T | undefined): unknown {
   if (type === 'DELETED') return handler.delete?.(object);
   return previous === undefined ? handler.add?.(object) : handler.update?.(object, previous);
 }

@@ -9,7 +9,7 @@ import type {
 import type { ListPage } from './decode-answer.ts';
 import type { Informer, InformerOptions } from './informer.ts';
 import type { PagesQuery } from './pages.ts';
-import type { WatchEvent, WatchOptions } from './watch.ts';
+import type { ChangeEvent, WatchEvent, WatchOptions } from './watch.ts';
 
 /** Options of a single call. */
 export type CallOptions = { readonly signal?: AbortSignal | undefined };
@@ -42,6 +42,10 @@ export type RemoteClient = {
   /** The pages of the same list. */
   pages<T = PluginObject>(type: TypeName & Typed<T>, query?: PagesQuery): AsyncGenerator<ListPage<T>, void, undefined>;
   /** Each change once, until the signal aborts, the loop is left, or a refusal stays. */
+  watch<T = PluginObject>(
+    type: TypeName & Typed<T>,
+    options?: WatchOptions<T> & { readonly bookmarks?: false | undefined },
+  ): AsyncGenerator<ChangeEvent<T>, void, undefined>;
   watch<T = PluginObject>(
     type: TypeName & Typed<T>,
     options?: WatchOptions<T>,

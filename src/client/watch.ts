@@ -23,11 +23,15 @@ export type WatchOptions<T = PluginObject> = {
   readonly signal?: AbortSignal | undefined;
 };
 
-export type WatchEvent<T = PluginObject> =
+/** A change of an object. */
+export type ChangeEvent<T = PluginObject> =
   | { readonly type: 'ADDED'; readonly object: T }
   | { readonly type: 'MODIFIED'; readonly object: T }
   /** The last state: the object was removed, or no longer matches the selectors. */
-  | { readonly type: 'DELETED'; readonly object: T }
+  | { readonly type: 'DELETED'; readonly object: T };
+
+export type WatchEvent<T = PluginObject> =
+  | ChangeEvent<T>
   /** All events up to this position have been yielded. `isInitialEnd`: so have the objects present at the start. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly isInitialEnd: boolean };
 
