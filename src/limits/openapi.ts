@@ -9,3 +9,5 @@ export const openApiSchemasMax = 20_000;
 export const openApiSchemaDepthMax = 28;
 /** The schemas of one document: past it types and routes are described without theirs. */
 export const openApiDocumentBytesMax = 33_554_432;
+/** Nesting of schemas that a TypeScript type follows: deeper ones have the type `unknown`. */
+export const typedPartDepthMax = 250;

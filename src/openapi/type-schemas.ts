@@ -5,6 +5,7 @@ import type { ResourceType } from '../resource/type/resource-type.ts';
 import { referenceTo, schemaNameOf } from './names.ts';
 import { toOpenApi30 } from './schema/to-openapi-30.ts';
 import { toOpenApi31 } from './schema/to-openapi-31.ts';
+import { typedObject } from './schema/typed-part.ts';
 import { listMeta, objectMeta } from './standard-schemas.ts';
 
 /** The schemas of types by name, in both dialects of version 3; each type is translated once. */
@@ -46,9 +47,21 @@ function schemas31(type: ResourceType, domain: string): ReadonlyMap<string, Sche
   // Readers would follow a reference that leads back to itself for ever.
   const schema = toOpenApi30(root, name).isEndless ? { type: 'object' } : toOpenApi31(root, name);
   return new Map([
-    [name, objectSchema(type, isObject(schema) ? schema : {})],
+    [name, withDeclared(type, objectSchema(type, isObject(schema) ? schema : {}))],
     [`${name}List`, listSchema(type, name)],
   ]);
+}
+
+const declaredSchema = 'x-ledgerplane-schema';
+
+/**
+ * Adds the declared schema, as JSON text, where the translation lacks something that the TypeScript type depends on:
+ * `npx ledgerplane types` reads it. A schema's own member of this name is left out.
+ */
+function withDeclared({ schema }: ResourceType, translated: Schema): Schema {
+  const { [declaredSchema]: _own, ...kept } = translated;
+  const isSame = JSON.stringify(typedObject(kept)) === JSON.stringify(typedObject(schema));
+  return isSame ? kept : { ...kept, [declaredSchema]: JSON.stringify(schema) };
 }
 
 function objectSchema(type: ResourceType, schema: Schema): Schema {

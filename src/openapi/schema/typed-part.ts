@@ -1,0 +1,100 @@
+import { isObject } from '../../base/guards.ts';
+import { typedPartDepthMax } from '../../limits/openapi.ts';
+
+/** The part of a schema that decides its TypeScript type, as `FromSchema` of the plugin API reads it. */
+export type TypedPart = { readonly description?: string } & (
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'text' | 'number' | 'boolean' | 'null' }
+  /** Any of these JSON values. */
+  | { readonly kind: 'values'; readonly values: readonly unknown[] }
+  | { readonly kind: 'union'; readonly parts: readonly TypedPart[] }
+  | { readonly kind: 'list'; readonly items: TypedPart }
+  /** Members of any name. */
+  | { readonly kind: 'record'; readonly each: TypedPart }
+  | MembersPart
+);
+
+export type MembersPart = {
+  readonly kind: 'members';
+  readonly description?: string;
+  readonly members: readonly TypedMember[];
+};
+
+export type TypedMember = { readonly name: string; readonly isRequired: boolean; readonly part: TypedPart };
+
+const unknown: TypedPart = { kind: 'unknown' };
+
+export function typedPart(schema: unknown, depth = 0): TypedPart {
+  if (!isObject(schema)) return unknown;
+  const { description } = schema;
+  const part = depth > typedPartDepthMax ? unknown : partOf(schema, depth);
+  return typeof description === 'string' ? { ...part, description } : part;
+}
+
+/** The members of an object of a type with this schema, beside the platform's; undefined if it declares none. */
+export function typedObject(schema: unknown): MembersPart | undefined {
+  if (!isObject(schema) || !isObject(schema['properties'])) return undefined;
+  const { apiVersion: _version, kind: _kind, metadata: _metadata, ...declared } = schema['properties'];
+  const { description } = schema;
+  const members = membersOf({ ...schema, properties: declared }, declared, 0);
+  return typeof description === 'string' ? { ...members, description } : members;
+}
+
+/** In the order of `FromSchema`. */
+function partOf(schema: Readonly<Record<string, unknown>>, depth: number): TypedPart {
+  const { const: value, enum: values, type, anyOf, oneOf } = schema;
+  if (value !== undefined) return { kind: 'values', values: [value] };
+  if (Array.isArray(values)) return { kind: 'values', values };
+  if (type !== undefined) return ofTypes(typeNamesOf(schema), schema, depth);
+  const choices = anyOf ?? oneOf;
+  if (!Array.isArray(choices)) return unknown;
+  return { kind: 'union', parts: choices.map((choice) => typedPart(choice, depth + 1)) };
+}
+
+/** `nullable` adds the type `null`, as OpenAPI's translation does. */
+function typeNamesOf({ type, nullable }: Readonly<Record<string, unknown>>): readonly unknown[] {
+  const names: readonly unknown[] = Array.isArray(type) ? type : [type];
+  return [...new Set(nullable === true ? [...names, 'null'] : names)];
+}
+
+function ofTypes(names: readonly unknown[], schema: Readonly<Record<string, unknown>>, depth: number): TypedPart {
+  const [first = unknown, ...others] = names.map((name) => ofType(name, schema, depth));
+  return others.length === 0 ? first : { kind: 'union', parts: [first, ...others] };
+}
+
+function ofType(name: unknown, schema: Readonly<Record<string, unknown>>, depth: number): TypedPart {
+  switch (name) {
+    case 'string':
+      return { kind: 'text' };
+    case 'number':
+    case 'integer':
+      return { kind: 'number' };
+    case 'boolean':
+    case 'null':
+      return { kind: name };
+    case 'array': {
+      const isTuple = schema['prefixItems'] !== undefined;
+      return { kind: 'list', items: isTuple ? unknown : typedPart(schema['items'], depth + 1) };
+    }
+    case 'object':
+      return isObject(schema['properties'])
+        ? membersOf(schema, schema['properties'], depth)
+        : { kind: 'record', each: typedPart(schema['additionalProperties'], depth + 1) };
+    default:
+      return unknown;
+  }
+}
+
+function membersOf(
+  { required }: Readonly<Record<string, unknown>>,
+  properties: Readonly<Record<string, unknown>>,
+  depth: number,
+): MembersPart {
+  const names = new Set<unknown>(Array.isArray(required) ? required : []);
+  const members = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    isRequired: names.has(name),
+    part: typedPart(schema, depth + 1),
+  }));
+  return { kind: 'members', members };
+}
