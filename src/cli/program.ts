@@ -12,6 +12,7 @@ import type { RoleListOptions } from './role-commands.ts';
 import { settingsText } from './settings-text.ts';
 import type { CommandContext } from './command-context.ts';
 import type { TokenCreateOptions } from './token-commands.ts';
+import type { TypesOptions } from './types/write-types.ts';
 import type { UserAddOptions, UserPasswdOptions } from './user-commands.ts';
 
 export type ProgramOptions = {
@@ -52,6 +53,7 @@ export async function runProgram(
   addNewPlugin(plugin, { context, version });
   addPluginCommands(plugin, context);
   addKubeconfig(program, context);
+  addTypes(program, context);
   addLogCommands(program, context, logCommands);
   program
     .command('version')
@@ -179,6 +181,14 @@ function addKubeconfig(program: Command, context: CommandContext): void {
     .action(async (options: CredentialOptions) =>
       (await import('./kubeconfig/exec-credential.ts')).printCredential(options, context),
     );
+}
+
+function addTypes(program: Command, context: CommandContext): void {
+  connected(program.command('types').description("print TypeScript types of the server's types, for its client"))
+    .option('--type <name>', 'only this type, <plural> or <plural>.<group>; may be repeated', gathered)
+    .option('--group <name>', 'only the types of this group; may be repeated', gathered)
+    .option('--out <file>', 'write them to this file')
+    .action(async (options: TypesOptions) => (await import('./types/write-types.ts')).writeTypes(options, context));
 }
 
 function connected(command: Command): Command {

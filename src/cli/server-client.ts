@@ -52,6 +52,13 @@ export class ServerClient {
     return status === 404 ? undefined : this.#answered(status, bytes);
   }
 
+  /** The text of the response; throws a refusal with its reason. */
+  async text(call: Call): Promise<string> {
+    const { status, bytes } = await this.#exchange(call);
+    if (status !== 200) this.#answered(status, bytes);
+    return Buffer.from(bytes).toString();
+  }
+
   #answered(status: number, bytes: Uint8Array): Json {
     const decoded = bytes.length === 0 ? undefined : decodeJson(bytes, { depthMax: jsonDepthMax });
     const body = decoded?.ok === true ? decoded.value : undefined;

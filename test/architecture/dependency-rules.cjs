@@ -104,8 +104,14 @@ module.exports = {
     only('config-reads-limits', '^src/config/', pure),
     only('http-uses-services', '^src/http/', pure, ports, services),
     // The command line asks a server that runs, perhaps elsewhere: of this one's insides it knows the settings and no
-    // more.
-    only('command-line-asks-over-http', '^src/cli/', '^src/config/', '^src/(base|limits)/'),
+    // more, and how a schema is read as a type.
+    only(
+      'command-line-asks-over-http',
+      '^src/cli/',
+      '^src/config/',
+      '^src/(base|limits)/',
+      '^src/openapi/schema/typed-part\\.ts$',
+    ),
     only('projections-only-fold', '^projections/', pure, ports, registry),
     only('reconcilers-read-and-command', '^reconcilers/', pure, ports, registry, '^src/write/execute\\.ts$'),
     only('plugins-import-the-plugin-api', '^plugins/', '^src/plugin/api/plugin\\.ts$'),
