@@ -64,16 +64,18 @@ function declared(domain: string) {
 
 const schema = {
   type: 'object',
+  description: 'A comment on a post.',
   required: ['spec'],
   properties: {
     spec: {
       type: 'object',
+      description: 'The text, its author and its moderation.',
       required: ['post', 'text'],
       additionalProperties: false,
       properties: {
         post: { type: 'string', minLength: 1, maxLength: 253, description: 'The name of the post.' },
         author: { type: 'string', minLength: 1, maxLength: 253, description: 'The user name of its author.' },
-        text: { type: 'string', minLength: 1, maxLength: 10_000 },
+        text: { type: 'string', minLength: 1, maxLength: 10_000, description: 'The text.' },
         state: {
           enum: ['pending', 'approved', 'spam'],
           description: 'Visitors see approved ones only. Pending when absent.',

@@ -47,7 +47,8 @@ function declared(domain: string) {
       { name: 'Title', type: 'string', pointer: '/spec/title' },
       { name: 'Owner', type: 'string', pointer: '/spec/owner' },
       { name: 'Published', type: 'boolean', pointer: '/spec/publish' },
-      { name: 'Published At', type: 'date', pointer: '/spec/publishTime', priority: 1 },
+      // Authors may set a time that is yet to come, for which a column of dates has no text.
+      { name: 'Published At', type: 'string', format: 'date-time', pointer: '/spec/publishTime', priority: 1 },
       { name: 'Comments', type: 'integer', pointer: '/status/comments', priority: 1 },
     ],
   });
@@ -55,14 +56,16 @@ function declared(domain: string) {
 
 const schema = {
   type: 'object',
+  description: 'A post of a site.',
   required: ['spec'],
   properties: {
     spec: {
       type: 'object',
+      description: 'The text, and how it is published.',
       required: ['title'],
       additionalProperties: false,
       properties: {
-        title: { type: 'string', minLength: 1, maxLength: 200 },
+        title: { type: 'string', minLength: 1, maxLength: 200, description: 'The title.' },
         slug: {
           type: 'string',
           pattern: '^[a-z0-9]+(-[a-z0-9]+)*$',
@@ -75,6 +78,7 @@ const schema = {
           maxItems: 100,
           uniqueItems: true,
           items: { type: 'string', minLength: 1, maxLength: 100 },
+          description: 'Words to find posts by.',
         },
         publish: {
           type: 'boolean',
@@ -82,41 +86,54 @@ const schema = {
         },
         visible: { enum: visibilities, description: 'PUBLIC when absent; the public routes show no other post.' },
         deleted: { type: 'boolean', description: 'In the recycle bin: the public routes do not show it.' },
-        pinned: { type: 'boolean' },
-        priority: { type: 'integer', minimum: -2_147_483_648, maximum: 2_147_483_647 },
+        pinned: { type: 'boolean', description: 'Kept for front ends: shown before other posts.' },
+        priority: {
+          type: 'integer',
+          minimum: -2_147_483_648,
+          maximum: 2_147_483_647,
+          description: 'Kept for front ends: the order of pinned posts.',
+        },
         allowComment: { type: 'boolean', description: 'false: readers cannot comment.' },
         excerpt: {
           type: 'object',
+          description: 'How status.excerpt is made.',
           additionalProperties: false,
           properties: {
             autoGenerate: {
               type: 'boolean',
               description: 'false: the excerpt is `raw`, not the beginning of the text.',
             },
-            raw: { type: 'string', maxLength: shortTextLengthMax },
+            raw: { type: 'string', maxLength: shortTextLengthMax, description: 'An excerpt by the author.' },
           },
         },
         categories: {
           type: 'array',
           maxItems: 100,
           items: { type: 'string', minLength: 1, maxLength: 253 },
+          description: 'Names of categories.',
         },
-        cover: { type: 'string', maxLength: shortTextLengthMax },
-        template: { type: 'string', maxLength: 253 },
-        baseSnapshot: { type: 'string', maxLength: 253 },
-        headSnapshot: { type: 'string', maxLength: 253 },
-        releaseSnapshot: { type: 'string', maxLength: 253 },
+        cover: { type: 'string', maxLength: shortTextLengthMax, description: 'The address of a picture.' },
+        template: { type: 'string', maxLength: 253, description: 'Kept for front ends: the template of the page.' },
+        baseSnapshot: { type: 'string', maxLength: 253, description: 'Kept for clients: the first snapshot.' },
+        headSnapshot: { type: 'string', maxLength: 253, description: 'Kept for clients: the latest snapshot.' },
+        releaseSnapshot: { type: 'string', maxLength: 253, description: 'Kept for clients: the published snapshot.' },
         htmlMetas: {
           type: 'array',
           maxItems: 100,
           items: { type: 'object', additionalProperties: { type: 'string', maxLength: shortTextLengthMax } },
+          description: 'Kept for front ends: attributes of meta elements of the page.',
         },
-        publishTime: { type: 'string', format: 'date-time' },
-        content: { type: 'string', maxLength: contentLengthMax },
+        publishTime: {
+          type: 'string',
+          format: 'date-time',
+          description: 'The time of publication, as its author sets it.',
+        },
+        content: { type: 'string', maxLength: contentLengthMax, description: 'The text.' },
       },
     },
     status: {
       type: 'object',
+      description: 'Derived from the post and its comments.',
       properties: {
         permalink: { type: 'string', description: 'Its path in URLs: its slug, or its name.' },
         excerpt: { type: 'string', description: 'The beginning of its text.' },

@@ -8,23 +8,31 @@ export const widget = defineType({
   plural: 'widgets',
   schema: {
     type: 'object',
+    description: 'A thing to try the API with.',
     required: ['spec'],
     properties: {
       spec: {
         type: 'object',
+        description: 'The desired state.',
         required: ['title'],
         additionalProperties: false,
         properties: {
           title: { type: 'string', minLength: 1, maxLength: 100, description: 'The display title.' },
-          size: { type: 'integer', minimum: 0, maximum: 1000 },
+          size: { type: 'integer', minimum: 0, maximum: 1000, description: 'Any size.' },
           serial: { type: 'string', minLength: 1, maxLength: 100, description: 'Unique among widgets.' },
           power: { enum: ['on', 'off'], description: 'The desired status.phase.' },
-          tags: { type: 'array', maxItems: 50, items: { type: 'string', minLength: 1, maxLength: 100 } },
+          tags: {
+            type: 'array',
+            maxItems: 50,
+            items: { type: 'string', minLength: 1, maxLength: 100 },
+            description: 'Words to find widgets by.',
+          },
         },
       },
       status: {
         type: 'object',
-        properties: { phase: { type: 'string' } },
+        description: 'The observed state.',
+        properties: { phase: { type: 'string', description: 'The last applied spec.power.' } },
       },
     },
   },

@@ -4,7 +4,7 @@ import type { ResourceType } from '../resource/type/resource-type.ts';
 import { documentText } from './document.ts';
 import { referenceTo, schemaNameOf, UniqueNames } from './names.ts';
 import type { Operation } from './operation.ts';
-import { platformOperations, type PlatformPath } from './platform-operations.ts';
+import { platformOperations, platformSchemas, type PlatformPath } from './platform-operations.ts';
 import { routeOperation, type DescribedRoute } from './route-operations.ts';
 import { swaggerDocument, type SwaggerDocument } from './swagger-document.ts';
 import { operationsOf, type Described, type MediaTypes } from './type-operations.ts';
@@ -41,7 +41,8 @@ export function groupDocument(types: readonly ResourceType[], settings: Document
 export function platformDocument(paths: readonly PlatformPath[], settings: DocumentSettings): Steps<string> {
   const ids = new UniqueNames();
   const operations = platformOperations(paths, { ...settings, ids, schemaOf: () => ({ type: 'object' }) });
-  return documentText({ openapi: '3.0.3', title, version: settings.version, operations: [operations], schemas: [] });
+  const schemas = platformSchemas(paths);
+  return documentText({ openapi: '3.0.3', title, version: settings.version, operations: [operations], schemas });
 }
 
 /** The whole of the generated APIs, in 2.0. */
@@ -86,6 +87,7 @@ export function* apiDocument({ types, platform, routes }: Everything, settings: 
     const name = schemaNameOf({ group: '', version: 'v1alpha1', kind }, settings.domain);
     return schemas.has(name) ? referenceTo(name) : { type: 'object' };
   };
+  for (const [name, schema] of platformSchemas(platform)) schemas.set(name, schema);
   operations.add(platformOperations(platform, { ...settings, ids, schemaOf }));
   for (const route of routes) {
     const operation = operations.has(route) ? undefined : routeOperation(route, { ids, schemas });

@@ -1,6 +1,7 @@
 import type { Schema } from '../resource/schema/schema-check.ts';
-import { camelCase, referenceTo, type UniqueNames } from './names.ts';
+import { camelCase, referenceTo, tagOf, type GroupVersionKind, type UniqueNames } from './names.ts';
 import type { Content, Method, Operation, Response } from './operation.ts';
+import { reviewSchema, reviewSchemaName, reviewsByPath, type ReviewDescription } from './review-schemas.ts';
 import { deleteOptions, patch } from './standard-schemas.ts';
 import { refusals, type MediaTypes } from './type-operations.ts';
 
@@ -22,6 +23,8 @@ type Entry = {
   readonly body?: Content;
   readonly status?: string;
   readonly answer?: Content;
+  /** The kind that it creates. */
+  readonly kind?: GroupVersionKind;
 };
 
 const text = { type: 'string' };
@@ -68,51 +71,21 @@ const sessions = {
   'POST /logout': { id: 'logOut', tag: 'Session', summary: 'End the session', status: '204' },
 };
 
-function review(kind: string, summary: string, spec: Readonly<Record<string, Schema>>, version: string): Entry {
-  const schema = members({ apiVersion: text, kind: text, spec: members(spec), status: { type: 'object' } });
+function review(description: ReviewDescription): Entry {
+  const { group, version, kind, summary } = description;
+  const schema = referenceTo(reviewSchemaName(description));
   return {
     id: `create${kind}`,
-    tag: `${kind}${version}`,
+    tag: tagOf({ kind, version }),
     summary,
+    kind: { group, version, kind },
     body: { types: json, schema },
     status: '201',
     answer: { types: json, schema },
   };
 }
 
-const attributes = {
-  resourceAttributes: members({
-    verb: text,
-    group: text,
-    version: text,
-    resource: text,
-    subresource: text,
-    name: text,
-    namespace: text,
-  }),
-  nonResourceAttributes: members({ path: text, verb: text }),
-};
-const reviews = {
-  'POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews': review(
-    'SelfSubjectAccessReview',
-    'Whether the caller may make a request',
-    attributes,
-    'V1',
-  ),
-  'POST /apis/authorization.k8s.io/v1/subjectaccessreviews': review(
-    'SubjectAccessReview',
-    'Whether a user may make a request',
-    { ...attributes, user: text, groups: texts },
-    'V1',
-  ),
-  'POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews': review(
-    'SelfSubjectRulesReview',
-    'The rules of the caller',
-    { namespace: text },
-    'V1',
-  ),
-  'POST /apis/authentication.k8s.io/v1/selfsubjectreviews': review('SelfSubjectReview', 'The caller', {}, 'V1'),
-};
+const reviews = Object.fromEntries([...reviewsByPath].map(([path, described]) => [`POST ${path}`, review(described)]));
 
 type Entries = Readonly<Record<string, Entry>>;
 
@@ -228,6 +201,14 @@ export function platformOperations(paths: readonly PlatformPath[], context: Plat
   });
 }
 
+/** The named schemas that the operations of these paths refer to, beside the standard ones. */
+export function platformSchemas(paths: readonly PlatformPath[]): readonly (readonly [string, Schema])[] {
+  return paths
+    .map(({ pattern }) => reviewsByPath.get(pattern))
+    .filter((described) => described !== undefined)
+    .map((described) => [reviewSchemaName(described), reviewSchema(described)]);
+}
+
 function operationOf(
   { method, pattern }: { readonly method: Method; readonly pattern: string },
   entry: Entry | undefined,
@@ -240,6 +221,7 @@ function operationOf(
     operationId: ids.take(wanted, 'Route'),
     tag: entry?.tag ?? 'Platform',
     ...(entry === undefined ? {} : { summary: entry.summary }),
+    ...(entry?.kind === undefined ? {} : { action: 'post', kind: entry.kind }),
     parameters: pathParameters(pattern),
     ...(entry?.body === undefined ? {} : { body: { ...entry.body, required: method !== 'delete' } }),
     responses: [answerOf(entry), refusals],

@@ -1,4 +1,5 @@
 import type { Schema } from '../resource/schema/schema-check.ts';
+import { flag, object, text, textMap, texts, time, whole } from './described.ts';
 import { referenceTo } from './names.ts';
 
 /** Schemas that every document has, in words that all versions of OpenAPI share. */
@@ -12,23 +13,6 @@ export const problemName = 'Problem';
 const ownerReference = `${meta}.OwnerReference`;
 const preconditions = `${meta}.Preconditions`;
 const statusDetails = `${meta}.StatusDetails`;
-
-const text = (description: string): Schema => ({ type: 'string', description });
-const time = (description: string): Schema => ({ type: 'string', format: 'date-time', description });
-const whole = (description: string): Schema => ({ type: 'integer', format: 'int64', description });
-const flag = (description: string): Schema => ({ type: 'boolean', description });
-const texts = (description: string): Schema => ({ type: 'array', items: { type: 'string' }, description });
-const textMap = (description: string): Schema => ({
-  type: 'object',
-  additionalProperties: { type: 'string' },
-  description,
-});
-const object = (description: string, properties: Readonly<Record<string, Schema>>, required?: readonly string[]) => ({
-  type: 'object',
-  description,
-  ...(required === undefined ? {} : { required }),
-  properties,
-});
 
 /** Every member that an object's metadata may have: clients check files against this list. */
 const objectMetaSchema = object('The metadata of an object. In a request, null counts as absent.', {
@@ -95,11 +79,11 @@ const problemMembers = {
 const statusSchema = object('A refusal.', {
   apiVersion: text('v1'),
   kind: text('Status'),
-  metadata: { type: 'object' },
+  metadata: object('Empty.', {}),
   status: text('Failure'),
   message: text('The reason for this refusal.'),
   code: whole('The status of the response.'),
-  details: referenceTo(statusDetails),
+  details: { allOf: [referenceTo(statusDetails)], description: 'The object, and the causes.' },
   ...problemMembers,
 });
 
@@ -111,6 +95,7 @@ const statusDetailsSchema = object('The object of a refusal.', {
   retryAfterSeconds: whole('The time after which a retry may help.'),
   causes: {
     type: 'array',
+    description: 'One entry for each cause.',
     items: {
       type: 'object',
       properties: {
@@ -126,7 +111,7 @@ const deleteOptionsSchema = object('Options of a deletion.', {
   apiVersion: text('v1'),
   kind: text('DeleteOptions'),
   dryRun: texts('[All]: everything is checked, and nothing is deleted.'),
-  preconditions: referenceTo(preconditions),
+  preconditions: { allOf: [referenceTo(preconditions)], description: 'States of the object that must be current.' },
   propagationPolicy: text('Background, Foreground or Orphan: the deletion of objects that this object owns.'),
   gracePeriodSeconds: whole('Ignored.'),
   orphanDependents: flag('Ignored: propagationPolicy replaces it.'),

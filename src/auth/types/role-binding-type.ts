@@ -17,20 +17,23 @@ export const roleBindingType: TypeDeclaration<never> = defineType<RoleBinding>({
   plural: 'rolebindings',
   schema: {
     type: 'object',
+    description: 'Grants the rules of a role to users.',
     required: ['roleRef', 'subjects'],
     properties: {
       roleRef: {
         type: 'object',
+        description: 'The role.',
         required: ['kind', 'name'],
         additionalProperties: false,
         properties: {
           apiGroup,
-          kind: { const: 'Role' },
+          kind: { const: 'Role', description: 'Always Role.' },
           name: { ...nameSchema, description: 'The name of an existing role.' },
         },
       },
       subjects: {
         type: 'array',
+        description: 'The users.',
         minItems: 1,
         maxItems: roleBindingSubjectsMax,
         items: {
@@ -39,7 +42,7 @@ export const roleBindingType: TypeDeclaration<never> = defineType<RoleBinding>({
           additionalProperties: false,
           properties: {
             apiGroup,
-            kind: { const: 'User' },
+            kind: { const: 'User', description: 'Always User.' },
             name: {
               type: 'string',
               minLength: 1,

@@ -5,6 +5,7 @@ import type { Strategy } from '../../command/strategy.ts';
 import { roleRulesMax, ruleEntriesMax, ruleTextLengthMax } from '../../limits/access.ts';
 import { nameLengthMax } from '../../limits/objects.ts';
 import type { TypeDeclaration } from '../../plugin/api/plugin.ts';
+import { conditionMembers } from '../../resource/schema/condition-schema.ts';
 import { core, membersAt, withStatus, type Members } from './type-members.ts';
 
 const verbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch', '*'] as const;
@@ -39,7 +40,7 @@ const ruleSchema = {
       minItems: 1,
       description: 'Paths; * at the end stands for all beneath.',
     },
-    verbs: { ...texts({}), minItems: 1 },
+    verbs: { ...texts({}), minItems: 1, description: 'The verbs that the rule allows; * stands for all.' },
   },
   if: { required: ['nonResourceURLs'] },
   then: {
@@ -62,23 +63,25 @@ export const roleType: TypeDeclaration<never> = {
   statusSubresource: true,
   schema: {
     type: 'object',
+    description: 'A set of rules that bindings grant to users.',
     properties: {
-      rules: { type: 'array', maxItems: roleRulesMax, items: ruleSchema, description: 'None when absent.' },
+      rules: {
+        type: 'array',
+        maxItems: roleRulesMax,
+        items: ruleSchema,
+        description: 'The requests that the role allows; none when absent.',
+      },
       status: {
         type: 'object',
+        description: 'The state of the role, set by the platform.',
         properties: {
           conditions: {
             type: 'array',
             readOnly: true,
+            description: 'Valid: the annotations are well-formed. Complete: no role that it names is missing.',
             items: {
               type: 'object',
-              properties: {
-                type: { type: 'string' },
-                status: { enum: ['True', 'False', 'Unknown'] },
-                reason: { type: 'string' },
-                message: { type: 'string' },
-                lastTransitionTime: { type: 'string', format: 'date-time' },
-              },
+              properties: conditionMembers,
             },
           },
         },

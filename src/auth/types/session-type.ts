@@ -11,18 +11,21 @@ export const sessionType: TypeDeclaration<never> = {
   plural: 'sessions',
   schema: {
     type: 'object',
+    description: 'A log-in with a cookie: deleting it logs the user out.',
     required: ['spec'],
     properties: {
       spec: {
         type: 'object',
+        description: 'The user of the session.',
         required: ['user'],
         additionalProperties: false,
-        properties: { user: { ...nameSchema, description: 'The user of the session.' } },
+        properties: { user: { ...nameSchema, description: 'The name of the user.' } },
       },
       status: {
         type: 'object',
+        description: 'The state of the log-in, set by the platform.',
         properties: {
-          userUid: { type: 'string', readOnly: true },
+          userUid: { type: 'string', readOnly: true, description: 'The uid of the user.' },
           passwordRevision: {
             type: 'integer',
             minimum: 0,
@@ -36,8 +39,17 @@ export const sessionType: TypeDeclaration<never> = {
             description:
               'How often the user was disabled before this log-in: disabling the user ends the session for good.',
           },
-          expiresAt: { type: 'string', format: 'date-time', readOnly: true },
-          token: { type: 'string', readOnly: true, description: 'Never stored.' },
+          expiresAt: {
+            type: 'string',
+            format: 'date-time',
+            readOnly: true,
+            description: 'The time at which the session ends.',
+          },
+          token: {
+            type: 'string',
+            readOnly: true,
+            description: 'The secret of the cookie: never stored, and never shown.',
+          },
         },
       },
     },

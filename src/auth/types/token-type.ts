@@ -17,12 +17,14 @@ export const tokenType: TypeDeclaration<never> = {
   plural: 'personalaccesstokens',
   schema: {
     type: 'object',
+    description: 'A token with which a program acts as its owner.',
     properties: {
       spec: {
         type: 'object',
+        description: 'The owner, the rights and the end of the token.',
         additionalProperties: false,
         properties: {
-          description: { type: 'string', maxLength: descriptionLengthMax },
+          description: { type: 'string', maxLength: descriptionLengthMax, description: 'The purpose of the token.' },
           roles: {
             type: 'array',
             uniqueItems: true,
@@ -30,15 +32,24 @@ export const tokenType: TypeDeclaration<never> = {
             items: nameSchema,
             description: 'The subset of the roles of its owner that the token has; all of them when absent. Immutable.',
           },
-          expiresAt: { type: 'string', format: 'date-time', description: 'Never when absent. Immutable.' },
+          expiresAt: {
+            type: 'string',
+            format: 'date-time',
+            description: 'The time at which the token expires; never when absent. Immutable.',
+          },
           revoked: { type: 'boolean', description: 'true revokes the token for good.' },
           owner: { type: 'string', readOnly: true, description: 'The creator of the token.' },
         },
       },
       status: {
         type: 'object',
+        description: 'The state of the token, set by the platform.',
         properties: {
-          ownerUid: { type: 'string', readOnly: true },
+          ownerUid: {
+            type: 'string',
+            readOnly: true,
+            description: 'The uid of the owner: a later user of that name has no rights by it.',
+          },
           phase: {
             enum: ['expired'],
             readOnly: true,
@@ -48,7 +59,7 @@ export const tokenType: TypeDeclaration<never> = {
             type: 'string',
             format: 'date-time',
             readOnly: true,
-            description: 'Updated at most once a minute.',
+            description: 'The time of the last use; updated at most once a minute.',
           },
           token: {
             type: 'string',

@@ -16,11 +16,11 @@ import { refuseViolations, core, defined, membersAt, withStatus, type Members } 
 /** Members of Halo's users, kept for its clients: the platform itself gives none of them a meaning. */
 const profile = {
   avatar: { type: 'string', maxLength: profileTextLengthMax, description: 'The address of a picture.' },
-  bio: { type: 'string', maxLength: profileTextLengthMax },
-  phone: { type: 'string', maxLength: displayNameLengthMax },
-  emailVerified: { type: 'boolean' },
-  loginHistoryLimit: { type: 'integer', minimum: 0 },
-  registeredAt: { type: 'string', format: 'date-time' },
+  bio: { type: 'string', maxLength: profileTextLengthMax, description: 'A text about the user.' },
+  phone: { type: 'string', maxLength: displayNameLengthMax, description: 'A telephone number.' },
+  emailVerified: { type: 'boolean', description: 'Kept for clients: nothing here verifies addresses.' },
+  loginHistoryLimit: { type: 'integer', minimum: 0, description: 'Kept for clients: there is no history of log-ins.' },
+  registeredAt: { type: 'string', format: 'date-time', description: 'Kept for clients: a time of registration.' },
   twoFactorAuthEnabled: { type: 'boolean', description: 'Kept for clients: log-ins here have no second factor.' },
   totpEncryptedSecret: {
     writeOnly: true,
@@ -36,13 +36,15 @@ export const userType: TypeDeclaration<never> = {
   plural: 'users',
   schema: {
     type: 'object',
+    description: 'A user, named by metadata.name.',
     properties: {
       spec: {
         type: 'object',
+        description: 'The account and the profile of the user.',
         additionalProperties: false,
         properties: {
-          displayName: { type: 'string', maxLength: displayNameLengthMax },
-          email: { type: 'string', format: 'email', maxLength: emailLengthMax },
+          displayName: { type: 'string', maxLength: displayNameLengthMax, description: 'The name that people read.' },
+          email: { type: 'string', format: 'email', maxLength: emailLengthMax, description: 'An email address.' },
           disabled: { type: 'boolean', description: 'true: every log-in, session and token of the user is refused.' },
           ...profile,
           password: {
@@ -59,6 +61,7 @@ export const userType: TypeDeclaration<never> = {
       },
       status: {
         type: 'object',
+        description: 'The state of the account, set by the platform.',
         properties: {
           permalink: { type: 'string', readOnly: true, description: 'Accepted from clients, and ignored.' },
           passwordRevision: {
@@ -67,7 +70,12 @@ export const userType: TypeDeclaration<never> = {
             readOnly: true,
             description: 'Increases with every new password; absent without a password.',
           },
-          passwordSetAt: { type: 'string', format: 'date-time', readOnly: true },
+          passwordSetAt: {
+            type: 'string',
+            format: 'date-time',
+            readOnly: true,
+            description: 'The time of the last new password.',
+          },
           timesDisabled: {
             type: 'integer',
             minimum: 0,

@@ -1,5 +1,6 @@
 import type { Strategy } from '../../command/strategy.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
+import { conditionMembers } from '../../resource/schema/condition-schema.ts';
 import { typeKeyOf } from '../../resource/type/type-declaration.ts';
 import { lifeStates, type LifeState } from '../lifecycle/life.ts';
 import type { TypeDeclaration, TypeName } from '../api/plugin.ts';
@@ -45,9 +46,10 @@ export const pluginStrategy: Strategy = {
 /** Unknown members are kept: a manifest may contain more than this version reads. */
 const specSchema = {
   type: 'object',
+  description: 'The manifest of the plugin, and whether it runs.',
   properties: {
-    displayName: { type: 'string', maxLength: 253 },
-    description: { type: 'string' },
+    displayName: { type: 'string', maxLength: 253, description: 'The name that people read.' },
+    description: { type: 'string', description: 'The purpose of the plugin.' },
     version: { type: 'string', maxLength: 256, description: 'A semantic version.' },
     requires: { type: 'string', maxLength: 256, description: 'The range of platform versions it works with.' },
     pluginDependencies: {
@@ -56,9 +58,9 @@ const specSchema = {
       type: 'object',
       additionalProperties: { type: 'string' },
     },
-    author: { type: ['object', 'string'] },
-    homepage: { type: 'string' },
-    license: { type: ['array', 'string'] },
+    author: { type: ['object', 'string'], description: 'The author: a name, or an object with one.' },
+    homepage: { type: 'string', description: 'The address of a page about the plugin.' },
+    license: { type: ['array', 'string'], description: 'The licence, or several.' },
     enabled: { type: 'boolean', description: 'false stops it; true when absent.' },
     deleteData: { type: 'boolean', description: 'When it is deleted, the objects of its types are removed as well.' },
     main: { type: 'string', description: "The ES module, relative to the plugin's folder." },
@@ -69,7 +71,7 @@ const specSchema = {
       additionalProperties: false,
       properties: {
         digest: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'SHA-256 of the archive.' },
-        bytes: { type: 'integer', minimum: 1 },
+        bytes: { type: 'integer', minimum: 1, description: 'The size of the archive.' },
       },
     },
   },
@@ -77,8 +79,12 @@ const specSchema = {
 
 const statusSchema = {
   type: 'object',
+  description: 'The state of the plugin, set by the platform.',
   properties: {
-    phase: { enum: [...lifeStates] },
+    phase: {
+      enum: [...lifeStates],
+      description: 'The state of the plugin: its types and routes are served while it is started.',
+    },
     version: { type: 'string', description: 'The version that runs.' },
     observedGeneration: { type: 'integer', description: 'The metadata.generation that this status describes.' },
     progress: { type: 'integer', minimum: 0, maximum: 100, description: 'Progress of its index builds, in percent.' },
@@ -91,9 +97,9 @@ const statusSchema = {
         type: 'object',
         required: ['apiVersion', 'kind', 'names'],
         properties: {
-          apiVersion: { type: 'string' },
-          kind: { type: 'string' },
-          names: { type: 'array', items: { type: 'string' } },
+          apiVersion: { type: 'string', description: 'The group and version of the objects.' },
+          kind: { type: 'string', description: 'The kind of the objects.' },
+          names: { type: 'array', items: { type: 'string' }, description: 'The names of the objects.' },
         },
       },
     },
@@ -104,26 +110,21 @@ const statusSchema = {
         type: 'object',
         required: ['group', 'version', 'kind', 'singular', 'plural'],
         properties: {
-          group: { type: 'string' },
-          version: { type: 'string' },
-          kind: { type: 'string' },
-          singular: { type: 'string' },
-          plural: { type: 'string' },
+          group: { type: 'string', description: 'The group.' },
+          version: { type: 'string', description: 'The version.' },
+          kind: { type: 'string', description: 'The kind.' },
+          singular: { type: 'string', description: 'The name for one object.' },
+          plural: { type: 'string', description: 'The name in paths.' },
         },
       },
     },
     conditions: {
+      description: 'Aspects of the plugin, such as its start and its reconcilers.',
       type: 'array',
       items: {
         type: 'object',
         required: ['type', 'status', 'reason', 'message', 'lastTransitionTime'],
-        properties: {
-          type: { type: 'string' },
-          status: { enum: ['True', 'False', 'Unknown'] },
-          reason: { type: 'string' },
-          message: { type: 'string' },
-          lastTransitionTime: { type: 'string', format: 'date-time' },
-        },
+        properties: conditionMembers,
       },
     },
   },
@@ -131,6 +132,7 @@ const statusSchema = {
 
 export const pluginSchema = {
   type: 'object',
+  description: 'A plugin: types, routes and reconcilers that the server runs.',
   required: ['spec'],
   properties: { spec: specSchema, status: statusSchema },
 };
