@@ -16,12 +16,14 @@ import {
   type ResourceAttributes,
   type ReviewedAttributes,
 } from '../body/decode-request-body.ts';
-import type { JsonMembers } from '../resources/decode-write.ts';
+import { writeContext, type JsonMembers } from '../resources/decode-write.ts';
 import type { ApiResource } from '../discovery/api-catalog.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
 import { problem } from '../problem.ts';
 import { readObject } from '../body/read-object.ts';
+import { warningHeaders } from '../warning-headers.ts';
+import { knownBody } from '../body/review-members.ts';
 import {
   accessReview,
   ownAccessReview,
@@ -75,19 +77,25 @@ async function reviewed(
   answer: (body: JsonMembers, subject: Subject) => Decoded<Status>,
 ): Promise<Answer> {
   const { apiVersion, kind } = review;
-  const body = await readObject(exchange, review);
-  if (!body.ok) return body.answer;
-  const { spec } = body.value;
+  const read = await readObject(exchange, review);
+  if (!read.ok) return read.answer;
   for (const [member, expected] of [
     ['apiVersion', apiVersion],
     ['kind', kind],
   ] as const) {
-    const given = body.value[member] ?? '';
+    const given = read.value[member] ?? '';
     if (given !== '' && given !== expected)
       return refusal(problem('bad-request', `the body's ${member} must be ${JSON.stringify(expected)} here`));
   }
-  const status = answer(body.value, exchange.subject);
-  if (!status.ok) return refusal(status.problem);
+  const context = writeContext(exchange);
+  if (!context.ok) return refusal(context.problem);
+  const known = knownBody(kind, read.value, context.value.fieldValidation);
+  if (!known.ok) return refusal(known.problem);
+  const { body, warnings } = known.value;
+  const headers = warningHeaders(warnings);
+  const status = answer(body, exchange.subject);
+  if (!status.ok) return refusal({ ...status.problem, headers });
+  const { spec } = body;
   return jsonAnswer(
     {
       kind,
@@ -97,6 +105,7 @@ async function reviewed(
       status: status.value,
     },
     201,
+    headers,
   );
 }
 

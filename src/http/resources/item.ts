@@ -23,6 +23,7 @@ import type { Representation } from '../representation/representation.ts';
 import { requestedForm } from '../representation/requested-form.ts';
 import { problem, problemOf, type Problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
+import { warningHeaders } from '../warning-headers.ts';
 import { deleteOptionsMessage } from '../body/kubernetes-message.ts';
 import { mediaTypeOf, readJson } from '../body/read-body.ts';
 import { readObject, readOptionalObject, unread } from '../body/read-object.ts';
@@ -200,14 +201,6 @@ export function written(
 export function writtenHeaders({ version, warnings }: Extract<WriteOutcome, { ok: true }>): readonly string[] {
   const etag = ['ETag', etagOf(version)];
   return warnings.length === 0 ? etag : [...etag, ...warningHeaders(warnings)];
-}
-
-/** `Warning: 299 - "text"`; a header has no control characters, and only ASCII is safe for every reader. */
-function warningHeaders(warnings: readonly string[]): readonly string[] {
-  return warnings.flatMap((text) => [
-    'Warning',
-    `299 - "${text.replaceAll(/[^\x20-\x7e]/gu, '?').replaceAll(/["\\]/gu, '\\$&')}"`,
-  ]);
 }
 
 /**

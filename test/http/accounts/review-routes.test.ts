@@ -140,6 +140,28 @@ test("a self review returns the caller's own subject", async (t) => {
   t.equal(body.status.userInfo.uid, user.metadata.uid);
 });
 
+test('unknown members of a review are dropped with a warning, dropped, or refused', async (t) => {
+  const resourceAttributes = { ...widgets, verb: 'get', namespace: 'any' };
+  const spec = { colour: 'red', constructor: 1, resourceAttributes: { ...resourceAttributes, size: { deep: 1 } } };
+  const ask = async (query: string, kind: string, body: unknown) =>
+    server.as('alice')('POST', `${authorization}/${kind}${query}`, body);
+  const unknown = ['top', 'spec.colour', 'spec.constructor', 'spec.resourceAttributes.size'];
+  const named = unknown.map((path) => `unknown field "${path}"`);
+  for (const query of ['', '?fieldValidation=Warn', '?fieldValidation=Ignore']) {
+    const { status, body, headers } = await ask(query, 'selfsubjectaccessreviews', { top: 1, spec });
+    t.equal(status, 201, query);
+    t.strictSame(body.spec, { resourceAttributes }, 'the answer shows what was asked');
+    const warnings = named.map((text) => `299 - "${text.replaceAll('"', '\\"')}"`).join(', ');
+    t.equal(headers.get('warning'), query.endsWith('Ignore') ? null : warnings, query);
+  }
+  const strict = await ask('?fieldValidation=Strict', 'selfsubjectaccessreviews', { top: 1, spec });
+  t.equal(strict.status, 400);
+  t.equal(strict.body.message, `strict decoding error: ${named.join(', ')}`);
+  const rulesReview = await ask('?fieldValidation=Strict', 'selfsubjectrulesreviews', { spec: { namespace: 'a' } });
+  t.strictSame([rulesReview.status, rulesReview.body.spec], [201, { namespace: 'a' }]);
+  t.equal((await ask('?fieldValidation=Strict', 'selfsubjectrulesreviews', { spec: { user: 'a' } })).status, 400);
+});
+
 test('a malformed review is refused at the pointer of its violation', async (t) => {
   const verb = 'get';
   const cases: readonly (readonly [unknown, readonly string[]])[] = [
