@@ -9,7 +9,7 @@ import type { LiveState, State } from './evolve.ts';
 import { patched } from './decide-patch.ts';
 import { scaledDraft, shownScale } from './decide-scale.ts';
 import { emit, emitLeaving, emitRemoved, isRemovable, removalOf, type Emitted } from './emit.ts';
-import { alreadyExists, identityProblem, notFound, refuse, stalePrecondition } from './refuse.ts';
+import { alreadyExists, identityProblem, notFound, refuse, stalePrecondition, warned } from './refuse.ts';
 import { markedFinalizers } from './propagation.ts';
 import type { Rejection } from './rejection.ts';
 import type { Withheld } from './strategy.ts';
@@ -24,7 +24,7 @@ import {
   isSameSpec,
   withStoredMetadata,
 } from './replacement.ts';
-import { admit, finalizerViolations, nameViolations, refuseViolations } from './validation.ts';
+import { admit, finalizerViolations, nameViolations, refuseViolations, type Admitted } from './validation.ts';
 
 export type Decision =
   /** A decision with `withheld` must not be appended: store the secret first, then decide again. */
@@ -84,6 +84,11 @@ function decideCreate(state: State, object: JsonObject, facts: Facts): Decision 
     return refuse('bad-request', 'metadata.resourceVersion must not be set on objects to be created');
   const admitted = admit(draft, facts);
   if (!admitted.ok) return admitted;
+  return warned(decideAdmitted(state, draft, admitted, facts), admitted.warnings);
+}
+
+function decideAdmitted(state: State, draft: Draft, admitted: Admitted, facts: Facts): Decision {
+  const { type } = facts;
   const name = draft.name ?? completed(draft.generateName, facts.suffix) ?? '';
   if (state.kind === 'live') return alreadyExists(type, name);
   const { status, ...rest } = admitted.members;
@@ -139,7 +144,9 @@ function decideWhole(
   const scaled = scaledDraft(state, draft, { name, preconditions }, facts);
   if (!scaled.ok) return scaled;
   const decision = decideReplace(state, scaled.draft, { name, part: 'main', preconditions }, facts);
-  return decision.ok ? { ...decision, warnings: [...scaled.warnings, ...decision.warnings] } : decision;
+  return decision.ok
+    ? { ...decision, warnings: [...scaled.warnings, ...decision.warnings] }
+    : warned(decision, scaled.warnings);
 }
 
 function decideReplace(state: LiveState, draft: Draft, target: Target, facts: Facts): Decision {
@@ -155,14 +162,11 @@ function decideReplace(state: LiveState, draft: Draft, target: Target, facts: Fa
     checkPreconditions(state, target.preconditions, facts) ??
     checkStaleness(state, draft, facts) ??
     refuseViolations(judged, { members, more: finalizerViolations(current, judged), current }, facts);
-  if (refused !== undefined) return refused;
+  if (refused !== undefined) return warned(refused, admitted.warnings);
   const leaving = members === undefined && isMarked(current);
-  return decideChange(state, next, {
-    facts,
-    leaving,
-    mayBeSame: members === undefined || facts.strategy !== undefined,
-    warnings: admitted.warnings,
-  });
+  const { warnings } = admitted;
+  const mayBeSame = members === undefined || facts.strategy !== undefined;
+  return warned(decideChange(state, next, { facts, leaving, mayBeSame, warnings }), warnings);
 }
 
 type Outcome = {

@@ -1,3 +1,4 @@
+import { isObject } from '../base/guards.ts';
 import type { ResourceType, Violation } from '../resource/type/resource-type.ts';
 import { validationErrorsMax } from '../limits/requests.ts';
 import type { Draft } from '../resource/object/draft.ts';
@@ -53,6 +54,17 @@ export function invalid(
   const shown = violations.slice(0, validationErrorsMax);
   const detail = `${type.kind}${dotted(type.group)} "${name}" is invalid: ${violationsText(shown)}`;
   return { ok: false, rejection: { reason: 'invalid', detail, violations: shown } };
+}
+
+/** A refusal with the warnings of what was dropped before it; anything else as it is. */
+export function warned<T>(outcome: T, warnings: readonly string[]): T | Refused {
+  if (warnings.length === 0 || !isRefused(outcome)) return outcome;
+  const { rejection } = outcome;
+  return { ok: false, rejection: { ...rejection, warnings: [...warnings, ...(rejection.warnings ?? [])] } };
+}
+
+function isRefused(outcome: unknown): outcome is Refused {
+  return isObject(outcome) && outcome['ok'] === false;
 }
 
 /** Refusals that need only a detail. */

@@ -1,7 +1,12 @@
 import type { Violation } from '../resource/type/resource-type.ts';
 
-/** Why a command is refused: a closed union, mapped to a status in one table (http/problem.ts). */
-export type Rejection =
+/**
+ * Why a command is refused: a closed union, mapped to a status in one table (http/problem.ts). `warnings`: of members
+ * that were dropped before the refusal, as in Kubernetes.
+ */
+export type Rejection = Reason & { readonly warnings?: readonly string[] };
+
+type Reason =
   | { readonly reason: 'bad-request'; readonly detail: string }
   /**
    * The caller is known but lacks a right: for example, the object would grant more rights than the caller holds

@@ -8,7 +8,7 @@ import type { Facts } from './facts.ts';
 import { dottedPath, invalid, refuse, type Refused } from './refuse.ts';
 import { isMarked } from './replacement.ts';
 
-type Admitted = {
+export type Admitted = {
   readonly ok: true;
   readonly members: Readonly<Record<string, unknown>>;
   readonly warnings: readonly string[];

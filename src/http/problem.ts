@@ -1,3 +1,4 @@
+import { warningHeaders } from './warning-headers.ts';
 import type { Rejection, RejectionReason } from '../command/rejection.ts';
 import type { Violation } from '../resource/type/resource-type.ts';
 
@@ -63,7 +64,8 @@ export function problem(reason: ProblemReason, detail: string, more: Omit<Proble
 
 /** A command's rejection as a problem. */
 export function problemOf(rejection: Rejection, about: Problem['about'] = {}): Problem {
-  return { ...rejection, about };
+  const { warnings = [], ...refused } = rejection;
+  return { ...refused, about, ...(warnings.length === 0 ? {} : { headers: warningHeaders(warnings) }) };
 }
 
 /** Methods in the format of `Allow`. */

@@ -3,6 +3,7 @@ import { decide, nameOf } from '../command/decide.ts';
 import type { Facts } from '../command/facts.ts';
 import { eventSchema } from '../command/event.ts';
 import { expectedOf, initialState } from '../command/evolve.ts';
+import { warned } from '../command/refuse.ts';
 import type { Withheld } from '../command/strategy.ts';
 import type { Subject } from '../command/subject.ts';
 import { objectBytesMax } from '../limits/objects.ts';
@@ -98,9 +99,10 @@ export class WriteAttempts {
       ...declared,
     };
     const writing = { given, metadata, by };
-    return isUnjudged[command.type]
+    const carriedOut = isUnjudged[command.type]
       ? this.#carryOut(target, decision, writing)
       : this.#judgeAndCarryOut(target, decision, writing);
+    return warned(await carriedOut, decision.warnings);
   }
 
   async #judgeAndCarryOut(target: Target, decision: Made, writing: Writing): Promise<Attempt> {

@@ -12,6 +12,7 @@ test('kubectl creates', settings, async (t) => {
   await kubectl.file('large.json', gizmo('large', 1_000));
   await kubectl.file('odd.json', gizmo('odd', 1, {}, { colour: 'red' }));
   await kubectl.file('bad.json', gizmo('Bad_Name'));
+  await kubectl.file('both.json', gizmo('both', 1_000, {}, { colour: 'red' }));
   await kubectl.file('generated.json', {
     apiVersion: 'kube.example/v1',
     kind: 'Gizmo',
@@ -23,6 +24,21 @@ test('kubectl creates', settings, async (t) => {
     { run: 'create -f k1.json', code: 1, err: /^Error from server \(AlreadyExists\): .*"k1" already exists/u },
     { run: 'create -f large.json --validate=false', code: 1, err: /^The Gizmo "large" is invalid: spec\.size: /u },
     { run: 'create -f odd.json', code: 1, err: /unknown field "spec\.colour"/u },
+    {
+      run: 'create -f both.json --validate=warn',
+      code: 1,
+      err: /^Warning: unknown field "spec\.colour"\nThe Gizmo "both" is invalid: spec\.size: /u,
+    },
+    {
+      run: 'create -f odd.json --validate=warn',
+      out: `${k}/odd created`,
+      err: 'Warning: unknown field "spec.colour"',
+    },
+    {
+      run: 'create -f odd.json --validate=warn',
+      code: 1,
+      err: /^Warning: unknown field "spec\.colour"\nError from server \(AlreadyExists\)/u,
+    },
     { run: 'create -f bad.json', code: 1, err: /is invalid: metadata\.name: /u },
     { run: 'create -f generated.json', out: /^gizmo\.kube\.example\/gen-[a-z0-9]{5} created\n$/u },
     { run: 'create -f - --dry-run=server', input: gizmo('dry'), out: `${k}/dry created (server dry run)` },
