@@ -34,6 +34,18 @@ function unauthorized(detail: string, challenge = basicChallenge): Answer {
   return refusal(problem('unauthorized', detail, { headers: ['WWW-Authenticate', challenge] }));
 }
 
+/** Discovery, which every command of kubectl begins with: the same for every caller. */
+const discovery: ReadonlySet<string> = new Set(['/api', '/apis']);
+
+/**
+ * Ignoring an impersonation header would act as the wrong user. What visitors may discover is answered all the same:
+ * kubectl prints a refusal there as several errors without the reason, before the one that has it.
+ */
+function refuseImpersonation(authorize: Authorize, info: WellFormedRequest): Answer | undefined {
+  const isForAll = info.verb === 'get' && discovery.has(info.path) && authorize(visitor, info).allowed;
+  return isForAll ? undefined : refusal(problem('forbidden', 'impersonation is not supported'));
+}
+
 /** The refusal of a request that its subject may not make; undefined when it may. */
 export function refuseAccess(
   req: IncomingMessage,
@@ -41,9 +53,7 @@ export function refuseAccess(
   authorize: Authorize,
   info: WellFormedRequest,
 ): Answer | undefined {
-  // Ignoring an impersonation header would act as the wrong user.
-  if (headerOf(req, 'impersonate-user') !== undefined)
-    return refusal(problem('forbidden', 'impersonation is not supported'));
+  if (headerOf(req, 'impersonate-user') !== undefined) return refuseImpersonation(authorize, info);
   const access = authorize(subject, info);
   if (access.allowed) return undefined;
   if (access.isUndecided === true) return refusal(problem('unavailable', access.reason, { retryAfterSeconds: 1 }));

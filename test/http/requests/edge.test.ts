@@ -245,8 +245,15 @@ test('cross-site writes from a browser are refused', async (t) => {
   t.equal((await raw('POST', widgets, { 'sec-fetch-site': 'same-origin' }, '{}')).status, 422);
 });
 
-test('impersonation is refused rather than ignored', async (t) => {
-  t.equal((await raw('GET', widgets, { 'impersonate-user': 'jane' })).status, 403);
+test('impersonation is refused rather than ignored, except where all callers discover the same', async (t) => {
+  for (const path of [widgets, '/apis/example.com/v1alpha1', '/openapi/v3', '/metrics', '/'])
+    t.equal((await raw('GET', path, { 'impersonate-user': 'jane' })).status, 403, path);
+  t.equal((await raw('POST', '/apis', { 'impersonate-user': 'jane' }, '{}')).status, 403);
+  for (const path of ['/api', '/apis']) {
+    const [as, plain] = [await raw('GET', path, { 'impersonate-user': 'jane' }), await raw('GET', path)];
+    t.strictSame([as.status, as.text], [200, plain.text], path);
+    t.equal((await raw('GET', path, { 'impersonate-user': 'jane', authorization: 'Bearer x' })).status, 401, path);
+  }
 });
 
 test('an upgrade to anything but WebSocket is served as a plain request', async (t) => {
