@@ -101,7 +101,10 @@ test('other texts are refused with the place of the error', (t) => {
     t.match(problem, ` at offset ${String(offset)}: `, text);
     t.match(problem, '‸', text);
   }
-  t.match(labels('a<5'), /^labelSelector: labels cannot be compared with "<" at offset 0/u);
+  t.match(
+    labels('a<5'),
+    /^labelSelector: labels are not compared with "<", only fields are \(fieldSelector\) at offset 0/u,
+  );
   t.match(labels('-a=5'), /^labelSelector: invalid label key: its name must hold only/u);
   t.match(labels(`a=${'x'.repeat(254)}`), /must be at most 253 characters/u);
   t.match(labels('a=x\u0007'), /must not hold control characters/u);

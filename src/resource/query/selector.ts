@@ -237,7 +237,7 @@ function labelRequirement(condition: Condition, refuse: (problem: string) => nul
     case '>':
     case '>=':
     case '^=':
-      return refuse(`labels cannot be compared with "${condition.operator}"`);
+      return refuse(`labels are not compared with "${condition.operator}", only fields are (fieldSelector)`);
   }
 }
 
