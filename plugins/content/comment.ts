@@ -46,6 +46,7 @@ function declared(domain: string) {
     ...commentName(domain),
     kind: 'Comment',
     singular: 'comment',
+    categories: ['all'],
     schema,
     indexes: [
       { name: 'spec.post' },

@@ -27,6 +27,7 @@ function declared(domain: string) {
     ...postName(domain),
     kind: 'Post',
     singular: 'post',
+    categories: ['all'],
     schema,
     indexes: [
       { name: 'spec.title' },

@@ -6,6 +6,7 @@ export const widget = defineType({
   kind: 'Widget',
   singular: 'widget',
   plural: 'widgets',
+  categories: ['all'],
   schema: {
     type: 'object',
     description: 'A thing to try the API with.',

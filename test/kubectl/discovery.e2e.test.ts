@@ -28,6 +28,15 @@ test('kubectl lists groups and resources, and finds core types', { skip: noKubec
   t.match(await printed(widgets), /^widgets\.example\.com$/mu);
   t.notMatch(await printed('api-resources --verbs=list -o name'), /reviews/u);
   t.match(await printed('get users'), /^admin /mu);
+  t.match(await printed('get pat -o name'), /^personalaccesstoken\/token-/mu);
+  t.match(await printed('get all -o name'), /^plugin\.plugin\.svc\.run\/example$/mu);
+  t.notMatch(await printed('get all -o name'), /^(?:user|role|rolebinding|personalaccesstoken|session)\//mu);
+  t.strictSame((await printed('api-resources --categories=all -o name')).trim().split('\n').sort(), [
+    'comments.content.svc.run',
+    'plugins.plugin.svc.run',
+    'posts.content.svc.run',
+    'widgets.example.com',
+  ]);
   t.match(await printed('get user admin -o name'), /^user\/admin$/mu);
   t.match(await printed('get users.v1alpha1. -o name'), /^user\/admin$/mu);
   t.match(await printed('version -o json'), /"gitVersion": "v1\.35\.0\+ledgerplane\./u);

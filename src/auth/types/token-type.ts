@@ -15,6 +15,7 @@ export const tokenType: TypeDeclaration<never> = {
   kind: 'PersonalAccessToken',
   singular: 'personalaccesstoken',
   plural: 'personalaccesstokens',
+  shortNames: ['pat'],
   schema: {
     type: 'object',
     description: 'A token with which a program acts as its owner.',

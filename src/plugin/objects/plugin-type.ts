@@ -23,6 +23,7 @@ export function pluginTypeDeclaration(domain: string): TypeDeclaration<never> {
     ...pluginTypeName(domain),
     kind: 'Plugin',
     singular: 'plugin',
+    categories: ['all'],
     schema: pluginSchema,
     indexes: [{ name: 'spec.displayName' }, { name: 'status.phase' }],
     statusSubresource: true,
