@@ -34,16 +34,15 @@ function unauthorized(detail: string, challenge = basicChallenge): Answer {
   return refusal(problem('unauthorized', detail, { headers: ['WWW-Authenticate', challenge] }));
 }
 
-/** Discovery, which every command of kubectl begins with: the same for every caller. */
-const discovery: ReadonlySet<string> = new Set(['/api', '/apis']);
+/** What kubectl reads before it sends a request: documents that are the same for every caller who may read them. */
+const sameForAll = /^\/(?:apis?|openapi\/v2|openapi\/v3(?:\/.*)?)$/u;
 
 /**
- * Ignoring an impersonation header would act as the wrong user. What visitors may discover is answered all the same:
- * kubectl prints a refusal there as several errors without the reason, before the one that has it.
+ * Ignoring an impersonation header would act as the wrong user, but not in reading what is the same for all: kubectl
+ * prints a refusal there as several errors without the reason, before the one that has it.
  */
-function refuseImpersonation(authorize: Authorize, info: WellFormedRequest): Answer | undefined {
-  const isForAll = info.verb === 'get' && discovery.has(info.path) && authorize(visitor, info).allowed;
-  return isForAll ? undefined : refusal(problem('forbidden', 'impersonation is not supported'));
+function isImpersonation(req: IncomingMessage, { verb, path }: WellFormedRequest): boolean {
+  return headerOf(req, 'impersonate-user') !== undefined && !(verb === 'get' && sameForAll.test(path));
 }
 
 /** The refusal of a request that its subject may not make; undefined when it may. */
@@ -53,7 +52,7 @@ export function refuseAccess(
   authorize: Authorize,
   info: WellFormedRequest,
 ): Answer | undefined {
-  if (headerOf(req, 'impersonate-user') !== undefined) return refuseImpersonation(authorize, info);
+  if (isImpersonation(req, info)) return refusal(problem('forbidden', 'impersonation is not supported'));
   const access = authorize(subject, info);
   if (access.allowed) return undefined;
   if (access.isUndecided === true) return refusal(problem('unavailable', access.reason, { retryAfterSeconds: 1 }));

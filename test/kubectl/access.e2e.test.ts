@@ -1,7 +1,7 @@
 import { test } from 'tap';
 
 import { noKubectl } from '../support/server/kubectl.ts';
-import { givenGizmos, runSteps } from '../support/server/kubectl-gizmos.ts';
+import { givenGizmos, gizmo, runSteps } from '../support/server/kubectl-gizmos.ts';
 
 /** kubectl's own remark about every type without namespaces. */
 const unscoped = "Warning: resource 'gizmos' is not namespace scoped in group 'kube.example'";
@@ -19,6 +19,12 @@ test('kubectl asks for rights', { skip: noKubectl, timeout: 120_000 }, async (t)
       run: 'get gizmos --as=somebody',
       code: 1,
       err: 'Error from server (Forbidden): impersonation is not supported',
+    },
+    {
+      run: 'create -f - --as=somebody',
+      input: gizmo('as'),
+      code: 1,
+      err: /^Error from server \(Forbidden\): [^\n]*impersonation is not supported\n$/u,
     },
     { run: 'get gizmos --token=wrong', code: 1, err: /[Uu]nauthorized|must be logged in/u },
   ]);
