@@ -1,4 +1,3 @@
-import { warningHeaders } from './warning-headers.ts';
 import type { Rejection, RejectionReason } from '../command/rejection.ts';
 import type { Violation } from '../resource/type/resource-type.ts';
 
@@ -66,6 +65,14 @@ export function problem(reason: ProblemReason, detail: string, more: Omit<Proble
 export function problemOf(rejection: Rejection, about: Problem['about'] = {}): Problem {
   const { warnings = [], ...refused } = rejection;
   return { ...refused, about, ...(warnings.length === 0 ? {} : { headers: warningHeaders(warnings) }) };
+}
+
+/** `Warning: 299 - "text"`; a header has no control characters, and only ASCII is safe for every reader. */
+export function warningHeaders(warnings: readonly string[]): readonly string[] {
+  return warnings.flatMap((text) => [
+    'Warning',
+    `299 - "${text.replaceAll(/[^\x20-\x7e]/gu, '?').replaceAll(/["\\]/gu, '\\$&')}"`,
+  ]);
 }
 
 /** Methods in the format of `Allow`. */

@@ -20,9 +20,8 @@ import { writeContext, type JsonMembers } from '../resources/decode-write.ts';
 import type { ApiResource } from '../discovery/api-catalog.ts';
 import type { Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
-import { problem } from '../problem.ts';
+import { problem, warningHeaders } from '../problem.ts';
 import { readObject } from '../body/read-object.ts';
-import { warningHeaders } from '../warning-headers.ts';
 import { knownBody } from '../body/review-members.ts';
 import {
   accessReview,

@@ -21,9 +21,8 @@ import {
 import { goneSignal, type Exchange } from '../exchange.ts';
 import type { Representation } from '../representation/representation.ts';
 import { requestedForm } from '../representation/requested-form.ts';
-import { problem, problemOf, type Problem } from '../problem.ts';
+import { problem, problemOf, warningHeaders, type Problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
-import { warningHeaders } from '../warning-headers.ts';
 import { deleteOptionsMessage } from '../body/kubernetes-message.ts';
 import { mediaTypeOf, readJson } from '../body/read-body.ts';
 import { readObject, readOptionalObject, unread } from '../body/read-object.ts';
