@@ -2,7 +2,7 @@ import { test, type Test } from 'tap';
 
 import { gadget, gadgetsPath, startGadgetServer } from '../../support/kubernetes/gadgets.ts';
 import { ClientRequests } from './client-requests.ts';
-import { Reflector } from './reflector.ts';
+import { gadgetForm, Reflector } from './reflector.ts';
 
 /** Dynamic clients, controller-runtime's of custom types, and two ages of typed clients of built-in types. */
 const accepts = [
@@ -27,7 +27,7 @@ async function given(t: Test, accept?: string) {
   const create = async (...names: readonly string[]): Promise<void> => {
     for (const name of names) await write('POST', name, gadget(name));
   };
-  const reflector = new Reflector(client, gadgetsPath, accept);
+  const reflector = new Reflector(client, gadgetsPath, gadgetForm(accept));
   return { client, write, create, reflector, names: () => [...reflector.store.keys()].sort() };
 }
 

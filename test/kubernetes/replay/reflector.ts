@@ -1,6 +1,20 @@
 import { gadgetVersion, type KubernetesObject } from '../../support/kubernetes/gadgets.ts';
 import type { ClientRequests, EventStream, ObjectList, Received, WatchEvent } from './client-requests.ts';
 
+/** What a reflector asks for, and what it takes: objects of another kind are an error. */
+export type ReflectedForm = {
+  readonly accepts: { readonly list: string; readonly watch: string };
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** Parameters of each watch, beside those of the reflector. */
+  readonly watch: Readonly<Record<string, string>>;
+};
+
+/** Whole gadgets, as `accept` names them. */
+export function gadgetForm(accept = 'application/json'): ReflectedForm {
+  return { accepts: { list: accept, watch: accept }, apiVersion: gadgetVersion, kind: 'Gadget', watch: {} };
+}
+
 /**
  * The requests and the decisions of client-go's Reflector (tools/cache/reflector.go and tools/pager/pager.go at commit
  * 32ce75a7d6bc of July 2026, which becomes v0.37), in both of its forms. What it would log as an error fails here.
@@ -13,13 +27,13 @@ export class Reflector {
   lastVersion = '';
   readonly #client: ClientRequests;
   readonly #path: string;
-  readonly #accept: string;
+  readonly #form: ReflectedForm;
   #isVersionUnavailable = false;
 
-  constructor(client: ClientRequests, path: string, accept = 'application/json') {
+  constructor(client: ClientRequests, path: string, form = gadgetForm()) {
     this.#client = client;
     this.#path = path;
-    this.#accept = accept;
+    this.#form = form;
   }
 
   /** Lists: at first in pages of 500 from any state, later as one; without a position where the last has expired. */
@@ -36,7 +50,8 @@ export class Reflector {
     let { metadata } = page.body;
     for (;;) {
       if (page.status !== 200) throw new Error(`the list was answered with ${String(page.status)}`);
-      if (page.body.apiVersion !== gadgetVersion || page.body.kind !== 'GadgetList') throw new Error('not a list');
+      if (page.body.apiVersion !== this.#form.apiVersion || page.body.kind !== `${this.#form.kind}List`)
+        throw new Error('not a list');
       objects.push(...page.body.items);
       metadata = page.body.metadata;
       if (metadata.continue === undefined || metadata.continue === '') break;
@@ -58,7 +73,7 @@ export class Reflector {
         checkExpired(event.object);
         return 'expired';
       }
-      apply(event, this.store);
+      this.#apply(event, this.store);
       this.#setVersion(event.object.metadata.resourceVersion);
     }
     return 'enough';
@@ -93,10 +108,20 @@ export class Reflector {
         this.#isVersionUnavailable = true;
         return undefined;
       }
-      apply(event, initial);
+      this.#apply(event, initial);
       const { annotations, resourceVersion } = event.object.metadata;
       if (event.type === 'BOOKMARK' && annotations?.['k8s.io/initial-events-end'] === 'true') return resourceVersion;
     }
+  }
+
+  #apply({ type, object }: WatchEvent, store: Map<string, KubernetesObject>): void {
+    // An object of another kind is skipped, bookmarks included.
+    if (object.apiVersion !== this.#form.apiVersion || object.kind !== this.#form.kind)
+      throw new Error(`an event of another type: ${JSON.stringify(object)}`);
+    const name = object.metadata.name ?? '';
+    if (type === 'ADDED' || type === 'MODIFIED') store.set(name, object);
+    else if (type === 'DELETED') store.delete(name);
+    else if (type !== 'BOOKMARK') throw new Error(`an unknown event: ${type}`);
   }
 
   #relistVersion(): string {
@@ -121,11 +146,12 @@ export class Reflector {
   }
 
   async #page(parameters: Readonly<Record<string, string>>): Promise<Received<ObjectList>> {
-    return this.#client.send('GET', this.#target(parameters), { headers: { accept: this.#accept } });
+    return this.#client.send('GET', this.#target(parameters), { headers: { accept: this.#form.accepts.list } });
   }
 
   async #watch(parameters: Readonly<Record<string, string>>): Promise<EventStream> {
-    return this.#client.watch(this.#target({ ...parameters, watch: 'true' }), { accept: this.#accept });
+    const { accepts, watch } = this.#form;
+    return this.#client.watch(this.#target({ ...parameters, ...watch, watch: 'true' }), { accept: accepts.watch });
   }
 
   /** The parameters in the order of their names, as Go encodes them. */
@@ -135,16 +161,6 @@ export class Reflector {
     this.requests.push(query.toString());
     return `${this.#path}?${query.toString()}`;
   }
-}
-
-function apply({ type, object }: WatchEvent, store: Map<string, KubernetesObject>): void {
-  // An object of another kind is skipped, bookmarks included.
-  if (object.apiVersion !== gadgetVersion || object.kind !== 'Gadget')
-    throw new Error(`an event of another type: ${JSON.stringify(object)}`);
-  const name = object.metadata.name ?? '';
-  if (type === 'ADDED' || type === 'MODIFIED') store.set(name, object);
-  else if (type === 'DELETED') store.delete(name);
-  else if (type !== 'BOOKMARK') throw new Error(`an unknown event: ${type}`);
 }
 
 /** A position that is too old, or too new. For the latter client-go first asks ten times more, a second apart. */
