@@ -44,15 +44,15 @@ export class Arrivals {
       const timer = setTimeout(() => {
         reject(new Error(`the watch has not shown ${missing.size.toString()} of ${names.length.toString()} changes`));
       }, timeoutMs);
-      const look = (): void => {
+      const check = (): void => {
         for (const name of missing) if (this.#seen.has(name)) missing.delete(name);
         if (missing.size > 0 && this.#failure === undefined) return;
         clearTimeout(timer);
         if (this.#failure === undefined) resolve();
         else reject(this.#failure);
       };
-      this.#progress = look;
-      look();
+      this.#progress = check;
+      check();
     });
   }
 

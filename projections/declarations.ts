@@ -138,9 +138,11 @@ export class DeclarationsBatch {
     const older = Object.keys(standing.since).filter((index) => decided < (standing.since[index] ?? 0));
     // A fence only repeats known values.
     if (older.length === 0 || (isFence && row !== undefined && row.declared === declared)) return;
-    const taken = older.filter((index) => isEnforced(standing, index));
-    if (taken.length > 0) this.late.push({ type, name, declared, indexes: taken });
-    const enforced = Object.fromEntries(Object.entries(standing.enforced).filter(([index]) => !taken.includes(index)));
+    const enforcedOlder = older.filter((index) => isEnforced(standing, index));
+    if (enforcedOlder.length > 0) this.late.push({ type, name, declared, indexes: enforcedOlder });
+    const enforced = Object.fromEntries(
+      Object.entries(standing.enforced).filter(([index]) => !enforcedOlder.includes(index)),
+    );
     this.declared.set(type, { ...standing, enforced, late: standing.late + 1 });
   }
 

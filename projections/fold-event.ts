@@ -17,7 +17,7 @@ import { declaredOf, decodeRow, encodeRow, revisionOf } from './row.ts';
 export type Rows = {
   row(type: TypeKey, name: string): Buffer | undefined;
   isEmpty(type: TypeKey): boolean;
-  gone(type: TypeKey, name: string): StreamRevision | undefined;
+  deletedAt(type: TypeKey, name: string): StreamRevision | undefined;
   head(stream: StreamName): StreamRevision | undefined;
 };
 
@@ -111,7 +111,7 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
   if (!isObjectEvent(event)) throw new LogCorruptError(`the object stream ${recorded.stream} holds a ${event.type}`);
   const type = known.type(key);
   const previous = known.rows.row(key, name);
-  assertFollows(recorded, previous === undefined ? known.rows.gone(key, name) : revisionOf(previous));
+  assertFollows(recorded, previous === undefined ? known.rows.deletedAt(key, name) : revisionOf(previous));
   known.declarations.recordValues(key, event.values);
   if (event.type === 'ObjectDeleted' || event.object === undefined) writer.putDeleted(key, name, revision);
   if (event.object === undefined) return undefined;

@@ -91,10 +91,10 @@ export class ListPages {
     }
   }
 
-  async #rest({ type, choice, position }: Listing, taken: Snapshot, signal: Wanted | undefined): Promise<ListPage> {
-    let snapshot = taken;
+  async #rest({ type, choice, position }: Listing, first: Snapshot, signal: Wanted | undefined): Promise<ListPage> {
+    let snapshot = first;
     try {
-      snapshot = this.#hold(taken);
+      snapshot = this.#hold(first);
       const held = snapshot;
       const result = await this.#chosen(choice, signal);
       const joined = this.#joined(result, (name) => held.rowFast(type, name));
@@ -153,7 +153,7 @@ export class ListPages {
     for (let at = start; at < end && answers.length < listSliceBytesMax; at += 1) {
       const name = must(names[at], 'the offset is within the names');
       answers.add(present(read(name), name));
-      if (answers.count % rowsPerLook === 0 && slices.isOver()) break;
+      if (answers.count % rowsPerTimeCheck === 0 && slices.isOver()) break;
     }
     return answers;
   }
@@ -187,7 +187,7 @@ export class ListPages {
 }
 
 /** Rows read between two looks at the time. */
-const rowsPerLook = 16;
+const rowsPerTimeCheck = 16;
 
 function pageOf(
   { names, total, next, remaining }: QueryResult,

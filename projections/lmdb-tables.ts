@@ -129,7 +129,7 @@ export class LmdbTables {
     return this.names(type, { after: undefined, limit: 1 }).length === 0;
   }
 
-  gone(type: TypeKey, name: string): StreamRevision | undefined {
+  deletedAt(type: TypeKey, name: string): StreamRevision | undefined {
     const revision: unknown = this.#deleted.get(rowKey(type, name));
     return typeof revision === 'number' ? streamRevision(revision) : undefined;
   }

@@ -145,8 +145,8 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   head(type: TypeKey, name: string): StreamHead {
     const stored = this.get(type, name);
     if (stored !== undefined) return { kind: 'live', stored };
-    const revision = name.length > nameLengthMax ? undefined : this.#tables.gone(type, name);
-    return revision === undefined ? { kind: 'absent' } : { kind: 'gone', revision };
+    const revision = name.length > nameLengthMax ? undefined : this.#tables.deletedAt(type, name);
+    return revision === undefined ? { kind: 'absent' } : { kind: 'deleted', revision };
   }
 
   list(type: TypeKey, query: ListQuery): ListPage | LongList {

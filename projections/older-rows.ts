@@ -19,14 +19,14 @@ export class OlderRows implements OlderReader {
   page(type: TypeKey, before: StreamRevision, after: string | undefined): OlderPage {
     const names: string[] = [];
     let last: string | undefined;
-    let looked = 0;
+    let scanned = 0;
     this.#tables.scan(type, { after, limit: rowsPerTurn }, (row, name) => {
-      looked += 1;
+      scanned += 1;
       last = name;
       if ((declaredOf(row) ?? -1) < before) names.push(name);
       return names.length < namesPerPage;
     });
-    return { names, next: looked === rowsPerTurn || names.length === namesPerPage ? last : undefined };
+    return { names, next: scanned === rowsPerTurn || names.length === namesPerPage ? last : undefined };
   }
 
   written(type: TypeKey, name: string): WrittenObject | undefined {

@@ -114,8 +114,8 @@ export class LeaseElector implements Elector {
       const now = clock.monotonic();
       if (last !== 'unreadable') {
         if (seen === undefined || seen.last?.id !== last?.id) seen = { last, sinceMs: now };
-        const taken = isFree(seen, now) ? await this.#appendHeld(last?.revision ?? 'absent') : undefined;
-        if (taken !== undefined) return taken;
+        const lease = isFree(seen, now) ? await this.#appendHeld(last?.revision ?? 'absent') : undefined;
+        if (lease !== undefined) return lease;
       }
       await delay(clock, leaseLookMs, this.#stopping.signal);
     }

@@ -43,11 +43,11 @@ export class OwnerGraph {
   }
 
   stateOf({ apiVersion, kind, name, uid }: OwnerReference): OwnerState {
-    if (this.#owned.isDeleted(uid)) return 'gone';
+    if (this.#owned.isDeleted(uid)) return 'missing';
     const type = this.#typeOfKind(groupOf(apiVersion), kind);
     if (type === undefined) return 'unknown';
     const owner = this.#owner(type, name);
-    if (owner?.metadata.uid !== uid) return 'gone';
+    if (owner?.metadata.uid !== uid) return 'missing';
     const { deletionTimestamp, finalizers = [] } = owner.metadata;
     if (deletionTimestamp === undefined) return 'living';
     if (finalizers.includes(orphanFinalizer)) return 'orphaning';

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const beatMs = 1_000;
-/** A holder that has not touched its lock for so long is gone (killed, or on a machine that is off). */
+/** A holder that has not touched its lock for this time no longer runs: killed, or on a machine that is off. */
 const staleMs = 20_000;
 const pollMs = 100;
 
@@ -43,7 +43,7 @@ export async function withLock(path, task) {
 }
 
 async function acquire(path, draft) {
-  let told = false;
+  let isReported = false;
   for (;;) {
     try {
       linkSync(draft, path);
@@ -56,8 +56,8 @@ async function acquire(path, draft) {
       steal(path, held);
       continue;
     }
-    if (!told) console.error('waiting for another build of this tree …');
-    told = true;
+    if (!isReported) console.error('waiting for another build of this tree …');
+    isReported = true;
     await sleep(pollMs);
   }
 }

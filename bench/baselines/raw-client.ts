@@ -41,11 +41,11 @@ export class RawClient {
 
   #order(order: RawOrder): Promise<Extract<RawReport, { kind: 'done' }>> {
     return new Promise((resolve, reject) => {
-      const gone = (): void => {
+      const onExit = (): void => {
         reject(new Error("the raw client's process ended"));
       };
-      this.#process.once('exit', gone).once('message', (report: RawReport) => {
-        this.#process.off('exit', gone);
+      this.#process.once('exit', onExit).once('message', (report: RawReport) => {
+        this.#process.off('exit', onExit);
         if (report.kind === 'done') resolve(report);
         else reject(new Error(report.message));
       });

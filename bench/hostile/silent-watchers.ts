@@ -49,7 +49,7 @@ export async function silentWatchers(
         await passes(settleMs);
         left = (await readMetrics(url))('ledgerplane_watchers');
       });
-      const gone = await heldWhile(url, async () => {
+      const disconnecting = await heldWhile(url, async () => {
         clients.close();
         for (;;) {
           if ((await readMetrics(url))('ledgerplane_watchers') === 0) return;
@@ -69,7 +69,7 @@ export async function silentWatchers(
         },
         {
           measure: '… all leave at once: longest hold',
-          value: gone.maxMs,
+          value: disconnecting.maxMs,
           unit: 'ms',
           floor: heldMsMax,
           bound: 'value at most',

@@ -40,11 +40,11 @@ export class FrameCounter {
   }
 
   #payload(chunk: Buffer, at: number): number {
-    const taken = Math.min(this.#skip, chunk.length - at);
-    this.kept?.push(Buffer.from(chunk.subarray(at, at + taken)));
-    this.#skip -= taken;
+    const consumed = Math.min(this.#skip, chunk.length - at);
+    this.kept?.push(Buffer.from(chunk.subarray(at, at + consumed)));
+    this.#skip -= consumed;
     if (this.#skip === 0 && this.#final) this.#events.message();
-    return at + taken;
+    return at + consumed;
   }
 
   #header(chunk: Buffer, at: number): number {

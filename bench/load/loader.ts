@@ -37,19 +37,19 @@ export class Loader {
 
   #order(order: LoadOrder, onPhase: (phase: string) => void = () => undefined): Promise<LoadReport> {
     return new Promise((resolve, reject) => {
-      const hear = (report: LoadReport): void => {
+      const onMessage = (report: LoadReport): void => {
         if (report.kind === 'phase') {
           onPhase(report.phase);
           return;
         }
-        this.#process.off('message', hear).off('exit', gone);
+        this.#process.off('message', onMessage).off('exit', onExit);
         if (report.kind === 'failed') reject(new Error(report.message));
         else resolve(report);
       };
-      const gone = (): void => {
+      const onExit = (): void => {
         reject(new Error('the load process ended'));
       };
-      this.#process.on('message', hear).once('exit', gone);
+      this.#process.on('message', onMessage).once('exit', onExit);
       this.#process.send(order);
     });
   }

@@ -76,11 +76,11 @@ export class ResponseReader {
   }
 
   #body(chunk: Buffer, at: number): number {
-    const taken = Math.min(this.#missing, chunk.length - at);
-    this.#take(chunk, at, taken);
-    this.#missing -= taken;
+    const consumed = Math.min(this.#missing, chunk.length - at);
+    this.#take(chunk, at, consumed);
+    this.#missing -= consumed;
     if (this.#missing === 0) this.#end();
-    return at + taken;
+    return at + consumed;
   }
 
   #chunkSize(chunk: Buffer, at: number): number {
@@ -98,11 +98,11 @@ export class ResponseReader {
   }
 
   #chunk(chunk: Buffer, at: number): number {
-    const taken = Math.min(this.#missing, chunk.length - at);
-    this.#take(chunk, at, Math.min(taken, Math.max(this.#missing - 2, 0)));
-    this.#missing -= taken;
+    const consumed = Math.min(this.#missing, chunk.length - at);
+    this.#take(chunk, at, Math.min(consumed, Math.max(this.#missing - 2, 0)));
+    this.#missing -= consumed;
     if (this.#missing === 0) this.#state = 'chunk-size';
-    return at + taken;
+    return at + consumed;
   }
 
   #trailer(chunk: Buffer, at: number): number {

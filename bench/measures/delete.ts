@@ -61,17 +61,17 @@ export const deletion: Measure = {
       const cpuMs = ((usageOf(pid).cpuSeconds - before) * 1_000) / count;
       watching.abort();
       await expectTotal(url, total - count);
-      const [gone, marked] = [quantiles(took), quantiles(answers.map(({ tookMs }) => tookMs))];
+      const [deleted, marked] = [quantiles(took), quantiles(answers.map(({ tookMs }) => tookMs))];
       return [
         {
           measure: 'DELETE to gone',
-          value: gone(0.99),
+          value: deleted(0.99),
           unit: 'ms p99',
           floor: 50,
           bound: 'value at most',
           note:
-            `${(count / sending).toFixed(0)} deletes/s, p50 ${gone(0.5).toFixed(1)}, max ${gone(1).toFixed(1)} ms; ` +
-            `answered p50 ${marked(0.5).toFixed(1)}, p99 ${marked(0.99).toFixed(1)} ms; CPU of one ` +
+            `${(count / sending).toFixed(0)} deletes/s, p50 ${deleted(0.5).toFixed(1)}, ` +
+            `max ${deleted(1).toFixed(1)} ms; answered p50 ${marked(0.5).toFixed(1)}, p99 ${marked(0.99).toFixed(1)} ms; CPU of one ` +
             `${cpuMs.toFixed(2)} ms`,
         },
       ];

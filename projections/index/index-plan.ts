@@ -104,12 +104,12 @@ function* tested(driver: Condition, others: readonly Condition[]): Steps<readonl
     for (const posting of postings) candidates.push(posting & ordinalMask);
   });
   const ordinals = new Set<number>();
-  let asked = 0;
+  let checked = 0;
   for (const ordinal of candidates) {
     if (others.every((condition) => condition.holds(ordinal))) ordinals.add(ordinal);
-    asked += 1 + others.length;
-    if (asked < strideMax) continue;
-    asked = 0;
+    checked += 1 + others.length;
+    if (checked < strideMax) continue;
+    checked = 0;
     yield;
   }
   return [...ordinals];

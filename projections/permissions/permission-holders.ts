@@ -102,12 +102,12 @@ export class Holders {
   /** Returns whether the roles of any user may have changed. */
   put(name: string, after: BindingRecord | undefined): boolean {
     const before = this.#bindings.get(name);
-    const lost = before === undefined ? [] : without(before, after);
+    const removed = before === undefined ? [] : without(before, after);
     const gained = after === undefined ? [] : without(after, before);
-    if (before !== undefined) this.#remove(before, lost);
+    if (before !== undefined) this.#remove(before, removed);
     if (after !== undefined) this.#add(after, gained);
-    for (const user of new Set([...lost, ...gained])) this.#renew(user);
-    return lost.length > 0 || gained.length > 0;
+    for (const user of new Set([...removed, ...gained])) this.#renew(user);
+    return removed.length > 0 || gained.length > 0;
   }
 
   clear(): void {
@@ -121,12 +121,12 @@ export class Holders {
     for (const user of gained) this.#count(user, role, 1);
   }
 
-  #remove({ name, role }: BindingRecord, lost: readonly string[]): void {
+  #remove({ name, role }: BindingRecord, removed: readonly string[]): void {
     this.#bindings.delete(name);
     const names = this.#bindingsTo.get(role);
     names?.delete(name);
     if (names?.size === 0) this.#bindingsTo.delete(role);
-    for (const user of lost) this.#count(user, role, -1);
+    for (const user of removed) this.#count(user, role, -1);
   }
 
   #count(user: string, role: string, change: number): void {

@@ -86,12 +86,12 @@ export class HeldRights implements Rights {
   }
 
   #findResource(request: ResourceRequest, pluginOf: PluginOf): Grant | undefined {
-    const asked: RuleDecision = { request, pluginOf, owner: null };
+    const decision: RuleDecision = { request, pluginOf, owner: null };
     if (this.#tables.length >= rememberingRolesMin)
-      return this.#remembering(request).find((candidate) => isGranted(candidate, asked))?.ready.grant;
+      return this.#remembering(request).find((candidate) => isGranted(candidate, decision))?.ready.grant;
     const text = resourceText(request.resource, request.subresource);
     for (const table of this.#tables) {
-      const grant = table.findResource(asked, text);
+      const grant = table.findResource(decision, text);
       if (grant !== undefined) return grant;
     }
     return undefined;

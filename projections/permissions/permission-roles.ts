@@ -58,13 +58,13 @@ export class KnownRoles implements Roles<KnownRole> {
       if (after !== undefined && !deepEqual(before, after)) this.#roles.set(name, new KnownRole(after));
       return false;
     }
-    const lost = before?.aggregatesTo ?? [];
+    const removed = before?.aggregatesTo ?? [];
     const gained = after?.aggregatesTo ?? [];
-    for (const target of lost) this.#takeFrom(target, name);
+    for (const target of removed) this.#takeFrom(target, name);
     for (const target of gained) this.#addTo(target, name);
     if (after === undefined) this.#roles.delete(name);
     else this.#roles.set(name, new KnownRole(after));
-    this.#recordChanged([name, ...lost, ...gained]);
+    this.#recordChanged([name, ...removed, ...gained]);
     return true;
   }
 

@@ -78,7 +78,7 @@ export class Bindings extends PlatformReconciler {
     if (nameProblem(user) !== undefined) return false;
     const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
     return (
-      head.kind === 'gone' ||
+      head.kind === 'deleted' ||
       (head.kind === 'live' && storedObject(head.stored.bytes).metadata.deletionTimestamp !== undefined)
     );
   }
@@ -123,7 +123,7 @@ export class Bindings extends PlatformReconciler {
   async #leftBy(user: string): Promise<readonly Read[]> {
     const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
     if (head.kind === 'absent') return [];
-    const isSuspect = ({ object }: Read): boolean => head.kind === 'gone' || this.#isYounger(user, object);
+    const isSuspect = ({ object }: Read): boolean => head.kind === 'deleted' || this.#isYounger(user, object);
     // Usually there are none, and the log need not be read.
     if ((await this.#bindingsOf(user, isSuspect)).length === 0) return [];
     const deletedAt = await this.#lastDeletion(user, head.kind === 'live' ? head.stored.revision : head.revision);

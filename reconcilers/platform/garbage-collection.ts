@@ -5,7 +5,7 @@ import type { OwnerReference, ResourceObject } from '../../src/resource/object/o
 /** The state of an owner, identified by its uid: another object of the same name is another owner. */
 export type OwnerState =
   | 'living'
-  | 'gone'
+  | 'missing'
   /** Its type is not registered: its plugin is stopped or does not exist. */
   | 'unknown'
   /** Marked, and waiting for blocking dependents. */
@@ -54,14 +54,14 @@ export function* decideDependent(world: World): Steps<CollectionStep> {
     owners.filter(({ state }) => states.includes(state)).map(({ uid }) => uid);
   const orphaned = inState('orphaning');
   if (orphaned.length > 0) return { type: 'release', uids: new Set(orphaned) };
-  if (metadata.deletionTimestamp !== undefined) return yield* judgeMarked(world);
+  if (metadata.deletionTimestamp !== undefined) return yield* decideMarked(world);
   if (owners.length === 0) return nothing;
-  const lost = inState('gone', 'foreground');
-  if (lost.length === owners.length) {
+  const ended = inState('missing', 'foreground');
+  if (ended.length === owners.length) {
     const isAwaited = inState('foreground').length > 0 && (yield* hasAny(world.dependents()));
     return { type: 'delete', propagation: isAwaited ? 'Foreground' : undefined };
   }
-  if (lost.length > 0) return { type: 'release', uids: new Set(lost) };
+  if (ended.length > 0) return { type: 'release', uids: new Set(ended) };
   return inState('unknown').length > 0 ? { type: 'undecided' } : nothing;
 }
 
@@ -70,12 +70,12 @@ function ownersOf({ object, stateOf }: World): readonly { readonly uid: string; 
   const states = new Map<string, OwnerState>();
   for (const owner of object.metadata.ownerReferences ?? []) {
     const state = stateOf(owner);
-    if (state !== 'gone' || !states.has(owner.uid)) states.set(owner.uid, state);
+    if (state !== 'missing' || !states.has(owner.uid)) states.set(owner.uid, state);
   }
   return [...states].map(([uid, state]) => ({ uid, state }));
 }
 
-function* judgeMarked({
+function* decideMarked({
   object: {
     metadata: { finalizers = [] },
   },

@@ -76,25 +76,25 @@ function positionIn(text: unknown): LogPosition | undefined {
 }
 
 /**
- * Checks the live nodes once each heartbeat interval, until `look` returns true or the signal aborts. Throws the errors
- * of `recordHeartbeats`.
+ * Checks the live nodes once each heartbeat interval, until `isReady` returns true or the signal aborts. Throws the
+ * errors of `recordHeartbeats`.
  */
 export async function whileListening(
   dependencies: LiveNodesDependencies,
   signal: AbortSignal,
-  look: (nodes: LiveNodes) => Promise<boolean>,
+  isReady: (nodes: LiveNodes) => Promise<boolean>,
 ): Promise<void> {
   const round = new AbortController();
   const both = AbortSignal.any([signal, round.signal]);
   const nodes = new LiveNodes(dependencies);
-  const judge = async (): Promise<void> => {
+  const untilReady = async (): Promise<void> => {
     for (;;) {
       await delay(dependencies.clock, leaseRenewMs, both);
-      if (both.aborted || (await look(nodes))) return;
+      if (both.aborted || (await isReady(nodes))) return;
     }
   };
   try {
-    await Promise.race([nodes.recordHeartbeats(both), judge()]);
+    await Promise.race([nodes.recordHeartbeats(both), untilReady()]);
   } finally {
     round.abort();
   }

@@ -187,19 +187,19 @@ export class OwnerReferences extends PlatformReconciler {
     const read = this.#graph.read(key);
     if (read === undefined) return settled;
     const object = this.#dependencies.withoutOwners.has(read.type.key) ? withoutReferences(read.object) : read.object;
-    return this.#carryOut(key, read, await this.#judge(key, object));
+    return this.#carryOut(key, read, await this.#decide(key, object));
   }
 
-  async #judge(key: string, object: ResourceObject): Promise<CollectionStep> {
+  async #decide(key: string, object: ResourceObject): Promise<CollectionStep> {
     const { uid, deletionTimestamp } = object.metadata;
     const isKnown = this.#waiting.has(uid);
     // Set before its dependents are read: a change of one of them meanwhile enqueues it again.
     if (deletionTimestamp !== undefined) this.#waiting.set(uid, key);
     const stateOf = (owner: OwnerReference): OwnerState => this.#graph.stateOf(owner);
-    const judging = decideDependent({ object, stateOf, dependents: () => this.#graph.dependentsOf(object) });
+    const deciding = decideDependent({ object, stateOf, dependents: () => this.#graph.dependentsOf(object) });
     let step: CollectionStep | undefined;
     try {
-      return (step = await inSlices(judging, new Slices(this.#dependencies.clock)));
+      return (step = await inSlices(deciding, new Slices(this.#dependencies.clock)));
     } finally {
       if (step?.type !== 'wait') this.#waiting.delete(uid);
       else if (!isKnown) this.#enqueueDependents(uid);

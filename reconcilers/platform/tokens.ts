@@ -60,7 +60,7 @@ export class Tokens extends PlatformReconciler {
     const read = readObject(reader, tokens, name);
     // Tables that have not loaded the log know no users: that must not delete a token.
     if (read === undefined || !permissions.isReady()) return settled;
-    const step = judgeToken(read.object, { uidOf: (user) => permissions.user(user)?.uid, now: clock.now() });
+    const step = decideToken(read.object, { uidOf: (user) => permissions.user(user)?.uid, now: clock.now() });
     switch (step.type) {
       case 'nothing':
         return settled;
@@ -78,7 +78,7 @@ export type TokenStep =
   { readonly type: 'nothing' | 'delete' | 'expire' } | { readonly type: 'wait'; readonly forMs: number };
 
 /** `uidOf`: the uid of the present user of the name, unless marked. */
-export function judgeToken(
+export function decideToken(
   { metadata, spec, status }: ResourceObject,
   { uidOf, now }: { readonly uidOf: (user: string) => string | undefined; readonly now: number },
 ): TokenStep {

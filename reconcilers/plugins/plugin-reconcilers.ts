@@ -42,7 +42,7 @@ export class PluginReconcilers implements ReconcilerMounts {
         new PluginReconciler(plugin, reconciler, {
           ...this.#dependencies,
           onHealth: () => {
-            this.#look(plugin);
+            this.#scheduleCheck(plugin);
           },
         }),
     );
@@ -92,7 +92,7 @@ export class PluginReconcilers implements ReconcilerMounts {
   }
 
   /** Checks health after a delay, and reports it if changed: many names may fail at once. */
-  #look(plugin: string): void {
+  #scheduleCheck(plugin: string): void {
     const shown = this.#shown.get(plugin);
     if (shown === undefined || shown.timer !== undefined) return;
     shown.timer = this.#dependencies.clock.after(reconcileHealthReportMs, () => {

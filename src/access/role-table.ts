@@ -74,11 +74,11 @@ export class RoleTable {
    * The first rule that allows the request. Allocates nothing on the way, since most roles have no rules for the group.
    * `text`: the request's main text.
    */
-  findResource(asked: RuleDecision, text: string): Grant | undefined {
-    const own = this.#groups.get(asked.request.group);
+  findResource(decision: RuleDecision, text: string): Grant | undefined {
+    const own = this.#groups.get(decision.request.group);
     const any = this.#anyGroup;
-    let first = own === undefined ? undefined : firstIn(own, text, asked, undefined);
-    if (any !== undefined && any !== own) first = firstIn(any, text, asked, first);
+    let first = own === undefined ? undefined : firstIn(own, text, decision, undefined);
+    if (any !== undefined && any !== own) first = firstIn(any, text, decision, first);
     return first?.grant;
   }
 
@@ -145,27 +145,27 @@ export type RuleDecision = {
 function firstIn(
   table: GroupTable,
   text: string,
-  asked: RuleDecision,
+  decision: RuleDecision,
   best: ReadyRule | undefined,
 ): ReadyRule | undefined {
-  let first = earlier(table.byText.get(text), asked, best);
-  if (table.forAny.length > 0) first = earlier(table.forAny, asked, first);
-  if (!table.hasPatterns || text === asked.request.resource) return first;
-  const { resource, subresource } = asked.request;
+  let first = earlier(table.byText.get(text), decision, best);
+  if (table.forAny.length > 0) first = earlier(table.forAny, decision, first);
+  if (!table.hasPatterns || text === decision.request.resource) return first;
+  const { resource, subresource } = decision.request;
   for (const pattern of resourcePatterns(resource, subresource))
-    first = earlier(table.byText.get(pattern)?.filter(isOfAnyPlugin), asked, first);
+    first = earlier(table.byText.get(pattern)?.filter(isOfAnyPlugin), decision, first);
   return first;
 }
 
 function earlier(
   candidates: readonly Candidate[] | undefined,
-  asked: RuleDecision,
+  decision: RuleDecision,
   best: ReadyRule | undefined,
 ): ReadyRule | undefined {
   if (candidates === undefined) return best;
   for (const candidate of candidates) {
     if (best !== undefined && candidate.ready.place >= best.place) return best;
-    if (isGranted(candidate, asked)) return candidate.ready;
+    if (isGranted(candidate, decision)) return candidate.ready;
   }
   return best;
 }
@@ -178,11 +178,11 @@ export function pluginNeeded({ ready, plugin }: Candidate, request: ResourceRequ
 }
 
 /** Whether the rule allows the request, given that group and resource match. */
-export function isGranted({ ready, plugin }: Candidate, asked: RuleDecision): boolean {
-  if (!allows(ready, asked.request)) return false;
+export function isGranted({ ready, plugin }: Candidate, decision: RuleDecision): boolean {
+  if (!allows(ready, decision.request)) return false;
   if (plugin === undefined) return true;
-  if (asked.owner === null) asked.owner = asked.pluginOf(asked.request);
-  return asked.owner === plugin;
+  if (decision.owner === null) decision.owner = decision.pluginOf(decision.request);
+  return decision.owner === plugin;
 }
 
 /** A non-resource rule may name the HTTP method in place of the verb (decision 6.4). */

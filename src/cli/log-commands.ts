@@ -7,7 +7,7 @@ import type { CommandContext } from './command-context.ts';
 
 /** A log, in the syntax of EVENT_LOG; undefined: the log of the settings. */
 export type LogOptions = { readonly log: string | undefined };
-export type LogCopyWish = {
+export type LogCopyOptions = {
   readonly from: string;
   readonly to: string;
   /** The prefix of stream names in EventStoreDB, in place of EVENTSTORE_PREFIX. */
@@ -18,9 +18,9 @@ export type LogCopyWish = {
 
 /** Passed in: log commands open the log, and src/cli may import settings and HTTP only. */
 export type LogCommands = {
-  copy(wish: LogCopyWish, context: CommandContext): Promise<void>;
-  startEpoch(wish: LogOptions, context: CommandContext): Promise<void>;
-  describe(wish: LogOptions, context: CommandContext): Promise<void>;
+  copy(options: LogCopyOptions, context: CommandContext): Promise<void>;
+  startEpoch(options: LogOptions, context: CommandContext): Promise<void>;
+  describe(options: LogOptions, context: CommandContext): Promise<void>;
 };
 
 type CopyOptions = {
@@ -57,7 +57,7 @@ export function addLogCommands(
     )
     .addHelpText('after', `${places}\nNo server may run on either log.`)
     .action(async (options: CopyOptions) => {
-      await (await loadCommands()).copy(copyWish(options, context), context);
+      await (await loadCommands()).copy(copyOptions(options, context), context);
     });
   log
     .command('info')
@@ -77,10 +77,10 @@ export function addLogCommands(
     });
 }
 
-function copyWish(
+function copyOptions(
   { from, to, fromPrefix, toPrefix, inFlight = '' }: CopyOptions,
   { folder, variables, stderr }: CommandContext,
-): LogCopyWish {
+): LogCopyOptions {
   const environment = readEnvironment(folder, variables);
   for (const [option, value] of [
     ['--from', from],

@@ -5,11 +5,11 @@ import { typedSecretLengthMax } from '../limits/settings.ts';
 import { interrupted, usageError } from './failure.ts';
 import type { SecretInput, CommandContext } from './command-context.ts';
 
-export type NewPasswordWish = { readonly user: string; readonly generate: boolean };
+export type NewPasswordOptions = { readonly user: string; readonly generate: boolean };
 type Asking = Pick<CommandContext, 'input' | 'stderr'>;
 
 /** A new password: generated, typed twice on a terminal, or one line of standard input. */
-export async function newPassword({ user, generate }: NewPasswordWish, asking: Asking): Promise<string> {
+export async function newPassword({ user, generate }: NewPasswordOptions, asking: Asking): Promise<string> {
   if (generate) return randomBytes(18).toString('base64url');
   const password = asking.input.isTTY === true ? await askTwice(user, asking) : await firstLine(asking.input);
   if (password === '')

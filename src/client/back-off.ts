@@ -31,8 +31,8 @@ export class BackOff {
     // The first wait may be nothing: it is a single cut, and only spreads the clients of a server that restarts.
     const drawn = this.#attempts === 0 ? ceiling * this.#chance() : (ceiling * (1 + this.#chance())) / 2;
     this.#attempts += 1;
-    const asked = error instanceof ClientError ? Math.min((error.retryAfterSeconds ?? 0) * 1_000, askedMsMax) : 0;
-    await delay(this.#clock, Math.max(drawn, asked * (1 + this.#chance() / 10)), signal);
+    const requestedMs = error instanceof ClientError ? Math.min((error.retryAfterSeconds ?? 0) * 1_000, askedMsMax) : 0;
+    await delay(this.#clock, Math.max(drawn, requestedMs * (1 + this.#chance() / 10)), signal);
     signal.throwIfAborted();
   }
 }

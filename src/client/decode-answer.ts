@@ -114,8 +114,8 @@ function refusalOf(
   status: number,
   retryAfterSeconds: number | undefined,
 ): ClientError {
-  const asked = isObject(details) ? details['retryAfterSeconds'] : undefined;
-  const seconds = retryAfterSeconds ?? (typeof asked === 'number' ? asked : undefined);
+  const declared = isObject(details) ? details['retryAfterSeconds'] : undefined;
+  const seconds = retryAfterSeconds ?? (typeof declared === 'number' ? declared : undefined);
   return new ClientError(typeof message === 'string' && message !== '' ? message : `answered ${String(status)}`, {
     reason: String(reason),
     status,

@@ -91,7 +91,7 @@ export type WriteContext = {
   /** An object from an installed plugin's files. The files bound their number, so they may use the disk reserve. */
   readonly isShipped?: true;
   /** Aborts when the client disconnects. Called only where a write queues for expensive work. */
-  readonly gone?: () => AbortSignal;
+  readonly signal?: () => AbortSignal;
 };
 
 export type WriteOutcome =

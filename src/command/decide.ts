@@ -153,15 +153,15 @@ function decideReplace(state: LiveState, draft: Draft, target: Target, facts: Fa
   const mismatch = identityMismatch(draft, target.name, facts.type);
   if (mismatch !== undefined) return refuse('bad-request', mismatch);
   const current = state.object;
-  const judged = target.part === 'main' ? draft : withStoredMetadata(draft, current);
-  const admitted = admit(judged, facts);
+  const proposed = target.part === 'main' ? draft : withStoredMetadata(draft, current);
+  const admitted = admit(proposed, facts);
   if (!admitted.ok) return admitted;
   const next = replaced(current, { draft, members: admitted.members, part: target.part }, facts.type);
   const members = changedMembers(current, next);
   const refused =
     checkPreconditions(state, target.preconditions, facts) ??
     checkStaleness(state, draft, facts) ??
-    refuseViolations(judged, { members, more: finalizerViolations(current, judged), current }, facts);
+    refuseViolations(proposed, { members, more: finalizerViolations(current, proposed), current }, facts);
   if (refused !== undefined) return warned(refused, admitted.warnings);
   const leaving = members === undefined && isMarked(current);
   const { warnings } = admitted;

@@ -8,7 +8,7 @@ import type { ObjectEvent } from './event.ts';
 export type State =
   | { readonly kind: 'absent' }
   /** Deleted, or a fenced name that never held an object: the next create continues the numbering. */
-  | { readonly kind: 'gone'; readonly revision: StreamRevision }
+  | { readonly kind: 'deleted'; readonly revision: StreamRevision }
   | {
       readonly kind: 'live';
       readonly revision: StreamRevision;
@@ -43,10 +43,10 @@ export function evolve(
       return { kind: 'live', ...at, object: event.object, values: event.values };
     case 'NameFenced':
       return event.object === undefined
-        ? { kind: 'gone', revision: at.revision }
+        ? { kind: 'deleted', revision: at.revision }
         : { kind: 'live', ...at, object: event.object, values: event.values };
     case 'ObjectDeleted':
-      return { kind: 'gone', revision: at.revision };
+      return { kind: 'deleted', revision: at.revision };
     default:
       return unreachable(event);
   }

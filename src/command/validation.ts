@@ -27,7 +27,7 @@ export function admit(draft: Draft, facts: Facts): Admitted | Refused {
   return { ok: true, members: pruned.object, warnings: fieldValidation === 'Warn' ? unknown : [] };
 }
 
-type Judged = {
+type Validated = {
   /**
    * Undefined when they equal the stored ones: those were valid when they were written, and the schema may have changed
    * since.
@@ -38,7 +38,11 @@ type Judged = {
 };
 
 /** Refuses a write that violates rules of metadata or schema, with all violations. */
-export function refuseViolations(draft: Draft, { members, more, current }: Judged, facts: Facts): Refused | undefined {
+export function refuseViolations(
+  draft: Draft,
+  { members, more, current }: Validated,
+  facts: Facts,
+): Refused | undefined {
   const unknown =
     facts.fieldValidation === undefined ? draft.unknown.map((pointer) => ({ pointer, detail: 'is not known' })) : [];
   const rules = { origin: facts.origin, domain: facts.domain, storedLabels: current?.metadata.labels };

@@ -16,9 +16,9 @@ const socketPathBytesMax = 100;
  */
 export async function takeDataDir(dir: string): Promise<{ release(): Promise<void> }> {
   makePrivate(dir);
-  const taken: Server[] = [];
+  const servers: Server[] = [];
   const release = async (): Promise<void> => {
-    await Promise.all(taken.splice(0).map(closed));
+    await Promise.all(servers.splice(0).map(closed));
   };
   const path = socketPath(dir);
   const locks = process.platform === 'linux' ? [`\0ledgerplane-${digest(realpathSync(dir))}`, path] : [path];
@@ -29,7 +29,7 @@ export async function takeDataDir(dir: string): Promise<{ release(): Promise<voi
       throw new StartError(`another server is running on DATA_DIR ${dir}`, { exitCode: 2 });
     }
     // Referenced on purpose: the process keeps the lock, even while it only waits for a plugin that never answers.
-    taken.push(server);
+    servers.push(server);
   }
   return { release };
 }

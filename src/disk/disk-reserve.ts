@@ -25,7 +25,7 @@ export type DiskReserveOptions = {
   readonly clock: Clock;
   readonly log: Pick<PluginLogger, 'info' | 'warn'>;
   /** Reads the free space asynchronously. */
-  readonly look?: (dir: string) => Promise<DiskSpace>;
+  readonly readSpace?: (dir: string) => Promise<DiskSpace>;
 };
 
 /**
@@ -50,7 +50,7 @@ export class DiskReserve implements WriterDisk {
   constructor(first: DiskSpace, options: DiskReserveOptions) {
     this.#options = options;
     this.#logIns = new TokenBucket(scarceLogIns, options.clock.monotonic());
-    this.#measure = options.look ?? (async (dir) => spaceOf(await statfs(dir)));
+    this.#measure = options.readSpace ?? (async (dir) => spaceOf(await statfs(dir)));
     const share = Math.floor(first.totalBytes * diskReserveShareMax);
     this.reserveBytes = options.reserveBytes ?? Math.min(share, diskReserveBytesMax);
     this.#freeBytes = first.freeBytes;

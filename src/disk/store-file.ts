@@ -48,7 +48,7 @@ function problemOf(path: string): string | undefined {
   try {
     file = openSync(path, 'r');
     const { size } = fstatSync(file);
-    return size === 0 ? undefined : judged(file, size);
+    return size === 0 ? undefined : headerProblem(file, size);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw new StartError(`${path} cannot be read: ${String(error)}`, { exitCode: 2, cause: error });
@@ -57,7 +57,7 @@ function problemOf(path: string): string | undefined {
   }
 }
 
-function judged(file: number, size: number): string | undefined {
+function headerProblem(file: number, size: number): string | undefined {
   const first = metaAt(file, 0);
   if (first === undefined) return 'it does not have the header of an LMDB file';
   const second = metaAt(file, first.pageBytes);

@@ -32,9 +32,9 @@ export type Answer =
     }
   | { readonly kind: 'problem'; readonly problem: Problem }
   /** The connection was taken over, or the client has disconnected. */
-  | { readonly kind: 'taken' };
+  | { readonly kind: 'taken-over' };
 
-export const takenOver: Answer = { kind: 'taken' };
+export const takenOver: Answer = { kind: 'taken-over' };
 const noHeaders: readonly string[] = [];
 
 /** JSON as stored. */

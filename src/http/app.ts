@@ -13,7 +13,7 @@ import { asksForWatch, outlives } from './watch/watch-negotiation.ts';
 import { refuseForeignPage } from './csrf.ts';
 import { checkConditionSyntax } from './resources/conditional-requests.ts';
 import { Dispatcher, type DispatcherDependencies, type Upgrade } from './dispatcher.ts';
-import { goneSignal, type Exchange, type Sender } from './exchange.ts';
+import { disconnectSignalOf, type Exchange, type Sender } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
 import { problem, type Problem } from './problem.ts';
 import type { RefusalLog } from './refusal-log.ts';
@@ -92,8 +92,8 @@ export class App {
     const { req, res, requestId } = to;
     const { method, url, rawQuery } = lineOf(req);
     const query = queryOf(url);
-    const asks = asksForWatch(req, query, upgrade !== undefined);
-    const info = this.#dispatcher.infoOf(method, url, asks);
+    const wantsWatch = asksForWatch(req, query, upgrade !== undefined);
+    const info = this.#dispatcher.infoOf(method, url, wantsWatch);
     if (info.kind === 'malformed') return refusal(problem('bad-request', info.detail));
     const malformed = headProblem(req, this.#dependencies.hosts);
     if (malformed !== undefined) return refusal(malformed);
@@ -185,7 +185,12 @@ export class App {
     const { authorization, cookie } = req.headers;
     // A log-in ignores the cookie, which may be that of an ended session.
     const counted = isLogIn(info) ? undefined : cookie;
-    return this.#dependencies.authenticate({ authorization, cookie: counted, address, gone: () => goneSignal(res) });
+    return this.#dependencies.authenticate({
+      authorization,
+      cookie: counted,
+      address,
+      signal: () => disconnectSignalOf(res),
+    });
   }
 }
 

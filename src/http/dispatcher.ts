@@ -34,8 +34,8 @@ export class Dispatcher {
   }
 
   /** A path with a custom or fixed route is never a watch, whatever the request asks for (decision 6.2). */
-  infoOf(method: string, url: string, asks: boolean): RequestInfo {
-    const info = requestInfo(method, url, asks ? 'watch' : 'no watch');
+  infoOf(method: string, url: string, wantsWatch: boolean): RequestInfo {
+    const info = requestInfo(method, url, wantsWatch ? 'watch' : 'no watch');
     if (info.kind !== 'resource' || info.verb !== 'watch') return info;
     const { generated, fixed, pluginRoutes } = this.#dependencies;
     const isTaken =

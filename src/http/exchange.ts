@@ -32,7 +32,7 @@ export type Exchange = {
 };
 
 /** Aborts when the client disconnects before the response has ended. Created on demand: most requests never need it. */
-export function goneSignal(res: ServerResponse): AbortSignal {
+export function disconnectSignalOf(res: ServerResponse): AbortSignal {
   const controller = new AbortController();
   if (res.closed) controller.abort();
   else
@@ -44,7 +44,7 @@ export function goneSignal(res: ServerResponse): AbortSignal {
 
 /** The origin of a log-in, and whether its client still waits. */
 export function fromOf({ sender, res }: Exchange): From {
-  return { address: sender.address, gone: () => goneSignal(res) };
+  return { address: sender.address, signal: () => disconnectSignalOf(res) };
 }
 
 /** A header as text; repeated ones are joined as HTTP allows. */

@@ -4,9 +4,9 @@ import type { RouteEndpoint } from '../plugin/api/endpoints.ts';
 import { accountOf, clientOf } from '../read/client.ts';
 import type { Allows } from '../watch/guard.ts';
 import { refusal, takenOver, type Answer } from './answer.ts';
-import { goneSignal, type Exchange } from './exchange.ts';
+import { disconnectSignalOf, type Exchange } from './exchange.ts';
 import { abandon, EventStream } from './plugin-routes/plugin-events.ts';
-import { askedOf, routeRequest, type CallPorts } from './plugin-routes/plugin-request.ts';
+import { requestOf, routeRequest, type CallPorts } from './plugin-routes/plugin-request.ts';
 import { decodeRefusal, decodeResponse, type DecodedResponse } from './plugin-routes/plugin-response.ts';
 import { hasStopped, type Mount, type OpenStreams } from './plugin-routes/plugin-streams.ts';
 import { basicChallenge, problem, type Problem } from './problem.ts';
@@ -25,7 +25,7 @@ type Settled =
   | { readonly kind: 'answered'; readonly result: unknown }
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'late' }
-  | { readonly kind: 'gone' };
+  | { readonly kind: 'disconnected' };
 
 type Streaming = {
   readonly headers: ReadonlyMap<string, string>;
@@ -46,12 +46,12 @@ export class PluginRouteCalls {
   async call(exchange: Exchange, { route, params }: FoundOf<PluginRoute>): Promise<Answer> {
     const { mount, endpoint } = route;
     if (!mount.serving) return refusal(notStarted(mount));
-    const asked = await askedOf(exchange, endpoint);
-    if (!asked.ok) return asked.answer;
+    const request = await requestOf(exchange, endpoint);
+    if (!request.ok) return request.answer;
     // The plugin may have stopped while the body arrived.
     if (mount.isOver) return refusal(hasStopped(mount));
     const calling = new AbortController();
-    const outcome = await this.#settled(exchange, route, { params, body: asked.body, signal: calling.signal });
+    const outcome = await this.#settled(exchange, route, { params, body: request.body, signal: calling.signal });
     const decoded = outcome.kind === 'answered' ? decodeResponse(outcome.result, endpoint.responses) : outcome;
     if (decoded.kind === 'events') return this.#stream(exchange, route, { ...decoded, calling });
     calling.abort();
@@ -68,7 +68,7 @@ export class PluginRouteCalls {
     switch (outcome.kind) {
       case 'answer':
         return outcome.answer;
-      case 'gone':
+      case 'disconnected':
         return takenOver;
       case 'late':
         log.warn('a plugin route did not answer in time', { ...logFieldsOf(exchange, route), limitMs: pluginRouteMs });
@@ -103,7 +103,7 @@ export class PluginRouteCalls {
   #stream(exchange: Exchange, route: PluginRoute, { headers, iterator, calling }: Streaming): Answer {
     const { res, method, requestId, subject, sender, info: request } = exchange;
     const { mount } = route;
-    const refused = res.closed ? undefined : (this.#streams.refusal(mount) ?? this.#lost(exchange));
+    const refused = res.closed ? undefined : (this.#streams.refusal(mount) ?? this.#lostRight(exchange));
     if (refused === undefined && !res.closed) {
       res.writeHead(200, eventStreamHead(headers, requestId));
       if (method !== 'HEAD') {
@@ -139,7 +139,7 @@ export class PluginRouteCalls {
   }
 
   /** A right may have been lost while the handler ran: streams opened now would miss that change. */
-  #lost({ subject, info }: Exchange): Problem | undefined {
+  #lostRight({ subject, info }: Exchange): Problem | undefined {
     return this.#dependencies.allows(subject, info)
       ? undefined
       : asUnauthorizedForVisitors(problem('forbidden', 'no longer allowed'), subject);
@@ -153,7 +153,7 @@ export class PluginRouteCalls {
     { mount: { plugin }, endpoint: { handler } }: PluginRoute,
     call: { readonly params: Readonly<Record<string, string>>; readonly body: unknown; readonly signal: AbortSignal },
   ): Promise<Settled> {
-    const gone = goneSignal(exchange.res);
+    const disconnected = disconnectSignalOf(exchange.res);
     return new Promise((resolve) => {
       const settle = (outcome: Settled): void => {
         timer.cancel();
@@ -162,10 +162,10 @@ export class PluginRouteCalls {
       const timer = this.#dependencies.clock.after(pluginRouteMs, () => {
         settle({ kind: 'late' });
       });
-      gone.addEventListener(
+      disconnected.addEventListener(
         'abort',
         () => {
-          settle({ kind: 'gone' });
+          settle({ kind: 'disconnected' });
         },
         { once: true },
       );

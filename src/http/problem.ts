@@ -79,8 +79,8 @@ export function warningHeaders(warnings: readonly string[]): readonly string[] {
 export function methodNotAllowed(method: string, allowed: readonly string[]): Problem {
   const list = allowed.join(', ');
   // The response to a HEAD has the headers of the response to a GET, including the length (RFC 9110, 9.3.2).
-  const asked = method === 'HEAD' ? 'GET' : method;
-  return problem('method-not-allowed', `${asked} is not served here${list === '' ? '' : `; allowed: ${list}`}`, {
+  const named = method === 'HEAD' ? 'GET' : method;
+  return problem('method-not-allowed', `${named} is not served here${list === '' ? '' : `; allowed: ${list}`}`, {
     headers: ['Allow', list],
   });
 }

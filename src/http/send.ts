@@ -41,7 +41,7 @@ const revalidated = [...safe, 'X-Request-Id'] as const;
 export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<void> {
   const { res, requestId } = to;
   switch (answer.kind) {
-    case 'taken':
+    case 'taken-over':
       return;
     case 'bytes':
       begin(res, answer.status, [

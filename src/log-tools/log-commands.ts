@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 
 import { CommandFailure } from '../cli/failure.ts';
-import type { LogCommands, LogCopyWish, LogOptions } from '../cli/log-commands.ts';
+import type { LogCommands, LogCopyOptions, LogOptions } from '../cli/log-commands.ts';
 import type { CommandContext } from '../cli/command-context.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { StartError } from '../base/start-error.ts';
@@ -23,7 +23,7 @@ import { openLog } from '../server/open-log.ts';
 
 /** The log commands, which open the log themselves: no server may have an embedded log open at the same time. */
 export const logCommands: LogCommands = {
-  copy: async ({ from, to, fromPrefix, toPrefix, inFlightMax }: LogCopyWish, context) => {
+  copy: async ({ from, to, fromPrefix, toPrefix, inFlightMax }: LogCopyOptions, context) => {
     const settings = settingsOf(context);
     const source = placeOf('--from', from, settings, fromPrefix);
     const target = placeOf('--to', to, settings, toPrefix);

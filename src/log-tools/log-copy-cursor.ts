@@ -41,7 +41,7 @@ export class EventCursor {
   readonly #signal: AbortSignal;
   readonly #side: CursorRange['side'];
   #batch: readonly RecordedEvent[] = [];
-  #taken = 0;
+  #next = 0;
 
   constructor(log: EventLog, { side, after, until, signal }: CursorRange) {
     this.#side = side;
@@ -53,9 +53,9 @@ export class EventCursor {
   /** Undefined at the end. */
   async next(): Promise<RecordedEvent | undefined> {
     while (true) {
-      while (this.#taken < this.#batch.length) {
-        const event = this.#batch[this.#taken];
-        this.#taken += 1;
+      while (this.#next < this.#batch.length) {
+        const event = this.#batch[this.#next];
+        this.#next += 1;
         if (event !== undefined && isCopied(event)) return event;
       }
       const read = await this.#batches.next().catch((error: unknown) => {
@@ -65,7 +65,7 @@ export class EventCursor {
       this.#signal.throwIfAborted();
       if (read.done === true) return undefined;
       this.#batch = read.value;
-      this.#taken = 0;
+      this.#next = 0;
     }
   }
 

@@ -135,7 +135,7 @@ function watchStandstill(
   let beats = progress.beats;
   let stillMs = 0;
   const everyMs = 5_000;
-  const look = (): void => {
+  const check = (): void => {
     stillMs = progress.beats === beats ? stillMs + everyMs : 0;
     beats = progress.beats;
     if (stillMs >= logCopyStallMs) {
@@ -150,9 +150,9 @@ function watchStandstill(
     }
     const state = source.state();
     if (stillMs > 0) print(state.reachable ? 'waiting for the logs' : `waiting for the source: ${state.reason}`);
-    timer = clock.after(everyMs, look);
+    timer = clock.after(everyMs, check);
   };
-  let timer = clock.after(everyMs, look);
+  let timer = clock.after(everyMs, check);
   return {
     cancel: () => {
       timer.cancel();

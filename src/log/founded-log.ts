@@ -58,13 +58,13 @@ export async function readFounding(log: Pick<EventLog, 'readStream'>): Promise<F
   for (;;) {
     const page = await log.readStream(platformStream, { from: streamRevision(from), limit: platformEventsReadMax });
     for (const recorded of page)
-      founding = { ...judged(founding, platformEventOf(recorded)), revision: recorded.revision };
+      founding = { ...foundingAfter(founding, platformEventOf(recorded)), revision: recorded.revision };
     if (page.length < platformEventsReadMax) return founding;
     from += page.length;
   }
 }
 
-function judged(before: Founding | undefined, event: PlatformEvent): Omit<Founding, 'revision'> {
+function foundingAfter(before: Founding | undefined, event: PlatformEvent): Omit<Founding, 'revision'> {
   if (event.type === 'EpochStarted') {
     const { logId, epoch, domain, reason, copyOf } = event;
     return { logId, epoch, domain, reason, finished: reason !== 'copied', copyOf, copied: undefined };

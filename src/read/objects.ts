@@ -36,7 +36,7 @@ export class NotServedError extends Error {
 export type StreamHead =
   | { readonly kind: 'absent' }
   /** Deleted, or a fenced name that never held an object. */
-  | { readonly kind: 'gone'; readonly revision: StreamRevision }
+  | { readonly kind: 'deleted'; readonly revision: StreamRevision }
   | { readonly kind: 'live'; readonly stored: StoredObject };
 
 export type ListPage = {

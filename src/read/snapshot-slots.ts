@@ -14,15 +14,15 @@ import { accountOf, type Client } from './client.ts';
 
 /** A reader's slot for one snapshot. */
 export type SnapshotSlot = {
-  /** The reader waits for its peer. `lost` is called if it waits too long while other readers queue. */
-  waits(lost: () => void): void;
+  /** The reader waits for its peer. `onStalled` is called if it waits too long while other readers queue. */
+  waits(onStalled: () => void): void;
   /** The peer has consumed data. */
   took(): void;
   /** Call it exactly once, in every case. */
   release(): void;
 };
 
-type Held = { readonly client: Client; waitsSince: number | undefined; lost: () => void };
+type Held = { readonly client: Client; waitsSince: number | undefined; onStalled: () => void };
 type Waiter = { readonly client: Client; settle(place: SnapshotSlot | undefined): void };
 
 /** How often stalled readers are checked while others queue. */
@@ -94,7 +94,7 @@ export class SnapshotSlots {
       };
       signal?.addEventListener('abort', giveUp, { once: true });
       this.#waiting.add(waiter);
-      this.#looking ??= this.#look();
+      this.#looking ??= this.#checkStalled();
     });
   }
 
@@ -107,13 +107,13 @@ export class SnapshotSlots {
   }
 
   #hold(client: Client): SnapshotSlot {
-    const held: Held = { client, waitsSince: undefined, lost: () => undefined };
+    const held: Held = { client, waitsSince: undefined, onStalled: () => undefined };
     this.#held.add(held);
     this.#count(client, 1);
     return {
-      waits: (lost) => {
+      waits: (onStalled) => {
         held.waitsSince = this.#clock.monotonic();
-        held.lost = lost;
+        held.onStalled = onStalled;
       },
       took: () => {
         held.waitsSince = undefined;
@@ -139,8 +139,8 @@ export class SnapshotSlots {
     }
   }
 
-  /** A stalled reader keeps its slot until it releases it, after `lost` was called. */
-  #look(): Timer {
+  /** A stalled reader keeps its slot until it releases it, after `onStalled` was called. */
+  #checkStalled(): Timer {
     return this.#clock.after(lookMs, () => {
       const since = this.#clock.monotonic() - snapshotStallMs;
       let waiters = this.#waiting.size;
@@ -149,9 +149,9 @@ export class SnapshotSlots {
         if (held.waitsSince === undefined || held.waitsSince > since) continue;
         waiters -= 1;
         held.waitsSince = undefined;
-        held.lost();
+        held.onStalled();
       }
-      this.#looking = this.#waiting.size === 0 ? undefined : this.#look();
+      this.#looking = this.#waiting.size === 0 ? undefined : this.#checkStalled();
     });
   }
 }

@@ -37,7 +37,7 @@ export async function serve(): Promise<void> {
   if (!decoded.ok) throw new StartError(decoded.mistakes.join('\n'), { exitCode: 2 });
   const { log, flush, written } = openLog(decoded.config);
   const suspects = new CodeFolders();
-  tellWarnings(log);
+  logWarnings(log);
   const onFatal = exitOnBugs({ log, flush }, (error) => suspects.pluginOf(error));
   const eventLoop = new EventLoopWatch({ log, clock: systemClock, fd: process.stderr.fd });
   suspects.follow((all) => {
@@ -77,7 +77,7 @@ export async function serve(): Promise<void> {
 }
 
 /** Logs Node's warnings as regular log lines; by default Node prints plain text. */
-function tellWarnings(log: pino.Logger): void {
+function logWarnings(log: pino.Logger): void {
   process.removeAllListeners('warning').on('warning', (warning: Error & { readonly code?: unknown }) => {
     log.warn(
       { warning: warning.name, ...(typeof warning.code === 'string' ? { code: warning.code } : {}) },
@@ -147,7 +147,7 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame)
     flush();
     process.exit(1);
   };
-  const judge =
+  const handle =
     (kind: string) =>
     (error: unknown): void => {
       // An error of the driver, not of this program: it affects appends in flight, which are resolved by their ids.
@@ -161,8 +161,8 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame)
       if (plugin === undefined) exit(kind, error);
       else log.error({ plugin, error: shown(error) }, `${kind} of a plugin`);
     };
-  process.on('uncaughtException', judge('uncaught exception'));
-  process.on('unhandledRejection', judge('unhandled rejection'));
+  process.on('uncaughtException', handle('uncaught exception'));
+  process.on('unhandledRejection', handle('unhandled rejection'));
   return (error) => {
     if (!(error instanceof StartError)) exit('the log or the read models failed', error);
     log.fatal(error.message);

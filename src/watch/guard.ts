@@ -64,11 +64,11 @@ export class WatchGuard {
 class Answers {
   readonly #given = new Map<Subject, Map<string, boolean>>();
 
-  of(subject: Subject, question: string, ask: () => boolean): boolean {
+  of(subject: Subject, question: string, decide: () => boolean): boolean {
     let ofSubject = this.#given.get(subject);
     if (ofSubject === undefined) this.#given.set(subject, (ofSubject = new Map<string, boolean>()));
     let answer = ofSubject.get(question);
-    if (answer === undefined) ofSubject.set(question, (answer = ask()));
+    if (answer === undefined) ofSubject.set(question, (answer = decide()));
     return answer;
   }
 }

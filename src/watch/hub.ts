@@ -120,7 +120,7 @@ export class WatchHub {
   /** The type is no longer served, or has another declaration. */
   closeType(type: TypeKey): void {
     this.#endWhere((watcher) => watcher.plan.type.key === type, {
-      reason: 'type-gone',
+      reason: 'type-removed',
       detail: `${type} is not served now`,
     });
   }

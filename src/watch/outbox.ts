@@ -14,8 +14,8 @@ import { Slices } from './slices.ts';
 
 /** A connection, as a queue uses it. No method waits or throws. */
 export type Connection = {
-  /** Starts one write. `taken` is called once the connection has accepted all of it, or is closed. */
-  write(bytes: Uint8Array, taken: () => void): void;
+  /** Starts one write. `onWritten` is called once the connection has accepted all of it, or is closed. */
+  write(bytes: Uint8Array, onWritten: () => void): void;
   /** Destroys the connection. */
   cut(): void;
 };
@@ -65,7 +65,7 @@ export class Outboxes {
  * The frames that one connection has not accepted: one write in progress, and those behind it. Destroying a connection
  * with thousands of pending writes takes seconds; with a single one it takes microseconds.
  *
- * open ── stop ──▶ stopped ── finish ──▶ finishing ── taken ──▶ closing
+ * open ── stop ──▶ stopped ── finish ──▶ finishing ── written ─▶ closing
  * └──────────────────┴── cut, gone ─────────┴───────────────────┴──────▶ closed
  */
 export class Outbox implements Queue {
@@ -197,7 +197,7 @@ export class Outbox implements Queue {
     this.#queuedBytes += frames.bytes.length;
   }
 
-  readonly #taken = (): void => {
+  readonly #onWritten = (): void => {
     if (this.#pending === undefined) return;
     this.#release();
     this.#advance();
@@ -244,7 +244,7 @@ export class Outbox implements Queue {
 
   #writeNext(): void {
     this.#pending = this.#next();
-    if (this.#pending !== undefined) this.#connection.write(this.#pending.bytes, this.#taken);
+    if (this.#pending !== undefined) this.#connection.write(this.#pending.bytes, this.#onWritten);
   }
 
   /** One frame, or several small ones joined for one write. */

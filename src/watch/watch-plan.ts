@@ -36,7 +36,7 @@ export type EndReason =
   | 'unresponsive'
   | 'expired'
   | 'rights-lost'
-  | 'type-gone'
+  | 'type-removed'
   | 'shutting-down'
   | 'overloaded'
   | 'failed';

@@ -29,11 +29,11 @@ export function isStillDecidedBy(
   return type.declaration === undefined || declarations?.declared(type.key)?.revision === by?.revision;
 }
 
-function otherwise({ plural, group }: ResourceType, last: Declaration, here: Declaration): Refusal {
+function otherwise({ plural, group }: ResourceType, last: Declaration, own: Declaration): Refusal {
   const name = group === '' ? plural : `${plural}.${group}`;
   const detail =
     `${name} is declared by ${describeDeclaration(last)}, and this server has ` +
-    `${describeDeclaration(here)}. It accepts no writes of ${plural} until both are the same`;
+    `${describeDeclaration(own)}. It accepts no writes of ${plural} until both are the same`;
   return {
     ok: false,
     rejection: { reason: 'unavailable', detail, retryAfterSeconds: otherDeclarationRetrySeconds, lasts: true },

@@ -48,9 +48,9 @@ class WriteDoor {
     try {
       // Writes of an existing object queue: concurrent ones would nearly all lose each race.
       const isOrdered = command.type !== 'create' && nameProblem(command.name) === undefined;
-      const taken = isOrdered ? this.#turns.take(streamOf(type, command.name), admitted.writer) : unordered;
-      if (taken === undefined) return tooMany('too many writes to this object are queued');
-      leave = typeof taken === 'function' ? taken : await taken;
+      const turn = isOrdered ? this.#turns.take(streamOf(type, command.name), admitted.writer) : unordered;
+      if (turn === undefined) return tooMany('too many writes to this object are queued');
+      leave = typeof turn === 'function' ? turn : await turn;
       outcome = await this.#decideUntilSettled(type, command, { context, admitted });
       return outcome;
     } catch (error) {

@@ -14,8 +14,8 @@ export type WriteRules = {
    * Checks a decided change against the writer's rights, in the turn of the decision. Call `release` when the write has
    * ended, with any result: until then the rights it removes count as removed.
    */
-  judge(change: DecidedChange): Judged;
-  /** Whether `judge` compares the writer's rights with what other objects grant, so that these must be folded first. */
+  check(change: DecidedChange): RuleCheck;
+  /** Whether `check` compares the writer's rights with what other objects grant, so that these must be folded first. */
   needsLastGrants(type: TypeKey, subject: Subject): boolean;
   /** Whether a refusal may name this object: the writer could read it. */
   mayName(subject: Subject, type: ResourceType, name: string): boolean;
@@ -36,7 +36,7 @@ export type DecidedChange = {
  * `guard`: the change removes something of which one must remain, so the judgement is valid only for a holder of this
  * guard.
  */
-export type Judged = (Refused | { readonly ok: true; readonly release?: (() => void) | undefined }) & {
+export type RuleCheck = (Refused | { readonly ok: true; readonly release?: (() => void) | undefined }) & {
   readonly guard?: StreamName | undefined;
 };
 
@@ -62,7 +62,7 @@ export type KeptOutcome =
 /** No rules: all accepted decisions may be written. */
 export const noRules: WriteRules = {
   strategyOf: () => undefined,
-  judge: () => ({ ok: true }),
+  check: () => ({ ok: true }),
   needsLastGrants: () => false,
   mayName: () => true,
 };
@@ -71,7 +71,7 @@ export const noRules: WriteRules = {
 export function withStrategy(rules: WriteRules, type: TypeKey, strategy: Strategy): WriteRules {
   return {
     strategyOf: (asked) => (asked === type ? strategy : rules.strategyOf(asked)),
-    judge: (change) => rules.judge(change),
+    check: (change) => rules.check(change),
     needsLastGrants: (...asked) => rules.needsLastGrants(...asked),
     mayName: (...asked) => rules.mayName(...asked),
   };

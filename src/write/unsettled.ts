@@ -110,7 +110,7 @@ export class Unsettled {
     for (const sent of this.#sent) {
       if (!sent.isGivenUp) continue;
       const head = reader.head(sent.type, sent.name);
-      const folded = head.kind === 'absent' ? -1 : head.kind === 'gone' ? head.revision : head.stored.revision;
+      const folded = head.kind === 'absent' ? -1 : head.kind === 'deleted' ? head.revision : head.stored.revision;
       if (folded > ordinal(sent.expected)) this.#settle(sent);
     }
   }

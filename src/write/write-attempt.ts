@@ -11,7 +11,7 @@ import { smallEventBytes, writeFoldWaitMs } from '../limits/writes.ts';
 import type { StreamName } from '../log/log.ts';
 import { nameProblem } from '../resource/type/names.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
-import type { Judged } from './rules.ts';
+import type { RuleCheck } from './rules.ts';
 import { retryingLog, type RetryingLog } from './retrying-log.ts';
 import type { Admitted } from './admission/admission.ts';
 import type { Attempt } from './attempts.ts';
@@ -101,22 +101,22 @@ export class WriteAttempts {
     const writing = { given, metadata, by };
     const carriedOut = isUnjudged[command.type]
       ? this.#carryOut(target, decision, writing)
-      : this.#judgeAndCarryOut(target, decision, writing);
+      : this.#checkAndCarryOut(target, decision, writing);
     return warned(await carriedOut, decision.warnings);
   }
 
-  async #judgeAndCarryOut(target: Target, decision: Made, writing: Writing): Promise<Attempt> {
+  async #checkAndCarryOut(target: Target, decision: Made, writing: Writing): Promise<Attempt> {
     const { guard: held, context } = writing.given;
-    const judged = this.#judge(target, decision, context);
-    if (judged.guard !== undefined && !context.dryRun && held?.covers(judged.guard, baseOf(target)) !== true) {
-      if (judged.ok) judged.release?.();
-      return this.#takeGuard(judged.guard, target, writing);
+    const checked = this.#check(target, decision, context);
+    if (checked.guard !== undefined && !context.dryRun && held?.covers(checked.guard, baseOf(target)) !== true) {
+      if (checked.ok) checked.release?.();
+      return this.#takeGuard(checked.guard, target, writing);
     }
-    if (!judged.ok) return this.#folded.confirm(target, judged);
+    if (!checked.ok) return this.#folded.confirm(target, checked);
     try {
       return await this.#carryOut(target, decision, writing);
     } finally {
-      judged.release?.();
+      checked.release?.();
     }
   }
 
@@ -200,8 +200,8 @@ export class WriteAttempts {
   }
 
   /** Checks the change against the writer's rights of this very turn. */
-  #judge(target: Target, { event, object, withheld }: Made, { subject }: WriteContext): Judged {
-    return this.#dependencies.rules.judge({
+  #check(target: Target, { event, object, withheld }: Made, { subject }: WriteContext): RuleCheck {
+    return this.#dependencies.rules.check({
       type: target.type,
       subject,
       isNewPassword: withheld?.kind === 'password',
@@ -214,7 +214,7 @@ export class WriteAttempts {
   async #keep(withheld: Withheld, { object }: Made, { given, metadata }: Writing): Promise<Attempt> {
     const limited = given.admitted.charge(smallEventBytes);
     if (limited !== undefined) return limited;
-    const signal = given.context.gone?.();
+    const signal = given.context.signal?.();
     const kept = await this.#dependencies.secrets.keep(withheld, { uid: object.metadata.uid, metadata, signal });
     if (!kept.ok) return kept.busySeconds === undefined ? unavailable() : tooManyHashes(kept.busySeconds);
     given.kept = kept.kept;

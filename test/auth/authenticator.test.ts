@@ -308,7 +308,7 @@ test('a request whose client has disconnected leaves the queue, and equal ones p
     });
   const busy = [0, 1].map(async () => passwords.turns.run({ network: 'busy', isKnown: false }, hold));
   const ask = (name: string, { signal }: AbortController) =>
-    authenticator.verifyPassword(name, 'right', { address: '10.1.1.1', gone: () => signal });
+    authenticator.verifyPassword(name, 'right', { address: '10.1.1.1', signal: () => signal });
   const [first, second, third] = [new AbortController(), new AbortController(), new AbortController()];
   const answers = [ask('admin', first), ask('admin', second), ask('nobody', third)];
   t.equal(passwords.turns.waiting, 2);

@@ -347,7 +347,7 @@ function advanced(state: State, event: ObjectEvent): State {
   const next = evolve(state, event, { revision, position });
   must(
     event.type === 'ObjectDeleted' || event.object === undefined
-      ? next.kind === 'gone'
+      ? next.kind === 'deleted'
       : next.kind === 'live' && next.object === event.object,
     'the fold equals the decision',
   );
@@ -439,7 +439,7 @@ function checkChange(before: State, after: State, { command: done, facts, event 
     must(!deepEqual(numberless(next), numberless(was)), 'an update changes something');
   if (event.type === 'ObjectDeleted')
     must(
-      after.kind === 'gone' && was.metadata.deletionTimestamp !== undefined && was.metadata.finalizers === undefined,
+      after.kind === 'deleted' && was.metadata.deletionTimestamp !== undefined && was.metadata.finalizers === undefined,
       'only a marked object without finalizers is removed',
     );
   if ('part' in done) checkPart(done.part, { was, next, separate: facts.type.statusSubresource });

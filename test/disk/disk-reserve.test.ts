@@ -8,7 +8,7 @@ import { FakeClock } from '../support/clocks/fake-clock.ts';
 
 const mebibyte = 1_048_576;
 
-/** A disk of 1 GiB with a reserve of 64 MiB; `look` answers what the test says. */
+/** A disk of 1 GiB with a reserve of 64 MiB; `readSpace` returns the values of the test. */
 function given(
   freeMebibytes: number,
   setting: { readonly reserveBytes: number | undefined } = { reserveBytes: 64 * mebibyte },

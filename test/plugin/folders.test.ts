@@ -8,7 +8,7 @@ import type { Test } from 'tap';
 
 import { nameFolders } from '../../src/plugin/folders/folder-names.ts';
 import { unlessPassing } from '../../src/plugin/folders/passing-errors.ts';
-import { digestOf, lookAtFiles } from '../../src/plugin/folders/plugin-files.ts';
+import { digestOf, scanFiles } from '../../src/plugin/folders/plugin-files.ts';
 import { foldersIn } from '../../src/plugin/folders/plugin-folder.ts';
 import {
   domain,
@@ -109,7 +109,7 @@ test('an install reads the current folders', async (t) => {
 test('the digest covers the files of the plugin, and no others beside them', async (t) => {
   const root = await temporaryFolder(t);
   const digest = async (): Promise<string | undefined> => {
-    const look = await lookAtFiles(join(root, 'good'));
+    const look = await scanFiles(join(root, 'good'));
     return look === undefined ? undefined : digestOf(join(root, 'good'), look);
   };
   await writePlugins(root, { good: { 'main.mjs': '' } });

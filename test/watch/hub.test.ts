@@ -315,7 +315,7 @@ test('a type that is no longer served loses its watchers, and no other type does
   const gadgets = node.watch({ type: widgetType('gadgets') });
   const widgets = node.watch();
   node.hub.closeType(type.key);
-  t.equal(widgets.sink.ending?.reason, 'type-gone');
+  t.equal(widgets.sink.ending?.reason, 'type-removed');
   t.equal(gadgets.watcher.state, 'live');
 });
 

@@ -82,7 +82,7 @@ const occurrences: Readonly<Record<Occurrence, (watcher: Watcher, sink: Recordin
     sink.written.length = 0;
   },
   end: (watcher) => {
-    watcher.end({ reason: 'type-gone', detail: '' });
+    watcher.end({ reason: 'type-removed', detail: '' });
   },
   gone: (watcher) => {
     watcher.closed();

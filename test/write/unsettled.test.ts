@@ -97,8 +97,8 @@ test('a refused or unsent append blocks nothing, an unknown one blocks until a l
   await folded.send('live', unknown, streamRevision(4));
   folded.declared = declaredAt(1);
   folded.position = logPosition(30n);
-  folded.heads.set('gone', { kind: 'gone', revision: streamRevision(0) });
-  folded.heads.set('thrown', { kind: 'gone', revision: streamRevision(2) });
+  folded.heads.set('gone', { kind: 'deleted', revision: streamRevision(0) });
+  folded.heads.set('thrown', { kind: 'deleted', revision: streamRevision(2) });
   const live = (revision: number): StreamHead => ({
     kind: 'live',
     stored: { bytes: Buffer.alloc(0), revision: streamRevision(revision), position: logStart },
@@ -162,6 +162,6 @@ test('the remembered unknown outcomes are bounded', async (t) => {
   t.ok(folded.unsettled.hasRoom());
   await folded.send('last', unknown);
   t.notOk(folded.unsettled.hasRoom());
-  folded.heads.set('last', { kind: 'gone', revision: streamRevision(0) });
+  folded.heads.set('last', { kind: 'deleted', revision: streamRevision(0) });
   t.ok(folded.unsettled.hasRoom(), 'one of them is known by now');
 });

@@ -50,7 +50,7 @@ export class Uniqueness {
         this.#begin();
       }),
       declarations.subscribe(() => {
-        this.look();
+        this.scan();
       }),
       changes.subscribe((batch) => {
         this.#record(batch);
@@ -82,7 +82,7 @@ export class Uniqueness {
   }
 
   /** Call it once a type is served: before, its objects are not to be written. */
-  look(): void {
+  scan(): void {
     if (!this.#isOpen || this.#term.signal.aborted || !this.#dependencies.leadership.isLeader()) return;
     const { served, reader, onStep } = this.#dependencies;
     const types = new Map(served().map((type) => [type.key, type]));
@@ -123,7 +123,7 @@ export class Uniqueness {
     if (!this.#isOpen || !this.#dependencies.leadership.isLeader()) return;
     const { signal } = (this.#term = new AbortController());
     this.#running = Promise.all([this.#running, this.#drainAll(signal), this.#claimAll(signal)]);
-    this.look();
+    this.scan();
   }
 
   /** A change of a duplicate, or of its value's holder, may resolve it. */

@@ -45,7 +45,7 @@ export type AuthenticatorDependencies = {
 export type From = {
   readonly address: string;
   /** Aborts when the client disconnects. Called only where verification takes time. */
-  readonly gone?: (() => AbortSignal) | undefined;
+  readonly signal?: (() => AbortSignal) | undefined;
 };
 
 /** The origin and the credentials of a request. */
@@ -91,14 +91,15 @@ export class Authenticator {
 
   /** Returns synchronously for cached credentials. */
   authenticate(shown: Shown): Authenticated | Promise<Authenticated> {
-    const { authorization, address, gone } = shown;
+    const { authorization, address, signal } = shown;
     if (authorization !== undefined) return this.#recognizeHeader(authorization, shown);
     const [session, ...others] = sessionCookiesOf(shown.cookie);
     if (session === undefined) return visiting;
     if (others.length > 0) return unauthorized(`the request has several cookies named ${sessionCookie}: send one`);
     const key = this.#keyOf(`cookie ${session}`);
     return (
-      this.#recall(key, address) ?? this.#ask({ key, address, gone, verify: async () => this.#verifySession(session) })
+      this.#recall(key, address) ??
+      this.#verifyOnce({ key, address, signal, verify: async () => this.#verifySession(session) })
     );
   }
 
@@ -123,31 +124,31 @@ export class Authenticator {
   #recognizeHeader(authorization: string, from: From): Authenticated | Promise<Authenticated> {
     const source = authorization.startsWith('Bearer ') ? 'header' : `header ${from.address}`;
     const key = this.#keyOf(`${source} ${authorization}`);
-    return this.#recall(key, from.address) ?? this.#askHeader(key, authorization, from);
+    return this.#recall(key, from.address) ?? this.#verifyHeaderOnce(key, authorization, from);
   }
 
   /** A separate method, so that the hot path allocates no closures. */
-  async #askHeader(key: string, authorization: string, { address, gone }: From): Promise<Authenticated> {
-    return this.#ask({
+  async #verifyHeaderOnce(key: string, authorization: string, { address, signal }: From): Promise<Authenticated> {
+    return this.#verifyOnce({
       key,
       address,
-      gone,
-      verify: (abandoned) => this.#verifyHeader(authorization, { address, gone: () => abandoned }),
+      signal,
+      verify: (abandoned) => this.#verifyHeader(authorization, { address, signal: () => abandoned }),
       // Caching another spelling of the same credentials would only evict an entry of another client.
       isKept: () => isUsual(authorization),
     });
   }
 
-  #recognizePair({ username, password }: BasicPair, { address, gone }: From): Authenticated | Promise<Authenticated> {
+  #recognizePair({ username, password }: BasicPair, { address, signal }: From): Authenticated | Promise<Authenticated> {
     const length = String(username.length);
     const key = this.#keyOf(`pair ${address} ${length} ${username}:${password.normalize('NFC')}`);
     return (
       this.#recall(key, address) ??
-      this.#ask({
+      this.#verifyOnce({
         key,
         address,
-        gone,
-        verify: async (signal) => this.#verifyPair({ username, password, address, signal }),
+        signal,
+        verify: async (abandoned) => this.#verifyPair({ username, password, address, signal: abandoned }),
       })
     );
   }
@@ -171,7 +172,7 @@ export class Authenticator {
     return undefined;
   }
 
-  async #ask({ key, address, gone, verify, isKept }: Question): Promise<Authenticated> {
+  async #verifyOnce({ key, address, signal, verify, isKept }: Question): Promise<Authenticated> {
     // Shared only within one address: another address may have exceeded its limit of failures.
     return this.#pending.run(
       `${key} ${address}`,
@@ -180,7 +181,7 @@ export class Authenticator {
         if (answer.ok && answer.subject.kind === 'user' && isKept?.() !== false) this.#remember(key, answer.subject);
         return answer;
       },
-      gone?.(),
+      signal?.(),
     );
   }
 

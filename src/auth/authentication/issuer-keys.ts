@@ -47,7 +47,7 @@ export class IssuerKeys {
     const { clock } = this.#dependencies;
     const known = this.#keys;
     if (known === undefined || clock.monotonic() - known.fetchedAt >= oidcKeysMs)
-      return (await this.#ask()).find(header, token);
+      return (await this.#fetch()).find(header, token);
     try {
       return await known.find(header, token);
     } catch (error) {
@@ -55,10 +55,10 @@ export class IssuerKeys {
         error instanceof errors.JWKSNoMatchingKey && clock.monotonic() - known.fetchedAt >= oidcUnknownKeyMs;
       if (!mayFetch) throw error;
     }
-    return (await this.#ask()).find(header, token);
+    return (await this.#fetch()).find(header, token);
   }
 
-  async #ask(): Promise<KeySet> {
+  async #fetch(): Promise<KeySet> {
     const { clock } = this.#dependencies;
     if (clock.monotonic() - this.#failedAt < oidcRetryMs)
       throw new KeysUnavailableError('the identity provider is not reachable');

@@ -1,5 +1,5 @@
 import { tokensPerUserMax } from '../../limits/access.ts';
-import type { DecidedChange, Judged } from '../../write/rules.ts';
+import type { DecidedChange, RuleCheck } from '../../write/rules.ts';
 import type { PermissionReader } from '../../read/permission-reader.ts';
 import { tokenKey } from '../types/platform-types.ts';
 import { refuseViolations, membersAt } from '../types/type-members.ts';
@@ -18,7 +18,7 @@ export class TokenQuota {
   }
 
   /** Undefined for a change that creates no token. */
-  judge({ type, before, after }: DecidedChange): Judged | undefined {
+  check({ type, before, after }: DecidedChange): RuleCheck | undefined {
     if (type.key !== tokenKey || before !== undefined || after === undefined) return undefined;
     const { owner } = membersAt(after, 'spec');
     if (typeof owner !== 'string') return undefined;

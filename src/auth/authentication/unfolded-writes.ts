@@ -85,5 +85,5 @@ export function isDigestOf(digest: string, text: string): boolean {
 
 function revisionOf(head: ReturnType<ObjectReader['head']>): number {
   if (head.kind === 'absent') return -1;
-  return head.kind === 'gone' ? head.revision : head.stored.revision;
+  return head.kind === 'deleted' ? head.revision : head.stored.revision;
 }

@@ -1,13 +1,16 @@
 import type { PermissionReader } from '../../read/permission-reader.ts';
 
 /** The part of the permission tables that checks credentials and rights. */
-export type Judging = Pick<PermissionReader, 'isReady' | 'rightsOf' | 'user' | 'token' | 'session' | 'subscribe'>;
+export type GatedPermissions = Pick<
+  PermissionReader,
+  'isReady' | 'rightsOf' | 'user' | 'token' | 'session' | 'subscribe'
+>;
 
 /**
  * The permission tables, not ready before `isAdministered`: until the first administrator exists, the right password
  * would be refused as wrong.
  */
-export function gatePermissions(permissions: PermissionReader, isAdministered: () => boolean): Judging {
+export function gatePermissions(permissions: PermissionReader, isAdministered: () => boolean): GatedPermissions {
   return {
     isReady: () => isAdministered() && permissions.isReady(),
     rightsOf: (subject) => permissions.rightsOf(subject),

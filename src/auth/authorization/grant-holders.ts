@@ -2,7 +2,7 @@ import { superRole } from '../../access/role-names.ts';
 import { refuse } from '../../command/refuse.ts';
 import { streamName } from '../../log/log.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
-import type { DecidedChange, Judged } from '../../write/rules.ts';
+import type { DecidedChange, RuleCheck } from '../../write/rules.ts';
 import type { PermissionReader } from '../../read/permission-reader.ts';
 import { roleBindingKey, userKey } from '../types/platform-types.ts';
 import { roleNameOf, userNamesOf } from '../types/role-binding-type.ts';
@@ -33,13 +33,13 @@ export class SuperAdministratorGuard {
     this.#permissions = permissions;
   }
 
-  judge(change: DecidedChange): Judged {
+  check(change: DecidedChange): RuleCheck {
     const ends = endedBy(change);
     if (ends === undefined) return { ok: true };
-    return { ...this.#judge(ends), guard: removesHolder(change) ? guard : undefined };
+    return { ...this.#checkEnds(ends), guard: removesHolder(change) ? guard : undefined };
   }
 
-  #judge(ends: Ends): Judged {
+  #checkEnds(ends: Ends): RuleCheck {
     // Registered even if nobody holds the role by it yet: a user that becomes a holder meanwhile may be removed by both
     // changes.
     const release = (): void => {

@@ -2,7 +2,7 @@ import { anonymousRole, authenticatedRole, superRole } from '../../access/role-n
 import { refuse, type Refused } from '../../command/refuse.ts';
 import type { Subject } from '../../command/subject.ts';
 import { typeKeyOf } from '../../resource/type/type-declaration.ts';
-import type { DecidedChange, Judged, WriteRules } from '../../write/rules.ts';
+import type { DecidedChange, RuleCheck, WriteRules } from '../../write/rules.ts';
 import { refuseEscalation } from './grant-checks.ts';
 import { SuperAdministratorGuard } from './grant-holders.ts';
 import { missingRight } from './object-rights.ts';
@@ -13,7 +13,7 @@ import { roleNameOf } from '../types/role-binding-type.ts';
 import { TokenQuota } from '../authentication/token-quota.ts';
 import { refuseViolations } from '../types/type-members.ts';
 
-const permitted: Judged = { ok: true };
+const permitted: RuleCheck = { ok: true };
 
 export type GrantRulesDependencies = {
   readonly permissions: PermissionReader;
@@ -40,7 +40,7 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
       missingRight({ verb: 'get', type, name }, subject, permissions) === undefined,
     needsLastGrants: (type, subject) => strategies.has(type) && !isPlatformsOwn(subject),
     strategyOf: (type) => strategies.get(type),
-    judge: (change) => {
+    check: (change) => {
       const unowned = checkOwnerRights(change, { permissions, typeOfKind });
       if (unowned !== undefined) return unowned;
       if (!strategies.has(change.type.key) || isPlatformsOwn(change.subject)) return permitted;
@@ -50,8 +50,8 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
       return (
         (change.subject.kind === 'platform' ? undefined : refuseMissingRole(change, permissions)) ??
         refuseEscalation(change, { permissions, domain }) ??
-        tokens.judge(change) ??
-        superAdministratorGuard.judge(change)
+        tokens.check(change) ??
+        superAdministratorGuard.check(change)
       );
     },
   };

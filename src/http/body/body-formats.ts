@@ -8,7 +8,7 @@ import {
   yamlReadMs,
 } from '../../limits/requests.ts';
 import { accountOf, clientOf } from '../../read/client.ts';
-import { goneSignal } from '../exchange.ts';
+import { disconnectSignalOf } from '../exchange.ts';
 import { problem } from '../problem.ts';
 import { protobufType, type KubernetesMessage } from './kubernetes-message.ts';
 import { decodeBody, holdingValues, noRoom, notValid, type Body, type Reading } from './read-body.ts';
@@ -36,7 +36,7 @@ export async function decodeFormat(
 async function decodeYamlBody(bytes: Uint8Array, reading: Reading): Promise<Body<Json>> {
   const { memory, subject, sender, res } = reading;
   const account = accountOf(clientOf(subject, networkOf(sender.address)));
-  const read = await memory.yaml.read(bytes, account, goneSignal(res));
+  const read = await memory.yaml.read(bytes, account, disconnectSignalOf(res));
   if (read === undefined || res.closed) return { ok: false, problem: undefined };
   if (read === 'late') return { ok: false, problem: problem('body-too-large', tooSlow) };
   if (!read.ok) return notValid(read.detail);

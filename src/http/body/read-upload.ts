@@ -117,14 +117,14 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
 function watchProgress(clock: Clock, received: () => number, onStall: () => void): { cancel(): void } {
   let before = received();
   let slowLooks = 0;
-  const look = (): void => {
+  const checkSpeed = (): void => {
     const now = received();
     slowLooks = now - before < uploadLookBytesMin ? slowLooks + 1 : 0;
     before = now;
-    if (slowLooks < uploadSlowLooksMax) timer = clock.after(uploadLookMs, look);
+    if (slowLooks < uploadSlowLooksMax) timer = clock.after(uploadLookMs, checkSpeed);
     else onStall();
   };
-  let timer = clock.after(uploadLookMs, look);
+  let timer = clock.after(uploadLookMs, checkSpeed);
   return {
     cancel: () => {
       timer.cancel();

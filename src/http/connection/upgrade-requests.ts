@@ -11,12 +11,12 @@ export type Leaves = (req: IncomingMessage) => boolean;
  * then emitted by the server's event `upgrade` or `connect`, and goes to a new parser.
  */
 class OfferingRequest extends IncomingMessage {
-  #offer: 'none' | 'open' | 'taken' | 'declined' = 'none';
+  #offer: 'none' | 'open' | 'accepted' | 'declined' = 'none';
 
   get upgrade(): boolean {
     if (this.#offer === 'none') return false;
-    if (this.#offer === 'open') this.#offer = this.leaves() ? 'taken' : 'declined';
-    return this.#offer === 'taken' || this.complete;
+    if (this.#offer === 'open') this.#offer = this.leaves() ? 'accepted' : 'declined';
+    return this.#offer === 'accepted' || this.complete;
   }
 
   /** Also called by the constructor above, with null. */
@@ -25,7 +25,7 @@ class OfferingRequest extends IncomingMessage {
   }
 
   get isTaken(): boolean {
-    return this.#offer === 'taken';
+    return this.#offer === 'accepted';
   }
 
   protected leaves(): boolean {

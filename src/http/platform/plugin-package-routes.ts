@@ -132,7 +132,7 @@ function answered(installed: Installed, answer: ToAnswer): Answer {
 class UploadSlots {
   readonly #max: number;
   readonly #doing: string;
-  #taken = 0;
+  #used = 0;
 
   constructor(max: number, doing: string) {
     this.#max = max;
@@ -140,7 +140,7 @@ class UploadSlots {
   }
 
   get areTaken(): boolean {
-    return this.#taken >= this.#max;
+    return this.#used >= this.#max;
   }
 
   refusal(): Answer {
@@ -154,11 +154,11 @@ class UploadSlots {
   /** Undefined if all slots are taken. */
   async within<T>(step: () => Promise<T>): Promise<T | undefined> {
     if (this.areTaken) return undefined;
-    this.#taken += 1;
+    this.#used += 1;
     try {
       return await step();
     } finally {
-      this.#taken -= 1;
+      this.#used -= 1;
     }
   }
 }

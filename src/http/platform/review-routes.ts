@@ -51,12 +51,12 @@ export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly P
   });
   return [
     route(ownAccessReview, (body, subject) => {
-      const asked = decodeOwnAccessReview(body);
-      return asked.ok ? { ok: true, value: reviewer.access(subject, asked.value) } : asked;
+      const review = decodeOwnAccessReview(body);
+      return review.ok ? { ok: true, value: reviewer.access(subject, review.value) } : review;
     }),
     route(accessReview, (body) => {
-      const asked = decodeAccessReview(body);
-      return asked.ok ? { ok: true, value: reviewer.accessOf(asked.value.user, asked.value.attributes) } : asked;
+      const review = decodeAccessReview(body);
+      return review.ok ? { ok: true, value: reviewer.accessOf(review.value.user, review.value.attributes) } : review;
     }),
     route(ownRulesReview, (_body, subject) => ({ ok: true, value: reviewer.rules(subject) })),
     route(ownIdentityReview, (_body, subject) => ({ ok: true, value: reviewer.identity(subject) })),
@@ -115,9 +115,9 @@ class Reviewer {
     this.#dependencies = dependencies;
   }
 
-  access(subject: Subject, asked: ReviewedAttributes): Status {
+  access(subject: Subject, attributes: ReviewedAttributes): Status {
     const { authorize } = this.#dependencies;
-    const access = authorize(subject, this.#request(asked));
+    const access = authorize(subject, this.#request(attributes));
     if (!access.allowed) return { allowed: false, reason: access.idle ?? this.#refusal(subject) };
     const { grant } = access;
     if (grant === undefined) return { allowed: true, reason: 'allowed without a rule' };
@@ -125,12 +125,12 @@ class Reviewer {
   }
 
   /** A disabled user cannot make requests, so nothing is allowed, whatever roles are bound. */
-  accessOf(name: string, asked: ReviewedAttributes): Status {
+  accessOf(name: string, attributes: ReviewedAttributes): Status {
     const { permissions } = this.#dependencies;
-    if (name === actorOf(visitor)) return this.access(visitor, asked);
+    if (name === actorOf(visitor)) return this.access(visitor, attributes);
     if (permissions.user(name)?.isDisabled === true)
       return { allowed: false, reason: `the user ${JSON.stringify(name)} is disabled` };
-    return this.access(subjectNamed(permissions, name), asked);
+    return this.access(subjectNamed(permissions, name), attributes);
   }
 
   rules(subject: Subject): Status {
@@ -150,14 +150,14 @@ class Reviewer {
     return { userInfo: { username: name, ...(uid === undefined ? {} : { uid }), groups } };
   }
 
-  #request(asked: ReviewedAttributes): ApiRequest {
-    if ('nonResourceAttributes' in asked)
-      return requestTo(asked.nonResourceAttributes.verb, asked.nonResourceAttributes.path);
-    const { verb, group = '', resource, name = '', subresource = '' } = asked.resourceAttributes;
+  #request(attributes: ReviewedAttributes): ApiRequest {
+    if ('nonResourceAttributes' in attributes)
+      return requestTo(attributes.nonResourceAttributes.verb, attributes.nonResourceAttributes.path);
+    const { verb, group = '', resource, name = '', subresource = '' } = attributes.resourceAttributes;
     const named = name === '' ? {} : { name };
     return resourceRequest(verb, {
       group,
-      version: this.#versionOf(asked.resourceAttributes),
+      version: this.#versionOf(attributes.resourceAttributes),
       resource,
       ...named,
       ...(subresource === '' ? {} : { subresource }),

@@ -119,13 +119,13 @@ export class EventStream implements OpenStream {
   async #run(): Promise<void> {
     const { clock, res, onFailed } = this.#parts;
     for (;;) {
-      const taken = await this.#take();
-      if (taken.kind === 'over' || this.#isOver) return;
+      const next = await this.#take();
+      if (next.kind === 'over' || this.#isOver) return;
       const frame =
-        taken.kind === 'threw' ? { problem: 'the iterator of its events threw an error' } : frameOf(taken.result);
+        next.kind === 'threw' ? { problem: 'the iterator of its events threw an error' } : frameOf(next.result);
       if (frame === 'done') break;
       if ('problem' in frame) {
-        onFailed(frame.problem, taken.kind === 'threw' ? taken.error : undefined);
+        onFailed(frame.problem, next.kind === 'threw' ? next.error : undefined);
         break;
       }
       this.#wroteAt = clock.monotonic();

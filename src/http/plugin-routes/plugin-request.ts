@@ -44,7 +44,7 @@ export function routeRequest(
 type CheckedRequest = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly answer: Answer };
 
 /** Checks the request against the route's schemas; other parameters are passed on. */
-export async function askedOf(
+export async function requestOf(
   exchange: Exchange,
   { query, body: bodySchema }: Pick<RouteEndpoint, 'query' | 'body'>,
 ): Promise<CheckedRequest> {

@@ -162,11 +162,11 @@ function refusalOf(error: ClientError): Problem | undefined {
   const {
     message,
     status,
-    ...said
+    ...more
   }: { message: unknown; status: unknown; reason?: unknown; errors?: unknown; retryAfterSeconds?: unknown } = error;
-  const reason = passing.find((known) => problems[known].word === said.reason && problems[known].status === status);
-  const errors = violationsOf(said.errors);
-  const { retryAfterSeconds } = said;
+  const reason = passing.find((known) => problems[known].word === more.reason && problems[known].status === status);
+  const errors = violationsOf(more.errors);
+  const { retryAfterSeconds } = more;
   const isRetryable = typeof retryAfterSeconds === 'number' && Number.isFinite(retryAfterSeconds);
   if (
     reason === undefined ||

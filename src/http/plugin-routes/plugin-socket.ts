@@ -232,17 +232,17 @@ export class SocketConnection implements OpenStream {
 /** Frames are written directly to the connection, as a whole, so that the library's control frames fit in between. */
 function connectionOf({ webSocket, socket }: Pick<SocketParts, 'webSocket' | 'socket'>): Connection {
   return {
-    write: (bytes, taken) => {
+    write: (bytes, onWritten) => {
       // Nothing may follow a close frame.
       if (webSocket.readyState !== WebSocket.OPEN) {
-        taken();
+        onWritten();
         return;
       }
       let isTaken = false;
       const takenOnce = (): void => {
         if (isTaken) return;
         isTaken = true;
-        taken();
+        onWritten();
       };
       socket.write(bytes, takenOnce);
       // The callback runs in a later turn; within this turn a plugin could exceed its limit.

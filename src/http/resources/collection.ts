@@ -8,7 +8,7 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { bytesAnswer, refusal, takenOver, type Answer } from '../answer.ts';
 import { decodeListQuery, type ListRequest } from './decode-list-query.ts';
 import { writeContext } from './decode-write.ts';
-import { goneSignal, type Exchange } from '../exchange.ts';
+import { disconnectSignalOf, type Exchange } from '../exchange.ts';
 import { staleness, written, writtenHeaders, type ResourcePorts } from './item.ts';
 import type { ListCache } from './list-cache.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
@@ -94,7 +94,7 @@ export class Collections {
   /** The state may have changed while it waited for a slot. */
   async #inTurn(exchange: Exchange, type: ResourceType, asked: Asked): Promise<Answer> {
     const { reader } = this.#ports;
-    const place = await reader.snapshots.take(readerOf(exchange), goneSignal(exchange.res));
+    const place = await reader.snapshots.take(readerOf(exchange), disconnectSignalOf(exchange.res));
     if (place === undefined) return refusal(tooManyReading);
     const turn = reader.snapshots.turn(readerOf(exchange));
     if (turn !== undefined) await turn;
@@ -103,13 +103,13 @@ export class Collections {
 
   async #placed(holder: SlotHolder, list: () => ListPage | LongList): Promise<Answer> {
     const { exchange, place } = holder;
-    const gone = goneSignal(exchange.res);
+    const disconnected = disconnectSignalOf(exchange.res);
     try {
       const listed = list();
-      return this.#stream(holder, 'rest' in listed ? await listed.rest(gone) : listed);
+      return this.#stream(holder, 'rest' in listed ? await listed.rest(disconnected) : listed);
     } catch (error) {
       place.release();
-      if (gone.aborted) return takenOver;
+      if (disconnected.aborted) return takenOver;
       if (error instanceof SnapshotsExhaustedError) return refusal(tooManyReading);
       throw error;
     }

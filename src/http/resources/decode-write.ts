@@ -6,7 +6,7 @@ import type { Propagation } from '../../command/propagation.ts';
 import { actorOf } from '../../command/subject.ts';
 import { ifMatchOf } from './conditional-requests.ts';
 import { shown, unsupported, type Decoded } from './decode-list-query.ts';
-import { goneSignal, headerOf, type Exchange } from '../exchange.ts';
+import { disconnectSignalOf, headerOf, type Exchange } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 
@@ -45,7 +45,7 @@ export function writeContext(exchange: Exchange): Decoded<WriteContext> {
       fieldValidation: fieldValidation.value,
       origin: 'client',
       subject,
-      gone: () => goneSignal(exchange.res),
+      signal: () => disconnectSignalOf(exchange.res),
     },
   };
 }

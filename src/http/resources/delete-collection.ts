@@ -11,7 +11,7 @@ import type { Client } from '../../read/client.ts';
 import { decodeSelection } from './decode-list-query.ts';
 import { readerOf } from './collection.ts';
 import { writeContext } from './decode-write.ts';
-import { goneSignal, type Exchange } from '../exchange.ts';
+import { disconnectSignalOf, type Exchange } from '../exchange.ts';
 import { listKindOf, listOpening } from './list-envelope.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Representation } from '../representation/representation.ts';
@@ -40,17 +40,17 @@ export async function deleteCollection(exchange: Exchange, type: ResourceType, p
   const { preconditions, dryRun, propagation } = options.value;
   if (Object.keys(preconditions).length > 0)
     return refusal(problem('bad-request', 'preconditions are not valid for a collection'));
-  const gone = goneSignal(exchange.res);
+  const disconnected = disconnectSignalOf(exchange.res);
   const batches = new Sweep(type, ports, {
     context: { ...context.value, dryRun: dryRun || context.value.dryRun },
     propagation,
     client: readerOf(exchange),
-  }).run(selection.value, gone);
+  }).run(selection.value, disconnected);
   let first: IteratorResult<Batch>;
   try {
     first = await batches.next();
   } catch (error) {
-    return unfinished(error, gone);
+    return unfinished(error, disconnected);
   }
   const chunks = envelope(type, ports, joined(first, batches), { form: requested.form, clock: exchange.clock });
   if (first.done !== true && first.value.more) return { kind: 'stream', chunks };
@@ -59,9 +59,9 @@ export async function deleteCollection(exchange: Exchange, type: ResourceType, p
   return bytesAnswer(Buffer.concat(whole));
 }
 
-function unfinished(error: unknown, gone: AbortSignal): Answer {
+function unfinished(error: unknown, disconnected: AbortSignal): Answer {
   if (error instanceof RefusedDeletion) return refusal(error.problem);
-  if (gone.aborted) return takenOver;
+  if (disconnected.aborted) return takenOver;
   throw error;
 }
 

@@ -18,7 +18,7 @@ import {
   writeContext,
   type DeleteOptions,
 } from './decode-write.ts';
-import { goneSignal, type Exchange } from '../exchange.ts';
+import { disconnectSignalOf, type Exchange } from '../exchange.ts';
 import type { Representation } from '../representation/representation.ts';
 import { requestedForm } from '../representation/requested-form.ts';
 import { problem, problemOf, warningHeaders, type Problem } from '../problem.ts';
@@ -61,16 +61,16 @@ function answerItem(exchange: Exchange, { type, name }: ItemTarget, reader: Reso
   if (stored === undefined) return refusal(problem('not-found', notFound(type, name)));
   if (requested.form !== undefined) return inForm(exchange, stored, requested.form);
   const headers = ['ETag', etagOf(stored.revision)];
-  const unmet = checkConditions(req, stored.revision);
-  if (unmet !== undefined) return refusal(unmet);
+  const failed = checkConditions(req, stored.revision);
+  if (failed !== undefined) return refusal(failed);
   if (isUnchanged(req, stored.revision)) return { kind: 'empty', status: 304, headers };
   return bytesAnswer(stored.bytes, 200, headers);
 }
 
 /** Without an entity tag, which stands for the object's own bytes: a table shows ages. So it is never 304. */
 function inForm({ req, clock }: Exchange, { bytes, revision }: StoredObject, form: Representation): Answer {
-  const unmet = checkConditions(req, revision);
-  return unmet === undefined ? bytesAnswer(form.object(bytes, clock.now())) : refusal(unmet);
+  const failed = checkConditions(req, revision);
+  return failed === undefined ? bytesAnswer(form.object(bytes, clock.now())) : refusal(failed);
 }
 
 /** Undefined once this node has folded the requested position; otherwise the refusal. */
@@ -83,7 +83,10 @@ export async function staleness(
   if (notBefore === undefined) return undefined;
   if (!reader.isKnown(notBefore)) return refusal(foreignPosition(notBefore));
   if (reader.position() < notBefore) {
-    const reached = await reader.reached(notBefore, { timeoutMs: freshnessWaitMs, signal: goneSignal(exchange.res) });
+    const reached = await reader.reached(notBefore, {
+      timeoutMs: freshnessWaitMs,
+      signal: disconnectSignalOf(exchange.res),
+    });
     if (reached === 'aborted') return takenOver;
     if (reached === 'timeout') {
       const detail = `Too large resource version: ${notBefore.toString()}, current: ${reader.position().toString()}`;

@@ -36,8 +36,8 @@ async function readObject(exchange: Exchange, { type, name }: ItemTarget, { read
   if (stale !== undefined) return stale;
   const stored = reader.get(type.key, name);
   if (stored === undefined) return refusal(problem('not-found', notFound(type, name)));
-  const unmet = checkConditions(exchange.req, stored.revision);
-  if (unmet !== undefined) return refusal(unmet);
+  const failed = checkConditions(exchange.req, stored.revision);
+  if (failed !== undefined) return refusal(failed);
   const headers = ['ETag', etagOf(stored.revision)];
   if (isUnchanged(exchange.req, stored.revision)) return { kind: 'empty', status: 304, headers };
   return bytesAnswer(stored.bytes, 200, headers);

@@ -17,7 +17,7 @@ export const endings = {
   expired: { closeCode: 1000, error: 'expired' },
   'rights-lost': { closeCode: 4403, error: 'forbidden' },
   // The server keeps running, so the end of the connection alone would not show the reason.
-  'type-gone': { closeCode: 1012, error: 'unavailable' },
+  'type-removed': { closeCode: 1012, error: 'unavailable' },
   'shutting-down': { closeCode: 1012 },
   overloaded: { closeCode: 1013, error: 'too-many-requests' },
   failed: { closeCode: 1011, error: 'internal-error' },

@@ -51,10 +51,10 @@ export class SocketSink implements Sink {
     this.#pings = new Pings(webSocket);
   }
 
-  write(frames: Uint8Array, taken: () => void): void {
+  write(frames: Uint8Array, onWritten: () => void): void {
     // Nothing may follow a close frame.
-    if (this.#webSocket.readyState === WebSocket.OPEN) this.#socket.write(frames, taken);
-    else taken();
+    if (this.#webSocket.readyState === WebSocket.OPEN) this.#socket.write(frames, onWritten);
+    else onWritten();
   }
 
   cut(): void {

@@ -49,8 +49,8 @@ export class StreamConnection implements Connection {
     this.#res = res;
   }
 
-  write(frames: Uint8Array, taken: () => void): void {
-    this.#res.write(frames, taken);
+  write(frames: Uint8Array, onWritten: () => void): void {
+    this.#res.write(frames, onWritten);
     // Otherwise all writes of a turn would be sent after it, outside of its time limit.
     this.#res.socket?.uncork();
   }

@@ -103,13 +103,13 @@ export class Appender {
     this.#sendNext();
   }
 
-  async #inTime(asked: Promise<void>): Promise<void> {
+  async #inTime(call: Promise<void>): Promise<void> {
     const waited = new AbortController();
     const late = delay(this.#clock, logReplyMs, waited.signal).then(() => {
       throw new Error(`no answer within ${logReplyMs.toString()} ms`);
     });
     try {
-      await Promise.race([asked, late]);
+      await Promise.race([call, late]);
     } finally {
       late.catch(() => undefined);
       waited.abort();
@@ -266,18 +266,18 @@ export function takeAppender(url: EventStoreUrl, clock: Clock): Taken {
   let entry = shared.get(key);
   if (entry === undefined) {
     entry = { appender: new Appender(() => new LogClient(url), clock), users: 0 };
-    // It judges nothing and keeps nothing from ending the process: that is src/server/serve.ts's to say.
+    // A monitor: whether an exception ends the process is decided in src/server/serve.ts.
     if (shared.size === 0) process.on('uncaughtExceptionMonitor', watchStrays);
     shared.set(key, entry);
   }
   entry.users += 1;
-  const taken = entry;
+  const used = entry;
   const release = async (): Promise<void> => {
-    taken.users -= 1;
-    if (taken.users > 0) return;
+    used.users -= 1;
+    if (used.users > 0) return;
     shared.delete(key);
     if (shared.size === 0) process.off('uncaughtExceptionMonitor', watchStrays);
-    await taken.appender.close();
+    await used.appender.close();
   };
-  return { appender: taken.appender, release };
+  return { appender: used.appender, release };
 }

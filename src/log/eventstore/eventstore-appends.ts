@@ -117,7 +117,7 @@ export class Appends {
     return {
       ok: false,
       reason: 'unknown',
-      cause: isAway ? await this.#context.contact.failed(fault, cause) : this.#context.contact.lost(fault, cause),
+      cause: isAway ? await this.#context.contact.failed(fault, cause) : this.#context.contact.lostReply(fault, cause),
     };
   }
 
@@ -127,7 +127,7 @@ export class Appends {
     // A permanently deleted stream does not make the log unavailable.
     const error =
       fault.kind === 'tombstone'
-        ? this.#context.contact.lost(fault, cause)
+        ? this.#context.contact.lostReply(fault, cause)
         : await this.#context.contact.failed(fault, cause);
     if (error instanceof LogRefusedError) throw error;
     return { ok: false, reason: 'unavailable', cause: error };

@@ -65,7 +65,7 @@ export class Contact {
       if (refusal !== undefined) return new LogRefusedError(`the event log at ${this.hosts}: ${refusal}`, { cause });
     }
     const before = this.#state;
-    const error = this.lost(fault, cause);
+    const error = this.lostReply(fault, cause);
     this.#state = {
       reachable: false,
       reason: error.reason,
@@ -76,7 +76,7 @@ export class Contact {
   }
 
   /** One lost reply, which does not make the server unavailable. */
-  lost(fault: Fault, cause: unknown): LogUnavailableError {
+  lostReply(fault: Fault, cause: unknown): LogUnavailableError {
     return new LogUnavailableError(`${this.hosts}: ${'reason' in fault ? fault.reason : fault.kind}`, { cause });
   }
 

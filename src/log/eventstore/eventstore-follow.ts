@@ -167,12 +167,12 @@ class Reader {
   /** All events received so far. */
   *#drain(subscription: LiveSubscription): Generator<readonly RecordedEvent[], void, undefined> {
     const end = this.#plan.until;
-    for (let taken = subscription.take(); taken !== undefined; taken = subscription.take()) {
+    for (let raw = subscription.take(); raw !== undefined; raw = subscription.take()) {
       this.#failures = 0;
-      const record = storedRecord(this.#context.prefix, taken);
+      const record = storedRecord(this.#context.prefix, raw);
       if (record === undefined) continue;
       const { position, id } = record.event;
-      this.#tellTime(id, taken.createdMs);
+      this.#reportTime(id, raw.createdMs);
       const full =
         end !== undefined && position > end
           ? undefined
@@ -188,7 +188,7 @@ class Reader {
     yield* this.#hand(this.#batches.flush());
   }
 
-  #tellTime(id: string, createdMs: number): void {
+  #reportTime(id: string, createdMs: number): void {
     const { own, time } = this.#context;
     const sentMs = own.sentMs(id);
     if (sentMs === undefined) time.seen(createdMs);

@@ -181,16 +181,16 @@ export class Reads {
 
   /** The event at the position, or the next one after it, of this log or another. */
   async #from(position: LogPosition): Promise<DriverRecord | undefined> {
-    const ask = (): Promise<readonly Resolved[]> =>
+    const read = (): Promise<readonly Resolved[]> =>
       this.#retried.read(
         (client) => client.readAll({ fromPosition: serverPosition(position), maxCount: 1, requiresLeader: true }),
         'failures too',
       );
     try {
-      return (await ask())[0]?.event;
+      return (await read())[0]?.event;
     } catch (error) {
       if (faultOf(error).kind !== 'failed') throw error;
-      return (await this.#again(position, ask))[0]?.event;
+      return (await this.#again(position, read))[0]?.event;
     }
   }
 
@@ -198,10 +198,10 @@ export class Reads {
    * If the server works otherwise but fails at this position twice, no event starts there: the server has no error code
    * for that.
    */
-  async #again(position: LogPosition, ask: () => Promise<readonly Resolved[]>): Promise<readonly Resolved[]> {
+  async #again(position: LogPosition, read: () => Promise<readonly Resolved[]>): Promise<readonly Resolved[]> {
     await this.#readBackward('end', 1);
     try {
-      return await ask();
+      return await read();
     } catch (cause) {
       if (faultOf(cause).kind === 'failed') throw new UnknownPositionError(position, { cause });
       throw cause;

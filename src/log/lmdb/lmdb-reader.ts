@@ -64,7 +64,7 @@ async function* readFrom(
       live ? recentFrom(source, follower.next, last) : source.stored(follower.next, last),
       wanted,
     );
-    follower.next += batch.taken;
+    follower.next += batch.consumed;
     if (batch.events.length > 0) yield batch.events;
     // A catch-up may read for seconds: other work runs between batches. Events in memory are read quickly.
     if (plan.turn !== undefined) await plan.turn();
@@ -90,7 +90,7 @@ function* recentFrom(source: ReadSource, first: number, last: number): Generator
 
 type Batch = {
   readonly events: readonly RecordedEvent[];
-  /** Consumed events, wanted or not. */ readonly taken: number;
+  /** Consumed events, wanted or not. */ readonly consumed: number;
 };
 
 /**
@@ -105,7 +105,7 @@ function takeBatch(records: Iterable<RecordedEvent>, wanted: (stream: string) =>
     if (whole !== undefined && seen >= logReadAheadEventsMax) {
       // This append exceeds the limit: it starts the next batch.
       events.length = whole.wanted;
-      return { events, taken: whole.seen };
+      return { events, consumed: whole.seen };
     }
     seen += 1;
     bytes += event.data.length + event.metadata.length;
@@ -114,7 +114,7 @@ function takeBatch(records: Iterable<RecordedEvent>, wanted: (stream: string) =>
     if (seen >= logReadAheadEventsMax || bytes >= logReadAheadBytesMax) break;
     whole = { wanted: events.length, seen };
   }
-  return { events, taken: seen };
+  return { events, consumed: seen };
 }
 
 function categoryTest(categories: CategoryFilter): (stream: string) => boolean {

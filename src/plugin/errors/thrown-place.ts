@@ -112,12 +112,12 @@ function messageOf(error: Error): string | undefined {
  * The output of the checking process, which parses the plugin's code but runs none of it. It takes as long as node
  * takes to start.
  */
-async function checked(asked: readonly string[]): Promise<string | undefined> {
+async function checked(args: readonly string[]): Promise<string | undefined> {
   const options = { timeout: syntaxCheckMs, env: {}, windowsHide: true } as const;
   return new Promise((resolve) => {
     execFile(
       execPath,
-      ['--experimental-vm-modules', '--no-warnings', syntaxCheckPath, ...asked],
+      ['--experimental-vm-modules', '--no-warnings', syntaxCheckPath, ...args],
       options,
       (error, _output, printed) => {
         resolve(error === null ? undefined : printed);

@@ -2,7 +2,7 @@ import { watch, type FSWatcher } from 'node:fs';
 
 import type { Clock } from '../../base/clock.ts';
 import { filesPollMs, filesSettleMs, foldersWatchedMax } from '../lifecycle/life-limits.ts';
-import { digestOf, lookAtFiles, type FilesLook } from './plugin-files.ts';
+import { digestOf, scanFiles, type FilesScan } from './plugin-files.ts';
 import { Poll } from './poll.ts';
 
 export type FolderWatchDependencies = {
@@ -31,11 +31,11 @@ export class FolderWatch {
 
   /** The digest of the present files; `follow` reports changes from then on. */
   async open(mode: 'once' | 'follow'): Promise<string | undefined> {
-    const look = await lookAtFiles(this.#path);
-    this.#signature = look?.signature;
-    this.#digest = look === undefined ? undefined : await digestOf(this.#path, look);
+    const scan = await scanFiles(this.#path);
+    this.#signature = scan?.signature;
+    this.#digest = scan === undefined ? undefined : await digestOf(this.#path, scan);
     if (mode === 'follow') {
-      this.#follow(look);
+      this.#follow(scan);
       this.#poll.after(filesPollMs);
     }
     return this.#digest;
@@ -56,13 +56,13 @@ export class FolderWatch {
 
   /** Returns the time until the next scan. */
   async #check(): Promise<number> {
-    const look = await lookAtFiles(this.#path);
-    if (look?.signature !== this.#signature) {
-      this.#signature = look?.signature;
-      this.#follow(look);
+    const scan = await scanFiles(this.#path);
+    if (scan?.signature !== this.#signature) {
+      this.#signature = scan?.signature;
+      this.#follow(scan);
       return filesSettleMs;
     }
-    const digest = look === undefined ? undefined : await digestOf(this.#path, look);
+    const digest = scan === undefined ? undefined : await digestOf(this.#path, scan);
     if (digest !== this.#digest && !this.#poll.isClosed) {
       this.#digest = digest;
       this.#dependencies.onChange(digest);
@@ -71,9 +71,9 @@ export class FolderWatch {
   }
 
   /** Watches each folder individually: a recursive watch would include `node_modules`. */
-  #follow(look: FilesLook | undefined): void {
+  #follow(scan: FilesScan | undefined): void {
     if (this.#poll.isClosed) return;
-    const wanted = new Set(look?.folders.slice(0, foldersWatchedMax) ?? [this.#path]);
+    const wanted = new Set(scan?.folders.slice(0, foldersWatchedMax) ?? [this.#path]);
     for (const [folder, watcher] of this.#watchers) {
       if (wanted.has(folder)) continue;
       watcher.close();

@@ -11,7 +11,7 @@ import { objectFolders } from './plugin-folder.ts';
 type FileMark = { readonly path: string; readonly size: number; readonly modifiedMs: number };
 
 /** One scan of a plugin's folder. `signature` is cheap, and differs whenever a file may have changed. */
-export type FilesLook = {
+export type FilesScan = {
   readonly files: readonly FileMark[];
   readonly folders: readonly string[];
   readonly signature: string;
@@ -23,7 +23,7 @@ const foldersLeftOut = new Set(['node_modules', 'test', 'tests']);
 const codeExtensions = new Set(['.js', '.mjs', '.cjs', '.json']);
 
 /** Undefined: the folder or its plugin.yaml is missing. Throws a transient error. */
-export async function lookAtFiles(root: string): Promise<FilesLook | undefined> {
+export async function scanFiles(root: string): Promise<FilesScan | undefined> {
   // Without a plugin.yaml the folder is not a plugin, and may be large.
   if ((await markOf(join(root, 'plugin.yaml'))) === undefined) return undefined;
   const files: FileMark[] = [];
@@ -48,7 +48,7 @@ export async function lookAtFiles(root: string): Promise<FilesLook | undefined> 
 }
 
 /** Equal exactly when the plugin's contents are: touching a file makes no difference. */
-export async function digestOf(root: string, { files }: FilesLook): Promise<string> {
+export async function digestOf(root: string, { files }: FilesScan): Promise<string> {
   const hash = createHash('sha256');
   for (const { path, size, modifiedMs } of files) {
     hash.update(`${path}\0${String(size)}\0`);

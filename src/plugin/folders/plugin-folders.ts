@@ -65,7 +65,7 @@ export class PluginFolders {
   constructor(dependencies: PluginFoldersDependencies) {
     this.#dependencies = dependencies;
     this.#poll = new Poll(dependencies.clock, async () => {
-      await this.look();
+      await this.scan();
       this.#watchRoots();
       return filesPollMs;
     });
@@ -136,13 +136,13 @@ export class PluginFolders {
   }
 
   /** Uses the folder again: its plugin is requested. */
-  takeIn(name: string): void {
+  readopt(name: string): void {
     const named = this.#names.get(name);
     if (named !== undefined) named.of.isOut = false;
   }
 
   /** Scans for new and deleted folders. */
-  async look(): Promise<void> {
+  async scan(): Promise<void> {
     return this.#inTurn(async () => {
       for (const root of this.#dependencies.roots.extra) {
         const found = await this.#read(root, false);

@@ -4,17 +4,17 @@ import { filesPollMs, filesSettleMs } from '../lifecycle/life-limits.ts';
 /** Polls with one scan at a time: notifications of the file system only trigger an earlier scan. */
 export class Poll {
   readonly #clock: Clock;
-  readonly #look: () => Promise<number>;
+  readonly #scan: () => Promise<number>;
   #timer: Timer | undefined;
   #isClosed = false;
   #looking: Promise<void> = Promise.resolve();
   /** A scan is running or due soon: a hint has no effect, so continuous changes do not postpone the scan. */
   #isSoon = false;
 
-  /** `look` returns the time until the next scan; after an error it runs again after the polling interval. */
-  constructor(clock: Clock, look: () => Promise<number>) {
+  /** `scan` returns the time until the next scan; after an error it runs again after the polling interval. */
+  constructor(clock: Clock, scan: () => Promise<number>) {
     this.#clock = clock;
-    this.#look = look;
+    this.#scan = scan;
   }
 
   get isClosed(): boolean {
@@ -27,7 +27,7 @@ export class Poll {
     this.#isSoon = waitMs < filesPollMs;
     this.#timer = this.#clock.after(waitMs, () => {
       this.#isSoon = true;
-      this.#looking = this.#look()
+      this.#looking = this.#scan()
         .catch(() => filesPollMs)
         .then((nextMs) => {
           this.after(nextMs);

@@ -1,6 +1,6 @@
 import type { HostedPlugin } from './hosted-plugin.ts';
 import { dependencyVerdict } from './plugin-dependencies.ts';
-import type { PluginObjects, PluginWish } from '../objects/plugin-objects.ts';
+import type { PluginObjects, DesiredPlugin } from '../objects/plugin-objects.ts';
 import type { DesiredState } from './plugin-state.ts';
 
 export type DesiredStatesDependencies = {
@@ -26,14 +26,14 @@ export class DesiredStates {
   /** Whether the object enables it; without an object, the manifest. */
   isEnabled(plugin: HostedPlugin): boolean {
     if (this.#disabledPlugins.has(plugin.name)) return false;
-    const wish = this.#objects.wish(plugin.name);
-    return wish === undefined ? plugin.manifest?.enabled !== false : wish.enabled && !wish.isDeleted;
+    const desired = this.#objects.desired(plugin.name);
+    return desired === undefined ? plugin.manifest?.enabled !== false : desired.enabled && !desired.isDeleted;
   }
 
   of(plugin: HostedPlugin): DesiredState {
-    const wish = this.#objects.wish(plugin.name);
-    if (this.#isDeleted(plugin, wish)) return { kind: 'gone' };
-    if (wish?.isDeleted === true) return { kind: 'uninstall' };
+    const desired = this.#objects.desired(plugin.name);
+    if (this.#isDeleted(plugin, desired)) return { kind: 'deleted' };
+    if (desired?.isDeleted === true) return { kind: 'uninstall' };
     if (!this.isEnabled(plugin))
       return {
         kind: 'off',
@@ -53,31 +53,32 @@ export class DesiredStates {
   }
 
   /** Records the present state of the plugin's object. */
-  observe(plugin: HostedPlugin): PluginWish | undefined {
-    const wish = this.#objects.wish(plugin.name);
-    plugin.observe({ seen: seenOf(wish), uid: wish?.uid, generation: wish?.generation });
-    return wish;
+  observe(plugin: HostedPlugin): DesiredPlugin | undefined {
+    const desired = this.#objects.desired(plugin.name);
+    plugin.observe({ seen: seenOf(desired), uid: desired?.uid, generation: desired?.generation });
+    return desired;
   }
 
   /** Its object was deleted, and a new one of the same name exists. */
-  isAnother({ uid }: HostedPlugin, wish: PluginWish): boolean {
-    return uid !== undefined && wish.uid !== uid;
+  isAnother({ uid }: HostedPlugin, desired: DesiredPlugin): boolean {
+    return uid !== undefined && desired.uid !== uid;
   }
 
   /** Its object was deleted; or it has neither object nor folder. */
-  #isDeleted(plugin: HostedPlugin, wish: PluginWish | undefined): boolean {
-    return wish === undefined ? plugin.hadObject || plugin.folder === undefined : this.isAnother(plugin, wish);
+  #isDeleted(plugin: HostedPlugin, desired: DesiredPlugin | undefined): boolean {
+    return desired === undefined ? plugin.hadObject || plugin.folder === undefined : this.isAnother(plugin, desired);
   }
 
   /** Differs whenever the plugin's files or its object do. */
   fingerprint(plugin: HostedPlugin): string {
-    return `${plugin.files?.digest ?? 'none'} ${JSON.stringify(this.#objects.wish(plugin.name)?.generation ?? null)}`;
+    const generation = JSON.stringify(this.#objects.desired(plugin.name)?.generation ?? null);
+    return `${plugin.files?.digest ?? 'none'} ${generation}`;
   }
 }
 
 /** Changes whenever the desired state may have changed. */
-export function seenOf(wish: PluginWish | undefined): string {
-  return wish === undefined
-    ? 'none'
-    : `${JSON.stringify(wish.uid ?? null)} ${JSON.stringify(wish.generation ?? null)} ${String(wish.isDeleted)}`;
+export function seenOf(desired: DesiredPlugin | undefined): string {
+  if (desired === undefined) return 'none';
+  const { uid = null, generation = null, isDeleted } = desired;
+  return `${JSON.stringify(uid)} ${JSON.stringify(generation)} ${String(isDeleted)}`;
 }

@@ -109,7 +109,7 @@ export class PluginHost {
 
   /** Whether a plugin folder contains the plugin now. */
   async hasFolder(name: string): Promise<boolean> {
-    await this.#folders.look();
+    await this.#folders.scan();
     return this.#folders.has(name);
   }
 
@@ -262,7 +262,7 @@ export class PluginHost {
   #onChanges(batch: ChangeBatch): void {
     for (const { type, name } of batch.changes) {
       if (type !== this.#objects.key) continue;
-      const seen = seenOf(this.#objects.wish(name));
+      const seen = seenOf(this.#objects.desired(name));
       if (seen === 'none' && !this.#plugins.has(name)) continue;
       const plugin = this.#hosted.ensure(name);
       if (plugin.desiredStateSeen !== seen) this.#queue.enqueue(plugin);
@@ -290,7 +290,7 @@ export class PluginHost {
     if (this.#plugins.get(name) !== plugin) return;
     this.#hosted.remove(name, hadObject);
     // Its object or its folder may have been created again in the meantime.
-    if (this.#objects.wish(name) !== undefined) this.#queue.enqueue(this.#hosted.ensure(name));
+    if (this.#objects.desired(name) !== undefined) this.#queue.enqueue(this.#hosted.ensure(name));
     else this.#onFilesChanged(name);
   }
 }

@@ -33,7 +33,7 @@ export class HostedPlugins {
     const known = this.#all.get(name);
     if (known !== undefined) return known;
     const plugin = new HostedPlugin(name);
-    this.#folders.takeIn(name);
+    this.#folders.readopt(name);
     this.place(plugin);
     this.#all.set(name, plugin);
     // For a plugin found later, missing paths need not wait.

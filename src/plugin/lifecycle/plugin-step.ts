@@ -67,9 +67,9 @@ export class PluginStep {
     if (plugin.files === undefined || plugin.manifest === undefined) return;
     plugin.change({ type: 'load' });
     const fingerprint = this.#desired.fingerprint(plugin);
-    const taken = await this.loads.take(plugin);
-    if (taken?.ok === true) plugin.change({ type: 'loaded', incarnation: taken.incarnation });
-    else this.fail(plugin, taken?.failure, fingerprint);
+    const loaded = await this.loads.take(plugin);
+    if (loaded?.ok === true) plugin.change({ type: 'loaded', incarnation: loaded.incarnation });
+    else this.fail(plugin, loaded?.failure, fingerprint);
   }
 
   /** The failure stays until the files or the object change. */
@@ -78,9 +78,9 @@ export class PluginStep {
   }
 
   async refresh(plugin: HostedPlugin): Promise<void> {
-    const wish = this.#dependencies.objects.wish(plugin.name);
-    if (wish?.isDeleted === true) return;
-    const failure = await refreshFiles(plugin, wish?.package, this.#dependencies);
+    const desired = this.#dependencies.objects.desired(plugin.name);
+    if (desired?.isDeleted === true) return;
+    const failure = await refreshFiles(plugin, desired?.package, this.#dependencies);
     this.fail(plugin, failure);
     if (failure?.reason === 'PackageUnreadable') this.reconcileLater(plugin);
   }
@@ -100,16 +100,16 @@ export class PluginStep {
 
   /** Updates the plugin's files; the leader also updates its object. */
   async #refresh(plugin: HostedPlugin): Promise<void> {
-    const wish = this.#desired.observe(plugin);
+    const desired = this.#desired.observe(plugin);
     await this.refresh(plugin);
     const digest = plugin.files?.digest ?? 'none';
     // A deleted object is not created again, nor is one whose name another folder has.
     const mayEnsure =
-      wish === undefined
+      desired === undefined
         ? !plugin.hadObject && plugin.folder !== undefined
-        : !wish.isDeleted && plugin.refused === undefined && !this.#desired.isAnother(plugin, wish);
+        : !desired.isDeleted && plugin.refused === undefined && !this.#desired.isAnother(plugin, desired);
     if (this.#dependencies.leadership.isLeader() && plugin.ensuredDigest !== digest && mayEnsure)
-      await this.#ensure(plugin, wish?.package);
+      await this.#ensure(plugin, desired?.package);
     if (mayEnsure) plugin.recordEnsured(digest);
   }
 
@@ -254,10 +254,10 @@ export class PluginStep {
   /** The leader removes the objects that the plugin declared, then the Plugin object, which frees the name. */
   async #erase(plugin: HostedPlugin): Promise<boolean> {
     const { objects, applied, leadership, log } = this.#dependencies;
-    const wish = objects.wish(plugin.name);
-    if (!leadership.isLeader() || wish === undefined) return false;
-    const isOver = (): boolean => objects.wish(plugin.name)?.uid !== plugin.uid;
-    const problems = await applied.removeAll(plugin.name, wish.deleteData, isOver);
+    const desired = objects.desired(plugin.name);
+    if (!leadership.isLeader() || desired === undefined) return false;
+    const isOver = (): boolean => objects.desired(plugin.name)?.uid !== plugin.uid;
+    const problems = await applied.removeAll(plugin.name, desired.deleteData, isOver);
     const isDone = !isOver() && problems.length === 0 && (await objects.letGo(plugin.name, plugin.uid));
     if (isOver()) return false;
     plugin.reconciliation.cancelRetry();

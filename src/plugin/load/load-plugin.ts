@@ -5,7 +5,7 @@ import type { DeclaredBy, DeclarationSource } from '../../resource/type/declarat
 import type { Declarer } from '../../resource/type/type-declaration.ts';
 import type { CodeFolders } from '../errors/error-attribution.ts';
 import type { Definition } from './definition.ts';
-import { judgeExport, type JudgedExport } from './judge-export.ts';
+import { checkExport, type CheckedExport } from './check-export.ts';
 import type { LoadMarks } from './load-marks.ts';
 import { describe, loadModule, installModuleHooks } from './load-module.ts';
 import { findFatal } from './load-trial.ts';
@@ -73,9 +73,9 @@ async function load(request: LoadRequest, dependencies: LoadDependencies): Promi
   if (unfit !== undefined) return failed('PlatformVersion', unfit);
   const shipped = decodeShippedObjects(await readObjectFiles(folder), { plugin: manifest.name, domain });
   if (!shipped.ok) return failed('ObjectsRefused', shipped.problems.join('; '));
-  const judged = await judgedMain(request, dependencies);
-  if (!judged.ok) return failed(judged.reason, judged.message);
-  const { types, definition } = judged;
+  const checked = await checkMain(request, dependencies);
+  if (!checked.ok) return failed(checked.reason, checked.message);
+  const { types, definition } = checked;
   return {
     ok: true,
     loaded: {
@@ -99,7 +99,7 @@ function tried(type: ResourceType): ResourceType {
 }
 
 /** A plugin without a module defines nothing. */
-async function judgedMain(request: LoadRequest, dependencies: LoadDependencies): Promise<JudgedExport> {
+async function checkMain(request: LoadRequest, dependencies: LoadDependencies): Promise<CheckedExport> {
   const { folder, manifest } = request;
   const declarer: Declarer = {
     plugin: manifest.name,
@@ -107,7 +107,7 @@ async function judgedMain(request: LoadRequest, dependencies: LoadDependencies):
     domain: dependencies.domain,
     by: declaredBy(request),
   };
-  if (manifest.main === undefined) return judgeExport({}, declarer);
+  if (manifest.main === undefined) return checkExport({}, declarer);
   const main = await mainPath(folder, manifest.main);
   return main.ok
     ? runMain(main.path, { request, declarer }, dependencies)
@@ -121,7 +121,7 @@ async function runMain(
   path: string,
   { request, declarer }: Run,
   dependencies: LoadDependencies,
-): Promise<JudgedExport> {
+): Promise<CheckedExport> {
   const {
     folder,
     manifest: { name },
@@ -141,7 +141,7 @@ async function runMain(
       { path, folder: folder.path, version, context: { name, domain, log: loggerOf(name) } },
       clock,
     );
-    return module.ok ? judgeExport(module.exported, declarer) : module;
+    return module.ok ? checkExport(module.exported, declarer) : module;
   } finally {
     if (origin.kind === 'kept') loadMarks.end(name);
   }

@@ -5,7 +5,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 
 import { systemClock } from '../../base/clock.ts';
 import { trialProcessMs } from '../../limits/plugins.ts';
-import { judgeExport } from './judge-export.ts';
+import { checkExport } from './check-export.ts';
 import { describe, installModuleHooks, runModule } from './load-module.ts';
 import type { PluginLogger } from '../api/plugin.ts';
 
@@ -37,8 +37,8 @@ async function run({ trialOf, name, domain }: TrialStart): Promise<void> {
   installModuleHooks();
   process.send?.(begins);
   await runModule(trialOf, { name, domain, log: unheard })
-    .then((exported) => lookAt(exported, { name, domain }))
-    .catch(lookAtThrown);
+    .then((exported) => checkLoaded(exported, { name, domain }))
+    .catch(readThrown);
   // Work that the module queued in this turn runs before the trial succeeds.
   await nextTurn();
   process.send?.('loaded');
@@ -47,19 +47,19 @@ async function run({ trialOf, name, domain }: TrialStart): Promise<void> {
 /**
  * Reads what the server reads before it uses an export: a getter, or `stop`, may block the process as a top level may.
  */
-function lookAt(exported: unknown, { name, domain }: Pick<TrialStart, 'name' | 'domain'>): unknown {
-  const judged = judgeExport(exported, {
+function checkLoaded(exported: unknown, { name, domain }: Pick<TrialStart, 'name' | 'domain'>): unknown {
+  const checked = checkExport(exported, {
     plugin: name,
     bundled: false,
     domain,
     by: { version: '0.0.0', source: 'package' },
   });
   // The server does not wait for it for ever.
-  return judged.ok ? void Promise.resolve(judged.definition.stop?.()).catch(describe) : undefined;
+  return checked.ok ? void Promise.resolve(checked.definition.stop?.()).catch(describe) : undefined;
 }
 
 /** The server reports the error and its place. */
-function lookAtThrown(error: unknown): unknown {
+function readThrown(error: unknown): unknown {
   return [describe(error), error instanceof Error && error.stack];
 }
 

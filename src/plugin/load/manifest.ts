@@ -140,13 +140,13 @@ function specProblems(document: JsonObject): readonly string[] {
         `${shortJson(spec)}${near === undefined ? '' : `; did you mean ${JSON.stringify(near)}?`}`,
     ];
   }
-  const broken = specRules.filter(([member, holds]) => {
+  const violated = specRules.filter(([member, holds]) => {
     const value = spec[member];
     return value !== undefined && !holds(value);
   });
-  const reported = new Set(broken.map(([member]) => member));
+  const reported = new Set(violated.map(([member]) => member));
   return [
-    ...broken.map(
+    ...violated.map(
       ([member, , rule]) => `spec.${member}: ${rule}${member === 'package' ? '' : `, is ${shortJson(spec[member])}`}`,
     ),
     ...objectProblems(document, reported),

@@ -2,13 +2,13 @@ import type { HostedPlugin } from '../lifecycle/hosted-plugin.ts';
 import { Incarnation, type IncarnationDependencies } from '../lifecycle/incarnation.ts';
 import { loadPlugin, type LoadDependencies } from './load-plugin.ts';
 import type { Loading } from './loading.ts';
-import type { PluginObjects, PluginWish } from '../objects/plugin-objects.ts';
+import type { PluginObjects, DesiredPlugin } from '../objects/plugin-objects.ts';
 import type { DeclarationSource } from '../../resource/type/declaration.ts';
 import type { Failure } from '../lifecycle/status/plugin-status.ts';
 
 export type PluginLoadsDependencies = LoadDependencies &
   IncarnationDependencies & {
-    readonly objects: Pick<PluginObjects, 'wish'>;
+    readonly objects: Pick<PluginObjects, 'desired'>;
     readonly enqueue: (plugin: HostedPlugin) => void;
   };
 
@@ -36,13 +36,13 @@ export class PluginLoads {
     const { folder, digest } = files;
     const address = `${digest.slice(0, 16)}${failedLoads === 0 ? '' : `-${String(failedLoads)}`}`;
     const version = folder.bundled && failedLoads === 0 ? undefined : address;
-    const wish = this.#dependencies.objects.wish(plugin.name);
+    const desired = this.#dependencies.objects.desired(plugin.name);
     const done = loadPlugin(
       {
         folder,
         manifest,
         version,
-        origin: { kind: 'kept', digest, source: sourceOf(files, wish), generation: wish?.generation },
+        origin: { kind: 'kept', digest, source: sourceOf(files, desired), generation: desired?.generation },
       },
       this.#dependencies,
     );
@@ -100,8 +100,8 @@ export class PluginLoads {
 
 function sourceOf(
   { folder, digest }: NonNullable<HostedPlugin['files']>,
-  wish: PluginWish | undefined,
+  desired: DesiredPlugin | undefined,
 ): DeclarationSource {
   if (folder.bundled) return 'platform';
-  return wish?.package?.digest === digest ? 'package' : 'folder';
+  return desired?.package?.digest === digest ? 'package' : 'folder';
 }

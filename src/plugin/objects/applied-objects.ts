@@ -63,7 +63,8 @@ export class AppliedObjects {
     const kept = new Map<string, readonly string[]>();
     for (const { shipped, type } of typed) {
       // An uninstall that began meanwhile, on this node or another one, would miss objects created after it.
-      if (this.#dependencies.objects.wish(plugin)?.isDeleted !== false) return failed('it is being uninstalled', true);
+      if (this.#dependencies.objects.desired(plugin)?.isDeleted !== false)
+        return failed('it is being uninstalled', true);
       const { name, object, kind, file } = shipped;
       const applied = await applyObject(
         {
@@ -215,8 +216,8 @@ export class AppliedObjects {
       );
       if (!freed.ok) return this.#problem(type, name, freed);
     }
-    const gone = await this.#write(type, { type: 'collect', name, uid: String(uid) }, plugin);
-    return gone.ok ? undefined : this.#problem(type, name, gone);
+    const removed = await this.#write(type, { type: 'collect', name, uid: String(uid) }, plugin);
+    return removed.ok ? undefined : this.#problem(type, name, removed);
   }
 
   #problem(

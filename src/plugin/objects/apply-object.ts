@@ -225,8 +225,8 @@ function waitBeforeRetryMs(rejection: Rejection): number | undefined {
 }
 
 export function rejectionText(rejection: Rejection): string {
-  const broken = 'violations' in rejection ? rejection.violations : [];
-  const violations = broken.map(({ pointer, detail }) => `${pointer} ${detail}`.trim());
+  const listed = 'violations' in rejection ? rejection.violations : [];
+  const violations = listed.map(({ pointer, detail }) => `${pointer} ${detail}`.trim());
   return violations.length === 0 ? rejection.detail : `${rejection.detail} (${violations.join('; ')})`;
 }
 

@@ -29,7 +29,7 @@ export function uninstallFinalizer(domain: string): string {
 }
 
 /** The desired state in a `Plugin` object. */
-export type PluginWish = {
+export type DesiredPlugin = {
   /** The object's uid: another uid is another plugin, even with the same name. */
   readonly uid: JsonValue | undefined;
   readonly generation: JsonValue | undefined;
@@ -86,7 +86,7 @@ export class PluginObjects {
   }
 
   /** Undefined: no such object. */
-  wish(name: string): PluginWish | undefined {
+  desired(name: string): DesiredPlugin | undefined {
     const object = this.#object(name);
     if (object === undefined) return undefined;
     const spec = objectIn(object, 'spec');

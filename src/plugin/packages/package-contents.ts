@@ -20,7 +20,7 @@ export type EntryKind = 'file' | 'folder';
 /** The entries of an archive so far: each is checked before any of its content is read. */
 export class PackageContents {
   /** Case-folded path → path as first spelled, and its kind. An implied folder may still get an entry of its own. */
-  readonly #taken = new Map<string, { readonly path: string; readonly kind: EntryKind; readonly isImplied: boolean }>();
+  readonly #paths = new Map<string, { readonly path: string; readonly kind: EntryKind; readonly isImplied: boolean }>();
   #entries = 0;
   #bytes = 0;
 
@@ -70,22 +70,22 @@ export class PackageContents {
     name: string,
   ): void {
     const folded = foldedPath(path);
-    const there = this.#taken.get(folded);
-    if (there === undefined) {
+    const present = this.#paths.get(folded);
+    if (present === undefined) {
       // Implied folders also count, since they are created on disk.
       if (isImplied) this.#entries += 1;
-      this.#taken.set(folded, { path, kind, isImplied });
+      this.#paths.set(folded, { path, kind, isImplied });
       return;
     }
-    if (there.path !== path)
+    if (present.path !== path)
       throw new ArchiveRefused(
-        `${shown(name)} and ${shown(there.path)} are the same path on file systems that ignore ` +
+        `${shown(name)} and ${shown(present.path)} are the same path on file systems that ignore ` +
           'case or Unicode normalization',
       );
-    if (there.kind !== kind) throw new ArchiveRefused(`${shown(path)} is both a file and a folder`);
+    if (present.kind !== kind) throw new ArchiveRefused(`${shown(path)} is both a file and a folder`);
     if (isImplied) return;
-    if (!there.isImplied) throw new ArchiveRefused(`${shown(name)} is in the archive twice`);
-    this.#taken.set(folded, { path, kind, isImplied: false });
+    if (!present.isImplied) throw new ArchiveRefused(`${shown(name)} is in the archive twice`);
+    this.#paths.set(folded, { path, kind, isImplied: false });
   }
 }
 

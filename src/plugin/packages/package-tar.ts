@@ -108,16 +108,16 @@ class TarReader {
   end(): readonly Unpacked[] {
     if (this.#head !== undefined) throw new ArchiveRefused('the gzipped content is not a tarball');
     this.#parser.end();
-    return this.#taken();
+    return this.#takeReady();
   }
 
   #parse(chunk: Buffer): readonly Unpacked[] {
     // Only padding follows the end. The library takes microseconds for each block of it, which is minutes for a bomb.
     if (!this.#isEnded) this.#parser.write(chunk);
-    return this.#taken();
+    return this.#takeReady();
   }
 
-  #taken(): readonly Unpacked[] {
+  #takeReady(): readonly Unpacked[] {
     if (this.#problem !== undefined) throw this.#problem;
     const ready = this.#ready;
     this.#ready = [];
@@ -125,7 +125,7 @@ class TarReader {
   }
 
   #take(entry: ReadEntry): void {
-    const names = this.#judge(entry);
+    const names = this.#admit(entry);
     if (names === undefined) {
       entry.resume();
       return;
@@ -143,7 +143,7 @@ class TarReader {
     });
   }
 
-  #judge(entry: ReadEntry): readonly string[] | undefined {
+  #admit(entry: ReadEntry): readonly string[] | undefined {
     if (this.#problem !== undefined) return undefined;
     try {
       const kind = kinds.get(entry.type);

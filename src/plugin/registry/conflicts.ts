@@ -31,11 +31,11 @@ export function routeConflicts(
   { registry, routeOwners }: { readonly registry: TypeRegistry; readonly routeOwners: RouteOwners },
 ): readonly string[] {
   const refused = endpointProblems(endpoints, declarer, (group, version) => ownersOf(registry, group, version));
-  const taken = shapesOf(endpoints).flatMap(({ shape, title }) => {
+  const conflicting = shapesOf(endpoints).flatMap(({ shape, title }) => {
     const owner = routeOwners.get(shape);
     return owner === undefined || owner === declarer.plugin ? [] : [`${title}: the plugin ${owner} has this route`];
   });
-  return [...refused, ...taken];
+  return [...refused, ...conflicting];
 }
 
 function ownersOf(registry: TypeRegistry, group: string, version: string): readonly GroupOwner[] {

@@ -42,7 +42,7 @@ export type ResourceLocation = {
 };
 
 /** `watch`: the request asks for a watch (decision 5.1), whether or not its path supports one. */
-export function requestInfo(method: string, target: string, asks: 'watch' | 'no watch'): RequestInfo {
+export function requestInfo(method: string, target: string, wanted: 'watch' | 'no watch'): RequestInfo {
   if (target.length > requestTargetBytesMax)
     return malformed(`path and query must be at most ${String(requestTargetBytesMax)} bytes`);
   const raw = rawPath(target);
@@ -55,7 +55,8 @@ export function requestInfo(method: string, target: string, asks: 'watch' | 'no 
   if (place === undefined || (method === 'POST' && named && place.subresource === undefined)) {
     return { kind: 'non-resource', verb: verbOf(method, 'item'), method: method.toLowerCase(), path, segments };
   }
-  const verb = asks === 'watch' && isWatchable(method, place) ? 'watch' : verbOf(method, named ? 'item' : 'collection');
+  const verb =
+    wanted === 'watch' && isWatchable(method, place) ? 'watch' : verbOf(method, named ? 'item' : 'collection');
   return { kind: 'resource', verb, path, segments, ...place, ...(named ? {} : selectedBy(verb, target)) };
 }
 

@@ -34,13 +34,13 @@ type Members = Readonly<Record<string, unknown>>;
 export function compileSchema(input: unknown): SchemaResult {
   const checked = checkTypeSchema(input);
   if (!checked.ok) return checked;
-  const judge = judgeOf(checked.schema, checked.extensions, withPlatformMembers);
-  if (!judge.ok) return judge;
+  const compiled = compileValidator(checked.schema, checked.extensions, withPlatformMembers);
+  if (!compiled.ok) return compiled;
   return {
     ok: true,
     schema: checked.schema,
-    violations: (object) => violationsOf(judge.judge(object)),
-    prune: (object) => prune(object, judge.judge),
+    violations: (object) => violationsOf(compiled.validate(object)),
+    prune: (object) => prune(object, compiled.validate),
   };
 }
 
@@ -52,20 +52,20 @@ export type CompiledValueSchema =
 export function compileValueSchema(input: unknown): CompiledValueSchema {
   const checked = checkSchema(input);
   if (!checked.ok) return checked;
-  const judge = judgeOf(checked.schema, checked.extensions);
-  return judge.ok
-    ? { ok: true, schema: checked.schema, violations: (value) => violationsOf(judge.judge(value)) }
-    : judge;
+  const compiled = compileValidator(checked.schema, checked.extensions);
+  return compiled.ok
+    ? { ok: true, schema: checked.schema, violations: (value) => violationsOf(compiled.validate(value)) }
+    : compiled;
 }
 
-type Judge = (value: unknown) => readonly Explained[];
+type Validate = (value: unknown) => readonly Explained[];
 
 /** All violations by a value, or why the schema cannot be compiled. */
-function judgeOf(
+function compileValidator(
   declared: Schema,
   extensions: ReadonlySet<string>,
   complete = (schema: Schema) => schema,
-): { readonly ok: true; readonly judge: Judge } | { readonly ok: false; readonly problems: readonly string[] } {
+): { readonly ok: true; readonly validate: Validate } | { readonly ok: false; readonly problems: readonly string[] } {
   const problems = schemaProblems(everyError, declared);
   if (problems.length > 0) return { ok: false, problems };
   const schema = complete(declared);
@@ -77,13 +77,13 @@ function judgeOf(
   }
   // Most values are valid: the validator that continues after an error is created on first need.
   let every: ValidateFunction | undefined;
-  const judge: Judge = (value) => {
+  const validate: Validate = (value) => {
     const errors = failuresOf(first, value);
     if (errors.length === 0 || isLarge(value)) return explain(errors, schema);
     every ??= compileWith(everyError, schema, extensions);
     return explain(failuresOf(every, value), schema);
   };
-  return { ok: true, judge };
+  return { ok: true, validate };
 }
 
 function violationsOf(explained: readonly Explained[]): readonly Violation[] {
@@ -191,7 +191,10 @@ function isLarge(whole: unknown): boolean {
 /** Dropping a member may uncover another unknown one (if a `oneOf` takes another branch), but rarely. */
 const pruneRoundsMax = 64;
 
-function prune(object: Members, explained: Judge): { readonly object: Members; readonly unknown: readonly string[] } {
+function prune(
+  object: Members,
+  explained: Validate,
+): { readonly object: Members; readonly unknown: readonly string[] } {
   const unknown: string[] = [];
   let pruned = object;
   for (let round = 0; round < pruneRoundsMax; round += 1) {

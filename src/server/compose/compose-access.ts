@@ -8,7 +8,7 @@ import { createAuthorizer, type Authorize, type IdlePlugin } from '../../auth/au
 import { UnfoldedWrites } from '../../auth/authentication/unfolded-writes.ts';
 import { OidcVerifier } from '../../auth/authentication/oidc.ts';
 import type { ApiRequest } from '../../read/permission-reader.ts';
-import { gatePermissions, type Judging } from '../../auth/authorization/gated-permissions.ts';
+import { gatePermissions, type GatedPermissions } from '../../auth/authorization/gated-permissions.ts';
 import {
   administrator,
   ensureAdministrator,
@@ -70,10 +70,10 @@ export function composeAccess(parts: AccessParts): Access {
   } = parts;
   const unfoldedWrites = new UnfoldedWrites({ log: eventLog, reader: models, secrets, clock });
   let isFounded = false;
-  const judging = gatePermissions(permissions, () => isFounded);
-  const authenticator = composeAuthenticator(parts, { judging, unfoldedWrites });
+  const gated = gatePermissions(permissions, () => isFounded);
+  const authenticator = composeAuthenticator(parts, { gated, unfoldedWrites });
   const authorize = createAuthorizer({
-    permissions: judging,
+    permissions: gated,
     pluginOf: (request) => pluginOf(request, parts),
     idleOf: parts.idleOf,
   });
@@ -183,7 +183,7 @@ async function createAdministrator(parts: AccessParts): Promise<AdministratorRep
 }
 
 type AuthenticatorParts = {
-  readonly judging: Judging;
+  readonly gated: GatedPermissions;
   readonly unfoldedWrites: UnfoldedWrites;
 };
 
@@ -194,7 +194,7 @@ function refuseCommonPassword(password: string | undefined, permissions: Permiss
   if (problem !== undefined) throw new StartError(`ADMIN_PASSWORD ${problem}`, { exitCode: 2 });
 }
 
-function composeAuthenticator(parts: AccessParts, { judging, unfoldedWrites }: AuthenticatorParts): Authenticator {
+function composeAuthenticator(parts: AccessParts, { gated, unfoldedWrites }: AuthenticatorParts): Authenticator {
   const {
     config: { oidc },
     accessTables: { passwords, secrets },
@@ -208,7 +208,7 @@ function composeAuthenticator(parts: AccessParts, { judging, unfoldedWrites }: A
   return new Authenticator({
     secrets,
     passwords,
-    permissions: judging,
+    permissions: gated,
     clock,
     unfoldedWrites,
     oidc: oidc === undefined ? undefined : new OidcVerifier({ settings: oidc, clock, fetch, onProblem }),

@@ -34,16 +34,16 @@ export function composeUniqueness(core: Core): UniqueIndexes {
     models,
     edge: { clock, log },
   } = core;
-  const teller = new StepReporter(clock, (plugin) => uniqueness.steps().filter(({ type }) => type.plugin === plugin));
-  const uniqueness = createUniqueness(core, teller);
+  const reporter = new StepReporter(clock, (plugin) => uniqueness.steps().filter(({ type }) => type.plugin === plugin));
+  const uniqueness = createUniqueness(core, reporter);
   const subscriptions = [
     registry.subscribe(() => {
-      uniqueness.look();
+      uniqueness.scan();
     }),
   ];
   return {
-    of: (plugin) => teller.of(plugin),
-    subscribe: (listener) => teller.subscribe(listener),
+    of: (plugin) => reporter.of(plugin),
+    subscribe: (listener) => reporter.subscribe(listener),
     open: () => {
       subscriptions.push(
         models.declarations.onLate(({ type, ...late }) => {
@@ -57,13 +57,13 @@ export function composeUniqueness(core: Core): UniqueIndexes {
     },
     stop: async () => {
       for (const unsubscribe of subscriptions) unsubscribe();
-      teller.stop();
+      reporter.stop();
       await uniqueness.stop();
     },
   };
 }
 
-function createUniqueness(core: Core, teller: StepReporter): Uniqueness {
+function createUniqueness(core: Core, reporter: StepReporter): Uniqueness {
   const {
     registry,
     models,
@@ -98,7 +98,7 @@ function createUniqueness(core: Core, teller: StepReporter): Uniqueness {
         .filter(({ serving }) => serving)
         .map(({ type }) => type),
     onStep: (type) => {
-      teller.note(type);
+      reporter.note(type);
     },
     onEnforced: ({ key, plugin }, indexes) => {
       log.info('unique indexes are enforced: the values of all stored objects are claimed', {

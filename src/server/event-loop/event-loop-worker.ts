@@ -80,13 +80,13 @@ class Watcher {
       this.#hangUp();
     }
     // A beat is late by the time since it was due.
-    if (beat > 0 && this.#heldMs - eventLoopBeatMs >= this.#reportAtMs && this.#session === undefined) this.#ask();
+    if (beat > 0 && this.#heldMs - eventLoopBeatMs >= this.#reportAtMs && this.#session === undefined) this.#pause();
     systemClock.after(eventLoopBeatMs, () => {
       this.tick();
     });
   }
 
-  #ask(): void {
+  #pause(): void {
     if (this.#inspector === undefined) {
       this.#report(undefined);
       return;

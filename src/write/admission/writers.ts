@@ -35,7 +35,7 @@ class KnownWriters {
    */
   #makeRoom(now: number): void {
     let unused: string | undefined;
-    for (let looked = 0; looked < writersLookedAtMax; looked += 1) {
+    for (let checked = 0; checked < writersLookedAtMax; checked += 1) {
       const [next] = this.#writers;
       if (next === undefined) return;
       const [key, writer] = next;

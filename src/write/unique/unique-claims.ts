@@ -87,7 +87,7 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
   for (let attempt = 0; attempt < writeAttemptsMax * 16;) {
     const last = await dependencies.log.readLast(stream);
     const standing = last === undefined ? undefined : claimOf(last);
-    const next = await judge(dependencies, wanted, { standing, waited });
+    const next = await decideClaim(dependencies, wanted, { standing, waited });
     if (typeof next === 'object') return next;
     // The wait for a pending append is bounded by time, not by attempts: it must last until the fence.
     if (next === 'wait') continue;
@@ -222,12 +222,12 @@ export function claimedValueOf(stream: string): { readonly type: string; readonl
 }
 
 type Waited = { until: number | undefined };
-type Judgement = { readonly standing: ClaimEvent | undefined; readonly waited: Waited };
+type ClaimState = { readonly standing: ClaimEvent | undefined; readonly waited: Waited };
 
-async function judge(
+async function decideClaim(
   dependencies: ClaimsDependencies,
   wanted: Claim,
-  { standing, waited }: Judgement,
+  { standing, waited }: ClaimState,
 ): Promise<'append' | 'wait' | 'again' | ClaimResult> {
   if (standing?.type !== 'ValueClaimed' || standing.holder === wanted.me) return 'append';
   const { log, clock } = dependencies;

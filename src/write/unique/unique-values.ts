@@ -68,7 +68,7 @@ export async function claimValues(
   const { dryRun } = wanted;
   const gained = await newlyHeld(dependencies, wanted);
   if (gained.values.length === 0) return allClaimed;
-  if (dryRun) return lookAtAll(dependencies, gained.values, wanted);
+  if (dryRun) return checkAll(dependencies, gained.values, wanted);
   const refusal = dependencies.charge(gained.values.length);
   return refusal === undefined ? claimAll(dependencies, gained, wanted) : { outcome: 'limited', refusal };
 }
@@ -125,7 +125,7 @@ async function giveUpAll(claims: ClaimsDependencies, { made, wanted: { me, base 
   );
 }
 
-async function lookAtAll(
+async function checkAll(
   { log }: Pick<ClaimsDependencies, 'log'>,
   values: readonly HeldValue[],
   { type: { key: type }, me, mayLack }: ValuesWanted,

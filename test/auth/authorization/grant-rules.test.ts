@@ -435,7 +435,7 @@ test('before the tables are read only the platform and plugins write', async (t)
   });
   const object = access.object('roles', 'reader');
   const verdict = (subject: Subject): string => {
-    const judged = rules.judge({
+    const judged = rules.check({
       type: access.type('roles'),
       subject,
       before: undefined,

@@ -6,7 +6,7 @@ import {
   type OwnerState,
   type CollectionStep,
 } from '../../../reconcilers/platform/garbage-collection.ts';
-import { judgeToken, type TokenStep } from '../../../reconcilers/platform/tokens.ts';
+import { decideToken, type TokenStep } from '../../../reconcilers/platform/tokens.ts';
 import { completeness, compareCondition } from '../../../reconcilers/platform/role-health.ts';
 import { atOnce } from '../../../src/base/steps.ts';
 import type { OwnerReference, ResourceObject } from '../../../src/resource/object/object.ts';
@@ -28,31 +28,36 @@ type Row = readonly [
 const release = (...uids: readonly string[]): CollectionStep => ({ type: 'release', uids: new Set(uids) });
 const remove = (propagation?: 'Foreground'): CollectionStep => ({ type: 'delete', propagation });
 const rows: readonly Row[] = [
-  ['nobody owns it', [], {}, { type: 'nothing' }],
+  ['it has no owner', [], {}, { type: 'nothing' }],
   ['its owner lives', ['living'], {}, { type: 'nothing' }],
-  ['its only owner is gone', ['gone'], {}, remove()],
-  ['all its owners are gone', ['gone', 'gone'], { dependents: [blocking] }, remove()],
-  ['one of two is gone', ['gone', 'living'], {}, release('u0')],
+  ['its only owner is deleted', ['missing'], {}, remove()],
+  ['all its owners are deleted', ['missing', 'missing'], { dependents: [blocking] }, remove()],
+  ['one owner of two is deleted', ['missing', 'living'], {}, release('u0')],
   ["its owner's type is unknown", ['unknown'], {}, { type: 'undecided' }],
-  ['one is gone, one of an unknown type', ['unknown', 'gone'], {}, release('u1')],
+  ['one owner is deleted, one has an unknown type', ['unknown', 'missing'], {}, release('u1')],
   ['its owner waits for it', ['foreground'], {}, remove()],
   ['its owner waits for it, and it owns others', ['foreground'], { dependents: [idle] }, remove('Foreground')],
-  ['one waits for it, one is gone', ['gone', 'foreground'], { dependents: [idle] }, remove('Foreground')],
-  ['one waits for it, one lives', ['living', 'foreground'], {}, release('u1')],
-  ['its owner lets it go', ['orphaning'], {}, release('u0')],
+  ['one owner waits for it, one is deleted', ['missing', 'foreground'], { dependents: [idle] }, remove('Foreground')],
+  ['one owner waits for it, one lives', ['living', 'foreground'], {}, release('u1')],
+  ['its owner orphans it', ['orphaning'], {}, release('u0')],
   [
-    'one lets it go, one is gone: first the one, so that it is looked at again',
-    ['orphaning', 'gone'],
+    'one owner orphans it, one is deleted: released from the first, then decided again',
+    ['orphaning', 'missing'],
     {},
     release('u0'),
   ],
-  ['it is marked, and its owner lets it go all the same', ['orphaning'], { marked: [] }, release('u0')],
-  ['it is marked already', ['gone'], { marked: [] }, { type: 'nothing' }],
-  ['it is marked and held by a plugin', ['gone'], { marked: ['a/b'], dependents: [blocking] }, { type: 'nothing' }],
-  ['it lets dependents go', [], { marked: ['orphan'], dependents: [idle] }, { type: 'wait' }],
-  ['it has let all dependents go', [], { marked: ['orphan', 'a/b'] }, { type: 'finish', finalizer: 'orphan' }],
+  ['it is marked, and its owner orphans it', ['orphaning'], { marked: [] }, release('u0')],
+  ['it is marked already', ['missing'], { marked: [] }, { type: 'nothing' }],
   [
-    'both finalizers: dependents are let go before any is deleted',
+    'it is marked, and has a finalizer of a plugin',
+    ['missing'],
+    { marked: ['a/b'], dependents: [blocking] },
+    { type: 'nothing' },
+  ],
+  ['it orphans its dependents', [], { marked: ['orphan'], dependents: [idle] }, { type: 'wait' }],
+  ['it has orphaned all dependents', [], { marked: ['orphan', 'a/b'] }, { type: 'finish', finalizer: 'orphan' }],
+  [
+    'both finalizers: dependents are orphaned, none is deleted',
     [],
     { marked: ['foregroundDeletion', 'orphan'], dependents: [blocking] },
     { type: 'wait' },
@@ -154,7 +159,7 @@ test('an owner that is named twice, once by a wrong name, is there', async (t) =
     },
   };
   for (const living of ['right', 'wrong']) {
-    const stateOf = ({ name }: OwnerReference): OwnerState => (name === living ? 'living' : 'gone');
+    const stateOf = ({ name }: OwnerReference): OwnerState => (name === living ? 'living' : 'missing');
     t.same(atOnce(decideDependent({ object, stateOf, dependents: () => [] })), { type: 'nothing' });
   }
 });
@@ -195,9 +200,9 @@ test('a token is judged by its time and its owner', async (t) => {
       ...members,
     };
     const world = { uidOf: (user: string) => (user === 'ann' ? 'a1' : undefined), now };
-    t.same(judgeToken(token, world), step, title);
+    t.same(decideToken(token, world), step, title);
     t.same(
-      judgeToken({ ...token, metadata: { ...token.metadata, deletionTimestamp: created } }, world),
+      decideToken({ ...token, metadata: { ...token.metadata, deletionTimestamp: created } }, world),
       { type: 'nothing' },
       `${title}, and it is marked`,
     );

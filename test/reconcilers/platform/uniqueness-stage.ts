@@ -234,7 +234,7 @@ export class UniqueStage {
   async declare(type: ResourceType, node = this.one): Promise<void> {
     node.type = type;
     await this.during(node.declarer.declare([type]));
-    node.uniqueness.look();
+    node.uniqueness.scan();
   }
 
   async write(name: string, serial: string, node = this.one): Promise<void> {

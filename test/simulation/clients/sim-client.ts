@@ -213,7 +213,7 @@ export class SimClient {
     if (!outcome.ok) return;
     const position = positionOf(outcome.bytes);
     const head = models.head(type.key, outcome.name);
-    const revision = head.kind === 'absent' ? -1 : head.kind === 'gone' ? head.revision : head.stored.revision;
+    const revision = head.kind === 'absent' ? -1 : head.kind === 'deleted' ? head.revision : head.stored.revision;
     if (models.position() < position || revision < outcome.version) {
       this.#world.fail(
         new Error(
@@ -285,7 +285,7 @@ export function checkRow(
   };
   if (head.kind !== after) wrong('');
   else if (step?.recorded.endsAppend === false) wrong(' within an append');
-  else if (head.kind === 'gone' && step?.after.kind === 'gone' && head.revision !== step.after.revision)
+  else if (head.kind === 'deleted' && step?.after.kind === 'deleted' && head.revision !== step.after.revision)
     wrong(`: revision ${String(head.revision)}, not ${String(step.after.revision)}`);
   else if (head.kind === 'live' && step?.bytes?.equals(head.stored.bytes) !== true)
     wrong(`\n${Buffer.from(head.stored.bytes).toString()}\n${step?.bytes?.toString() ?? ''}`);

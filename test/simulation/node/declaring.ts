@@ -117,7 +117,7 @@ export function declaring(world: World, given: DeclaringGiven): Declaring {
     },
     declare: async () => {
       await declarer.declare(served());
-      uniqueness.look();
+      uniqueness.scan();
     },
   };
 }

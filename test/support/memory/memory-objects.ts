@@ -117,7 +117,7 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
     const stored = this.get(type, name);
     if (stored !== undefined) return { kind: 'live', stored };
     const revision = this.#gone.get(`${type}/${name}`);
-    return revision === undefined ? { kind: 'absent' } : { kind: 'gone', revision };
+    return revision === undefined ? { kind: 'absent' } : { kind: 'deleted', revision };
   }
 
   list(type: TypeKey, query: ListQuery): ListPage {

@@ -2,12 +2,12 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { compileType, type Declarer } from '../../resource/type/type-declaration.ts';
 import { decodeDefinition, type Definition } from './definition.ts';
 
-export type JudgedExport =
+export type CheckedExport =
   | { readonly ok: true; readonly definition: Definition; readonly types: readonly ResourceType[] }
   | { readonly ok: false; readonly reason: string; readonly message: string };
 
 /** Decodes a module's export and compiles its types. It is foreign code: a getter may throw, or never return. */
-export function judgeExport(exported: unknown, declarer: Declarer): JudgedExport {
+export function checkExport(exported: unknown, declarer: Declarer): CheckedExport {
   const decoded = decodeDefinition(exported);
   if (!decoded.ok) return { ok: false, reason: 'DefinitionRefused', message: decoded.problems.join('; ') };
   const { definition } = decoded;
