@@ -109,8 +109,8 @@ export function ruleNear(held: readonly RawRule[]): fc.Arbitrary<RawRule> {
       rawRule,
       fc.subarray(['verbs', 'apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'] as const, { maxLength: 2 }),
     )
-    .map(([rule, other, anew]) => {
-      const drawn = anew
+    .map(([rule, other, replacement]) => {
+      const drawn = replacement
         .filter((list) => rule[list] !== undefined && other[list] !== undefined)
         .map((list) => [list, other[list]]);
       return { ...rule, ...(Object.fromEntries(drawn) as RawRule) };

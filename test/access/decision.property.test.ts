@@ -114,9 +114,9 @@ test('tables that saw each change decide as tables that are loaded anew', (t) =>
           const known = raw.world();
           for (const { who: asker, request: wanted, plugin: owner } of questions) {
             const expected = isAllowed(known, asker, wanted, owner);
-            const [live, anew] = [world.tables, fresh].map((tables) => decided(tables, asker, wanted, owner));
-            if (live !== expected || anew !== expected)
-              throw new Error(JSON.stringify({ asker, wanted, owner, expected, live, anew }));
+            const [live, rebuilt] = [world.tables, fresh].map((tables) => decided(tables, asker, wanted, owner));
+            if (live !== expected || rebuilt !== expected)
+              throw new Error(JSON.stringify({ asker, wanted, owner, expected, live, anew: rebuilt }));
             const held = [...world.tables.rightsOf(subjectOf(asker)).roles].sort();
             const there = [...rolesHeld(known, asker)]
               .filter((name) => known.roles.some((role) => role.name === name))

@@ -318,14 +318,14 @@ test('a request whose client has disconnected leaves the queue, and equal ones p
   t.match(await answers[2], { reason: 'unavailable' });
   second.abort();
   t.equal(passwords.turns.waiting, 0);
-  const gone = new AbortController();
-  gone.abort();
-  t.match(await ask('admin', gone), { reason: 'unavailable' });
-  const anew = ask('admin', new AbortController());
+  const abort = new AbortController();
+  abort.abort();
+  t.match(await ask('admin', abort), { reason: 'unavailable' });
+  const later = ask('admin', new AbortController());
   t.equal(passwords.turns.waiting, 1, 'what comes after all have gone begins anew');
   for (const end of ends) end();
   await Promise.all(busy);
-  t.strictSame(await anew, { ok: true, user: permissions.user('admin') });
+  t.strictSame(await later, { ok: true, user: permissions.user('admin') });
   t.equal(passwords.verified, 1);
 });
 

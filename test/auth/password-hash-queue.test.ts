@@ -194,8 +194,8 @@ test('a disconnected client releases its place to the next one', async (t) => {
   all.push(ask('a', { network: 'a' }), ask('gone already', { signal: AbortSignal.abort() }));
   await drain();
   t.strictSame(begun, ['x', 'y', 'b', 'a']);
-  const gone = (await Promise.all(all)).filter((one) => !one.done && one.isDisconnected);
-  t.equal(gone.length, clients.length + 1);
+  const disconnected = (await Promise.all(all)).filter((one) => !one.done && one.isDisconnected);
+  t.equal(disconnected.length, clients.length + 1);
   t.equal(clock.timers, 0);
 });
 

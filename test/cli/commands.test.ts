@@ -384,7 +384,7 @@ test('the administrator of this machine is the default', async (t) => {
 test('a refusal of the server is printed with its status', async (t) => {
   let reply: Reply = { body: '' };
   const { run } = await standIn(t, () => reply);
-  const told = async (status: number, body: unknown): Promise<string> => {
+  const messageFor = async (status: number, body: unknown): Promise<string> => {
     reply = { status, body };
     const done = await run(['role', 'list']);
     t.equal(done.code, 1);
@@ -392,11 +392,11 @@ test('a refusal of the server is printed with its status', async (t) => {
     return done.err;
   };
   t.equal(
-    await told(404, { message: 'no such thing', reason: 'NotFound' }),
+    await messageFor(404, { message: 'no such thing', reason: 'NotFound' }),
     'ledgerplane: no such thing (404 NotFound)\n',
   );
   t.equal(
-    await told(422, {
+    await messageFor(422, {
       detail: 'a problem',
       reason: 'Invalid',
       errors: [
@@ -406,9 +406,9 @@ test('a refusal of the server is printed with its status', async (t) => {
     }),
     'ledgerplane: a problem (422 Invalid)\nledgerplane: /spec/a: is bad\nledgerplane: /spec/b: is\\u001b[2Jworse\n',
   );
-  t.equal(await told(502, '<html>'), 'ledgerplane: no reason was given (502)\n');
-  t.equal(await told(302, ''), 'ledgerplane: no reason was given (302)\n', 'credentials follow no redirect');
-  t.match(await told(200, '<html>'), /not JSON/u);
+  t.equal(await messageFor(502, '<html>'), 'ledgerplane: no reason was given (502)\n');
+  t.equal(await messageFor(302, ''), 'ledgerplane: no reason was given (302)\n', 'credentials follow no redirect');
+  t.match(await messageFor(200, '<html>'), /not JSON/u);
 });
 
 test('a server that is not there is named', async (t) => {

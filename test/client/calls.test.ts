@@ -208,9 +208,9 @@ test('a list that expires in the middle begins anew and repeats nothing', async 
   })();
   (await server.asked()).json(200, page(['a', 'b'], 'one'));
   (await server.asked()).json(410, status(410, 'Expired'));
-  const anew = await server.asked();
-  t.notOk(anew.url.searchParams.has('continue'));
-  anew.json(200, page(['b', 'c'], 'two'));
+  const next = await server.asked();
+  t.notOk(next.url.searchParams.has('continue'));
+  next.json(200, page(['b', 'c'], 'two'));
   (await server.asked()).json(200, page(['d']));
   await reading;
   t.strictSame(found, ['a', 'b', 'c', 'd']);

@@ -128,9 +128,9 @@ test('a refusal before the cache is full rejects `synced`; later it is reported 
   t.match(errors, [{ status: 403 }, { status: 401 }, { status: 403 }]);
   // A log that was replaced, and a refusal while the present objects are read: nothing is lost.
   again.event('ERROR', status(410, 'Expired'));
-  const anew = await server.asked();
-  anew.event('ADDED', object('b', 2));
-  anew.event('ERROR', status(403, 'Forbidden'));
+  const next = await server.asked();
+  next.event('ADDED', object('b', 2));
+  next.event('ERROR', status(403, 'Forbidden'));
   const last = await server.asked();
   t.ok(last.url.searchParams.has('sendInitialEvents'));
   last.event('ADDED', object('c', 3));

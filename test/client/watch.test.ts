@@ -249,9 +249,9 @@ test('the signal ends it at any point, and leaving the loop closes the connectio
   const other = await server.asked();
   other.event('ADDED', object('a', 1));
   await one;
-  const gone = new Promise((resolve) => other.response.once('close', resolve));
+  const disconnected = new Promise((resolve) => other.response.once('close', resolve));
   await left.return();
-  await gone;
+  await disconnected;
 });
 
 test('a slow reader is not read ahead of', async (t) => {

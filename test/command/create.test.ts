@@ -232,12 +232,12 @@ test('the number of reported violations is bounded', async (t) => {
   const labels = Object.fromEntries(
     Array.from({ length: labelsPerObjectMax }, (_, place) => [`-${String(place)}`, 'x']),
   );
-  const told = Object.keys(labels)
+  const pointers = Object.keys(labels)
     .slice(0, validationErrorsMax)
     .map((key) => `/metadata/labels/${key}`);
   given()
     .when(create(body({ metadata: { labels } })))
-    .thenRejected('invalid', ...told);
+    .thenRejected('invalid', ...pointers);
 });
 
 test('metadata that is no object is refused', async (t) => {

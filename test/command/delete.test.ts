@@ -134,13 +134,13 @@ test('an object that its type no longer accepts can still be deleted', async (t)
 const leavingMetadata = { version: 1, generation: 2, deletionTimestamp: now };
 const leavingWith = (...finalizers: readonly string[]) =>
   marked(widget({ metadata: { ...leavingMetadata, finalizers } }));
-const goneAtOnce = removed(widget({ metadata: leavingMetadata }));
+const removedAtOnce = removed(widget({ metadata: leavingMetadata }));
 
 test("a propagation policy becomes Kubernetes' finalizer for it", async (t) => {
   const given = givenFor(t);
   given(created())
     .when(remove({}, 'w1', 'Background'))
-    .then(...goneAtOnce);
+    .then(...removedAtOnce);
   given(created())
     .when(remove({}, 'w1', 'Orphan'))
     .then(leavingWith('orphan'));
@@ -160,7 +160,7 @@ test('a policy replaces the one of the finalizers, and keeps all others', async 
     .then(leavingWith('f', 'orphan'));
   given(held('orphan', 'foregroundDeletion'))
     .when(remove({}, 'w1', 'Background'))
-    .then(...goneAtOnce);
+    .then(...removedAtOnce);
   given(held('orphan', 'f'))
     .when(remove({}, 'w1', 'Orphan'))
     .then(leavingWith('orphan', 'f'));

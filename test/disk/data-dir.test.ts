@@ -15,11 +15,11 @@ test("of servers that start at the same moment on a killed server's folder one a
     });
     await leaveDeadSocket(join(dir, 'lock.sock'));
     const outcomes = await Promise.allSettled([1, 2, 3, 4].map(async () => takeDataDir(dir)));
-    const taken = outcomes.filter((outcome) => outcome.status === 'fulfilled');
-    t.equal(taken.length, 1);
+    const locked = outcomes.filter((outcome) => outcome.status === 'fulfilled');
+    t.equal(locked.length, 1);
     for (const { reason } of outcomes.filter((outcome) => outcome.status === 'rejected'))
       t.match(reason, { exitCode: 2, message: /another server is running/u });
-    await taken[0]?.value.release();
+    await locked[0]?.value.release();
     const again = await takeDataDir(dir);
     await again.release();
   }

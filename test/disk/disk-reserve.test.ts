@@ -14,11 +14,11 @@ function given(
   setting: { readonly reserveBytes: number | undefined } = { reserveBytes: 64 * mebibyte },
 ) {
   const clock = new FakeClock();
-  const said: string[] = [];
+  const lines: string[] = [];
   const totalBytes = 1_024 * mebibyte;
   const disk = { answer: async (): Promise<DiskSpace> => Promise.resolve({ freeBytes: 0, totalBytes }) };
   const say = (message: string): void => {
-    said.push(message);
+    lines.push(message);
   };
   const options = { dir: '/data', ...setting, clock, log: { info: say, warn: say }, look: async () => disk.answer() };
   const reserve = new DiskReserve({ freeBytes: freeMebibytes * mebibyte, totalBytes }, options);
@@ -29,7 +29,7 @@ function given(
   };
   const free = async (mebibytes: number): Promise<void> =>
     look(async () => Promise.resolve({ freeBytes: mebibytes * mebibyte, totalBytes }));
-  return { reserve, said, clock, look, free };
+  return { reserve, said: lines, clock, look, free };
 }
 
 test('the reserve is the smaller of 5 % and 1 GiB, or what the setting says', (t) => {
@@ -42,19 +42,19 @@ test('the reserve is the smaller of 5 % and 1 GiB, or what the setting says', (t
 });
 
 test('exactly the reserve free is enough, a byte less is not, and either is reported once', async (t) => {
-  const { reserve, said, free } = given(64);
+  const { reserve, said: lines, free } = given(64);
   t.notOk(reserve.isShort());
   await free(64 - 1 / mebibyte);
   t.ok(reserve.isShort());
   await free(10);
-  t.match(said, [/nearly full/u]);
+  t.match(lines, [/nearly full/u]);
   await free(68 - 1 / mebibyte);
   t.ok(reserve.isShort(), 'a sixteenth of the reserve must be free above it');
   await free(68);
   t.notOk(reserve.isShort());
   await free(500);
-  t.match(said, [/nearly full/u, /enough free space again/u]);
-  t.equal(said.length, 2);
+  t.match(lines, [/nearly full/u, /enough free space again/u]);
+  t.equal(lines.length, 2);
 });
 
 test('bytes written between two checks count until the check after the next', async (t) => {
@@ -82,10 +82,10 @@ test('log-ins stop at half of the reserve, and a reserve of 0 stops nothing', as
 });
 
 test('a reserve of 0 is off however little is free', (t) => {
-  const { reserve, said } = given(0, { reserveBytes: 0 });
+  const { reserve, said: lines } = given(0, { reserveBytes: 0 });
   for (let write = 0; write < 100; write += 1) reserve.take(mebibyte);
   t.notOk(reserve.isShort());
-  t.same(said, []);
+  t.same(lines, []);
   t.end();
 });
 
@@ -100,14 +100,14 @@ test('a large piece is taken whole above the reserve or not at all', (t) => {
 });
 
 test('a failed check is reported once, and written bytes keep counting', async (t) => {
-  const { reserve, said, look, free } = given(100);
+  const { reserve, said: lines, look, free } = given(100);
   const fail = async (): Promise<DiskSpace> => Promise.reject(new Error('EIO'));
   for (let turn = 0; turn < 3; turn += 1) {
     reserve.take(5 * mebibyte);
     await look(fail);
   }
-  t.match(said, [/cannot be read/u]);
-  t.equal(said.length, 1);
+  t.match(lines, [/cannot be read/u]);
+  t.equal(lines.length, 1);
   reserve.take(5 * mebibyte);
   t.ok(reserve.isShort());
   await free(200);

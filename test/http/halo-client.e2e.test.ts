@@ -194,14 +194,14 @@ for (const { kind, path, apiVersion, members, patched, selects } of sent) {
     }
     t.match((await call('GET', `${path}?page=1&size=1&sort=metadata.name%2Casc`)).body, { size: 1, items: [{}] });
 
-    const noted = async () => {
+    const pushed = async () => {
       const { body } = await call('GET', `${path}/made`);
       return { ...body, metadata: { ...body.metadata, annotations: { note: 'b' } } };
     };
-    let change = await noted();
+    let change = await pushed();
     let updated = await call('PUT', `${path}/made`, change);
     // A reconciler of the type may write between the two requests.
-    for (; updated.status === 409; updated = await call('PUT', `${path}/made`, change)) change = await noted();
+    for (; updated.status === 409; updated = await call('PUT', `${path}/made`, change)) change = await pushed();
     t.match(updated, { status: 200, body: { ...members, metadata: { annotations: { note: 'b' } } } });
     t.equal((await call('PUT', `${path}/made`, change)).status, 409, 'of an old version');
 

@@ -254,13 +254,13 @@ async function loses(t: Test, stage: Stage, { changes, isFoundOut, ...each }: Ca
   const headers = await each.given(stage);
   t.equal(await stage.status(headers), 200);
   const [losing, keeping] = await Promise.all([stage.watch(headers), stage.watch(as(bystander))]);
-  const told = new Map(losing.map((watching) => [watching, watching.texts.length]));
+  const counts = new Map(losing.map((watching) => [watching, watching.texts.length]));
   await each.take(stage);
   t.ok([401, 403].includes(await stage.status(headers)), 'the next request is refused');
   if (isFoundOut === true) clock.advance(watchGuardMs);
   for (const watching of losing) endedByRights(t, watching, await watching.ended());
   t.ok(
-    losing.every((watching) => watching.story.slice(told.get(watching)).every((line) => line.startsWith('ERROR'))),
+    losing.every((watching) => watching.story.slice(counts.get(watching)).every((line) => line.startsWith('ERROR'))),
     'no event is sent between the loss and its ERROR',
     { stories: losing.map(({ story }) => story) },
   );

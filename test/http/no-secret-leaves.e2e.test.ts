@@ -29,7 +29,7 @@ function sender(t: Test, origin: string, planted: PlantedSecrets): Send {
     const headers = { ...(asked.body === undefined ? {} : { 'content-type': 'application/json' }), ...asked.headers };
     const answered = await ask(origin, path, { ...asked, headers });
     const what = `${asked.method ?? 'GET'} ${path} (${String(answered.status)})`;
-    planted.hear(what, `${JSON.stringify(answered.headers)}${answered.text}`, shown);
+    planted.add(what, `${JSON.stringify(answered.headers)}${answered.text}`, shown);
     t.ok([status].flat().includes(answered.status), `${what} is ${[status].flat().join(' or ')}`, {
       text: answered.text,
     });
@@ -361,7 +361,7 @@ async function watchAll(
           : story.some((line) => line.endsWith(' zz-last')),
       );
       watching.leave();
-      for (const text of watching.texts) planted.hear(`a frame of ${plural} by ${transport}`, text);
+      for (const text of watching.texts) planted.add(`a frame of ${plural} by ${transport}`, text);
       frames += watching.texts.length;
     }
   }
@@ -380,7 +380,7 @@ test('no answer, watch, event, log line, metric or file contains a secret', asyn
   let compared: (line: string) => void = () => undefined;
   const logLines = {
     write: (line: string) => {
-      planted.hear('a line of the log', line);
+      planted.add('a line of the log', line);
       if (line.includes('ADMIN_PASSWORD')) compared(line);
     },
   };
@@ -410,7 +410,7 @@ test('no answer, watch, event, log line, metric or file contains a secret', asyn
   await send('/metrics', { headers: admin, status: 200 });
 
   await server.close();
-  const told = new Promise<string>((resolve) => {
+  const received = new Promise<string>((resolve) => {
     compared = resolve;
   });
   server = await startTestServer({
@@ -419,7 +419,7 @@ test('no answer, watch, event, log line, metric or file contains a secret', asyn
     dataDir: server.dataDir,
   });
   await readAll(sender(t, server.url, planted), server, admin);
-  t.match(await told, /ADMIN_PASSWORD/u, 'the other password is mentioned and not shown');
+  t.match(await received, /ADMIN_PASSWORD/u, 'the other password is mentioned and not shown');
   await server.close();
 
   const files = await filesIn(server.dataDir);
@@ -434,6 +434,6 @@ test('no answer, watch, event, log line, metric or file contains a secret', asyn
     'these are found where they are kept, so the others would be',
   );
   for (const event of events)
-    if (!event.stream.startsWith('secret:')) planted.hear(`an event of ${event.stream}`, textOf(event));
+    if (!event.stream.startsWith('secret:')) planted.add(`an event of ${event.stream}`, textOf(event));
   t.strictSame(planted.leaks(), [], `${String(planted.size)} texts`);
 });

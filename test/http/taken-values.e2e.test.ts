@@ -39,12 +39,12 @@ test('a 409 for a unique value names no object that the caller may not get', asy
     ).status,
     201,
   );
-  const taken = { metadata: { name: 'new' }, spec: { title: 'x', size: 1, serial: 'S' } };
+  const duplicate = { metadata: { name: 'new' }, spec: { title: 'x', size: 1, serial: 'S' } };
   const merge = { 'content-type': 'application/merge-patch+json' };
   for (const accept of ['application/json', 'application/problem+json']) {
     for (const query of ['', '?dryRun=All', '?fieldValidation=Warn']) {
       for (const answer of [
-        await server.as('blind')('POST', `${widgets}${query}`, taken, { accept }),
+        await server.as('blind')('POST', `${widgets}${query}`, duplicate, { accept }),
         await server.as('blind')('PATCH', `${widgets}/mine${query}`, { spec: { serial: 'S' } }, { ...merge, accept }),
       ]) {
         test.equal(answer.status, 409);
@@ -52,7 +52,7 @@ test('a 409 for a unique value names no object that the caller may not get', asy
         test.match(answer.body, { reason: 'UniqueValueTaken', errors: [{ pointer: '/spec/serial' }] });
       }
       test.match(
-        (await server.as('reader')('POST', `${widgets}${query}`, taken, { accept })).text,
+        (await server.as('reader')('POST', `${widgets}${query}`, duplicate, { accept })).text,
         '\\"hidden-one\\" has this value',
       );
     }

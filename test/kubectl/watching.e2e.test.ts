@@ -59,8 +59,8 @@ test('wait ends when the condition is met, and not before', settings, async (t) 
     { run: `wait gizmo/k1 '--for=jsonpath={.status.phase}=up' --timeout=60s`, out: `${k}/k1 condition met` },
     { run: 'wait gizmo/k1 --for=create --timeout=60s', out: `${k}/k1 condition met` },
   ]);
-  const gone = kubectl.start('wait gizmo/k1 --for=delete --timeout=60s');
+  const waiting = kubectl.start('wait gizmo/k1 --for=delete --timeout=60s');
   await runSteps(t, kubectl, [{ run: 'delete gizmo k1', out: `${k} "k1" deleted` }]);
   // It prints a line only if it has seen the object.
-  t.match(await gone.ended(), { code: 0, err: '' });
+  t.match(await waiting.ended(), { code: 0, err: '' });
 });

@@ -232,20 +232,24 @@ test('after a failed commit the log stops, all callers get the error, acknowledg
   // a full disk.
   const limited = ['-c', 'ulimit -f 16384; exec "$0" "$@"', process.execPath, childPath, dir];
   const child = spawn('sh', limited, { stdio: ['ignore', 'pipe', 'ignore'], env: { PATH: process.env['PATH'] } });
-  const told = new Map(
+  const reports = new Map(
     (await text(child.stdout))
       .split('\n')
       .map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]),
   );
-  const acknowledged = told.get('acknowledged')?.split(' ') ?? [];
-  const reasons = told.get('reasons')?.split(' ') ?? [];
+  const acknowledged = reports.get('acknowledged')?.split(' ') ?? [];
+  const reasons = reports.get('reasons')?.split(' ') ?? [];
   t.ok(acknowledged.length > 20);
   t.ok(reasons.includes('unknown'));
   t.ok(reasons.every((reason) => reason === 'unknown' || reason === 'unavailable'));
-  t.equal(told.get('later'), 'unavailable');
-  t.equal(told.get('head'), 'rejected');
-  t.equal(told.get('reader'), told.get('error'), 'a subscriber throws the fatal error');
-  t.match(told.get('cause'), /Input\/output error|File too large/u, 'with the reason lmdb gives for its failed commit');
+  t.equal(reports.get('later'), 'unavailable');
+  t.equal(reports.get('head'), 'rejected');
+  t.equal(reports.get('reader'), reports.get('error'), 'a subscriber throws the fatal error');
+  t.match(
+    reports.get('cause'),
+    /Input\/output error|File too large/u,
+    'with the reason lmdb gives for its failed commit',
+  );
   const log = await openAt(t, dir);
   // A read throws at a hole: appends after the failed commit must not have been stored.
   const found = new Set((await collect(log.readAll({ after: logStart }))).map(({ id }) => id));

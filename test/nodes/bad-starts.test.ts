@@ -222,9 +222,9 @@ test('a start waits for an unavailable log', async (t) => {
     name: 'data',
   });
   t.teardown(async () => node.kill());
-  const told = await node.until('/readyz', ({ status, text }) => status === 503 && text.includes('is unreachable'));
-  t.match(told.text, /the event log is unreachable: \S/u);
-  t.notMatch(told.text, new RegExp(password, 'u'));
+  const answer = await node.until('/readyz', ({ status, text }) => status === 503 && text.includes('is unreachable'));
+  t.match(answer.text, /the event log is unreachable: \S/u);
+  t.notMatch(answer.text, new RegExp(password, 'u'));
   t.equal((await node.ask('/healthz')).status, 200);
   const refused = await node.ask(widgetsPath);
   t.equal(refused.status, 503);

@@ -11,7 +11,7 @@ import type { Test } from 'tap';
 import { StalledLog } from '../support/memory/stalled-log.ts';
 import { startTestServer, type TestServer } from '../support/server/start-server.ts';
 import { logSettings } from '../support/memory/event-log.ts';
-import { startLogServer, tellWhichServer } from './support/log-server.ts';
+import { startLogServer, commentServer } from './support/log-server.ts';
 
 t.setTimeout(100_000);
 
@@ -28,7 +28,7 @@ type List = {
 type Nodes = { readonly first: TestServer; readonly second: TestServer; readonly stall: StalledLog };
 
 async function startNodes(t: Test): Promise<Nodes> {
-  tellWhichServer(t);
+  commentServer(t);
   const log = await startLogServer(t);
   const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-continued-'));
   t.teardown(() => {

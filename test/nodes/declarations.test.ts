@@ -30,7 +30,7 @@ const of = (version: string, code: string, source: DeclarationSource = 'folder',
 /** A node: its declaration of the type, and whether it believes to be the leader. */
 class Node {
   type: ResourceType;
-  readonly told: string[] = [];
+  readonly lines: string[] = [];
   readonly declarer: Declarer;
   readonly #doors: Doors;
   readonly #place: number;
@@ -72,7 +72,7 @@ class Node {
       },
       metadata: () => metadata,
       onOther: (_type, { version }) => {
-        this.told.push(version);
+        this.lines.push(version);
       },
       onError: (error) => {
         throw error;
@@ -168,7 +168,7 @@ test('before any declaration every node writes; afterwards the nodes with the la
   }
   t.match(doors.doors[1]!.object('w2'), { spec: { title: 'Two' } }, 'reads go on');
   await two!.declare();
-  t.same(two!.told, ['1.0.0']);
+  t.same(two!.lines, ['1.0.0']);
   t.same(await declaredIn(doors), ['1.0.0 a'], 'a follower declares nothing');
 });
 
@@ -212,7 +212,7 @@ test('an older folder declares nothing; an older package does, and so does a sin
     await older.declare();
     t.same(await declaredIn(doors), expected, `${source}${isAlone ? ', alone' : ''}`);
     t.equal(verdict(await older.write(named('w1'))), expected.length === 2 ? 'ok' : 'unavailable');
-    t.same(older.told, expected.length === 2 ? [] : ['2.0.0']);
+    t.same(older.lines, expected.length === 2 ? [] : ['2.0.0']);
   }
 });
 

@@ -102,13 +102,13 @@ async function watchStart(t: Test, node: NodeProcess, onSaid: (text: string) => 
   });
   await node.until('/healthz', ({ status }) => status === 200);
   while (!state.isReady) {
-    const [read, write, told] = await Promise.all([
+    const [read, write, readiness] = await Promise.all([
       node.ask(widgetsPath),
       node.ask(`${widgetsPath}/nobody`, { method: 'DELETE' }),
       node.ask('/readyz'),
     ]);
-    if (told.status === 200) break;
-    onSaid(told.text);
+    if (readiness.status === 200) break;
+    onSaid(readiness.text);
     for (const { status, headers, text } of [read, write]) {
       // It may have become ready between the two.
       if (status === 503 ? headers['retry-after'] === undefined : (await node.ask('/readyz')).status !== 200)
@@ -126,13 +126,13 @@ test('a fresh node serves nothing before it has caught up with a busy log, and t
   const way = await holdBack(t, { port: store.port, bytes: 131_072 });
   const second = await NodeProcess.launch({ eventLog: way, folder, name: 'second' });
   t.teardown(async () => second.kill());
-  let isTold = false;
+  let isReported = false;
   await watchStart(t, second, (text) => {
-    if (isTold || !/read models are catching up: \d+ %/u.test(text)) return;
-    isTold = true;
+    if (isReported || !/read models are catching up: \d+ %/u.test(text)) return;
+    isReported = true;
     way.letGo();
   });
-  t.ok(isTold, 'progress is reported');
+  t.ok(isReported, 'progress is reported');
   const crowd = await writing.stop();
   t.strictSame(
     crowd.flatMap(({ offences }) => offences),
@@ -232,14 +232,14 @@ test('two nodes that start on an empty log found it once, create one administrat
   );
   for (const node of nodes) t.teardown(async () => node.kill());
   await Promise.all(nodes.map(async (node) => node.ready()));
-  const told = nodes.map((node) =>
+  const lines = nodes.map((node) =>
     node
       .stderr()
       .split('\n')
       .filter((line) => line.includes('super administrator') && line.includes('admin-password')),
   );
-  t.equal(told.flat().length, 1, 'one of them reports the path of its password', { told });
-  const made = nodes[told.findIndex(({ length }) => length > 0)]!;
+  t.equal(lines.flat().length, 1, 'one of them reports the path of its password', { told: lines });
+  const made = nodes[lines.findIndex(({ length }) => length > 0)]!;
   const authorization = basic('admin', readFileSync(join(made.dataDir, 'admin-password'), 'utf8').trim());
   const answers = await Promise.all(
     nodes.map(async (node) => node.ask('/api/v1alpha1/users', { headers: { authorization } })),

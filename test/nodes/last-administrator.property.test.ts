@@ -205,8 +205,8 @@ async function attempted(
 function untouched(
   attempts: readonly { readonly of: { readonly plural: Plural; readonly place: number } }[],
 ): readonly string[] {
-  const gone = new Set(attempts.filter(({ of }) => of.plural === 'users').map(({ of }) => of.place));
-  return [0, 1, 2].filter((place) => !gone.has(place)).map((place) => nameOf('users', place));
+  const removed = new Set(attempts.filter(({ of }) => of.plural === 'users').map(({ of }) => of.place));
+  return [0, 1, 2].filter((place) => !removed.has(place)).map((place) => nameOf('users', place));
 }
 
 test('no order of deletions on any node removes the last super administrator', async (t) => {

@@ -9,12 +9,12 @@ import type { Test } from 'tap';
 import { leaseLookMs, leaseMs } from '../../src/limits/reconcilers.ts';
 import { Following } from './support/following.ts';
 import { leads, ranked } from './support/leading.ts';
-import { startLogServer, tellWhichServer, type LogServer } from './support/log-server.ts';
+import { startLogServer, commentServer, type LogServer } from './support/log-server.ts';
 import { NodeProcess } from './support/node-process.ts';
 import { widgetsPath } from './support/widget-model.ts';
 
 t.setTimeout(240_000);
-tellWhichServer(t);
+commentServer(t);
 
 type Given = { readonly log: LogServer; readonly nodes: readonly [NodeProcess, NodeProcess]; readonly folder: string };
 
@@ -71,7 +71,7 @@ async function removed(
 ): Promise<number> {
   await deleteOwner(name, at);
   const began = performance.now();
-  await gone(name, seenAt, seconds);
+  await untilDeleted(name, seenAt, seconds);
   return performance.now() - began;
 }
 
@@ -80,7 +80,7 @@ async function deleteOwner(name: string, at: NodeProcess): Promise<void> {
   if (status !== 200) throw new Error(text);
 }
 
-async function gone(name: string, seenAt: NodeProcess, seconds: number): Promise<void> {
+async function untilDeleted(name: string, seenAt: NodeProcess, seconds: number): Promise<void> {
   const following = Following.start([seenAt], { path: widgetsPath, transport: 'json', at: 0, after: '1' });
   const deadline = performance.now() + seconds * 1_000;
   while (!following.changes.some((change) => change.type === 'DELETED' && change.name === name)) {
@@ -131,7 +131,7 @@ test('when the leader is killed the other takes over after its lease expires', a
   const began = performance.now();
   // Writes go on meanwhile.
   await deleteOwner('left-before', other);
-  await gone('left-before', other, (leaseMs * 2) / 1_000 + 10);
+  await untilDeleted('left-before', other, (leaseMs * 2) / 1_000 + 10);
   t.comment(
     `taken over after ${Math.round(performance.now() - began).toString()} ms, with a lease of ${leaseMs.toString()} ms`,
   );

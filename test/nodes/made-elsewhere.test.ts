@@ -10,7 +10,7 @@ import { core, passwordOf } from '../support/server/administration.ts';
 import { basic } from '../support/ask.ts';
 import { startTestServer, type TestServer } from '../support/server/start-server.ts';
 import { logSettings } from '../support/memory/event-log.ts';
-import { startLogServer, tellWhichServer } from './support/log-server.ts';
+import { startLogServer, commentServer } from './support/log-server.ts';
 
 t.setTimeout(200_000);
 
@@ -36,7 +36,7 @@ async function send(server: TestServer, path: string, init: Parameters<TestServe
 }
 
 async function startNodes(t: Test): Promise<readonly [TestServer, TestServer]> {
-  tellWhichServer(t);
+  commentServer(t);
   const log = await startLogServer(t);
   const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-made-elsewhere-'));
   t.teardown(() => {

@@ -11,7 +11,7 @@ import { transports } from '../support/watching.ts';
 import { AlternatingClient } from './support/alternating-client.ts';
 import { Following } from './support/following.ts';
 import type { LogAt } from '../support/memory/event-log.ts';
-import { startLogServer, tellWhichServer } from './support/log-server.ts';
+import { startLogServer, commentServer } from './support/log-server.ts';
 import { NodeProcess } from './support/node-process.ts';
 import { Outages } from './support/outages.ts';
 import { PersonModel } from './support/person-model.ts';
@@ -38,9 +38,9 @@ async function startNodes(t: Test, eventLog: LogAt): Promise<readonly [NodeProce
 /** What goes on while the log is away: reads, watches, probes. */
 async function lookAround(t: Test, nodes: readonly NodeProcess[], followers: readonly Following[]): Promise<void> {
   for (const node of nodes) {
-    const told = await node.until('/readyz', ({ status }) => status === 503);
-    t.match(told.text, /the event log is unreachable: \S/u, `${node.name} says why it is not ready`);
-    t.notMatch(told.text, /esdb:/u);
+    const answer = await node.until('/readyz', ({ status }) => status === 503);
+    t.match(answer.text, /the event log is unreachable: \S/u, `${node.name} says why it is not ready`);
+    t.notMatch(answer.text, /esdb:/u);
     t.equal((await node.ask('/healthz')).status, 200);
     t.equal((await node.ask(widgetsPath)).status, 200, `${node.name} lists`);
     const list = JSON.parse((await node.ask('/api/v1alpha1/roles')).text) as {
@@ -57,7 +57,7 @@ async function lookAround(t: Test, nodes: readonly NodeProcess[], followers: rea
 }
 
 test('two nodes over one log act as one service for an alternating client while the log restarts', async (t) => {
-  tellWhichServer(t);
+  commentServer(t);
   t.comment(`NODES_SEED=${seed.toString()} NODES_STEPS=${steps.toString()} NODES_KILLS=${kills.toString()}`);
   const log = await startLogServer(t);
   const nodes = await startNodes(t, log);

@@ -6,7 +6,7 @@ import t, { test } from 'tap';
 
 import { transports } from '../support/watching.ts';
 import { Following } from './support/following.ts';
-import { startLogServer, tellWhichServer } from './support/log-server.ts';
+import { startLogServer, commentServer } from './support/log-server.ts';
 import { NodeProcess } from './support/node-process.ts';
 import { historyOf } from './support/recorded-history.ts';
 import { widgetsPath } from './support/widget-model.ts';
@@ -23,7 +23,7 @@ if (asked === undefined) t.comment('an outage of 60 s was left out: LOG_OUTAGE_S
 
 for (const seconds of outages) {
   test(`64 writers lose and repeat nothing while the log is unavailable for ${seconds.toString()} s`, async (t) => {
-    tellWhichServer(t);
+    commentServer(t);
     const log = await startLogServer(t);
     const folder = t.testdir();
     const nodes: NodeProcess[] = [];
@@ -63,14 +63,14 @@ for (const seconds of outages) {
     };
     await written(writesAround);
     await log.kill();
-    const away = performance.now();
+    const downSince = performance.now();
     for (const node of nodes) {
-      const told = await node.until('/readyz', ({ status }) => status === 503);
-      t.match(told.text, /the event log is unreachable: \S/u);
+      const answer = await node.until('/readyz', ({ status }) => status === 503);
+      t.match(answer.text, /the event log is unreachable: \S/u);
       t.equal((await node.ask(widgetsPath)).status, 200, `${node.name} goes on reading`);
     }
     await new Promise((resolve) => {
-      setTimeout(resolve, Math.max(0, seconds * 1_000 - (performance.now() - away)));
+      setTimeout(resolve, Math.max(0, seconds * 1_000 - (performance.now() - downSince)));
     });
     await log.restart();
     const back = performance.now();

@@ -12,11 +12,11 @@ import type { Answered } from '../support/ask.ts';
 import { eventsOf } from '../support/memory/event-log.ts';
 import { adminAuthorization } from '../support/server/start-server.ts';
 import { ranked } from './support/leading.ts';
-import { startLogServer, tellWhichServer, type LogServer } from './support/log-server.ts';
+import { startLogServer, commentServer, type LogServer } from './support/log-server.ts';
 import { NodeProcess } from './support/node-process.ts';
 
 t.setTimeout(280_000);
-tellWhichServer(t);
+commentServer(t);
 
 const consolePath = '/apis/api.console.svc.run/v1alpha1/plugins';
 const tellerPath = '/apis/plugin.svc.run/v1alpha1/plugins/teller';
@@ -50,7 +50,7 @@ async function send(node: NodeProcess, path: string, archive: Buffer): Promise<T
   return { status: response.status, plugin: await response.json() };
 }
 
-function tells(version: string): (answered: Answered) => boolean {
+function hasVersion(version: string): (answered: Answered) => boolean {
   return ({ status, text }) => status === 200 && text === JSON.stringify({ version });
 }
 
@@ -66,7 +66,7 @@ test('a package uploaded to one node is served by all, and each answer is about 
     status: 201,
     plugin: { spec: { version: '1.0.0' }, status: { phase: 'started', version: '1.0.0' } },
   });
-  for (const node of [leader, other]) await node.until(tellerVersionPath, tells('1.0.0'));
+  for (const node of [leader, other]) await node.until(tellerVersionPath, hasVersion('1.0.0'));
   t.match(await send(leader, 'install', tellerPackage('1.0.0')), { status: 409 }, 'it is there on the other, too');
 
   for (const [version, node] of [
@@ -82,7 +82,7 @@ test('a package uploaded to one node is served by all, and each answer is about 
       upgraded.plugin.metadata.generation,
       'and the status is of this object',
     );
-    for (const each of [leader, other]) await each.until(tellerVersionPath, tells(version));
+    for (const each of [leader, other]) await each.until(tellerVersionPath, hasVersion(version));
   }
   const broken = await send(
     other,
@@ -120,12 +120,12 @@ test('a returning node runs the plugins installed and upgraded in its absence', 
   let back = await second.again();
   t.teardown(async () => back.kill());
   await back.ready();
-  t.ok(tells('1.0.0')(await back.ask(tellerVersionPath)), 'as soon as it is ready');
+  t.ok(hasVersion('1.0.0')(await back.ask(tellerVersionPath)), 'as soon as it is ready');
   await back.kill();
   const { plugin } = await send(first, 'teller/upgrade', tellerPackage('2.0.0'));
   back = await back.again();
   await back.ready();
-  await back.until(tellerVersionPath, tells('2.0.0'));
+  await back.until(tellerVersionPath, hasVersion('2.0.0'));
   t.ok(unpacked(back).includes(plugin.spec.package.digest), 'unpacked from the log');
   for (const node of [first, back]) await node.stop();
 });
@@ -180,6 +180,6 @@ test('a node killed in the middle of an upload leaves nothing of it', async (t) 
       status === 200 &&
       (JSON.parse(text) as { readonly status?: { readonly phase?: string } }).status?.phase === 'started',
   );
-  await second.until(tellerVersionPath, tells('1.0.0'));
+  await second.until(tellerVersionPath, hasVersion('1.0.0'));
   for (const node of [back, second]) await node.stop();
 });

@@ -11,12 +11,12 @@ import t, { test } from 'tap';
 
 import { eventsOf } from '../support/memory/event-log.ts';
 import { ranked } from './support/leading.ts';
-import { startLogServer, tellWhichServer } from './support/log-server.ts';
+import { startLogServer, commentServer } from './support/log-server.ts';
 import { NodeProcess } from './support/node-process.ts';
 import { widgetsPath } from './support/widget-model.ts';
 
 t.setTimeout(240_000);
-tellWhichServer(t);
+commentServer(t);
 
 const goods = '/apis/goods.example/v1/goods';
 const manifest = (version: string): string => `apiVersion: plugin.svc.run/v1alpha1

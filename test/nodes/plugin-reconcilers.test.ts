@@ -9,11 +9,11 @@ import t, { test } from 'tap';
 import { leaseMs } from '../../src/limits/reconcilers.ts';
 import { manifestYaml, writePlugins } from '../plugin/host/host-stage.ts';
 import { leads } from './support/leading.ts';
-import { startLogServer, tellWhichServer } from './support/log-server.ts';
+import { startLogServer, commentServer } from './support/log-server.ts';
 import { NodeProcess } from './support/node-process.ts';
 
 t.setTimeout(240_000);
-tellWhichServer(t);
+commentServer(t);
 
 const goods = '/apis/goods.example/v1/goods';
 const plugin = '/apis/plugin.svc.run/v1alpha1/plugins/shop';
@@ -98,9 +98,9 @@ test("one node runs a plugin's steps and writes its status, and the other contin
   await write(other, 'POST', goods, { metadata: { name: 'bad' }, spec: { fails: true } });
   const failing = (object: Shown): boolean =>
     object.status?.conditions?.some(({ type, status }) => type === 'ReconcilerFailing' && status === 'True') === true;
-  const told = await shown(other, plugin, failing);
+  const reported = await shown(other, plugin, failing);
   t.match(
-    told.status?.conditions?.find(({ type }) => type === 'ReconcilerFailing')?.message,
+    reported.status?.conditions?.find(({ type }) => type === 'ReconcilerFailing')?.message,
     /its step for bad fails: Error: boom/u,
     'the leader reports it',
   );

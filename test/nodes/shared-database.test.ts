@@ -9,12 +9,12 @@ import { test } from 'tap';
 import { runCommandLine } from '../support/server/command-line.ts';
 import { logSettings, eventsOf } from '../support/memory/event-log.ts';
 import { startTestServer } from '../support/server/start-server.ts';
-import { startLogServer, tellWhichServer } from './support/log-server.ts';
+import { startLogServer, commentServer } from './support/log-server.ts';
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
 
 test('two platforms share a database without seeing each other, and one is copied within it', async (t) => {
-  tellWhichServer(t);
+  commentServer(t);
   const log = await startLogServer(t);
   const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-shared-'));
   t.teardown(() => {

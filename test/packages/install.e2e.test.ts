@@ -34,8 +34,8 @@ test('a package is installed, serves, survives a restart, is upgraded, rolled ba
     spec: { version: '1.0.0', package: { bytes: tellerPackage('1.0.0').length } },
     status: { phase: 'started' },
   });
-  const tell = async (): Promise<unknown> => (await server.call(tellerVersionPath)).json();
-  t.same(await tell(), { version: '1.0.0' });
+  const readVersion = async (): Promise<unknown> => (await server.call(tellerVersionPath)).json();
+  t.same(await readVersion(), { version: '1.0.0' });
   t.equal(
     (await server.call('/apis/teller.example.com/v1/tales', { method: 'POST', body: { metadata: { name: 'one' } } }))
       .status,
@@ -49,11 +49,11 @@ test('a package is installed, serves, survives a restart, is upgraded, rolled ba
   );
   const upgraded = await upgrade(server, 'teller', tellerPackage('2.0.0', { format: 'zip' }));
   t.match(upgraded, { status: 200, body: { spec: { version: '2.0.0' }, status: { phase: 'started' } } });
-  t.same(await tell(), { version: '2.0.0' });
+  t.same(await readVersion(), { version: '2.0.0' });
 
   server = await server.restart();
   t.teardown(async () => server.remove());
-  t.same(await tell(), { version: '2.0.0' });
+  t.same(await readVersion(), { version: '2.0.0' });
   t.equal(
     (await readdir(join(server.dataDir, 'packages'))).length,
     2,
@@ -63,7 +63,7 @@ test('a package is installed, serves, survives a restart, is upgraded, rolled ba
     status: 200,
     body: { spec: { version: '1.0.0' }, status: { phase: 'started' } },
   });
-  t.same(await tell(), { version: '1.0.0' });
+  t.same(await readVersion(), { version: '1.0.0' });
   t.equal((await server.call('/apis/teller.example.com/v1/tales/one')).status, 200);
 
   t.equal((await server.call(`${pluginPath}/teller`, { method: 'DELETE' })).status, 200);

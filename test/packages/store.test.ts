@@ -125,8 +125,12 @@ test('a folder in the cache is used as long as it is as it was unpacked, and mad
   const ref = await (await opened(root, log)).keep(packageOf('small', { files: { 'lib/a.js': 'a' } }));
   const { path } = await (await opened(root, log)).folderOf(ref);
   t.equal(path, join(root, ref.digest));
-  const away = new MemoryLog();
-  t.equal((await (await opened(root, away)).folderOf(ref)).path, path, 'an unpacked package is found without the log');
+  const unavailable = new MemoryLog();
+  t.equal(
+    (await (await opened(root, unavailable)).folderOf(ref)).path,
+    path,
+    'an unpacked package is found without the log',
+  );
 
   for (const damage of [
     writeFile.bind(undefined, join(path, 'lib/a.js'), 'b'),

@@ -19,9 +19,9 @@ const folder = resolve(import.meta.dirname, '../../../roles');
 
 /** Applies the built-in roles as a start does; returns the log lines for the operator. */
 async function started(access: Access, from = folder): Promise<readonly string[]> {
-  const told: string[] = [];
+  const warnings: string[] = [];
   const note = (message: string, fields?: unknown): void => {
-    told.push(`${message} ${JSON.stringify(fields)}`);
+    warnings.push(`${message} ${JSON.stringify(fields)}`);
   };
   const log: PluginLogger = { debug: note, info: note, warn: note, error: note };
   let ids = 0;
@@ -40,7 +40,7 @@ async function started(access: Access, from = folder): Promise<readonly string[]
       },
     }),
   );
-  return told;
+  return warnings;
 }
 
 function namesOf(access: Access): readonly string[] {

@@ -155,13 +155,13 @@ test('patchStatus alone writes a status, on the version it was read from', async
     status: { phase: 'claimed' },
   });
   t.equal(made['status'], undefined, 'nobody is born with one');
-  const told = await client.patchStatus(
+  const patched = await client.patchStatus(
     kept,
     'a',
     { status: { phase: 'ready', seen: 1 }, spec: { color: 'green' } },
     { resourceVersion: made.metadata.resourceVersion },
   );
-  t.match(told, {
+  t.match(patched, {
     metadata: { version: 1, generation: 1 },
     spec: { color: 'red' },
     status: { phase: 'ready', seen: 1 },
@@ -190,7 +190,7 @@ test('patchStatus alone writes a status, on the version it was read from', async
           kept,
           'a',
           { status: { phase: 'late' } },
-          { resourceVersion: told.metadata.resourceVersion },
+          { resourceVersion: patched.metadata.resourceVersion },
         ),
       409,
       'Conflict',

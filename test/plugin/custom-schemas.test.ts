@@ -28,9 +28,9 @@ test('an invalid schema refuses the plugin and names the route', (t) => {
     [{ method: 'GET', request: { body: {} } }, /a GET has no body/u],
     [{ summary: 7 }, /summary: must be a string/u],
   ];
-  for (const [route, told] of refused) {
+  for (const [route, message] of refused) {
     const result = decodeDefinition({ routes: [{ method: 'POST', path, handler, ...route }] });
-    t.match(result, { ok: false, problems: [told] }, JSON.stringify(route));
+    t.match(result, { ok: false, problems: [message] }, JSON.stringify(route));
   }
   t.end();
 });

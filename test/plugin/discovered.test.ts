@@ -6,7 +6,7 @@ import { typeKeyOf } from '../../src/resource/type/type-declaration.ts';
 test('plugins in folders come first, then those of every page of objects, one a step', (t) => {
   const objects = Array.from({ length: 200 }, (_, place) => `p${String(place).padStart(3, '0')}`);
   const pages: number[] = [];
-  const taken: string[] = [];
+  const visited: string[] = [];
   const steps = takeFound(
     {
       folders: ['in-a-folder', 'p001'],
@@ -18,15 +18,15 @@ test('plugins in folders come first, then those of every page of objects, one a 
       },
     },
     (name) => {
-      taken.push(name);
+      visited.push(name);
     },
   );
   let paused = 0;
   while (steps.next().done !== true) {
     paused += 1;
-    t.equal(taken.length, paused);
+    t.equal(visited.length, paused);
   }
-  t.strictSame(taken, ['in-a-folder', 'p001', ...objects]);
+  t.strictSame(visited, ['in-a-folder', 'p001', ...objects]);
   t.ok(pages.length > 3, 'more than one page');
   t.end();
 });

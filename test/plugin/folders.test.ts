@@ -16,7 +16,7 @@ import {
   moduleText,
   openStage,
   temporaryFolder,
-  told,
+  untilCondition,
   writePlugins,
   type PluginFiles,
   type Stage,
@@ -44,29 +44,29 @@ test('a plugin whose folder is added starts once it has a plugin.yaml; a hidden 
   await mkdir(join(root, 'later', 'lib'), { recursive: true });
   await writeFile(join(root, 'later', 'main.mjs'), moduleText('laters'));
   await writePlugins(root, { '.good': good, good: good });
-  await told(stage, 'good', isStarted);
+  await untilCondition(stage, 'good', isStarted);
   t.ok(stage.registry.all().some(({ type, serving }) => type.key === goods && serving));
   await writeFile(join(root, 'good', 'main.mjs'), 'throw new Error("broken");');
-  await told(stage, 'good', (ready) => ready.startsWith('ModuleFailed'));
+  await untilCondition(stage, 'good', (ready) => ready.startsWith('ModuleFailed'));
   t.same(known(stage), ['good'], 'a folder that holds no plugin yet is left alone');
   await writeFile(join(root, 'later', 'plugin.yaml'), manifestYaml('after', { main: 'main.mjs' }));
-  await told(stage, 'after', isStarted);
+  await untilCondition(stage, 'after', isStarted);
   t.same(known(stage), ['good', 'after']);
 });
 
 test('a declared plugin starts once its folder exists, and fails while it is missing', async (t) => {
   const { root, stage } = await given(t);
   await stage.write(plugins, { type: 'create', object: { metadata: { name: 'good' }, spec: {} } });
-  await told(stage, 'good', (ready) =>
+  await untilCondition(stage, 'good', (ready) =>
     ready.startsWith('FolderMissing: no folder of PLUGINS_DIRS contains this plugin'),
   );
   await writePlugins(root, { any: good });
-  await told(stage, 'good', isStarted);
+  await untilCondition(stage, 'good', isStarted);
   const aside = await temporaryFolder(t);
   await rename(join(root, 'any'), join(aside, 'any'));
-  await told(stage, 'good', (ready) => ready.startsWith('FolderMissing'));
+  await untilCondition(stage, 'good', (ready) => ready.startsWith('FolderMissing'));
   await symlink(join(aside, 'any'), join(root, 'good'));
-  await told(stage, 'good', isStarted);
+  await untilCondition(stage, 'good', isStarted);
   t.same(known(stage), ['good']);
 });
 
@@ -75,16 +75,16 @@ test('the name in plugin.yaml may change, and a free name goes to the next folde
   t.match(stage.ready('odd'), /^ManifestUnreadable: /);
   t.match(stage.ready('twin'), /^NameTaken: /);
   await writeFile(join(root, 'odd', 'plugin.yaml'), manifestYaml('even'));
-  await told(stage, 'even', isStarted);
-  await told(stage, 'odd', (ready) => ready.startsWith('FolderMissing'));
+  await untilCondition(stage, 'even', isStarted);
+  await untilCondition(stage, 'odd', (ready) => ready.startsWith('FolderMissing'));
   await rm(join(root, 'good'), { recursive: true });
-  await told(
+  await untilCondition(
     stage,
     'good',
     (ready, phase) => isStarted(ready, phase) && stage.ready('twin').startsWith('FolderMissing'),
   );
   await writeFile(join(root, 'twin', 'plugin.yaml'), '[');
-  await told(stage, 'good', (ready) => ready.startsWith('ManifestUnreadable'));
+  await untilCondition(stage, 'good', (ready) => ready.startsWith('ManifestUnreadable'));
   t.same(known(stage).toSorted(), ['even', 'good', 'odd', 'twin'], 'a half-written one is no other plugin');
 });
 
@@ -103,7 +103,7 @@ test('an install reads the current folders', async (t) => {
     'told once',
   );
   await writePlugins(root, { good });
-  await told(stage, 'good', isStarted);
+  await untilCondition(stage, 'good', isStarted);
 });
 
 test('the digest covers the files of the plugin, and no others beside them', async (t) => {

@@ -338,8 +338,8 @@ test('the version in a body must be the current one', async (t) => {
   t.match(await call('PUT', '/{name}', { name: 'a', body: post('a', {}, { version: metadata.version }) }), {
     body: { spec: { title: 'a' } },
   });
-  const gone = await call('DELETE', '/{name}', { name: 'a', body: { preconditions: { uid: metadata.uid } } });
-  t.match(gone, { body: { metadata: { name: 'a', deletionTimestamp: String } } });
+  const conflicted = await call('DELETE', '/{name}', { name: 'a', body: { preconditions: { uid: metadata.uid } } });
+  t.match(conflicted, { body: { metadata: { name: 'a', deletionTimestamp: String } } });
   await stage.close();
 });
 

@@ -135,7 +135,7 @@ test('status follows the actual state over changes of other types, and its own w
 test("an endless step is shown in the Plugin's status, and blocks nothing", async (t) => {
   const { server, clock } = await StoppedTime.start(t, { environment: await pluggedIn(t) });
   type Condition = { readonly type: string; readonly status: string; readonly message: string };
-  const told = async (holds: (conditions: readonly Condition[]) => boolean): Promise<readonly Condition[]> => {
+  const untilReported = async (holds: (conditions: readonly Condition[]) => boolean): Promise<readonly Condition[]> => {
     for (;;) {
       const { status } = (await (await server.call('/apis/plugin.svc.run/v1alpha1/plugins/shop')).json()) as {
         readonly status: { readonly phase: string; readonly conditions: readonly Condition[] };
@@ -163,7 +163,7 @@ test("an endless step is shown in the Plugin's status, and blocks nothing", asyn
   await patched({ hangs: false });
   t.notOk(shared.reconcilerSteps.includes('next'), 'one at once, unless it says more');
   clock.advance(reconcileStepMs);
-  const stuck = await told((conditions) => conditions.length > 1);
+  const stuck = await untilReported((conditions) => conditions.length > 1);
   t.match(
     stuck.find(({ type: condition }) => condition === 'ReconcilerStuck'),
     { status: 'True', message: /^shops\.goods\.example: its step for hanging has not ended within 60 s$/u },
@@ -176,7 +176,7 @@ test("an endless step is shown in the Plugin's status, and blocks nothing", asyn
   t.equal(shared.reconcilerSteps.filter((name) => name === 'hanging').length, 1, 'no second step of a name');
   shared.reconcilerEnds();
   t.strictSame(
-    (await told((conditions) => conditions.length === 1)).map(({ type: condition }) => condition),
+    (await untilReported((conditions) => conditions.length === 1)).map(({ type: condition }) => condition),
     ['Ready'],
   );
   await counts(server, 'hanging', 0);
@@ -192,19 +192,19 @@ test('a failed step is retried until it succeeds', async (t) => {
   await counts(server, 'late', 0);
   await counts(server, 'odd', 0);
   t.equal(shared.reconcilerFails.get('late'), 3);
-  const told = lines
+  const logged = lines
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter(({ plugin, level }) => plugin === 'shop' && level === 50);
   t.match(
-    told.filter(({ name }) => name === 'late'),
+    logged.filter(({ name }) => name === 'late'),
     [{ attempts: 1, error: /not yet/u }, { attempts: 2 }],
   );
   t.match(
-    told.find(({ name }) => name === 'odd'),
+    logged.find(({ name }) => name === 'odd'),
     { error: /reconcile must return/u },
   );
   t.match(
-    told.find(({ changed }) => changed === 'nowhere'),
+    logged.find(({ changed }) => changed === 'nowhere'),
     { error: /no shop/u },
   );
 });

@@ -16,9 +16,9 @@ test('the last declaration and the names of unique indexes survive a restart', a
   const dir = t.testdir();
   const tables = new LmdbTables(dir);
   const declarations = new Declarations(tables);
-  const heard: string[] = [];
+  const notified: string[] = [];
   const unsubscribe = declarations.subscribe((type) => {
-    heard.push(type);
+    notified.push(type);
   });
   const batch = declarations.begin();
   batch.declare(widgets.key, at(0, '1.0.0'), true);
@@ -29,10 +29,10 @@ test('the last declaration and the names of unique indexes survive a restart', a
   });
   t.equal(declarations.declared(widgets.key), undefined, 'not before it is kept');
   declarations.keep(batch);
-  t.same(heard, [widgets.key]);
+  t.same(notified, [widgets.key]);
   unsubscribe();
   declarations.keep(batch);
-  t.equal(heard.length, 1);
+  t.equal(notified.length, 1);
   await tables.close();
   const again = new LmdbTables(dir);
   for (const known of [declarations, new Declarations(again)]) {
@@ -155,14 +155,19 @@ test('an enforcement is valid only if no declaration and no older write came in 
   const tables = new LmdbTables(t.testdir());
   const batch = new Declarations(tables).begin();
   declare(batch, 3, [serial('a')]);
-  const said = { type: 'UniqueEnforced', declared: 3, late: 0, indexes: ['spec.serial', 'spec.unknown'] } as const;
+  const enforcedEvent = {
+    type: 'UniqueEnforced',
+    declared: 3,
+    late: 0,
+    indexes: ['spec.serial', 'spec.unknown'],
+  } as const;
   const old = { name: 'w1', declared: 2, isFence: false, row: undefined };
   batch.recordWrite(widgets.key, old);
-  batch.enforce(widgets.key, said);
+  batch.enforce(widgets.key, enforcedEvent);
   t.same(enforcedIn(batch), [], 'an older write came before it');
-  batch.enforce(widgets.key, { ...said, declared: 2, late: 1 });
+  batch.enforce(widgets.key, { ...enforcedEvent, declared: 2, late: 1 });
   t.same(enforcedIn(batch), [], 'it is of another declaration');
-  batch.enforce(widgets.key, { ...said, late: 1 });
+  batch.enforce(widgets.key, { ...enforcedEvent, late: 1 });
   t.same(enforcedIn(batch), ['spec.serial']);
   t.same(batch.late, [], 'a write that was pending anyway is not late');
   await tables.close();
@@ -171,9 +176,9 @@ test('an enforcement is valid only if no declaration and no older write came in 
 test('an older write revokes an enforced index and is reported once; a fence of it is no write', async (t) => {
   const tables = new LmdbTables(t.testdir());
   const declarations = new Declarations(tables);
-  const told: LateWrite[] = [];
+  const lateWrites: LateWrite[] = [];
   const unsubscribe = declarations.onLate((late) => {
-    told.push(late);
+    lateWrites.push(late);
   });
   const batch = declarations.begin();
   declare(batch, 3, [serial('a')], true);
@@ -187,9 +192,9 @@ test('an older write revokes an enforced index and is reported once; a fence of 
   batch.recordWrite(widgets.key, { ...write, name: 'w2', declared: undefined, isFence: true, row: undefined });
   t.same(enforcedIn(batch), []);
   t.equal(batch.declared.get(widgets.key)?.late, 2);
-  t.same(told, []);
+  t.same(lateWrites, []);
   declarations.keep(batch);
-  t.same(told, [
+  t.same(lateWrites, [
     { type: widgets.key, name: 'w1', declared: 3, indexes: ['spec.title'] },
     { type: widgets.key, name: 'w2', declared: undefined, indexes: ['spec.serial'] },
   ]);

@@ -10,9 +10,9 @@ test('the level of the log survives a restart, and never decreases', async (t) =
   const tables = new LmdbTables(dir);
   const level = new Level(tables);
   t.equal(level.level(), 1, 'of a log that says none');
-  const heard: number[] = [];
+  const notified: number[] = [];
   level.subscribe((risen) => {
-    heard.push(risen);
+    notified.push(risen);
   });
   const batch = level.begin();
   batch.raise(levelRead);
@@ -23,7 +23,7 @@ test('the level of the log survives a restart, and never decreases', async (t) =
   t.equal(level.level(), 1, 'not before it is kept');
   level.keep(batch);
   level.keep(level.begin());
-  t.same(heard, [levelRead]);
+  t.same(notified, [levelRead]);
   await tables.close();
   const again = new LmdbTables(dir);
   t.same([level.level(), new Level(again).level()], [levelRead, levelRead]);

@@ -52,9 +52,9 @@ test('a load yields by time, and its tables decide nothing before it is done', a
 
 test('writes during the load of the tables are in them, behind the loaded position and ahead of it', async (t) => {
   const { world, slices } = given();
-  let told = 0;
+  let notified = 0;
   world.tables.subscribe(() => {
-    told += 1;
+    notified += 1;
   });
   const loading = world.tables.loadIn(slices);
   await nextTurn();
@@ -70,11 +70,11 @@ test('writes during the load of the tables are in them, behind the loaded positi
   world.commit([role(2, 'marked'), role(last - 2, 'marked'), role(roles + 1)]);
   t.notOk(world.tables.isReady());
   await loading;
-  t.equal(told, 0, 'tables that are not ready notify nobody');
+  t.equal(notified, 0, 'tables that are not ready notify nobody');
   const described = (tables: AccessWorld['tables']) =>
     [...tables.roles()].map(({ name, rules }) => ({ name, rules })).sort((a, b) => (a.name < b.name ? -1 : 1));
   t.strictSame(described(world.tables), described(world.fresh()));
   t.equal(described(world.tables).length, roles + 2 - 4);
   world.commit([role(5, 'deleted')]);
-  t.equal(told, 1);
+  t.equal(notified, 1);
 });

@@ -23,7 +23,7 @@ import { shown, type Shown } from '../support/writing.ts';
 export class PermissionStage {
   readonly models: ObjectModels;
   readonly tables: PermissionTables;
-  readonly told: PermissionChange[] = [];
+  readonly changes: PermissionChange[] = [];
   readonly #execute: Execute;
   readonly #clock: FakeClock;
 
@@ -33,7 +33,7 @@ export class PermissionStage {
     this.#clock = clock;
     this.tables = new PermissionTables({ reader: models, feed: models, domain });
     this.tables.subscribe((concerned) => {
-      this.told.push({ credentials: new Set(concerned.credentials), rights: concerned.rights });
+      this.changes.push({ credentials: new Set(concerned.credentials), rights: concerned.rights });
     });
   }
 
@@ -95,8 +95,8 @@ export class PermissionStage {
   }
 
   /** Notifications to listeners since the last call. */
-  heard(): readonly { readonly credentials: readonly string[]; readonly rights: boolean }[] {
-    return this.told.splice(0).map(({ credentials, rights }) => ({ credentials: [...credentials], rights }));
+  takeChanges(): readonly { readonly credentials: readonly string[]; readonly rights: boolean }[] {
+    return this.changes.splice(0).map(({ credentials, rights }) => ({ credentials: [...credentials], rights }));
   }
 
   async #write(plural: Plural, command: Command): Promise<Shown> {

@@ -22,7 +22,7 @@ test('the tables are empty before a load and complete after it, with writes at a
   await stage.create('rolebindings', 'b', binding('reader', 'ann'));
   t.notOk(stage.tables.isReady());
   t.notOk(may(stage));
-  t.strictSame(stage.heard(), []);
+  t.strictSame(stage.takeChanges(), []);
   stage.tables.load();
   t.ok(stage.tables.isReady());
   t.ok(may(stage));
@@ -94,19 +94,19 @@ test('listeners are notified of rights only if the rights of a subject may have 
   const stage = await PermissionStage.open(t);
   stage.tables.load();
   await stage.create('roles', 'reader', { rules: [posts] });
-  t.strictSame(stage.heard(), [{ credentials: [], rights: true }]);
+  t.strictSame(stage.takeChanges(), [{ credentials: [], rights: true }]);
   await stage.change('roles', 'reader', {
     status: { seen: true },
     metadata: { annotations: { 'rbac.authorization.svc.run/display-name': 'Reader' } },
   });
-  t.strictSame(stage.heard(), [], 'how it is shown');
+  t.strictSame(stage.takeChanges(), [], 'how it is shown');
   t.equal(stage.tables.role('reader')?.displayName, 'Reader');
   await stage.create('rolebindings', 'b', binding('reader', 'ann'));
-  t.strictSame(stage.heard(), [{ credentials: [], rights: true }]);
+  t.strictSame(stage.takeChanges(), [{ credentials: [], rights: true }]);
   await stage.change('rolebindings', 'b', { metadata: { labels: { a: 'b' } } });
-  t.strictSame(stage.heard(), []);
+  t.strictSame(stage.takeChanges(), []);
   await stage.mark('roles', 'reader');
-  t.strictSame(stage.heard(), [{ credentials: [], rights: true }]);
+  t.strictSame(stage.takeChanges(), [{ credentials: [], rights: true }]);
 });
 
 test('a change or end of credentials is reported for users, tokens and sessions, a mere status is not', async (t) => {
@@ -121,7 +121,7 @@ test('a change or end of credentials is reported for users, tokens and sessions,
     spec: { user: 'ann' },
     status: { userUid: user.metadata.uid, passwordRevision: 0, expiresAt: '2026-02-01T00:00:00.000Z' },
   });
-  t.strictSame(stage.heard(), [], "a new one is nobody's yet");
+  t.strictSame(stage.takeChanges(), [], "a new one is nobody's yet");
   t.strictSame(stage.tables.user('ann'), {
     name: 'ann',
     uid: user.metadata.uid,
@@ -149,7 +149,7 @@ test('a change or end of credentials is reported for users, tokens and sessions,
   await stage.change('personalaccesstokens', 'ci', { status: { lastUsedAt: 'now' } });
   await stage.change('sessions', 's1', { status: { lastUsedAt: 'now' } });
   await stage.change('users', 'ann', { spec: { displayName: 'Anna' } });
-  t.strictSame(stage.heard(), []);
+  t.strictSame(stage.takeChanges(), []);
   for (const [plural, name, document] of [
     ['personalaccesstokens', 'ci', { status: { phase: 'expired' } }],
     ['personalaccesstokens', 'ci', { spec: { revoked: true } }],
@@ -157,16 +157,16 @@ test('a change or end of credentials is reported for users, tokens and sessions,
     ['users', 'ann', { status: { passwordRevision: 1 } }],
   ] as const) {
     await stage.change(plural, name, document);
-    t.strictSame(stage.heard(), [{ credentials: ['ann'], rights: false }], JSON.stringify(document));
+    t.strictSame(stage.takeChanges(), [{ credentials: ['ann'], rights: false }], JSON.stringify(document));
   }
   t.match(stage.tables.user('ann'), { isDisabled: true, passwordRevision: 1 });
   t.ok(stage.tables.token(token.metadata.uid)?.isRevoked);
   await stage.mark('sessions', 's1');
-  t.strictSame(stage.heard(), [{ credentials: ['ann'], rights: false }]);
+  t.strictSame(stage.takeChanges(), [{ credentials: ['ann'], rights: false }]);
   t.strictSame([stage.tables.session(session.metadata.uid), stage.tables.sessionsOf('ann')], [undefined, []]);
   await stage.mark('personalaccesstokens', 'ci');
   await stage.mark('users', 'ann');
-  t.equal(stage.heard().length, 2);
+  t.equal(stage.takeChanges().length, 2);
 });
 
 test('an incomplete record authenticates no user', async (t) => {

@@ -95,9 +95,9 @@ test('the wait has a bound in time and in number, and ends with its client', asy
   const clock = new FakeClock();
   const places = new SnapshotSlots(clock);
   for (let count = 0; count < snapshotsPerUserMax; count += 1) places.tryTake(of('ada'));
-  const gone = new AbortController();
-  const left = places.take(of('ada'), gone.signal);
-  gone.abort();
+  const abort = new AbortController();
+  const left = places.take(of('ada'), abort.signal);
+  abort.abort();
   t.equal(await left, undefined);
   const waiting = Array.from({ length: snapshotWaitersPerUserMax }, async () => places.take(of('ada')));
   t.equal(await places.take(of('ada')), undefined, 'one too many');

@@ -15,12 +15,12 @@ function stage(): {
 } {
   const clock = new FakeClock();
   const lines: (readonly [string, Readonly<Record<string, unknown>>])[] = [];
-  const told = new FailureLines(clock, (message, fields) => {
+  const failures = new FailureLines(clock, (message, fields) => {
     lines.push([message, fields]);
   });
   const failed = (key: string, attempts: number): number => {
     const before = lines.length;
-    told.failed('failed', { key, attempts }, () => ({ key, attempts }));
+    failures.failed('failed', { key, attempts }, () => ({ key, attempts }));
     return lines.length - before;
   };
   return { clock, lines, failed };

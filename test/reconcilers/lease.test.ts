@@ -95,9 +95,9 @@ test('a free lease is taken at once and renewed before it runs out', async (t) =
   const log = new MemoryLog();
   const clock = new FakeClock();
   const one = elector('one', log, clock);
-  const told: boolean[] = [];
+  const notified: boolean[] = [];
   one.subscribe((leads) => {
-    told.push(leads);
+    notified.push(leads);
   });
   t.notOk(one.isLeader());
   one.start();
@@ -105,7 +105,7 @@ test('a free lease is taken at once and renewed before it runs out', async (t) =
   t.ok(one.isLeader());
   await pass(clock, 4 * leaseMs);
   t.ok(one.isLeader());
-  t.strictSame(told, [true]);
+  t.strictSame(notified, [true]);
   const held = await events(log);
   t.equal(held.length, 1 + Math.floor((4 * leaseMs) / leaseRenewMs));
   t.strictSame(held[0], { type: 'LeaseHeld', holder: 'one', leaseMs });
@@ -184,9 +184,9 @@ test('an unavailable log ends the lease only: it is taken again when the log ans
   const gate = new Gate(log);
   gate.reachable = false;
   const one = elector('one', gate, clock);
-  const told: boolean[] = [];
+  const notified: boolean[] = [];
   one.subscribe((leads) => {
-    told.push(leads);
+    notified.push(leads);
   });
   one.start();
   await pass(clock, leaseMs);
@@ -196,12 +196,12 @@ test('an unavailable log ends the lease only: it is taken again when the log ans
   await pass(clock, 2 * leaseMs);
   gate.reachable = true;
   await pass(clock, leaseMs + leaseRenewMs);
-  t.strictSame(told, [true, false, true]);
+  t.strictSame(notified, [true, false, true]);
   gate.reachable = false;
   const end = one.stop();
   await pass(clock, leaseReleaseMs);
   await end;
-  t.strictSame(told, [true, false, true, false]);
+  t.strictSame(notified, [true, false, true, false]);
   gate.reachable = true;
   const before = gate.appends.length;
   await pass(clock, leaseMs);
@@ -233,21 +233,21 @@ test('a pause without a timer is reported once the node resumes', async (t) => {
     },
     standing,
   );
-  const told: boolean[] = [];
+  const notified: boolean[] = [];
   one.subscribe((leads) => {
-    told.push(leads);
+    notified.push(leads);
   });
   one.start();
   await turns();
   isSlow = true;
   await pass(clock, leaseMs);
   t.notOk(one.isLeader());
-  t.strictSame(told, [true]);
+  t.strictSame(notified, [true]);
   isSlow = false;
   answer();
   await turns();
   t.ok(one.isLeader());
-  t.strictSame(told, [true, false, true]);
+  t.strictSame(notified, [true, false, true]);
   await stopped(one, clock);
 });
 
@@ -318,7 +318,7 @@ test('two nodes never believe to lead at once, and after the faults one does', a
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
       const world = new World();
-      for (const taken of steps) await world.take(taken);
+      for (const step of steps) await world.take(step);
       await world.heal();
       changes += world.changes;
       await world.close();
@@ -349,7 +349,7 @@ class Member {
     this.#starts += 1;
     const alive = { is: true };
     // What a dead process hears is heard by nobody.
-    const heard = async (): Promise<void> =>
+    const untilRead = async (): Promise<void> =>
       new Promise((go) => {
         this.#hold(() => {
           if (alive.is) go();
@@ -368,7 +368,7 @@ class Member {
             ? { ok: false, reason: fault === 'cut' ? 'unavailable' : 'unknown', cause: fault }
             : await this.#world.log.append(...call);
         if (fault === 'slow') await this.#world.later(9_000);
-        await heard();
+        await untilRead();
         return fault === 'unacknowledged' ? { ok: false, reason: 'unknown', cause: fault } : outcome;
       },
       readLast: async (of) => {
@@ -376,7 +376,7 @@ class Member {
         if (fault === 'late') await this.#world.later(3_000);
         const last = await this.#world.log.readLast(of);
         if (fault === 'slow') await this.#world.later(9_000);
-        await heard();
+        await untilRead();
         if (fault === 'cut' || fault === 'lost') throw new Error(fault);
         return last;
       },
@@ -444,18 +444,18 @@ class World {
     });
   }
 
-  async take(taken: Step): Promise<void> {
-    if (taken.kind === 'pass') {
-      await this.pass(taken.ms);
+  async take(step: Step): Promise<void> {
+    if (step.kind === 'pass') {
+      await this.pass(step.ms);
       return;
     }
-    const member = this.members[taken.node]!;
-    switch (taken.kind) {
+    const member = this.members[step.node]!;
+    switch (step.kind) {
       case 'fault':
-        Object.assign(member, { fault: taken.fault, faults: taken.calls });
+        Object.assign(member, { fault: step.fault, faults: step.calls });
         break;
       case 'pause':
-        member.pausedMs = Math.max(member.pausedMs, taken.ms);
+        member.pausedMs = Math.max(member.pausedMs, step.ms);
         break;
       case 'start':
         member.start();

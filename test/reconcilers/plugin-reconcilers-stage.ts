@@ -24,7 +24,7 @@ export class PluginReconcilersStage {
   readonly clock = new FakeClock();
   readonly lead = new Lead();
   readonly lines: Line[] = [];
-  readonly told: string[] = [];
+  readonly reports: string[] = [];
   readonly reconcilers: PluginReconcilers;
   readonly suspects = new CodeFolders();
   /** Whether what a step was given may still be used, in the order of the steps. */
@@ -54,7 +54,7 @@ export class PluginReconcilersStage {
       },
     });
     this.reconcilers.subscribe((plugin) => {
-      this.told.push(plugin);
+      this.reports.push(plugin);
     });
   }
 

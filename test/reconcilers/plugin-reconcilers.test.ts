@@ -96,7 +96,7 @@ for (const [act, reconcile] of Object.entries(failing)) {
     t.equal(steps, reconcileFailingAttempts, 'one step a try');
     t.strictSame(stage.conditions, ['ReconcilerFailing']);
     await stage.pass(reconcileHealthReportMs);
-    t.ok(stage.told.length > 0, 'the status is notified');
+    t.ok(stage.reports.length > 0, 'the status is notified');
     t.strictSame(
       stage.lines.filter(({ fields: { name } }) => name === 'a').map(({ fields: { attempts } }) => attempts),
       [1, 2, 4, 8],
@@ -106,7 +106,7 @@ for (const [act, reconcile] of Object.entries(failing)) {
     isMended = true;
     await stage.pass(3_600_000, 30_000);
     t.strictSame(stage.conditions, [], 'well again');
-    t.equal(stage.told.length, 2);
+    t.equal(stage.reports.length, 2);
     await stage.reconcilers.stop();
     t.equal(stage.clock.timers, 0);
   });
@@ -191,7 +191,7 @@ test('an endless step is shown and blocks its own name only, and the condition i
   t.strictSame(stage.conditions, ['ReconcilerStuck']);
   t.match(stage.reconcilers.health('shop')[0]?.message, /^its step for hangs has not ended within 60 s$/u);
   await stage.pass(reconcileHealthReportMs);
-  t.equal(stage.told.length, 1);
+  t.equal(stage.reports.length, 1);
   await stage.widget('hangs', 'changed');
   await stage.widget('other');
   t.strictSame(seen, ['hangs', 'other']);
@@ -200,7 +200,7 @@ test('an endless step is shown and blocks its own name only, and the condition i
   await stage.pass(reconcileHealthReportMs);
   t.strictSame(seen, ['hangs', 'other', 'hangs'], 'the change is looked at');
   t.strictSame(stage.conditions, []);
-  t.equal(stage.told.length, 2);
+  t.equal(stage.reports.length, 2);
   await Promise.all([stage.reconcilers.stop(), stage.pass(reconcileStopMs)]);
   t.match(
     stage.lines.filter(({ level }) => level === 'error'),

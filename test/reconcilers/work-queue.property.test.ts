@@ -51,17 +51,17 @@ class Witness {
   }
 
   take(): string | undefined {
-    const taken = this.queue.take();
-    if (taken === undefined) return undefined;
-    if (this.held.includes(taken)) throw new Error(`${taken} is held twice`);
-    if (!this.owed.has(taken)) throw new Error(`nobody asked for ${taken}`);
-    this.owed.delete(taken);
+    const item = this.queue.take();
+    if (item === undefined) return undefined;
+    if (this.held.includes(item)) throw new Error(`${item} is held twice`);
+    if (!this.owed.has(item)) throw new Error(`nobody asked for ${item}`);
+    this.owed.delete(item);
     for (const [waiting, before] of this.owed) {
       if (this.held.includes(waiting)) continue;
-      if (!before.delete(taken)) throw new Error(`${taken} was taken before ${waiting}, which waited longer`);
+      if (!before.delete(item)) throw new Error(`${item} was taken before ${waiting}, which waited longer`);
     }
-    this.held.push(taken);
-    return taken;
+    this.held.push(item);
+    return item;
   }
 
   done(place: number): void {
@@ -104,15 +104,15 @@ test('no key is held twice, none is lost, none is starved', async (t) => {
 
 test('a long queue keeps its order while its front is cut off', async (t) => {
   const queue = new WorkQueue();
-  const taken: string[] = [];
+  const order: string[] = [];
   const count = 20_000;
   for (let index = 0; index < count; index += 1) {
     queue.add(index.toString());
-    if (index % 3 === 2) taken.push(queue.take()!);
+    if (index % 3 === 2) order.push(queue.take()!);
   }
-  for (let next = queue.take(); next !== undefined; next = queue.take()) taken.push(next);
+  for (let next = queue.take(); next !== undefined; next = queue.take()) order.push(next);
   t.strictSame(
-    taken,
+    order,
     Array.from({ length: count }, (_, index) => index.toString()),
   );
   t.equal(queue.ready, 0);

@@ -61,7 +61,7 @@ const table: readonly (readonly [string, string, string])[] = [
   ['GET', '/healthz/%', 'malformed'],
 ];
 
-function told(method: string, target: string, asks: 'watch' | 'no watch' = 'no watch'): string {
+function textOf(method: string, target: string, asks: 'watch' | 'no watch' = 'no watch'): string {
   const info = requestInfo(method, target, asks);
   switch (info.kind) {
     case 'malformed':
@@ -79,16 +79,16 @@ function told(method: string, target: string, asks: 'watch' | 'no watch' = 'no w
 }
 
 test('a method and a path mean one verb and one resource, a non-resource path, or are malformed', async (t) => {
-  for (const [method, target, expected] of table) t.equal(told(method, target), expected, `${method} ${target}`);
+  for (const [method, target, expected] of table) t.equal(textOf(method, target), expected, `${method} ${target}`);
 });
 
 test('a watch is a GET of a collection or an item, and of nothing else', async (t) => {
-  t.equal(told('GET', '/apis/g/v1/widgets', 'watch'), 'watch g/v1/widgets');
-  t.equal(told('GET', '/apis/g/v1/widgets/w1', 'watch'), 'watch g/v1/widgets/w1');
-  t.equal(told('HEAD', '/apis/g/v1/widgets', 'watch'), 'watch g/v1/widgets');
-  t.equal(told('POST', '/apis/g/v1/widgets', 'watch'), 'create g/v1/widgets');
-  t.equal(told('GET', '/apis/g/v1/widgets/w1/status', 'watch'), 'get g/v1/widgets/w1/status');
-  t.equal(told('GET', '/healthz', 'watch'), 'get /healthz');
+  t.equal(textOf('GET', '/apis/g/v1/widgets', 'watch'), 'watch g/v1/widgets');
+  t.equal(textOf('GET', '/apis/g/v1/widgets/w1', 'watch'), 'watch g/v1/widgets/w1');
+  t.equal(textOf('HEAD', '/apis/g/v1/widgets', 'watch'), 'watch g/v1/widgets');
+  t.equal(textOf('POST', '/apis/g/v1/widgets', 'watch'), 'create g/v1/widgets');
+  t.equal(textOf('GET', '/apis/g/v1/widgets/w1/status', 'watch'), 'get g/v1/widgets/w1/status');
+  t.equal(textOf('GET', '/healthz', 'watch'), 'get /healthz');
 });
 
 test('every spelling of a path means the resource of its decoded segments', async (t) => {
@@ -141,8 +141,8 @@ test('no target throws, and no segment contains a slash', async (t) => {
 
 test('a target at the bound is read, one byte more is malformed', async (t) => {
   const padding = 'a'.repeat(requestTargetBytesMax - '/x?'.length);
-  t.equal(told('GET', `/x?${padding}`), 'get /x');
-  t.equal(told('GET', `/x?${padding}a`), 'malformed');
+  t.equal(textOf('GET', `/x?${padding}`), 'get /x');
+  t.equal(textOf('GET', `/x?${padding}a`), 'malformed');
 });
 
 test('query parameters are read up to the bound', async (t) => {

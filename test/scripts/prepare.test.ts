@@ -39,20 +39,20 @@ function write(folder: string, path: string, text: string): void {
   writeFileSync(join(folder, path), text);
 }
 
-async function prepare(folder: string): Promise<{ readonly code: number; readonly said: string }> {
+async function prepare(folder: string): Promise<{ readonly code: number; readonly output: string }> {
   try {
     // Not in the tree's own folder: the scripts find it by their place.
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(folder, 'scripts', 'prepare.mjs')], {
       cwd: '/',
     });
-    return { code: 0, said: stdout + stderr };
+    return { code: 0, output: stdout + stderr };
   } catch (error) {
     const { code, stdout, stderr } = error as {
       readonly code: number;
       readonly stdout: string;
       readonly stderr: string;
     };
-    return { code, said: stdout + stderr };
+    return { code, output: stdout + stderr };
   }
 }
 
@@ -135,7 +135,7 @@ test('several at once build once', async (t) => {
     all.map(({ code }) => code),
     [0, 0, 0, 0],
   );
-  t.equal(all.filter(({ said }) => said.includes('building')).length, 1);
+  t.equal(all.filter(({ output }) => output.includes('building')).length, 1);
   t.ok(existsSync(join(folder, 'dist/src/one.js')));
   t.notOk(existsSync(join(folder, 'dist/.prepare/lock')));
 });

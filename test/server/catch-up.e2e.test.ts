@@ -80,8 +80,8 @@ test('a node that catches up reports its progress, and serves nothing before the
   t.equal((await fetch(`${server.url}/readyz`)).status, 200);
   t.equal((await server.call(widgets)).status, 200);
   t.ok(server.ready.events > 1_024);
-  const told = lines
+  const logged = lines
     .map((line) => JSON.parse(line) as { readonly msg: string; readonly percent?: number; readonly folded?: number })
     .filter(({ msg }) => msg === 'read models are catching up');
-  t.match(told, [{ percent: 100, folded: 1_024 }]);
+  t.match(logged, [{ percent: 100, folded: 1_024 }]);
 });

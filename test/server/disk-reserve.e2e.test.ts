@@ -16,7 +16,7 @@ const merge = { 'content-type': 'application/merge-patch+json' };
 type Given = {
   readonly disk: SmallDisk;
   readonly server: TestServer;
-  readonly said: (words: string) => Promise<void>;
+  readonly untilLogged: (words: string) => Promise<void>;
   readonly count: (words: string) => number;
 };
 
@@ -35,7 +35,7 @@ async function given(t: Test, environment: Readonly<Record<string, string>> = {}
   const server = await startTestServer({ dataDir: join(disk.dir, 'data'), environment: settings, logLines });
   t.teardown(async () => server.close());
   const count = (words: string): number => lines.filter((line) => line.includes(words)).length;
-  const said = async (words: string): Promise<void> => {
+  const untilLogged = async (words: string): Promise<void> => {
     const before = count(words);
     await new Promise<void>((resolve) => {
       const look = (): void => {
@@ -46,11 +46,11 @@ async function given(t: Test, environment: Readonly<Record<string, string>> = {}
       waiting.add(look);
     });
   };
-  return { disk, server, said, count };
+  return { disk, server, untilLogged: untilLogged, count };
 }
 
-async function nearlyFull({ disk, said }: Given): Promise<void> {
-  const begun = said('the disk is nearly full');
+async function nearlyFull({ disk, untilLogged }: Given): Promise<void> {
+  const begun = untilLogged('the disk is nearly full');
   disk.fill(12 * mebibyte);
   await begun;
 }
@@ -76,7 +76,7 @@ async function freeBytes(server: TestServer): Promise<number> {
   return Number(/^ledgerplane_disk_free_bytes (\d+)$/mu.exec(metrics)?.[1]);
 }
 
-async function gone(server: TestServer, name: string): Promise<boolean> {
+async function isDeleted(server: TestServer, name: string): Promise<boolean> {
   const watch = await server.call(`${widgets}?watch=true&resourceVersion=1&fieldSelector=metadata.name%3D${name}`);
   for await (const chunk of watch.body ?? []) if (Buffer.from(chunk as Uint8Array).includes('"DELETED"')) return true;
   return false;
@@ -89,7 +89,7 @@ test(
   options,
   async (t) => {
     const stage = await given(t);
-    const { server, disk, said, count } = stage;
+    const { server, disk, untilLogged, count } = stage;
     t.equal((await create(server, 'held', { finalizers: ['example.com/hold'] })).status, 201);
     await nearlyFull(stage);
     await refused(t, create(server, 'new'), 'create');
@@ -117,7 +117,7 @@ test(
     await refused(t, fetch(`${server.url}/apis/api.console.svc.run/v1alpha1/plugins/install`, upload), 'a package');
     t.equal(count('the disk is nearly full'), 1, 'reported once');
 
-    const again = said('enough free space again');
+    const again = untilLogged('enough free space again');
     disk.clear();
     await again;
     t.equal((await create(server, 'new')).status, 201);
@@ -134,15 +134,15 @@ test('below the reserve reads, deletions and log-ins continue, and the node stay
   t.equal((await server.call(widgets)).status, 200);
   t.equal((await server.call('/readyz')).status, 200);
   t.equal((await server.call(`${widgets}/plain`, { method: 'DELETE' })).status, 200);
-  t.ok(await gone(server, 'plain'), 'the platform collects it');
+  t.ok(await isDeleted(server, 'plain'), 'the platform collects it');
   t.equal((await server.call(`${widgets}/held`, { method: 'DELETE' })).status, 200);
   const annotations = { 'example.com/text': 'x'.repeat(1_000) };
   await refused(t, patch(server, 'held', { metadata: { finalizers: null, annotations } }), 'the object grows');
   await refused(t, patch(server, 'held', { spec: { title: 'z' } }), 'a marked object that keeps its finalizers');
   t.equal((await patch(server, 'held', { metadata: { finalizers: null } })).status, 200);
-  t.ok(await gone(server, 'held'));
+  t.ok(await isDeleted(server, 'held'));
   t.equal((await server.call(widgets, { method: 'DELETE' })).status, 200);
-  t.ok(await gone(server, 'two'));
+  t.ok(await isDeleted(server, 'two'));
   const credentials = { username: 'admin', password: testPassword };
   const logIn = await server.call('/login', { method: 'POST', body: credentials });
   t.equal(logIn.status, 200, await logIn.text());
@@ -153,12 +153,12 @@ test('below the reserve reads, deletions and log-ins continue, and the node stay
 
 test('below half of the reserve super administrators log in, a few times, and others do not', options, async (t) => {
   const stage = await given(t);
-  const { server, disk, said } = stage;
+  const { server, disk, untilLogged } = stage;
   const jane = { username: 'jane', password: 'a long secret' };
   const user = { metadata: { name: jane.username }, spec: { password: jane.password } };
   t.equal((await server.call('/api/v1alpha1/users', { method: 'POST', body: user })).status, 201);
   t.equal((await create(server, 'plain')).status, 201);
-  const begun = said('the disk is nearly full');
+  const begun = untilLogged('the disk is nearly full');
   disk.fill(6 * mebibyte);
   await begun;
   const headers = { 'content-type': 'application/json' };

@@ -62,8 +62,8 @@ const moduleText = `
 type Running = CommandLine & {
   readonly url: string;
   post(path: string): Promise<number>;
-  told(msg: RegExp): readonly Line[];
-  tells(msg: RegExp, count: number): Promise<readonly Line[]>;
+  lines(msg: RegExp): readonly Line[];
+  untilLines(msg: RegExp, count: number): Promise<readonly Line[]>;
 };
 
 async function running(t: Test, env: Readonly<Record<string, string>> = {}): Promise<Running> {
@@ -81,7 +81,7 @@ async function running(t: Test, env: Readonly<Record<string, string>> = {}): Pro
   });
   t.teardown(() => run.child.kill('SIGKILL'));
   const url = /http:\/\/\S+/u.exec(await run.ready())?.[0] ?? '';
-  const told = (msg: RegExp): readonly Line[] =>
+  const lines = (msg: RegExp): readonly Line[] =>
     run
       .stderr()
       .split('\n')
@@ -91,7 +91,7 @@ async function running(t: Test, env: Readonly<Record<string, string>> = {}): Pro
   return {
     ...run,
     url,
-    told,
+    lines: lines,
     post: async (path) =>
       (
         await fetch(`${url}/apis/api.loops.example/v1/${path}`, {
@@ -99,9 +99,9 @@ async function running(t: Test, env: Readonly<Record<string, string>> = {}): Pro
           headers: { authorization: adminAuthorization },
         })
       ).status,
-    tells: async (msg, count) => {
-      while (told(msg).length < count) await passes(5);
-      return told(msg);
+    untilLines: async (msg, count) => {
+      while (lines(msg).length < count) await passes(5);
+      return lines(msg);
     },
   };
 }
@@ -115,7 +115,10 @@ test('code that blocks the event loop is logged during the block and afterwards,
   for (const name of Object.keys(holds)) {
     t.ok([200, 204].includes(await server.post(name)), name);
     count += 1;
-    const [holding, held] = [(await server.tells(holdsIt, count)).at(-1), (await server.tells(heldIt, count)).at(-1)];
+    const [holding, held] = [
+      (await server.untilLines(holdsIt, count)).at(-1),
+      (await server.untilLines(heldIt, count)).at(-1),
+    ];
     t.match(
       holding,
       {
@@ -134,7 +137,7 @@ test('code that blocks the event loop is logged during the block and afterwards,
     t.ok(longest >= heldMs - 300 && longest < heldMs * 3, `${name}: ${String(longest)} ms`);
   }
   // A busy machine may hold the platform's own code as long: that is reported, too.
-  const platform = server.told(/^the event loop (is|was) blocked/u);
+  const platform = server.lines(/^the event loop (is|was) blocked/u);
   t.same(
     platform.filter(({ at = '' }) => at.includes('main.mjs')),
     [],
@@ -156,7 +159,7 @@ test('code that blocks the event loop is logged during the block and afterwards,
 test('an endless loop is reported at once, and again', async (t) => {
   const server = await running(t);
   server.post('endless').catch(() => undefined);
-  const lines = await server.tells(holdsIt, 2);
+  const lines = await server.untilLines(holdsIt, 2);
   t.match(lines[0], { plugin: 'loops', function: 'endless' });
   t.ok(
     (lines[0]?.heldMs ?? 0) < 1_500 && (lines[1]?.heldMs ?? 0) >= 2_000,
@@ -186,11 +189,11 @@ test('a pause of the process by a signal is attributed to no plugin', async (t) 
     await passes(400);
   }
   t.equal(await server.post('nowhere'), 404);
-  t.same(server.told(/event loop/u), []);
+  t.same(server.lines(/event loop/u), []);
 });
 
 test('below its log level nothing is reported', async (t) => {
   const server = await running(t, { LOG_LEVEL: 'error' });
   await server.post('route');
-  t.same(server.told(/event loop/u), []);
+  t.same(server.lines(/event loop/u), []);
 });

@@ -64,9 +64,9 @@ test('commands that write a log report the same, and log info reads', options, a
 test('space that runs out between the check and the open ends the start with a clear error', options, async (t) => {
   const disk = await given(t);
   for (const pages of [0, 19]) {
-    for (const gone of [['read-models'], ['read-models', 'log']]) {
+    for (const removed of [['read-models'], ['read-models', 'log']]) {
       disk.clear();
-      for (const folder of gone) rmSync(join(disk.dir, 'data', folder), { recursive: true, force: true });
+      for (const folder of removed) rmSync(join(disk.dir, 'data', folder), { recursive: true, force: true });
       await says(t, ['serve'], disk, { nodeArgs: fillsAfterCheck(disk, pages * 4_096) });
     }
   }

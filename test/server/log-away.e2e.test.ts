@@ -381,9 +381,9 @@ test('in a new epoch old positions are expired, and the read models are rebuilt'
     t.match([response.status, await response.json()], [410, { reason: 'Expired' }], path);
   }
   t.equal((await again.call(`${widgets}/w?resourceVersion=${shown.metadata.resourceVersion}`)).status, 200);
-  const gone = await watch(t, again, `resourceVersion=${old}`);
-  await until(async () => gone.isEnded());
-  t.match(gone.frames, [{ type: 'ERROR', object: { code: 410, reason: 'Expired' } }]);
+  const refused = await watch(t, again, `resourceVersion=${old}`);
+  await until(async () => refused.isEnded());
+  t.match(refused.frames, [{ type: 'ERROR', object: { code: 410, reason: 'Expired' } }]);
   const kept = await watch(t, again, `resourceVersion=${shown.metadata.resourceVersion}`);
   await until(async () => kept.frames.length === 1);
   t.match(kept.frames, [{ type: 'ADDED', object: { metadata: { name: 'x' } } }]);

@@ -54,8 +54,8 @@ for (const [name, lose] of Object.entries(losses)) {
       t.match(run.stderr(), name === 'empty' ? message : /has no log/u);
     }
     rmSync(join(dataDir, 'read-models'), { recursive: true });
-    const anew = await startTestServer({ dataDir });
-    t.match(await (await anew.call(widgets)).json(), { total: 0 }, 'what the sentence says helps');
-    await anew.close();
+    const restarted = await startTestServer({ dataDir });
+    t.match(await (await restarted.call(widgets)).json(), { total: 0 }, 'what the sentence says helps');
+    await restarted.close();
   });
 }

@@ -84,12 +84,12 @@ test('the certificate is renewed after two thirds of its validity, and no connec
   t.equal(textOf(server, 'server.crt'), first);
   clock.jump(tlsRenewalLookMs);
   while (!renewed()) {
-    const told = new Promise<void>((resolve) => {
+    const logged = new Promise<void>((resolve) => {
       wake = resolve;
     });
     clock.advance(tlsRenewalLookMs);
     await Promise.race([
-      told,
+      logged,
       new Promise((resolve) => {
         setImmediate(resolve);
       }),

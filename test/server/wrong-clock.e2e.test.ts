@@ -61,11 +61,11 @@ test("a node more than a minute off the log's clock refuses writes with the reas
     clock.skewMs = skewMs;
     const { status, body } = await create(server, 'wrong');
     t.equal(status, 503);
-    const said = new RegExp(`the clock of this server is \\d+ s ${words} the event log's`, 'u');
-    t.match(body.message, said);
+    const line = new RegExp(`the clock of this server is \\d+ s ${words} the event log's`, 'u');
+    t.match(body.message, line);
     const ready = await server.call('/readyz');
     t.equal(ready.status, 503);
-    t.match(await ready.text(), said);
+    t.match(await ready.text(), line);
     for (const [method, path] of [
       ['DELETE', `${widgets}/right`],
       ['PUT', `${widgets}/right`],

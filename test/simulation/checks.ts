@@ -57,7 +57,8 @@ function checkStep(step: Step, invocations: ReadonlyMap<string, Invocation>, wor
   checkWhole(step, decision, world);
   if (
     decided?.type !== event.type ||
-    JSON.stringify([decided.object, said(decided, world)]) !== JSON.stringify([event.object, said(event, world)])
+    JSON.stringify([decided.object, valuesIn(decided, world)]) !==
+      JSON.stringify([event.object, valuesIn(event, world)])
   )
     throw new Error(
       `${where} was not decided on what stands before it:\n${JSON.stringify(event)}\n${JSON.stringify(decision)}`,
@@ -83,7 +84,7 @@ function saysItsValues({ event }: Step, { releases }: World): boolean {
 }
 
 /** Where there are releases, what an event says is held depends on what its node knew; it is checked above. */
-function said({ values }: ObjectEvent, { releases }: World): readonly HeldValue[] {
+function valuesIn({ values }: ObjectEvent, { releases }: World): readonly HeldValue[] {
   return releases === undefined ? values : [];
 }
 
@@ -224,10 +225,10 @@ function checkAnswer(invocation: Invocation, own: readonly Step[], world: World)
   }
   if (step !== undefined) wrong(`it stands at ${step.recorded.stream}@${String(step.recorded.revision)}`);
   if (!isJustified(invocation, outcome, world))
-    wrong(`at no instant meanwhile was that so:\n${told(invocation, world)}`);
+    wrong(`at no instant meanwhile was that so:\n${describe(invocation, world)}`);
 }
 
-function told(invocation: Invocation, { history }: World): string {
+function describe(invocation: Invocation, { history }: World): string {
   return namesOf(invocation)
     .flatMap((name) =>
       history.statesBetween(streamOf(name), invocation.invoked, invocation.answered).map((state) => {

@@ -139,16 +139,16 @@ export class Cluster {
   ): readonly RecordedEvent[] {
     const { events } = this.#world.shared;
     const has = this.has(member);
-    const taken: RecordedEvent[] = [];
+    const read: RecordedEvent[] = [];
     const step = direction === 'forwards' ? 1 : -1;
     for (
       let place = direction === 'forwards' ? from : Math.min(from, has) - 1;
-      place >= 0 && place < has && taken.length < count;
+      place >= 0 && place < has && read.length < count;
       place += step
     ) {
-      if (!this.isRemoved(place)) taken.push(events[place]!);
+      if (!this.isRemoved(place)) read.push(events[place]!);
     }
-    return taken;
+    return read;
   }
 
   /**

@@ -23,7 +23,7 @@ export type Step = {
 export class History {
   readonly #shared: SharedLog;
   readonly #streams = new Map<StreamName, Step[]>();
-  #taken = 0;
+  #recorded = 0;
 
   constructor(shared: SharedLog) {
     this.#shared = shared;
@@ -56,9 +56,9 @@ export class History {
 
   #catchUp(): void {
     const { events, landed } = this.#shared;
-    for (; this.#taken < events.length; this.#taken += 1) {
-      const recorded = events[this.#taken]!;
-      if (recorded.stream.startsWith('object:')) this.#take(recorded, landed[this.#taken] ?? 0);
+    for (; this.#recorded < events.length; this.#recorded += 1) {
+      const recorded = events[this.#recorded]!;
+      if (recorded.stream.startsWith('object:')) this.#take(recorded, landed[this.#recorded] ?? 0);
     }
   }
 

@@ -122,10 +122,10 @@ export class Passage {
    * What a subscription delivers of `taken`: now and then it leaves out an append of an object that is followed by
    * another one of that object soon, and delivers the two at one go.
    */
-  delivered(taken: readonly RecordedEvent[]): readonly RecordedEvent[] {
+  delivered(batch: readonly RecordedEvent[]): readonly RecordedEvent[] {
     const { random, faults } = this.#world;
-    if (!random.chance(faults().gaps)) return taken;
-    const near = taken.slice(0, gapEventsMax);
+    if (!random.chance(faults().gaps)) return batch;
+    const near = batch.slice(0, gapEventsMax);
     const place = near.findIndex(
       ({ stream, endsAppend }, at) =>
         stream.startsWith('object:') &&
@@ -133,10 +133,10 @@ export class Passage {
         near[at - 1]?.endsAppend !== false &&
         near.slice(at + 1).some((later) => later.stream === stream && later.endsAppend),
     );
-    if (place === -1) return taken;
+    if (place === -1) return batch;
     this.#hasGap = true;
     this.note('gap in a subscription');
-    return taken.filter((_event, at) => at !== place);
+    return batch.filter((_event, at) => at !== place);
   }
 
   note(what: string): void {

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { test } from 'tap';
 
 import { appendFates, incidents } from './faults.ts';
-import type { Counts, Question, Told } from './worker.ts';
+import type { Counts, Question, Outcome } from './worker.ts';
 
 /** README.md describes the simulated parts, the checks, and how to inspect a run. */
 
@@ -92,8 +92,8 @@ const least: Readonly<Record<string, number>> = {
 class Simulator {
   readonly #worker = new Worker(new URL('worker.js', import.meta.url), { execArgv: [] });
 
-  async run(seed: number, isTraced: boolean): Promise<Told> {
-    return (await this.#ask({ seed, isTraced })) as Told;
+  async run(seed: number, isTraced: boolean): Promise<Outcome> {
+    return (await this.#ask({ seed, isTraced })) as Outcome;
   }
 
   /** Occurrences in all runs together. */

@@ -96,7 +96,7 @@ class Simulation {
     this.trace = trace;
     this.#faults = random.chance(0.06) ? noFaults : drawFaults(random);
     this.#isTidied = random.chance(0.05);
-    timeline.tell(() => JSON.stringify(this.#faults));
+    timeline.add(() => JSON.stringify(this.#faults));
     const shared = new SharedLog(
       () => timeline.now,
       () => random.below(3),
@@ -236,7 +236,7 @@ class Simulation {
     const { now } = this.#timeline;
     const node = random.pick(this.#nodes);
     const struck = random.chance(0.5) ? this.#nodes : [node];
-    this.#timeline.tell(() => `${incident} ${struck.map(({ name }) => name).join(' ')}`);
+    this.#timeline.add(() => `${incident} ${struck.map(({ name }) => name).join(' ')}`);
     switch (incident) {
       case 'crash':
         if (random.chance(0.3)) node.retire();
@@ -282,7 +282,7 @@ class Simulation {
 
   /** The faults cease. Calls and events in transit still arrive. */
   #calm(): void {
-    this.#timeline.tell(() => 'the faults cease');
+    this.#timeline.add(() => 'the faults cease');
     this.#faults = noFaults;
     for (const node of this.#nodes) node.setClockRight();
     for (const node of this.#nodes) {

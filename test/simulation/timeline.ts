@@ -24,7 +24,7 @@ export class Timeline {
   }
 
   /** A line of what happened, made only when somebody reads it. */
-  tell(line: () => string): void {
+  add(line: () => string): void {
     this.#trace?.push(`${this.now.toFixed(0).padStart(7)} ${line()}`);
   }
 

@@ -12,7 +12,7 @@ import { TablesPool } from './node/tables-pool.ts';
 
 export type Question = { readonly seed: number; readonly isTraced: boolean } | 'counts';
 /** `failure`: the message of the promise that was broken. */
-export type Told = { readonly failure: string | undefined; readonly trace: readonly string[] };
+export type Outcome = { readonly failure: string | undefined; readonly trace: readonly string[] };
 export type Counts = ReadonlyMap<string, number>;
 
 const port = must(parentPort, 'this is a worker');
@@ -20,12 +20,12 @@ const coverage = new Coverage();
 const tables = new TablesPool();
 
 port.on('message', (question: Question) => {
-  void answer(question).then((told) => {
-    port.postMessage(told);
+  void answer(question).then((outcome) => {
+    port.postMessage(outcome);
   });
 });
 
-async function answer(question: Question): Promise<Told | Counts> {
+async function answer(question: Question): Promise<Outcome | Counts> {
   if (question !== 'counts') {
     const { error, trace } = await simulate(question.seed, coverage, { ...question, tables });
     return {

@@ -198,8 +198,8 @@ test('clients answer it where they are given the type itself', async () => {
     t.equal(patched.spec.sise, 1);
     const named = { group: 'wheels.example', version: 'v1', plural: 'wheels' };
     const any: PluginObject | undefined = await client.get(named, 'a');
-    const said: Wheel | undefined = await client.get<Wheel>(named, 'a');
-    t.same([any, said], []);
+    const typed: Wheel | undefined = await client.get<Wheel>(named, 'a');
+    t.same([any, typed], []);
   };
   t.type(use, 'function', 'nothing of it is run');
 });

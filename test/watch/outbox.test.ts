@@ -16,12 +16,12 @@ import { FakeClock } from '../support/clocks/fake-clock.ts';
 class Peer implements Connection {
   readonly written: string[] = [];
   isCut = false;
-  #taken: (() => void) | undefined;
+  #onWritten: (() => void) | undefined;
 
-  write(bytes: Uint8Array, taken: () => void): void {
-    if (this.#taken !== undefined) throw new Error('one write is on its way at a time');
+  write(bytes: Uint8Array, onWritten: () => void): void {
+    if (this.#onWritten !== undefined) throw new Error('one write is on its way at a time');
     this.written.push(Buffer.from(bytes).toString('latin1'));
-    this.#taken = taken;
+    this.#onWritten = onWritten;
   }
 
   cut(): void {
@@ -30,10 +30,10 @@ class Peer implements Connection {
 
   /** True when there was anything to read. */
   read(): boolean {
-    const taken = this.#taken;
-    this.#taken = undefined;
-    taken?.();
-    return taken !== undefined;
+    const onWritten = this.#onWritten;
+    this.#onWritten = undefined;
+    onWritten?.();
+    return onWritten !== undefined;
   }
 }
 

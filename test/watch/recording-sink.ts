@@ -33,18 +33,18 @@ export class RecordingSink implements Sink {
   isCut = false;
   #blocked = false;
   /** Of the one write that has begun and is not taken. */
-  #taken: (() => void) | undefined;
+  #onWritten: (() => void) | undefined;
 
   constructor(encoding = lines) {
     this.encoding = encoding;
   }
 
-  write(frames: Uint8Array, taken: () => void): void {
+  write(frames: Uint8Array, onWritten: () => void): void {
     if (this.ending !== undefined || this.isCut) throw new Error('nothing is written after the end');
-    if (this.#taken !== undefined) throw new Error('one write is on its way at a time');
+    if (this.#onWritten !== undefined) throw new Error('one write is on its way at a time');
     this.written.push(frames);
-    if (this.#blocked) this.#taken = taken;
-    else taken();
+    if (this.#blocked) this.#onWritten = onWritten;
+    else onWritten();
   }
 
   cut(): void {
@@ -66,7 +66,7 @@ export class RecordingSink implements Sink {
 
   end(ending: Ending): void {
     if (this.ending !== undefined) throw new Error('a sink ends once');
-    if (this.isCut || this.#taken !== undefined) throw new Error('it ends once everything was taken');
+    if (this.isCut || this.#onWritten !== undefined) throw new Error('it ends once everything was taken');
     this.ending = ending;
   }
 
@@ -76,9 +76,9 @@ export class RecordingSink implements Sink {
 
   unblock(): void {
     this.#blocked = false;
-    const taken = this.#taken;
-    this.#taken = undefined;
-    taken?.();
+    const onWritten = this.#onWritten;
+    this.#onWritten = undefined;
+    onWritten?.();
   }
 
   get seen(): readonly Seen[] {

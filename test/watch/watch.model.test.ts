@@ -416,9 +416,9 @@ test('every watcher sees exactly the later changes, filtered by its selection', 
       fc.constantFrom(0, 2, 5, 1_000),
       fc.constantFrom(...tight),
       fc.commands(commands, { maxCommands: 80, size: 'max' }),
-      async (recentChanges, bounds, taken) => {
+      async (recentChanges, bounds, steps) => {
         const world = new World(recentChanges, bounds);
-        await fc.asyncModelRun(() => ({ model: { writes: 0 }, real: world }), taken);
+        await fc.asyncModelRun(() => ({ model: { writes: 0 }, real: world }), steps);
         await world.settle();
         if (world.faults.length > 0) throw world.faults[0];
         for (const client of world.clients) verify(world.history, client);

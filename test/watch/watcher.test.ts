@@ -58,7 +58,7 @@ type Occurrence =
   | 'offer'
   | 'offer past the bound'
   | 'end'
-  | 'gone'
+  | 'left'
   | 'beat'
   | 'beat past the end'
   | 'beat after a stall'
@@ -84,7 +84,7 @@ const occurrences: Readonly<Record<Occurrence, (watcher: Watcher, sink: Recordin
   end: (watcher) => {
     watcher.end({ reason: 'type-removed', detail: '' });
   },
-  gone: (watcher) => {
+  left: (watcher) => {
     watcher.closed();
   },
   beat: (watcher) => {
@@ -113,7 +113,7 @@ const table: Readonly<Record<WatcherState, Readonly<Record<Occurrence, Expected>
     offer: 'throws',
     'offer past the bound': 'throws',
     end: ends,
-    gone: closedStays,
+    left: closedStays,
     beat: { state: 'catching-up', sink: 'untouched' },
     'beat past the end': ends,
     'beat after a stall': ends,
@@ -125,7 +125,7 @@ const table: Readonly<Record<WatcherState, Readonly<Record<Occurrence, Expected>
     offer: { state: 'live', sink: 'written' },
     'offer past the bound': ends,
     end: ends,
-    gone: closedStays,
+    left: closedStays,
     beat: { state: 'live', sink: 'untouched' },
     'beat past the end': ends,
     'beat after a stall': ends,
@@ -137,7 +137,7 @@ const table: Readonly<Record<WatcherState, Readonly<Record<Occurrence, Expected>
     offer: closedStays,
     'offer past the bound': closedStays,
     end: closedStays,
-    gone: closedStays,
+    left: closedStays,
     beat: closedStays,
     'beat past the end': closedStays,
     'beat after a stall': closedStays,

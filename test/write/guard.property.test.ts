@@ -41,7 +41,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
   hops: fc.nat(30),
 });
 
-function property(supports: number, isGuarded: boolean, count: { taken: number; refused: number }) {
+function property(supports: number, isGuarded: boolean, count: { accepted: number; refused: number }) {
   return fc.asyncProperty(fc.scheduler(), fc.array(plan, { minLength: 2, maxLength: 5 }), async (scheduler, plans) => {
     const world = new World(scheduler, { supports, isGuarded, count });
     await world.begin();
@@ -52,14 +52,14 @@ function property(supports: number, isGuarded: boolean, count: { taken: number; 
 }
 
 test('for any staleness of the folds on nodes that remove supports, one support always stays', async (t) => {
-  const count = { taken: 0, refused: 0 };
+  const count = { accepted: 0, refused: 0 };
   for (const supports of [2, 3, 4])
     await fc.assert(property(supports, true, count), { numRuns: Math.ceil(runs / 3), ...replay });
-  t.ok(count.taken > runs && count.refused > runs / 4, `${JSON.stringify(count)}: there is enough of both`);
+  t.ok(count.accepted > runs && count.refused > runs / 4, `${JSON.stringify(count)}: there is enough of both`);
 });
 
 test('without the guard the last support is soon lost', async (t) => {
-  const found = await fc.check(property(2, false, { taken: 0, refused: 0 }), { numRuns: runs, endOnFailure: true });
+  const found = await fc.check(property(2, false, { accepted: 0, refused: 0 }), { numRuns: runs, endOnFailure: true });
   t.ok(found.failed);
   t.match(String(found.errorInstance), /no support is left/u);
 });
@@ -95,25 +95,25 @@ class Fold {
   }
 }
 
-type Told = {
+type History = {
   readonly supports: number;
   readonly isGuarded: boolean;
-  readonly count: { taken: number; refused: number };
+  readonly count: { accepted: number; refused: number };
 };
 
 class World {
   readonly #log = new MemoryLog();
   readonly #scheduler: fc.Scheduler;
-  readonly #told: Told;
+  readonly #history: History;
   readonly #slow: WriterLog;
   readonly #nodes: readonly { readonly fold: Fold; readonly turns: ObjectQueue }[];
   readonly #clock: Clock;
   #late: { hops: number; readonly append: () => Promise<void> }[] = [];
   #ids = 0;
 
-  constructor(scheduler: fc.Scheduler, told: Told) {
+  constructor(scheduler: fc.Scheduler, history: History) {
     this.#scheduler = scheduler;
-    this.#told = told;
+    this.#history = history;
     const wait = async (label: string): Promise<void> => {
       await scheduler.schedule(Promise.resolve(), label);
       await this.#lateArriveNow();
@@ -128,7 +128,7 @@ class World {
 
   async begin(): Promise<void> {
     let position = logStart;
-    for (let place = 0; place < this.#told.supports; place += 1) {
+    for (let place = 0; place < this.#history.supports; place += 1) {
       const outcome = await this.#log.append(streamOf(place), [this.#encode(place, true)], 'absent');
       if (outcome.ok) position = outcome.position;
     }
@@ -139,7 +139,7 @@ class World {
   async write({ node, takes, dies, hops }: Plan): Promise<void> {
     for (const [place, take] of takes.entries()) {
       const held = this.#guardOf(node);
-      const outcome = await this.#take(node, take % this.#told.supports, {
+      const outcome = await this.#take(node, take % this.#history.supports, {
         held,
         hops: dies && place === takes.length - 1 ? hops : undefined,
       });
@@ -175,12 +175,12 @@ class World {
       const state = fold.seen.get(me)!;
       const base: ExpectedRevision = state.revision;
       if (!state.supports) return 'done';
-      if (this.#told.isGuarded && !held.covers(guard, { me, base })) {
+      if (this.#history.isGuarded && !held.covers(guard, { me, base })) {
         if (!(await held.take(guard, { me, base }))) return 'done';
         continue;
       }
       if (![...fold.seen].some(([stream, { supports }]) => stream !== me && supports)) {
-        this.#told.count.refused += 1;
+        this.#history.count.refused += 1;
         return 'done';
       }
       held.spend();
@@ -196,7 +196,7 @@ class World {
       }
       const outcome = await this.#slow.append(me, [proposed], base);
       if (outcome.ok) {
-        this.#told.count.taken += 1;
+        this.#history.count.accepted += 1;
         return 'done';
       }
       await fold.reached((await this.#slow.readLast(me))!.position);

@@ -141,7 +141,7 @@ test('two simultaneous calls fence once, and a failed fence is retried', async (
   folded.declared = declaredAt(1);
   folded.position = logPosition(20n);
   let appends = 0;
-  const away = {
+  const unavailable = {
     ...given,
     log: altered(given.log, {
       append: async () => {
@@ -150,7 +150,7 @@ test('two simultaneous calls fence once, and a failed fence is retried', async (
       },
     }),
   };
-  await Promise.all([folded.unsettled.fenceStale(away), folded.unsettled.fenceStale(away)]);
+  await Promise.all([folded.unsettled.fenceStale(unavailable), folded.unsettled.fenceStale(unavailable)]);
   t.same([appends, folded.unsettled.drained()], [1, 10n]);
   await folded.unsettled.fenceStale(given);
   t.equal(folded.unsettled.drained(), 20n);

@@ -125,13 +125,13 @@ const story = fc.record({
 
 test("nobody ever reaches more than the writers' rights", async (t) => {
   const access = await Access.open(t);
-  const count = { told: 0, done: 0, refused: 0, opened: 0, above: 0 };
+  const count = { attempted: 0, done: 0, refused: 0, opened: 0, above: 0 };
   await fc.assert(
-    fc.asyncProperty(story, async (told) => {
-      count.told += 1;
-      const world = new World(access, `s${String(count.told)}-`, count);
-      await world.begin(told.roles, told.bindings);
-      for (const turn of told.turns) await world.turn(turn);
+    fc.asyncProperty(story, async (steps) => {
+      count.attempted += 1;
+      const world = new World(access, `s${String(count.attempted)}-`, count);
+      await world.begin(steps.roles, steps.bindings);
+      for (const turn of steps.turns) await world.turn(turn);
     }),
     { numRuns: runs, ...(seed === undefined ? {} : { seed: Number(seed) }) },
   );
@@ -169,7 +169,7 @@ class World {
   async turn(steps: readonly Step[]): Promise<void> {
     const able = steps
       .filter(({ by }) => this.#canLogIn(by))
-      .map((taken) => ({ ...taken, subject: this.#subject(taken) }));
+      .map((step) => ({ ...step, subject: this.#subject(step) }));
     const before = new Map(users.map((name) => [name, this.#reach(name)]));
     const written = new Set(able.flatMap(({ subject }) => [...this.#rights(subject)]));
     const above = users.filter((name) =>
@@ -177,7 +177,7 @@ class World {
     );
     const kept = new Map(above.map((name) => [name, this.#belongings(name)]));
     this.#count.above += above.length;
-    await Promise.all(able.map(async (taken) => this.#take(taken, taken.subject)));
+    await Promise.all(able.map(async (step) => this.#take(step, step.subject)));
     for (const name of users) {
       const gained = [...this.#reach(name)].filter(
         (right) => before.get(name)?.has(right) !== true && !written.has(right),

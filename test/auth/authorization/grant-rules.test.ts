@@ -435,14 +435,14 @@ test('before the tables are read only the platform and plugins write', async (t)
   });
   const object = access.object('roles', 'reader');
   const verdict = (subject: Subject): string => {
-    const judged = rules.check({
+    const checked = rules.check({
       type: access.type('roles'),
       subject,
       before: undefined,
       after: object,
       isNewPassword: false,
     });
-    return judged.ok ? 'ok' : judged.rejection.reason;
+    return checked.ok ? 'ok' : checked.rejection.reason;
   };
   t.strictSame(
     [platform, { kind: 'plugin', name: 'p' } as const, access.user('root'), { kind: 'visitor' } as const].map(verdict),

@@ -93,7 +93,7 @@ class Stage {
   }
 
   /** Until the name is free again. */
-  async gone(plural: string, name: string): Promise<void> {
+  async untilDeleted(plural: string, name: string): Promise<void> {
     const watching = await Watching.open(this.server.url, core(plural, name), {
       transport: 'json',
       headers: { authorization: adminAuthorization },
@@ -249,7 +249,7 @@ test('an expired token stays expired', async (t) => {
       'of a user made again',
       await bearer('dave', 'daves'),
       async () => {
-        await stage.gone('users', 'dave');
+        await stage.untilDeleted('users', 'dave');
         await stage.user('dave');
       },
     ],
@@ -289,7 +289,7 @@ test('an ended session is refused afterwards, and a valid one survives a restart
   await administration.merge('users', 'carol', { spec: { disabled: true } });
   t.equal(await stage.status({ cookie: disabled[0]!.cookie }), 401, 'while disabled');
   await administration.merge('users', 'carol', { spec: { disabled: false } });
-  await stage.gone('users', 'dave');
+  await stage.untilDeleted('users', 'dave');
   await stage.user('dave');
   const ended = [
     ['after the log-out', left],

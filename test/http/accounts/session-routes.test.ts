@@ -335,15 +335,15 @@ test('no log line, event or object contains a password, a cookie or a token', as
   await send('/mine', { headers: { authorization: `Bearer pat_${'a'.repeat(76)}` } });
   await send('/logout', { method: 'POST', headers: { cookie, 'x-csrf-token': csrf } });
   const secret = cookie.slice(-43);
-  const told = [
+  const answers = [
     JSON.stringify(edge.lines),
     ...accounts.names(accounts.sessions).map((name) => JSON.stringify(accounts.object(accounts.sessions, name))),
   ];
   for (const { data, metadata } of await accounts.recorded())
-    told.push(Buffer.from(data).toString(), Buffer.from(metadata).toString());
+    answers.push(Buffer.from(data).toString(), Buffer.from(metadata).toString());
   for (const hidden of [password, 'a wrong one', secret, csrf])
     t.notOk(
-      told.some((text) => text.includes(hidden)),
+      answers.some((text) => text.includes(hidden)),
       'not told',
     );
 });

@@ -44,9 +44,9 @@ test("another user's token is 404 like one that never existed", async (t) => {
     const foreign = await server.as('alice')(method, `${tokens}/bobs`, body, method === 'PATCH' ? merge : {});
     const absent = await server.as('alice')(method, `${tokens}/nobodys`, body, method === 'PATCH' ? merge : {});
     t.equal(foreign.status, 404, `${method}: ${foreign.text}`);
-    const told = ({ body: { message, reason, details } }: typeof foreign) =>
+    const partsOf = ({ body: { message, reason, details } }: typeof foreign) =>
       JSON.stringify({ message, reason, details });
-    t.equal(told(foreign).replaceAll('bobs', '*'), told(absent).replaceAll('nobodys', '*'), method);
+    t.equal(partsOf(foreign).replaceAll('bobs', '*'), partsOf(absent).replaceAll('nobodys', '*'), method);
   }
   t.equal(
     (await server.as('admin')('GET', `${tokens}/bobs`)).status,

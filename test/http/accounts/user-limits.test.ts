@@ -100,7 +100,7 @@ test("a plugin's writes with the rights of a caller count for the caller", async
   t.equal(await post(100), 201);
 });
 
-for (const [perSecond, status, marked, told] of [
+for (const [perSecond, status, marked, title] of [
   [2, 429, 20, '20 of 400 objects are deleted or marked for deletion'],
   [30, 200, 300, '"remainingItemCount":100'],
 ] as const) {
@@ -127,7 +127,7 @@ for (const [perSecond, status, marked, told] of [
     t.ok(made.every((response) => response.status === 201));
     const swept = await send(widgets, { method: 'DELETE' });
     t.equal(swept.status, status);
-    t.match(await swept.text(), new RegExp(told, 'u'));
+    t.match(await swept.text(), new RegExp(title, 'u'));
     const isMarked = async (): Promise<number> => {
       const { items } = (await (await server.call(widgets)).json()) as {
         readonly items: readonly { readonly metadata: { readonly deletionTimestamp?: string } }[];

@@ -27,7 +27,7 @@ test('a body that takes too long is given up, and the next one is read by anothe
 test('accounts take turns, and a body that nobody waits for is not read', async (t) => {
   const thread = new YamlThread(new FakeClock());
   const order: string[] = [];
-  const gone = new AbortController();
+  const abort = new AbortController();
   const note = (name: string) => (): void => {
     order.push(name);
   };
@@ -37,8 +37,8 @@ test('accounts take turns, and a body that nobody waits for is not read', async 
     thread.read(short, 'user:a', open()).then(note('a3')),
     thread.read(short, 'user:b', open()).then(note('b1')),
   ];
-  const left = thread.read(short, 'user:c', gone.signal);
-  gone.abort();
+  const left = thread.read(short, 'user:c', abort.signal);
+  abort.abort();
   t.equal(await left, undefined);
   await Promise.all(reads);
   t.strictSame(order, ['a1', 'a2', 'b1', 'a3']);

@@ -61,7 +61,7 @@ function page(position: number, items = '{"a":1}'): Omit<ListPage, 'items'> & { 
   };
 }
 
-function told(
+function listChange(
   bytes: Buffer | undefined,
 ): { metadata: { resourceVersion: string; continue?: string }; items: unknown[] } | undefined {
   return bytes === undefined ? undefined : JSON.parse(bytes.toString());
@@ -70,7 +70,7 @@ function told(
 test('an answer is reused until an object of its type changes', async (t) => {
   const { cache, changed } = given();
   cache.keep('k', request(), page(5));
-  t.match(told(cache.find('k', { type, position: at(5), now: 0 })), {
+  t.match(listChange(cache.find('k', { type, position: at(5), now: 0 })), {
     metadata: { resourceVersion: '5' },
     items: [{ a: 1 }],
   });
@@ -81,12 +81,12 @@ test('an answer is reused until an object of its type changes', async (t) => {
 
 test("a change of another type advances the position in an answer and in a chain's token", async (t) => {
   const { cache, changed } = given();
-  const first = told(cache.keep('k', request('limit=1'), page(5)));
+  const first = listChange(cache.keep('k', request('limit=1'), page(5)));
   changed('gadgets.example.com' as TypeKey, 7);
-  const second = told(cache.find('k', { type, position: at(7), now: 0 }));
+  const second = listChange(cache.find('k', { type, position: at(7), now: 0 }));
   t.match(second, { metadata: { resourceVersion: '7', remainingItemCount: 4 }, items: [{ a: 1 }] });
   t.not(second?.metadata.continue, first?.metadata.continue);
-  t.strictSame(told(cache.find('k', { type, position: at(7), now: 0 })), second);
+  t.strictSame(listChange(cache.find('k', { type, position: at(7), now: 0 })), second);
 });
 
 test('an answer read after a change is valid although the change is younger than the cache', async (t) => {

@@ -21,9 +21,9 @@ const tail = '\r\n--b--\r\n';
 /** The routes alone, on a clock that goes when the test says so: what arrives whole is "installed" by its length. */
 async function edge(t: Test) {
   const clock = new FakeClock();
-  const taken: number[] = [];
+  const accepted: number[] = [];
   const install = (archive: Uint8Array) => {
-    taken.push(archive.length);
+    accepted.push(archive.length);
     return Promise.resolve({ ok: true as const, name: 'p', plugin: { bytes: Buffer.from('{}'), revision: 0 } });
   };
   const platformRoutes = pluginPackageRoutes({
@@ -47,7 +47,7 @@ async function edge(t: Test) {
     answer.catch(() => undefined);
     return { req, answer };
   };
-  return { clock, taken, upload, server };
+  return { clock, taken: accepted, upload, server };
 }
 
 type Upload = { readonly req: ClientRequest; readonly answer: Promise<IncomingMessage | undefined> };
@@ -72,14 +72,14 @@ async function read(clock: FakeClock, upload: Upload, bytes: number): Promise<vo
 }
 
 test('stalled uploads block no install, and are disconnected', async (t) => {
-  const { clock, taken, upload } = await edge(t);
+  const { clock, taken: accepted, upload } = await edge(t);
   const stalledOnes = Array.from({ length: 3 }, upload);
   for (const one of stalledOnes) await sent(one, `${head}abc`);
   await reading(clock, 3);
   const whole = upload();
   whole.req.end(`${head}whole${tail}`);
   t.equal((await whole.answer)?.statusCode, 201, 'three stalled ones are none that is taken in');
-  t.same(taken, [5]);
+  t.same(accepted, [5]);
 
   for (let look = 0; look < uploadSlowLooksMax; look += 1) clock.advance(uploadLookMs);
   for (const { answer } of stalledOnes) {
@@ -107,14 +107,14 @@ test('uploads in progress are bounded, and a disconnect frees a slot', async (t)
 });
 
 test('a slow steady upload is accepted, a trickling one is not', async (t) => {
-  const { clock, taken, upload } = await edge(t);
+  const { clock, taken: accepted, upload } = await edge(t);
   const slow = upload();
   await sent(slow, head);
   await reading(clock, 1);
   for (let look = 0; look < 10; look += 1) await read(clock, slow, look % 2 === 0 ? uploadLookBytesMin : 1);
   slow.req.end(tail);
   t.equal((await slow.answer)?.statusCode, 201, 'one slow look among others is no stall');
-  t.same(taken, [5 * uploadLookBytesMin + 5]);
+  t.same(accepted, [5 * uploadLookBytesMin + 5]);
 
   const trickling = upload();
   await sent(trickling, head);

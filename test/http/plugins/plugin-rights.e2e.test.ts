@@ -253,16 +253,16 @@ const cases: readonly Case[] = [
 
 /** Every way to request a read: authorization must treat all of them as the same request. */
 const ways = [
-  { told: '', query: '', asked: {}, served: 200 },
-  { told: ' with watch=true', query: 'watch=true', asked: {}, served: 200 },
-  { told: ' as events', query: '', asked: { headers: { accept: 'text/event-stream' } }, served: 200 },
-  { told: ' as a socket', query: '', asked: { upgrade: true }, served: 101 },
+  { title: '', query: '', asked: {}, served: 200 },
+  { title: ' with watch=true', query: 'watch=true', asked: {}, served: 200 },
+  { title: ' as events', query: '', asked: { headers: { accept: 'text/event-stream' } }, served: 200 },
+  { title: ' as a socket', query: '', asked: { upgrade: true }, served: 101 },
 ] as const;
 
 async function unlike(origin: string, call: string, isAllowed: boolean): Promise<readonly string[]> {
   const [method = '', path = ''] = call.split(' ');
   const wrong: string[] = [];
-  for (const { told, query, asked, served } of method === 'GET' ? ways : ways.slice(0, 1)) {
+  for (const { title, query, asked, served } of method === 'GET' ? ways : ways.slice(0, 1)) {
     const target =
       (path.startsWith('/') ? path : `${at}/${path}`) +
       (query === '' ? '' : `${path.includes('?') ? '&' : '?'}${query}`);
@@ -272,7 +272,7 @@ async function unlike(origin: string, call: string, isAllowed: boolean): Promise
       ...asked,
       headers: { ...as(caller), ...('headers' in asked ? asked.headers : {}) },
     });
-    if (status !== (isAllowed ? served : 403)) wrong.push(`${call}${told}: ${String(status)}`);
+    if (status !== (isAllowed ? served : 403)) wrong.push(`${call}${title}: ${String(status)}`);
   }
   return wrong;
 }

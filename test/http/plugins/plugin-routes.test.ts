@@ -205,7 +205,7 @@ test("a caller's disconnect aborts the handler's signal", async (t) => {
   t.teardown(() => edge.stop());
   const leaving = new AbortController();
   let aborted: () => void = () => undefined;
-  const gone = new Promise<void>((resolve) => {
+  const closed = new Promise<void>((resolve) => {
     aborted = resolve;
   });
   edge.pluginRoutes.mount(
@@ -219,7 +219,7 @@ test("a caller's disconnect aborts the handler's signal", async (t) => {
     ]),
   );
   await t.rejects(edge.call(`${base}/things/x/run`, { signal: leaving.signal }));
-  await gone;
+  await closed;
   t.pass();
 });
 

@@ -76,7 +76,7 @@ test('events are sent as the handler yields them, and their end ends the answer'
   t.equal(head.headers.get('content-type'), 'text/event-stream', 'a HEAD gets the head');
 });
 
-for (const [what, events, told] of [
+for (const [what, events, expected] of [
   [
     'throws',
     async function* () {
@@ -142,7 +142,7 @@ for (const [what, events, told] of [
       [
         {
           message: 'the event stream of a plugin route failed',
-          fields: { plugin: 'feeds', route: `GET ${base}/feeds/{name}/events`, problem: told },
+          fields: { plugin: 'feeds', route: `GET ${base}/feeds/{name}/events`, problem: expected },
         },
       ],
     );

@@ -82,8 +82,8 @@ test('the causes of an invalid object have its kind, and those of a conflict its
     details: { name: 'body-name', kind: 'Thing', causes: [{ reason: 'FieldValueRequired', field: 'spec.a/b.0' }] },
     errors: violations,
   });
-  const taken: unknown = JSON.parse(
+  const body: unknown = JSON.parse(
     problemAnswer(problem('unique-value-taken', 'why', { violations, about }), context).bytes.toString(),
   );
-  t.match(taken, { details: { kind: 'things', causes: [{ reason: 'FieldValueDuplicate' }] } });
+  t.match(body, { details: { kind: 'things', causes: [{ reason: 'FieldValueDuplicate' }] } });
 });

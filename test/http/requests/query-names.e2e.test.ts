@@ -170,8 +170,8 @@ test("the platform's paths refuse such names, and plugins' own routes receive th
     for (const query of ['at=5', 'force=true&Limit=1', 'dryrun=All', 'fieldSelectr=x']) {
       const { status, text } = await call(`${path}?${query}`, { ...asked, headOnly: false });
       t.equal(status, 400, `${what}?${query}`);
-      const told = query === 'at=5' ? /past states are not supported/u : /did you mean /u;
-      if (asked.method !== 'HEAD') t.match(text, told, what);
+      const detail = query === 'at=5' ? /past states are not supported/u : /did you mean /u;
+      if (asked.method !== 'HEAD') t.match(text, detail, what);
     }
   }
   const { text } = await call(`${boxes}/a`);

@@ -78,6 +78,6 @@ test('a token of no use is refused, and no part of it is answered or logged', as
   const [both, body] = await refusalOf(open([offerOf(token), other], { authorization: adminAuthorization }));
   t.equal(both, 400);
   t.match(body, /and an Authorization header: send one of them/u);
-  const told = lines.join('');
-  for (const secret of [token, encoded, odd]) t.notOk(told.includes(secret));
+  const logged = lines.join('');
+  for (const secret of [token, encoded, odd]) t.notOk(logged.includes(secret));
 });

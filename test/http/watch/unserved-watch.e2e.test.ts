@@ -26,16 +26,16 @@ export default async () => {
 };
 `;
 
-const transports: readonly { readonly told: string; readonly query: string; readonly asked: Asked }[] = [
-  { told: 'lines', query: '?watch=true', asked: {} },
-  { told: 'lines by 1', query: '?watch=1', asked: {} },
-  { told: 'lines by case', query: '?limit=5&watch=TRUE', asked: {} },
-  { told: 'events', query: '', asked: { headers: { accept: 'text/event-stream' } } },
-  { told: 'socket', query: '', asked: { upgrade: true } },
+const transports: readonly { readonly transport: string; readonly query: string; readonly asked: Asked }[] = [
+  { transport: 'lines', query: '?watch=true', asked: {} },
+  { transport: 'lines by 1', query: '?watch=1', asked: {} },
+  { transport: 'lines by case', query: '?limit=5&watch=TRUE', asked: {} },
+  { transport: 'events', query: '', asked: { headers: { accept: 'text/event-stream' } } },
+  { transport: 'socket', query: '', asked: { upgrade: true } },
 ];
 
-type Told = {
-  readonly told: string;
+type Seen = {
+  readonly transport: string;
   readonly status: number;
   readonly retryAfter: string | undefined;
   readonly text: string;
@@ -65,13 +65,13 @@ class Caller {
   }
 
   /** The same watch by every transport. */
-  async watch(path: string): Promise<readonly Told[]> {
-    const told: Told[] = [];
-    for (const { told: by, query, asked } of transports) {
+  async watch(path: string): Promise<readonly Seen[]> {
+    const answers: Seen[] = [];
+    for (const { transport: by, query, asked } of transports) {
       const { status, headers, text } = await this.ask(`${path}${query}`, asked);
-      told.push({ told: by, status, retryAfter: headers['retry-after'], text });
+      answers.push({ transport: by, status, retryAfter: headers['retry-after'], text });
     }
-    return told;
+    return answers;
   }
 
   async enable(enabled: boolean): Promise<void> {
@@ -83,12 +83,12 @@ class Caller {
   }
 }
 
-function statuses(told: readonly Told[]): readonly string[] {
-  return told.map(({ told: by, status }) => `${by}: ${String(status)}`);
+function statuses(answers: readonly Seen[]): readonly string[] {
+  return answers.map(({ transport: by, status }) => `${by}: ${String(status)}`);
 }
 
 function all(status: number): readonly string[] {
-  return transports.map(({ told }) => `${told}: ${String(status)}`);
+  return transports.map(({ transport }) => `${transport}: ${String(status)}`);
 }
 
 const resource = (group: string, resources: string, verbs: string): Rule => ({
@@ -190,10 +190,10 @@ test('a caller that may watch learns that nothing is served, and not that the ri
     await caller.enable(true);
     await loading;
     for (const path of [boxes, `${boxes}/a`, `${boxes}/a/status`, `${custom}/lids/a`, `${custom}/feeds/a`]) {
-      const told = await caller.watch(path);
-      t.strictSame(statuses(told), all(503), `${path} while it is loading`);
+      const answered = await caller.watch(path);
+      t.strictSame(statuses(answered), all(503), `${path} while it is loading`);
       t.ok(
-        told.every(({ retryAfter }) => retryAfter === '1'),
+        answered.every(({ retryAfter }) => retryAfter === '1'),
         path,
       );
     }

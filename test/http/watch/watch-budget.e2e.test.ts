@@ -93,11 +93,11 @@ async function read(response: IncomingMessage, isEnough: (seen: readonly Seen[])
 
 const namesIn = (seen: readonly Seen[]): readonly string[] => seen.map(({ object: { metadata } }) => metadata.name);
 
-for (const [told, users, bounds] of [
+for (const [title, users, bounds] of [
   ['of a user', ['bob', 'bob', 'dave'], { accountBytesMax: 4 * mebibyte, bytesMax: 1_000 * mebibyte }],
   ['of all', ['dave', 'bob', 'bob'], { accountBytesMax: 1_000 * mebibyte, bytesMax: 4 * mebibyte }],
 ] as const) {
-  test(`past the limit ${told} the watcher furthest behind is disconnected, and resumes without a gap`, async (t) => {
+  test(`past the limit ${title} the watcher furthest behind is disconnected, and resumes without a gap`, async (t) => {
     const { server, write, names } = await served(t, { ...bounds, watcherBytesMax: 1_000 * mebibyte });
     const start = await position(server);
     const furthest = await watch(server, users[0], start);

@@ -235,7 +235,7 @@ test('a type that is no longer served ends a stream with a Status, in every form
   const streams = [await open(server.url()), await open(server.url(), sse)];
   server.hub.closeType(server.type.key);
   for (const stream of streams) await stream.until(({ ended }) => ended === 'cleanly');
-  const told = streams.map(
+  const texts = streams.map(
     ({ text }) => JSON.parse(/(?:^|data: )(\{"type":"ERROR".*\})\n/mu.exec(text)?.[1] ?? 'null') as unknown,
   );
   const error = {
@@ -248,7 +248,7 @@ test('a type that is no longer served ends a stream with a Status, in every form
       message: `${server.type.key} is not served now`,
     },
   };
-  t.match(told, [error, error]);
+  t.match(texts, [error, error]);
 });
 
 test('too many watches are refused with 429', async (t) => {

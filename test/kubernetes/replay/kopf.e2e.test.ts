@@ -134,9 +134,9 @@ test('the status is merged by its path, as is a peering of operators', async (t)
       body: { status: { [identity]: value } },
     });
   t.match(await touch(peer), { status: 200, body: { status: { [identity]: peer } } });
-  const gone = await touch(null);
-  t.equal(gone.status, 200);
-  t.notOk(identity in (gone.body.status ?? {}));
+  const released = await touch(null);
+  t.equal(released.status, 200);
+  t.notOk(identity in (released.body.status ?? {}));
   const none = `${gadgetsPath}/default/status`;
   t.ok(
     isNotFound(await client.send('PATCH', none, { headers: merge, body: { status: {} } })),

@@ -27,7 +27,7 @@ class Servers {
   readonly #events: ProposedEvent[] = [];
   seen: number[] = [];
   /** Answers each append with a conflict, whether it stands or not. */
-  readonly conflicting: { actual: ExpectedRevision; stands: boolean }[] = [];
+  readonly conflicting: { actual: ExpectedRevision; isStored: boolean }[] = [];
 
   readonly driver = {
     warmUp: () => Promise.resolve(),
@@ -35,7 +35,7 @@ class Servers {
     close: () => Promise.resolve(),
     appendToStream: (_stream: string, events: readonly ProposedEvent[]) => {
       const conflict = this.conflicting.shift();
-      if (conflict?.stands !== false) this.#events.push(...events);
+      if (conflict?.isStored !== false) this.#events.push(...events);
       if (conflict !== undefined) return Promise.reject(wrongVersion(conflict.actual));
       return Promise.resolve({ nextExpectedRevision: BigInt(this.#events.length - 1), position: undefined });
     },
@@ -158,17 +158,17 @@ test('a read to a stored position does not end early at a server that is behind 
 
 test('a reported conflict is verified: an existing event is no conflict, a missing one is unknown', async (t) => {
   const { servers, log } = staged(t);
-  servers.conflicting.push({ actual: streamRevision(0), stands: true });
+  servers.conflicting.push({ actual: streamRevision(0), isStored: true });
   t.match(await log.append(stream, [proposed('first')], 'absent'), { ok: true, revision: 0 });
-  servers.conflicting.push({ actual: streamRevision(0), stands: false });
+  servers.conflicting.push({ actual: streamRevision(0), isStored: false });
   t.match(await log.append(stream, [proposed('second')], streamRevision(0)), { ok: false, reason: 'unknown' });
-  servers.conflicting.push({ actual: streamRevision(0), stands: false });
+  servers.conflicting.push({ actual: streamRevision(0), isStored: false });
   t.match(await log.append(stream, [proposed('another first')], 'absent'), {
     ok: false,
     reason: 'conflict',
     actual: 0,
   });
-  servers.conflicting.push({ actual: streamRevision(0), stands: false });
+  servers.conflicting.push({ actual: streamRevision(0), isStored: false });
   t.match(await log.append(stream, [proposed('ahead')], streamRevision(5)), {
     ok: false,
     reason: 'conflict',

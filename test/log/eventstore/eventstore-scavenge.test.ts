@@ -51,7 +51,7 @@ async function given(t: Test): Promise<Given> {
 }
 
 /** The next `count` streams' names. */
-async function taken({ next }: Delivery, count: number): Promise<string[]> {
+async function takeEvents({ next }: Delivery, count: number): Promise<string[]> {
   const streams: string[] = [];
   while (streams.length < count) streams.push(...(await next()).map(({ stream }) => stream));
   return streams;
@@ -82,7 +82,9 @@ test('a subscription and a read from a scavenged position have no gap', async (t
       t.same(objects(read.map(({ stream }) => stream)), streams, 'read');
       const subscription = deliver(log, { after, categories });
       t.same(
-        objects(await taken(subscription, categories === undefined ? streams.length + leaseEventsMax : streams.length)),
+        objects(
+          await takeEvents(subscription, categories === undefined ? streams.length + leaseEventsMax : streams.length),
+        ),
         streams,
         'subscribed',
       );
@@ -96,7 +98,7 @@ test('a disconnected subscriber whose last event was scavenged has no gap', asyn
   await add('before');
   await renew();
   const subscription = deliver(log, { after: logStart });
-  t.same(await taken(subscription, 2), ['object:before', lease]);
+  t.same(await takeEvents(subscription, 2), ['object:before', lease]);
   store.faults.stalled = true;
   await add('a');
   await renewAll();
@@ -105,7 +107,7 @@ test('a disconnected subscriber whose last event was scavenged has no gap', asyn
   store.faults.stalled = false;
   store.endReaders(unavailable);
   t.same(
-    (await taken(subscription, 2 + leaseEventsMax)).filter((stream) => stream !== lease),
+    (await takeEvents(subscription, 2 + leaseEventsMax)).filter((stream) => stream !== lease),
     ['object:a', 'object:b'],
   );
   await subscription.end();
@@ -126,7 +128,7 @@ test('a scavenge between the search for a start and the subscription causes no g
     return undefined;
   };
   const subscription = deliver(log, { after, categories: ['object'] });
-  t.same(await taken(subscription, 1), ['object:a']);
+  t.same(await takeEvents(subscription, 1), ['object:a']);
   t.equal(subscriptions, 2);
   await subscription.end();
 });
@@ -148,7 +150,7 @@ test("only the subscription's own server can confirm that its start exists", asy
     return undefined;
   };
   const subscription = deliver(log, { after, categories: ['object'] });
-  t.same(await taken(subscription, 1), ['object:a']);
+  t.same(await takeEvents(subscription, 1), ['object:a']);
   t.equal(subscriptions, 2);
   await subscription.end();
 });
@@ -158,7 +160,7 @@ test("a subscriber that begins at a lease's event continues after that event is 
   const after = await renew();
   const subscription = deliver(log, { after });
   await add('a');
-  t.same(await taken(subscription, 1), ['object:a']);
+  t.same(await takeEvents(subscription, 1), ['object:a']);
   const idle = await renew();
   const asked = { begun: false };
   store.faults.read = ({ subscription: isOne }) => {
@@ -175,7 +177,7 @@ test("a subscriber that begins at a lease's event continues after that event is 
   store.faults.stalled = false;
   store.endReaders(unavailable);
   t.same(
-    (await taken(subscription, 1 + leaseEventsMax)).filter((stream) => stream !== lease),
+    (await takeEvents(subscription, 1 + leaseEventsMax)).filter((stream) => stream !== lease),
     ['object:b'],
   );
   t.equal((await first)[0]?.stream, 'object:b');

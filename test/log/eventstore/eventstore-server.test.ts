@@ -260,12 +260,12 @@ test('retention hides from the stream at once and from the whole log when it is 
   t.same(texts(await read(client.readStream('lease-1'))), ['2']);
   const ours = async (): Promise<NonNullable<ResolvedEvent['event']>[]> =>
     (await read(client.readAll())).filter(({ streamId }) => streamId === 'lease-1');
-  const [gone] = await ours();
+  const [deleted] = await ours();
   t.equal((await ours()).length, 3);
   await store.scavenge();
   t.same(texts(await ours()), ['2']);
   t.equal(
-    (await read(client.readAll({ fromPosition: gone?.position ?? START })))[0]?.streamId,
+    (await read(client.readAll({ fromPosition: deleted?.position ?? START })))[0]?.streamId,
     'lease-1',
     'a read can start at a scavenged position',
   );

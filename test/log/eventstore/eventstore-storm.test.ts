@@ -29,16 +29,16 @@ async function outputOf(
 test("stray replies and another client's failure end neither the process nor an append", async (t) => {
   const { out, err, code } = await outputOf('eventstore-stray-child.js');
   t.equal(code, 0, err);
-  const told = new Map(
+  const reports = new Map(
     out
       .trim()
       .split('\n')
       .map((line) => [line.split(' ')[0], Number(line.split(' ')[1])]),
   );
-  t.ok((told.get('strays') ?? 0) > 0, 'there were stray errors');
-  t.equal(told.get('others'), 0, 'and no others');
-  t.equal(told.get('events'), 61);
-  t.equal(told.get('ids'), 61);
+  t.ok((reports.get('strays') ?? 0) > 0, 'there were stray errors');
+  t.equal(reports.get('others'), 0, 'and no others');
+  t.equal(reports.get('events'), 61);
+  t.equal(reports.get('ids'), 61);
 });
 
 test(`through ${runs} storms each event is stored and seen once, in order (STORM_SEED=${seed})`, async (t) => {

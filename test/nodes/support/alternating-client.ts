@@ -65,7 +65,7 @@ export class AlternatingClient {
       node,
       json: answered.text.startsWith('{') ? JSON.parse(answered.text) : undefined,
     };
-    this.#judge(reply, { method, path, credentialIsNew, isWell: before === 'well' && this.#outages.state === 'well' });
+    this.#check(reply, { method, path, credentialIsNew, isWell: before === 'well' && this.#outages.state === 'well' });
     return reply;
   }
 
@@ -102,7 +102,7 @@ export class AlternatingClient {
     });
   }
 
-  #judge(
+  #check(
     { status, headers, text, node }: Reply,
     {
       method,

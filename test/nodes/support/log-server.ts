@@ -21,7 +21,7 @@ export type LogServer = Required<LogAt> & {
 export const realServer = process.env['TEST_EVENTSTORE_URL'];
 
 /** Said by each run, so that nobody takes the test server for the real one. */
-export function tellWhichServer(t: Test): void {
+export function commentServer(t: Test): void {
   t.comment(
     realServer === undefined
       ? 'over the test server: TEST_EVENTSTORE_URL is not set, so no real EventStoreDB was asked'

@@ -190,16 +190,16 @@ export class PersonModel {
         },
         reply.node,
       );
-      this.#noted(there);
+      this.#record(there);
       return;
     }
     if (reply.status === 404 && request.method === 'DELETE' && reply.isRepeated) return;
     if (!statuses.includes(reply.status))
       throw wrong(reply, `${request.method ?? ''} ${request.path} for ${this.#name}`);
-    this.#noted(reply);
+    this.#record(reply);
   }
 
-  #noted({ json }: Reply): void {
+  #record({ json }: Reply): void {
     this.#position = json.metadata.resourceVersion;
   }
 

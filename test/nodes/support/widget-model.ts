@@ -85,7 +85,7 @@ export class WidgetModel {
       path: `${widgetsPath}/${name}`,
       body: bodyOf(name, written, version),
     });
-    await this.#judgeUpdate(reply, { name, written, precondition });
+    await this.#checkUpdate(reply, { name, written, precondition });
   }
 
   /** A merge patch, or a JSON patch that tests its base. */
@@ -111,7 +111,7 @@ export class WidgetModel {
       body,
       headers: { 'content-type': `application/${kind === 'merge' ? 'merge-patch' : 'json-patch'}+json` },
     });
-    await this.#judgeUpdate(reply, { name, written, precondition: kind === 'merge' ? 'none' : 'tested' });
+    await this.#checkUpdate(reply, { name, written, precondition: kind === 'merge' ? 'none' : 'tested' });
   }
 
   async remove(name: string): Promise<void> {
@@ -128,7 +128,7 @@ export class WidgetModel {
     // The mark and the removal are one append.
     const version = slot.known.version + 2;
     if (reply.json.metadata.version !== version) throw wrong(reply, `its version must be ${version.toString()}`);
-    this.#noted(reply);
+    this.#record(reply);
     this.#removed(name, slot.known);
   }
 
@@ -169,7 +169,7 @@ export class WidgetModel {
     );
   }
 
-  async #judgeUpdate(
+  async #checkUpdate(
     reply: Reply & { readonly isRepeated: boolean },
     {
       name,
@@ -238,7 +238,7 @@ export class WidgetModel {
     if (spec.title !== written.title || spec.size !== written.size || spec.serial !== written.serial)
       throw wrong(reply, `the written state is ${JSON.stringify(written)}`);
     this.acknowledged.add(written.title);
-    this.#noted(reply);
+    this.#record(reply);
     return { ...written, version, resourceVersion: metadata.resourceVersion, uid: metadata.uid };
   }
 
@@ -260,7 +260,7 @@ export class WidgetModel {
     this.#slots.set(name, { state: 'absent', last: version + 2 });
   }
 
-  #noted({ json }: Reply): void {
+  #record({ json }: Reply): void {
     const position: string = json.metadata.resourceVersion;
     if (BigInt(position) > BigInt(this.#position)) this.#position = position;
   }

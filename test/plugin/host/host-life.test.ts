@@ -11,7 +11,7 @@ import {
   moduleText,
   openStage,
   temporaryFolder,
-  told,
+  untilCondition,
   writePlugins,
   type PluginFiles,
   type Stage,
@@ -52,20 +52,20 @@ test('changed files reload a plugin; a half-written one fails with the reason un
   const stage = await open(t, place);
   t.equal(stage.phase('good'), 'started', stage.ready('good'));
   await writeFile(join(place.root, 'good', 'helper.mjs'), 'export const plural = ');
-  await told(stage, 'good', (ready) => ready.startsWith('ModuleFailed'));
+  await untilCondition(stage, 'good', (ready) => ready.startsWith('ModuleFailed'));
   t.same(stage.closedWatches, [goods], 'its watches have ended');
   await writeFile(join(place.root, 'good', 'helper.mjs'), 'export const plural = "wares";');
-  await told(stage, 'good', (_ready, phase) => phase === 'started');
+  await untilCondition(stage, 'good', (_ready, phase) => phase === 'started');
   t.ok(
     stage.registry.all().some(({ type, serving }) => type.key === 'wares.goods.example' && serving),
     'a helper that was edited is loaded anew',
   );
   await writePlugins(place.root, { good: { 'plugin.yaml': '[' } });
-  await told(stage, 'good', (ready) => ready.startsWith('ManifestUnreadable'));
+  await untilCondition(stage, 'good', (ready) => ready.startsWith('ManifestUnreadable'));
   await rm(join(place.root, 'good'), { recursive: true });
-  await told(stage, 'good', (ready) => ready.startsWith('FolderMissing'));
+  await untilCondition(stage, 'good', (ready) => ready.startsWith('FolderMissing'));
   await writePlugins(place.root, { good });
-  await told(stage, 'good', (_ready, phase) => phase === 'started');
+  await untilCondition(stage, 'good', (_ready, phase) => phase === 'started');
   t.ok(stage.registry.all().some(({ type, serving }) => type.key === goods && serving));
   await stage.close();
 });
@@ -89,10 +89,10 @@ test('a chain of three plugins follows its first one, and a version out of range
   await writePlugins(place.root, {
     good: { 'plugin.yaml': manifestYaml('good', { main: 'main.mjs', version: '2.0.0' }) },
   });
-  await told(stage, 'a', (ready) => ready.startsWith('DependencyNotStarted'));
+  await untilCondition(stage, 'a', (ready) => ready.startsWith('DependencyNotStarted'));
   t.match(stage.ready('b'), /^DependencyVersion: it needs version \^1.0.0 of the plugin good, which is 2.0.0/);
   await writePlugins(place.root, { good: { 'plugin.yaml': good['plugin.yaml'] } });
-  await told(stage, 'a', (_ready, phase) => phase === 'started');
+  await untilCondition(stage, 'a', (_ready, phase) => phase === 'started');
   await stage.close();
 });
 
@@ -106,13 +106,13 @@ test('plugins that depend on each other are named, and start once one drops its 
     t.match(stage.ready(name), /^DependencyCycle: plugins depend on each other: (?:a → b → c|b → c → a|c → a → b)/);
   t.equal(stage.phase('good'), 'started');
   await writePlugins(place.root, { c: { 'plugin.yaml': manifestYaml('c') } });
-  await told(stage, 'a', (_ready, phase) => phase === 'started');
+  await untilCondition(stage, 'a', (_ready, phase) => phase === 'started');
   t.same(
     ['b', 'c'].map((name) => stage.phase(name)),
     ['started', 'started'],
   );
   await writePlugins(place.root, { c: needs('c', 'a') });
-  for (const name of ['a', 'b', 'c']) await told(stage, name, (ready) => ready.startsWith('DependencyCycle'));
+  for (const name of ['a', 'b', 'c']) await untilCondition(stage, name, (ready) => ready.startsWith('DependencyCycle'));
   await stage.close();
 });
 
@@ -192,11 +192,15 @@ test('a slow stop and a slow load are reported while they last', async (t) => {
     `${text.replace('export default', 'const definition =')}export default async () => { await ` +
       'globalThis.holdStep("load"); return definition; };',
   );
-  await told(stage, 'good', (ready, phase) => phase === 'stopping' && ready.startsWith('Stopping: '));
+  await untilCondition(stage, 'good', (ready, phase) => phase === 'stopping' && ready.startsWith('Stopping: '));
   held.get('stop')?.();
-  await told(stage, 'good', (ready, phase) => phase === 'not-started' && ready === 'Loading: loading its module');
+  await untilCondition(
+    stage,
+    'good',
+    (ready, phase) => phase === 'not-started' && ready === 'Loading: loading its module',
+  );
   held.get('load')?.();
-  await told(stage, 'good', (_ready, phase) => phase === 'started');
+  await untilCondition(stage, 'good', (_ready, phase) => phase === 'started');
   Object.assign(globalThis, { holdStep: () => undefined });
   await stage.close();
 });

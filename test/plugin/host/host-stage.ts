@@ -293,7 +293,7 @@ function stageOf(parts: Parts, ends: Pick<Stage, 'close' | 'events'>): Stage {
 }
 
 /** Resolves once the plugin's object says so: each change of the read models is looked at. */
-export async function told(
+export async function untilCondition(
   stage: Stage,
   plugin: string,
   holds: (ready: string, phase: string | undefined) => boolean,

@@ -327,17 +327,17 @@ test('process listeners that a stopped plugin leaves behind are reported with it
   });
   const before = process.listenerCount('newListener');
   const stage = await open(t, place);
-  const told = (): readonly unknown[] =>
+  const statuses = (): readonly unknown[] =>
     stage.logLines
       .filter(({ message }) => message === 'a stopped plugin still has listeners on process')
       .map(({ fields }) => fields);
-  t.same(told(), [{ plugin: 'broken', events: ['broken'] }]);
+  t.same(statuses(), [{ plugin: 'broken', events: ['broken'] }]);
   process.emit('left-once' as 'exit', 0);
   for (const name of ['messy', 'tidy', 'good']) await stage.setEnabled(name, false);
-  t.same(told().slice(1), [{ plugin: 'messy', events: ['messy', 'messy-later'] }]);
+  t.same(statuses().slice(1), [{ plugin: 'messy', events: ['messy', 'messy-later'] }]);
   await stage.setEnabled('messy', true);
   await stage.setEnabled('messy', false);
-  t.equal(told().length, 2, 'its module does not run again, and the listeners are reported once');
+  t.equal(statuses().length, 2, 'its module does not run again, and the listeners are reported once');
   await stage.close();
   t.equal(process.listenerCount('newListener'), before);
 });

@@ -20,7 +20,7 @@ import {
   moduleText,
   openStage,
   temporaryFolder,
-  told,
+  untilCondition,
   writePlugins,
   type PluginFiles,
   type Stage,
@@ -264,7 +264,7 @@ test('its folder is left untouched and keeps the name; new files or a new object
   t.strictSame(left(stage, goods), ['one', 'two']);
   await out();
   await writePlugins(root, { good: { 'main.mjs': `${moduleText('goods')}// mended` } });
-  await told(stage, 'good', (_ready, phase) => phase === 'started');
+  await untilCondition(stage, 'good', (_ready, phase) => phase === 'started');
   await node.settle();
   t.strictSame(left(stage, goods), ['one', 'two']);
   await out();
@@ -275,7 +275,7 @@ test('its folder is left untouched and keeps the name; new files or a new object
   t.strictSame(left(stage, plugins), ['twin'], 'one that is taken away is not made anew');
   t.match(stage.ready('twin'), /^FolderMissing: no folder of PLUGINS_DIRS contains this plugin/);
   await writePlugins(root, { good });
-  await told(stage, 'good', (_ready, phase) => phase === 'started');
+  await untilCondition(stage, 'good', (_ready, phase) => phase === 'started');
   await node.close();
 });
 

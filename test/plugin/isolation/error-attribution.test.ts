@@ -77,9 +77,9 @@ test('a linked folder is recognized by its target', async (t) => {
 
 test('errors of a stopped or upgraded plugin are attributed to it, and the oldest folders are dropped', async (t) => {
   const suspects = new CodeFolders();
-  const heard: number[] = [];
+  const received: number[] = [];
   suspects.follow((all) => {
-    heard.push(all.length);
+    received.push(all.length);
   });
   const from = (folder: string): Error =>
     Object.assign(new Error('late'), {
@@ -92,7 +92,7 @@ test('errors of a stopped or upgraded plugin are attributed to it, and the oldes
   t.equal(suspects.pluginOf(from('/data/packages/bbbb')), 'blog');
   t.equal(suspects.pluginOf(from('/data/packages/bbbb/node_modules/inner')), 'inner', 'the innermost folder');
   t.equal(suspects.pluginOf(from('/data/packages/bbbbb')), undefined, 'no other folder that begins alike');
-  t.same(heard, [0, 1, 2, 3]);
+  t.same(received, [0, 1, 2, 3]);
   for (let count = 0; count < suspectsMax - 2; count += 1)
     suspects.add({ name: `p${String(count)}`, folder: `/p/${String(count)}`, bundled: false });
   t.equal(suspects.all().length, suspectsMax);

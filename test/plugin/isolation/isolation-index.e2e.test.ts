@@ -107,10 +107,10 @@ test('stored objects on which an index function throws stay without a value, and
   await isWell(t, again, 'after a restart');
   const list = (await (await again.call(odds)).json()) as { items: unknown[] };
   t.equal(list.items.length, Object.keys(acts).length);
-  const told = lines
+  const logged = lines
     .filter((line) => line.includes('an index function fails'))
     .map((line) => JSON.parse(line) as unknown);
-  t.match(told, [
+  t.match(logged, [
     {
       level: 40,
       plugin: 'odd',

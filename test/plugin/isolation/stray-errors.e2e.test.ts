@@ -43,7 +43,7 @@ test('an unhandled error of a plugin is logged with its name and survived, also 
   });
   t.teardown(() => run.child.kill('SIGKILL'));
   const url = /http:\/\/\S+/u.exec(await run.ready())?.[0] ?? '';
-  const told = async (count: number): Promise<readonly { plugin: string; error: string }[]> => {
+  const untilLogged = async (count: number): Promise<readonly { plugin: string; error: string }[]> => {
     for (;;) {
       const lines = run
         .stderr()
@@ -54,7 +54,7 @@ test('an unhandled error of a plugin is logged with its name and survived, also 
       await passes(5);
     }
   };
-  t.match(await told(2), [
+  t.match(await untilLogged(2), [
     { plugin: 'stray', error: /stray at/u },
     { plugin: 'stray', error: /stray at/u },
   ]);
@@ -66,7 +66,7 @@ test('an unhandled error of a plugin is logged with its name and survived, also 
     });
     t.equal(answer.status, 200, name);
     count += 1;
-    const last = (await told(count)).at(-1);
+    const last = (await untilLogged(count)).at(-1);
     t.ok(last !== undefined && ['stray', 'unknown'].includes(last.plugin), `${name}: ${JSON.stringify(last)}`);
   }
   t.equal((await fetch(`${url}/healthz`)).status, 200);

@@ -10,7 +10,7 @@ import { FakeClock } from '../../support/clocks/fake-clock.ts';
 import { writePlugins } from '../host/host-stage.ts';
 
 /** The reported place for a plugin with the main module main.mjs. */
-async function said(t: Test, files: Readonly<Record<string, string>>): Promise<string> {
+async function placeOf(t: Test, files: Readonly<Record<string, string>>): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), 'ledgerplane thrown-'));
   t.teardown(async () => rm(root, { recursive: true, force: true }));
   await writePlugins(root, { p: files });
@@ -25,11 +25,11 @@ async function said(t: Test, files: Readonly<Record<string, string>>): Promise<s
 
 test('a syntax error is reported with its file, line and source text', async (t) => {
   t.equal(
-    await said(t, { 'main.mjs': 'export const a = 1;\n  export const b = = 2;\n' }),
+    await placeOf(t, { 'main.mjs': 'export const a = 1;\n  export const b = = 2;\n' }),
     "its module failed: SyntaxError: Unexpected token '=' (at main.mjs:2: export const b = = 2;)",
   );
   t.equal(
-    await said(t, {
+    await placeOf(t, {
       'main.mjs': 'import "./lib/other.mjs";\nimport "./lib/deep er.mjs";\n',
       'lib/other.mjs': 'export const good = 1;',
       'lib/deep er.mjs': '\nimport "../main.mjs";\n\nx y;\n',
@@ -38,7 +38,7 @@ test('a syntax error is reported with its file, line and source text', async (t)
     'in an imported file, also in a cycle',
   );
   t.match(
-    await said(t, { 'main.mjs': `/*${'x'.repeat(500)}*/ export default { ] }; /*${'y'.repeat(500)}*/` }),
+    await placeOf(t, { 'main.mjs': `/*${'x'.repeat(500)}*/ export default { ] }; /*${'y'.repeat(500)}*/` }),
     /Unexpected token '\]' \(at main\.mjs:1: …x+\*\/ export default \{ \] \}; \/\*y+…\)$/u,
     'of a long line the part that matters',
   );
@@ -47,7 +47,7 @@ test('a syntax error is reported with its file, line and source text', async (t)
 test('finding it runs no code of the plugin', async (t) => {
   const runs = join(await mkdtemp(join(tmpdir(), 'ledgerplane-')), 'ran');
   t.match(
-    await said(t, {
+    await placeOf(t, {
       'main.mjs': 'import "./first.mjs";\nimport "./bad.mjs";\n',
       'first.mjs': `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(runs)}, "");`,
       'bad.mjs': 'let let',
@@ -62,23 +62,23 @@ test('finding it runs no code of the plugin', async (t) => {
 
 test('other errors are reported with their place in the plugin, too', async (t) => {
   t.match(
-    await said(t, {
+    await placeOf(t, {
       'main.mjs': 'import { nothing } from "./lib.mjs";\nexport default nothing;\n',
       'lib.mjs': 'export const something = 1;',
     }),
     /does not provide an export named 'nothing' \(at main\.mjs:1: import \{ nothing \} from "\.\/lib\.mjs";\)$/u,
   );
-  t.match(await said(t, { 'main.mjs': '\n\nthrow new TypeError("no");\n' }), /TypeError: no \(at main\.mjs:3\)$/u);
+  t.match(await placeOf(t, { 'main.mjs': '\n\nthrow new TypeError("no");\n' }), /TypeError: no \(at main\.mjs:3\)$/u);
   t.match(
-    await said(t, { 'main.mjs': 'export default () => { JSON.parse("{"); };\n' }),
+    await placeOf(t, { 'main.mjs': 'export default () => { JSON.parse("{"); };\n' }),
     /SyntaxError: .* \(at main\.mjs:1\)$/u,
   );
   t.equal(
-    await said(t, { 'main.mjs': 'import "./gone.mjs";\n' }),
+    await placeOf(t, { 'main.mjs': 'import "./gone.mjs";\n' }),
     "its module failed: Error: Cannot find module 'gone.mjs' imported from main.mjs",
   );
   t.match(
-    await said(t, { 'main.mjs': 'import x from "./x.json" with { type: "json" };\n', 'x.json': '{\n,' }),
+    await placeOf(t, { 'main.mjs': 'import x from "./x.json" with { type: "json" };\n', 'x.json': '{\n,' }),
     /SyntaxError: x\.json: /u,
   );
 });

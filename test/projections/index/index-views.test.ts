@@ -109,7 +109,7 @@ test('queries over many objects pause throughout, in any order', async (t) => {
   const place = (name: string): number => definitions.findIndex((definition) => definition.name === name);
   const by = (name: string, direction: 'asc' | 'desc') => ({ index: place(name), direction });
   const everything = { labels: [], fields: [] };
-  for (const [told, selection, sort] of [
+  for (const [title, selection, sort] of [
     ['all', everything, []],
     ['one key, descending', everything, [by('spec.open', 'desc')]],
     ['two keys, descending', everything, [by('spec.open', 'desc'), by('spec.size', 'asc')]],
@@ -121,9 +121,9 @@ test('queries over many objects pause throughout, in any order', async (t) => {
     let pauses = 0;
     let result: QueryResult | undefined;
     while ((result = choice.advance({ isOver: () => true })) === undefined) pauses += 1;
-    t.ok(result.names.length > count / 4, told);
+    t.ok(result.names.length > count / 4, title);
     // Its postings are met, and its names made, in strides.
-    t.ok(pauses >= (2 * result.names.length) / 4_096 - 2, `${told}: ${String(pauses)} pauses`);
+    t.ok(pauses >= (2 * result.names.length) / 4_096 - 2, `${title}: ${String(pauses)} pauses`);
   }
 });
 

@@ -26,15 +26,15 @@ test('pages of names contain each remaining object once, through any writes', as
   const pages = stage.models.pages(roles.key, everything)[Symbol.iterator]();
   const first = pages.next().value as readonly string[];
   const ahead = names.filter((name) => !first.includes(name));
-  const [gone, behind] = [ahead[3]!, first[3]!];
-  for (const name of [gone, behind]) await stage.mark('roles', name);
+  const [deleted, behind] = [ahead[3]!, first[3]!];
+  for (const name of [deleted, behind]) await stage.mark('roles', name);
   await stage.create('roles', 'late', {});
   const rest: string[] = [];
   for (let page = pages.next(); page.done !== true; page = pages.next()) rest.push(...page.value);
   t.equal(new Set([...first, ...rest]).size, first.length + rest.length, 'none comes twice');
   t.same(
     rest.filter((name) => name !== 'late').sort(),
-    ahead.filter((name) => name !== gone),
+    ahead.filter((name) => name !== deleted),
   );
 });
 

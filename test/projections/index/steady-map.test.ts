@@ -3,7 +3,7 @@ import { test } from 'tap';
 import { SteadyMap } from '../../../projections/index/steady-map.ts';
 
 test('any number of texts and numbers is found again', (t) => {
-  for (const [told, keyOf] of [
+  for (const [title, keyOf] of [
     ['numbers', (place: number) => place - 10_000],
     ['fractions', (place: number) => place / 3],
     ['great numbers', (place: number) => place * 2 ** 40],
@@ -18,9 +18,9 @@ test('any number of texts and numbers is found again', (t) => {
       for (let place = 0; place < count; place++) if (map.get(keyOf(place)) !== place) missed += 1;
       return missed;
     };
-    t.equal(missing(), count, `${told}: empty`);
+    t.equal(missing(), count, `${title}: empty`);
     for (let place = 0; place < count; place++) map.add(keyOf(place), place);
-    t.equal(missing(), 0, told);
+    t.equal(missing(), 0, title);
     t.equal(map.get(keyOf(count)), undefined);
   }
   const zero = new SteadyMap<number>();

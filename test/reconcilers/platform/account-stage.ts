@@ -37,13 +37,13 @@ export class Leader {
   readonly reconcilers: Reconciler[] = [];
   readonly died: Promise<void>;
   readonly #end: End | undefined;
-  #tellDead: () => void = () => undefined;
+  #reportDead: () => void = () => undefined;
   isDead = false;
 
   constructor(end: End | undefined) {
     this.#end = end;
     this.died = new Promise((resolve) => {
-      this.#tellDead = resolve;
+      this.#reportDead = resolve;
     });
   }
 
@@ -59,7 +59,7 @@ export class Leader {
 
   async #die(): Promise<never> {
     this.isDead = true;
-    this.#tellDead();
+    this.#reportDead();
     this.lead.give(false);
     return new Promise(() => undefined);
   }

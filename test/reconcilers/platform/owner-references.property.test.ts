@@ -67,9 +67,9 @@ function checkSettled(stage: OwnersStage): void {
     metadata: { name, deletionTimestamp, ownerReferences = [] },
   } of left) {
     if (deletionTimestamp !== undefined) throw new Error(`${name} is half deleted`);
-    const gone = ownerReferences.filter(({ uid }) => !uids.has(uid));
-    if (gone.length > 0)
-      throw new Error(`${name} names ${gone.map((owner) => owner.name).join(', ')}, which is deleted`);
+    const missing = ownerReferences.filter(({ uid }) => !uids.has(uid));
+    if (missing.length > 0)
+      throw new Error(`${name} names ${missing.map((owner) => owner.name).join(', ')}, which is deleted`);
   }
 }
 

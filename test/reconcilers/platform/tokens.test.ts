@@ -20,9 +20,9 @@ async function opened(t: Test): Promise<AccountStage> {
   return stage;
 }
 
-type Told = { readonly status?: { readonly phase?: string } };
+type Shown = { readonly status?: { readonly phase?: string } };
 const phase = ({ access }: AccountStage, name: string): string | undefined =>
-  (access.object('personalaccesstokens', name) as Told | undefined)?.status?.phase;
+  (access.object('personalaccesstokens', name) as Shown | undefined)?.status?.phase;
 const names = ({ access: { models }, access }: AccountStage): readonly string[] =>
   [...models.pages(access.type('personalaccesstokens').key, { selection: { labels: [], fields: [] }, sort: [] })]
     .flat()

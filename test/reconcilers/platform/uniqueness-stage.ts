@@ -78,7 +78,7 @@ export class UniqueNode {
   readonly heartbeat: Heartbeat;
   readonly uniqueness: Uniqueness;
   /** Reported steps, in order. */
-  readonly told: string[] = [];
+  readonly reports: string[] = [];
   readonly errors: unknown[] = [];
 
   constructor(
@@ -147,10 +147,10 @@ export class UniqueNode {
               (step.duplicateCount === 0
                 ? ''
                 : ` ${step.duplicates.map(({ name, index, holder }) => `${name} ${index} ${holder}`).join(', ')}`);
-        if (this.told.at(-1) !== line) this.told.push(line);
+        if (this.reports.at(-1) !== line) this.reports.push(line);
       },
       onEnforced: (_type, indexes) => {
-        this.told.push(`enforced ${indexes.join()}`);
+        this.reports.push(`enforced ${indexes.join()}`);
       },
       onDuplicates: () => undefined,
       onError: (error) => {

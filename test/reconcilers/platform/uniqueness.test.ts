@@ -21,7 +21,7 @@ test('a type without objects is enforced at its declaration, without another eve
   t.ok(stage.one.isEnforced);
   await stage.write('a', 's');
   await stage.rest();
-  t.same([await stage.enforcements(), await stage.history('a'), stage.one.told], [[], ['ObjectCreated'], []]);
+  t.same([await stage.enforcements(), await stage.history('a'), stage.one.reports], [[], ['ObjectCreated'], []]);
 });
 
 test("stored values are claimed once, at their objects' heads, and then the log records the enforcement", async (t) => {
@@ -40,7 +40,7 @@ test("stored values are claimed once, at their objects' heads, and then the log 
     spec: { title: 'w7', serial: 'w7' },
   });
   t.same(await stage.enforcements(), [{ type: 'UniqueEnforced', declared: 1, late: 0, indexes: ['spec.serial'] }]);
-  t.same(stage.one.told, ['pending', 'claiming', 'over', 'enforced spec.serial']);
+  t.same(stage.one.reports, ['pending', 'claiming', 'over', 'enforced spec.serial']);
   const before = (await stage.events()).length;
   stage.one.lead(false);
   stage.one.lead();
@@ -63,7 +63,7 @@ test('duplicates are named and prevent the enforcement until the value changes o
   t.notOk(stage.one.isEnforced);
   const holder = await stage.claimant('s');
   const [one, other] = ['a', 'b', 'c'].filter((name) => name !== holder);
-  t.equal(stage.one.told.at(-1), `claiming ${one!} spec.serial ${holder!}, ${other!} spec.serial ${holder!}`);
+  t.equal(stage.one.reports.at(-1), `claiming ${one!} spec.serial ${holder!}, ${other!} spec.serial ${holder!}`);
   t.same(await stage.history(one!), ['ObjectCreated'], 'it stays as it was');
   t.equal(
     verdict(await stage.one.door.write(merge({ spec: { size: 1 } }, { name: one! }), {}, unique)),
@@ -71,7 +71,7 @@ test('duplicates are named and prevent the enforcement until the value changes o
   );
   shown(await stage.one.door.write(merge({ spec: { serial: 't' } }, { name: one! }), {}, unique));
   await stage.rest();
-  t.equal(stage.one.told.at(-1), `claiming ${other!} spec.serial ${holder!}`);
+  t.equal(stage.one.reports.at(-1), `claiming ${other!} spec.serial ${holder!}`);
   shown(await stage.one.door.write(remove({}, holder), {}, unique));
   await stage.rest();
   t.ok(stage.one.isEnforced);
@@ -94,7 +94,7 @@ test('objects with claims are not rewritten for a new index function or a first 
   await stage.lateCreate('b', 's', 0);
   await stage.rest();
   t.notOk(stage.one.isEnforced);
-  t.equal(stage.one.told.at(-1), 'claiming b spec.serial a', 'that its event says so is not enough');
+  t.equal(stage.one.reports.at(-1), 'claiming b spec.serial a', 'that its event says so is not enough');
 });
 
 test('an index that becomes plain and unique again is claimed again', async (t) => {
@@ -126,7 +126,7 @@ test('an index that becomes plain before its enforcement is left alone', async (
   await stage.rest();
   await stage.declare(plain);
   await stage.rest();
-  t.same([stage.one.uniqueness.steps(), stage.one.told.at(-1), await stage.enforcements()], [[], 'over', []]);
+  t.same([stage.one.uniqueness.steps(), stage.one.reports.at(-1), await stage.enforcements()], [[], 'over', []]);
   for (const name of ['a', 'b']) shown(await stage.one.door.write(merge({ spec: { size: 1 } }, { name }), {}, plain));
 });
 
@@ -151,7 +151,7 @@ test('a late create revokes the enforcement: its value is claimed, or it is a du
   await stage.rest();
   t.notOk(stage.one.isEnforced);
   t.match(late.at(-1), { name: 'c', declared: 0, indexes: ['spec.serial'] });
-  t.equal(stage.one.told.at(-1), 'claiming c spec.serial a');
+  t.equal(stage.one.reports.at(-1), 'claiming c spec.serial a');
   t.equal(
     verdict(await stage.one.door.write(merge({ spec: { size: 1 } }, { name: 'c' }), {}, unique)),
     'unique-value-taken',

@@ -191,7 +191,7 @@ export class SimClient {
       outcome: undefined,
     };
     invocations.push(invocation);
-    timeline.tell(() => `${id} → ${node.name}: ${JSON.stringify(command)}`);
+    timeline.add(() => `${id} → ${node.name}: ${JSON.stringify(command)}`);
     const answered = await node.ask(async (serving) => {
       invocation.knewTime = serving.knowsTime();
       const outcome = await serving.execute(serving.type(), command, contextOf(id, command.type));
@@ -201,7 +201,7 @@ export class SimClient {
     invocation.outcome = answered?.answer;
     if (answered !== undefined) invocation.answered = timeline.now;
     const verdict = verdictOf(invocation.outcome);
-    timeline.tell(() => `${id} ← ${node.name}: ${verdict}`);
+    timeline.add(() => `${id} ← ${node.name}: ${verdict}`);
     coverage.note(`answered ${verdict}`);
     if (invocation.outcome?.ok === true) this.#seenAt(positionOf(invocation.outcome.bytes));
     const isGone = command.type === 'delete' && invocation.outcome?.ok === true;

@@ -89,7 +89,7 @@ export class SimLister {
         position: models.position(),
       }));
       const page = asked?.answer.page;
-      timeline.tell(() => `${this.#name} lists ${query.slice(0, 20)} on ${node.name}: ${page?.kind ?? 'nothing'}`);
+      timeline.add(() => `${this.#name} lists ${query.slice(0, 20)} on ${node.name}: ${page?.kind ?? 'nothing'}`);
       if (asked !== undefined && page?.kind === 'bytes') {
         this.#furthest = later(this.#furthest, asked.answer.position);
         return JSON.parse(Buffer.from(page.bytes).toString()) as Page;

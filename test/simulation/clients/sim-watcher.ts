@@ -116,7 +116,7 @@ export class SimWatcher {
         sink,
       ),
     );
-    timeline.tell(
+    timeline.add(
       () =>
         `${this.#name} watches ${this.#selecting.label} on ${node.name} after ${from?.toString() ?? 'a list'}: ` +
         (opened === undefined ? 'refused' : 'taken'),
@@ -145,7 +145,7 @@ export class SimWatcher {
     const { seen } = sink;
     const read = this.#stopped ? seen : seen.slice(0, seen.length - (random.chance(0.3) ? random.below(3) : 0));
     this.#story.seen.push(...read);
-    timeline.tell(
+    timeline.add(
       () =>
         `${this.#name} left ${node.name} (${ending}) having seen ` +
         read.map(({ type: kind, name, resourceVersion }) => `${kind} ${name}@${resourceVersion}`).join(', '),

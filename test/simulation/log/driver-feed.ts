@@ -130,12 +130,12 @@ export class DriverFeed {
     const before = this.#next;
     const again = random.chance(faults().drops) ? Math.max(0, before - random.between(1, 3)) : before;
     const end = Math.min(before + most, cluster.has(member));
-    const taken = shared.events
+    const batch = shared.events
       .slice(again, end)
       .filter((event, at) => event !== this.#skipped && !cluster.isRemoved(again + at) && this.#isWanted(event));
     this.#next = Math.max(before, end);
     const isNew = again === before;
-    for (const event of this.#isFollowed && isNew ? this.#passage.delivered(taken) : taken)
+    for (const event of this.#isFollowed && isNew ? this.#passage.delivered(batch) : batch)
       this.#push(messageOf(stored(event)));
   }
 

@@ -36,7 +36,7 @@ export class SharedLog {
     const first = expected === 'absent' ? 0 : expected + 1;
     if (recorded.length === first) this.#land(stream, proposed);
     const standing = recorded[first + proposed.length - 1];
-    if (standing !== undefined && this.#stands(recorded, proposed, first))
+    if (standing !== undefined && this.#isStored(recorded, proposed, first))
       return { ok: true, revision: standing.revision, position: standing.position };
     return { ok: false, reason: 'conflict', actual: recorded.at(-1)?.revision ?? 'absent' };
   }
@@ -138,7 +138,7 @@ export class SharedLog {
     for (const listener of woken) listener();
   }
 
-  #stands(recorded: readonly RecordedEvent[], proposed: readonly ProposedEvent[], first: number): boolean {
+  #isStored(recorded: readonly RecordedEvent[], proposed: readonly ProposedEvent[], first: number): boolean {
     return proposed.every(({ id }, index) => recorded[first + index]?.id === id);
   }
 }

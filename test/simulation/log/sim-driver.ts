@@ -165,7 +165,7 @@ export class SimDriver {
       const before = shared.events.length;
       const outcome = this.#cluster.append(member, stream, { events, expected });
       if (!this.#passage.life.alive && shared.events.length > before) this.#passage.note('landed after its node died');
-      timeline.tell(
+      timeline.add(
         () =>
           `${this.#passage.link.node} append ${stream}@${String(expected)} ${events[0]?.type ?? ''} → ` +
           (typeof outcome === 'string'
@@ -191,13 +191,13 @@ export class SimDriver {
     return this.#read(`read ${stream}`, true, (member) => {
       const events = this.#cluster.stream(member, stream);
       if (events.length === 0) return noStream();
-      const taken =
+      const batch =
         direction === 'backwards'
           ? events.slice(-maxCount).reverse()
           : events
               .filter(({ revision }) => fromRevision === 'end' || BigInt(revision) >= fromRevision)
               .slice(0, maxCount);
-      return taken.map((event) => this.#stored(event));
+      return batch.map((event) => this.#stored(event));
     });
   }
 
@@ -215,10 +215,10 @@ export class SimDriver {
           .map((event) => this.#stored(event));
       const position = logPosition(fromPosition.commit + 1n);
       const place = shared.placesUpTo(position);
-      const stands = shared.at(position) !== undefined;
-      if (!stands && position < shared.head) return failed();
+      const isStored = shared.at(position) !== undefined;
+      if (!isStored && position < shared.head) return failed();
       return this.#cluster
-        .all(member, { from: stands ? place - 1 : place, direction, count: maxCount })
+        .all(member, { from: isStored ? place - 1 : place, direction, count: maxCount })
         .map((event) => this.#stored(event));
     });
   }

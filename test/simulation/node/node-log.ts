@@ -64,7 +64,7 @@ export class NodeLog implements EventLog {
         });
       else this.#send(append, resolve, failed);
     });
-    this.#world.timeline.tell(
+    this.#world.timeline.add(
       () =>
         `${this.#passage.link.node} append ${stream}@${String(expected)} ${events[0]?.type ?? ''} → ` +
         (outcome.ok ? `r${String(outcome.revision)} p${outcome.position.toString()}` : outcome.reason),
@@ -192,11 +192,11 @@ export class NodeLog implements EventLog {
     const last =
       until === undefined ? head : Math.min(head, shared.events.filter(({ position }) => position <= until).length);
     for (let next = this.#placeAfter(after); next < last && signal?.aborted !== true;) {
-      const taken = await this.#ask('read on', () =>
+      const whole = await this.#ask('read on', () =>
         shared.wholeAppends(next, Math.min(last, next + random.between(1, 12))),
       );
-      next += taken.length;
-      const batch = this.#batch(taken, categories);
+      next += whole.length;
+      const batch = this.#batch(whole, categories);
       if (batch.length > 0) yield batch;
     }
   }
@@ -207,9 +207,9 @@ export class NodeLog implements EventLog {
       await this.#arrival(next, signal);
       if (signal?.aborted === true) return;
       const most = random.chance(0.5) ? random.between(1, 4) : logReadAheadEventsMax;
-      const taken = shared.wholeAppends(next, next + most);
-      next += taken.length;
-      const batch = this.#passage.delivered(this.#batch(taken, categories));
+      const whole = shared.wholeAppends(next, next + most);
+      next += whole.length;
+      const batch = this.#passage.delivered(this.#batch(whole, categories));
       if (batch.some(({ id }) => this.#own.has(id) && this.#inFlight.size > 0))
         this.#passage.note('delivered, perhaps before its acknowledgement');
       if (batch.length > 0) yield batch;
@@ -286,8 +286,8 @@ export class NodeLog implements EventLog {
     return place;
   }
 
-  #batch(taken: readonly RecordedEvent[], categories: SubscribeOptions['categories']): readonly RecordedEvent[] {
-    return taken
+  #batch(batch: readonly RecordedEvent[], categories: SubscribeOptions['categories']): readonly RecordedEvent[] {
+    return batch
       .filter(({ stream }) => categories?.includes(stream.slice(0, stream.indexOf(':'))) ?? true)
       .map((event) => this.#handed(event));
   }

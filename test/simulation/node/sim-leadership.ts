@@ -6,12 +6,12 @@ export class SimLeadership implements Leadership {
   readonly #elector: LeaseElector;
   readonly #listeners = new Set<(leads: boolean) => void>();
   #forced = false;
-  #told = false;
+  #notified = false;
 
   constructor(elector: LeaseElector) {
     this.#elector = elector;
     elector.subscribe(() => {
-      this.#tell();
+      this.#notify();
     });
   }
 
@@ -33,17 +33,17 @@ export class SimLeadership implements Leadership {
 
   force(forced: boolean): void {
     this.#forced = forced;
-    this.#tell();
+    this.#notify();
   }
 
   async stop(): Promise<void> {
     await this.#elector.stop();
   }
 
-  #tell(): void {
+  #notify(): void {
     const leads = this.isLeader();
-    if (leads === this.#told) return;
-    this.#told = leads;
+    if (leads === this.#notified) return;
+    this.#notified = leads;
     for (const listener of this.#listeners) listener(leads);
   }
 }

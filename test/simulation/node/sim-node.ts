@@ -87,7 +87,7 @@ export class SimNode {
   start(how: Restart): void {
     if (this.#life.alive) return;
     const { coverage, timeline } = this.#world;
-    timeline.tell(() => `${this.name} starts, read models ${how}`);
+    timeline.add(() => `${this.name} starts, read models ${how}`);
     coverage.note(`started with read models ${how}`);
     const life = (this.#life = new Life(timeline));
     if (how !== 'kept') this.#tables = this.#world.openTables();
@@ -123,7 +123,7 @@ export class SimNode {
   }
 
   stop(why: string): void {
-    this.#world.timeline.tell(() => `${this.name} dies: ${why}`);
+    this.#world.timeline.add(() => `${this.name} dies: ${why}`);
     if (this.#serving !== undefined) this.#served = this.#serving.models.position();
     this.#serving = undefined;
     this.#leadership = undefined;
@@ -137,7 +137,7 @@ export class SimNode {
   }
 
   pause(ms: number): void {
-    if (this.#life.alive) this.#world.timeline.tell(() => `${this.name} stands still for ${String(ms)} ms`);
+    if (this.#life.alive) this.#world.timeline.add(() => `${this.name} stands still for ${String(ms)} ms`);
     if (ms >= reconcileStepMs) this.#stoodStill = true;
     this.#life.pause(ms);
   }
@@ -156,7 +156,7 @@ export class SimNode {
    */
   install(released: ResourceType): void {
     if (this.#type === released) return;
-    this.#world.timeline.tell(() => `${this.name} has ${String(released.declaration?.version)}`);
+    this.#world.timeline.add(() => `${this.name} has ${String(released.declaration?.version)}`);
     this.#type = released;
     const parts = this.#parts;
     if (parts === undefined) return;
@@ -246,7 +246,7 @@ export class SimNode {
       throw new Error(
         `${this.name} answers from ${models.position().toString()} after it answered from ${this.#served.toString()}`,
       );
-    timeline.tell(() => `${this.name} serves from ${models.position().toString()}`);
+    timeline.add(() => `${this.name} serves from ${models.position().toString()}`);
     this.#serving = parts.serving;
   }
 

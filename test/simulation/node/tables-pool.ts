@@ -23,9 +23,9 @@ export class TablesPool {
 
   /** Everything taken is free again, and empty: which of them a run gets makes no difference. */
   takeBack(): void {
-    const taken = this.#all.filter((tables) => !this.#free.includes(tables));
-    for (const tables of taken) tables.clear();
-    this.#free.push(...taken);
+    const used = this.#all.filter((tables) => !this.#free.includes(tables));
+    for (const tables of used) tables.clear();
+    this.#free.push(...used);
   }
 
   async close(): Promise<void> {

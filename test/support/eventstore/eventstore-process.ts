@@ -30,10 +30,10 @@ export async function spawnEventStore({
   const chosen = Number(new URL(url.replace('esdb:', 'http:')).port);
   const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
-    const gone = once(child, 'exit');
+    const exited = once(child, 'exit');
     child.kill('SIGCONT');
     child.kill(signal);
-    await gone;
+    await exited;
   };
   return {
     url,
@@ -64,11 +64,11 @@ async function spawned(
     env: { PATH: process.env['PATH'] },
   });
   const out = must(child.stdout, 'stdout is a pipe');
-  let said = '';
+  let output = '';
   for await (const chunk of out.setEncoding('utf8')) {
-    said += String(chunk);
-    const ready = /^ready (\S+)$/mu.exec(said);
+    output += String(chunk);
+    const ready = /^ready (\S+)$/mu.exec(output);
     if (ready !== null) return { child, url: ready[1] ?? '' };
   }
-  throw new Error(`the server ended before it was ready: ${said}`);
+  throw new Error(`the server ended before it was ready: ${output}`);
 }

@@ -54,7 +54,7 @@ export class ServerLog {
   #end = 0;
   #pending: {
     readonly events: StoredEvent[];
-    readonly gone: ReadonlySet<number> | undefined;
+    readonly scavenged: ReadonlySet<number> | undefined;
     readonly done: () => void;
     readonly failed: (error: Error) => void;
   }[] = [];
@@ -136,7 +136,7 @@ export class ServerLog {
       if (index === 0 && expected === 'no_stream' && isSoftDeleted(stream)) return { kind: 'write' };
       return wrong(current);
     }
-    return ids.length === 0 ? wrong(current) : this.#stands(name, after + ids.length);
+    return ids.length === 0 ? wrong(current) : this.#isStored(name, after + ids.length);
   }
 
   /** The ids of scavenged events are remembered until the server restarts. */
@@ -155,10 +155,10 @@ export class ServerLog {
       if (known?.stream !== stream) return index === 0 ? undefined : wrong(lastRevision(this.#streams.get(stream)));
       last = known.revision;
     }
-    return last === undefined ? undefined : this.#stands(stream, last);
+    return last === undefined ? undefined : this.#isStored(stream, last);
   }
 
-  #stands(name: string, revision: number): Decision {
+  #isStored(name: string, revision: number): Decision {
     const stream = this.#streams.get(name);
     const event = eventAt(stream, revision);
     const readable = event !== undefined && stream !== undefined && this.#isKept(stream, event);
@@ -235,10 +235,10 @@ export class ServerLog {
     return { kind: 'appended', revision: undefined, position: stored.position };
   }
 
-  #flushed(events: StoredEvent[], gone?: ReadonlySet<number>): Promise<void> {
+  #flushed(events: StoredEvent[], scavenged?: ReadonlySet<number>): Promise<void> {
     if (this.#halted) return Promise.reject(new Error('the server is gone'));
     return new Promise((resolve, reject) => {
-      this.#pending.push({ events, gone, done: resolve, failed: reject });
+      this.#pending.push({ events, scavenged: scavenged, done: resolve, failed: reject });
       if (!this.#flushing) this.#flushingDone = this.#flush();
     });
   }
@@ -251,7 +251,7 @@ export class ServerLog {
       const batch = this.#pending;
       this.#pending = [];
       await this.#disk.flush(batch.map(({ events }) => events).filter(({ length }) => length > 0));
-      for (const { gone } of batch) if (gone !== undefined) await this.#disk.drop(gone);
+      for (const { scavenged } of batch) if (scavenged !== undefined) await this.#disk.drop(scavenged);
       if (this.#halted) {
         for (const { failed } of batch) failed(new Error('the server is gone'));
         break;
@@ -325,7 +325,7 @@ export class ServerLog {
 
   /** Takes away for good what retention hides, in this turn. Resolves when it is gone from the disk too. */
   scavenge(): Promise<void> {
-    const gone = this.#all.filter((event, index) => {
+    const scavenged = this.#all.filter((event, index) => {
       const stream = this.#streams.get(event.stream);
       return (
         index < this.#visible &&
@@ -335,7 +335,7 @@ export class ServerLog {
         event !== stream.events.at(-1)
       );
     });
-    const positions = new Set(gone.map(({ position }) => position));
+    const positions = new Set(scavenged.map(({ position }) => position));
     this.#all = this.#all.filter(({ position }) => !positions.has(position));
     this.#visible -= positions.size;
     for (const stream of this.#streams.values()) {

@@ -133,14 +133,14 @@ export class MemoryLog implements EventLog {
   async *#read(options: SubscribeOptions, until: LogPosition | undefined): AsyncGenerator<readonly RecordedEvent[]> {
     const end = until ?? Infinity;
     const aborted = (): boolean => options.signal?.aborted === true;
-    let taken = 0;
+    let count = 0;
     for (let last = options.after; last < end && !aborted();) {
       if (this.#closed) {
         if (until === undefined) return;
         throw new Error('the log was closed during a read');
       }
-      const appends = this.#nextAppends(taken);
-      taken += appends.length;
+      const appends = this.#nextAppends(count);
+      count += appends.length;
       last = appends.at(-1)?.at(-1)?.position ?? last;
       const batch = appends.flat().filter((event) => event.position <= end && isWanted(event, options));
       if (batch.length > 0) yield batch;

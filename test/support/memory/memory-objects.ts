@@ -40,7 +40,7 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
   readonly #clock: Clock;
   readonly #types: ReadonlyMap<TypeKey, ResourceType>;
   readonly #rows = new Map<string, Row>();
-  readonly #gone = new Map<string, StreamRevision>();
+  readonly #deleted = new Map<string, StreamRevision>();
   readonly #listeners = new Set<(batch: ChangeBatch) => void>();
   readonly #waiting = new Set<{
     readonly position: LogPosition;
@@ -79,7 +79,7 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
     const { event } = decoded;
     const previous = this.#rows.get(key);
     this.#rows.delete(key);
-    this.#gone.set(key, recorded.revision);
+    this.#deleted.set(key, recorded.revision);
     if (!isObjectEvent(event) || event.object === undefined) return undefined;
     const bytes = answerBytes(decoded, recorded.data, recorded.position.toString());
     const declared = this.#types.get(type as TypeKey);
@@ -116,7 +116,7 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
   head(type: TypeKey, name: string): StreamHead {
     const stored = this.get(type, name);
     if (stored !== undefined) return { kind: 'live', stored };
-    const revision = this.#gone.get(`${type}/${name}`);
+    const revision = this.#deleted.get(`${type}/${name}`);
     return revision === undefined ? { kind: 'absent' } : { kind: 'deleted', revision };
   }
 

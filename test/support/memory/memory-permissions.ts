@@ -31,36 +31,36 @@ export class MemoryPermissions implements PermissionReader {
       name,
     };
     this.#users.set(name, user);
-    this.#tell(name);
+    this.#notify(name);
     return user;
   }
 
   dropUser(name: string): void {
     this.#users.delete(name);
-    this.#tell(name);
+    this.#notify(name);
   }
 
   putToken(token: TokenRecord): void {
     this.#tokens.set(token.uid, token);
-    this.#tell(token.owner);
+    this.#notify(token.owner);
   }
 
   putSession(session: SessionRecord): void {
     this.#sessions.set(session.uid, session);
-    this.#tell(session.user);
+    this.#notify(session.user);
   }
 
   dropSession(uid: string): void {
     const session = this.#sessions.get(uid);
     this.#sessions.delete(uid);
-    if (session !== undefined) this.#tell(session.user);
+    if (session !== undefined) this.#notify(session.user);
   }
 
   putBinding(binding: string, role: string, user: string): void {
     this.#bindings.set(binding, { role, user });
   }
 
-  #tell(user: string): void {
+  #notify(user: string): void {
     for (const listener of this.#listeners) listener({ credentials: new Set([user]), rights: false });
   }
 

@@ -79,9 +79,9 @@ export async function runSteps(t: Test, { run }: Kubectl, steps: readonly Step[]
     const printed = await run(args, input === undefined ? '' : JSON.stringify(input));
     const isAsSaid = (text: string, wanted: string | RegExp): boolean =>
       typeof wanted === 'string' ? text.trim() === wanted : wanted.test(text);
-    const said = `${String(printed.code)}\n${printed.out}${printed.err}`;
+    const output = `${String(printed.code)}\n${printed.out}${printed.err}`;
     const isOut = rows === undefined ? isAsSaid(printed.out, out) : hasRows(printed.out, rows);
-    t.ok(printed.code === code && isOut && isAsSaid(printed.err, err), `${args}\n${said}`);
+    t.ok(printed.code === code && isOut && isAsSaid(printed.err, err), `${args}\n${output}`);
   }
 }
 

@@ -11,7 +11,7 @@ type Heard = { readonly where: string; readonly text: string; readonly shown: re
 /** Secrets by their kind, and all observed output of a server, which must contain none of them. */
 export class PlantedSecrets {
   readonly #secrets = new Map<string, string>();
-  readonly #heard: Heard[] = [];
+  readonly #texts: Heard[] = [];
 
   /** Of letters and digits, so that it looks the same in JSON, in a form and in a path. */
   plant(what: string): string {
@@ -25,16 +25,16 @@ export class PlantedSecrets {
   }
 
   /** `shown`: what may stand there, as it is asked for there. */
-  hear(where: string, text: string, shown: readonly string[] = []): void {
-    this.#heard.push({ where, text, shown });
+  add(where: string, text: string, shown: readonly string[] = []): void {
+    this.#texts.push({ where, text, shown });
   }
 
   get size(): number {
-    return this.#heard.length;
+    return this.#texts.length;
   }
 
   leaks(): readonly string[] {
-    return this.#heard.flatMap(({ where, text, shown }) =>
+    return this.#texts.flatMap(({ where, text, shown }) =>
       this.in(text)
         .filter((what) => !shown.includes(what))
         .map((what) => `${where} tells ${what}`),
