@@ -28,7 +28,7 @@ export class BackOff {
   /** Resolves after the wait; rejects when the signal aborts. */
   async wait(error: unknown, signal: AbortSignal): Promise<void> {
     const ceiling = Math.min(firstMs * 2 ** Math.min(this.#attempts, 16), longestMs);
-    // The first wait may be nothing: it is a single cut, and only spreads the clients of a server that restarts.
+    // The first wait may be 0: most disconnects are single, and this spreads the clients of a server that restarts.
     const drawn = this.#attempts === 0 ? ceiling * this.#chance() : (ceiling * (1 + this.#chance())) / 2;
     this.#attempts += 1;
     const requestedMs = error instanceof ClientError ? Math.min((error.retryAfterSeconds ?? 0) * 1_000, askedMsMax) : 0;

@@ -38,11 +38,11 @@ export type { ChangeEvent, WatchEvent, WatchOptions } from './watch.ts';
 export type ConnectOptions = Credentials & {
   /** The server's address, with the path below which a proxy serves it, if any. */
   readonly url: string | URL;
-  /** In place of the platform's `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: Fetch | undefined;
-  /** In place of the system's, for tests. */
+  /** Replaces the system clock, for tests. */
   readonly clock?: Clock | undefined;
-  /** Numbers from 0 to 1 for the waits between attempts. */
+  /** Random numbers from 0 to 1, for the waits between attempts; for tests. */
   readonly chance?: (() => number) | undefined;
   /**
    * A watch that receives nothing for this time is connected again; 30,000 by default. The server sends keep-alives
@@ -53,7 +53,7 @@ export type ConnectOptions = Credentials & {
 
 const silenceMsDefault = 30_000;
 
-/** Sends nothing: the first call does. Throws a `TypeError` for options that cannot be right. */
+/** Sends nothing before the first call. Throws a `TypeError` for invalid options. */
 export function connect(options: ConnectOptions): RemoteClient {
   const {
     url,

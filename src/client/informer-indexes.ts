@@ -21,7 +21,7 @@ export class InformerIndexes<T> {
     return byValue.get(value) ?? [];
   }
 
-  /** `object` undefined: it is gone. */
+  /** `object` is undefined after a deletion. */
   change(name: string, object: T | undefined): void {
     if (this.#functions.size === 0) return;
     for (const [index, values] of this.#values.get(name) ?? [])

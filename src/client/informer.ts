@@ -25,7 +25,7 @@ export type InformerHandler<T = PluginObject> = {
 
 export type InformerFeed<T> = {
   readonly watch: (options: WatchOptions<T>) => Watch<T>;
-  /** Waits before the watch is opened again after a refusal that stays. */
+  /** Waits before the watch is opened again after a refusal that a retry does not resolve. */
   readonly pause: (signal: AbortSignal) => Promise<void>;
 };
 

@@ -13,7 +13,7 @@ export type PagesQuery = {
 };
 
 const limitDefault = 500;
-/** A list that expires more often than this is given up. */
+/** The list fails if its continue tokens expire more often than this. */
 const restartsMax = 5;
 
 /**

@@ -118,7 +118,7 @@ function serverUrl(url: string | URL): URL {
   return parsed;
 }
 
-/** fetch would name an unfit header's value in its error. */
+/** Checked here, since the error of `fetch` would contain the value of an invalid header. */
 function checked(token: string): string {
   if (!/^[\x21-\x7e]+$/u.test(token)) throw new TypeError('the token has characters that no token has');
   return token;

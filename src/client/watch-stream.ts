@@ -62,7 +62,7 @@ function* decoded<T>(lines: readonly string[]): Generator<readonly Frame<T>[], v
   yield frames;
 }
 
-/** Ends a connection that sends nothing. The time that the consumer takes does not count. */
+/** Ends a connection that sends nothing. The consumer's own processing time does not count. */
 class Silence {
   readonly #clock: Clock;
   readonly #ms: number;

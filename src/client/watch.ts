@@ -51,11 +51,11 @@ export class Watch<T> {
   readonly #signal: AbortSignal;
   /** The state yielded for each name; undefined if the caller began at a position without its objects. */
   readonly #states: Map<string, T> | undefined;
-  /** Undefined: the present objects are to be read. */
+  /** Undefined until the present objects have been read. */
   #position: string | undefined;
-  /** The names read so far of the present objects. */
+  /** The names of the present objects, as far as they have been read. */
   #present = new Set<string>();
-  /** The server answered that it serves no initial events. */
+  /** The server does not support initial events, so the present objects are listed first. */
   #listsFirst = false;
 
   constructor(requests: Requests, type: TypeName, { chance, silenceMs }: WatchSettings, options: WatchOptions<T>) {
@@ -79,8 +79,8 @@ export class Watch<T> {
   }
 
   /**
-   * The events, in the groups in which they arrive. Rejects by the signal or a refusal that stays; after that, another
-   * call continues with the event after the last one.
+   * The events, in the groups in which they arrive. Rejects when the signal aborts, or after a refusal that a retry does
+   * not resolve; another call then continues after the last event.
    */
   async *batches(): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
     for (;;) {
@@ -134,7 +134,7 @@ export class Watch<T> {
     });
   }
 
-  /** The present objects by a list, for a server without initial events. */
+  /** Reads the present objects with a list, for a server that does not support initial events. */
   async *#listed(): AsyncGenerator<readonly Frame<T>[], void, undefined> {
     const { labelSelector, fieldSelector, name } = this.#options;
     const named = name === undefined ? [] : [`metadata.name=${name}`];
@@ -182,7 +182,7 @@ export class Watch<T> {
   }
 }
 
-/** The difference that an event makes to the states, which it updates. */
+/** Applies an event to `states`, and returns the changes to yield. */
 function changed<T>(
   states: Map<string, T>,
   { type, object }: Frame<T> & { readonly object: T },

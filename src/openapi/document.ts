@@ -42,7 +42,7 @@ export function* documentText(content: DocumentContent): Steps<string> {
   );
 }
 
-/** Path items of operations in parts. */
+/** The path items of all parts, one at a time. */
 export function* inParts<T>(
   parts: Iterable<readonly Operation[]>,
   itemsIn: (operations: readonly Operation[]) => Iterable<T>,

@@ -102,7 +102,7 @@ export function* apiDocument({ types, platform, routes }: Everything, settings: 
 /** Operations of which no two have one method and shape of path: two names of one parameter are one path. */
 class UniqueOperations {
   readonly #byPlace = new Map<string, Operation>();
-  /** The path of each shape: the first one names the parameters. */
+  /** The path for each shape (a path without parameter names); the first one names the parameters. */
   readonly #paths = new Map<string, string>();
 
   has({ method, path }: { readonly method: string; readonly path: string }): boolean {

@@ -190,7 +190,7 @@ function consoleEntries({ schemaOf }: PlatformContext): Entries {
   };
 }
 
-/** Every given route; those without an entry here are described by their path. */
+/** Operations for all given routes; a route without a description here is described by its path alone. */
 export function platformOperations(paths: readonly PlatformPath[], context: PlatformContext): readonly Operation[] {
   const entries = entriesOf(context);
   return paths.flatMap(({ method, pattern }) => {

@@ -21,7 +21,7 @@ const marginMs = 60_000;
 
 type Credential = { readonly token: string; readonly expiresMs: number };
 
-/** The token that a command prints (`client.authentication.k8s.io`), kept until shortly before it expires. */
+/** The token that a command prints (`client.authentication.k8s.io`), cached until shortly before it expires. */
 export function tokenByCommand(command: ExecCommand, clock: Clock): () => Promise<string> {
   let kept: { readonly credential: Promise<Credential>; expiresMs: number } | undefined;
   return async () => {

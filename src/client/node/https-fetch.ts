@@ -48,7 +48,7 @@ function answerOf(incoming: IncomingMessage): Response {
   return new Response(null, { status, headers });
 }
 
-/** One chunk at a time: what the reader does not take stays in the connection. */
+/** Reads one chunk at a time, so that unread data stays in the connection. */
 function webStream(incoming: IncomingMessage): ReadableStream<Uint8Array> {
   const chunks: AsyncIterator<Uint8Array, undefined> = incoming[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(

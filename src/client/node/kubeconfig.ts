@@ -25,7 +25,7 @@ export type KubeconfigOptions = {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Members that would change the identity or the trust, and are not supported: without them a connection is another. */
+/** Unsupported members that change the identity or the trust. They are refused: ignoring one would be unsafe. */
 const unsupportedOfCluster = ['insecure-skip-tls-verify', 'proxy-url'];
 const unsupportedOfUser = [
   'client-certificate',
@@ -138,7 +138,7 @@ function commandOf(exec: Members, folder: string): ExecCommand | undefined {
   };
 }
 
-/** Absent counts as empty; a value that is no list as a list that nothing accepts. */
+/** Empty if absent. Any other value becomes a list with an element that is refused later. */
 function listOf(value: unknown): readonly unknown[] {
   if (value === undefined || value === null) return [];
   return isList(value) ? value : [value, undefined];

@@ -31,7 +31,7 @@ export type RunningReconciler = {
   readonly failing: ReadonlyMap<string, number>;
   /** Ended steps by result. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
-  /** Resolves when no name waits for a step or is held by one. Steps that run again later do not count. */
+  /** Resolves when no name is queued and no step runs. Steps that are retried later do not count. */
   readonly idle: () => Promise<void>;
   /** No step starts after this. Waits up to 5 s for the running ones, whose signals abort. */
   readonly stop: () => Promise<void>;
@@ -151,7 +151,7 @@ class ReconcilerRunner {
   }
 
   #concern(object: PluginObject, watch: WatchDeclaration): void {
-    // Until all objects are known nothing is lost: they are all enqueued then.
+    // Ignored until all objects are known: all of them are enqueued then.
     if (!this.controller.isActive) return;
     try {
       const names: unknown = watch.names(object);
@@ -172,7 +172,7 @@ class ReconcilerRunner {
     try {
       object = await this.#client.get(type, name, { signal: step.signal });
     } catch (error) {
-      // The step has not begun: a server that is away for a while is no failure of the reconciler.
+      // The step has not begun: an unavailable server is not a failure of the reconciler.
       if (isPassing(error)) return again(readAgainMs);
       throw error;
     }

@@ -18,8 +18,8 @@ export type UploadRules = {
 /** The bytes around the file: boundaries and part headers. */
 const framingBytesMax = 16_384;
 /**
- * A refused upload is read and dropped up to this multiple before the connection is closed: most clients read the
- * response only after sending everything.
+ * The rest of a refused upload is read and dropped, up to this multiple of its limit, before the connection is closed:
+ * most clients read the response only after sending everything.
  */
 const drainedTimes = 2;
 

@@ -19,7 +19,7 @@ const attributes: MessageShape = {
 };
 const authorization = 'authorization.k8s.io/v1';
 
-/** The reviews as protobuf; their metadata and status have no meaning in a request. */
+/** The access reviews in protobuf. A request's metadata and status are ignored. */
 export const ownAccessReview: Review = {
   kind: 'SelfSubjectAccessReview',
   apiVersion: authorization,

@@ -55,7 +55,7 @@ function resourceItem(resource: ApiResource): DiscoveryDocument {
     scope: 'Cluster',
     singularResource: singular,
     verbs,
-    // Undefined members are not written.
+    // Members with the value undefined are absent from the JSON.
     shortNames,
     categories,
     ...(subresources.length === 0

@@ -39,7 +39,7 @@ export function resourceList(group: string, { version, resources }: ApiVersion):
 function rows(resource: ApiResource): DiscoveryDocument[] {
   const { group, version, plural, singular, kind, verbs, shortNames, categories, subresources } = resource;
   return [
-    // Undefined members are not written.
+    // Members with the value undefined are absent from the JSON.
     { name: plural, singularName: singular, namespaced: false, kind, verbs, shortNames, categories },
     ...subresources.map((sub) => ({
       name: `${plural}/${sub.name}`,

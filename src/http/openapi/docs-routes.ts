@@ -12,7 +12,7 @@ import { viewerPage, viewerScript } from './viewer-page.ts';
 /** A file of the viewer: the package's, or text of our own. */
 type Asset = { readonly type: string; readonly text?: string };
 
-/** Nothing else of the package is served. */
+/** The only files of the viewer's package that are served. */
 const assets: ReadonlyMap<string, Asset> = new Map([
   ['', { type: 'text/html; charset=utf-8', text: viewerPage }],
   ['start.js', { type: 'text/javascript; charset=utf-8', text: viewerScript }],

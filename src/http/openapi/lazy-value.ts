@@ -11,7 +11,7 @@ export class LazyValue<T> {
     this.#build = build;
   }
 
-  /** The value of the present revision; undefined while it is not built. */
+  /** The value for the present revision; undefined until it has been built. */
   current(): T | undefined {
     return this.#value?.revision === this.#revision() ? this.#value.value : undefined;
   }

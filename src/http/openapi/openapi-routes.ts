@@ -68,7 +68,7 @@ function withValue<T>(value: LazyValue<T>, answer: (value: T) => Answer): Answer
 
 const protobufName = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
-/** JSON unless the client prefers protobuf. Older clients write an `@` in its name, which no media type may have. */
+/** JSON unless the client prefers protobuf, whose media type older clients write with an `@`. */
 function wantsProtobuf({ req }: Exchange): boolean {
   const header = headerOf(req, 'accept')?.replaceAll('spec.v2@v1.0', 'spec.v2.v1.0');
   const first = parseAccept(header).find(

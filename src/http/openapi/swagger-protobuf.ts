@@ -33,7 +33,7 @@ const whole: Write = (writer, field, value) => {
 const flag: Write = (writer, field, value) => {
   if (typeof value === 'boolean') writer.uint32(tag(field, varint)).bool(value);
 };
-/** Any JSON value: its text is YAML. */
+/** gnostic's `Any`: a JSON value as a text, which is valid YAML. */
 const any: Write = (writer, field, value) => {
   nested(writer, field, () => writer.uint32(tag(2, delimited)).string(textOf(value)));
 };
@@ -49,7 +49,7 @@ const message =
       members(writer, value, { table: table(), extensionField });
     });
   };
-/** A message of pairs: gnostic's form of a map. */
+/** gnostic's form of a map: a message with a list of name and value. */
 const pairs =
   (write: Write): Write =>
   (writer, field, value) => {

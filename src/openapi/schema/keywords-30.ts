@@ -31,7 +31,7 @@ const weighed =
     reading.out[keyword] = value;
     reading.weight += weigh(value);
   };
-/** A keyword of schemas that apply to the same value. */
+/** Reads a keyword with schemas that apply to the same value, such as `allOf`. */
 const applied =
   (combine: (parts: readonly Translated[]) => Translated): Reader =>
   ({ parts, translate }, value) => {
@@ -41,7 +41,7 @@ const applied =
 /** Bytes of a value that weigh as much as a schema. */
 const valueBytes = 16;
 
-/** The weight of a value that is copied into the document. */
+/** The weight (see `Translated.weight`) of a value that is copied into the document. */
 export function weigh(value: unknown): number {
   return 1 + Math.ceil(JSON.stringify(value).length / valueBytes);
 }

@@ -12,7 +12,7 @@ export class SchemaTargets {
     this.#root = root;
   }
 
-  /** The schema there and its JSON pointer, decoded. Undefined if the reference does not lead to a schema. */
+  /** The target's schema and decoded JSON pointer. Undefined if the reference does not lead to a schema. */
   find(ref: string): { readonly schema: unknown; readonly pointer: string } | undefined {
     if (!ref.startsWith('#')) return undefined;
     const pointer = ref === '#' || ref.startsWith('#/') ? decoded(ref.slice(1)) : this.#pointerOf(ref.slice(1));

@@ -64,7 +64,7 @@ class Translation {
     return finished(reading);
   }
 
-  /** A target that is still being translated may become looser than it: it does not count as exact. */
+  /** A target that is still being translated counts as inexact: its translation may accept more than the schema. */
   #reference(ref: string, depth: number): Translated {
     const known = this.#targets.get(ref);
     if (known !== undefined) return referenceTo(known);

@@ -5,7 +5,7 @@ import { schemasPrefix } from '../names.ts';
 import { holdsReference, withoutReference } from './reference-words.ts';
 import { SchemaTargets } from './schema-targets.ts';
 
-/** Keywords that have no meaning inside another document, or another shape there. */
+/** Keywords that mean nothing, or something else, inside a document. */
 const dropped = new Set([
   '$id',
   '$schema',
@@ -50,7 +50,7 @@ export function toOpenApi31(root: unknown, name: string): unknown {
 const values = new Set(['default', 'example', 'examples', 'enum', 'const']);
 const closing = new Set(['additionalProperties', 'unevaluatedProperties', 'propertyNames']);
 
-/** Without a member `$ref` in places other than that of a reference: what would refuse it is left out as well. */
+/** Removes properties named `$ref`, which readers would take for references, and keywords that would then refuse one. */
 function keptMembers(schema: Schema): Schema {
   const named = schema['properties'];
   const hidden = isObject(named) && Object.hasOwn(named, '$ref');

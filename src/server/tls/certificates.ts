@@ -32,7 +32,7 @@ export async function openCertificates(config: Config, edge: CertificatesEdge): 
 type Source = {
   readonly lookMs: number;
   first(): Promise<CertificatePair>;
-  /** A fit certificate in place of `current`, or undefined; logs why another one is unfit. */
+  /** A valid certificate that replaces `current`, or undefined; logs why a changed one is invalid. */
   next(current: CertificatePair, isRequested: boolean): Promise<CertificatePair | undefined>;
 };
 
@@ -73,7 +73,7 @@ class FollowedCertificate implements Certificates {
     });
   }
 
-  /** One look at a time: a slow disk delays the next one. */
+  /** One check at a time: a slow disk delays the next one. */
   #check(isRequested: boolean): void {
     this.#timer?.cancel();
     this.#looking = this.#looking.then(async () => {
@@ -139,7 +139,7 @@ function isSame(one: CertificatePair, other: CertificatePair): boolean {
   return one.certificate === other.certificate && one.key === other.key;
 }
 
-/** Changes with every write to one of the files, and with every exchange of one. */
+/** Differs after one of the files was written or replaced. */
 async function stateOf({ certificate, key }: CertificateFiles): Promise<string> {
   const states = [certificate, key].map(async (path) => {
     try {
