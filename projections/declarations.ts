@@ -128,7 +128,7 @@ export class DeclarationsBatch {
     this.declared.set(type, { ...standing, enforced: { ...standing.enforced, ...Object.fromEntries(enforced) } });
   }
 
-  /** `row`: of the object before the event; undefined where there was none. */
+  /** `row`: the object's row before the event; undefined for a new object. */
   recordWrite(type: TypeKey, { name, declared, isFence, row }: Written): void {
     const standing = this.#standing(type);
     if (standing === undefined) return;

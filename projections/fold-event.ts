@@ -84,7 +84,7 @@ function assertFollows({ stream, revision, position }: RecordedEvent, before: St
     `revision ${String(revision)} at position ${position.toString()}`,
     `revision ${String(expected)}`,
   ];
-  throw new LogCorruptError(`${stream} has ${found}, where ${wanted} should stand`);
+  throw new LogCorruptError(`${stream} has ${found}, but ${wanted} was expected`);
 }
 
 /** The events folded so far may differ from the log's from here on: the fold must start again. */

@@ -71,7 +71,7 @@ export class PermissionTables implements PermissionReader {
     await inSlices(this.#loading(), slices);
   }
 
-  /** Object by object, in its present state; the feed provides changes of objects already loaded. */
+  /** Loads one object at a time, in its present state; the feed provides changes of objects already loaded. */
   *#loading(): Steps<undefined> {
     this.#state = 'loading';
     for (const table of [this.#roles, this.#holders, this.#credentials]) table.clear();

@@ -11,7 +11,7 @@ import type { CommandContext } from './command-context.ts';
 /** A name is one label of a DNS name, since it becomes the first label of the plugin's group. */
 const nameLengthMax = 63;
 
-/** Compiled, this file is dist/src/cli/new-plugin.js. */
+/** Relative to dist/src/cli/new-plugin.js, into which this file is compiled. */
 const packageFolder = resolve(import.meta.dirname, '../../..');
 
 export function addNewPlugin(

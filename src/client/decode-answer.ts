@@ -66,7 +66,7 @@ export function decodeFrame<T>(line: string): Frame<T> {
       throw refusalOf(object, typeof code === 'number' ? code : 500, undefined);
     }
     default:
-      throw new MalformedWatchError(`an event of the watch has the type ${JSON.stringify(type)}`);
+      throw new MalformedWatchError(`an event of the watch has the unknown type ${JSON.stringify(type)}`);
   }
 }
 

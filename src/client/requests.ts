@@ -120,6 +120,6 @@ function serverUrl(url: string | URL): URL {
 
 /** Checked here, since the error of `fetch` would contain the value of an invalid header. */
 function checked(token: string): string {
-  if (!/^[\x21-\x7e]+$/u.test(token)) throw new TypeError('the token has characters that no token has');
+  if (!/^[\x21-\x7e]+$/u.test(token)) throw new TypeError('the token contains characters that a token cannot have');
   return token;
 }

@@ -79,8 +79,8 @@ export class Watch<T> {
   }
 
   /**
-   * The events, in the groups in which they arrive. Rejects when the signal aborts, or after a refusal that a retry does
-   * not resolve; another call then continues after the last event.
+   * The events, in the groups in which they arrive. Rejects when the signal aborts, or after a refusal that a retry
+   * does not resolve; another call then continues after the last event.
    */
   async *batches(): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
     for (;;) {

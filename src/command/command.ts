@@ -22,7 +22,7 @@ export type Command =
   | {
       readonly type: 'patch';
       readonly name: string;
-      /** For the part `scale`, of the object as a Scale. */
+      /** For the part `scale`: a patch of the object's Scale. */
       readonly patch: Patch;
       readonly part: Part | 'scale';
       readonly preconditions: Preconditions;
@@ -60,7 +60,7 @@ export type Patch =
 export type Preconditions = {
   /** `If-Match`: the current version must be one of these; `any` requires only existence. 412 otherwise. */
   readonly ifMatch?: readonly number[] | 'any';
-  /** DeleteOptions.preconditions: 409 otherwise. */
+  /** DeleteOptions.preconditions: refused with 409 unless they hold. */
   readonly uid?: string;
   readonly resourceVersion?: string;
 };

@@ -33,7 +33,7 @@ export type DecidedChange = {
 };
 
 /**
- * `guard`: the change removes something of which one must remain, so the judgement is valid only for a holder of this
+ * `guard`: the change removes something of which one must remain, so the check is valid only for a holder of this
  * guard.
  */
 export type RuleCheck = (Refused | { readonly ok: true; readonly release?: (() => void) | undefined }) & {

@@ -185,7 +185,7 @@ test('a refused event is reported with its position, and nothing of its batch is
         [w1, 2, updated(created().object!)],
       ]);
     },
-    { message: `the log is corrupt: ${w1} has revision 2 at position 3, where revision 1 should stand` },
+    { message: `the log is corrupt: ${w1} has revision 2 at position 3, but revision 1 was expected` },
   );
   t.equal(folding.models.position(), 1n);
   t.equal(folding.models.get(widgets.key, 'w2'), undefined);

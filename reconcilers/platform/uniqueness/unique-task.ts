@@ -21,7 +21,7 @@ export type UniqueTask = {
   failures: number;
 };
 
-/** `position`: of the last folded event; the declaration is folded, too. */
+/** `position`: that of the last folded event, at or after the declaration. */
 export function uniqueTask(type: ResourceType, { revision }: Declared, position: LogPosition): UniqueTask {
   return {
     type,

@@ -19,7 +19,7 @@ export class YamlThread {
   readonly #clock: Clock;
   readonly #waiting = new TurnQueue<string, Waiting>();
   #worker: Worker | undefined;
-  /** Until the thread ends, after its last body. */
+  /** Ends the thread when it has had no body for a while. */
   #idle: Timer | undefined;
   #current: { readonly item: Waiting; readonly limit: Timer } | undefined;
 

@@ -40,7 +40,7 @@ export class MalformedRequests {
     else this.#interrupt(res, error.code, socket);
   }
 
-  /** A connection to a port with TLS that does not begin with a handshake. */
+  /** Refuses a connection to a port with TLS that does not begin with a handshake. */
   refusePlain(socket: Socket): void {
     socket.write(this.#bytesOf(problem('bad-request', 'this port speaks HTTPS only: use https:// in the address')));
     endConnection(socket, this.#context.clock);

@@ -50,7 +50,7 @@ export function toOpenApi31(root: unknown, name: string): unknown {
 const values = new Set(['default', 'example', 'examples', 'enum', 'const']);
 const closing = new Set(['additionalProperties', 'unevaluatedProperties', 'propertyNames']);
 
-/** Removes properties named `$ref`, which readers would take for references, and keywords that would then refuse one. */
+/** Removes properties named `$ref`, which look like references, and the keywords that would then refuse them. */
 function keptMembers(schema: Schema): Schema {
   const named = schema['properties'];
   const hidden = isObject(named) && Object.hasOwn(named, '$ref');

@@ -32,7 +32,7 @@ export class DesiredStates {
 
   of(plugin: HostedPlugin): DesiredState {
     const desired = this.#objects.desired(plugin.name);
-    if (this.#isDeleted(plugin, desired)) return { kind: 'deleted' };
+    if (this.#isDeleted(plugin, desired)) return { kind: 'forget' };
     if (desired?.isDeleted === true) return { kind: 'uninstall' };
     if (!this.isEnabled(plugin))
       return {

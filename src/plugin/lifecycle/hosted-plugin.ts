@@ -9,7 +9,7 @@ import { codeOf, nextState, runsOn, type DesiredState, type PluginChange, type P
 import type { Failure } from './status/plugin-status.ts';
 import { Reconciliation } from './reconciliation.ts';
 
-/** Why it failed, and for which files and object: when these change, it is tried again. */
+/** The failure, and the fingerprint of the files and the object that caused it: it is retried when these change. */
 export type OwnFailure = { readonly failure: Failure; readonly fingerprint: string };
 
 /** The location of a plugin's files: its folder, or the package that its object names. */

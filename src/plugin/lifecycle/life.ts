@@ -146,14 +146,14 @@ export const life: Readonly<Record<LifeState, Readonly<Record<LifeEvent, Transit
 };
 
 /** The desired state, derived from the object, the files and the other plugins. */
-export type Desire = { readonly kind: 'run' | 'off' | 'fail' | 'uninstall' | 'deleted' };
+export type Desire = { readonly kind: 'run' | 'off' | 'fail' | 'uninstall' | 'forget' };
 
 const eventOf: Readonly<Record<Desire['kind'], LifeEvent>> = {
   run: 'wanted',
   off: 'unwanted',
   fail: 'failed',
   uninstall: 'deleted',
-  deleted: 'forgotten',
+  forget: 'forgotten',
 };
 
 /** The event for the difference between actual and desired state. */

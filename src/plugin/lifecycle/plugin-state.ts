@@ -27,7 +27,7 @@ export type PluginState =
 
 /** The desired state as last checked, with the reason why the plugin does not run; `wait`: for a dependency. */
 export type DesiredState =
-  | { readonly kind: 'run' | 'uninstall' | 'deleted'; readonly failure?: undefined }
+  | { readonly kind: 'run' | 'uninstall' | 'forget'; readonly failure?: undefined }
   | { readonly kind: 'off'; readonly failure: Failure | undefined }
   | { readonly kind: 'fail' | 'wait'; readonly failure: Failure };
 

@@ -93,7 +93,7 @@ function declaredBy({ manifest: { version = '0.0.0' }, origin }: LoadRequest): D
     : { version, source: 'package' };
 }
 
-/** The declaration of an uploaded type is not recorded yet: its objects are checked against it, and none is written. */
+/** A type in a trial: its declaration is not recorded yet, so its objects are checked, but not written. */
 function tried(type: ResourceType): ResourceType {
   return { ...type, declaration: undefined };
 }

@@ -17,7 +17,7 @@ export type Certificates = {
   follow(use: (pair: CertificatePair) => void): void;
   /** Reads the files now, and reports the outcome. */
   reload(): void;
-  /** Resolves when nothing is read any more. */
+  /** Stops following the files; resolves when no read is in progress. */
   stop(): Promise<void>;
 };
 

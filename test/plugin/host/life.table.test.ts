@@ -142,12 +142,12 @@ test('every state reaches every desired state by its own events alone, and stays
     off: 'stopped',
     fail: 'failed',
     uninstall: 'uninstalling',
-    deleted: 'discovered',
+    forget: 'discovered',
   };
   for (const start of lifeStates) {
-    for (const desire of ['run', 'off', 'fail', 'uninstall', 'deleted'] as const) {
+    for (const desire of ['run', 'off', 'fail', 'uninstall', 'forget'] as const) {
       // An object with a deletion timestamp has it until it is deleted.
-      if (start === 'uninstalling' && desire !== 'uninstall' && desire !== 'deleted') continue;
+      if (start === 'uninstalling' && desire !== 'uninstall' && desire !== 'forget') continue;
       const state = restOf(start, desire);
       t.equal(state, rest[desire], `${start}, wanted: ${desire}`);
     }
