@@ -1,4 +1,4 @@
-/** What a loop waits for that has nothing to do. Called meanwhile, it does not wait the next time. */
+/** Wakes an idle loop. A `call` while the loop works makes its next wait return at once. */
 export class Wake {
   #isCalled = false;
   #go: () => void = () => undefined;
@@ -8,7 +8,7 @@ export class Wake {
     this.#go();
   }
 
-  /** Resolves once it is called, or the signal aborts. */
+  /** Resolves after `call`, or when the signal aborts. */
   async next(signal: AbortSignal): Promise<void> {
     if (!this.#isCalled && !signal.aborted) {
       await new Promise<void>((resolve) => {

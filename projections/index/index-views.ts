@@ -12,7 +12,7 @@ export class IndexViews {
   #opened = 0;
   /** The numbers of the open views, ascending. */
   readonly #open = new Set<number>();
-  /** The highest of them; 0: none is open. */
+  /** The highest number of an open view; 0 without open views. */
   #newest = 0;
   readonly #retired = new Fifo<Retired>();
   readonly #free: (ordinal: number) => void;

@@ -42,7 +42,7 @@ function numberHash(number: number): number {
   return Math.imul(Math.imul(words[0] ?? 0, 0x9e3779b1) ^ (words[1] ?? 0), 0x85ebca6b);
 }
 
-/** From both ends of a long text, where texts usually differ. */
+/** Characters that are hashed at each end of a long text, where texts usually differ. */
 const hashedCharacters = 32;
 
 function textHash(text: string): number {

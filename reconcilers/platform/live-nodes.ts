@@ -11,13 +11,13 @@ export type LiveNodesDependencies = {
   readonly node: string;
 };
 
-/** What a live node said last. */
+/** The last heartbeat of a live node. */
 export type LiveNode = {
   /** The highest level that it reads. */
   readonly reads: number;
   /**
-   * Up to here none of its appends that an older declaration decided is still to land; undefined: it is of a version
-   * that does not say so.
+   * No append that was decided by an older declaration than the one at this position is pending on the node; undefined
+   * for a version that does not report it.
    */
   readonly drained: LogPosition | undefined;
 };

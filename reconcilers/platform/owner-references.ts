@@ -98,7 +98,7 @@ export class OwnerReferences extends PlatformReconciler {
     await super.stop();
   }
 
-  /** Slice by slice. The feed reports concurrent changes, and a row read here is never older than those. */
+  /** Scans a type in slices. The feed reports concurrent changes, and a row read here is never older than those. */
   async #scan(type: ResourceType): Promise<void> {
     const { reader, bound } = this.#dependencies;
     if (!this.#isServed(type)) return;

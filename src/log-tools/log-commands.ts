@@ -121,7 +121,7 @@ async function withLogs(
   const locked = new Map<string, { release(): Promise<void> }>();
   const opened: EventLog[] = [];
   const ending = new AbortController();
-  // A timer alone, as in the wait for a log, does not keep the process alive.
+  // The port keeps the process alive: the timers of a wait for the log do not.
   const { port1 } = new MessageChannel();
   port1.on('message', () => undefined);
   const open: OpenLogs['open'] = async (place, { mustExist }) => {

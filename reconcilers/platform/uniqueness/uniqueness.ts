@@ -71,7 +71,7 @@ export class Uniqueness {
     await this.#running;
   }
 
-  /** Of the types that this node is at work on. */
+  /** The current step of each type that this node works on. */
   steps(): readonly UniqueStep[] {
     return [...this.#tasks.values()].flatMap(({ type, step, duplicates, duplicateCount }) => {
       const standing = this.#standing(type);
@@ -256,7 +256,7 @@ export class Uniqueness {
     this.#dependencies.onDuplicates({ type: task.type, duplicates: found, duplicateCount: count });
   }
 
-  /** Few at once, so that others' writes have their turns. */
+  /** Claims few values at a time, so that other writes are not delayed. */
   async #claimEach({ type }: UniqueTask, names: readonly string[], signal: AbortSignal): Promise<readonly Duplicate[]> {
     const duplicates: Duplicate[] = [];
     const waiting = names.values();

@@ -38,13 +38,13 @@ export function anyOf(parts: readonly Translated[]): Translated {
   return { schema: { anyOf: schemasOf(parts) }, isExact: areExact(parts), weight: weightOf(parts) };
 }
 
-/** Values that exactly one of the schemas accepts. A part that accepts more could make it refuse more. */
+/** Values that exactly one of the schemas accepts. With an inexact part, `oneOf` could refuse valid values. */
 export function oneOf(parts: readonly Translated[]): Translated {
   if (!areExact(parts)) return { ...anyOf(parts), isExact: false };
   return { schema: { oneOf: schemasOf(parts) }, isExact: true, weight: weightOf(parts) };
 }
 
-/** Values that the schema refuses. One that accepts more would refuse too few of them. */
+/** Values that the schema refuses. An inexact translation accepts more than the schema, so it is not negated. */
 export function not(part: Translated): Translated {
   return part.isExact ? { schema: { not: part.schema }, isExact: true, weight: part.weight + 1 } : unknown;
 }
