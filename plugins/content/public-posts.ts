@@ -26,7 +26,7 @@ export function publicPosts(domain: string): ControllerDeclaration {
   };
 }
 
-/** As `isPublic` decides. Objects without a value are not in a set. */
+/** Selects the posts that `isPublic` accepts: `!=` and `notin` also match posts without a value. */
 const published =
   'spec.publish=true,spec.deleted!=true,spec.visible notin (INTERNAL,PRIVATE),!metadata.deletionTimestamp';
 const sizeDefault = 20;

@@ -100,7 +100,7 @@ export type ObjectReader = {
    * page.
    */
   pages(type: TypeKey, query: Pick<ListQuery, 'selection' | 'sort'>): Iterable<readonly string[]>;
-  /** The same objects one by one, exactly as of `position`, which is this turn's: the initial state of a watch. */
+  /** The same objects one by one, all as of the present position: the initial state of a watch. */
   objects(type: TypeKey, query: ListQuery, signal?: Wanted): Promise<ListedObjects>;
   /**
    * The name of an object that this node knows to hold `key` in the index at `index`: a hint (protocol, 1). Undefined

@@ -67,7 +67,7 @@ function answerItem(exchange: Exchange, { type, name }: ItemTarget, reader: Reso
   return bytesAnswer(stored.bytes, 200, headers);
 }
 
-/** Without an entity tag, which stands for the object's own bytes: a table shows ages. So it is never 304. */
+/** Has no entity tag, and is never 304: a tag identifies the object's own bytes, and a table shows ages. */
 function inForm({ req, clock }: Exchange, { bytes, revision }: StoredObject, form: Representation): Answer {
   const failed = checkConditions(req, revision);
   return failed === undefined ? bytesAnswer(form.object(bytes, clock.now())) : refusal(failed);

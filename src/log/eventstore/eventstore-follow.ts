@@ -164,7 +164,7 @@ class Reader {
     return held && subscription.isSameServer;
   }
 
-  /** All events received so far. */
+  /** Yields the events received so far. */
   *#drain(subscription: LiveSubscription): Generator<readonly RecordedEvent[], void, undefined> {
     const end = this.#plan.until;
     for (let raw = subscription.take(); raw !== undefined; raw = subscription.take()) {

@@ -17,7 +17,7 @@ export type PluginQueueDependencies = {
   readonly place: (plugin: HostedPlugin) => void;
 };
 
-/** Reconciles plugins that are enqueued, each by itself, until it is at rest. */
+/** Reconciles the enqueued plugins independently, each until it has its desired state. */
 export class PluginQueue {
   readonly #dependencies: PluginQueueDependencies;
   /** The state of each plugin when other plugins were last notified. */

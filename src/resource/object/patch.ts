@@ -79,7 +79,7 @@ function apply(root: Root, operation: Operation): string | undefined {
     case 'replace':
       return replace(root, operation.path, copyOf(operation.value));
     case 'test': {
-      // Nothing counts as null, as in Kubernetes: clients test for it before they add the first finalizer.
+      // A missing value equals null, as in Kubernetes: clients test for null before they add the first finalizer.
       return deepEqual(valueAt(root, operation.path) ?? null, operation.value)
         ? undefined
         : `test of ${shown(operation.path)} failed`;

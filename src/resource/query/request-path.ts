@@ -83,7 +83,7 @@ export function resourceRequest(verb: string, place: ResourceLocation, selectedN
   };
 }
 
-/** The same for non-resource paths. `verb` may be a method in lower case, which is then the request's method. */
+/** The request for a non-resource path. `verb`: a verb, or a method in lower case, which the request then has. */
 export function nonResourceRequest(verb: string, path: string): NonResourceRequest {
   const segments = path.split('/').filter((segment) => segment !== '');
   const method = verb === 'create' ? 'post' : verb === 'update' ? 'put' : verb;
