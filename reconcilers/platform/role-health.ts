@@ -78,8 +78,8 @@ export class RoleHealth extends PlatformReconciler {
     );
     if (step.type !== 'wait') this.#missingSince.delete(name);
     if (step.type === 'nothing') return settled;
-    const early = step.type === 'wait' ? this.#graceLeft(name) : 0;
-    if (early > 0) return again(early);
+    const graceMs = step.type === 'wait' ? this.#graceLeft(name) : 0;
+    if (graceMs > 0) return again(graceMs);
     const condition = { ...found, lastTransitionTime: step.since ?? new Date(clock.now()).toISOString() };
     return this.#writes.patch(read, { status: { conditions: [condition] } }, 'status');
   }
@@ -92,7 +92,7 @@ export class RoleHealth extends PlatformReconciler {
     return since + missingRoleGraceMs - now;
   }
 
-  /** A marked role does not count. */
+  /** Whether the role exists and is not marked. */
   #exists(name: string): boolean {
     const { reader, roles } = this.#dependencies;
     const stored = nameProblem(name) === undefined ? reader.get(roles.key, name) : undefined;
@@ -108,11 +108,11 @@ type Completeness = {
 };
 
 export function completeness({ dependencies, aggregatesTo }: Role, exists: (role: string) => boolean): Completeness {
-  const missing = [
+  const references = [
     ['depends on', dependencies],
     ['is aggregated to', aggregatesTo],
   ] as const;
-  const parts = missing.flatMap(([how, names]) => {
+  const parts = references.flatMap(([how, names]) => {
     const absent = names.filter((name) => !exists(name));
     return absent.length === 0 ? [] : [`${how} a role that does not exist: ${shown(absent)}`];
   });

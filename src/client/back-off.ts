@@ -38,7 +38,7 @@ export class BackOff {
 }
 
 /** Whether the same request may succeed later. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   if (error instanceof ClientError) return error.status >= 500 || [408, 410, 429].includes(error.status);
   return error instanceof ConnectionError;
 }

@@ -1,5 +1,5 @@
 import { ClientError, type PluginObject, type TypeName } from '../plugin/api/plugin.ts';
-import { BackOff, isPassing, type Chance } from './back-off.ts';
+import { BackOff, isTransient, type Chance } from './back-off.ts';
 import { metadataOf, type Frame } from './decode-answer.ts';
 import { pagesOf } from './pages.ts';
 import { pathOf, type Query, type Requests } from './requests.ts';
@@ -107,7 +107,7 @@ export class Watch<T> {
   }
 
   #mayContinue(error: unknown): boolean {
-    if (!(error instanceof ClientError)) return isPassing(error);
+    if (!(error instanceof ClientError)) return isTransient(error);
     if (error.status === 410) {
       this.#position = undefined;
       return this.#states !== undefined;
@@ -116,7 +116,7 @@ export class Watch<T> {
       this.#listsFirst = true;
       return true;
     }
-    return isPassing(error);
+    return isTransient(error);
   }
 
   async *#frames(): AsyncGenerator<readonly Frame<T>[], void, undefined> {

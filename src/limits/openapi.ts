@@ -7,7 +7,7 @@ export const openApiSchemasMax = 20_000;
  * described as accepting anything.
  */
 export const openApiSchemaDepthMax = 28;
-/** The schemas of one document: past it types and routes are described without theirs. */
+/** The size of all schemas of one document; beyond it, types and routes are described without theirs. */
 export const openApiDocumentBytesMax = 33_554_432;
 /** Nesting of schemas that a TypeScript type follows: deeper ones have the type `unknown`. */
 export const typedPartDepthMax = 250;

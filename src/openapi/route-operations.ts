@@ -79,7 +79,7 @@ function responsesOf(
   }));
 }
 
-/** A schema with references becomes a named one, as they lead to places within it. */
+/** Gives a schema with references a name, since they point to places within it. */
 function embedded(schema: Schema, name: string, { schemas }: RouteContext): Schema {
   const hasReferences = [...subschemas(schema)].some(({ schema: inner }) => '$ref' in inner || '$dynamicRef' in inner);
   if (hasReferences && toOpenApi30(schema, name).isEndless) return {};

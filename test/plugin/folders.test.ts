@@ -7,7 +7,7 @@ import { test } from 'tap';
 import type { Test } from 'tap';
 
 import { nameFolders } from '../../src/plugin/folders/folder-names.ts';
-import { unlessPassing } from '../../src/plugin/folders/passing-errors.ts';
+import { unlessTransient } from '../../src/plugin/folders/transient-errors.ts';
 import { digestOf, scanFiles } from '../../src/plugin/folders/plugin-files.ts';
 import { foldersIn } from '../../src/plugin/folders/plugin-folder.ts';
 import {
@@ -201,11 +201,11 @@ test('a plugin removed during the scan of the folders affects no other one', asy
   await t.rejects(foldersIn(join(root, 'none'), false), { code: 'ENOENT' });
   const failing = (code: string) => Object.assign(new Error(code), { code });
   t.throws(
-    () => unlessPassing(0)(failing('EMFILE')),
+    () => unlessTransient(0)(failing('EMFILE')),
     { code: 'EMFILE' },
     'without descriptors nothing is known of what lies there',
   );
-  t.equal(unlessPassing(0)(failing('ENOENT')), 0);
+  t.equal(unlessTransient(0)(failing('ENOENT')), 0);
 });
 
 test("a pipe in a plugin's folder is ignored at once, and an unreadable file harms no plugin", async (t) => {

@@ -14,8 +14,8 @@ export type Authorized =
 /** Decides whether a subject may make a request: for HTTP requests, watches, clients of plugins and access reviews. */
 export type Authorize = (subject: Subject, request: ApiRequest) => Authorized;
 
-/** `state`: the plugin's state, for people. `isPassing`: the plugin may serve soon. */
-export type IdlePlugin = { readonly state: string; readonly isPassing: boolean };
+/** `state`: the plugin's state, for people. `isTransient`: the plugin may serve soon. */
+export type IdlePlugin = { readonly state: string; readonly isTransient: boolean };
 
 export type AuthorizerDependencies = {
   readonly permissions: Pick<PermissionReader, 'isReady' | 'rightsOf'>;
@@ -58,7 +58,7 @@ function firstIdle(
 }
 
 function refused(subject: Subject, request: ApiRequest, idle: IdlePlugin | undefined): Authorized {
-  if (idle?.isPassing === true) return { allowed: false, reason: idle.state, idle: idle.state, isUndecided: true };
+  if (idle?.isTransient === true) return { allowed: false, reason: idle.state, idle: idle.state, isUndecided: true };
   const reason = refusalOf(subject, request);
   if (idle === undefined) return { allowed: false, reason };
   return { allowed: false, reason: `${reason}: ${idle.state}`, idle: idle.state };

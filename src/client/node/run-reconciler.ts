@@ -10,7 +10,7 @@ import {
 import { ReconcileSlots } from '../../../reconcilers/reconcile-slots.ts';
 import { clientClock, type Clock, type Timer } from '../../base/clock.ts';
 import type { PluginLogger, PluginObject, ReconcilerDeclaration, WatchDeclaration } from '../../plugin/api/plugin.ts';
-import { isPassing } from '../back-off.ts';
+import { isTransient } from '../back-off.ts';
 import type { Informer, RemoteClient } from '../client.ts';
 import { decodeReconciler, type DecodedReconciler } from './decode-reconciler.ts';
 import { clientUntil } from './ending-client.ts';
@@ -173,7 +173,7 @@ class ReconcilerRunner {
       object = await this.#client.get(type, name, { signal: step.signal });
     } catch (error) {
       // The step has not begun: an unavailable server is not a failure of the reconciler.
-      if (isPassing(error)) return again(readAgainMs);
+      if (isTransient(error)) return again(readAgainMs);
       throw error;
     }
     const answered = await reconcile({

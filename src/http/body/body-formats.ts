@@ -49,7 +49,7 @@ async function decodeYamlBody(bytes: Uint8Array, reading: Reading): Promise<Body
 const tooSlow =
   `the body takes more than ${String(yamlReadMs / 1_000)} s or too much memory to read as YAML: ` + 'send it as JSON';
 
-/** The library is loaded for the first one. */
+/** Loads the protobuf library for the first such body. */
 async function decodeProtobufBody(
   bytes: Uint8Array,
   reading: Reading,

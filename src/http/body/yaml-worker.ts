@@ -13,7 +13,7 @@ parentPort?.on('message', (bytes: Uint8Array) => {
   parentPort?.postMessage(decoded.ok ? withinBody(JSON.stringify(decoded.value)) : decoded);
 });
 
-/** Escapes make JSON longer than its text: what the event loop decodes stays as short as a body of JSON. */
+/** Refuses JSON longer than a JSON body may be, which escapes can make of a short text: the event loop decodes it. */
 function withinBody(json: string): ReadYaml {
   return Buffer.byteLength(json) <= requestBodyBytesMax
     ? { ok: true, json }

@@ -134,7 +134,7 @@ function isJson(headers: ReadonlyMap<string, string>): boolean {
 }
 
 /** Refusals of a client's call: a handler that throws one refuses its caller with it. */
-const passing: readonly RejectionReason[] = [
+const passedOn: readonly RejectionReason[] = [
   'bad-request',
   'forbidden',
   'not-found',
@@ -164,7 +164,7 @@ function refusalOf(error: ClientError): Problem | undefined {
     status,
     ...more
   }: { message: unknown; status: unknown; reason?: unknown; errors?: unknown; retryAfterSeconds?: unknown } = error;
-  const reason = passing.find((known) => problems[known].word === more.reason && problems[known].status === status);
+  const reason = passedOn.find((known) => problems[known].word === more.reason && problems[known].status === status);
   const errors = violationsOf(more.errors);
   const { retryAfterSeconds } = more;
   const isRetryable = typeof retryAfterSeconds === 'number' && Number.isFinite(retryAfterSeconds);

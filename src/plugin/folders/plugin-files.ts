@@ -4,7 +4,7 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
 
 import { fileComparedBytesMax, filesWatchedMax } from '../lifecycle/life-limits.ts';
-import { unlessPassing } from './passing-errors.ts';
+import { unlessTransient } from './transient-errors.ts';
 import { objectFolders } from './plugin-folder.ts';
 
 /** One of a plugin's files, by the file system's metadata. */
@@ -53,7 +53,7 @@ export async function digestOf(root: string, { files }: FilesScan): Promise<stri
   for (const { path, size, modifiedMs } of files) {
     hash.update(`${path}\0${String(size)}\0`);
     const content =
-      size > fileComparedBytesMax ? undefined : await contentOf(join(root, path)).catch(unlessPassing(undefined));
+      size > fileComparedBytesMax ? undefined : await contentOf(join(root, path)).catch(unlessTransient(undefined));
     hash.update(content ?? String(modifiedMs));
   }
   return hash.digest('hex');
@@ -68,7 +68,7 @@ function isPart(path: string): boolean {
 }
 
 async function entriesOf(folder: string): ReturnType<typeof readFolder> {
-  return readFolder(folder).catch(unlessPassing([]));
+  return readFolder(folder).catch(unlessTransient([]));
 }
 
 async function readFolder(folder: string) {
@@ -79,7 +79,7 @@ async function readFolder(folder: string) {
 async function markOf(path: string): Promise<Stats | undefined> {
   return stat(path)
     .then((mark) => (mark.isFile() ? mark : undefined))
-    .catch(unlessPassing(undefined));
+    .catch(unlessTransient(undefined));
 }
 
 /** Undefined: not a regular file any more, or too large to compare. */

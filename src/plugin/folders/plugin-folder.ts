@@ -6,7 +6,7 @@ import { isObject } from '../../base/guards.ts';
 import { decodeJson } from '../../base/json.ts';
 import { pluginManifestBytesMax, pluginObjectFileBytesMax } from '../../limits/plugins.ts';
 import { jsonDepthMax } from '../../limits/requests.ts';
-import { unlessPassing } from './passing-errors.ts';
+import { unlessTransient } from './transient-errors.ts';
 
 /** A plugin's folder on disk. Its own path may be a link; links inside must not lead outside. */
 export type PluginFolder = { readonly path: string; readonly name: string; readonly bundled: boolean };
@@ -22,8 +22,8 @@ export async function foldersIn(root: string, bundled: boolean): Promise<readonl
   const folders = await Promise.all(
     names.map(async (name): Promise<PluginFolder | undefined> => {
       const path = join(root, name);
-      const isFolder = await stat(path).then((entry) => entry.isDirectory(), unlessPassing(false));
-      const real = isFolder ? await realpath(path).catch(unlessPassing(undefined)) : undefined;
+      const isFolder = await stat(path).then((entry) => entry.isDirectory(), unlessTransient(false));
+      const real = isFolder ? await realpath(path).catch(unlessTransient(undefined)) : undefined;
       return real === undefined ? undefined : { path: real, name, bundled };
     }),
   );

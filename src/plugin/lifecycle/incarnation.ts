@@ -70,7 +70,7 @@ export class Incarnation {
     const { plugin, loaded } = this.is;
     const { registry } = this.#dependencies;
     const conflicts = typeConflicts(loaded.types, plugin, registry);
-    if (conflicts.length > 0) return { reason: 'TypesRefused', message: conflicts.join('; '), passing: true };
+    if (conflicts.length > 0) return { reason: 'TypesRefused', message: conflicts.join('; '), isTransient: true };
     for (const type of loaded.types) {
       const registered = registry.register(type);
       if (!registered.ok)
@@ -95,7 +95,7 @@ export class Incarnation {
     } = this.is;
     const { routes, routeOwners, registry, domain } = this.#dependencies;
     const conflicts = routeConflicts(definition, { plugin, bundled, domain }, { registry, routeOwners });
-    if (conflicts.length > 0) return { reason: 'RoutesRefused', message: conflicts.join('; '), passing: true };
+    if (conflicts.length > 0) return { reason: 'RoutesRefused', message: conflicts.join('; '), isTransient: true };
     try {
       routes.announce(plugin, definition);
     } catch (error) {

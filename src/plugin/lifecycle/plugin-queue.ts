@@ -95,7 +95,7 @@ export class PluginQueue {
     this.#reported.set(plugin, now);
     for (const other of this.#dependencies.plugins.values()) {
       if (other === plugin) continue;
-      if (isFreed && other.ownFailure?.failure.passing === true) {
+      if (isFreed && other.ownFailure?.failure.isTransient === true) {
         other.recordFailure(undefined);
         this.enqueue(other);
       } else if (isConcerned(other, plugin, isNews)) this.enqueue(other);

@@ -17,6 +17,6 @@ export function describeUnavailable(name: string, state: LifeState): IdlePlugin 
   if (description === undefined) return undefined;
   return {
     state: `the plugin ${JSON.stringify(name)} ${description}`,
-    isPassing: state === 'discovered' || state === 'not-started',
+    isTransient: state === 'discovered' || state === 'not-started',
   };
 }

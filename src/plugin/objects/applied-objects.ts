@@ -240,6 +240,9 @@ function metadataOf(bytes: Uint8Array): { readonly finalizers?: unknown; readonl
   return isObject(metadata) ? metadata : {};
 }
 
-function failed(message: string, passing?: true): ObjectsApplied {
-  return { ok: false, failure: { reason: 'ObjectsRefused', message, ...(passing === undefined ? {} : { passing }) } };
+function failed(message: string, isTransient?: true): ObjectsApplied {
+  return {
+    ok: false,
+    failure: { reason: 'ObjectsRefused', message, ...(isTransient === undefined ? {} : { isTransient }) },
+  };
 }

@@ -9,7 +9,7 @@ export type Failure = {
   readonly reason: string;
   readonly message: string;
   /** Other plugins' changes may resolve it. */
-  readonly passing?: true;
+  readonly isTransient?: true;
 };
 
 /** A problem of a plugin that does not stop it. */
