@@ -20,16 +20,16 @@ function given(
   const say = (message: string): void => {
     lines.push(message);
   };
-  const options = { dir: '/data', ...setting, clock, log: { info: say, warn: say }, look: async () => disk.answer() };
+  const options = { dir: '/data', ...setting, clock, log: { info: say, warn: say }, readSpace: async () => disk.answer() };
   const reserve = new DiskReserve({ freeBytes: freeMebibytes * mebibyte, totalBytes }, options);
-  const look = async (answer: () => Promise<DiskSpace>): Promise<void> => {
+  const check = async (answer: () => Promise<DiskSpace>): Promise<void> => {
     disk.answer = answer;
     clock.advance(1_000);
     await nextTurn();
   };
   const free = async (mebibytes: number): Promise<void> =>
-    look(async () => Promise.resolve({ freeBytes: mebibytes * mebibyte, totalBytes }));
-  return { reserve, said: lines, clock, look, free };
+    check(async () => Promise.resolve({ freeBytes: mebibytes * mebibyte, totalBytes }));
+  return { reserve, lines, clock, check, free };
 }
 
 test('the reserve is the smaller of 5 % and 1 GiB, or what the setting says', (t) => {
@@ -42,7 +42,7 @@ test('the reserve is the smaller of 5 % and 1 GiB, or what the setting says', (t
 });
 
 test('exactly the reserve free is enough, a byte less is not, and either is reported once', async (t) => {
-  const { reserve, said: lines, free } = given(64);
+  const { reserve, lines, free } = given(64);
   t.notOk(reserve.isShort());
   await free(64 - 1 / mebibyte);
   t.ok(reserve.isShort());
@@ -62,9 +62,9 @@ test('bytes written between two checks count until the check after the next', as
   for (let write = 0; write < 17; write += 1) reserve.take(mebibyte);
   t.notOk(reserve.isShort(), '34 of 36 MiB');
   reserve.take(mebibyte);
-  t.ok(reserve.isShort(), 'without a look');
+  t.ok(reserve.isShort(), 'without a check');
   await free(100);
-  t.ok(reserve.isShort(), 'it may not have reached the disk before the look');
+  t.ok(reserve.isShort(), 'it may not have reached the disk before the check');
   await free(100);
   t.notOk(reserve.isShort());
 });
@@ -82,7 +82,7 @@ test('log-ins stop at half of the reserve, and a reserve of 0 stops nothing', as
 });
 
 test('a reserve of 0 is off however little is free', (t) => {
-  const { reserve, said: lines } = given(0, { reserveBytes: 0 });
+  const { reserve, lines } = given(0, { reserveBytes: 0 });
   for (let write = 0; write < 100; write += 1) reserve.take(mebibyte);
   t.notOk(reserve.isShort());
   t.same(lines, []);
@@ -100,11 +100,11 @@ test('a large piece is taken whole above the reserve or not at all', (t) => {
 });
 
 test('a failed check is reported once, and written bytes keep counting', async (t) => {
-  const { reserve, said: lines, look, free } = given(100);
+  const { reserve, lines, check, free } = given(100);
   const fail = async (): Promise<DiskSpace> => Promise.reject(new Error('EIO'));
   for (let turn = 0; turn < 3; turn += 1) {
     reserve.take(5 * mebibyte);
-    await look(fail);
+    await check(fail);
   }
   t.match(lines, [/cannot be read/u]);
   t.equal(lines.length, 1);
@@ -115,7 +115,7 @@ test('a failed check is reported once, and written bytes keep counting', async (
   t.notOk(reserve.isShort());
 });
 
-test('stopped, it looks no more', async (t) => {
+test('after a stop it checks no more', async (t) => {
   const { reserve, clock, free } = given(100);
   reserve.stop();
   await free(1);

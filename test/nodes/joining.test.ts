@@ -238,7 +238,7 @@ test('two nodes that start on an empty log found it once, create one administrat
       .split('\n')
       .filter((line) => line.includes('super administrator') && line.includes('admin-password')),
   );
-  t.equal(lines.flat().length, 1, 'one of them reports the path of its password', { told: lines });
+  t.equal(lines.flat().length, 1, 'one of them reports the path of its password', { lines });
   const made = nodes[lines.findIndex(({ length }) => length > 0)]!;
   const authorization = basic('admin', readFileSync(join(made.dataDir, 'admin-password'), 'utf8').trim());
   const answers = await Promise.all(

@@ -59,7 +59,7 @@ async function prepare(folder: string): Promise<{ readonly code: number; readonl
 test('a tree is built once, and again only for what changed', async (t) => {
   const folder = join(t.testdir(), 'with spaces');
   plant(folder);
-  t.match(await prepare(folder), { code: 0, said: /building/u });
+  t.match(await prepare(folder), { code: 0, output: /building/u });
   for (const path of [
     'src/one.js',
     'src/one.d.ts',
@@ -69,11 +69,11 @@ test('a tree is built once, and again only for what changed', async (t) => {
   ])
     t.ok(existsSync(join(folder, 'dist', path)), path);
   const built = statSync(join(folder, 'dist/src/one.js')).mtimeMs;
-  t.strictSame(await prepare(folder), { code: 0, said: '' }, 'nothing to do');
+  t.strictSame(await prepare(folder), { code: 0, output: '' }, 'nothing to do');
 
   write(folder, 'src/two.ts', 'export const two: number = 22;\n');
   write(folder, 'plugins/a/plugin.yaml', 'kind: Plugin # changed\n');
-  t.match(await prepare(folder), { code: 0, said: /building/u });
+  t.match(await prepare(folder), { code: 0, output: /building/u });
   t.match(readFileSync(join(folder, 'dist/src/two.js'), 'utf8'), '22');
   t.match(readFileSync(join(folder, 'dist/plugins/a/plugin.yaml'), 'utf8'), 'changed');
   t.equal(statSync(join(folder, 'dist/src/one.js')).mtimeMs, built, 'what did not change is not written again');
@@ -120,7 +120,7 @@ test('what does not compile fails, until it does', async (t) => {
   for (const attempt of [1, 2])
     t.match(
       await prepare(folder),
-      { code: 1, said: /src\/one\.ts\(1,14\).*do not compile/su },
+      { code: 1, output: /src\/one\.ts\(1,14\).*do not compile/su },
       `attempt ${attempt.toString()}`,
     );
   write(folder, 'src/one.ts', 'export const one: number = 1;\n');
@@ -145,5 +145,5 @@ test('a lock of a killed holder is taken over', async (t) => {
   plant(folder);
   // No process has the highest id there is.
   write(folder, 'dist/.prepare/lock', `${hostname()} 4194304 0`);
-  t.match(await prepare(folder), { code: 0, said: /building/u });
+  t.match(await prepare(folder), { code: 0, output: /building/u });
 });

@@ -47,7 +47,7 @@ async function edge(t: Test) {
     answer.catch(() => undefined);
     return { req, answer };
   };
-  return { clock, taken: accepted, upload, server };
+  return { clock, accepted, upload, server };
 }
 
 type Upload = { readonly req: ClientRequest; readonly answer: Promise<IncomingMessage | undefined> };
@@ -72,7 +72,7 @@ async function read(clock: FakeClock, upload: Upload, bytes: number): Promise<vo
 }
 
 test('stalled uploads block no install, and are disconnected', async (t) => {
-  const { clock, taken: accepted, upload } = await edge(t);
+  const { clock, accepted, upload } = await edge(t);
   const stalledOnes = Array.from({ length: 3 }, upload);
   for (const one of stalledOnes) await sent(one, `${head}abc`);
   await reading(clock, 3);
@@ -107,7 +107,7 @@ test('uploads in progress are bounded, and a disconnect frees a slot', async (t)
 });
 
 test('a slow steady upload is accepted, a trickling one is not', async (t) => {
-  const { clock, taken: accepted, upload } = await edge(t);
+  const { clock, accepted, upload } = await edge(t);
   const slow = upload();
   await sent(slow, head);
   await reading(clock, 1);
