@@ -71,7 +71,8 @@ export const deletion: Measure = {
           bound: 'value at most',
           note:
             `${(count / sending).toFixed(0)} deletes/s, p50 ${deleted(0.5).toFixed(1)}, ` +
-            `max ${deleted(1).toFixed(1)} ms; answered p50 ${marked(0.5).toFixed(1)}, p99 ${marked(0.99).toFixed(1)} ms; ` +
+            `max ${deleted(1).toFixed(1)} ms; answered p50 ${marked(0.5).toFixed(1)}, ` +
+            `p99 ${marked(0.99).toFixed(1)} ms; ` +
             `CPU of one ${cpuMs.toFixed(2)} ms`,
         },
       ];

@@ -20,7 +20,8 @@ function given(
   const say = (message: string): void => {
     lines.push(message);
   };
-  const options = { dir: '/data', ...setting, clock, log: { info: say, warn: say }, readSpace: async () => disk.answer() };
+  const log = { info: say, warn: say };
+  const options = { dir: '/data', ...setting, clock, log, readSpace: async () => disk.answer() };
   const reserve = new DiskReserve({ freeBytes: freeMebibytes * mebibyte, totalBytes }, options);
   const check = async (answer: () => Promise<DiskSpace>): Promise<void> => {
     disk.answer = answer;
