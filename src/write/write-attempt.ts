@@ -47,7 +47,7 @@ export class WriteAttempts {
 
   attempt(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
     const isNeeded = this.#dependencies.rules.needsLastGrants(type.key, given.context.subject);
-    return !isNeeded || isUnjudged[command.type] || given.hasLastGrants === true
+    return !isNeeded || isUnchecked[command.type] || given.hasLastGrants === true
       ? this.#decide(type, command, given)
       : this.#decideByLastGrants(type, command, given);
   }
@@ -99,7 +99,7 @@ export class WriteAttempts {
       ...declared,
     };
     const writing = { given, metadata, by };
-    const carriedOut = isUnjudged[command.type]
+    const carriedOut = isUnchecked[command.type]
       ? this.#carryOut(target, decision, writing)
       : this.#checkAndCarryOut(target, decision, writing);
     return warned(await carriedOut, decision.warnings);
@@ -258,7 +258,7 @@ export class WriteAttempts {
 }
 
 /** The platform's own steps, which change nothing that anybody is granted. */
-const isUnjudged: Readonly<Record<Command['type'], boolean>> = {
+const isUnchecked: Readonly<Record<Command['type'], boolean>> = {
   create: false,
   replace: false,
   patch: false,
