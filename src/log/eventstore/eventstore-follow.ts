@@ -1,5 +1,6 @@
 import { delay } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
+import { categoryTest } from '../category-test.ts';
 import type { LogDriver } from './eventstore-client.ts';
 import { LogUnavailableError, retryDelayMs } from './eventstore-contact.ts';
 import type { Contact } from './eventstore-contact.ts';
@@ -250,10 +251,4 @@ function settled<T>(question: Promise<T>): Promise<T | Error> {
 function prefixesOf(prefix: string, { categories, endsIn }: FollowPlan): readonly string[] {
   if (categories === undefined) return [prefix];
   return [...categories.map((category) => `${prefix}${category}:`), ...(endsIn === undefined ? [] : [prefix + endsIn])];
-}
-
-function categoryTest(categories: CategoryFilter): (stream: string) => boolean {
-  if (categories === undefined) return () => true;
-  const prefixes = categories.map((category) => `${category}:`);
-  return (stream) => prefixes.some((prefix) => stream.startsWith(prefix));
 }

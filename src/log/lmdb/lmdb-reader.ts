@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { logReadAheadBytesMax, logReadAheadEventsMax } from '../../limits/log.ts';
+import { categoryTest } from '../category-test.ts';
 import type { Follower } from './lmdb-recent.ts';
 import type { CategoryFilter, RecordedEvent } from '../log.ts';
 
@@ -115,10 +116,4 @@ function takeBatch(records: Iterable<RecordedEvent>, wanted: (stream: string) =>
     whole = { wanted: events.length, seen };
   }
   return { events, consumed: seen };
-}
-
-function categoryTest(categories: CategoryFilter): (stream: string) => boolean {
-  if (categories === undefined) return () => true;
-  const prefixes = categories.map((category) => `${category}:`);
-  return (stream) => prefixes.some((prefix) => stream.startsWith(prefix));
 }

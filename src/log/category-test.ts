@@ -1,0 +1,8 @@
+import type { CategoryFilter } from './log.ts';
+
+/** Whether a stream belongs to one of the categories. */
+export function categoryTest(categories: CategoryFilter): (stream: string) => boolean {
+  if (categories === undefined) return () => true;
+  const prefixes = categories.map((category) => `${category}:`);
+  return (stream) => prefixes.some((prefix) => stream.startsWith(prefix));
+}
