@@ -14,6 +14,8 @@ import {
 } from './log.ts';
 import type {
   AppendOutcome,
+  BackwardReadOptions,
+  BackwardStreamPage,
   EventLog,
   ExpectedRevision,
   LogIdentity,
@@ -22,6 +24,7 @@ import type {
   ProposedEvent,
   RecordedEvent,
   StreamName,
+  StreamPage,
   StreamRevision,
   SubscribeOptions,
 } from './log.ts';
@@ -164,19 +167,19 @@ export class FoundedLog implements EventLog {
     return outcome.ok ? { ...outcome, position: this.#shiftPosition(outcome.position) } : outcome;
   }
 
-  readStream(
-    stream: StreamName,
-    options: { readonly from: StreamRevision; readonly limit: number },
-  ): Promise<readonly RecordedEvent[]> {
-    return this.#plain?.readStream(stream, options) ?? this.#readStream(stream, options);
+  readStream(stream: StreamName, page: StreamPage): Promise<readonly RecordedEvent[]> {
+    return this.#plain?.readStream(stream, page) ?? this.#shifted(() => this.#raw.readStream(stream, page));
   }
 
-  async #readStream(
-    stream: StreamName,
-    options: { readonly from: StreamRevision; readonly limit: number },
-  ): Promise<readonly RecordedEvent[]> {
+  readStreamBackward(stream: StreamName, page: BackwardStreamPage): Promise<readonly RecordedEvent[]> {
+    return (
+      this.#plain?.readStreamBackward(stream, page) ?? this.#shifted(() => this.#raw.readStreamBackward(stream, page))
+    );
+  }
+
+  async #shifted(read: () => Promise<readonly RecordedEvent[]>): Promise<readonly RecordedEvent[]> {
     this.identity();
-    return (await this.#raw.readStream(stream, options)).map((recorded) => this.#shiftEvent(recorded));
+    return (await read()).map((recorded) => this.#shiftEvent(recorded));
   }
 
   readLast(stream: StreamName): Promise<RecordedEvent | undefined> {
@@ -200,6 +203,25 @@ export class FoundedLog implements EventLog {
     this.identity();
     const until = options.until === undefined ? {} : { until: this.#rawPosition(options.until) };
     const batches = this.#raw.readAll({ ...options, after: this.#rawPosition(options.after), ...until });
+    for await (const batch of batches) yield batch.map((recorded) => this.#shiftEvent(recorded));
+  }
+
+  readAllBackward(options: BackwardReadOptions): AsyncIterable<readonly RecordedEvent[]> {
+    const isPlain = isOfEpoch(options.before ?? logStart, 0) && isOfEpoch(options.after ?? logStart, 0);
+    return (isPlain ? this.#plain?.readAllBackward(options) : undefined) ?? this.#readAllBackward(options);
+  }
+
+  async *#readAllBackward({
+    before,
+    after,
+    ...options
+  }: BackwardReadOptions): AsyncGenerator<readonly RecordedEvent[]> {
+    this.identity();
+    const batches = this.#raw.readAllBackward({
+      ...options,
+      ...(before === undefined ? {} : { before: this.#rawPosition(before) }),
+      ...(after === undefined ? {} : { after: this.#rawPosition(after) }),
+    });
     for await (const batch of batches) yield batch.map((recorded) => this.#shiftEvent(recorded));
   }
 

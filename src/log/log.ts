@@ -109,6 +109,33 @@ export type SubscribeOptions = {
   readonly turn?: () => Promise<void>;
 };
 
+/** A page of a stream's events, forwards. */
+export type StreamPage = {
+  /** Inclusive. */
+  readonly from: StreamRevision;
+  readonly limit: number;
+  /** The page ends with the event whose data and metadata reach this total: so it always has one, if there is one. */
+  readonly bytesMax?: number;
+};
+
+/** The same backwards. By default it begins with the stream's last event, as it does if `from` is after that. */
+export type BackwardStreamPage = Omit<StreamPage, 'from'> & { readonly from?: StreamRevision };
+
+/** Both bounds are exclusive. */
+export type BackwardReadOptions = {
+  /**
+   * The first event is the last one before it; by default the last durable event at the call. For a position that this
+   * log never issued, the reader may throw `UnknownPositionError`.
+   */
+  readonly before?: LogPosition;
+  /** No event at or before it is read; `logStart` by default. */
+  readonly after?: LogPosition;
+  readonly categories?: CategoryFilter;
+  readonly signal?: AbortSignal;
+  /** As for `SubscribeOptions`. */
+  readonly turn?: () => Promise<void>;
+};
+
 export type EventLog = {
   /**
    * Appends all events or none. Resolves once they are durable. An empty batch is a bug and rejects. If the whole batch
@@ -116,11 +143,12 @@ export type EventLog = {
    * event it lost to is durable. A closed log is `unavailable`.
    */
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome>;
-  /** The events of a stream from revision `from` (inclusive) forwards, at most `limit`. Empty for a missing stream. */
-  readStream(
-    stream: StreamName,
-    options: { readonly from: StreamRevision; readonly limit: number },
-  ): Promise<readonly RecordedEvent[]>;
+  /** The events of a stream from revision `from` forwards, at most `limit`. Empty for a missing stream. */
+  readStream(stream: StreamName, page: StreamPage): Promise<readonly RecordedEvent[]>;
+  /**
+   * The same backwards: newest first. Empty for a missing stream, and before the first event that the stream still has.
+   */
+  readStreamBackward(stream: StreamName, page: BackwardStreamPage): Promise<readonly RecordedEvent[]>;
   /** The stream's last event, read from the log itself (no cache); undefined for a missing stream. */
   readLast(stream: StreamName): Promise<RecordedEvent | undefined>;
   /**
@@ -129,6 +157,12 @@ export type EventLog = {
    * look complete.
    */
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]>;
+  /**
+   * The events between two positions from the newest to the oldest, in batches, and then ends. It never waits: the head
+   * when the reading begins is the limit. A batch has at most `logReadAheadEventsMax` events, ends with the event that
+   * reaches `logReadAheadBytesMax`, and may split an append. It throws if the log closes before the end.
+   */
+  readAllBackward(options: BackwardReadOptions): AsyncIterable<readonly RecordedEvent[]>;
   /**
    * All events after `after`, then each new one as it becomes durable. A subscriber that keeps up gets the same `data`
    * and `metadata` instances that were appended through this log, so values memoized on them are shared. Batches never

@@ -64,6 +64,8 @@ test('before it is founded nothing is read or appended', async (t) => {
   t.match(await log.append(stream, [proposed('a')], 'absent'), { ok: false, reason: 'unavailable' });
   await t.rejects(log.readLast(stream));
   await t.rejects(log.readStream(stream, { from: streamRevision(0), limit: 1 }));
+  await t.rejects(log.readStreamBackward(stream, { limit: 1 }));
+  await t.rejects(collect(log.readAllBackward({})));
   await t.rejects(log.head());
   await t.rejects(log.readAt(logPosition(1n)));
   await t.rejects(collect(log.readAll({ after: logStart })));
@@ -77,7 +79,9 @@ test("in the first epoch events and positions are the log's own", async (t) => {
   t.equal(position, logPosition(2n));
   t.equal(await log.head(), await raw.head());
   t.equal(await log.readLast(stream), await raw.readLast(stream), 'the very instance');
+  t.equal((await log.readStreamBackward(stream, { limit: 1 }))[0], await raw.readLast(stream), 'backwards as well');
   await t.rejects(collect(log.readAll({ after: logPosition(epochShift(1) + 1n) })), UnknownPositionError);
+  await t.rejects(collect(log.readAllBackward({ before: logPosition(epochShift(1) + 1n) })), UnknownPositionError);
   t.equal(await log.readAt(logPosition(epochShift(1) + 1n)), undefined);
 });
 
@@ -104,6 +108,10 @@ test('in a later epoch every position is one of that epoch, and those of earlier
   same(await collect(log.readAll({ after: logPosition(position - 2n), until: logPosition(position - 1n) })), [
     logPosition(position - 1n),
   ]);
+  const second = [logPosition(position - 1n)];
+  same(await collect(log.readAllBackward({ before: position, after: logPosition(position - 2n) })), second);
+  same(await collect(log.readAllBackward({})), whole.map((event) => event.position).reverse());
+  same(await log.readStreamBackward(stream, { limit: 5 }), [position]);
   same(await collectTo(log, { after: logPosition(position - 1n) }, position), [position]);
   same(
     [
@@ -116,6 +124,8 @@ test('in a later epoch every position is one of that epoch, and those of earlier
   for (const foreign of [1n, 3n, epochShift(2) + 3n, epochShift(3) - 1n, epochShift(4)].map(logPosition)) {
     await t.rejects(collect(log.readAll({ after: foreign })), UnknownPositionError, foreign.toString());
     await t.rejects(collect(log.subscribe({ after: foreign })), UnknownPositionError);
+    await t.rejects(collect(log.readAllBackward({ after: foreign })), UnknownPositionError);
+    await t.rejects(collect(log.readAllBackward({ before: foreign })), UnknownPositionError);
     t.equal(await log.readAt(foreign), undefined);
   }
 });

@@ -2,6 +2,7 @@ import type { Test } from 'tap';
 
 import type { EventLog } from '../../src/log/log.ts';
 import { appendClauses } from './contract-append.ts';
+import { backwardClauses } from './contract-backward.ts';
 import { readClauses } from './contract-read.ts';
 import { seamClauses } from './contract-seam.ts';
 import { subscribeClauses } from './contract-subscribe.ts';
@@ -24,6 +25,6 @@ export type MakeLog = (t: Test) => Promise<LogUnderTest>;
 export type Clauses = Readonly<Record<string, (t: Test, makeLog: MakeLog, traits: LogTraits) => Promise<void>>>;
 
 /** The suite that every adapter passes. */
-export const logContract = [appendClauses, readClauses, subscribeClauses, seamClauses].flatMap((clauses) =>
-  Object.entries(clauses),
+export const logContract = [appendClauses, readClauses, backwardClauses, subscribeClauses, seamClauses].flatMap(
+  (clauses) => Object.entries(clauses),
 );

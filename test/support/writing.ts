@@ -191,6 +191,8 @@ export function altered(log: EventLog, changes: Partial<EventLog>): EventLog {
   return {
     append: (...call) => log.append(...call),
     readStream: (...call) => log.readStream(...call),
+    readStreamBackward: (...call) => log.readStreamBackward(...call),
+    readAllBackward: (options) => log.readAllBackward(options),
     readLast: (stream) => log.readLast(stream),
     readAll: (options) => log.readAll(options),
     subscribe: (options) => log.subscribe(options),

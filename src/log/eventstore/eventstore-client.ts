@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 
 import { EventStoreDBClient } from '@eventstore/db-client';
@@ -12,6 +11,8 @@ import { delay } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { EventStoreUrl } from '../../config/eventstore-url.ts';
 import { logCloseMs } from './eventstore-limits.ts';
+import { filteredReadRequest, positionMessage, prefixFilter, RawRead, textIds } from './eventstore-filtered-read.ts';
+import type { FilteredRead, SubscriptionCall } from './eventstore-filtered-read.ts';
 import { decodeAnswer } from './eventstore-wire.ts';
 import { LogRefusedError } from '../log.ts';
 
@@ -20,13 +21,18 @@ type Ending = { end(): unknown; once(event: 'close', listener: () => void): unkn
 
 type Closing = { close(): void };
 
-/** A call that returns objects. It ends by being cancelled. */
-export type SubscriptionCall = Readable & { cancel(): void };
-
 /** The part of the driver's client that is used, so that tests can replace it. */
 export type LogDriver = Pick<
   LogClient,
-  'appendToStream' | 'readStream' | 'readAll' | 'setStreamMetadata' | 'subscribe' | 'warmUp' | 'cut' | 'close'
+  | 'appendToStream'
+  | 'readStream'
+  | 'readAll'
+  | 'readFiltered'
+  | 'setStreamMetadata'
+  | 'subscribe'
+  | 'warmUp'
+  | 'cut'
+  | 'close'
 >;
 
 /** The driver's client, extended by a connection check and by closing its sockets. */
@@ -97,6 +103,21 @@ export class LogClient extends EventStoreDBClient {
     })();
   }
 
+  /** Events backwards, of streams with one of the prefixes; the leader answers. */
+  readFiltered(read: FilteredRead): RawRead {
+    const request = filteredReadRequest(read);
+    const open = this.GRPCStreamCreator(StreamsClient, 'read', (client) =>
+      client.makeServerStreamRequest(
+        StreamsService.read.path,
+        StreamsService.read.requestSerialize,
+        decodeAnswer,
+        request,
+        ...this.callArguments({ requiresLeader: true }, { deadline: Infinity }),
+      ),
+    );
+    return new RawRead(open());
+  }
+
   /** Fetches the server's capabilities, which the driver does before its first append anyway. */
   async warmUp(): Promise<void> {
     await this.capabilities;
@@ -124,28 +145,13 @@ export class LogClient extends EventStoreDBClient {
 
 function subscriptionRequest(after: bigint | 'start', prefixes: readonly string[]): streams.ReadReq {
   const all = new streams.ReadReq.Options.AllOptions();
-  if (after === 'start') {
-    all.setStart(new shared.Empty());
-  } else {
-    const position = new streams.ReadReq.Options.Position();
-    position.setCommitPosition(after.toString());
-    position.setPreparePosition(after.toString());
-    all.setPosition(position);
-  }
-  const expression = new streams.ReadReq.Options.FilterOptions.Expression();
-  expression.setPrefixList([...prefixes]);
-  const filter = new streams.ReadReq.Options.FilterOptions();
-  filter.setStreamIdentifier(expression);
-  filter.setCount(new shared.Empty());
-  // Checkpoints, which run ahead of the reader, are not used: as few as possible.
-  filter.setCheckpointintervalmultiplier(1_000);
-  const ids = new streams.ReadReq.Options.UUIDOption();
-  ids.setString(new shared.Empty());
+  if (after === 'start') all.setStart(new shared.Empty());
+  else all.setPosition(positionMessage(after));
   const options = new streams.ReadReq.Options();
   options.setAll(all);
   options.setSubscription(new streams.ReadReq.Options.SubscriptionOptions());
-  options.setFilter(filter);
-  options.setUuidOption(ids);
+  options.setFilter(prefixFilter(prefixes));
+  options.setUuidOption(textIds());
   const request = new streams.ReadReq();
   request.setOptions(options);
   return request;

@@ -20,6 +20,8 @@ import { ServerTime } from './eventstore-time.ts';
 import { UnknownPositionError } from '../log.ts';
 import type {
   AppendOutcome,
+  BackwardReadOptions,
+  BackwardStreamPage,
   EventLog,
   ExpectedRevision,
   LogPosition,
@@ -27,7 +29,7 @@ import type {
   ProposedEvent,
   RecordedEvent,
   StreamName,
-  StreamRevision,
+  StreamPage,
   SubscribeOptions,
 } from '../log.ts';
 
@@ -117,11 +119,12 @@ class EventStoreLog implements EventLog {
     return this.#appends.append(stream, events, expected);
   }
 
-  async readStream(
-    stream: StreamName,
-    { from, limit }: { readonly from: StreamRevision; readonly limit: number },
-  ): Promise<readonly RecordedEvent[]> {
-    return (await (await this.#answering()).stream(stream, from, limit)).map((event) => this.#own.own(event));
+  async readStream(stream: StreamName, page: StreamPage): Promise<readonly RecordedEvent[]> {
+    return (await (await this.#answering()).stream(stream, page)).map((event) => this.#own.own(event));
+  }
+
+  async readStreamBackward(stream: StreamName, page: BackwardStreamPage): Promise<readonly RecordedEvent[]> {
+    return (await (await this.#answering()).streamBackward(stream, page)).map((event) => this.#own.own(event));
   }
 
   async readLast(stream: StreamName): Promise<RecordedEvent | undefined> {
@@ -155,6 +158,10 @@ class EventStoreLog implements EventLog {
     const until = options.until !== undefined && options.until < head ? options.until : head;
     const endsIn = stream === undefined ? {} : { endsIn: stream };
     if (after < until) yield* follow(this.#context, { after, until, ...endsIn, categories, signal });
+  }
+
+  async *readAllBackward(options: BackwardReadOptions): AsyncGenerator<readonly RecordedEvent[], void, undefined> {
+    for await (const batch of this.#open().backward(options)) yield batch.map((event) => this.#own.own(event));
   }
 
   subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]> {

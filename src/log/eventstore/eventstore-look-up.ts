@@ -32,7 +32,10 @@ export async function resolveOutcome(
   const { stream, expected } = append;
   let head: RecordedEvent | undefined;
   for (let attempt = 1; attempt <= logLookUpsMax; attempt += 1) {
-    const standing = await reads.stream(stream, streamRevision(firstRevision(append)), append.events.length);
+    const standing = await reads.stream(stream, {
+      from: streamRevision(firstRevision(append)),
+      limit: append.events.length,
+    });
     const last = standing.at(-1);
     if (last !== undefined && isWhole(standing, append))
       return { ok: true, revision: last.revision, position: last.position };

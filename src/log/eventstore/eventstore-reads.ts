@@ -4,11 +4,19 @@ import { faultOf } from './eventstore-errors.ts';
 import { logHeadScanEventsMax, logHeadScanEventsMin, logLookUpsMax } from './eventstore-limits.ts';
 import { rawRecord, storedRecord, streamOf } from './eventstore-record.ts';
 import type { DriverRecord, StoredRecord } from './eventstore-record.ts';
+import { readBackward, readStreamPage, type StreamSource } from './eventstore-pages.ts';
 import { RetriedReads } from './eventstore-retried-reads.ts';
 import type { Resolved, RetryContext } from './eventstore-retried-reads.ts';
 import type { ServerTime } from './eventstore-time.ts';
-import { LogCorruptError, UnknownPositionError, logPosition, logStart } from '../log.ts';
-import type { LogPosition, RecordedEvent, StreamName, StreamRevision } from '../log.ts';
+import { UnknownPositionError, logPosition, logStart } from '../log.ts';
+import type {
+  BackwardReadOptions,
+  BackwardStreamPage,
+  LogPosition,
+  RecordedEvent,
+  StreamName,
+  StreamPage,
+} from '../log.ts';
 
 export type ReadContext = RetryContext & {
   /** The prefix of this log's stream names on the server. */
@@ -33,6 +41,7 @@ const emptyLog: LogEnd = { position: logStart };
 export class Reads {
   readonly #context: ReadContext;
   readonly #retried: RetriedReads;
+  readonly #source: StreamSource;
   /** Our last event found so far, and the position up to which nothing more needs to be scanned. */
   #found: LogEnd = emptyLog;
   #scanned = -1n;
@@ -40,25 +49,20 @@ export class Reads {
   constructor(context: ReadContext) {
     this.#context = context;
     this.#retried = new RetriedReads(context);
+    this.#source = { prefix: context.prefix, retried: this.#retried };
   }
 
-  async stream(stream: StreamName, from: StreamRevision, limit: number): Promise<readonly RecordedEvent[]> {
-    if (limit <= 0) return [];
-    const records = await this.#retried.read((client) =>
-      client.readStream(this.#context.prefix + stream, {
-        fromRevision: BigInt(from),
-        maxCount: limit,
-        requiresLeader: true,
-      }),
-    );
-    const events = this.#ours(records);
-    // The server deletes old events from lease streams, and from no others.
-    if (stream.startsWith('lease:')) return events;
-    for (const [index, { revision }] of events.entries()) {
-      if (revision !== from + index)
-        throw new LogCorruptError(`revision ${(from + index).toString()} of ${stream} is missing`);
-    }
-    return events;
+  stream(stream: StreamName, { from, ...page }: StreamPage): Promise<readonly RecordedEvent[]> {
+    return readStreamPage(this.#source, stream, { ...page, from, direction: 'forwards' });
+  }
+
+  streamBackward(stream: StreamName, page: BackwardStreamPage): Promise<readonly RecordedEvent[]> {
+    return readStreamPage(this.#source, stream, { ...page, direction: 'backwards' });
+  }
+
+  /** Events of the whole log, newest first; the server sends only those of the categories. */
+  backward(options: BackwardReadOptions): AsyncIterable<readonly RecordedEvent[]> {
+    return readBackward({ ...this.#source, assertAnswers: () => this.#readBackward('end', 1) }, options);
   }
 
   async last(stream: StreamName): Promise<RecordedEvent | undefined> {
@@ -117,7 +121,7 @@ export class Reads {
 
   /** Keeps nothing of other platforms' events, which may be large and many. */
   async #readBackward(fromPosition: ServerPosition | 'end', maxCount: number): Promise<readonly Passed[]> {
-    return this.#retried.readEach(
+    return this.#retried.readEach<Resolved, Passed>(
       (client) => client.readAll({ direction: 'backwards', fromPosition, maxCount, requiresLeader: true }),
       {
         keep: ({ event }) => {

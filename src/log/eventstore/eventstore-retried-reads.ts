@@ -1,4 +1,4 @@
-import type { AllStreamResolvedEvent, ResolvedEvent, StreamingRead } from '@eventstore/db-client';
+import type { AllStreamResolvedEvent, ResolvedEvent } from '@eventstore/db-client';
 
 import { delay } from '../../base/clock.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -18,9 +18,20 @@ export type RetryContext = {
   readonly closing: AbortSignal;
 };
 
+/** The used part of the driver's reads; `Event` is that of its data. */
+export type StreamingRead<Event> = {
+  on(event: 'data', listener: (event: Event) => void): unknown;
+  on(event: 'end', listener: () => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  cancel(): Promise<void>;
+  destroy(): unknown;
+};
+
 type ReadEachOptions<Event, Kept> = {
   /** Maps an event to a value, or drops it. Must not throw. */
   readonly keep: (event: Event) => Kept | undefined;
+  /** Called with each kept value of one attempt: whether no more are wanted. Must not throw. */
+  readonly enough?: (() => (kept: Kept) => boolean) | undefined;
   readonly failures?: 'failures too' | undefined;
 };
 
@@ -45,15 +56,15 @@ export class RetriedReads {
    * With `failures`, an internal error of the server is thrown unchanged; every other failure becomes one of this
    * module's errors.
    */
-  async readEach<Event extends Resolved, Kept>(
+  async readEach<Event, Kept>(
     make: (client: LogDriver) => StreamingRead<Event>,
-    { keep, failures }: ReadEachOptions<Event, Kept>,
+    { keep, enough, failures }: ReadEachOptions<Event, Kept>,
   ): Promise<readonly Kept[]> {
     const { clock, contact, closing } = this.#context;
     for (let attempt = 1; ; attempt += 1) {
       this.#assertOpen();
       try {
-        const answer = await this.#once(make, keep);
+        const answer = await this.#once(make, keep, enough?.());
         contact.worked();
         return answer;
       } catch (error) {
@@ -96,25 +107,28 @@ export class RetriedReads {
     if (this.#context.closing.aborted) throw new Error('the log is closed', { cause });
   }
 
-  #once<Event extends Resolved, Kept>(
+  #once<Event, Kept>(
     make: (client: LogDriver) => StreamingRead<Event>,
     keep: (event: Event) => Kept | undefined,
+    enough: (kept: Kept) => boolean = () => false,
   ): Promise<readonly Kept[]> {
     const { client, clock, closing } = this.#context;
     return new Promise((resolve, reject) => {
       const events: Kept[] = [];
+      let isDone = false;
       const read = make(client());
       const settle = (finish: () => void): void => {
         timer.cancel();
         closing.removeEventListener('abort', close);
         finish();
       };
+      // Nothing waits for its result any more, so a failure to cancel it is ignored.
+      const cancel = (): void => void read.cancel().catch(() => undefined);
       const abandon = (reason: string): void => {
         settle(() => {
           reject(new Error(reason));
         });
-        // Nothing waits for its result any more, so a failure to cancel it is ignored.
-        void read.cancel().catch(() => undefined);
+        cancel();
         read.destroy();
       };
       const close = (): void => {
@@ -125,8 +139,16 @@ export class RetriedReads {
       });
       closing.addEventListener('abort', close);
       read.on('data', (event: Event) => {
-        const kept = keep(event);
-        if (kept !== undefined) events.push(kept);
+        const kept = isDone ? undefined : keep(event);
+        if (kept === undefined) return;
+        events.push(kept);
+        if (!enough(kept)) return;
+        isDone = true;
+        settle(() => {
+          resolve(events);
+        });
+        // Not destroyed: the driver's close waits for each call whose answer was not read to the end.
+        cancel();
       });
       read.on('end', () => {
         settle(() => {

@@ -3,7 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { convertToCommandError } from '@eventstore/db-client';
 
 import { logReadAheadBytesMax, logReadAheadEventsMax, projectionBatchEventsMax } from '../../limits/log.ts';
-import type { LogDriver, SubscriptionCall } from './eventstore-client.ts';
+import type { LogDriver } from './eventstore-client.ts';
+import type { SubscriptionCall } from './eventstore-filtered-read.ts';
 import { logReceivedBytesMax, logReceivedEventsMax } from './eventstore-limits.ts';
 import type { RawRecord, StoredRecord } from './eventstore-record.ts';
 import type { WireAnswer } from './eventstore-wire.ts';

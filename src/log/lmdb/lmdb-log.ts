@@ -1,4 +1,5 @@
 import { streamNameBytesMax } from '../../limits/log.ts';
+import { readBackward } from './lmdb-backward.ts';
 import { LmdbCommits } from './lmdb-commits.ts';
 import { PendingAppends } from './lmdb-pending.ts';
 import { read } from './lmdb-reader.ts';
@@ -11,6 +12,8 @@ import type { LmdbStore } from './lmdb-store.ts';
 import { LogFailedError, logPosition, streamRevision } from '../log.ts';
 import type {
   AppendOutcome,
+  BackwardReadOptions,
+  BackwardStreamPage,
   EventLog,
   ExpectedRevision,
   LogPosition,
@@ -18,7 +21,7 @@ import type {
   ProposedEvent,
   RecordedEvent,
   StreamName,
-  StreamRevision,
+  StreamPage,
   SubscribeOptions,
 } from '../log.ts';
 
@@ -181,11 +184,12 @@ class LmdbLog implements EventLog {
     return this.#pending.lastOf(stream) ?? store.readLastOfStream(this.#store, stream, this.#durable);
   }
 
-  readStream(
-    stream: StreamName,
-    options: { readonly from: StreamRevision; readonly limit: number },
-  ): Promise<readonly RecordedEvent[]> {
-    return this.#answer(() => store.readRevisions(this.#store, stream, { ...options, until: this.#durable }));
+  readStream(stream: StreamName, page: StreamPage): Promise<readonly RecordedEvent[]> {
+    return this.#answer(() => store.readRevisions(this.#store, stream, { ...page, until: this.#durable }));
+  }
+
+  readStreamBackward(stream: StreamName, page: BackwardStreamPage): Promise<readonly RecordedEvent[]> {
+    return this.#answer(() => store.readRevisionsBackward(this.#store, stream, { ...page, until: this.#durable }));
   }
 
   readLast(stream: StreamName): Promise<RecordedEvent | undefined> {
@@ -202,6 +206,12 @@ class LmdbLog implements EventLog {
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]> {
     const until = Math.min(this.#durable, options.until === undefined ? Infinity : Number(options.until));
     return read(this.#source, { after: Number(options.after), until, ...reading(options) });
+  }
+
+  readAllBackward(options: BackwardReadOptions): AsyncIterable<readonly RecordedEvent[]> {
+    const storedBackward = (last: number, first: number): Iterable<RecordedEvent> =>
+      store.readRecordsBackward(this.#store, last, first);
+    return readBackward({ ...this.#source, storedBackward }, options);
   }
 
   subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]> {

@@ -5,8 +5,8 @@ import { open } from 'lmdb';
 import type { Database, RootDatabase } from 'lmdb';
 
 import { decodeRecord } from './lmdb-record.ts';
-import { LogCorruptError } from '../log.ts';
-import type { RecordedEvent } from '../log.ts';
+import { LogCorruptError, streamRevision } from '../log.ts';
+import type { BackwardStreamPage, RecordedEvent, StreamPage } from '../log.ts';
 
 /** The version of the storage format: a log of another version is refused. */
 const formatVersion = 1;
@@ -145,10 +145,13 @@ export function readRevision(store: LmdbStore, stream: string, revision: number)
   return position && readIndexed(store, [stream, revision], readUint48(position, 0));
 }
 
-export type StreamRange = { readonly from: number; readonly limit: number; readonly until: number };
+/** `until`: no later position is read. */
+export type StreamRange = StreamPage & { readonly until: number };
+export type BackwardStreamRange = BackwardStreamPage & { readonly until: number };
 
 export function readRevisions(store: LmdbStore, stream: string, range: StreamRange): readonly RecordedEvent[] {
   const found: RecordedEvent[] = [];
+  let bytes = 0;
   for (const { value } of store.streams.getRange({
     start: [stream, range.from],
     end: [stream, uint48Max - 1],
@@ -156,8 +159,35 @@ export function readRevisions(store: LmdbStore, stream: string, range: StreamRan
   })) {
     const position = readUint48(value, 0);
     if (position > range.until) break;
-    found.push(readIndexed(store, [stream, range.from + found.length], position));
+    const event = readIndexed(store, [stream, range.from + found.length], position);
+    found.push(event);
+    bytes += event.data.length + event.metadata.length;
+    if (bytes >= (range.bytesMax ?? Infinity)) break;
   }
+  return found;
+}
+
+export function readRevisionsBackward(
+  store: LmdbStore,
+  stream: string,
+  { from = streamRevision(uint48Max - 1), limit, bytesMax = Infinity, until }: BackwardStreamRange,
+): readonly RecordedEvent[] {
+  const found: RecordedEvent[] = [];
+  if (limit <= 0) return found;
+  const backward = { reverse: true, start: [stream, Math.min(from, uint48Max - 1)], end: [stream, -1] };
+  let [next, bytes]: [number | undefined, number] = [undefined, 0];
+  for (const { key, value } of store.streams.getRange(backward)) {
+    const [revision, position] = [Number(key[1]), readUint48(value, 0)];
+    if (position > until) continue;
+    if (next !== undefined && revision !== next)
+      throw new LogCorruptError(`revision ${String(next)} of ${stream} is missing`);
+    const event = readIndexed(store, [stream, revision], position);
+    found.push(event);
+    bytes += event.data.length + event.metadata.length;
+    next = revision - 1;
+    if (found.length >= limit || bytes >= bytesMax) return found;
+  }
+  if (next !== undefined && next !== -1) throw new LogCorruptError(`revision ${String(next)} of ${stream} is missing`);
   return found;
 }
 
@@ -204,6 +234,19 @@ export function* readRecords(store: LmdbStore, first: number, last: number): Gen
     expected += 1;
   }
   if (expected <= last) throw new LogCorruptError(`the record is missing at position ${expected.toString()}`);
+}
+
+/** The same from `last` down to `first`. */
+export function* readRecordsBackward(store: LmdbStore, last: number, first: number): Generator<RecordedEvent> {
+  let expected = last;
+  for (const { key, value } of store.events.getRange({ reverse: true, start: last, end: first - 1 })) {
+    if (key !== expected) break;
+    const stored = decodeRecord(value, expected);
+    if (expected > store.indexedThrough && expected <= store.lastPosition) assertIndexed(store, stored);
+    yield stored;
+    expected -= 1;
+  }
+  if (expected >= first) throw new LogCorruptError(`the record is missing at position ${expected.toString()}`);
 }
 
 /** lmdb rejects the puts first, and the reason of the commit a moment later, as a separate promise. */

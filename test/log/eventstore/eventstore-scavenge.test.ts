@@ -57,6 +57,28 @@ async function takeEvents({ next }: Delivery, count: number): Promise<string[]> 
   return streams;
 }
 
+test('backward reads leave out deleted events, and begin at a position that a scavenge emptied', async (t) => {
+  const { store, log, add, renew, renewAll } = await given(t);
+  await add('a');
+  const gone = await renew();
+  await add('b');
+  await renewAll();
+  await renewAll();
+  const kept = await log.readStreamBackward(lease, { limit: 1_000 });
+  t.equal(kept.length, leaseEventsMax);
+  t.equal(kept[0]?.id, (await log.readLast(lease))?.id);
+  const oldest = kept.at(-1)?.revision ?? 0;
+  t.same(await log.readStreamBackward(lease, { from: streamRevision(oldest - 1), limit: 10 }), []);
+  await store.scavenge();
+  t.same(await log.readStreamBackward(lease, { limit: 1_000 }), kept);
+  const streams = (await collect(log.readAllBackward({ before: gone }))).map(({ stream }) => stream);
+  t.same(streams, ['object:a']);
+  t.same(
+    (await collect(log.readAllBackward({ after: gone, categories: ['object'] }))).map(({ stream }) => stream),
+    ['object:b'],
+  );
+});
+
 test('a subscription and a read from a scavenged position have no gap', async (t) => {
   const { store, log, add, renew, renewAll } = await given(t);
   const first = await renew();

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 
-import type { SubscriptionCall } from '../../../src/log/eventstore/eventstore-client.ts';
+import type { SubscriptionCall } from '../../../src/log/eventstore/eventstore-filtered-read.ts';
 import { eventStorePrefixDefault as streamPrefix } from '../../../src/config/eventstore-prefix.ts';
 import { logReadAheadEventsMax } from '../../../src/limits/log.ts';
 import type { LogPosition, RecordedEvent } from '../../../src/log/log.ts';

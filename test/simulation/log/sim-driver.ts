@@ -1,12 +1,20 @@
 import { Readable } from 'node:stream';
 
-import type { SubscriptionCall } from '../../../src/log/eventstore/eventstore-client.ts';
-import { logPosition, logStart, type AppendOutcome, type ExpectedRevision } from '../../../src/log/log.ts';
+import type { FilteredRead, SubscriptionCall } from '../../../src/log/eventstore/eventstore-filtered-read.ts';
+import {
+  logPosition,
+  logStart,
+  type AppendOutcome,
+  type ExpectedRevision,
+  type LogPosition,
+} from '../../../src/log/log.ts';
+import { eventStorePrefixDefault as streamPrefix } from '../../../src/config/eventstore-prefix.ts';
 import { must } from '../../../src/base/unreachable.ts';
 import type { Cluster } from '../cluster.ts';
 import { DriverFeed } from './driver-feed.ts';
 import {
   failed,
+  messageOf,
   noStream,
   notLeader,
   notLeaderReply,
@@ -193,7 +201,10 @@ export class SimDriver {
       if (events.length === 0) return noStream();
       const batch =
         direction === 'backwards'
-          ? events.slice(-maxCount).reverse()
+          ? events
+              .filter(({ revision }) => fromRevision === 'end' || BigInt(revision) <= fromRevision)
+              .slice(-maxCount)
+              .reverse()
           : events
               .filter(({ revision }) => fromRevision === 'end' || BigInt(revision) >= fromRevision)
               .slice(0, maxCount);
@@ -208,23 +219,43 @@ export class SimDriver {
     requiresLeader = false,
   }: AllOptions): Readable {
     return this.#read('read all', requiresLeader, (member) => {
-      const { shared } = this.#world;
       if (fromPosition === 'end')
         return this.#cluster
           .all(member, { from: Infinity, direction, count: maxCount })
           .map((event) => this.#stored(event));
-      const position = logPosition(fromPosition.commit + 1n);
-      const place = shared.placesUpTo(position);
-      const isStored = shared.at(position) !== undefined;
-      if (!isStored && position < shared.head) return failed();
-      return this.#cluster
-        .all(member, { from: isStored ? place - 1 : place, direction, count: maxCount })
-        .map((event) => this.#stored(event));
+      const place = this.#placeOf(logPosition(fromPosition.commit + 1n));
+      if (place === undefined) return failed();
+      return this.#cluster.all(member, { from: place, direction, count: maxCount }).map((event) => this.#stored(event));
     });
   }
 
+  /** Undefined for a position within the log at which no event starts. */
+  #placeOf(position: LogPosition): number | undefined {
+    const { shared } = this.#world;
+    const place = shared.placesUpTo(position);
+    if (shared.at(position) !== undefined) return place - 1;
+    return position < shared.head ? undefined : place;
+  }
+
+  readFiltered({ from, prefixes, maxCount }: FilteredRead): Readable {
+    return this.#read(
+      'read all backwards',
+      true,
+      (member) => {
+        const place = from === 'end' ? Infinity : this.#placeOf(logPosition(from + 1n));
+        if (place === undefined) return failed();
+        return this.#cluster
+          .all(member, { from: place, direction: 'backwards', count: Infinity })
+          .filter(({ stream }) => prefixes.some((prefix) => `${streamPrefix}${stream}`.startsWith(prefix)))
+          .slice(0, maxCount)
+          .map((event) => this.#stored(event));
+      },
+      messageOf,
+    );
+  }
+
   /** A question is answered as things were when it arrived, which may be long before the answer is there. */
-  #read(what: string, requiresLeader: boolean, look: Look): Readable {
+  #read(what: string, requiresLeader: boolean, look: Look, shape: (stored: Stored) => unknown = resolvedOf): Readable {
     const stream = new Readable({ objectMode: true, read: () => undefined });
     const fail = (error: Error): void => {
       if (this.#calls.delete(fail)) stream.destroy(error);
@@ -242,7 +273,7 @@ export class SimDriver {
         const answer = requiresLeader && !this.#cluster.leads(this.#member) ? notLeader() : look(this.#member);
         if (answer instanceof Error && !requiresLeader) this.#reconnect();
         this.#passage.life.later(this.#passage.callMs(), 'an answer', () => {
-          this.#answer(stream, fail, answer);
+          this.#answer(stream, fail, answer instanceof Error ? answer : answer.map((stored) => shape(stored)));
         });
       });
     }
@@ -250,14 +281,14 @@ export class SimDriver {
     return Object.assign(stream, { cancel: () => Promise.resolve(void this.#calls.delete(fail)) });
   }
 
-  #answer(stream: Readable, fail: (error: Error) => void, answer: readonly Stored[] | Error): void {
+  #answer(stream: Readable, fail: (error: Error) => void, answer: readonly unknown[] | Error): void {
     if (answer instanceof Error) {
       this.#reconnect();
       fail(answer);
       return;
     }
     if (!this.#calls.delete(fail)) return;
-    for (const stored of answer) stream.push(resolvedOf(stored));
+    for (const event of answer) stream.push(event);
     stream.push(null);
   }
 

@@ -2,6 +2,8 @@ import { logReadAheadEventsMax } from '../../../src/limits/log.ts';
 import { UnknownPositionError } from '../../../src/log/log.ts';
 import type {
   AppendOutcome,
+  BackwardReadOptions,
+  BackwardStreamPage,
   EventLog,
   ExpectedRevision,
   LogPosition,
@@ -9,7 +11,7 @@ import type {
   ProposedEvent,
   RecordedEvent,
   StreamName,
-  StreamRevision,
+  StreamPage,
   SubscribeOptions,
 } from '../../../src/log/log.ts';
 import { staleMsMax } from '../faults.ts';
@@ -155,13 +157,20 @@ export class NodeLog implements EventLog {
     else look();
   }
 
-  async readStream(
-    stream: StreamName,
-    { from, limit }: { readonly from: StreamRevision; readonly limit: number },
-  ): Promise<readonly RecordedEvent[]> {
+  async readStream(stream: StreamName, { from, limit }: StreamPage): Promise<readonly RecordedEvent[]> {
     return this.#ask(`read ${stream}`, () =>
       this.#seen(stream)
         .slice(from, from + limit)
+        .map((event) => this.#handed(event)),
+    );
+  }
+
+  async readStreamBackward(stream: StreamName, { from, limit }: BackwardStreamPage): Promise<readonly RecordedEvent[]> {
+    return this.#ask(`read ${stream} backwards`, () =>
+      this.#seen(stream)
+        .filter(({ revision }) => from === undefined || revision <= from)
+        .toReversed()
+        .slice(0, limit)
         .map((event) => this.#handed(event)),
     );
   }
@@ -197,6 +206,26 @@ export class NodeLog implements EventLog {
       );
       next += whole.length;
       const batch = this.#batch(whole, categories);
+      if (batch.length > 0) yield batch;
+    }
+  }
+
+  async *readAllBackward({
+    before,
+    after,
+    categories,
+    signal,
+  }: BackwardReadOptions): AsyncGenerator<readonly RecordedEvent[]> {
+    const { shared, random } = this.#world;
+    const first = after === undefined ? 0 : this.#placeAfter(after);
+    const head = await this.#ask('read all backwards', () => shared.events.length);
+    let end = before === undefined ? head : Math.min(head, this.#placeAfter(before) - 1);
+    while (end > first && signal?.aborted !== true) {
+      const begin = Math.max(first, end - random.between(1, 12));
+      const until = end;
+      const taken = await this.#ask('read on backwards', () => shared.events.slice(begin, until));
+      end = begin;
+      const batch = this.#batch(taken, categories).toReversed();
       if (batch.length > 0) yield batch;
     }
   }

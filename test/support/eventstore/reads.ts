@@ -130,6 +130,9 @@ export class Reader {
   async #readAll(): Promise<void> {
     const backwards = this.#options.getReadDirection() === messages.ReadReq.Options.ReadDirection.BACKWARDS;
     const position = this.#position(backwards ? largest : 0);
+    // Forwards there is nothing beyond the end; backwards no event starts there.
+    if (backwards && position !== largest && position > this.#log.end)
+      throw new CallFailure(2, 'Unexpected FilteredReadAllResult: Error');
     const wanted = this.#filter();
     let left = Number(this.#options.getCount());
     const first = this.#log.countBefore(position);

@@ -4,6 +4,8 @@ import { logReadAheadEventsMax } from '../../../src/limits/log.ts';
 import { logPosition, logStart, streamRevision } from '../../../src/log/log.ts';
 import type {
   AppendOutcome,
+  BackwardReadOptions,
+  BackwardStreamPage,
   EventLog,
   ExpectedRevision,
   LogPosition,
@@ -11,7 +13,7 @@ import type {
   ProposedEvent,
   RecordedEvent,
   StreamName,
-  StreamRevision,
+  StreamPage,
   SubscribeOptions,
 } from '../../../src/log/log.ts';
 
@@ -100,11 +102,34 @@ export class MemoryLog implements EventLog {
     return recorded;
   }
 
-  async readStream(
+  async readStream(stream: StreamName, { from, limit, bytesMax }: StreamPage): Promise<readonly RecordedEvent[]> {
+    return upToBytes((await this.#durableEvents(stream)).slice(from, from + limit), bytesMax);
+  }
+
+  async readStreamBackward(
     stream: StreamName,
-    options: { readonly from: StreamRevision; readonly limit: number },
+    { from = streamRevision(Number.MAX_SAFE_INTEGER), limit, bytesMax }: BackwardStreamPage,
   ): Promise<readonly RecordedEvent[]> {
-    return (await this.#durableEvents(stream)).slice(options.from, options.from + options.limit);
+    const events = (await this.#durableEvents(stream)).filter(({ revision }) => revision <= from);
+    return upToBytes(events.toReversed().slice(0, limit), bytesMax);
+  }
+
+  /** One event a batch, the end as it is when the reading begins. */
+  async *readAllBackward({
+    before = logPosition(this.#durable + 1n),
+    after = logStart,
+    categories,
+    signal,
+  }: BackwardReadOptions): AsyncGenerator<readonly RecordedEvent[]> {
+    const end = this.#durable;
+    const wanted = this.#disk.appends
+      .flat()
+      .filter((event) => event.position < before && event.position <= end && isWanted(event, { after, categories }));
+    for (const event of wanted.toReversed()) {
+      await this.#pass();
+      if (signal?.aborted === true) return;
+      yield [event];
+    }
   }
 
   async readLast(stream: StreamName): Promise<RecordedEvent | undefined> {
@@ -198,6 +223,16 @@ export class MemoryLog implements EventLog {
   }
 }
 
-function isWanted(event: RecordedEvent, { after, categories }: SubscribeOptions): boolean {
+/** Ends with the event that reaches the total. */
+function upToBytes(events: readonly RecordedEvent[], bytesMax = Infinity): readonly RecordedEvent[] {
+  let bytes = 0;
+  const enough = events.findIndex(({ data, metadata }) => (bytes += data.length + metadata.length) >= bytesMax);
+  return enough === -1 ? events : events.slice(0, enough + 1);
+}
+
+function isWanted(
+  event: RecordedEvent,
+  { after, categories }: Pick<SubscribeOptions, 'after' | 'categories'>,
+): boolean {
   return event.position > after && (categories?.includes(event.stream.slice(0, event.stream.indexOf(':'))) ?? true);
 }

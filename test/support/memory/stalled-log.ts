@@ -27,6 +27,8 @@ export class StalledLog {
     return {
       append: (...call) => log.append(...call),
       readStream: (...call) => log.readStream(...call),
+      readStreamBackward: (...call) => log.readStreamBackward(...call),
+      readAllBackward: (options) => log.readAllBackward(options),
       readLast: (stream) => log.readLast(stream),
       readAll: (options) => log.readAll(options),
       subscribe: (options) => this.#subscribe(log, options),

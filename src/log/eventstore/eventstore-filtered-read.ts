@@ -1,0 +1,98 @@
+import { Transform, type Readable, type TransformCallback } from 'node:stream';
+
+import { convertToCommandError } from '@eventstore/db-client';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+
+import type { RawRecord } from './eventstore-record.ts';
+import type { WireAnswer } from './eventstore-wire.ts';
+
+/** A call that returns objects. It ends by being cancelled. */
+export type SubscriptionCall = Readable & { cancel(): void };
+
+/** Backwards from a position, exclusive, in streams with one of the prefixes. */
+export type FilteredRead = {
+  readonly from: bigint | 'end';
+  readonly prefixes: readonly string[];
+  readonly maxCount: number;
+};
+
+/** The server can filter a read as it filters a subscription; the driver has no call for that. */
+export function filteredReadRequest({ from, prefixes, maxCount }: FilteredRead): streams.ReadReq {
+  const all = new streams.ReadReq.Options.AllOptions();
+  if (from === 'end') all.setEnd(new shared.Empty());
+  else all.setPosition(positionMessage(from));
+  const options = new streams.ReadReq.Options();
+  options.setAll(all);
+  options.setReadDirection(streams.ReadReq.Options.ReadDirection.BACKWARDS);
+  options.setCount(maxCount.toString());
+  options.setFilter(prefixFilter(prefixes));
+  options.setUuidOption(textIds());
+  const request = new streams.ReadReq();
+  request.setOptions(options);
+  return request;
+}
+
+export function positionMessage(position: bigint): streams.ReadReq.Options.Position {
+  const message = new streams.ReadReq.Options.Position();
+  message.setCommitPosition(position.toString());
+  message.setPreparePosition(position.toString());
+  return message;
+}
+
+export function prefixFilter(prefixes: readonly string[]): streams.ReadReq.Options.FilterOptions {
+  const expression = new streams.ReadReq.Options.FilterOptions.Expression();
+  expression.setPrefixList([...prefixes]);
+  const filter = new streams.ReadReq.Options.FilterOptions();
+  filter.setStreamIdentifier(expression);
+  filter.setCount(new shared.Empty());
+  // Checkpoints, which run ahead of the reader, are not used: as few as possible.
+  filter.setCheckpointintervalmultiplier(1_000);
+  return filter;
+}
+
+export function textIds(): streams.ReadReq.Options.UUIDOption {
+  const ids = new streams.ReadReq.Options.UUIDOption();
+  ids.setString(new shared.Empty());
+  return ids;
+}
+
+/** The records of one call, with the driver's errors. */
+export class RawRead extends Transform {
+  #call: SubscriptionCall | undefined;
+  #isCancelled = false;
+
+  constructor(opened: Promise<SubscriptionCall>) {
+    super({ objectMode: true });
+    opened.then(
+      (call) => {
+        this.#begin(call);
+      },
+      (error: unknown) => {
+        this.destroy(error instanceof Error ? error : new Error('the driver failed without an error'));
+      },
+    );
+  }
+
+  #begin(call: SubscriptionCall): void {
+    this.#call = call;
+    // Also after its end: a cancelled call reports that as an error.
+    call.on('error', (error: Error) => {
+      this.destroy(convertToCommandError(error));
+    });
+    call.pipe(this);
+    if (this.#isCancelled) call.cancel();
+  }
+
+  override _transform(answer: WireAnswer, _encoding: string, next: TransformCallback): void {
+    if (typeof answer === 'string') next();
+    else next(null, answer satisfies RawRecord);
+  }
+
+  /** As the driver's reads are cancelled. */
+  cancel(): Promise<void> {
+    this.#isCancelled = true;
+    this.#call?.cancel();
+    return Promise.resolve();
+  }
+}
