@@ -1,5 +1,6 @@
 import { delay, type Clock } from '../base/clock.ts';
-import { writeAttemptsMax, writeFoldWaitMs } from '../limits/writes.ts';
+import { writeAttemptsMax } from '../limits/writes.ts';
+import { lastObject } from '../log/last-object.ts';
 import { LogCorruptError, type EventLog, type LogPosition } from '../log/log.ts';
 
 /** The part of the log that writers use. */
@@ -35,17 +36,11 @@ export function retryingLog(log: EventLog, clock: Clock): RetryingLog {
       }
     },
     lastObject: async (after) => {
-      let last = after;
-      const until = clock.monotonic() + writeFoldWaitMs;
       try {
-        for await (const batch of log.readAll({ after, categories: ['object'] })) {
-          last = batch.at(-1)?.position ?? last;
-          if (clock.monotonic() > until) throw new Error('too many events have not been folded');
-        }
+        return await lastObject(log, after);
       } catch (cause) {
         throw unreadable('the end of the log', cause);
       }
-      return last;
     },
   };
 }

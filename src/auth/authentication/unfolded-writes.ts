@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 
-import type { Clock } from '../../base/clock.ts';
 import { freshnessWaitMs } from '../../limits/writes.ts';
+import { lastObject } from '../../log/last-object.ts';
 import { LogCorruptError, streamName, type EventLog, type LogPosition } from '../../log/log.ts';
 import type { ObjectReader } from '../../read/objects.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
@@ -10,10 +10,9 @@ import type { Secrets } from './secrets.ts';
 import { digestOf } from './token-text.ts';
 
 export type ElsewhereDependencies = {
-  readonly log: Pick<EventLog, 'readLast' | 'readAll' | 'state'>;
+  readonly log: Pick<EventLog, 'readLast' | 'readAllBackward' | 'state'>;
   readonly reader: Pick<ObjectReader, 'position' | 'reached' | 'head'>;
   readonly secrets: Pick<Secrets, 'issuedDigest'>;
-  readonly clock: Clock;
 };
 
 /**
@@ -31,12 +30,12 @@ export class UnfoldedWrites {
    * For a token or session that this node does not know. 'retry': all events that may concern it are folded now.
    */
   async refreshToken(uid: string, text: string): Promise<'retry' | 'never-issued' | 'undecided'> {
-    const { log, secrets } = this.#dependencies;
+    const { log, reader, secrets } = this.#dependencies;
     if (!log.state().reachable) return 'undecided';
     try {
       const digest = await secrets.issuedDigest(uid);
       if (digest === undefined || !isDigestOf(digest, text)) return 'never-issued';
-      return (await this.#folded(await this.#lastObject())) ? 'retry' : 'undecided';
+      return (await this.#folded(await lastObject(log, reader.position()))) ? 'retry' : 'undecided';
     } catch (error) {
       if (error instanceof LogCorruptError) throw error;
       return 'undecided';
@@ -59,18 +58,6 @@ export class UnfoldedWrites {
       if (error instanceof LogCorruptError) throw error;
       return false;
     }
-  }
-
-  /** The position of the last event of any object that this node has not folded yet. */
-  async #lastObject(): Promise<LogPosition> {
-    const { log, reader, clock } = this.#dependencies;
-    const until = clock.monotonic() + freshnessWaitMs;
-    let position = reader.position();
-    for await (const batch of log.readAll({ after: position, categories: ['object'] })) {
-      position = batch.at(-1)?.position ?? position;
-      if (clock.monotonic() > until) break;
-    }
-    return position;
   }
 
   async #folded(position: LogPosition): Promise<boolean> {

@@ -68,7 +68,7 @@ export function composeAccess(parts: AccessParts): Access {
     eventLog,
     models,
   } = parts;
-  const unfoldedWrites = new UnfoldedWrites({ log: eventLog, reader: models, secrets, clock });
+  const unfoldedWrites = new UnfoldedWrites({ log: eventLog, reader: models, secrets });
   let isFounded = false;
   const gated = gatePermissions(permissions, () => isFounded);
   const authenticator = composeAuthenticator(parts, { gated, unfoldedWrites });

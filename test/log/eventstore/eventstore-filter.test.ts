@@ -5,7 +5,15 @@ import { test, type Test } from 'tap';
 
 import { systemClock } from '../../../src/base/clock.ts';
 import { openEventStoreLog } from '../../../src/log/eventstore/eventstore-log.ts';
-import { logStart, streamName, type EventLog, type LogPosition } from '../../../src/log/log.ts';
+import { lastObject } from '../../../src/log/last-object.ts';
+import {
+  logPosition,
+  logStart,
+  streamName,
+  UnknownPositionError,
+  type EventLog,
+  type LogPosition,
+} from '../../../src/log/log.ts';
 import { startEventStore, type EventStore } from '../../support/eventstore/eventstore.ts';
 import { appended, collect, deliver, proposed } from '../../support/memory/log-events.ts';
 
@@ -91,6 +99,51 @@ test('a read of claims receives no object events but the one that ends it', asyn
   // The end of the log is looked for backwards, a few events at once.
   t.equal(tally(sent)['claim'], 2);
   t.ok((tally(sent)['object'] ?? 0) < 20, JSON.stringify(tally(sent)));
+});
+
+test('a backward read receives no events of other categories or platforms', async (t) => {
+  const all = await given(t);
+  const { store, log, sent } = all;
+  await add(all, 'object', 20);
+  const claims = await add(all, 'claim', 100);
+  await store.foreignAppend({ stream: 'somebody-else' });
+  const streams = async (options: Parameters<EventLog['readAllBackward']>[0]) =>
+    (await collect(log.readAllBackward(options))).map(({ stream }) => stream.replace(/:.*/u, ''));
+  await counted(all, async () => {
+    t.same(tally(await streams({ categories: ['object'] })), { object: 20 });
+    t.same(tally(sent), { object: 20 });
+    t.same(tally(await streams({})), { claim: 100, object: 20 });
+    t.same(tally(sent), { claim: 100, object: 40 });
+    sent.length = 0;
+    t.same(await streams({ categories: ['object'], after: claims }), []);
+    t.ok(sent.length <= 8, `${String(sent.length)} events at or below the lower bound were sent`);
+  });
+});
+
+test('the last object behind a position is found by one short read, however much is behind it', async (t) => {
+  const all = await given(t);
+  const { log, sent } = all;
+  const before = await add(all, 'object', 300);
+  await add(all, 'claim', 20);
+  await counted(all, async () => {
+    t.equal(await lastObject(log, logStart), before);
+    t.ok(sent.length <= 8, `${String(sent.length)} events were sent`);
+    t.equal(await lastObject(log, before), before, 'nothing is behind it');
+    const last = await add(all, 'object', 2);
+    t.equal(await lastObject(log, before), last);
+  });
+});
+
+test('a backward read from a position that the log never issued is refused', async (t) => {
+  const all = await given(t);
+  const { log } = all;
+  const [first, last] = [await add(all, 'object'), await add(all, 'object')];
+  for (const before of [logPosition(first + 1n), logPosition(last + 1_000n)])
+    await t.rejects(collect(log.readAllBackward({ before })), UnknownPositionError);
+  t.same(
+    (await collect(log.readAllBackward({ before: last }))).map(({ position }) => position),
+    [first],
+  );
 });
 
 test('subscribers of different categories share no memory, and each gets its own event instances', async (t) => {

@@ -85,7 +85,7 @@ export class Accounts {
       passwords: this.passwords,
       permissions: this.permissions,
       clock,
-      unfoldedWrites: new UnfoldedWrites({ log, reader: models, secrets: this.secrets, clock }),
+      unfoldedWrites: new UnfoldedWrites({ log, reader: models, secrets: this.secrets }),
       recordUse: (name) => {
         this.used.push(name);
       },
