@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 
-import { isAlias, isMap, isScalar, isSeq, parseDocument, type Alias, type Node, type YAMLMap } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, type Alias, type Node, type YAMLMap } from 'yaml';
 
 import type { Json } from '../../base/json.ts';
 import { escapeToken } from '../../base/reference-token.ts';
+import { parseYaml, YamlFault } from './parse-yaml.ts';
 
 export type DecodedYaml = { readonly ok: true; readonly value: Json } | { readonly ok: false; readonly detail: string };
 
@@ -25,22 +26,13 @@ export function decodeYaml(bytes: Uint8Array, bounds: YamlBounds): DecodedYaml {
   if (!isUtf8(bytes)) return refused('the body is not valid UTF-8');
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   try {
-    const document = parseDocument(text, {
-      version: '1.2',
-      schema: 'core',
-      resolveKnownTags: false,
-      // Both take time that grows with the square of the length: keys are compared below, and places found there.
-      uniqueKeys: false,
-      prettyErrors: false,
-      logLevel: 'error',
-    });
-    const [problem] = [...document.errors, ...document.warnings];
-    if (problem !== undefined) return refused(reasonOf(problem, text, bounds));
+    const document = parseYaml(text);
     const { explicit = false, version } = document.directives.yaml;
     if (explicit && version !== '1.2') return refused('only YAML 1.2 is accepted');
     return { ok: true, value: new YamlReader(text, bounds).value(document.contents, '', 0) };
   } catch (error) {
     if (error instanceof Unfit) return refused(error.message);
+    if (error instanceof YamlFault) return refused(reasonOf(error, text, bounds));
     if (error instanceof RangeError) return refused(tooDeep(bounds));
     throw error;
   }
@@ -158,13 +150,10 @@ function rangeOf(node: unknown): number | undefined {
   return isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? node.range?.[0] : undefined;
 }
 
-type Fault = { readonly code: string; readonly message: string; readonly pos: readonly number[] };
-
-function reasonOf(problem: Fault, text: string, bounds: YamlBounds): string {
+function reasonOf({ message, at }: YamlFault, text: string, bounds: YamlBounds): string {
   // The parser calls itself for each level.
-  if (problem.message.startsWith('Maximum call stack')) return tooDeep(bounds);
-  const reason = problem.code === 'MULTIPLE_DOCS' ? 'the body holds several documents' : problem.message;
-  return `${reason.split('\n', 1)[0] ?? ''}, at ${placeIn(text, problem.pos[0] ?? 0)}`;
+  if (message.startsWith('Maximum call stack')) return tooDeep(bounds);
+  return `${message.split('\n', 1)[0] ?? ''}, at ${placeIn(text, at)}`;
 }
 
 function placeIn(text: string, offset: number): string {

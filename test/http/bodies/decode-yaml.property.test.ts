@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'tap';
-import { stringify } from 'yaml';
+import { stringify, YAMLError } from 'yaml';
 
 import { decodeJson, deepEqual } from '../../../src/base/json.ts';
 import { decodeYaml } from '../../../src/http/body/decode-yaml.ts';
@@ -72,4 +72,27 @@ test('the depth and the length with aliases are bounded at n and n + 1', async (
   const text = (length: number): string => `a: ${'x'.repeat(length - 3)}`;
   t.equal(decoded(text(20_000)).ok, true);
   t.match(decoded(text(20_001)), { ok: false, detail: /more than 20000 characters/u });
+});
+
+test('reading ends at the first fault: the library makes no error for any other', async (t) => {
+  let made = 0;
+  // Each error of the library sets its code.
+  Object.defineProperty(YAMLError.prototype, 'code', { configurable: true, set: () => (made += 1) });
+  t.teardown(() => Reflect.deleteProperty(YAMLError.prototype, 'code'));
+  const faulty: readonly (readonly [text: string, reason: RegExp])[] = [
+    [`[${','.repeat(2_000)}]`, /^Unexpected , in flow sequence, at line 1, column 3$/u],
+    ['- @\n'.repeat(2_000), /reserved character @, at line 1, column 3$/u],
+    [`- {a: [\n  "${'\\q'.repeat(2_000)}"]}`, /^Invalid escape sequence \\q, at line 2, column 4$/u],
+    ['[ ' + '] '.repeat(2_000), /Unexpected flow-seq-end token/u],
+    ['%FOO\n'.repeat(2_000), /./u],
+    ['...\n'.repeat(2_000), /./u],
+    ['--- a\n'.repeat(2_000), /^the body holds several documents, at line 2, column 1$/u],
+    ['- !!js/function x\n'.repeat(2_000), /^Unresolved tag/u],
+    ['- *\n'.repeat(2_000), /^Alias cannot be an empty string, at line 1/u],
+  ];
+  for (const [text, reason] of faulty) {
+    const read = decoded(text);
+    t.match(read, { ok: false, detail: reason }, text.slice(0, 20));
+  }
+  t.equal(made, 0);
 });

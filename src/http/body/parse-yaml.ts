@@ -1,0 +1,67 @@
+import { Composer, Parser, type Document } from 'yaml';
+
+/** The first fault of a text. */
+export class YamlFault extends Error {
+  /** The offset in the text, in UTF-16 units. */
+  readonly at: number;
+
+  constructor(message: string, at: number) {
+    super(message);
+    this.name = 'YamlFault';
+    this.at = at;
+  }
+}
+
+/** The place of a fault, as the library gives it: an offset, a start and an end, or a token. */
+type Place = number | readonly number[] | { readonly offset: number };
+
+/**
+ * Ends at the first error or warning: a text of 256 KiB may have 100,000 of them, which take the library seconds. Its
+ * own way to report one is a private member; a test counts the faults that are made.
+ */
+class FirstFaultComposer extends Composer {
+  constructor() {
+    super({
+      version: '1.2',
+      schema: 'core',
+      resolveKnownTags: false,
+      // Both take time that grows with the square of the length: keys are compared by the reader, and places found there.
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: 'error',
+    });
+    let first: YamlFault | undefined;
+    // The library catches what is thrown within a collection, and reports it at the place of the collection.
+    const onError = (place: Place, _code: string, message: string): never => {
+      throw (first ??= new YamlFault(message, offsetOf(place)));
+    };
+    Object.assign(this, { onError });
+  }
+}
+
+/** Parses one document of YAML 1.2 with the core schema. Throws a `YamlFault` for any other text. */
+export function parseYaml(text: string): Document.Parsed {
+  const composer = new FirstFaultComposer();
+  let hasDocument = false;
+  for (const token of new Parser().parse(text)) {
+    if (token.type === 'error') throw new YamlFault(token.message, token.offset);
+    if (token.type === 'doc-end' && !hasDocument) throw new YamlFault('a document ends before its start', token.offset);
+    if (token.type === 'document') {
+      if (hasDocument) throw new YamlFault('the body holds several documents', token.offset);
+      hasDocument = true;
+    }
+    // A document is passed on by the next one, or by the end.
+    for (const _ of composer.next(token));
+  }
+  for (const document of composer.end(true, text.length)) {
+    const [problem] = [...document.errors, ...document.warnings];
+    if (problem !== undefined) throw new YamlFault(problem.message, problem.pos[0]);
+    return document;
+  }
+  throw new Error('invariant violated: the end of a text makes a document');
+}
+
+function offsetOf(place: Place): number {
+  if (typeof place === 'number') return place;
+  return 'offset' in place ? place.offset : (place[0] ?? 0);
+}
