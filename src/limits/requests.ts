@@ -9,8 +9,11 @@ export const requestBodyBytesMax = 1_048_576;
 export const protobufBodyBytesMax = 65_536;
 /** A body of YAML, whose parser takes some milliseconds for each KiB, in a thread of its own. */
 export const yamlBodyBytesMax = 262_144;
-/** How long one YAML body may be read: several times what the slowest of this size takes. */
-export const yamlReadMs = 5_000;
+/**
+ * How long one YAML body may be read, and so how long another user's waits for it at most: the slowest of this size
+ * takes a second on an idle machine.
+ */
+export const yamlReadMs = 3_000;
 /** How long that thread waits for another body before it ends. */
 export const yamlIdleMs = 30_000;
 /** The heap of that thread, in MiB: a byte of YAML takes up to a kilobyte in the parser. */

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 
 import type { Clock, Timer } from '../../base/clock.ts';
-import { TurnQueue } from '../../base/turn-queue.ts';
+import { LeastUsedQueue } from '../../base/least-used-queue.ts';
 import { yamlHeapMegabytesMax, yamlIdleMs, yamlReadMs } from '../../limits/requests.ts';
 import { yamlWorkerUrl, type ReadYaml } from './yaml-worker.ts';
 
@@ -10,18 +10,26 @@ export type YamlOutcome = ReadYaml | 'late';
 
 type Waiting = { readonly bytes: Uint8Array; readonly settle: (outcome: YamlOutcome) => void };
 
+/** `startedAt`: of the monotonic clock, in milliseconds. */
+type Current = {
+  readonly item: Waiting;
+  readonly account: string;
+  readonly startedAt: number;
+  readonly limit: Timer;
+};
+
 /**
  * Reads YAML bodies in a thread, one after the other: the parser takes milliseconds for each KiB, and cannot pause.
- * Accounts take turns. The thread starts with the first body, ends when no more come, and is replaced after a
- * body that takes too long.
+ * The next one is that of the account that has used the least time. The thread starts with the first body, ends when no
+ * more come, and is replaced after a body that takes too long.
  */
 export class YamlThread {
   readonly #clock: Clock;
-  readonly #waiting = new TurnQueue<string, Waiting>();
+  readonly #waiting = new LeastUsedQueue<string, Waiting>();
   #worker: Worker | undefined;
   /** Ends the thread when it has had no body for a while. */
   #idle: Timer | undefined;
-  #current: { readonly item: Waiting; readonly limit: Timer } | undefined;
+  #current: Current | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -45,9 +53,9 @@ export class YamlThread {
 
   #next(): void {
     if (this.#current !== undefined) return;
-    const item = this.#waiting.take();
+    const next = this.#waiting.take();
     this.#idle?.cancel();
-    if (item === undefined) {
+    if (next === undefined) {
       this.#idle = this.#clock.after(yamlIdleMs, () => {
         this.#stop();
       });
@@ -56,9 +64,9 @@ export class YamlThread {
     const limit = this.#clock.after(yamlReadMs, () => {
       this.#end('late');
     });
-    this.#current = { item, limit };
+    this.#current = { ...next, startedAt: this.#clock.monotonic(), limit };
     this.#worker ??= this.#start();
-    this.#worker.postMessage(item.bytes);
+    this.#worker.postMessage(next.item.bytes);
   }
 
   #start(): Worker {
@@ -94,8 +102,11 @@ export class YamlThread {
   #settle(outcome: YamlOutcome): void {
     const current = this.#current;
     this.#current = undefined;
-    current?.limit.cancel();
-    current?.item.settle(outcome);
+    if (current !== undefined) {
+      current.limit.cancel();
+      this.#waiting.charge(current.account, this.#clock.monotonic() - current.startedAt);
+      current.item.settle(outcome);
+    }
     this.#next();
   }
 }

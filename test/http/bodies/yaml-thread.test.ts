@@ -44,6 +44,21 @@ test('accounts take turns, and a body that nobody waits for is not read', async 
   t.strictSame(order, ['a1', 'a2', 'b1', 'a3']);
 });
 
+test('the next body is that of the account that has used the least time', async (t) => {
+  const clock = new FakeClock();
+  const thread = new YamlThread(clock);
+  const order: string[] = [];
+  const read = async (name: string): Promise<void> => {
+    await thread.read(short, `user:${name.slice(0, 1)}`, open());
+    order.push(name);
+  };
+  const reads = ['a1', 'a2', 'b1', 'b2', 'c1'].map(read);
+  // The first one is being read.
+  clock.advance(yamlReadMs - 1);
+  await Promise.all(reads);
+  t.strictSame(order, ['a1', 'b1', 'c1', 'b2', 'a2']);
+});
+
 test('the answer of a thread that was ended is not taken for that of the next body', async (t) => {
   const clock = new FakeClock();
   const thread = new YamlThread(clock);
