@@ -4,7 +4,9 @@ import type { Authenticated } from '../auth/authentication/authenticated.ts';
 import type { Shown } from '../auth/authentication/authenticator.ts';
 import { basicPair } from '../auth/authentication/basic-pair.ts';
 import type { Authorize } from '../auth/authorization/authorize.ts';
-import type { Subject } from '../command/subject.ts';
+import { networkOf } from '../base/network-of.ts';
+import { visitor, type Subject } from '../command/subject.ts';
+import { accountOf, clientOf } from '../read/client.ts';
 import { queryOf } from '../resource/query/request-path.ts';
 import { isLogIn, refuseAccess, subjectOf, unauthenticated, type WellFormedRequest } from './access-refusal.ts';
 import type { AllowedHosts } from './client/allowed-hosts.ts';
@@ -62,7 +64,7 @@ export class App {
       if (answer.kind === 'problem' && answer.problem.reason === 'forbidden')
         this.#noteForbidden(to, answer.problem.detail);
       const isYaml = prefersYaml(req.headers.accept);
-      await send(to, isYaml ? await this.#yaml.of(answer) : answer, this.#dependencies);
+      await send(to, isYaml ? await this.#yaml.of(answer, this.#accountOf(to)) : answer, this.#dependencies);
     } catch (error) {
       this.#dependencies.log.error('a request failed', {
         requestId: to.requestId,
@@ -132,6 +134,11 @@ export class App {
       serving: to,
     };
     return this.#dispatcher.dispatch(exchange, upgrade);
+  }
+
+  /** For the fairness of work on answers. */
+  #accountOf({ req, subject }: Served): string {
+    return accountOf(clientOf(subject ?? visitor, networkOf(this.#dependencies.senderOf(req).address)));
   }
 
   #noteForbidden({ req, requestId, subject }: Served, reason: string): void {

@@ -3,7 +3,8 @@ import type { Violation } from '../resource/type/resource-type.ts';
 import { parseAccept } from './body/accept-header.ts';
 import { prefersYaml } from './body/prefers-yaml.ts';
 import { problems, type Problem } from './problem.ts';
-import { yamlOf, yamlType } from './representation/yaml-answers.ts';
+import { jsonType, yamlType } from './media-types.ts';
+import { yamlOf } from './representation/yaml-answers.ts';
 
 /** The context of a refusal's body. */
 export type ProblemContext = {
@@ -50,7 +51,7 @@ export function problemAnswer(refusal: Problem, context: ProblemContext): Proble
         details: details(refusal, context),
       };
   const isYaml = !pure && prefersYaml(context.accept);
-  const type = pure ? 'application/problem+json' : isYaml ? yamlType : 'application/json';
+  const type = pure ? 'application/problem+json' : isYaml ? yamlType : jsonType;
   const headers = ['Content-Type', type, ...(refusal.headers ?? [])];
   if (refusal.retryAfterSeconds !== undefined)
     headers.push('Retry-After', String(wholeSeconds(refusal.retryAfterSeconds)));

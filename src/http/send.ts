@@ -6,6 +6,7 @@ import type { PluginLogger } from '../plugin/api/plugin.ts';
 import type { SnapshotSlot } from '../read/snapshot-slots.ts';
 import { locationOf } from '../resource/query/request-path.ts';
 import type { Answer } from './answer.ts';
+import { jsonType } from './media-types.ts';
 import type { Problem } from './problem.ts';
 import { problemAnswer } from './problem-body.ts';
 
@@ -46,7 +47,7 @@ export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<v
     case 'bytes':
       begin(res, answer.status, [
         'Content-Type',
-        answer.contentType ?? 'application/json',
+        answer.contentType ?? jsonType,
         'Content-Length',
         String(answer.bytes.length),
         ...commonOf(answer.headers),
@@ -69,7 +70,7 @@ export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<v
     case 'stream':
       begin(res, answer.status ?? 200, [
         'Content-Type',
-        answer.contentType ?? 'application/json',
+        answer.contentType ?? jsonType,
         ...common,
         requestId,
         ...(answer.headers ?? []),

@@ -9,12 +9,10 @@ import {
 } from '../../limits/requests.ts';
 import { accountOf, clientOf } from '../../read/client.ts';
 import { disconnectSignalOf } from '../exchange.ts';
+import { yamlType } from '../media-types.ts';
 import { problem } from '../problem.ts';
 import { protobufType, type KubernetesMessage } from './kubernetes-message.ts';
 import { decodeBody, holdingValues, noRoom, notValid, type Body, type Reading } from './read-body.ts';
-
-export const jsonType = 'application/json';
-export const yamlType = 'application/yaml';
 
 /** The largest body of a media type. */
 export function bodyBytesMaxOf(type: string): number {

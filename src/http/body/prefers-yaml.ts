@@ -1,3 +1,4 @@
+import { jsonType, yamlType } from '../media-types.ts';
 import { includesType, parseAccept } from './accept-header.ts';
 
 /** Whether `Accept` prefers YAML to JSON, in any form of objects. A wildcard means JSON. */
@@ -5,7 +6,7 @@ export function prefersYaml(accept: string | undefined): boolean {
   // Nearly every request: nothing is parsed.
   if (accept === undefined || !/yaml/iu.test(accept)) return false;
   const ranges = parseAccept(accept);
-  const yaml = ranges.findIndex(({ type }) => type === 'application/yaml');
-  const json = ranges.findIndex((range) => includesType(range, 'application/json'));
+  const yaml = ranges.findIndex(({ type }) => type === yamlType);
+  const json = ranges.findIndex((range) => includesType(range, jsonType));
   return yaml !== -1 && (json === -1 || yaml < json);
 }

@@ -5,6 +5,7 @@ import { bodyTurnBytesMin, jsonDepthMax, requestBodyBytesMax } from '../../limit
 import { parsedValueBytes } from '../../limits/writes.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { headerOf, type Exchange } from '../exchange.ts';
+import { jsonType } from '../media-types.ts';
 import { problem, type Problem } from '../problem.ts';
 
 export type Body<T> =
@@ -29,7 +30,7 @@ export function mediaTypeOf(
     return unsupported(`a body must come without Content-Encoding, this one has ${JSON.stringify(encoding)}`);
   }
   const header = headerOf(req, 'content-type');
-  if (header === undefined) return { ok: true, type: 'application/json' };
+  if (header === undefined) return { ok: true, type: jsonType };
   // The usual spelling, which needs no parsing.
   if (accepted.includes(header)) return { ok: true, type: header };
   const [type = '', ...parameters] = header.split(';').map((part) => part.trim().toLowerCase());

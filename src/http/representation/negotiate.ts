@@ -1,4 +1,5 @@
 import { includesType, parseAccept, type MediaRange } from '../body/accept-header.ts';
+import { jsonType, yamlType } from '../media-types.ts';
 import { problem, type Problem } from '../problem.ts';
 
 export type Shape = 'object' | 'metadata' | 'table';
@@ -29,7 +30,7 @@ export function negotiate(
   // Nearly every request: nothing is parsed.
   if (accept === undefined || !transformForm.test(accept)) return asObjects;
   for (const range of parseAccept(accept)) {
-    if (!includesType(range, 'application/json') && range.type !== 'application/yaml') continue;
+    if (!includesType(range, jsonType) && range.type !== yamlType) continue;
     const asked = askedBy(range);
     if (asked === undefined) continue;
     if (asked.shape !== 'table') return { ok: true, value: asked };

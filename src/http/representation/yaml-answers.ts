@@ -2,13 +2,12 @@ import type { Clock } from '../../base/clock.ts';
 import { EventLoopTurns } from '../../base/event-loop-turns.ts';
 import { listTurnMs, yamlPieceBytesMax } from '../../limits/lists.ts';
 import type { Answer } from '../answer.ts';
+import { jsonType, yamlType } from '../media-types.ts';
 import { YamlWriter } from './yaml-writer.ts';
-
-export const yamlType = 'application/yaml';
 
 /**
  * Answers in YAML instead of JSON. They are converted piece by piece at their reader's speed, and all of them together
- * use a part of each turn of the event loop.
+ * use a part of each turn of the event loop, in which accounts take turns.
  */
 export class YamlAnswers {
   readonly #turns: EventLoopTurns;
@@ -17,30 +16,32 @@ export class YamlAnswers {
     this.#turns = new EventLoopTurns(clock, listTurnMs);
   }
 
-  /** Answers other than JSON stay as they are. */
-  async of(answer: Answer): Promise<Answer> {
-    if (answer.kind === 'stream') return { ...answer, chunks: this.#converted(answer.chunks), contentType: yamlType };
+  /** Answers other than JSON stay as they are. `account`: for fairness. */
+  async of(answer: Answer, account: string): Promise<Answer> {
+    if (answer.kind === 'stream')
+      return { ...answer, chunks: this.#converted(answer.chunks, account), contentType: yamlType };
     if (answer.kind !== 'bytes' || (answer.contentType ?? jsonType) !== jsonType) return answer;
     const { status, bytes } = answer;
     const headers = withoutTag(answer.headers);
     if (bytes.length > yamlPieceBytesMax)
-      return { kind: 'stream', status, headers, chunks: this.#converted([bytes]), contentType: yamlType };
-    await this.#turns.next();
+      return { kind: 'stream', status, headers, chunks: this.#converted([bytes], account), contentType: yamlType };
+    await this.#turns.next(account);
     return { ...answer, bytes: yamlOf(bytes), contentType: yamlType, headers };
   }
 
-  async *#converted(chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  async *#converted(
+    chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+    account: string,
+  ): AsyncGenerator<Uint8Array> {
     const writer = new YamlWriter();
     for await (const chunk of chunks)
       for (let at = 0; at < chunk.length; at += yamlPieceBytesMax) {
-        await this.#turns.next();
+        await this.#turns.next(account);
         yield writer.write(chunk.subarray(at, at + yamlPieceBytesMax));
       }
     yield writer.end();
   }
 }
-
-const jsonType = 'application/json';
 
 /** A small answer at once. */
 export function yamlOf(json: Uint8Array): Buffer {

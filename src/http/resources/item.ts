@@ -19,6 +19,7 @@ import {
   type DeleteOptions,
 } from './decode-write.ts';
 import { disconnectSignalOf, type Exchange } from '../exchange.ts';
+import { jsonType } from '../media-types.ts';
 import type { Representation } from '../representation/representation.ts';
 import { requestedForm } from '../representation/requested-form.ts';
 import { problem, problemOf, warningHeaders, type Problem } from '../problem.ts';
@@ -136,7 +137,7 @@ export async function patchItem(exchange: Exchange, target: ItemTarget, ports: R
   const absent = await refuseAbsent(exchange, target, ports);
   if (absent !== undefined) return absent;
   const media = mediaTypeOf(exchange.req, patchTypes);
-  if (!media.ok || media.type === 'application/json') {
+  if (!media.ok || media.type === jsonType) {
     const detail = media.ok ? `the Content-Type of a patch must be ${patchTypes.join(' or ')}` : media.problem.detail;
     return refusal(problem('unsupported-media-type', detail, { headers: ['Accept-Patch', patchTypes.join(', ')] }));
   }
