@@ -30,6 +30,9 @@ export const queryParametersMax = 64;
 export const validationErrorsMax = 64;
 /** Media ranges of one Accept header: later ones are not read. Clients send at most ten. */
 export const acceptedRangesMax = 64;
+/** Accept headers that are kept parsed, and the longest of them: at most a megabyte in all. */
+export const acceptHeadersKeptMax = 64;
+export const acceptHeaderKeptLengthMax = 512;
 /** The time from SIGTERM to exit (decision 11.3). */
 export const shutdownMs = 10_000;
 /** Longer values are truncated: they are stored with every event. */

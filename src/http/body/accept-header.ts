@@ -1,4 +1,5 @@
-import { acceptedRangesMax } from '../../limits/requests.ts';
+import { acceptedRangesMax, acceptHeaderKeptLengthMax, acceptHeadersKeptMax } from '../../limits/requests.ts';
+import { jsonType } from '../media-types.ts';
 
 /** One media range of an Accept header (RFC 9110, 12.5.1). */
 export type MediaRange = {
@@ -17,10 +18,28 @@ export type MediaRange = {
  * The media ranges of an Accept header, the preferred ones first: by `q`, then in the order sent. Empty without a
  * header, and for one without a valid range. Ranges with `q=0`, which a client excludes, and malformed ranges are left
  * out; ranges past `acceptedRangesMax` are not read, nor as many parameters of one range. A malformed `q` counts as 1,
- * as in Kubernetes.
+ * as in Kubernetes. The headers seen last are kept parsed: a client sends the same one with each request.
  */
 export function parseAccept(header: string | undefined): readonly MediaRange[] {
   if (header === undefined) return [];
+  const present = parsed.get(header);
+  if (present !== undefined) return present;
+  const ranges = rangesOf(header);
+  if (header.length > acceptHeaderKeptLengthMax) return ranges;
+  const [oldest] = parsed.keys();
+  if (parsed.size >= acceptHeadersKeptMax && oldest !== undefined) parsed.delete(oldest);
+  parsed.set(header, ranges);
+  return ranges;
+}
+
+const parsed = new Map<string, readonly MediaRange[]>();
+
+/** Whether the header is one of the usual ones that ask for JSON and nothing else: it needs no parsing. */
+export function isPlainJson(header: string | undefined): boolean {
+  return header === undefined || header === '*/*' || header === jsonType || header === 'application/json, */*';
+}
+
+function rangesOf(header: string): readonly MediaRange[] {
   const ranges = splitOutsideQuotes(header, ',', acceptedRangesMax)
     .map(rangeOf)
     .filter((range) => range !== undefined)

@@ -1,10 +1,10 @@
 import { jsonType, yamlType } from '../media-types.ts';
-import { includesType, parseAccept } from './accept-header.ts';
+import { includesType, isPlainJson, parseAccept } from './accept-header.ts';
 
 /** Whether `Accept` prefers YAML to JSON, in any form of objects. A wildcard means JSON. */
 export function prefersYaml(accept: string | undefined): boolean {
   // Nearly every request: nothing is parsed.
-  if (accept === undefined || !/yaml/iu.test(accept)) return false;
+  if (accept === undefined || isPlainJson(accept) || !/yaml/iu.test(accept)) return false;
   const ranges = parseAccept(accept);
   const yaml = ranges.findIndex(({ type }) => type === yamlType);
   const json = ranges.findIndex((range) => includesType(range, jsonType));

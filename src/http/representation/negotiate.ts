@@ -1,4 +1,4 @@
-import { includesType, parseAccept, type MediaRange } from '../body/accept-header.ts';
+import { includesType, isPlainJson, parseAccept, type MediaRange } from '../body/accept-header.ts';
 import { jsonType, yamlType } from '../media-types.ts';
 import { problem, type Problem } from '../problem.ts';
 
@@ -28,7 +28,7 @@ export function negotiate(
   query: URLSearchParams,
 ): { readonly ok: true; readonly value: Negotiated } | { readonly ok: false; readonly problem: Problem } {
   // Nearly every request: nothing is parsed.
-  if (accept === undefined || !transformForm.test(accept)) return asObjects;
+  if (accept === undefined || isPlainJson(accept) || !transformForm.test(accept)) return asObjects;
   for (const range of parseAccept(accept)) {
     if (!includesType(range, jsonType) && range.type !== yamlType) continue;
     const asked = askedBy(range);

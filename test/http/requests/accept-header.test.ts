@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 
-import { includesType, parseAccept, type MediaRange } from '../../../src/http/body/accept-header.ts';
-import { acceptedRangesMax } from '../../../src/limits/requests.ts';
+import { includesType, isPlainJson, parseAccept, type MediaRange } from '../../../src/http/body/accept-header.ts';
+import { acceptedRangesMax, acceptHeaderKeptLengthMax, acceptHeadersKeptMax } from '../../../src/limits/requests.ts';
 
 type Shown = readonly [type: string, q: number, parameters?: Readonly<Record<string, string>>];
 
@@ -114,4 +114,31 @@ test('what is written from ranges reads as the same ranges', async (t) => {
       );
     }),
   );
+});
+
+test('a header is parsed once for many requests, as long as it is among the latest and not long', async (t) => {
+  const header = 'application/json;as=Table;g=meta.k8s.io;v=v1, application/json';
+  const first = parseAccept(header);
+  t.equal(parseAccept(header), first);
+  for (let other = 1; other < acceptHeadersKeptMax; other += 1) parseAccept(`application/x${String(other)}`);
+  t.equal(parseAccept(header), first);
+  parseAccept('application/one-more');
+  const again = parseAccept(header);
+  t.not(again, first);
+  t.strictSame(again, first);
+  const long = `application/${'x'.repeat(acceptHeaderKeptLengthMax - 'application/'.length)}`;
+  t.equal(parseAccept(long), parseAccept(long));
+  t.not(parseAccept(`${long}x`), parseAccept(`${long}x`));
+});
+
+test('the usual headers for JSON are recognized as such, and they ask for nothing else', async (t) => {
+  for (const header of [undefined, '*/*', 'application/json', 'application/json, */*']) {
+    t.equal(isPlainJson(header), true, header ?? 'none');
+    for (const { type, parameters } of parseAccept(header)) {
+      t.match(type, /^(?:\*\/\*|application\/json)$/u);
+      t.equal(parameters.size, 0);
+    }
+  }
+  for (const header of ['application/yaml', 'application/json;as=Table', '', 'application/json,application/yaml'])
+    t.equal(isPlainJson(header), false, header);
 });
