@@ -3,7 +3,7 @@ import type { Violation } from '../resource/type/resource-type.ts';
 import { parseAccept } from './body/accept-header.ts';
 import { prefersYaml } from './body/prefers-yaml.ts';
 import { problems, type Problem } from './problem.ts';
-import { jsonType, yamlType } from './media-types.ts';
+import { jsonType, yamlType } from './body/media-types.ts';
 import { yamlOf } from './representation/yaml-answers.ts';
 
 /** The context of a refusal's body. */

@@ -6,7 +6,7 @@ import type { PluginLogger } from '../plugin/api/plugin.ts';
 import type { SnapshotSlot } from '../read/snapshot-slots.ts';
 import { locationOf } from '../resource/query/request-path.ts';
 import type { Answer } from './answer.ts';
-import { jsonType } from './media-types.ts';
+import { jsonType } from './body/media-types.ts';
 import type { Problem } from './problem.ts';
 import { problemAnswer } from './problem-body.ts';
 

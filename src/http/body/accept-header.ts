@@ -1,5 +1,5 @@
 import { acceptedRangesMax, acceptHeaderKeptLengthMax, acceptHeadersKeptMax } from '../../limits/requests.ts';
-import { jsonType } from '../media-types.ts';
+import { jsonType } from './media-types.ts';
 
 /** One media range of an Accept header (RFC 9110, 12.5.1). */
 export type MediaRange = {

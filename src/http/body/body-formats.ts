@@ -9,7 +9,7 @@ import {
 } from '../../limits/requests.ts';
 import { accountOf, clientOf } from '../../read/client.ts';
 import { disconnectSignalOf } from '../exchange.ts';
-import { yamlType } from '../media-types.ts';
+import { yamlType } from './media-types.ts';
 import { problem } from '../problem.ts';
 import { protobufType, type KubernetesMessage } from './kubernetes-message.ts';
 import { decodeBody, holdingValues, noRoom, notValid, type Body, type Reading } from './read-body.ts';

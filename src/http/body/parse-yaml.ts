@@ -25,7 +25,7 @@ class FirstFaultComposer extends Composer {
       version: '1.2',
       schema: 'core',
       resolveKnownTags: false,
-      // Both take time that grows with the square of the length: keys are compared by the reader, and places found there.
+      // Both take time that grows with the square of the length: the reader compares keys and finds places.
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'error',

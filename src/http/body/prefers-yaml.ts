@@ -1,4 +1,4 @@
-import { jsonType, yamlType } from '../media-types.ts';
+import { jsonType, yamlType } from './media-types.ts';
 import { includesType, isPlainJson, parseAccept } from './accept-header.ts';
 
 /** Whether `Accept` prefers YAML to JSON, in any form of objects. A wildcard means JSON. */

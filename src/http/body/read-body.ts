@@ -5,7 +5,7 @@ import { bodyTurnBytesMin, jsonDepthMax, requestBodyBytesMax } from '../../limit
 import { parsedValueBytes } from '../../limits/writes.ts';
 import { BodyBuffer } from './body-buffer.ts';
 import { headerOf, type Exchange } from '../exchange.ts';
-import { jsonType } from '../media-types.ts';
+import { jsonType } from './media-types.ts';
 import { problem, type Problem } from '../problem.ts';
 
 export type Body<T> =

@@ -2,7 +2,7 @@ import type { Json } from '../../base/json.ts';
 import { refusal, takenOver, type Answer } from '../answer.ts';
 import { decodeObject, type JsonMembers } from '../resources/decode-write.ts';
 import type { Exchange } from '../exchange.ts';
-import { jsonType, yamlType } from '../media-types.ts';
+import { jsonType, yamlType } from './media-types.ts';
 import { bodyBytesMaxOf, decodeFormat } from './body-formats.ts';
 import { protobufType, type KubernetesMessage } from './kubernetes-message.ts';
 import { mediaTypeOf, readBody, readJson, type Body } from './read-body.ts';

@@ -1,5 +1,5 @@
 import { includesType, isPlainJson, parseAccept, type MediaRange } from '../body/accept-header.ts';
-import { jsonType, yamlType } from '../media-types.ts';
+import { jsonType, yamlType } from '../body/media-types.ts';
 import { problem, type Problem } from '../problem.ts';
 
 export type Shape = 'object' | 'metadata' | 'table';

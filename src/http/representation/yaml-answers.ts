@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { EventLoopTurns } from '../../base/event-loop-turns.ts';
 import { listTurnMs, yamlPieceBytesMax } from '../../limits/lists.ts';
 import type { Answer } from '../answer.ts';
-import { jsonType, yamlType } from '../media-types.ts';
+import { jsonType, yamlType } from '../body/media-types.ts';
 import { YamlWriter } from './yaml-writer.ts';
 
 /**

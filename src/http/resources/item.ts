@@ -19,7 +19,7 @@ import {
   type DeleteOptions,
 } from './decode-write.ts';
 import { disconnectSignalOf, type Exchange } from '../exchange.ts';
-import { jsonType } from '../media-types.ts';
+import { jsonType } from '../body/media-types.ts';
 import type { Representation } from '../representation/representation.ts';
 import { requestedForm } from '../representation/requested-form.ts';
 import { problem, problemOf, warningHeaders, type Problem } from '../problem.ts';

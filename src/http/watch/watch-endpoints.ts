@@ -10,7 +10,7 @@ import { representationOf } from '../representation/representation-of.ts';
 import { framesInForm } from './formed-frames.ts';
 import { decodeWatchQuery } from './decode-watch-query.ts';
 import { headerOf } from '../exchange.ts';
-import { jsonType } from '../media-types.ts';
+import { jsonType } from '../body/media-types.ts';
 import type { Problem } from '../problem.ts';
 import { sendProblem, type Edge } from '../send.ts';
 import { refuseUpgrade, SocketUpgrades } from '../connection/socket-upgrades.ts';

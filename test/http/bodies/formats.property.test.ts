@@ -1,4 +1,4 @@
-/** Bodies, offers and Accept headers in the forms that Kubernetes' clients use, valid and broken, over a whole server. */
+/** Bodies, subprotocols and Accept headers as Kubernetes' clients send them, valid and broken, over a whole server. */
 import { randomInt } from 'node:crypto';
 import { request } from 'node:http';
 
