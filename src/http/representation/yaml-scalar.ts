@@ -25,7 +25,18 @@ const notPrintable = /[\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]
 
 /** JSON's escapes are YAML's, too. */
 export function quoted(json: string): string {
-  return json.replaceAll(notPrintable, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return json.replaceAll(notPrintable, escaped);
+}
+
+/** By character, of about 2,000: a string may have hundreds of thousands of them. */
+const escapes = new Map<string, string>();
+
+function escaped(character: string): string {
+  const known = escapes.get(character);
+  if (known !== undefined) return known;
+  const made = `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  escapes.set(character, made);
+  return made;
 }
 
 const control = /[\u0000-\u0008\u000b-\u001f]/u;
