@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../resource/object/object.ts';
-import type { Cause } from './event.ts';
+import type { Cause, CausingEvent } from './event.ts';
 import type { Propagation } from './propagation.ts';
 import type { Rejection } from './rejection.ts';
 import type { Subject } from './subject.ts';
@@ -70,6 +70,8 @@ export type WriteContext = {
   /** The author of the write: its rights decide, even if another part carries the write out. */
   readonly subject: Subject;
   readonly cause: Cause;
+  /** The event that the writing step of a reconciler follows; absent for a request, and for a step without one. */
+  readonly causedBy?: CausingEvent | undefined;
   /** `dryRun=All`: checks everything and appends nothing. */
   readonly dryRun: boolean;
   /** Handling of unknown fields; when undefined, the schema decides (decision 1.9). */

@@ -125,12 +125,21 @@ export type Cause = {
   readonly plugin?: string;
 };
 
+/** An event that led to further ones: a reconciler's step runs because of it. */
+export type CausingEvent = {
+  readonly id: string;
+  /** The id of the request at the beginning of the chain, which all events of the chain repeat. */
+  readonly correlationId: string;
+};
+
 export type EventMetadata = Cause & {
   /** RFC 3339, UTC, milliseconds: the later of now and the last folded event's time. */
   readonly time: string;
   /** The version of the event's shape; event-codec.ts upcasts older ones. */
   readonly schema: number;
+  /** The id of the request that led to this event, directly or by the steps of reconcilers. */
   readonly $correlationId: string;
+  /** The id of the event that led to this one; absent for a request's own, and for a step without an event. */
   readonly $causationId?: string;
   /** For an object event: the revision of the type declaration that the decision used; absent when none was known. */
   readonly declared?: number;

@@ -1,15 +1,16 @@
 import type { WriteContext } from './command.ts';
-import type { Cause } from './event.ts';
+import type { Cause, CausingEvent } from './event.ts';
 import { actorOf, type PlatformSubject } from './subject.ts';
 
 /** The cause of a write by the platform; the subject gives the actor. */
 export type PlatformCause = Omit<Cause, 'actor'>;
 
 /** The context of a write that a part of the platform makes in its own name: never a dry run, checked by the schema. */
-export function platformContext(subject: PlatformSubject, cause: PlatformCause): WriteContext {
+export function platformContext(subject: PlatformSubject, cause: PlatformCause, causedBy?: CausingEvent): WriteContext {
   return {
     subject,
     cause: { actor: actorOf(subject), ...cause },
+    causedBy,
     dryRun: false,
     fieldValidation: undefined,
     origin: 'platform',

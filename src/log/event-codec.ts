@@ -22,6 +22,8 @@ export type DecodedEvent = {
   readonly time: string | undefined;
   /** The revision of the type declaration that the decision used, if this process decided the event and knew one. */
   readonly declared?: number | undefined;
+  /** Of the event's metadata, if this process wrote the event. */
+  readonly correlationId?: string | undefined;
 };
 
 type ObjectOffsets = Pick<DecodedEvent, 'objectStart' | 'spliceAt'>;
@@ -46,7 +48,8 @@ export function encodeEvent(
   indexed?: KnownEntry,
 ): ProposedEvent {
   const data: Buffer & Written = Buffer.from(dataText(event), 'utf8');
-  data[written] = withOffsets(event, data, { indexed, time: metadata.time, declared: metadata.declared });
+  const { time, declared, $correlationId: correlationId } = metadata;
+  data[written] = withOffsets(event, data, { indexed, time, declared, correlationId });
   return { id, type: event.type, data, metadata: Buffer.from(JSON.stringify(metadata), 'utf8') };
 }
 
@@ -109,6 +112,24 @@ export function declaredIn(recorded: RecordedEvent): number | undefined {
   return declared;
 }
 
+const correlationMember = Buffer.from(',"$correlationId":"');
+
+/**
+ * The id of the request that led to the event, found without parsing: a quote within a string is escaped, so no string
+ * can hold the member. An id with an escaped character is parsed.
+ */
+export function correlationIn(recorded: RecordedEvent): string {
+  const known = (recorded.data as Written)[written]?.correlationId;
+  if (known !== undefined) return known;
+  const bytes = buffer(recorded.metadata);
+  const at = bytes.lastIndexOf(correlationMember);
+  const start = at + correlationMember.length;
+  const end = at === -1 ? -1 : bytes.indexOf(quote, start);
+  const id = bytes.toString('utf8', start, Math.max(start, end));
+  return end === -1 || id.includes('\\') ? decodeMetadata(recorded).$correlationId : id;
+}
+
+const quote = 0x22;
 const zero = 0x30;
 
 function isDigit(byte: number | undefined): boolean {
@@ -170,7 +191,7 @@ const unwritten = { indexed: undefined, time: undefined };
 function withOffsets(
   event: DomainEvent,
   data: Buffer,
-  known: Pick<DecodedEvent, 'indexed' | 'time' | 'declared'>,
+  known: Pick<DecodedEvent, 'indexed' | 'time' | 'declared' | 'correlationId'>,
 ): DecodedEvent {
   if (!isObjectEvent(event) || event.object === undefined) return { event, objectStart: -1, spliceAt: -1, ...known };
   return { event, ...offsetsIn(data), ...known };

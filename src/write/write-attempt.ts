@@ -1,7 +1,7 @@
 import type { Command, WriteContext } from '../command/command.ts';
 import { decide, nameOf } from '../command/decide.ts';
 import type { Facts } from '../command/facts.ts';
-import { eventSchema } from '../command/event.ts';
+import { eventSchema, type EventMetadata } from '../command/event.ts';
 import { expectedOf, initialState } from '../command/evolve.ts';
 import { warned } from '../command/refuse.ts';
 import type { Withheld } from '../command/strategy.ts';
@@ -90,15 +90,7 @@ export class WriteAttempts {
     const [isTrusted, isBegun] = [given.admitted.writer.kind === 'trusted', given.kept !== undefined];
     const write = { command, context, state: target.state, object: decision.object, isTrusted, isBegun };
     if (isHeldBack(this.#dependencies.disk, write)) return diskShort();
-    const declared = by === undefined ? {} : { declared: by.revision };
-    const metadata = {
-      ...context.cause,
-      time: now,
-      schema: eventSchema,
-      $correlationId: context.cause.requestId,
-      ...declared,
-    };
-    const writing = { given, metadata, by };
+    const writing = { given, metadata: metadataOf(context, now, by), by };
     const carriedOut = isUnchecked[command.type]
       ? this.#carryOut(target, decision, writing)
       : this.#checkAndCarryOut(target, decision, writing);
@@ -255,6 +247,17 @@ export class WriteAttempts {
       warnings: decision.warnings,
     };
   }
+}
+
+function metadataOf({ cause, causedBy }: WriteContext, time: string, by: DecidedBy): EventMetadata {
+  return {
+    ...cause,
+    time,
+    schema: eventSchema,
+    $correlationId: causedBy?.correlationId ?? cause.requestId,
+    ...(causedBy === undefined ? {} : { $causationId: causedBy.id }),
+    ...(by === undefined ? {} : { declared: by.revision }),
+  };
 }
 
 /** The platform's own steps, which change nothing that anybody is granted. */

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'tap';
 
 import type { PlatformEvent } from '../../src/command/event.ts';
-import { encodeEvent, stampOf } from '../../src/log/event-codec.ts';
+import { correlationIn, encodeEvent, stampOf } from '../../src/log/event-codec.ts';
 import { FoundedLog, platformStream, readFounding, UnsuitableLogError } from '../../src/log/founded-log.ts';
 import {
   epochShift,
@@ -171,6 +171,19 @@ test('each caller asks an unavailable log again, and a refusing log reports the 
   });
   await t.rejects(founded(refusing), LogRefusedError);
   t.match((await founded(raw)).identity(), { epoch: 0 });
+});
+
+test("the id of an event's chain is read without parsing", async (t) => {
+  const place = { stream, revision: streamRevision(0), position: logPosition(1n), endsAppend: true };
+  const chainOf = (id: string, more: object = {}): string => {
+    const metadata = { actor: 'a","$correlationId":"x', schema: 1, time: '2026', $correlationId: id, ...more };
+    return correlationIn({ ...proposed('a'), ...place, metadata: Buffer.from(JSON.stringify(metadata)) });
+  };
+  for (const id of ['r', '', 'é', 'a"b', '\\', '\\"', ',"$correlationId":"', '\n']) {
+    t.equal(chainOf(id), id);
+    t.equal(chainOf(id, { $causationId: 'c', declared: 7 }), id);
+  }
+  t.equal(correlationIn({ ...platformEvent(started), ...place }), 'r', 'of an event of this process');
 });
 
 test("an event's time is read without parsing, and an event of a later version is an error", async (t) => {
