@@ -1,4 +1,11 @@
-import { answerBytes, declaredIn, decodeEvent, isObjectEvent, type DecodedEvent } from '../src/log/event-codec.ts';
+import {
+  answerBytes,
+  correlationIn,
+  declaredIn,
+  decodeEvent,
+  isObjectEvent,
+  type DecodedEvent,
+} from '../src/log/event-codec.ts';
 import { LogCorruptError, LogReplacedError } from '../src/log/log.ts';
 import type { LogIdentity, RecordedEvent, StreamName, StreamRevision } from '../src/log/log.ts';
 import type { Change } from '../src/read/objects.ts';
@@ -118,7 +125,8 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
   const bytes = answerBytes(decoded, recorded.data, position.toString());
   const declared = declaredIn(recorded);
   const marked = marks(event.object);
-  const shared = { type: key, name, position, revision, bytes, ...marked, ...stateBefore(previous, type) };
+  const cause = { id: recorded.id, correlationId: correlationIn(recorded) };
+  const shared = { type: key, name, position, revision, cause, bytes, ...marked, ...stateBefore(previous, type) };
   if (event.type === 'ObjectDeleted') {
     writer.dropSecrets(event.object.metadata.uid);
     const change: Change = { ...shared, kind: 'deleted', after: undefined };

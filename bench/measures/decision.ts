@@ -257,6 +257,7 @@ class Objects {
       type: 'roles' as TypeKey,
       name: `role-${String(role)}`,
       kind: 'modified',
+      cause: { id: '', correlationId: '' },
       before: undefined,
       after: undefined,
       previousBytes: undefined,

@@ -1,3 +1,4 @@
+import type { CausingEvent } from '../command/event.ts';
 import type { LogPosition, StreamRevision } from '../log/log.ts';
 import type { IndexEntry, IndexKey, TypeKey } from '../resource/type/index-entry.ts';
 import type { ListQuery, OrderPlace } from '../resource/query/list-query.ts';
@@ -121,6 +122,8 @@ export type Change = {
   readonly kind: 'added' | 'modified' | 'deleted';
   readonly position: LogPosition;
   readonly revision: StreamRevision;
+  /** The changing event, for the events that it leads to. */
+  readonly cause: CausingEvent;
   /** The response JSON after the change; for `deleted`, the last state with the deletion's resourceVersion. */
   readonly bytes: Uint8Array;
   /** The index entries before and after the change; undefined without an object, or for an unregistered type. */

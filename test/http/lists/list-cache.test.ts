@@ -29,6 +29,7 @@ function given() {
             type: key,
             name: 'x',
             kind: 'modified',
+            cause: { id: '', correlationId: '' },
             position: at(position),
             revision: 0 as never,
             bytes: Buffer.alloc(0),

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Clock } from '../../../src/base/clock.ts';
 import type { ObjectEvent } from '../../../src/command/event.ts';
-import { answerBytes, decodeEvent, encodeEvent, isObjectEvent } from '../../../src/log/event-codec.ts';
+import { answerBytes, correlationIn, decodeEvent, encodeEvent, isObjectEvent } from '../../../src/log/event-codec.ts';
 import {
   isOfEpoch,
   logStart,
@@ -92,6 +92,7 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
       name,
       bytes,
       ...at,
+      cause: { id: recorded.id, correlationId: correlationIn(recorded) },
       before: previous?.entry,
       after,
       kind: event.type === 'ObjectDeleted' ? 'deleted' : previous === undefined ? 'added' : 'modified',
