@@ -1,3 +1,4 @@
+import type { CausingEvent } from '../src/command/event.ts';
 import type { Leadership } from '../src/read/leadership.ts';
 import type { Clock } from '../src/base/clock.ts';
 import type { ReconcileSlots } from './reconcile-slots.ts';
@@ -5,6 +6,13 @@ import type { Outcome } from './outcome.ts';
 
 /** Keys, read incrementally: other work may run in between. Undefined is not a key, and only yields. */
 export type Keys = Iterable<string | undefined>;
+
+export type Step = {
+  /** Aborts when this node loses leadership, when the controller stops, and at the time limit. */
+  readonly signal: AbortSignal;
+  /** The last event that led to this step; undefined for a key that is enqueued with all others. */
+  readonly cause: CausingEvent | undefined;
+};
 
 export type ControllerOptions = {
   /** Of its metrics. */
@@ -16,11 +24,8 @@ export type ControllerOptions = {
   readonly concurrency: number;
   readonly clock: Clock;
   readonly leadership: Leadership;
-  /**
-   * Reads the present state and takes one step. The signal aborts when this node loses leadership, when the controller
-   * stops, and at the time limit.
-   */
-  readonly reconcile: (key: string, step: { readonly signal: AbortSignal }) => Promise<Outcome> | Outcome;
+  /** Reads the present state and takes one step. */
+  readonly reconcile: (key: string, step: Step) => Promise<Outcome> | Outcome;
   /** All keys. Keys that appear or disappear meanwhile may or may not be included. */
   readonly keys: () => Keys;
   readonly timeLimitMs?: number;

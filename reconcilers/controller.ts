@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { delay } from '../src/base/clock.ts';
+import type { CausingEvent } from '../src/command/event.ts';
 import type { Measured } from './reconcile-slots.ts';
 import type { ControllerOptions, Keys } from './controller-options.ts';
 import { DelayedKeys } from './delayed-keys.ts';
@@ -43,8 +44,8 @@ export class Controller implements Measured {
     const { name, bound, clock, leadership } = options;
     this.name = name;
     this.#options = options;
-    this.#delayed = new DelayedKeys(clock, (key) => {
-      this.enqueue(key);
+    this.#delayed = new DelayedKeys(clock, (key, cause) => {
+      this.enqueue(key, cause);
     });
     this.#unsubscribe = [
       bound.measure(this),
@@ -87,22 +88,23 @@ export class Controller implements Measured {
 
   /**
    * A step for the key starts after this, if this node is the leader. Otherwise the key is dropped: the next leader
-   * enqueues every key.
+   * enqueues every key. The step is given the last `cause` since the step before.
    */
-  enqueue(key: string): void {
+  enqueue(key: string, cause?: CausingEvent): void {
     if (!this.isActive) return;
-    this.#queue.add(key);
+    this.#queue.add(key, cause);
+    if (cause !== undefined) this.#delayed.setCause(key, cause);
     this.#employ();
   }
 
   /** The same after a delay. Of two delays for a key the shorter applies: its step then requests the next. */
-  enqueueAfter(key: string, delayMs: number): void {
-    if (this.isActive) this.#delayed.add(key, delayMs);
+  enqueueAfter(key: string, delayMs: number, cause?: CausingEvent): void {
+    if (this.isActive) this.#delayed.add(key, delayMs, cause);
   }
 
   /** Enqueues a list of keys (by default all) over several turns of the event loop. */
-  enqueueAll(keys: () => Keys = this.#options.keys): void {
-    if (this.isActive) void this.#read(keys, 1);
+  enqueueAll(keys: () => Keys = this.#options.keys, cause?: CausingEvent): void {
+    if (this.isActive) void this.#read({ keys, cause }, 1);
   }
 
   /**
@@ -142,12 +144,12 @@ export class Controller implements Measured {
     for (const step of this.#steps) step.abort();
   }
 
-  async #read(keys: () => Keys, attempt: number): Promise<void> {
+  async #read(list: KeyList, attempt: number): Promise<void> {
     const term = this.#term;
     this.#lists += 1;
     try {
-      for (const key of keys()) {
-        if (key !== undefined) this.enqueue(key);
+      for (const key of list.keys()) {
+        if (key !== undefined) this.enqueue(key, list.cause);
         if (!this.#options.bound.isTurnOver()) continue;
         await nextTurn();
         // Before reading the next key: its source may be gone with the term.
@@ -156,7 +158,7 @@ export class Controller implements Measured {
     } catch (error) {
       this.#options.onError(error, '', attempt);
       this.#options.clock.after(retryMs(attempt), () => {
-        if (term === this.#term) void this.#read(keys, attempt + 1);
+        if (term === this.#term) void this.#read(list, attempt + 1);
       });
     } finally {
       this.#lists -= 1;
@@ -199,7 +201,7 @@ export class Controller implements Measured {
 
   /** The result resolves when the step has ended or exceeded its time; undefined: it has ended already. */
   #begin(key: string): Promise<void> | undefined {
-    const step = new ReconcileStep(key, this.#term);
+    const step = new ReconcileStep(key, this.#term, this.#queue.causeOf(key));
     this.#steps.add(step);
     try {
       const outcome = this.#options.reconcile(key, step);
@@ -239,7 +241,7 @@ export class Controller implements Measured {
   }
 
   #end(step: ReconcileStep, outcome: Outcome): void {
-    const { key, term, isStuck } = step;
+    const { key, term, isStuck, cause } = step;
     this.#steps.delete(step);
     this.#queue.done(key);
     if (isStuck) {
@@ -247,23 +249,23 @@ export class Controller implements Measured {
       this.#options.onRecovered?.(key);
     }
     // A step that was aborted with its term has no follow-up: the present leader enqueues every key.
-    if (term === this.#term) this.#follow(key, outcome);
+    if (term === this.#term) this.#follow(key, outcome, this.#queue.nextCauseOf(key) ?? cause);
     this.#employ();
     this.#notifyIdle();
   }
 
-  #follow(key: string, outcome: Outcome): void {
+  #follow(key: string, outcome: Outcome, cause: CausingEvent | undefined): void {
     const { failures } = this.#term;
     this.counts[outcome.type] += 1;
     if (outcome.type === 'failed') {
       const attempts = (failures.get(key) ?? 0) + 1;
       failures.set(key, attempts);
-      this.enqueueAfter(key, retryMs(attempts));
+      this.enqueueAfter(key, retryMs(attempts), cause);
       this.#options.onError(outcome.error, key, attempts);
       return;
     }
     if (failures.delete(key)) this.#options.onRecovered?.(key);
-    if (outcome.type === 'again') this.enqueueAfter(key, outcome.afterMs);
+    if (outcome.type === 'again') this.enqueueAfter(key, outcome.afterMs, cause);
   }
 
   #isIdle(): boolean {
@@ -280,6 +282,8 @@ export class Controller implements Measured {
     for (const resolve of waiting) resolve();
   }
 }
+
+type KeyList = { readonly keys: () => Keys; readonly cause: CausingEvent | undefined };
 
 function retryMs(attempts: number): number {
   return Math.min(reconcileRetryMsMin * 2 ** Math.min(attempts - 1, 30), reconcileRetryMsMax);

@@ -1,20 +1,21 @@
 import type { Clock, Timer } from '../src/base/clock.ts';
 import { Slices } from '../src/base/slices.ts';
+import type { CausingEvent } from '../src/command/event.ts';
 import { reconcileSleepMsMax } from './reconcile-limits.ts';
 
-type Due = { readonly key: string; readonly dueMs: number };
+/** `dueMs`: on the monotonic clock. `cause`: the last event that enqueued the key. */
+type Due = { readonly key: string; readonly dueMs: number; cause: CausingEvent | undefined };
 
 /** Delayed keys with one timer for all: a hundred thousand of them cost one heap entry each. */
 export class DelayedKeys {
   readonly #clock: Clock;
-  readonly #onDue: (key: string) => void;
-  /** The due time of each key, on the monotonic clock. */
-  readonly #due = new Map<string, number>();
-  /** A binary heap by time. An entry that differs from `#due` is void: the key was given an earlier time. */
+  readonly #onDue: (key: string, cause: CausingEvent | undefined) => void;
+  readonly #due = new Map<string, Due>();
+  /** A binary heap by time. An entry that is not in `#due` is void: the key was given an earlier time. */
   #heap: Due[] = [];
   #timer: (Timer & { readonly dueMs: number }) | undefined;
 
-  constructor(clock: Clock, onDue: (key: string) => void) {
+  constructor(clock: Clock, onDue: (key: string, cause: CausingEvent | undefined) => void) {
     this.#clock = clock;
     this.#onDue = onDue;
   }
@@ -24,13 +25,21 @@ export class DelayedKeys {
   }
 
   /** Of two times for a key the earlier applies. */
-  add(key: string, delayMs: number): void {
+  add(key: string, delayMs: number, cause?: CausingEvent): void {
     const dueMs = this.#clock.monotonic() + Math.max(0, delayMs);
     const present = this.#due.get(key);
-    if (present !== undefined && present <= dueMs) return;
-    this.#due.set(key, dueMs);
-    this.#push({ key, dueMs });
+    if (present !== undefined && cause !== undefined) present.cause = cause;
+    if (present !== undefined && present.dueMs <= dueMs) return;
+    const entry = { key, dueMs, cause: cause ?? present?.cause };
+    this.#due.set(key, entry);
+    this.#push(entry);
     this.#wait();
+  }
+
+  /** A later event has enqueued the key: its delayed step follows that one too. */
+  setCause(key: string, cause: CausingEvent): void {
+    const present = this.#due.get(key);
+    if (present !== undefined) present.cause = cause;
   }
 
   clear(): void {
@@ -66,9 +75,9 @@ export class DelayedKeys {
     for (let first = this.#heap[0]; first !== undefined && first.dueMs <= now; first = this.#heap[0]) {
       if (slices.isOver()) break;
       this.#pop();
-      if (this.#due.get(first.key) !== first.dueMs) continue;
+      if (this.#due.get(first.key) !== first) continue;
       this.#due.delete(first.key);
-      this.#onDue(first.key);
+      this.#onDue(first.key, first.cause);
     }
     this.#wait();
   }

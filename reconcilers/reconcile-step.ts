@@ -1,3 +1,5 @@
+import type { CausingEvent } from '../src/command/event.ts';
+
 /** A term of leadership on this node: at its end everything except for running steps is dropped. */
 export type Term = { readonly failures: Map<string, number> };
 
@@ -5,15 +7,18 @@ export type Term = { readonly failures: Map<string, number> };
 export class ReconcileStep {
   readonly key: string;
   readonly term: Term;
+  /** The last event that enqueued the key; absent if none did. */
+  readonly cause: CausingEvent | undefined;
   /** It exceeded its time limit. */
   isStuck = false;
   /** Created on first use: it costs more than a short step, and most steps do not use it. */
   #controller: AbortController | undefined;
   #isAborted = false;
 
-  constructor(key: string, term: Term) {
+  constructor(key: string, term: Term, cause: CausingEvent | undefined) {
     this.key = key;
     this.term = term;
+    this.cause = cause;
   }
 
   get signal(): AbortSignal {

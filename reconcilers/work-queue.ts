@@ -1,14 +1,17 @@
+import type { CausingEvent } from '../src/command/event.ts';
+
 /**
  * A queue of keys to process, as in client-go's `util/workqueue`. A key enqueued while it waits stays one key; a key
- * enqueued while it is held is processed once more afterwards. It knows neither time nor leadership.
+ * enqueued while it is held is processed once more afterwards. It knows neither time nor leadership. Each key has the
+ * last event that enqueued it, if any.
  */
 export class WorkQueue {
   /** First in, first out. Exactly the keys of `dirty` that are not in `processing`, each once. */
   readonly #ready = new Fifo();
   /** Enqueued since their last step started: another step follows for each. */
-  readonly #dirty = new Set<string>();
+  readonly #dirty = new Map<string, CausingEvent | undefined>();
   /** Held by a step: no second step of the key starts. */
-  readonly #processing = new Set<string>();
+  readonly #processing = new Map<string, CausingEvent | undefined>();
 
   /** The number of keys that can be taken. */
   get ready(): number {
@@ -25,19 +28,29 @@ export class WorkQueue {
     return this.#processing.size;
   }
 
-  add(key: string): void {
-    if (this.#dirty.has(key)) return;
-    this.#dirty.add(key);
-    if (!this.#processing.has(key)) this.#ready.push(key);
+  add(key: string, cause?: CausingEvent): void {
+    const isWaiting = this.#dirty.has(key);
+    if (!isWaiting || cause !== undefined) this.#dirty.set(key, cause);
+    if (!isWaiting && !this.#processing.has(key)) this.#ready.push(key);
   }
 
   /** The key that has waited longest; held until `done`. */
   take(): string | undefined {
     const key = this.#ready.shift();
     if (key === undefined) return undefined;
-    this.#processing.add(key);
+    this.#processing.set(key, this.#dirty.get(key));
     this.#dirty.delete(key);
     return key;
+  }
+
+  /** The event for which a key is held. */
+  causeOf(key: string): CausingEvent | undefined {
+    return this.#processing.get(key);
+  }
+
+  /** The event for which a key waits. */
+  nextCauseOf(key: string): CausingEvent | undefined {
+    return this.#dirty.get(key);
   }
 
   done(key: string): void {

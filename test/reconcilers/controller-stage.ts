@@ -1,9 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import type { CausingEvent } from '../../src/command/event.ts';
 import type { Leadership } from '../../src/read/leadership.ts';
 import { ReconcileSlots } from '../../reconcilers/reconcile-slots.ts';
 import { Controller } from '../../reconcilers/controller.ts';
-import type { ControllerOptions } from '../../reconcilers/controller-options.ts';
+import type { ControllerOptions, Step as ControllerStep } from '../../reconcilers/controller-options.ts';
 import { settled, type Outcome } from '../../reconcilers/outcome.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 
@@ -47,6 +48,7 @@ export type Step = {
   readonly key: string;
   readonly beganMs: number;
   readonly signal: AbortSignal;
+  readonly cause: CausingEvent | undefined;
   end(outcome: Outcome): void;
   fail(error: Error): void;
 };
@@ -78,7 +80,7 @@ export class Stage {
       clock: this.clock,
       leadership: this.lead,
       keys: typeof keys === 'function' ? keys : () => keys,
-      reconcile: async (key, { signal }) => this.#step(key, signal),
+      reconcile: async (key, step) => this.#step(key, step),
       onError: (error, key, attempts) => {
         this.errors.push({ error, key, attempts });
       },
@@ -106,7 +108,7 @@ export class Stage {
     }
   }
 
-  async #step(key: string, signal: AbortSignal): Promise<Outcome> {
+  async #step(key: string, { signal, cause }: ControllerStep): Promise<Outcome> {
     if (this.isStopped) throw new Error(`${key} began after the stop`);
     if (!this.lead.isLeader()) throw new Error(`${key} began while another leads`);
     if ([...this.running].some((step) => step.key === key)) throw new Error(`${key} is held twice`);
@@ -114,6 +116,7 @@ export class Stage {
       const step: Step = {
         key,
         signal,
+        cause,
         beganMs: this.clock.monotonic(),
         end: (outcome) => {
           this.running.delete(step);
