@@ -1,3 +1,4 @@
+import type { CausingEvent } from '../../src/command/event.ts';
 import type { Leadership } from '../../src/read/leadership.ts';
 import type { Clock, Timer } from '../../src/base/clock.ts';
 import type { Client, PluginLogger, PluginObject } from '../../src/plugin/api/plugin.ts';
@@ -7,6 +8,7 @@ import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import { typeKeyOf } from '../../src/resource/type/type-declaration.ts';
 import type { ReconcileSlots } from '../reconcile-slots.ts';
 import { Controller } from '../controller.ts';
+import type { Step } from '../controller-options.ts';
 import { FailureLines } from '../failure-lines.ts';
 import type { Outcome } from '../outcome.ts';
 import { decodeNames, decodeOutcome, describeError, isConflict } from './plugin-outcome.ts';
@@ -20,14 +22,17 @@ import {
   reconcileWatchedNamesMax,
 } from '../reconcile-limits.ts';
 
+/** `isOver`: the plugin has stopped. `causedBy`: the last event that led to the step, which its writes name. */
+export type PluginStep = { readonly isOver: () => boolean; readonly causedBy: CausingEvent | undefined };
+
 export type PluginReconcilerDependencies = {
   readonly reader: ObjectReader;
   readonly bound: ReconcileSlots;
   readonly leadership: Leadership;
   readonly clock: Clock;
   readonly loggerOf: (plugin: string) => PluginLogger;
-  /** The generated API in-process with the plugin's own rights, until `isOver`. */
-  readonly clientOf: (plugin: string, isOver: () => boolean) => Client;
+  /** The generated API in-process with the plugin's own rights, for one step. */
+  readonly clientOf: (plugin: string, step: PluginStep) => Client;
   /** A new object for each caller: a plugin may modify it without affecting others. */
   readonly parse: (bytes: Uint8Array) => PluginObject;
   /** The place in the plugin's files where a stack starts; empty if there is none. */
@@ -113,7 +118,7 @@ export class PluginReconciler {
   notice(changes: readonly Change[]): void {
     if (!this.#controller.isActive) return;
     for (const change of changes) {
-      if (change.type === this.#type) this.#controller.enqueue(change.name);
+      if (change.type === this.#type) this.#controller.enqueue(change.name, change.cause);
       for (const { key, names } of this.#watches) if (change.type === key) this.#concern(change, names);
     }
   }
@@ -147,13 +152,13 @@ export class PluginReconciler {
     for (const page of this.#dependencies.reader.pages(this.#type, query)) yield* page;
   }
 
-  #step(name: string, step: { readonly signal: AbortSignal }): Outcome | Promise<Outcome> {
+  #step(name: string, step: Step): Outcome | Promise<Outcome> {
     const { reader, parse, clock, clientOf } = this.#dependencies;
     const stored = reader.get(this.#type, name);
     const answered: unknown = this.#reconciler.reconcile({
       name,
       object: stored === undefined ? undefined : parse(stored.bytes),
-      pluginClient: clientOf(this.#plugin, () => this.#isOver),
+      pluginClient: clientOf(this.#plugin, { isOver: () => this.#isOver, causedBy: step.cause }),
       time: new Date(clock.now()).toISOString(),
       log: this.#log,
       get signal() {
@@ -172,7 +177,8 @@ export class PluginReconciler {
     for (const bytes of [change.previousBytes?.(), change.kind === 'deleted' ? undefined : change.bytes]) {
       if (bytes === undefined) continue;
       try {
-        for (const name of decodeNames(names(parse(bytes)), reconcileWatchedNamesMax)) this.#controller.enqueue(name);
+        for (const name of decodeNames(names(parse(bytes)), reconcileWatchedNamesMax))
+          this.#controller.enqueue(name, change.cause);
       } catch (error) {
         this.#lines.log('could not compute the names to reconcile after a change: all are reconciled', {
           changed: change.name,

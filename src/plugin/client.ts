@@ -1,5 +1,5 @@
 import { isObject } from '../base/guards.ts';
-import type { Cause } from '../command/event.ts';
+import type { Cause, CausingEvent } from '../command/event.ts';
 import type { Command, Preconditions, WriteContext } from '../command/command.ts';
 import type { Rejection, RejectionReason } from '../command/rejection.ts';
 import { actorOf, type Subject } from '../command/subject.ts';
@@ -40,6 +40,8 @@ export type ClientBinding = {
   readonly subject: Subject;
   /** The cause of the request for which the client acts. */
   readonly cause: Omit<Cause, 'verb' | 'actor'>;
+  /** The event that the step of a reconciler follows, for which the client acts. */
+  readonly causedBy?: CausingEvent | undefined;
   /** The subject that is charged by rate limits, if it is not `subject`. */
   readonly chargedTo?: Subject;
 };
@@ -158,9 +160,10 @@ class BoundClient {
         'bad-request',
         `${type.key} has no status subresource: its status is written with the rest of the object`,
       );
-    const { cause, subject, chargedTo = subject } = this.#binding;
+    const { cause, causedBy, subject, chargedTo = subject } = this.#binding;
     const context: WriteContext = {
       cause: { ...cause, actor: actorOf(subject), verb },
+      causedBy,
       dryRun: false,
       fieldValidation: undefined,
       origin: 'plugin',

@@ -1,3 +1,4 @@
+import type { CausingEvent } from '../../src/command/event.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { ReconcileSlots } from '../../reconcilers/reconcile-slots.ts';
@@ -29,6 +30,8 @@ export class PluginReconcilersStage {
   readonly suspects = new CodeFolders();
   /** Whether what a step was given may still be used, in the order of the steps. */
   readonly over: (() => boolean)[] = [];
+  /** The event that each step follows, likewise. */
+  readonly causes: (CausingEvent | undefined)[] = [];
   readonly #objects: MemoryObjects;
   readonly #widgets: WidgetWriter;
   readonly #gadgets: WidgetWriter;
@@ -48,8 +51,9 @@ export class PluginReconcilersStage {
       loggerOf: () => recorder(this.lines),
       parse: asPluginObject,
       placeOf: (plugin, stack) => this.suspects.placeOf(plugin, stack),
-      clientOf: (_plugin, isOver) => {
+      clientOf: (_plugin, { isOver, causedBy }) => {
         this.over.push(isOver);
+        this.causes.push(causedBy);
         return {} as Client;
       },
     });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 
+import type { PluginStep } from '../../../reconcilers/plugins/plugin-reconciler.ts';
 import { PluginReconcilers } from '../../../reconcilers/plugins/plugin-reconcilers.ts';
 import type { Authorize } from '../../auth/authorization/authorize.ts';
 import { composeInstalls, type Installs } from './compose-packages.ts';
@@ -49,7 +50,7 @@ export function composePlugins(parts: PluginParts): Plugins {
     loggerOf,
     parse: asPluginObject,
     placeOf: (plugin, stack) => suspects.placeOf(plugin, stack),
-    clientOf: clients.untilOver,
+    clientOf: clients.ofStep,
   });
   const loadMarks = new LoadMarks(join(config.dataDir, 'plugin-loads'), randomUUID(), edge.log);
   const loading = { registry, loggerOf, platformVersion, suspects, loadMarks };
@@ -81,8 +82,8 @@ export function composePlugins(parts: PluginParts): Plugins {
 type Clients = {
   /** With the rights of a request's caller, and with the plugin's own. */
   readonly ofRequest: CallPorts['clientsOf'];
-  /** With the plugin's rights, until the plugin has stopped. */
-  readonly untilOver: (plugin: string, isOver: () => boolean) => Client;
+  /** With the plugin's rights, for the step of a reconciler, until the plugin has stopped. */
+  readonly ofStep: (plugin: string, step: PluginStep) => Client;
 };
 
 function createClients({ registry, models, execute, authorize }: PluginParts): Clients {
@@ -102,9 +103,9 @@ function createClients({ registry, models, execute, authorize }: PluginParts): C
         pluginClient: createClient(ports, { ...own, cause, chargedTo: subject }),
       };
     },
-    untilOver: (plugin, isOver) => {
+    ofStep: (plugin, { isOver, causedBy }) => {
       const own = ownOf(plugin, randomUUID());
-      return createClient(ports, { ...own, authorize: authorizeUntil(isOver, own.authorize) });
+      return createClient(ports, { ...own, causedBy, authorize: authorizeUntil(isOver, own.authorize) });
     },
   };
 }
