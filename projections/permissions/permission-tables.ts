@@ -11,6 +11,7 @@ import type {
 } from '../../src/read/permission-reader.ts';
 import type { Slices } from '../../src/base/slices.ts';
 import { atOnce, inSlices, type Steps } from '../../src/base/steps.ts';
+import type { CausingEvent } from '../../src/command/event.ts';
 import type { Subject } from '../../src/command/subject.ts';
 import type { ChangeBatch, ChangeFeed, ObjectReader } from '../../src/read/objects.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
@@ -23,7 +24,12 @@ import { bindingOf, liveObject, sessionOf, tokenOf, userOf } from './permission-
 import { Remembered, unboundedRights } from './permission-rights.ts';
 import { KnownRoles } from './permission-roles.ts';
 
-type TableChanges = { readonly credentials: Set<string>; rights: boolean };
+type TableChanges = {
+  readonly credentials: Map<string, CausingEvent>;
+  rights: boolean;
+  /** The event of the object that is applied; undefined while loading. */
+  cause: CausingEvent | undefined;
+};
 
 /** Applies the present state of one object, undefined when deleted, and records the affected users. */
 type Take = (name: string, object: ResourceObject | undefined, affected: TableChanges) => void;
@@ -75,7 +81,7 @@ export class PermissionTables implements PermissionReader {
   *#loading(): Steps<undefined> {
     this.#state = 'loading';
     for (const table of [this.#roles, this.#holders, this.#credentials]) table.clear();
-    const affected: TableChanges = { credentials: new Set(), rights: false };
+    const affected = noChanges();
     for (const [type, take] of this.#takes) {
       for (const page of this.#reader.pages(type, all)) {
         yield* this.#read(type, page, (name, object) => {
@@ -173,11 +179,12 @@ export class PermissionTables implements PermissionReader {
 
   #apply({ changes }: ChangeBatch): void {
     if (this.#state === 'empty') return;
-    const affected: TableChanges = { credentials: new Set(), rights: false };
-    for (const { type, name, kind, deletionRequested, bytes } of changes) {
+    const affected = noChanges();
+    for (const { type, name, kind, deletionRequested, bytes, cause } of changes) {
       const take = this.#takes.get(type);
-      if (take !== undefined)
-        take(name, kind === 'deleted' || deletionRequested ? undefined : liveObject(bytes), affected);
+      if (take === undefined) continue;
+      affected.cause = cause;
+      take(name, kind === 'deleted' || deletionRequested ? undefined : liveObject(bytes), affected);
     }
     if (this.#state !== 'ready' || (affected.credentials.size === 0 && !affected.rights)) return;
     for (const listener of this.#listeners) listener(affected);
@@ -185,7 +192,7 @@ export class PermissionTables implements PermissionReader {
 
   #foldOf(domain: string): ReadonlyMap<TypeKey, Take> {
     const recordCredentials = (affected: TableChanges, user: string | undefined): void => {
-      if (user !== undefined) affected.credentials.add(user);
+      if (user !== undefined && affected.cause !== undefined) affected.credentials.set(user, affected.cause);
     };
     const recordRights = (affected: TableChanges, changed: boolean): void => {
       affected.rights ||= changed;
@@ -231,6 +238,10 @@ export class PermissionTables implements PermissionReader {
       ],
     ]);
   }
+}
+
+function noChanges(): TableChanges {
+  return { credentials: new Map(), rights: false, cause: undefined };
 }
 
 /** A user without a password cannot set another user's. */

@@ -1,3 +1,4 @@
+import type { CausingEvent } from '../../src/command/event.ts';
 import type { Change } from '../../src/read/objects.ts';
 import { Controller } from '../controller.ts';
 import type { Keys } from '../controller-options.ts';
@@ -32,7 +33,7 @@ export abstract class PlatformReconciler {
       clock,
       leadership,
       keys: () => this.keys(),
-      reconcile: (key) => this.reconcile(key),
+      reconcile: (key, { cause }) => this.reconcile(key, cause),
       onError,
       onStuck: (key) => {
         this.report(new Error('the step does not end'), key);
@@ -64,10 +65,13 @@ export abstract class PlatformReconciler {
   /** All keys that may need a step. */
   protected abstract keys(): Keys;
 
-  /** Reads the present state of a key and takes one step, so that running twice is harmless. */
-  protected abstract reconcile(key: string): Outcome | Promise<Outcome>;
+  /**
+   * Reads the present state of a key and takes one step, so that running twice is harmless. Events that it writes name
+   * `cause`, the last event that enqueued the key.
+   */
+  protected abstract reconcile(key: string, cause: CausingEvent | undefined): Outcome | Promise<Outcome>;
 
-  /** Enqueues the keys that the change concerns. */
+  /** Enqueues the keys that the change concerns, with its cause. */
   protected abstract onChange(change: Change): void;
 
   /** Reports a failure. */
@@ -75,13 +79,13 @@ export abstract class PlatformReconciler {
     this.#report(error, key);
   }
 
-  protected enqueue(key: string): void {
-    this.#controller.enqueue(key);
+  protected enqueue(key: string, cause?: CausingEvent): void {
+    this.#controller.enqueue(key, cause);
   }
 
   /** Enqueues a list of keys over several turns of the event loop. */
-  protected enqueueKeys(keys: () => Keys): void {
-    this.#controller.enqueueAll(keys);
+  protected enqueueKeys(keys: () => Keys, cause?: CausingEvent): void {
+    this.#controller.enqueueAll(keys, cause);
   }
 
   /** Ends with the reconciler. */

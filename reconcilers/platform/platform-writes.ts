@@ -1,5 +1,6 @@
 import { finalizerRemoval } from '../../src/resource/object/finalizers.ts';
 import type { Command } from '../../src/command/command.ts';
+import type { CausingEvent } from '../../src/command/event.ts';
 import { platformContext } from '../../src/command/platform-context.ts';
 import type { PlatformSubject } from '../../src/command/subject.ts';
 import type { Execute } from '../../src/write/execute.ts';
@@ -11,16 +12,23 @@ import { forbiddenRetryMs } from './platform-limits.ts';
 /** An object as a step has read it: a decision on it is valid only while it is unchanged. */
 export type Read = { readonly type: ResourceType; readonly object: ResourceObject; readonly resourceVersion: string };
 
+type WritesDependencies = { readonly execute: Execute; readonly uuid: () => string };
+
 /** The writes of one platform reconciler, each with the state it was decided on as its precondition. */
 export class PlatformWrites {
-  readonly #execute: Execute;
-  readonly #uuid: () => string;
+  readonly #dependencies: WritesDependencies;
   readonly #subject: PlatformSubject;
+  readonly #cause: CausingEvent | undefined;
 
-  constructor(part: string, { execute, uuid }: { readonly execute: Execute; readonly uuid: () => string }) {
-    this.#execute = execute;
-    this.#uuid = uuid;
+  constructor(part: string, dependencies: WritesDependencies, cause?: CausingEvent) {
+    this.#dependencies = dependencies;
     this.#subject = { kind: 'platform', part };
+    this.#cause = cause;
+  }
+
+  /** Those of one step, which name its cause. */
+  because(cause: CausingEvent | undefined): PlatformWrites {
+    return cause === undefined ? this : new PlatformWrites(this.#subject.part, this.#dependencies, cause);
   }
 
   async delete(read: Read, propagation?: (Command & { readonly type: 'delete' })['propagation']): Promise<Outcome> {
@@ -48,8 +56,12 @@ export class PlatformWrites {
   }
 
   async #write({ type }: Read, verb: string, command: Command): Promise<Outcome> {
-    const context = platformContext(this.#subject, { verb, requestId: this.#uuid() });
-    const outcome = await this.#execute(type, command, context);
+    const { execute, uuid } = this.#dependencies;
+    const outcome = await execute(
+      type,
+      command,
+      platformContext(this.#subject, { verb, requestId: uuid() }, this.#cause),
+    );
     if (outcome.ok) return settled;
     switch (outcome.rejection.reason) {
       // Deleted or changed meanwhile: that change has enqueued the key.

@@ -1,4 +1,5 @@
 import { isObject } from '../../src/base/guards.ts';
+import type { CausingEvent } from '../../src/command/event.ts';
 import type { Change } from '../../src/read/objects.ts';
 import type { PermissionReader } from '../../src/read/permission-reader.ts';
 import { platformContext } from '../../src/command/platform-context.ts';
@@ -37,7 +38,7 @@ export class SessionKeeper extends PlatformReconciler {
     const { permissions } = dependencies;
     this.addSubscription(
       permissions.subscribe(({ credentials }) => {
-        for (const user of credentials) this.enqueueKeys(() => permissions.sessionsOf(user));
+        for (const [user, cause] of credentials) this.enqueueKeys(() => permissions.sessionsOf(user), cause);
       }),
     );
   }
@@ -51,11 +52,11 @@ export class SessionKeeper extends PlatformReconciler {
    * The session's user may have been deleted meanwhile, or its expiry changed: nothing else would check it before it
    * expires.
    */
-  protected onChange({ type, name, kind }: Change): void {
-    if (type === this.#dependencies.sessions.key && kind !== 'deleted') this.enqueue(name);
+  protected onChange({ type, name, kind, cause }: Change): void {
+    if (type === this.#dependencies.sessions.key && kind !== 'deleted') this.enqueue(name, cause);
   }
 
-  protected reconcile(name: string): Outcome | Promise<Outcome> {
+  protected reconcile(name: string, cause: CausingEvent | undefined): Outcome | Promise<Outcome> {
     const { reader, permissions, sessions, clock } = this.#dependencies;
     const session = readObject(reader, sessions, name)?.object;
     // Tables that have not loaded the log know no users: that must not end a session.
@@ -64,16 +65,16 @@ export class SessionKeeper extends PlatformReconciler {
     const leftMs = expiryOf(session) - clock.now();
     // The wall clock may be set: no wait is longer than a sweep interval.
     return hasEnded(session, permissions, clock.now())
-      ? this.#end(session)
+      ? this.#end(session, cause)
       : again(Math.min(Math.max(leftMs, sessionSweepMsMin), sessionSweepMsMax));
   }
 
-  async #end({ metadata: { name, uid } }: ResourceObject): Promise<Outcome> {
+  async #end({ metadata: { name, uid } }: ResourceObject, cause: CausingEvent | undefined): Promise<Outcome> {
     const { execute, sessions, uuid } = this.#dependencies;
     const outcome = await execute(
       sessions,
       { type: 'delete', name, preconditions: { uid } },
-      platformContext(subject, { verb: 'delete', requestId: uuid() }),
+      platformContext(subject, { verb: 'delete', requestId: uuid() }, cause),
     );
     // Deleted, or replaced by another of the same name: a later change enqueues it again if necessary.
     return outcome.ok || outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version'

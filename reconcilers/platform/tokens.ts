@@ -1,4 +1,5 @@
 import { isObject } from '../../src/base/guards.ts';
+import type { CausingEvent } from '../../src/command/event.ts';
 import type { Change } from '../../src/read/objects.ts';
 import type { PermissionReader } from '../../src/read/permission-reader.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
@@ -34,7 +35,7 @@ export class Tokens extends PlatformReconciler {
     this.#writes = new PlatformWrites('tokens', dependencies);
     this.addSubscription(
       dependencies.permissions.subscribe(({ credentials }) => {
-        for (const user of credentials) this.enqueueKeys(() => this.#tokensOf(user));
+        for (const [user, cause] of credentials) this.enqueueKeys(() => this.#tokensOf(user), cause);
       }),
     );
   }
@@ -44,8 +45,8 @@ export class Tokens extends PlatformReconciler {
   }
 
   /** Also on changes: a step that lost a race, to a recorded use for example, runs again. */
-  protected onChange({ type, name, kind }: Change): void {
-    if (type === this.#dependencies.tokens.key && kind !== 'deleted') this.enqueue(name);
+  protected onChange({ type, name, kind, cause }: Change): void {
+    if (type === this.#dependencies.tokens.key && kind !== 'deleted') this.enqueue(name, cause);
   }
 
   #tokensOf(user: string): Iterable<string> {
@@ -55,7 +56,7 @@ export class Tokens extends PlatformReconciler {
     return namesOf(reader, tokens, bound.requirements);
   }
 
-  protected async reconcile(name: string): Promise<Outcome> {
+  protected async reconcile(name: string, cause: CausingEvent | undefined): Promise<Outcome> {
     const { reader, permissions, tokens, clock } = this.#dependencies;
     const read = readObject(reader, tokens, name);
     // Tables that have not loaded the log know no users: that must not delete a token.
@@ -67,9 +68,9 @@ export class Tokens extends PlatformReconciler {
       case 'wait':
         return again(step.forMs);
       case 'delete':
-        return this.#writes.delete(read);
+        return this.#writes.because(cause).delete(read);
       case 'expire':
-        return this.#writes.patch(read, { status: { phase: 'expired' } });
+        return this.#writes.because(cause).patch(read, { status: { phase: 'expired' } });
     }
   }
 }

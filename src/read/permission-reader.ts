@@ -1,6 +1,7 @@
 import type { Grant } from '../access/role-table.ts';
 import type { Role } from '../access/role.ts';
 import type { Rule } from '../access/rule.ts';
+import type { CausingEvent } from '../command/event.ts';
 import type { Subject } from '../command/subject.ts';
 import type { NonResourceRequest, ResourceRequest } from '../resource/query/request-path.ts';
 
@@ -42,8 +43,11 @@ export type PermissionReader = {
   subscribe(listener: (change: PermissionChange) => void): () => void;
 };
 
-/** `credentials`: users with a changed or ended credential. `rights`: the rights of some subject have changed. */
-export type PermissionChange = { readonly credentials: ReadonlySet<string>; readonly rights: boolean };
+/**
+ * `credentials`: users with a changed or ended credential, each with the last event that changed one. `rights`: the
+ * rights of some subject have changed.
+ */
+export type PermissionChange = { readonly credentials: ReadonlyMap<string, CausingEvent>; readonly rights: boolean };
 
 export type ApiRequest = ResourceRequest | NonResourceRequest;
 

@@ -33,7 +33,7 @@ export class PermissionStage {
     this.#clock = clock;
     this.tables = new PermissionTables({ reader: models, feed: models, domain });
     this.tables.subscribe((concerned) => {
-      this.changes.push({ credentials: new Set(concerned.credentials), rights: concerned.rights });
+      this.changes.push({ credentials: new Map(concerned.credentials), rights: concerned.rights });
     });
   }
 
@@ -96,7 +96,7 @@ export class PermissionStage {
 
   /** Notifications to listeners since the last call. */
   takeChanges(): readonly { readonly credentials: readonly string[]; readonly rights: boolean }[] {
-    return this.changes.splice(0).map(({ credentials, rights }) => ({ credentials: [...credentials], rights }));
+    return this.changes.splice(0).map(({ credentials, rights }) => ({ credentials: [...credentials.keys()], rights }));
   }
 
   async #write(plural: Plural, command: Command): Promise<Shown> {

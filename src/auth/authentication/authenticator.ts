@@ -275,7 +275,7 @@ export class Authenticator {
   }
 
   /** Drops the cached credentials that are no longer valid. */
-  #forget(users: ReadonlySet<string>): void {
+  #forget(users: Pick<ReadonlySet<string>, 'has'>): void {
     for (const [
       key,
       {

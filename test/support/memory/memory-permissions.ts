@@ -61,7 +61,8 @@ export class MemoryPermissions implements PermissionReader {
   }
 
   #notify(user: string): void {
-    for (const listener of this.#listeners) listener({ credentials: new Set([user]), rights: false });
+    for (const listener of this.#listeners)
+      listener({ credentials: new Map([[user, { id: '', correlationId: '' }]]), rights: false });
   }
 
   isReady(): boolean {
