@@ -2,6 +2,7 @@ import { isObject } from '../../src/base/guards.ts';
 import { isJsonList } from '../../src/base/json.ts';
 import { Slices } from '../../src/base/slices.ts';
 import { inSlices, type Steps } from '../../src/base/steps.ts';
+import type { CausingEvent } from '../../src/command/event.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import { streamName, streamRevision, type EventLog, type LogPosition } from '../../src/log/log.ts';
 import type { Change } from '../../src/read/objects.ts';
@@ -61,11 +62,11 @@ export class Bindings extends PlatformReconciler {
     }
   }
 
-  protected onChange({ type, name, kind, deletionRequested, bytes }: Change): void {
+  protected onChange({ type, name, kind, deletionRequested, bytes, cause }: Change): void {
     const { users, roleBindings } = this.#dependencies;
-    if (type === users.key && (kind !== 'modified' || deletionRequested)) this.enqueue(name);
+    if (type === users.key && (kind !== 'modified' || deletionRequested)) this.enqueue(name, cause);
     if (type !== roleBindings.key || kind === 'deleted') return;
-    this.enqueueKeys(() => this.#deletedIn(bytes));
+    this.enqueueKeys(() => this.#deletedIn(bytes), cause);
   }
 
   /** A binding may name thousands of users. */
@@ -95,24 +96,24 @@ export class Bindings extends PlatformReconciler {
     return made !== undefined && metadata.creationTimestamp <= made;
   }
 
-  protected async reconcile(user: string): Promise<Outcome> {
+  protected async reconcile(user: string, cause: CausingEvent | undefined): Promise<Outcome> {
     const { finalizer, users } = this.#dependencies;
+    const writes = this.#writes.because(cause);
     const read = readObject(this.#dependencies.reader, users, user);
-    if (read?.object.metadata.deletionTimestamp === undefined) return this.#remove(user, await this.#leftBy(user));
+    if (read?.object.metadata.deletionTimestamp === undefined)
+      return this.#remove(user, await this.#leftBy(user), writes);
     const bound = await this.#bindingsOf(user, () => true);
-    if (bound.length > 0) return this.#remove(user, bound);
+    if (bound.length > 0) return this.#remove(user, bound, writes);
     return read.object.metadata.finalizers?.includes(finalizer) === true
-      ? this.#writes.removeFinalizer(read, finalizer)
+      ? writes.removeFinalizer(read, finalizer)
       : settled;
   }
 
-  async #remove(user: string, bound: readonly Read[]): Promise<Outcome> {
+  async #remove(user: string, bound: readonly Read[], writes: PlatformWrites): Promise<Outcome> {
     for (const binding of bound) {
       const others = subjectsOf(binding.object).filter((subject) => !isUser(subject, user));
       const outcome =
-        others.length === 0
-          ? await this.#writes.delete(binding)
-          : await this.#writes.patch(binding, { subjects: others });
+        others.length === 0 ? await writes.delete(binding) : await writes.patch(binding, { subjects: others });
       if (outcome.type !== 'settled') return outcome;
     }
     // There may be more bindings, or another writer was faster: the user may be removed once no binding is found.

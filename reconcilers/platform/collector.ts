@@ -1,3 +1,4 @@
+import type { CausingEvent } from '../../src/command/event.ts';
 import { platformContext } from '../../src/command/platform-context.ts';
 import type { PlatformSubject } from '../../src/command/subject.ts';
 import { collectorConcurrencyMax } from '../../src/limits/reconcilers.ts';
@@ -44,7 +45,7 @@ export class Collector extends PlatformReconciler {
   }
 
   protected onChange(change: Change): void {
-    if (isCollectable(change)) this.enqueue(`${change.type}/${change.name}`);
+    if (isCollectable(change)) this.enqueue(`${change.type}/${change.name}`, change.cause);
   }
 
   /** A type that was stopped meanwhile cannot be read: it is scanned when it is served again. */
@@ -59,7 +60,7 @@ export class Collector extends PlatformReconciler {
     }
   }
 
-  protected async reconcile(key: string): Promise<Outcome> {
+  protected async reconcile(key: string, cause: CausingEvent | undefined): Promise<Outcome> {
     const { types, reader, execute, uuid } = this.#dependencies;
     const slash = key.indexOf('/');
     const name = key.slice(slash + 1);
@@ -71,7 +72,7 @@ export class Collector extends PlatformReconciler {
     const outcome = await execute(
       read.type,
       { type: 'collect', name, uid: metadata.uid },
-      platformContext(subject, { verb: 'delete', requestId: uuid() }),
+      platformContext(subject, { verb: 'delete', requestId: uuid() }, cause),
     );
     if (outcome.ok) return settled;
     // Deleted, replaced, or given a finalizer in the meantime: a later change enqueues it again if necessary.

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { Slices } from '../../src/base/slices.ts';
 import { inSlices } from '../../src/base/steps.ts';
+import type { CausingEvent } from '../../src/command/event.ts';
 import type { Change } from '../../src/read/objects.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import type { OwnerReference, ResourceObject } from '../../src/resource/object/object.ts';
@@ -137,33 +138,33 @@ export class OwnerReferences extends PlatformReconciler {
     return this.#dependencies.serving().includes(type);
   }
 
-  protected onChange({ type, name, kind, bytes, deletionRequested, finalizers }: Change): void {
+  protected onChange({ type, name, kind, bytes, deletionRequested, finalizers, cause }: Change): void {
     const key = `${type}/${name}`;
     if (kind === 'deleted') {
-      this.#recordDeleted(key, bytes);
+      this.#recordDeleted(key, bytes, cause);
       return;
     }
-    if (this.#take(type, key, bytes) || (deletionRequested && finalizers)) this.enqueue(key);
+    if (this.#take(type, key, bytes, cause) || (deletionRequested && finalizers)) this.enqueue(key, cause);
   }
 
-  #recordDeleted(key: string, bytes: Uint8Array): void {
+  #recordDeleted(key: string, bytes: Uint8Array, cause: CausingEvent): void {
     this.#undecided.delete(key);
     if (this.#owned.size === 0 && this.#waiting.size === 0) return;
-    this.#wakeOwners(key);
+    this.#wakeOwners(key, cause);
     this.#owned.put(key, []);
     const { uid } = storedObject(bytes).metadata;
     this.#waiting.delete(uid);
     this.#owned.recordDeleted(uid);
-    this.#enqueueDependents(uid);
+    this.#enqueueDependents(uid, cause);
   }
 
   /** Records the owners of the object, and returns whether it has or had any. */
-  #take(type: TypeKey, key: string, bytes: Uint8Array): boolean {
+  #take(type: TypeKey, key: string, bytes: Uint8Array, cause?: CausingEvent): boolean {
     if (this.#dependencies.withoutOwners.has(type)) return false;
     const isMentioned = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(mention);
     if (!isMentioned && !this.#owned.has(key)) return false;
     const { ownerReferences = [] } = storedObject(bytes).metadata;
-    this.#wakeOwners(key);
+    this.#wakeOwners(key, cause);
     this.#owned.put(
       key,
       ownerReferences.map(({ uid }) => uid),
@@ -171,26 +172,27 @@ export class OwnerReferences extends PlatformReconciler {
     return true;
   }
 
-  #wakeOwners(key: string): void {
+  #wakeOwners(key: string, cause: CausingEvent | undefined): void {
     if (this.#waiting.size === 0) return;
     for (const uid of this.#owned.targetsOf(key)) {
       const owner = this.#waiting.get(uid);
-      if (owner !== undefined) this.enqueue(owner);
+      if (owner !== undefined) this.enqueue(owner, cause);
     }
   }
 
-  #enqueueDependents(uid: string): void {
-    if (this.#owned.isReferredTo(uid)) this.enqueueKeys(() => this.#owned.referrersOf(uid));
+  #enqueueDependents(uid: string, cause: CausingEvent | undefined): void {
+    if (this.#owned.isReferredTo(uid)) this.enqueueKeys(() => this.#owned.referrersOf(uid), cause);
   }
 
-  protected async reconcile(key: string): Promise<Outcome> {
+  protected async reconcile(key: string, cause: CausingEvent | undefined): Promise<Outcome> {
     const read = this.#graph.read(key);
     if (read === undefined) return settled;
     const object = this.#dependencies.withoutOwners.has(read.type.key) ? withoutReferences(read.object) : read.object;
-    return this.#carryOut(key, read, await this.#decide(key, object));
+    const step = await this.#decide(key, object, cause);
+    return this.#carryOut(key, read, { step, writes: this.#writes.because(cause) });
   }
 
-  async #decide(key: string, object: ResourceObject): Promise<CollectionStep> {
+  async #decide(key: string, object: ResourceObject, cause: CausingEvent | undefined): Promise<CollectionStep> {
     const { uid, deletionTimestamp } = object.metadata;
     const isKnown = this.#waiting.has(uid);
     // Set before its dependents are read: a change of one of them meanwhile enqueues it again.
@@ -202,11 +204,15 @@ export class OwnerReferences extends PlatformReconciler {
       return (step = await inSlices(deciding, new Slices(this.#dependencies.clock)));
     } finally {
       if (step?.type !== 'wait') this.#waiting.delete(uid);
-      else if (!isKnown) this.#enqueueDependents(uid);
+      else if (!isKnown) this.#enqueueDependents(uid, cause);
     }
   }
 
-  async #carryOut(key: string, read: Read, step: CollectionStep): Promise<Outcome> {
+  async #carryOut(
+    key: string,
+    read: Read,
+    { step, writes }: { readonly step: CollectionStep; readonly writes: PlatformWrites },
+  ): Promise<Outcome> {
     const { ownerReferences = [] } = read.object.metadata;
     switch (step.type) {
       case 'nothing':
@@ -217,13 +223,13 @@ export class OwnerReferences extends PlatformReconciler {
       case 'wait':
         return settled;
       case 'release':
-        return this.#writes.patch(read, {
+        return writes.patch(read, {
           metadata: { ownerReferences: ownerReferences.filter((owner) => !step.uids.has(owner.uid)) },
         });
       case 'delete':
-        return this.#writes.delete(read, step.propagation);
+        return writes.delete(read, step.propagation);
       case 'finish':
-        return this.#writes.removeFinalizer(read, step.finalizer);
+        return writes.removeFinalizer(read, step.finalizer);
     }
   }
 }

@@ -2,6 +2,7 @@ import { isObject } from '../../src/base/guards.ts';
 import { roleOf } from '../../src/access/role-object.ts';
 import type { Role } from '../../src/access/role.ts';
 import { nameLengthMax } from '../../src/limits/objects.ts';
+import type { CausingEvent } from '../../src/command/event.ts';
 import type { Change } from '../../src/read/objects.ts';
 import { nameProblem } from '../../src/resource/type/names.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
@@ -52,13 +53,13 @@ export class RoleHealth extends PlatformReconciler {
     }
   }
 
-  protected onChange({ type, name, kind, bytes, deletionRequested }: Change): void {
+  protected onChange({ type, name, kind, bytes, deletionRequested, cause }: Change): void {
     if (type !== this.#dependencies.roles.key) return;
     this.#take(name, kind === 'deleted' ? undefined : storedObject(bytes));
     if (kind === 'deleted') this.#missingSince.delete(name);
-    if (kind !== 'deleted') this.enqueue(name);
+    if (kind !== 'deleted') this.enqueue(name, cause);
     if (kind === 'modified' && !deletionRequested) return;
-    if (this.#named.isReferredTo(name)) this.enqueueKeys(() => this.#named.referrersOf(name));
+    if (this.#named.isReferredTo(name)) this.enqueueKeys(() => this.#named.referrersOf(name), cause);
   }
 
   #take(name: string, object: ResourceObject | undefined): void {
@@ -66,7 +67,7 @@ export class RoleHealth extends PlatformReconciler {
     this.#named.put(name, role === undefined ? [] : [...role.dependencies, ...role.aggregatesTo]);
   }
 
-  protected async reconcile(name: string): Promise<Outcome> {
+  protected async reconcile(name: string, cause: CausingEvent | undefined): Promise<Outcome> {
     const { reader, roles, domain, clock } = this.#dependencies;
     const read = readObject(reader, roles, name);
     if (read === undefined || read.object.metadata.deletionTimestamp !== undefined) return settled;
@@ -81,7 +82,7 @@ export class RoleHealth extends PlatformReconciler {
     const graceMs = step.type === 'wait' ? this.#graceLeft(name) : 0;
     if (graceMs > 0) return again(graceMs);
     const condition = { ...found, lastTransitionTime: step.since ?? new Date(clock.now()).toISOString() };
-    return this.#writes.patch(read, { status: { conditions: [condition] } }, 'status');
+    return this.#writes.because(cause).patch(read, { status: { conditions: [condition] } }, 'status');
   }
 
   /** Roles arrive in any order: a reference that is missing only briefly is not worth an event. */

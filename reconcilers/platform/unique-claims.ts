@@ -1,6 +1,7 @@
 import type { Leadership } from '../../src/read/leadership.ts';
 import type { HeldValue } from '../../src/resource/type/held-values.ts';
 import { delay, type Clock } from '../../src/base/clock.ts';
+import type { CausingEvent } from '../../src/command/event.ts';
 import { claimPendingWaitMs } from '../../src/limits/writes.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import {
@@ -36,9 +37,12 @@ export type ClaimsDependencies = {
   readonly streamOf: (type: TypeKey, value: HeldValue) => StreamName;
   /**
    * Checks one claim and takes one step; `fenceOf`: the revision of the claim with a pending append that has used up
-   * its time.
+   * its time; `cause`: the event that led to this step, if any.
    */
-  readonly settle: (stream: StreamName, fenceOf: StreamRevision | undefined) => Promise<Settling>;
+  readonly settle: (
+    stream: StreamName,
+    step: { readonly fenceOf: StreamRevision | undefined; readonly cause: CausingEvent | undefined },
+  ) => Promise<Settling>;
   readonly leadership: Leadership;
   readonly bound: ReconcileSlots;
   readonly clock: Clock;
@@ -74,7 +78,7 @@ export class Claims {
       leadership,
       onError,
       keys: () => [],
-      reconcile: (stream) => this.#reconcile(stream),
+      reconcile: (stream, { cause }) => this.#reconcile(stream, cause),
     });
     this.#unsubscribe = [
       changes.subscribe((batch) => {
@@ -107,19 +111,20 @@ export class Claims {
     await this.#controller.stop();
   }
 
-  #record({ type: key, before, after }: Change): void {
+  #record({ type: key, before, after, cause }: Change): void {
     if (before === undefined) return;
     const { types, streamOf } = this.#dependencies;
     const type = types(key);
     if (type === undefined) return;
-    for (const value of releasedValues(type.indexes, before, after)) this.#controller.enqueue(streamOf(key, value));
+    for (const value of releasedValues(type.indexes, before, after))
+      this.#controller.enqueue(streamOf(key, value), cause);
   }
 
-  async #reconcile(stream: string): Promise<Outcome> {
+  async #reconcile(stream: string, cause: CausingEvent | undefined): Promise<Outcome> {
     const { clock, settle } = this.#dependencies;
     const waiting = this.#pending.get(stream);
     const isDue = waiting !== undefined && clock.monotonic() - waiting.sinceMs >= claimPendingWaitMs;
-    const came = await settle(streamName(stream), isDue ? waiting.claim : undefined);
+    const came = await settle(streamName(stream), { fenceOf: isDue ? waiting.claim : undefined, cause });
     if (came.outcome === 'unavailable') return failed(came.cause);
     if (came.outcome === 'settled') {
       this.#pending.delete(stream);

@@ -11,7 +11,7 @@ import { roleBindingKey, roleKey, tokenKey, typesWithoutOwners, userKey } from '
 import { bindingsFinalizer } from '../../auth/types/user-type.ts';
 import { must } from '../../base/unreachable.ts';
 import { claimedValueOf, claimStream, reconcileClaim } from '../../write/unique/unique-claims.ts';
-import { eventSchema, type EventMetadata } from '../../command/event.ts';
+import { eventSchema, type CausingEvent, type EventMetadata } from '../../command/event.ts';
 import { actorOf } from '../../command/subject.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
@@ -116,8 +116,8 @@ function composeAccountReconcilers(core: Core): readonly { open(): void; stop():
 export function metadataOf(
   part: string,
   { models, edge: { clock } }: Pick<Core, 'models' | 'edge'>,
-): () => EventMetadata {
-  return () => {
+): (cause?: CausingEvent) => EventMetadata {
+  return (cause) => {
     const requestId = randomUUID();
     const time = new Date(Math.max(clock.now(), models.lastTime())).toISOString();
     return {
@@ -126,7 +126,8 @@ export function metadataOf(
       requestId,
       time,
       schema: eventSchema,
-      $correlationId: requestId,
+      $correlationId: cause?.correlationId ?? requestId,
+      ...(cause === undefined ? {} : { $causationId: cause.id }),
     };
   };
 }
@@ -142,9 +143,10 @@ function composeClaims(core: Core, types: (key: TypeKey) => ResourceType | undef
     types,
     streamOf: claimStream,
     onError: given.logAs('could not reconcile claim'),
-    settle: async (stream, fenceOf) => {
+    settle: async (stream, { fenceOf, cause }) => {
       const claimed = must(claimedValueOf(stream), `${stream} is a claim stream`);
-      return reconcileClaim({ log, clock, uuid, metadata }, { stream, value: claimed.value, fenceOf });
+      const step = { log, clock, uuid, metadata: () => metadata(cause) };
+      return reconcileClaim(step, { stream, value: claimed.value, fenceOf });
     },
   });
 }

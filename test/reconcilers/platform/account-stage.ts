@@ -134,7 +134,7 @@ export class AccountStage {
           ...types,
           log,
           streamOf: claimStream,
-          settle: async (stream, fenceOf) => this.#settleClaim(leader, { stream, fenceOf }),
+          settle: async (stream, { fenceOf }) => this.#settleClaim(leader, { stream, fenceOf }),
         }),
     };
     leader.reconcilers.push(...parts.map((part) => made[part]()));

@@ -8,7 +8,7 @@ import { WriteRefusedError } from '../../../reconcilers/outcome.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 import { must } from '../../../src/base/unreachable.ts';
 import { claimedValueOf, claimStream, reconcileClaim } from '../../../src/write/unique/unique-claims.ts';
-import { eventSchema, type EventMetadata } from '../../../src/command/event.ts';
+import { eventSchema, type CausingEvent, type EventMetadata } from '../../../src/command/event.ts';
 import { createWriteDoor, type Execute } from '../../../src/write/execute.ts';
 import { Collections } from '../../../src/http/resources/collection.ts';
 import { ListCache } from '../../../src/http/resources/list-cache.ts';
@@ -135,7 +135,7 @@ function nodeReconcilers(
       if (!(error instanceof WriteRefusedError)) onError(error);
     },
   });
-  const metadata = (): EventMetadata => {
+  const metadata = (cause: CausingEvent | undefined): EventMetadata => {
     const requestId = `claims ${uuid()}`;
     return {
       actor: 'system:claims',
@@ -143,7 +143,8 @@ function nodeReconcilers(
       requestId,
       time: new Date(Math.max(clock.now(), models.lastTime())).toISOString(),
       schema: eventSchema,
-      $correlationId: requestId,
+      $correlationId: cause?.correlationId ?? requestId,
+      ...(cause === undefined ? {} : { $causationId: cause.id }),
     };
   };
   const claims = new Claims({
@@ -155,9 +156,10 @@ function nodeReconcilers(
     leadership,
     bound,
     clock,
-    settle: async (stream, fenceOf) => {
+    settle: async (stream, { fenceOf, cause }) => {
       const { value } = must(claimedValueOf(stream), `${stream} is a claim stream`);
-      const came = await reconcileClaim({ log, clock, uuid, metadata }, { stream, value, fenceOf });
+      const step = { log, clock, uuid, metadata: () => metadata(cause) };
+      const came = await reconcileClaim(step, { stream, value, fenceOf });
       coverage.note(`a claim looked at: ${came.outcome}`);
       return came;
     },
