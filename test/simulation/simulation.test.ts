@@ -65,6 +65,8 @@ const least: Readonly<Record<string, number>> = {
   'append of two as it should': 200,
   'marked and removed': 300,
   'marked alone': 20,
+  'caused ObjectDeleted': 5,
+  'caused ValueReleased': 100,
   'release of unique serials': 50,
   'release of plain serials': 50,
   'another declaration counts': 50,

@@ -4,6 +4,7 @@ import { must } from '../../src/base/unreachable.ts';
 import { idOf } from '../support/id-of.ts';
 import { FakeClock } from '../support/clocks/fake-clock.ts';
 import { checkHistory, countTakeovers, unsettledClaims } from './checks.ts';
+import { checkCauses } from './checks-causes.ts';
 import { checkUniqueness, unenforced } from './checks-unique.ts';
 import { Cluster, stalenessOf } from './cluster.ts';
 import type { Coverage } from './coverage.ts';
@@ -331,6 +332,7 @@ class Simulation {
 
   async #check(): Promise<void> {
     checkHistory(this.#world);
+    checkCauses(this.#world);
     countTakeovers(this.#world);
     checkUniqueness(this.#world);
     const end = this.#end();
