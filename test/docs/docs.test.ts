@@ -280,11 +280,12 @@ test('each invariant names a test that exists', async (t) => {
   }
 });
 
-test('the decisions are numbered without a gap, and each is in the index', async (t) => {
+test('each decision has a number of its own, and is in the index', async (t) => {
   const names = (await readdir(join(repository, 'docs', 'decisions'))).filter((name) => name !== 'README.md').sort();
   const index = await readPage('docs/decisions/README.md');
-  for (const [place, name] of names.entries()) {
-    t.match(name, new RegExp(`^${(place + 1).toString().padStart(4, '0')}-[a-z0-9-]+\\.md$`, 'u'));
+  t.equal(new Set(names.map((name) => name.slice(0, 4))).size, names.length, 'no number is used twice');
+  for (const name of names) {
+    t.match(name, /^\d{4}-[a-z0-9-]+\.md$/u);
     t.ok(index.includes(`(${name})`), `${name} is in the index`);
     t.match(
       await readPage(`docs/decisions/${name}`),
