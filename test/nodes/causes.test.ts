@@ -10,11 +10,11 @@ import type { EventMetadata } from '../../src/command/event.ts';
 import { eventsOf } from '../support/memory/event-log.ts';
 import { manifestYaml, writePlugins } from '../plugin/host/host-stage.ts';
 import { ranked } from './support/leading.ts';
-import { startLogServer, tellWhichServer } from './support/log-server.ts';
+import { startLogServer, commentServer } from './support/log-server.ts';
 import { NodeProcess } from './support/node-process.ts';
 
 t.setTimeout(240_000);
-tellWhichServer(t);
+commentServer(t);
 
 const orders = '/apis/orders.example/v1/orders';
 const bills = '/apis/bills.example/v1/bills';

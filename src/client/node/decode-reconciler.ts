@@ -1,6 +1,6 @@
 import type { ReconcilerDeclaration, ReconcileRequest } from '../../plugin/api/plugin.ts';
 
-/** A reconciler for objects whose type only its author knows. */
+/** A reconciler for objects of a type that only its author knows. */
 export type DecodedReconciler = {
   readonly type: ReconcilerDeclaration['type'];
   readonly name: string;

@@ -33,7 +33,7 @@ export type RunningReconciler = {
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
   /** Resolves when no name is queued and no step runs. Steps that are retried later do not count. */
   readonly idle: () => Promise<void>;
-  /** No step starts after this. Waits up to 5 s for the running ones, whose signals abort. */
+  /** No step starts after this. Aborts the signals of the running ones and waits up to 5 s for them. */
   readonly stop: () => Promise<void>;
 };
 
