@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { delay } from '../src/base/clock.ts';
 import type { CausingEvent } from '../src/command/event.ts';
+import { serviceController } from '../src/base/service-controller.ts';
 import type { Measured } from './reconcile-slots.ts';
 import type { ControllerOptions, Keys } from './controller-options.ts';
 import { DelayedKeys } from './delayed-keys.ts';
@@ -126,7 +127,7 @@ export class Controller implements Measured {
       for (const unsubscribe of this.#unsubscribe) unsubscribe();
       this.#endTerm();
     }
-    const ended = new AbortController();
+    const ended = serviceController();
     const steps = new Promise<void>((resolve) => {
       this.#idle.add(resolve);
     });

@@ -1,5 +1,6 @@
 import type { Leadership } from '../src/read/leadership.ts';
 import { delay, type Clock, type Timer } from '../src/base/clock.ts';
+import { serviceController } from '../src/base/service-controller.ts';
 import { eventSchema, type EventMetadata, type LeaseEvent } from '../src/command/event.ts';
 import { actorOf, type Subject } from '../src/command/subject.ts';
 import { leaseLookMs, leaseMs, leaseReleaseMs, leaseRenewMs } from '../src/limits/reconcilers.ts';
@@ -52,9 +53,9 @@ type Seen = { readonly last: RecordedEvent | undefined; readonly sinceMs: number
 export class LeaseElector implements Elector {
   readonly #dependencies: LeaseDependencies;
   readonly #listeners = new Set<(leads: boolean) => void>();
-  readonly #stopping = new AbortController();
+  readonly #stopping = serviceController();
   /** Aborts all calls to the log. */
-  readonly #given = new AbortController();
+  readonly #given = serviceController();
   /** On the monotonic clock; this node is the leader before it. */
   #untilMs = -Infinity;
   /** The state last reported to listeners. */

@@ -2,6 +2,7 @@ import semver from 'semver';
 
 import type { Leadership } from '../../src/read/leadership.ts';
 import { delay, type Clock, type Timer } from '../../src/base/clock.ts';
+import { serviceController } from '../../src/base/service-controller.ts';
 import { declarationsLevel } from '../../src/command/level.ts';
 import type { DomainEvent, EventMetadata } from '../../src/command/event.ts';
 import { leaseMs } from '../../src/limits/reconcilers.ts';
@@ -49,7 +50,7 @@ export type DeclarerDependencies = {
  */
 export class Declarer {
   readonly #dependencies: DeclarerDependencies;
-  readonly #stopping = new AbortController();
+  readonly #stopping = serviceController();
   readonly #unsubscribe: readonly (() => void)[];
   readonly #timers = new Map<TypeKey, Timer>();
   /** By type: the revision of the other declaration that was last reported. */

@@ -1,4 +1,5 @@
 import { delay, type Clock } from '../../src/base/clock.ts';
+import { serviceController } from '../../src/base/service-controller.ts';
 import type { EventMetadata, NodeEvent } from '../../src/command/event.ts';
 import { leaseReleaseMs, leaseRenewMs } from '../../src/limits/reconcilers.ts';
 import { encodeEvent } from '../../src/log/event-codec.ts';
@@ -37,7 +38,7 @@ export function nodeOf(stream: StreamName): string | undefined {
 export class Heartbeat {
   readonly #dependencies: HeartbeatDependencies;
   readonly #stream: StreamName;
-  readonly #stopping = new AbortController();
+  readonly #stopping = serviceController();
   #running: Promise<void> | undefined;
   #expected: ExpectedRevision = 'absent';
 
@@ -55,7 +56,7 @@ export class Heartbeat {
     const { clock } = this.#dependencies;
     this.#stopping.abort();
     if (this.#running === undefined) return;
-    const given = new AbortController();
+    const given = serviceController();
     await Promise.race([this.#running, delay(clock, leaseReleaseMs, given.signal)]);
     given.abort();
   }

@@ -1,5 +1,6 @@
 import type { Leadership } from '../../src/read/leadership.ts';
 import { delay, type Clock } from '../../src/base/clock.ts';
+import { serviceController } from '../../src/base/service-controller.ts';
 import { firstLevel } from '../../src/command/level.ts';
 import type { DomainEvent, EventMetadata } from '../../src/command/event.ts';
 import { leaseMs } from '../../src/limits/reconcilers.ts';
@@ -37,7 +38,7 @@ const stream = streamName('platform:level');
 export class Levels {
   readonly #dependencies: LevelsDependencies;
   readonly #unsubscribe: () => void;
-  #listening = new AbortController();
+  #listening = serviceController();
   #isStopped = false;
 
   constructor(dependencies: LevelsDependencies) {
@@ -62,7 +63,7 @@ export class Levels {
   #begin(): void {
     const { isAlone, leadership } = this.#dependencies;
     this.#listening.abort();
-    this.#listening = new AbortController();
+    this.#listening = serviceController();
     if (!isAlone && leadership.isLeader() && !this.#isStopped) void this.#raiseWhenReady(this.#listening.signal);
   }
 

@@ -2,6 +2,7 @@ import type { Leadership } from '../../src/read/leadership.ts';
 import type { HeldValue } from '../../src/resource/type/held-values.ts';
 import { delay, type Clock } from '../../src/base/clock.ts';
 import type { CausingEvent } from '../../src/command/event.ts';
+import { serviceController } from '../../src/base/service-controller.ts';
 import { claimPendingWaitMs } from '../../src/limits/writes.ts';
 import { decodeEvent } from '../../src/log/event-codec.ts';
 import {
@@ -62,7 +63,7 @@ export class Claims {
   /** Claims with an append that may still succeed: since when, and at which revision of the claim. */
   readonly #pending = new Map<string, { readonly claim: StreamRevision; readonly sinceMs: number }>();
   /** Aborts the sweep through all claims. */
-  #sweep = new AbortController();
+  #sweep = serviceController();
   #sweeping: Promise<void> = Promise.resolve();
   #isOpen = false;
   #isStopped = false;
@@ -140,7 +141,7 @@ export class Claims {
     this.#sweep.abort();
     this.#pending.clear();
     if (!this.#isOpen || this.#isStopped || !this.#dependencies.leadership.isLeader()) return;
-    this.#sweep = new AbortController();
+    this.#sweep = serviceController();
     const { signal } = this.#sweep;
     this.#sweeping = this.#sweepAgain(signal);
   }

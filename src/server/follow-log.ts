@@ -14,6 +14,7 @@ import {
 import { delay, type Clock } from '../base/clock.ts';
 import type { Config } from '../config/config.ts';
 import { StartError } from '../base/start-error.ts';
+import { serviceController } from '../base/service-controller.ts';
 import { clockAlarmMs, logRetryMsMax, logRetryMsMin, catchUpReportMs } from '../limits/log.ts';
 import { UnsuitableLogError, type FoundedLog } from '../log/founded-log.ts';
 import {
@@ -46,7 +47,7 @@ export type FollowLogOptions = {
  */
 export class LogFollower {
   readonly #options: FollowLogOptions;
-  readonly #stop = new AbortController();
+  readonly #stop = serviceController();
   #following: Promise<void> = Promise.resolve();
 
   constructor(options: FollowLogOptions) {

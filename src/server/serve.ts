@@ -7,6 +7,7 @@ import { systemClock } from '../base/clock.ts';
 import { decodeConfig } from '../config/config.ts';
 import { readEnvironment } from '../config/environment.ts';
 import { StartError } from '../base/start-error.ts';
+import { serviceController } from '../base/service-controller.ts';
 import type { Config } from '../config/config.ts';
 import { EventLoopWatch } from './event-loop/event-loop-watch.ts';
 import { shutdownMs } from '../limits/requests.ts';
@@ -43,7 +44,7 @@ export async function serve(): Promise<void> {
   suspects.follow((all) => {
     eventLoop.know(all);
   });
-  const stopping = new AbortController();
+  const stopping = serviceController();
   const onListening = (url: string): void => {
     log.info(
       { url },

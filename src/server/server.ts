@@ -4,6 +4,7 @@ import type { Measured } from '../../reconcilers/reconcile-slots.ts';
 import type { Passwords } from '../auth/passwords/password.ts';
 import { awaitPlugins } from './await-plugins.ts';
 import { systemClock, type Clock } from '../base/clock.ts';
+import { serviceController } from '../base/service-controller.ts';
 import type { Config } from '../config/config.ts';
 import type { LogFollower } from './follow-log.ts';
 import { createHttpServer, type HttpServer } from '../http/http-server.ts';
@@ -83,7 +84,7 @@ export async function startServer(config: Config, options: ServerOptions): Promi
 
 async function start(config: Config, options: ServerOptions, startup: Startup): Promise<RunningServer> {
   const { log, clock = systemClock, onFatal = endProcess(log) } = options;
-  const stopping = new AbortController();
+  const stopping = serviceController();
   const stores = await openStores(config, { ...options, clock, onFatal }, startup);
   const core = composeCore(config, stores, { ...options, clock, signal: stopping.signal });
   const parts = await composeParts(core, { ...options, onFatal }, startup);

@@ -22,8 +22,8 @@ const controllers =
   'plugins/plugin-outcome)\\.ts$';
 const root = '^src/(main\\.ts$|server/|sdk/|log-tools/log-(commands|location)\\.ts$)';
 const ours = '^(src|projections|reconcilers|plugins)/';
-/** What a pure file may take from outside: computations without state, input or output. */
-const computations = '^(node:)?(buffer|crypto)$|node_modules/(fast-json-patch|ajv|ajv-formats)/';
+/** What a pure file may take from outside: computations without input or output, and the events of this process. */
+const computations = '^(node:)?(buffer|crypto|events)$|node_modules/(fast-json-patch|ajv|ajv-formats)/';
 
 const only = (name, from, ...may) => ({
   name,

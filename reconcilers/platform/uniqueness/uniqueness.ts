@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { delay } from '../../../src/base/clock.ts';
+import { serviceController } from '../../../src/base/service-controller.ts';
 import type { DomainEvent } from '../../../src/command/event.ts';
 import { encodeEvent } from '../../../src/log/event-codec.ts';
 import { streamName, streamRevision, type LogPosition } from '../../../src/log/log.ts';
@@ -37,7 +38,7 @@ export class Uniqueness {
   readonly #tasks = new Map<TypeKey, UniqueTask>();
   readonly #unsubscribe: readonly (() => void)[];
   readonly #wakes = { drain: new Wake(), claim: new Wake() };
-  #term = new AbortController();
+  #term = serviceController();
   #running: Promise<unknown> = Promise.resolve();
   #isOpen = false;
 
@@ -121,7 +122,7 @@ export class Uniqueness {
     this.#tasks.clear();
     for (const { type } of left) this.#dependencies.onStep(type);
     if (!this.#isOpen || !this.#dependencies.leadership.isLeader()) return;
-    const { signal } = (this.#term = new AbortController());
+    const { signal } = (this.#term = serviceController());
     this.#running = Promise.all([this.#running, this.#drainAll(signal), this.#claimAll(signal)]);
     this.scan();
   }

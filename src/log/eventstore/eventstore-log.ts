@@ -1,7 +1,7 @@
-import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Clock } from '../../base/clock.ts';
+import { serviceController } from '../../base/service-controller.ts';
 import { eventStorePrefixDefault } from '../../config/eventstore-prefix.ts';
 import { decodeEventStoreUrl } from '../../config/eventstore-url.ts';
 import type { EventStoreUrl } from '../../config/eventstore-url.ts';
@@ -69,8 +69,8 @@ class EventStoreLog implements EventLog {
   readonly #appends: Appends;
   readonly #release: () => Promise<void>;
   /** `#closing` aborts when the log closes, `#ending` once the appends in flight are answered. */
-  readonly #closing = new AbortController();
-  readonly #ending = new AbortController();
+  readonly #closing = serviceController();
+  readonly #ending = serviceController();
   /** Created on first use: it reads certificate files. */
   #client: LogDriver | undefined;
   #closed: Promise<void> | undefined;
@@ -85,8 +85,6 @@ class EventStoreLog implements EventLog {
       onState?.(state);
       if (!state.reachable) void this.#reads.revive();
     });
-    // Each read in flight adds a listener: this is not a leak.
-    setMaxListeners(0, this.#closing.signal, this.#ending.signal);
     const shared = {
       prefix,
       client: () => (this.#client ??= connect?.() ?? new LogClient(url)),

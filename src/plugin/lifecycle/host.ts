@@ -2,6 +2,7 @@ import { within } from '../../base/clock.ts';
 import { Slices } from '../../base/slices.ts';
 import { inSlices } from '../../base/steps.ts';
 import { must } from '../../base/unreachable.ts';
+import { serviceController } from '../../base/service-controller.ts';
 import type { IdlePlugin } from '../../auth/authorization/authorize.ts';
 import type { ChangeBatch } from '../../read/objects.ts';
 import { AppliedObjects } from '../objects/applied-objects.ts';
@@ -41,7 +42,7 @@ export class PluginHost {
   readonly #listeners: ProcessListeners;
   readonly #routeOwners: RouteOwners = new Map();
   readonly #subscriptions: (() => void)[] = [];
-  readonly #stopping = new AbortController();
+  readonly #stopping = serviceController();
   #opening: Promise<void> = Promise.resolve();
 
   /** The type Plugin must be registered. */
