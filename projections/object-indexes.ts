@@ -11,7 +11,9 @@ import type { TypeIndex } from './index/type-index.ts';
 /** The state of a type's indexes: being built beside the fold, or ready. */
 type Indexed =
   | { readonly state: 'building'; readonly catchUp: IndexCatchUp }
-  | { readonly state: 'ready'; readonly index: TypeIndex; readonly fingerprint: string };
+  | { readonly state: 'ready'; readonly index: TypeIndex; readonly type: ResourceType };
+
+export type ReadyIndex = { readonly type: ResourceType; readonly index: TypeIndex };
 
 /** Reports stored objects that lists by an index omit, because the index's function fails on them. */
 export type OnUnindexed = (type: ResourceType, unindexed: Unindexed) => void;
@@ -42,7 +44,7 @@ export class ObjectIndexes {
   /** The name of the object with a unique value; undefined if there is none, or no index of this type is ready. */
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined {
     const indexed = this.#indexes.get(type.key);
-    return indexed?.state === 'ready' && indexed.fingerprint === type.fingerprint
+    return indexed?.state === 'ready' && indexed.type.fingerprint === type.fingerprint
       ? indexed.index.has(index, key)
       : undefined;
   }
@@ -75,7 +77,7 @@ export class ObjectIndexes {
     }
     if (unindexed.count > 0) this.#onUnindexed?.(type, unindexed);
     // No event was folded since the last catch-up: it and the switch happen in this one turn.
-    this.#indexes.set(type.key, { state: 'ready', index, fingerprint: type.fingerprint });
+    this.#indexes.set(type.key, { state: 'ready', index, type });
     return unindexed;
   }
 
@@ -87,6 +89,15 @@ export class ObjectIndexes {
   count(type: TypeKey): number {
     const indexed = this.#indexes.get(type);
     return indexed?.state === 'ready' ? indexed.index.size : 0;
+  }
+
+  /** The types with ready indexes, and those whose indexes are being built. */
+  states(): { readonly ready: readonly ReadyIndex[]; readonly building: readonly TypeKey[] } {
+    const all = [...this.#indexes];
+    return {
+      ready: all.flatMap(([, indexed]) => (indexed.state === 'ready' ? [indexed] : [])),
+      building: all.flatMap(([key, { state }]) => (state === 'building' ? [key] : [])),
+    };
   }
 
   apply(change: Change): void {

@@ -25,6 +25,7 @@ import { Declarations } from './declarations.ts';
 import { EventTimes } from './event-times.ts';
 import { foldEvent } from './fold-event.ts';
 import { SnapshotSlots } from '../src/read/snapshot-slots.ts';
+import { holdModels, type HeldModels } from './replay/held-models.ts';
 import { Level } from './level.ts';
 import { ListPages, type Listing } from './list-pages.ts';
 import type { Checkpoint } from './checkpoint.ts';
@@ -233,6 +234,16 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     for (const listener of this.#listeners) listener(published);
     this.#waiters.reached(position);
     return folded;
+  }
+
+  /** Everything as of this turn, for a comparison over several turns; release it. */
+  hold(): HeldModels {
+    return holdModels({ tables: this.#tables, indexes: this.#indexes, models: this });
+  }
+
+  /** The types whose indexes are being built. */
+  building(): readonly TypeKey[] {
+    return this.#indexes.states().building;
   }
 
   /** Builds a type's indexes from its rows. Resolves with the missing values once lists can use them. */

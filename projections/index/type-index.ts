@@ -6,7 +6,10 @@ import type { ListQuery } from '../../src/resource/query/list-query.ts';
 import type { IndexDefinition } from '../../src/resource/type/resource-type.ts';
 import { Choice, chosen, type QueryResult } from './index-choice.ts';
 import { loadOrders } from './index-load.ts';
-import { labelTerm, markedPosting, newOrders, viewOf, type Orders } from './index-orders.ts';
+import { labelTerm, markedPosting, newOrders, viewOf, type Orders, type OrdersView } from './index-orders.ts';
+
+/** The orders in one state: writes copy what they change until it is released. */
+export type HeldOrders = { readonly orders: OrdersView; readonly release: () => void };
 
 /**
  * All indexes of one type, in memory, which answer its lists. Every order contains the same objects, and every change
@@ -70,6 +73,18 @@ export class TypeIndex {
     return new Choice(chosen(viewOf(this.#orders), query), () => {
       views.close(view);
     });
+  }
+
+  /** Every order as of this turn, until `release`. */
+  hold(): HeldOrders {
+    const { views } = this.#orders.rows;
+    const view = views.open();
+    return {
+      orders: viewOf(this.#orders),
+      release: () => {
+        views.close(view);
+      },
+    };
   }
 
   #ordinal(name: string): number | undefined {

@@ -1,5 +1,6 @@
 import type { SessionRecord, TokenRecord, UserRecord } from '../../src/read/permission-reader.ts';
 import { deepEqual } from '../../src/base/json.ts';
+import type { TableContents } from './table-contents.ts';
 
 /** Users, tokens and sessions. Each `put` returns the user with changed or ended credentials, if any. */
 export class Credentials {
@@ -55,6 +56,18 @@ export class Credentials {
       if (after !== undefined) this.#addSession(after);
     }
     return changed?.user;
+  }
+
+  contents(): readonly TableContents[] {
+    return [
+      { table: 'users', entries: this.#users },
+      { table: 'tokens', entries: this.#tokens },
+      { table: 'tokens by uid', entries: this.#tokensByUid },
+      { table: 'numbers of tokens', entries: this.#tokensOf },
+      { table: 'sessions', entries: this.#sessions },
+      { table: 'sessions by uid', entries: this.#sessionsByUid },
+      { table: 'sessions of users', entries: this.#sessionsOf },
+    ];
   }
 
   clear(): void {

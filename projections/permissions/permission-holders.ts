@@ -1,5 +1,6 @@
 import { anonymousRole, authenticatedRole } from '../../src/access/role-names.ts';
 import type { Rights } from '../../src/read/permission-reader.ts';
+import { viewed, type TableContents } from './table-contents.ts';
 import type { BindingRecord } from './permission-objects.ts';
 import { HeldRights, memberOf, type Remembered } from './permission-rights.ts';
 import type { KnownRoles } from './permission-roles.ts';
@@ -108,6 +109,16 @@ export class Holders {
     if (after !== undefined) this.#add(after, gained);
     for (const user of new Set([...removed, ...gained])) this.#renew(user);
     return removed.length > 0 || gained.length > 0;
+  }
+
+  contents(): readonly TableContents[] {
+    return [
+      { table: 'bindings', entries: this.#bindings },
+      { table: 'bindings to roles', entries: this.#bindingsTo },
+      { table: 'numbers of bindings', entries: this.#counts },
+      { table: 'roles of users', entries: viewed(this.#setOf, ({ bound }) => bound) },
+      { table: 'sets of roles', entries: viewed(this.#sets, ({ set: { bound }, users }) => ({ bound, users })) },
+    ];
   }
 
   clear(): void {

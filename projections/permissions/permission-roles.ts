@@ -4,6 +4,7 @@ import type { Role } from '../../src/access/role.ts';
 import type { Rule } from '../../src/access/rule.ts';
 import { deepEqual } from '../../src/base/json.ts';
 import { changedRolesMax } from '../../src/limits/access.ts';
+import { viewed, type TableContents } from './table-contents.ts';
 
 /** A role with its rules prepared on first use. */
 class KnownRole {
@@ -93,6 +94,13 @@ export class KnownRoles implements Roles<KnownRole> {
       if ((this.#changedAt.get(name) ?? 0) > version) return false;
     }
     return true;
+  }
+
+  contents(): readonly TableContents[] {
+    return [
+      { table: 'roles', entries: viewed(this.#roles, ({ role }) => role) },
+      { table: 'aggregated roles', entries: this.#aggregatedTo },
+    ];
   }
 
   clear(): void {

@@ -23,6 +23,7 @@ import { Holders } from './permission-holders.ts';
 import { bindingOf, liveObject, sessionOf, tokenOf, userOf } from './permission-objects.ts';
 import { Remembered, unboundedRights } from './permission-rights.ts';
 import { KnownRoles } from './permission-roles.ts';
+import type { TableContents } from './table-contents.ts';
 
 type TableChanges = {
   readonly credentials: Map<string, CausingEvent>;
@@ -73,7 +74,7 @@ export class PermissionTables implements PermissionReader {
   }
 
   /** The same over several turns: the tables are not ready before it is done. */
-  async loadIn(slices: Slices): Promise<void> {
+  async loadIn(slices: Pick<Slices, 'isOver' | 'next'>): Promise<void> {
     await inSlices(this.#loading(), slices);
   }
 
@@ -168,6 +169,11 @@ export class PermissionTables implements PermissionReader {
 
   sessionsOf(user: string): readonly string[] {
     return this.#credentials.sessionsOf(user);
+  }
+
+  /** Everything that the tables hold, except what is computed from it on demand. */
+  contents(): readonly TableContents[] {
+    return [this.#roles, this.#holders, this.#credentials].flatMap((part) => part.contents());
   }
 
   subscribe(listener: (change: PermissionChange) => void): () => void {

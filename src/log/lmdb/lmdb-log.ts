@@ -33,11 +33,16 @@ export type LmdbLogOptions = {
    * Appends in flight return `unknown`, later ones `unavailable`, and readers throw.
    */
   readonly onFatal: (error: Error) => void;
+  /**
+   * Another handle may write the log at the same time: this one appends nothing, and reads what was durable when it
+   * was opened.
+   */
+  readonly isReadOnly?: boolean;
 };
 
 /** The embedded log: one LMDB environment with group commit; an append resolves after its flush. */
-export async function openLmdbLog(options: LmdbLogOptions): Promise<EventLog> {
-  return new LmdbLog(await store.openStore(options.dir), options.onFatal);
+export async function openLmdbLog({ dir, onFatal, isReadOnly = false }: LmdbLogOptions): Promise<EventLog> {
+  return new LmdbLog(await store.openStore(dir, isReadOnly), onFatal, isReadOnly);
 }
 
 class LmdbLog implements EventLog {
@@ -52,11 +57,13 @@ class LmdbLog implements EventLog {
   readonly #pending = new PendingAppends();
   readonly #commits: LmdbCommits;
   readonly #wakers = new Set<() => void>();
+  readonly #isReadOnly: boolean;
   #failure: Error | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(opened: LmdbStore, onFatal: (error: Error) => void) {
+  constructor(opened: LmdbStore, onFatal: (error: Error) => void, isReadOnly: boolean) {
     this.#store = opened;
+    this.#isReadOnly = isReadOnly;
     this.#commits = new LmdbCommits(opened, {
       settled: (position) => {
         this.#settle(position);
@@ -95,11 +102,16 @@ class LmdbLog implements EventLog {
   #decide(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {
     if (events.length === 0) throw new RangeError('an append must have at least one event');
     assertFits(stream);
-    const unavailable = this.#failure ?? (this.#closing === undefined ? undefined : new Error('the log is closed'));
+    const unavailable = this.#failure ?? this.#whyReadOnly();
     if (unavailable !== undefined) return Promise.resolve({ ok: false, reason: 'unavailable', cause: unavailable });
     const first = expected === 'absent' ? 0 : expected + 1;
     if (!this.#endsBefore(stream, first)) return this.#refuse(stream, events, first);
     return this.#write(stream, events, first);
+  }
+
+  #whyReadOnly(): Error | undefined {
+    if (this.#closing !== undefined) return new Error('the log is closed');
+    return this.#isReadOnly ? new Error('the log is open for reading only') : undefined;
   }
 
   /**

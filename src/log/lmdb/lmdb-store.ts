@@ -58,7 +58,8 @@ const streamKey = {
   readKey: (source: Buffer, _start: number, end: number): StreamKey => ['', readUint48(source, end - 6) - 1],
 };
 
-export async function openStore(dir: string): Promise<LmdbStore> {
+/** `isReadOnly`: another handle, of this process or another one, writes the log. */
+export async function openStore(dir: string, isReadOnly = false): Promise<LmdbStore> {
   // overlappingSync is off: otherwise a commit is readable before it is on disk, and stays readable if the flush fails.
   const root = open<Buffer, string>({
     path: dir,
@@ -66,6 +67,7 @@ export async function openStore(dir: string): Promise<LmdbStore> {
     overlappingSync: false,
     encoding: 'binary',
     maxDbs: 4,
+    readOnly: isReadOnly,
   });
   try {
     const eventsOptions = { name: 'events', encoding: 'binary' as const, keyEncoder: positionKey };

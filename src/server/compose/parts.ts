@@ -6,6 +6,7 @@ import { composeAccess, type Access } from './compose-access.ts';
 import { composeDeclarer } from './compose-declarer.ts';
 import { composeLevels, type NodeLevels } from './compose-levels.ts';
 import { composePlugins, type Plugins } from './compose-plugins.ts';
+import { composeReplays, type ComposedReplays } from './compose-replays.ts';
 import { composeReconcilers, type Reconcilers } from './compose-reconcilers.ts';
 import { composeUniqueness, type UniqueIndexes } from './compose-uniqueness.ts';
 import type { Core } from './core.ts';
@@ -21,6 +22,7 @@ export type Parts = {
   readonly follower: LogFollower;
   readonly reconcilers: Reconcilers;
   readonly unique: UniqueIndexes;
+  readonly replays: ComposedReplays;
 };
 
 export type PartsOptions = {
@@ -83,7 +85,12 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
       await plugins.reconcilers.stop();
     },
   );
-  return { ...guarded, levels, declarer, readiness, follower, reconcilers, unique };
+  const replays = await startup.phase(
+    'compose replays',
+    () => composeReplays(core, guarded.access.authorize),
+    async (all) => all.stop(),
+  );
+  return { ...guarded, levels, declarer, readiness, follower, reconcilers, unique, replays };
 }
 
 /** Access control looks up the plugin of a path, and plugins are bound to access control: each needs the other. */

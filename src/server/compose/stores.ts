@@ -18,6 +18,7 @@ import { FoundedLog } from '../../log/founded-log.ts';
 import type { LogState } from '../../log/log.ts';
 import { openLog as openConfiguredLog, type OpenedLog, type OpenLog } from '../open-log.ts';
 import { platformVersion } from '../platform-version.ts';
+import { removeReplays } from '../replay/replay-thread.ts';
 import { loggerOf } from '../plugin-logger.ts';
 import { Packages } from '../../plugin/packages/packages.ts';
 import { pluginTypeDeclaration } from '../../plugin/objects/plugin-type.ts';
@@ -61,6 +62,7 @@ export async function openStores(config: Config, options: StoreOptions, startup:
     async () => takeDataDir(config.dataDir),
     async (lock) => lock.release(),
   );
+  removeReplays(config.dataDir);
   tightenDataDir(config.dataDir);
   const watched = { dir: config.dataDir, reserveBytes: config.diskReserveBytes, clock, log: loggerOf(log) };
   const disk = await startup.phase(

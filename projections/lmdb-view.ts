@@ -1,0 +1,71 @@
+import { join } from 'node:path';
+import { open, type Database, type RootDatabase, type Transaction } from 'lmdb';
+
+import { decodeCheckpoint, type Checkpoint } from './checkpoint.ts';
+import { tablesFile } from './lmdb-use.ts';
+
+/** The tables, in the order in which two of them are compared: the smallest first. */
+export const viewedTables = ['meta', 'gone', 'heads', 'secrets', 'rows'] as const;
+export type ViewedTable = (typeof viewedTables)[number];
+
+export type ViewedEntry = { readonly key: string; readonly value: Buffer };
+
+/** The tables in one committed state, until `release`. */
+export type TablesSnapshot = {
+  checkpoint(): Checkpoint | undefined;
+  /** The entries from key `from` on, in the order of the keys' bytes; each value is a copy of the stored bytes. */
+  entries(table: ViewedTable, from?: string): Iterable<ViewedEntry>;
+  release(): void;
+};
+
+/** The library's types leave out the options. */
+type Readable = Database<Buffer, string> & {
+  get(key: string, options: { readonly transaction: Transaction }): Buffer | undefined;
+};
+
+/**
+ * A second handle on tables that another thread may write, for reading the stored bytes. A snapshot keeps LMDB from
+ * using freed pages again, so it is held no longer than a comparison takes.
+ */
+export class LmdbView {
+  readonly #root: RootDatabase;
+  readonly #tables: ReadonlyMap<ViewedTable, Readable>;
+
+  constructor(dir: string) {
+    this.#root = open({
+      path: join(dir, tablesFile),
+      noSubdir: true,
+      readOnly: true,
+      maxDbs: viewedTables.length + 1,
+      maxReaders: 1024,
+      encoding: 'binary',
+    });
+    const openTable = (name: ViewedTable): Readable => this.#root.openDB({ name, encoding: 'binary' });
+    this.#tables = new Map(viewedTables.map((name) => [name, openTable(name)]));
+  }
+
+  snapshot(): TablesSnapshot {
+    // Otherwise the transaction may be one that began in an earlier turn.
+    this.#root.resetReadTxn();
+    const transaction: Transaction = this.#root.useReadTransaction();
+    let isHeld = true;
+    return {
+      checkpoint: () => {
+        const text = this.#tables.get('meta')?.get('checkpoint', { transaction });
+        return text === undefined ? undefined : decodeCheckpoint(text.toString());
+      },
+      entries: (table, from) => {
+        const options = { transaction, ...(from === undefined ? {} : { start: from }) };
+        return this.#tables.get(table)?.getRange(options) ?? [];
+      },
+      release: () => {
+        if (isHeld) transaction.done();
+        isHeld = false;
+      },
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#root.close();
+  }
+}

@@ -1,0 +1,146 @@
+import { deepEqual } from '../../src/base/json.ts';
+import type { Steps } from '../../src/base/steps.ts';
+import type { Difference } from '../../src/read/replay.ts';
+import type { ResourceObject } from '../../src/resource/object/object.ts';
+import { entryOfFact } from '../../src/resource/type/index-definition.ts';
+import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.ts';
+import type { ResourceType } from '../../src/resource/type/resource-type.ts';
+import { encodeEntry, isEntryUnder } from '../index/entry-codec.ts';
+import { labelTerm, markedPosting, type OrdersView } from '../index/index-orders.ts';
+import type { Tie } from '../index/index-rows.ts';
+import { ordinalMask, type OrderView } from '../index/order-view.ts';
+import { answerStart, entryOfRow } from '../row.ts';
+
+export type CheckedIndex = {
+  readonly type: ResourceType;
+  /** Does not change during the check. */
+  readonly orders: OrdersView;
+  /** The row as of the same position; valid until the next call. */
+  readonly row: (name: string) => Buffer | undefined;
+};
+
+type Found = Steps<Difference | undefined>;
+
+/**
+ * The first difference between the indexes of a type and its objects, as their rows show them. The entry of each object
+ * is computed again by the functions that the fold uses. An order holds what it should if it has as many postings as
+ * its objects have keys, each posting belongs to its object, and each sorts after the one before it.
+ */
+export function* checkIndex(checked: CheckedIndex): Found {
+  const { type, orders } = checked;
+  const wanted: Postings = { byIndex: type.indexes.map(() => 0), labels: 0 };
+  const names = orders.byIndex[0];
+  if (names === undefined) return undefined;
+  for (const { chunk, from, to } of names.spans(0, names.size)) {
+    for (const posting of chunk.ordinals.subarray(from, to)) {
+      const difference = differenceOfEntry(checked, posting & ordinalMask, wanted);
+      if (difference !== undefined) return difference;
+      yield;
+    }
+  }
+  const byDefault = yield* orderProblem(orders, orders.byDefault, { table: `the default order of ${type.key}` });
+  if (byDefault !== undefined) return byDefault;
+  for (const [place, sequence] of orders.byIndex.entries()) {
+    const table = tableOf(type, place);
+    const postings = wanted.byIndex[place] ?? 0;
+    const size = sizeProblem(sequence, postings, table);
+    const belongs = (ordinal: number, key: IndexKey, posting: number): boolean =>
+      belongsTo(orders, place, { ordinal, key, posting });
+    const found = size ?? (yield* orderProblem(orders, sequence, { table, belongs }));
+    if (found !== undefined) return found;
+  }
+  const table = `index metadata.labels of ${type.key}`;
+  const belongs = (ordinal: number, key: IndexKey): boolean =>
+    termsOf(orders.rows.labels(ordinal)).includes(String(key));
+  return (
+    sizeProblem(orders.byLabel, wanted.labels, table) ??
+    (yield* orderProblem(orders, orders.byLabel, { table, belongs }))
+  );
+}
+
+/** How many postings the objects have. */
+type Postings = { readonly byIndex: number[]; labels: number };
+
+function tableOf(type: ResourceType, place: number): string {
+  return `index ${type.indexes[place]?.name ?? String(place)} of ${type.key}`;
+}
+
+function differenceOfEntry(
+  { type, orders, row: rowOf }: CheckedIndex,
+  ordinal: number,
+  wanted: Postings,
+): Difference | undefined {
+  const name = orders.rows.name(ordinal);
+  const at = { table: `indexes of ${type.key}`, key: name };
+  const row = rowOf(name);
+  if (row === undefined) return { ...at, detail: 'the indexes hold an object that has no row' };
+  let failures = 0;
+  const kept = Buffer.from(entryOfRow(row));
+  const object = JSON.parse(row.toString('utf8', answerStart(row))) as ResourceObject;
+  const entry = entryOfFact(type.indexes, object, () => {
+    failures += 1;
+  });
+  const { fingerprint } = type;
+  const isKept = isEntryUnder(kept, fingerprint) || isEntryUnder(kept, fingerprint, false);
+  if (isKept && !encodeEntry(entry, fingerprint, failures === 0).equals(kept))
+    return { ...at, detail: 'the index entry beside its row is not that of the object' };
+  const { rows } = orders;
+  if (rows.created(ordinal) !== entry.created || !deepEqual(rows.labels(ordinal), entry.labels))
+    return { ...at, detail: 'its creation time or its labels are others in the indexes' };
+  for (const [place, keys] of entry.keys.entries()) {
+    const column = rows.columns[place];
+    // Names and creation times are compared above.
+    if (column !== undefined && !rows.isOfRow(column) && !deepEqual(column.keys(ordinal), keys))
+      return { table: tableOf(type, place), key: name, detail: 'the index has other values of the object' };
+    const postings = orders.multi[place] === true ? Math.max(1, keys.length) : 1;
+    wanted.byIndex[place] = (wanted.byIndex[place] ?? 0) + postings;
+  }
+  wanted.labels += Object.keys(entry.labels).length;
+  return undefined;
+}
+
+function sizeProblem({ size }: OrderView, wanted: number, table: string): Difference | undefined {
+  if (size === wanted) return undefined;
+  return { table, key: '', detail: `it has ${String(size)} postings, and its objects have ${String(wanted)}` };
+}
+
+function belongsTo(
+  { rows, multi }: OrdersView,
+  place: number,
+  { ordinal, key, posting }: { readonly ordinal: number; readonly key: IndexKey; readonly posting: number },
+): boolean {
+  const column = rows.columns[place];
+  if (column === undefined || multi[place] !== true) return column !== undefined;
+  const keys = column.keys(ordinal);
+  if (keys.length === 0) return key === column.missing && posting === markedPosting(ordinal, 0, 1);
+  const at = keys.indexOf(key);
+  return at !== -1 && posting === markedPosting(ordinal, at, keys.length);
+}
+
+function termsOf(labels: IndexEntry['labels']): readonly string[] {
+  return Object.entries(labels).map(([key, value]) => labelTerm(key, value));
+}
+
+type Ordered = {
+  readonly table: string;
+  /** Whether the posting is one of its object's. */
+  readonly belongs?: (ordinal: number, key: IndexKey, posting: number) => boolean;
+};
+
+function* orderProblem({ rows }: OrdersView, sequence: OrderView, { table, belongs = () => true }: Ordered): Found {
+  let before: (Tie & { readonly key: IndexKey }) | undefined;
+  for (const { chunk, from, to } of sequence.spans(0, sequence.size)) {
+    for (let offset = from; offset < to; offset += 1) {
+      const posting = chunk.ordinals[offset] ?? 0;
+      const ordinal = posting & ordinalMask;
+      const key = sequence.keyIn(chunk, offset);
+      const name = rows.name(ordinal);
+      if (!belongs(ordinal, key, posting)) return { table, key: name, detail: 'a posting is not one of the object' };
+      if (before !== undefined && sequence.compare(key, { chunk, offset }, before) <= 0)
+        return { table, key: name, detail: 'it is out of order' };
+      before = { key, ...rows.tie(ordinal) };
+      yield;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,137 @@
+import { createHash } from 'node:crypto';
+
+import type { Steps } from '../../src/base/steps.ts';
+import type { Difference } from '../../src/read/replay.ts';
+import { viewedTables, type TablesSnapshot, type ViewedEntry, type ViewedTable } from '../lmdb-view.ts';
+import { decodeRow, encodeRow } from '../row.ts';
+import { firstPointer } from './first-pointer.ts';
+
+/** The entries compared so far, by table. */
+export type CountedTables = Record<ViewedTable, number>;
+
+export function noTables(): CountedTables {
+  return { meta: 0, gone: 0, heads: 0, secrets: 0, rows: 0 };
+}
+
+/**
+ * The first difference between the live tables and those that a replay has made, both at one position. Not compared:
+ * the index entry beside a row, which a plugin's code computes (`check-index.ts` does that), and the latest time of
+ * events, which depends on the clock of the node that folded them.
+ */
+export function* compareTables(
+  live: TablesSnapshot,
+  replayed: TablesSnapshot,
+  counted: CountedTables,
+): Steps<Difference | undefined> {
+  for (const table of viewedTables) {
+    for (const { key, left, right } of merged(live.entries(table), replayed.entries(table))) {
+      const detail = differenceIn(table, key, { live: left, replayed: right });
+      if (detail !== undefined) return { table, key, detail };
+      counted[table] += 1;
+      if (counted[table] % entriesPerStep === 0) yield;
+    }
+  }
+  return undefined;
+}
+
+const entriesPerStep = 256;
+
+export type Merged = {
+  readonly key: string;
+  readonly left: Buffer | undefined;
+  readonly right: Buffer | undefined;
+};
+
+/** The entries of both sides by key; each side is in the order of its keys' bytes. */
+export function* merged(left: Iterable<ViewedEntry>, right: Iterable<ViewedEntry>): Generator<Merged, undefined> {
+  const [lefts, rights] = [left[Symbol.iterator](), right[Symbol.iterator]()];
+  try {
+    let [one, other] = [entryOf(lefts.next()), entryOf(rights.next())];
+    while (one !== undefined || other !== undefined) {
+      const order = orderOf(one?.key, other?.key);
+      const key = (order <= 0 ? one : other)?.key ?? '';
+      yield { key, left: order <= 0 ? one?.value : undefined, right: order >= 0 ? other?.value : undefined };
+      if (order <= 0) one = entryOf(lefts.next());
+      if (order >= 0) other = entryOf(rights.next());
+    }
+  } finally {
+    lefts.return?.();
+    rights.return?.();
+  }
+}
+
+function entryOf(step: IteratorResult<ViewedEntry, unknown>): ViewedEntry | undefined {
+  return step.done === true ? undefined : step.value;
+}
+
+/** A side without further keys is after the other. */
+function orderOf(one: string | undefined, other: string | undefined): number {
+  if (one === other) return 0;
+  if (one === undefined) return 1;
+  return other === undefined ? -1 : Buffer.compare(Buffer.from(one), Buffer.from(other));
+}
+
+type Sides = { readonly live: Buffer | undefined; readonly replayed: Buffer | undefined };
+
+function differenceIn(table: ViewedTable, key: string, { live, replayed }: Sides): string | undefined {
+  if (live === undefined) return 'the log says that it exists, and the live read model lacks it';
+  if (replayed === undefined) return 'the live read model has it, and the log does not say so';
+  switch (table) {
+    case 'rows':
+      return differenceOfRows(live, replayed);
+    case 'secrets':
+      return live.equals(replayed) ? undefined : 'the secret differs; its contents are not shown';
+    case 'meta':
+      return key === 'checkpoint'
+        ? differenceOfTexts(withoutTime(live), withoutTime(replayed))
+        : differenceOfTexts(live, replayed);
+    default:
+      return differenceOfTexts(live, replayed);
+  }
+}
+
+function withoutTime(checkpoint: Buffer): Buffer {
+  const { time: _time, ...rest } = JSON.parse(checkpoint.toString()) as Record<string, unknown>;
+  return Buffer.from(JSON.stringify(rest));
+}
+
+function differenceOfTexts(live: Buffer, replayed: Buffer): string | undefined {
+  return live.equals(replayed) ? undefined : `${placeOf(live, replayed)}; ${hashesOf(live, replayed)}`;
+}
+
+function differenceOfRows(live: Buffer, replayed: Buffer): string | undefined {
+  const expected = withoutEntry(replayed);
+  const found = readable(live);
+  if (found === undefined) return `the live row cannot be read; ${hashesOf(live, replayed)}`;
+  if (found.equals(expected)) return undefined;
+  const pointer = firstPointer(decodeRow(found).answer, decodeRow(expected).answer);
+  const member = pointer === undefined ? '' : `, at ${pointer === '' ? 'the root of the object' : pointer}`;
+  return `${placeOf(found, expected)} of the row${member}; ${hashesOf(found, expected)}`;
+}
+
+/** The row without the index entry beside it. */
+function withoutEntry(row: Buffer): Buffer {
+  return encodeRow({ ...decodeRow(row), entry: new Uint8Array(0) });
+}
+
+function readable(row: Buffer): Buffer | undefined {
+  try {
+    return withoutEntry(row);
+  } catch {
+    return undefined;
+  }
+}
+
+function placeOf(live: Buffer, replayed: Buffer): string {
+  let at = 0;
+  while (at < live.length && live[at] === replayed[at]) at += 1;
+  return `they differ from byte ${String(at)}`;
+}
+
+function hashesOf(live: Buffer, replayed: Buffer): string {
+  return `SHA-256 ${hashOf(live)} live, ${hashOf(replayed)} replayed`;
+}
+
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,30 @@
+import { isObject } from '../../src/base/guards.ts';
+import { deepEqual } from '../../src/base/json.ts';
+import { escapeToken } from '../../src/base/reference-token.ts';
+
+/**
+ * The JSON pointer (RFC 6901) of the first member at which two JSON texts differ. Undefined if one is no JSON, or if
+ * they have the same value.
+ */
+export function firstPointer(one: Uint8Array, other: Uint8Array): string | undefined {
+  const [left, right] = [parsed(one), parsed(other)];
+  return left === undefined || right === undefined ? undefined : pointerIn(left.value, right.value);
+}
+
+function pointerIn(one: unknown, other: unknown): string | undefined {
+  if (deepEqual(one, other)) return undefined;
+  if (!isObject(one) || !isObject(other)) return '';
+  for (const member of new Set([...Object.keys(one), ...Object.keys(other)])) {
+    const inner = pointerIn(one[member], other[member]);
+    if (inner !== undefined) return `/${escapeToken(member)}${inner}`;
+  }
+  return '';
+}
+
+function parsed(bytes: Uint8Array): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(Buffer.from(bytes).toString()) as unknown };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,42 @@
+import type { EventLog, LogPosition, RecordedEvent } from '../../src/log/log.ts';
+import { foldedCategories } from '../fold-event.ts';
+import { FoldError, type Fold } from '../runner.ts';
+
+export type RebuildOptions = {
+  /** The last position that may be folded. An append that it splits is left out: no reader was ever shown a part. */
+  readonly until: LogPosition;
+  /** Called after each batch; throws to end the work. */
+  readonly onBatch: () => void | Promise<void>;
+};
+
+/** Folds the log's events from the fold's position on, in transactions as large as the log's batches. */
+export async function rebuild(
+  log: Pick<EventLog, 'readAll'>,
+  fold: Pick<Fold, 'position' | 'apply'>,
+  { until, onBatch }: RebuildOptions,
+): Promise<void> {
+  if (until <= fold.position()) return;
+  const events = log.readAll({
+    after: fold.position(),
+    until,
+    categories: foldedCategories,
+    turn: () => Promise.resolve(),
+  });
+  for await (const batch of events) {
+    for (let rest = wholeAppends(batch); rest.length > 0;) rest = rest.slice(applied(fold, rest));
+    await onBatch();
+  }
+}
+
+/** Without the beginning of an append that does not end here. */
+function wholeAppends(batch: readonly RecordedEvent[]): readonly RecordedEvent[] {
+  return batch.slice(0, batch.findLastIndex(({ endsAppend }) => endsAppend) + 1);
+}
+
+function applied(fold: Pick<Fold, 'apply'>, batch: readonly RecordedEvent[]): number {
+  try {
+    return fold.apply(batch);
+  } catch (error) {
+    throw new FoldError(error);
+  }
+}

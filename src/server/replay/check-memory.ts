@@ -1,0 +1,100 @@
+import type { HeldModels } from '../../../projections/replay/held-models.ts';
+import { checkIndex } from '../../../projections/replay/check-index.ts';
+import { checkPermissions } from '../../../projections/replay/check-permissions.ts';
+import type { ObjectModels } from '../../../projections/object-models.ts';
+import type { PermissionTables } from '../../../projections/permissions/permission-tables.ts';
+import { delay, type Clock } from '../../base/clock.ts';
+import { inSlices } from '../../base/steps.ts';
+import {
+  replayHoldMsMax,
+  replayMeetingsMax,
+  replayMeetPauseMs,
+  replayPauseMs,
+  replaySliceMs,
+} from '../../limits/replay.ts';
+import type { Difference } from '../../read/replay.ts';
+import { ReplayThread } from './replay-thread.ts';
+
+export type LiveModels = {
+  readonly models: ObjectModels;
+  readonly permissions: PermissionTables;
+  readonly domain: string;
+  readonly clock: Clock;
+  readonly disk: { isShort(): boolean };
+};
+
+/** The models could not be held at the position of the thread's view. */
+export class NotHeldError extends Error {
+  constructor(detail: string) {
+    super(detail);
+    this.name = 'NotHeldError';
+  }
+}
+
+/** Holds the models at the position at which the thread has opened its view of the tables. */
+export async function holdWith(thread: ReplayThread, live: LiveModels, signal: AbortSignal): Promise<HeldModels> {
+  const { models, clock } = live;
+  for (let tried = 0; tried < replayMeetingsMax; tried += 1) {
+    if (models.building().length === 0) {
+      const held = models.hold();
+      if (thread.meet()) return held;
+      held.release();
+      const message = await thread.next();
+      if (message?.kind !== 'waits') throw new NotHeldError('the replay ended before its comparison');
+    }
+    await delay(clock, replayMeetPauseMs, signal);
+    signal.throwIfAborted();
+  }
+  const [building] = models.building();
+  throw new NotHeldError(
+    building === undefined ? 'the machine is too busy for a comparison' : `the indexes of ${building} are being built`,
+  );
+}
+
+export type CheckedMemory = { readonly difference: Difference | undefined; readonly indexes: number };
+
+/** Compares what is held in memory with the rows, a little at a time; releases the held models. */
+export async function checkMemory(held: HeldModels, live: LiveModels, signal: AbortSignal): Promise<CheckedMemory> {
+  const slices = new PacedSlices(live, signal);
+  try {
+    if (held.difference !== undefined) return { difference: held.difference, indexes: 0 };
+    for (const [indexes, checked] of held.indexes.entries()) {
+      const difference = await inSlices(checkIndex(checked), slices);
+      if (difference !== undefined) return { difference, indexes };
+    }
+  } finally {
+    held.release();
+  }
+  const { models, permissions, domain } = live;
+  const difference = await checkPermissions({ live: permissions, reader: models, feed: models, domain }, slices);
+  return { difference, indexes: held.indexes.length };
+}
+
+/** Leaves most of the event loop to requests. */
+class PacedSlices {
+  readonly #live: Pick<LiveModels, 'clock' | 'disk'>;
+  readonly #signal: AbortSignal;
+  readonly #endsAt: number;
+  #begunMs: number;
+
+  constructor(live: Pick<LiveModels, 'clock' | 'disk'>, signal: AbortSignal) {
+    this.#live = live;
+    this.#signal = signal;
+    this.#begunMs = live.clock.monotonic();
+    this.#endsAt = this.#begunMs + replayHoldMsMax;
+  }
+
+  isOver(): boolean {
+    return this.#live.clock.monotonic() - this.#begunMs >= replaySliceMs;
+  }
+
+  async next(): Promise<void> {
+    const { clock, disk } = this.#live;
+    await delay(clock, replayPauseMs, this.#signal);
+    this.#signal.throwIfAborted();
+    this.#begunMs = clock.monotonic();
+    if (disk.isShort()) throw new NotHeldError('the disk is nearly full');
+    if (this.#begunMs > this.#endsAt)
+      throw new NotHeldError(`the comparison took longer than ${String(replayHoldMsMax / 1_000)} s`);
+  }
+}

@@ -1,0 +1,59 @@
+import type { TablesSnapshot } from '../../../projections/lmdb-view.ts';
+import { decodeRow } from '../../../projections/row.ts';
+import { replayPieceBytesMax } from '../../limits/replay.ts';
+import type { Selected } from '../../read/replay.ts';
+import { StoppedError } from './replay-errors.ts';
+import type { ThreadMessage } from './replay-task.ts';
+
+export type PrintPorts = {
+  readonly send: (message: ThreadMessage) => Promise<void>;
+  readonly isStopped: () => boolean;
+};
+
+const opening = Buffer.from('{"kind":"Object","object":');
+const closing = Buffer.from('}\n');
+
+/** Sends the selected objects in the order of type and name, one line each. */
+export async function printObjects(
+  snapshot: TablesSnapshot,
+  { type, name }: Selected,
+  ports: PrintPorts,
+): Promise<void> {
+  const pieces = new Pieces(ports);
+  const from = type === undefined ? undefined : `${type}/${name ?? ''}`;
+  for (const { key, value } of snapshot.entries('rows', from)) {
+    const slash = key.indexOf('/');
+    const found = { type: key.slice(0, slash), name: key.slice(slash + 1) };
+    if (type !== undefined && found.type !== type) break;
+    if (name !== undefined && found.name !== name) break;
+    await pieces.add(found.type, Buffer.concat([opening, decodeRow(value).answer, closing]));
+  }
+  await pieces.flush();
+}
+
+/** Lines of one type at a time, since rights to read are those to a type. */
+export class Pieces {
+  readonly #ports: PrintPorts;
+  #type = '';
+  #lines: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(ports: PrintPorts) {
+    this.#ports = ports;
+  }
+
+  async add(type: string, line: Buffer): Promise<void> {
+    if (type !== this.#type || this.#bytes >= replayPieceBytesMax) await this.flush();
+    this.#type = type;
+    this.#lines.push(line);
+    this.#bytes += line.length;
+  }
+
+  async flush(): Promise<void> {
+    if (this.#ports.isStopped()) throw new StoppedError();
+    if (this.#lines.length === 0) return;
+    await this.#ports.send({ kind: 'lines', type: this.#type, bytes: Buffer.concat(this.#lines) });
+    this.#lines = [];
+    this.#bytes = 0;
+  }
+}

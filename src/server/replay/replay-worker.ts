@@ -1,0 +1,70 @@
+import { mkdirSync } from 'node:fs';
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+
+import { Replay } from './replay.ts';
+import { RefusedError, StoppedError } from './replay-errors.ts';
+import { more, stopCell, type ReplayTask, type ThreadMessage } from './replay-task.ts';
+
+export const replayWorkerUrl: string = import.meta.url;
+
+const niceness = 10;
+
+/** The thread of one replay: it runs once, and ends. */
+async function run(task: ReplayTask): Promise<void> {
+  const taken: (() => void)[] = [];
+  const post = (message: ThreadMessage): void => {
+    parentPort?.postMessage(message);
+  };
+  parentPort?.on('message', (message) => {
+    if (message === more) taken.shift()?.();
+  });
+  const replay = new Replay(task, {
+    post,
+    isStopped: () => Atomics.load(task.cells, stopCell) !== 0,
+    send: async (message) => {
+      post(message);
+      await new Promise<void>((resolve) => {
+        taken.push(resolve);
+      });
+    },
+  });
+  try {
+    mkdirSync(task.dir, { recursive: true, mode: 0o700 });
+    await replay.run();
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : String(error);
+    if (error instanceof RefusedError)
+      post({ kind: replay.isAccepted ? 'failed' : 'refused', reason: error.reason, detail });
+    else if (!(error instanceof StoppedError)) post({ kind: 'failed', reason: 'failed', detail: causeOf(error) });
+  } finally {
+    await replay.close();
+    parentPort?.close();
+  }
+}
+
+function causeOf(error: unknown): string {
+  const { cause } = error instanceof Error ? error : {};
+  const message = error instanceof Error ? error.message : String(error);
+  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+}
+
+/** Requests come first: on Linux this is the priority of the thread, elsewhere it would be that of the process. */
+function yieldToRequests(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(niceness);
+  } catch {
+    // Not allowed here: then both are equal.
+  }
+}
+
+if (parentPort !== null && isTask(workerData)) {
+  yieldToRequests();
+  void run(workerData);
+}
+
+/** The module is also loaded where the thread is started, which may be a thread itself. */
+function isTask(data: unknown): data is ReplayTask {
+  return typeof data === 'object' && data !== null && 'work' in data && 'cells' in data;
+}

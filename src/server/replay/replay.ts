@@ -1,0 +1,205 @@
+import { statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { LmdbTables } from '../../../projections/lmdb-tables.ts';
+import { tablesFile } from '../../../projections/lmdb-use.ts';
+import { LmdbView, type TablesSnapshot } from '../../../projections/lmdb-view.ts';
+import { ObjectModels } from '../../../projections/object-models.ts';
+import { compareTables, noTables } from '../../../projections/replay/compare-tables.ts';
+import { rebuild } from '../../../projections/replay/rebuild.ts';
+import { showByteCount } from '../../base/byte-count.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
+import { spaceOf } from '../../disk/disk-space.ts';
+import { prepareStoreFiles } from '../../disk/store-files.ts';
+import { replayReportMs } from '../../limits/replay.ts';
+import type { FoundedLog } from '../../log/founded-log.ts';
+import { epochShift, type LogPosition } from '../../log/log.ts';
+import type { Difference } from '../../read/replay.ts';
+import { openReplayedLog } from './replayed-log.ts';
+import { RefusedError, StoppedError } from './replay-errors.ts';
+import { printObjects } from './print-objects.ts';
+import { resolveMoment } from './resolve-moment.ts';
+import { gate, gateCell, type ReplayTask, type ThreadMessage } from './replay-task.ts';
+
+export type ReplayPorts = {
+  readonly post: (message: ThreadMessage) => void;
+  /** Resolves once the message was taken. */
+  readonly send: (message: ThreadMessage) => Promise<void>;
+  readonly isStopped: () => boolean;
+};
+
+/** No index function runs here: what the fold spends on a batch is bounded by its size. */
+const unhurried: Clock = { ...systemClock, monotonic: () => 0 };
+/** The latest time that an event can have; the latest time folded is not compared. */
+const endOfTime = Date.UTC(9_999, 11, 31);
+
+/**
+ * Folds the log into tables of its own, with the fold that the server uses, and compares or prints them. It runs in a
+ * thread; types are not registered here, since plugins' code stays in the server's thread.
+ */
+export class Replay {
+  isAccepted = false;
+  readonly #task: ReplayTask;
+  readonly #ports: ReplayPorts;
+  #log: FoundedLog | undefined;
+  #tables: LmdbTables | undefined;
+  #views: LmdbView[] = [];
+  #reportedAt = systemClock.monotonic();
+
+  constructor(task: ReplayTask, ports: ReplayPorts) {
+    this.#task = task;
+    this.#ports = ports;
+  }
+
+  async run(): Promise<void> {
+    const { work, dir, print } = this.#task;
+    const log = await this.#openLog();
+    const models = this.#openModels(log);
+    const compared = work.kind === 'compare' ? this.#beginComparison(work.live, log) : undefined;
+    const until = work.kind === 'until' ? await this.#resolve(work.until, log) : compared?.until;
+    if (until === undefined) throw new RefusedError('unavailable', 'the read models are empty: they will be rebuilt');
+    this.#assertRoom(compared === undefined ? 0 : tablesBytes(compared.live));
+    this.#accept();
+    await this.#rebuild(models, until);
+    if (compared !== undefined) await this.#compare(models, compared.view);
+    const replayed = this.#view(dir).snapshot();
+    if (print !== undefined) await printObjects(replayed, print, this.#ports);
+    const [position, events] = [models.position().toString(), models.folded()];
+    replayed.release();
+    this.#ports.post({ kind: 'done', summary: { position, events, objects: this.#tables?.size() ?? 0 } });
+  }
+
+  async close(): Promise<void> {
+    for (const view of this.#views.splice(0)) await view.close();
+    await this.#tables?.close();
+    await this.#log?.close();
+  }
+
+  #accept(): void {
+    this.isAccepted = true;
+    this.#ports.post({ kind: 'accepted' });
+  }
+
+  /** An embedded log is read as it was when it was opened, so it is opened again to read on. */
+  async #openLog(): Promise<FoundedLog> {
+    await this.#log?.close();
+    this.#log = await openReplayedLog(this.#task);
+    return this.#log;
+  }
+
+  #openModels(log: FoundedLog): ObjectModels {
+    this.#tables = new LmdbTables(this.#task.dir, prepareStoreFiles);
+    return new ObjectModels({
+      tables: this.#tables,
+      identity: () => log.identity(),
+      types: () => undefined,
+      clock: unhurried,
+      latestTime: () => endOfTime,
+    });
+  }
+
+  #view(dir: string): LmdbView {
+    const view = new LmdbView(dir);
+    this.#views.push(view);
+    return view;
+  }
+
+  async #resolve(moment: Parameters<typeof resolveMoment>[0], log: FoundedLog): Promise<LogPosition> {
+    return resolveMoment(moment, log, () => {
+      this.#goOn();
+    });
+  }
+
+  /** Reads where the live read models are; they only go on from there. */
+  #beginComparison(
+    live: string,
+    log: FoundedLog,
+  ): { readonly live: string; readonly view: LmdbView; readonly until: LogPosition | undefined } {
+    const view = this.#view(live);
+    const snapshot = view.snapshot();
+    const checkpoint = snapshot.checkpoint();
+    snapshot.release();
+    const { logId, epoch } = log.identity();
+    if (checkpoint !== undefined && (checkpoint.logId !== logId || checkpoint.epoch !== epoch))
+      throw new RefusedError('unavailable', 'the read models are of another log or epoch: they will be rebuilt');
+    return { live, view, until: checkpoint?.position };
+  }
+
+  async #rebuild(models: ObjectModels, until: LogPosition): Promise<void> {
+    const log = await this.#openLog();
+    const start = epochShift(log.identity().epoch);
+    const onBatch = (): void => {
+      this.#goOn();
+      if (systemClock.monotonic() - this.#reportedAt < replayReportMs) return;
+      this.#reportedAt = systemClock.monotonic();
+      this.#assertRoom(0);
+      const [done, all] = [models.position() - start, until - start];
+      const percent = done >= all ? 100 : Number((done * 100n) / all);
+      this.#ports.post({ kind: 'progress', position: models.position().toString(), events: models.folded(), percent });
+    };
+    await rebuild(log, models, { until, onBatch });
+  }
+
+  #goOn(): void {
+    if (this.#ports.isStopped()) throw new StoppedError();
+  }
+
+  async #compare(models: ObjectModels, view: LmdbView): Promise<void> {
+    const live = this.#meet(view);
+    try {
+      const until = live.checkpoint()?.position ?? models.position();
+      await this.#rebuild(models, until);
+      const replayed = this.#view(this.#task.dir).snapshot();
+      const counted = noTables();
+      const steps = compareTables(live, replayed, counted);
+      let difference: Difference | undefined;
+      for (;;) {
+        const step = steps.next();
+        if (step.done === true) {
+          difference = step.value;
+          break;
+        }
+        this.#goOn();
+      }
+      replayed.release();
+      this.#ports.post({ kind: 'compared', difference, compared: counted });
+    } finally {
+      live.release();
+    }
+  }
+
+  /** A view of the live tables, at the position at which the event loop of the server waits for it. */
+  #meet(view: LmdbView): TablesSnapshot {
+    const { work, cells } = this.#task;
+    if (work.kind !== 'compare' || !work.isShared) return view.snapshot();
+    for (;;) {
+      Atomics.store(cells, gateCell, gate.closed);
+      this.#ports.post({ kind: 'waits' });
+      while (Atomics.load(cells, gateCell) === gate.closed) {
+        Atomics.wait(cells, gateCell, gate.closed, replayReportMs);
+        this.#goOn();
+      }
+      const snapshot = view.snapshot();
+      if (Atomics.compareExchange(cells, gateCell, gate.asked, gate.taken) === gate.asked) {
+        Atomics.notify(cells, gateCell);
+        return snapshot;
+      }
+      snapshot.release();
+    }
+  }
+
+  #assertRoom(needed: number): void {
+    const { dir, reserveBytes } = this.#task;
+    const { freeBytes } = spaceOf(statfsSync(dir));
+    if (freeBytes - needed >= reserveBytes) return;
+    throw new RefusedError(
+      'insufficient-storage',
+      `not enough free disk space for a replay: ${showByteCount(freeBytes)} are free, it needs about ` +
+        `${showByteCount(needed)} beside the reserve of ${showByteCount(reserveBytes)}`,
+    );
+  }
+}
+
+function tablesBytes(dir: string): number {
+  return statSync(join(dir, tablesFile)).size;
+}

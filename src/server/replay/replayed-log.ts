@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+
+import { systemClock } from '../../base/clock.ts';
+import { FoundedLog, readFounding } from '../../log/founded-log.ts';
+import { openLmdbLog } from '../../log/lmdb/lmdb-log.ts';
+import { logStart, type EventLog, type LogPosition } from '../../log/log.ts';
+import { RefusedError } from './replay-errors.ts';
+import type { ReplayTask } from './replay-task.ts';
+
+/** The log of the settings, for reading: an embedded log may be written by another thread meanwhile. */
+export async function openReplayedLog({ config }: ReplayTask): Promise<FoundedLog> {
+  const raw = await open(config);
+  try {
+    if ((await readFounding(raw)) === undefined) throw new RefusedError('not-found', 'the log has no events');
+    const log = new FoundedLog(raw);
+    await log.found({ domain: config.platformDomain, now: systemClock.now(), uuid: randomUUID });
+    return log;
+  } catch (error) {
+    await raw.close();
+    throw error;
+  }
+}
+
+async function open({ eventLog, dataDir }: ReplayTask['config']): Promise<EventLog> {
+  if (eventLog.kind === 'embedded')
+    return openLmdbLog({ dir: join(dataDir, 'log'), isReadOnly: true, onFatal: () => undefined });
+  // The driver is large, and most servers do not need it.
+  const { openEventStoreLog } = await import('../../log/eventstore/eventstore-log.ts');
+  return openEventStoreLog({ url: eventLog.url, prefix: eventLog.prefix, clock: systemClock });
+}
+
+/** The position of the log's first event; undefined for an empty log. */
+export async function firstPosition(log: Pick<EventLog, 'readAll'>): Promise<LogPosition | undefined> {
+  for await (const [first] of log.readAll({ after: logStart })) if (first !== undefined) return first.position;
+  return undefined;
+}

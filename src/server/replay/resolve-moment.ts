@@ -1,0 +1,26 @@
+import { positionAt } from '../../../projections/replay/log-times.ts';
+import { isOfEpoch, logPosition, logStart, type LogPosition } from '../../log/log.ts';
+import type { FoundedLog } from '../../log/founded-log.ts';
+import type { Moment } from '../../read/replay.ts';
+import { RefusedError } from './replay-errors.ts';
+import { firstPosition } from './replayed-log.ts';
+
+/** The position of a moment. @throws RefusedError for one that this log does not have. */
+export async function resolveMoment(moment: Moment, log: FoundedLog, onBatch: () => void): Promise<LogPosition> {
+  const head = await log.head();
+  if (moment.kind === 'time') {
+    const { position } = await positionAt(log, moment.timeMs, { until: head, onBatch });
+    if (position !== logStart) return position;
+    throw new RefusedError('bad-request', `${new Date(moment.timeMs).toISOString()} is before the log’s first event`);
+  }
+  const position = logPosition(moment.position);
+  const shown = position.toString();
+  const first = await firstPosition(log);
+  if (position !== logStart && position < head && !isOfEpoch(position, log.identity().epoch))
+    throw new RefusedError('expired', `position ${shown} is of an earlier epoch of the log`);
+  if (first === undefined || position < first)
+    throw new RefusedError('bad-request', `position ${shown} is before the log’s first event`);
+  if (position > head)
+    throw new RefusedError('bad-request', `position ${shown} is beyond the end of the log, ${head.toString()}`);
+  return position;
+}
