@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 
 // Few and small imports: with few file descriptors these modules must still load, to report the problem.
+import type { StoppedReplays } from './cli/audit/replay-command.ts';
 import type { LogCommands } from './cli/log-commands.ts';
 import { StartError } from './base/start-error.ts';
 import { refuseFewDescriptors } from './disk/descriptors.ts';
@@ -35,7 +36,13 @@ async function main(args: readonly string[]): Promise<void> {
     clock: systemClock,
     program: [process.execPath, import.meta.filename],
   };
-  process.exitCode = await runProgram(args, { context, serve, logCommands, version: platformVersion });
+  process.exitCode = await runProgram(args, {
+    context,
+    serve,
+    logCommands,
+    stoppedReplays,
+    version: platformVersion,
+  });
 }
 
 async function serve(): Promise<void> {
@@ -47,6 +54,11 @@ async function serve(): Promise<void> {
 async function logCommands(): Promise<LogCommands> {
   prepareProcess();
   return (await import('./log-tools/log-commands.ts')).logCommands;
+}
+
+async function stoppedReplays(): Promise<StoppedReplays> {
+  prepareProcess();
+  return (await import('./server/replay/stopped-replays.ts')).stoppedReplays;
 }
 
 /** Before any store is opened: new files are private, also those created by libraries. */

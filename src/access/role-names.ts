@@ -21,4 +21,5 @@ export const builtInRoles: ReadonlySet<string> = new Set([
   'role-template-view-roles',
   'role-template-manage-roles',
   'role-template-view-plugins',
+  'role-template-audit-viewer',
 ]);

@@ -18,7 +18,16 @@ export type Answered = { readonly status: number; readonly bytes: Uint8Array };
  * Sends one request on a connection of its own and reads the whole answer, which is bounded. Redirects are not
  * followed: the credentials are for the named server only. Rejects with the system's error.
  */
-export async function exchange(target: URL, { method, headers, body, ca, signal }: Sent): Promise<Answered> {
+export async function exchange(target: URL, sent: Sent): Promise<Answered> {
+  const { status, body } = await begin(target, sent);
+  return { status, bytes: await bounded(body) };
+}
+
+/** The same, with a body that is read as it arrives. */
+export async function begin(
+  target: URL,
+  { method, headers, body, ca, signal }: Sent,
+): Promise<{ readonly status: number; readonly body: AsyncIterable<Uint8Array> }> {
   const length = body === undefined ? {} : { 'content-length': String(body.length) };
   const options: RequestOptions = { method, agent: false, signal, headers: { ...headers, ...length } };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -26,10 +35,10 @@ export async function exchange(target: URL, { method, headers, body, ca, signal 
       target.protocol === 'https:' ? requestTls(target, { ...options, ca }) : requestPlain(target, options);
     request.once('response', resolve).on('error', reject).end(body);
   });
-  return { status: response.statusCode ?? 0, bytes: await bounded(response) };
+  return { status: response.statusCode ?? 0, body: response };
 }
 
-async function bounded(response: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+export async function bounded(response: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of response) {

@@ -1,5 +1,7 @@
 import { Command, CommanderError } from 'commander';
 
+import { addAuditCommands } from './audit/audit-commands.ts';
+import type { StoppedReplays } from './audit/replay-command.ts';
 import type { CanIOptions } from './can-i.ts';
 import type { ConnectionOptions } from './connection.ts';
 import type { CredentialOptions } from './kubeconfig/exec-credential.ts';
@@ -21,6 +23,8 @@ export type ProgramOptions = {
   readonly serve: () => Promise<void>;
   /** Loads the log commands, on first use. */
   readonly logCommands: () => Promise<LogCommands>;
+  /** Loads the replays of stopped servers, on first use. */
+  readonly stoppedReplays: () => Promise<StoppedReplays>;
   readonly version: string;
 };
 
@@ -29,7 +33,7 @@ const mistakeExitCode = 2;
 /** Parses the command line, runs the command and returns the exit code. Throws for a bug. */
 export async function runProgram(
   args: readonly string[],
-  { context, serve, logCommands, version }: ProgramOptions,
+  { context, serve, logCommands, stoppedReplays, version }: ProgramOptions,
 ): Promise<number> {
   const { output, stderr } = context;
   const result = { exitCode: 0 };
@@ -55,6 +59,7 @@ export async function runProgram(
   addKubeconfig(program, context);
   addTypes(program, context);
   addLogCommands(program, context, logCommands);
+  addAuditCommands(program, { context, result, stoppedReplays, connected });
   program
     .command('version')
     .description('print the version')

@@ -6,7 +6,8 @@ import { commandAnswerMs } from '../limits/settings.ts';
 import { listOf, textOf } from './answer-member.ts';
 import { commandError } from './failure.ts';
 import type { CommandFailure } from './failure.ts';
-import { exchange, type Answered } from './http-exchange.ts';
+import { begin, bounded, exchange, type Answered } from './http-exchange.ts';
+import { linesOf } from './audit/lines-of.ts';
 import type { Identity } from './identity.ts';
 import { printable } from './text-table.ts';
 
@@ -70,12 +71,34 @@ export class ServerClient {
     );
   }
 
-  async #exchange({ method, path, query = {}, body, file }: Call): Promise<Answered> {
+  /** Sends JSON, and returns the lines of the answer as they arrive; throws a refusal with its reason. */
+  async *lines({ method, path, query = {}, body }: Call): AsyncGenerator<Uint8Array> {
+    const gone = new AbortController();
+    const headers = headersOf(this.#identity, method, body !== undefined);
+    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    try {
+      const sent = { method, headers, body: bytes, ca: this.#ca, signal: gone.signal };
+      const answer = await begin(this.#target(path, query), sent).catch((error: unknown) => {
+        throw commandError(`cannot reach ${this.#url.origin}: ${reasonOf(error)}`);
+      });
+      if (answer.status < 200 || answer.status > 299) this.#answered(answer.status, await bounded(answer.body));
+      yield* linesOf(answer.body);
+    } finally {
+      gone.abort();
+    }
+  }
+
+  #target(path: readonly string[], query: Readonly<Record<string, string>>): URL {
     const target = new URL(
       [this.#url.pathname.replace(/\/$/u, ''), ...path.map(encodeURIComponent)].join('/'),
       this.#url,
     );
     for (const [name, value] of Object.entries(query)) target.searchParams.set(name, value);
+    return target;
+  }
+
+  async #exchange({ method, path, query = {}, body, file }: Call): Promise<Answered> {
+    const target = this.#target(path, query);
     const giveUp = new AbortController();
     const timer = this.#clock.after(commandAnswerMs, () => {
       giveUp.abort();

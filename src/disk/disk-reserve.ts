@@ -51,8 +51,7 @@ export class DiskReserve implements WriterDisk {
     this.#options = options;
     this.#logIns = new TokenBucket(scarceLogIns, options.clock.monotonic());
     this.#measure = options.readSpace ?? (async (dir) => spaceOf(await statfs(dir)));
-    const share = Math.floor(first.totalBytes * diskReserveShareMax);
-    this.reserveBytes = options.reserveBytes ?? Math.min(share, diskReserveBytesMax);
+    this.reserveBytes = reserveOf(first, options.reserveBytes);
     this.#freeBytes = first.freeBytes;
     this.#update();
     this.#measureLater();
@@ -131,4 +130,9 @@ export class DiskReserve implements WriterDisk {
     }
     if (!this.#isStopped) this.#measureLater();
   }
+}
+
+/** The reserve on a disk: as configured, or by default. */
+export function reserveOf({ totalBytes }: DiskSpace, configured: number | undefined): number {
+  return configured ?? Math.min(Math.floor(totalBytes * diskReserveShareMax), diskReserveBytesMax);
 }

@@ -91,7 +91,8 @@ type Entries = Readonly<Record<string, Entry>>;
 
 /** By method and path, where `*` stands for the platform's domain. */
 function entriesOf(context: PlatformContext): Entries {
-  return { ...health, ...discovery, ...sessions, ...reviews, ...accountEntries(context), ...consoleEntries(context) };
+  const fixed = { ...health, ...discovery, ...sessions, ...reviews, ...audits };
+  return { ...fixed, ...accountEntries(context), ...consoleEntries(context) };
 }
 
 function accountEntries({ media, schemaOf }: PlatformContext): Entries {
@@ -137,6 +138,25 @@ function accountEntries({ media, schemaOf }: PlatformContext): Entries {
     },
   };
 }
+
+const lines = { types: ['application/jsonl'], schema: text };
+const selection = { type: text, name: text };
+const audits: Entries = {
+  'POST /apis/audit.*/v1alpha1/replays': {
+    id: 'replayLog',
+    tag: 'Audit',
+    summary: 'Replay the log: compare the read models with it, or show the state at a moment, as JSON lines',
+    body: { types: json, schema: members({ until: text, print: { type: 'boolean' }, ...selection }) },
+    answer: lines,
+  },
+  'POST /apis/audit.*/v1alpha1/diffs': {
+    id: 'diffMoments',
+    tag: 'Audit',
+    summary: 'The changes of objects between two moments, as JSON lines',
+    body: { types: json, schema: members({ from: text, to: text, ...selection }, ['from', 'to']) },
+    answer: lines,
+  },
+};
 
 function consoleEntries({ schemaOf }: PlatformContext): Entries {
   const root = '/apis/api.console.*/v1alpha1';

@@ -22,9 +22,11 @@ export type Moment =
 export type Selected = { readonly type: string | undefined; readonly name: string | undefined };
 
 export type ReplayWish = {
+  /** The changes after this moment are shown, up to `until`; undefined: no changes are shown. */
+  readonly from?: Moment | undefined;
   /** Undefined: everything, compared with the read models. */
   readonly until: Moment | undefined;
-  /** Undefined: no objects are shown. */
+  /** Of these objects the state or the changes are shown; undefined: of none. */
   readonly print: Selected | undefined;
   /** Whether objects of this type may be shown. */
   readonly mayRead: (type: string) => boolean;
@@ -41,7 +43,7 @@ export type ReplayRefusal = {
 };
 
 /**
- * JSON lines, each with its `kind`: `Progress`, `Object`, and one `Result` or `Failure` at the end. The iteration must
+ * JSON lines, each with its `kind`: `Progress`, `Object`, `Change`, and one `Result` or `Failure` at the end. The iteration must
  * be started; when it ends or is abandoned, the replay ends and its files are removed.
  */
 export type ReplayAnswer = { readonly ok: true; readonly lines: AsyncIterable<Uint8Array> };

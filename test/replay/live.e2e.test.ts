@@ -15,8 +15,7 @@ test('a replay of a server under writes finds no difference, and leaves no file'
   const writes = (async () => {
     for (let index = 0; !isOver; index += 1) {
       await create(server, widget(`busy${String(index)}`));
-      if (index % 3 === 0)
-        await server.call(`${widgetsPath}/busy${String(index)}`, { method: 'DELETE' });
+      if (index % 3 === 0) await server.call(`${widgetsPath}/busy${String(index)}`, { method: 'DELETE' });
     }
   })();
   for (let round = 0; round < 5; round += 1) {

@@ -1,6 +1,7 @@
 import type { TestServer } from '../support/server/start-server.ts';
 
 export const replaysPath = '/apis/audit.svc.run/v1alpha1/replays';
+export const diffsPath = '/apis/audit.svc.run/v1alpha1/diffs';
 export const widgetsPath = '/apis/example.com/v1alpha1/widgets';
 export const widgets = 'widgets.example.com';
 
@@ -8,8 +9,8 @@ export type Line = Readonly<Record<string, unknown>>;
 export type Replayed = { readonly status: number; readonly lines: readonly Line[]; readonly last: Line };
 
 /** A whole replay by HTTP. */
-export async function replay(server: TestServer, wish: object = {}): Promise<Replayed> {
-  const answer = await server.call(replaysPath, { method: 'POST', body: wish });
+export async function replay(server: TestServer, wish: object = {}, path = replaysPath): Promise<Replayed> {
+  const answer = await server.call(path, { method: 'POST', body: wish });
   const text = await answer.text();
   const lines = text
     .split('\n')

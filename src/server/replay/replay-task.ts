@@ -5,7 +5,9 @@ import type { Compared, Difference, Moment, RefusalReason, Selected } from '../.
 export type ReplayWork =
   /** Everything up to the live read models in `live`. `isShared`: this process writes them meanwhile. */
   | { readonly kind: 'compare'; readonly live: string; readonly isShared: boolean }
-  | { readonly kind: 'until'; readonly until: Moment };
+  | { readonly kind: 'until'; readonly until: Moment }
+  /** The changes between two moments. */
+  | { readonly kind: 'diff'; readonly from: Moment; readonly until: Moment };
 
 export type ReplayTask = {
   readonly config: Pick<Config, 'dataDir' | 'eventLog' | 'platformDomain'>;

@@ -14,9 +14,10 @@ import { prepareStoreFiles } from '../../disk/store-files.ts';
 import { replayReportMs } from '../../limits/replay.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
 import { epochShift, type LogPosition } from '../../log/log.ts';
-import type { Difference } from '../../read/replay.ts';
+import type { Difference, Moment } from '../../read/replay.ts';
 import { openReplayedLog } from './replayed-log.ts';
 import { RefusedError, StoppedError } from './replay-errors.ts';
+import { printChanges } from './print-changes.ts';
 import { printObjects } from './print-objects.ts';
 import { resolveMoment } from './resolve-moment.ts';
 import { gate, gateCell, type ReplayTask, type ThreadMessage } from './replay-task.ts';
@@ -27,6 +28,8 @@ export type ReplayPorts = {
   readonly send: (message: ThreadMessage) => Promise<void>;
   readonly isStopped: () => boolean;
 };
+
+type Span = { readonly from: LogPosition; readonly until: LogPosition };
 
 /** No index function runs here: what the fold spends on a batch is bounded by its size. */
 const unhurried: Clock = { ...systemClock, monotonic: () => 0 };
@@ -52,20 +55,20 @@ export class Replay {
   }
 
   async run(): Promise<void> {
-    const { work, dir, print } = this.#task;
+    const { work } = this.#task;
     const log = await this.#openLog();
     const models = this.#openModels(log);
-    const compared = work.kind === 'compare' ? this.#beginComparison(work.live, log) : undefined;
-    const until = work.kind === 'until' ? await this.#resolve(work.until, log) : compared?.until;
-    if (until === undefined) throw new RefusedError('unavailable', 'the read models are empty: they will be rebuilt');
-    this.#assertRoom(compared === undefined ? 0 : tablesBytes(compared.live));
-    this.#accept();
-    await this.#rebuild(models, until);
-    if (compared !== undefined) await this.#compare(models, compared.view);
-    const replayed = this.#view(dir).snapshot();
-    if (print !== undefined) await printObjects(replayed, print, this.#ports);
+    switch (work.kind) {
+      case 'compare':
+        await this.#compareLive(models, work.live, log);
+        break;
+      case 'until':
+        await this.#showState(models, await this.#resolve(work.until, log));
+        break;
+      case 'diff':
+        await this.#showChanges(models, await this.#resolveBoth(work, log));
+    }
     const [position, events] = [models.position().toString(), models.folded()];
-    replayed.release();
     this.#ports.post({ kind: 'done', summary: { position, events, objects: this.#tables?.size() ?? 0 } });
   }
 
@@ -75,7 +78,45 @@ export class Replay {
     await this.#log?.close();
   }
 
-  #accept(): void {
+  async #compareLive(models: ObjectModels, live: string, log: FoundedLog): Promise<void> {
+    const view = this.#view(live);
+    const until = this.#beginComparison(view, log);
+    this.#accept(tablesBytes(live));
+    await this.#rebuild(models, until);
+    await this.#compare(models, view);
+    await this.#print();
+  }
+
+  async #showState(models: ObjectModels, until: LogPosition): Promise<void> {
+    this.#accept(0);
+    await this.#rebuild(models, until);
+    await this.#print();
+  }
+
+  async #print(): Promise<void> {
+    const { print, dir } = this.#task;
+    if (print === undefined) return;
+    const replayed = this.#view(dir).snapshot();
+    await printObjects(replayed, print, this.#ports);
+    replayed.release();
+  }
+
+  async #showChanges(models: ObjectModels, { from, until }: Span): Promise<void> {
+    const { print, dir } = this.#task;
+    this.#accept(0);
+    await this.#rebuild(models, from);
+    const view = this.#view(dir);
+    // The state at `from` stays readable while the fold goes on, as LMDB does not use its pages again.
+    const before = view.snapshot();
+    await this.#rebuild(models, until);
+    const after = view.snapshot();
+    if (print !== undefined) await printChanges({ before, after }, print, this.#ports);
+    before.release();
+    after.release();
+  }
+
+  #accept(neededBytes: number): void {
+    this.#assertRoom(neededBytes);
     this.isAccepted = true;
     this.#ports.post({ kind: 'accepted' });
   }
@@ -104,25 +145,35 @@ export class Replay {
     return view;
   }
 
-  async #resolve(moment: Parameters<typeof resolveMoment>[0], log: FoundedLog): Promise<LogPosition> {
+  async #resolve(moment: Moment, log: FoundedLog): Promise<LogPosition> {
     return resolveMoment(moment, log, () => {
       this.#goOn();
     });
   }
 
-  /** Reads where the live read models are; they only go on from there. */
-  #beginComparison(
-    live: string,
-    log: FoundedLog,
-  ): { readonly live: string; readonly view: LmdbView; readonly until: LogPosition | undefined } {
-    const view = this.#view(live);
+  async #resolveBoth(work: Readonly<Record<'from' | 'until', Moment>>, log: FoundedLog): Promise<Span> {
+    const [from, until] = [await this.#resolve(work.from, log), await this.#resolve(work.until, log)];
+    if (from <= until) return { from, until };
+    throw new RefusedError(
+      'bad-request',
+      'the first moment is after the second: changes are shown from past to present',
+    );
+  }
+
+  /** Where the live read models are; they only go on from there. */
+  #beginComparison(view: LmdbView, log: FoundedLog): LogPosition {
     const snapshot = view.snapshot();
     const checkpoint = snapshot.checkpoint();
     snapshot.release();
     const { logId, epoch } = log.identity();
-    if (checkpoint !== undefined && (checkpoint.logId !== logId || checkpoint.epoch !== epoch))
-      throw new RefusedError('unavailable', 'the read models are of another log or epoch: they will be rebuilt');
-    return { live, view, until: checkpoint?.position };
+    if (checkpoint === undefined)
+      throw new RefusedError('unavailable', 'the read models are empty: the next start rebuilds them from the log');
+    if (checkpoint.logId !== logId || checkpoint.epoch !== epoch)
+      throw new RefusedError(
+        'unavailable',
+        'the read models are of another log or epoch: the next start rebuilds them',
+      );
+    return checkpoint.position;
   }
 
   async #rebuild(models: ObjectModels, until: LogPosition): Promise<void> {

@@ -44,13 +44,15 @@ export class Replays implements Replayer {
     await this.#running;
   }
 
-  #taskOf({ until, print }: ReplayWish): Omit<ReplayTask, 'dir' | 'cells'> {
+  #taskOf({ from, until, print }: ReplayWish): Omit<ReplayTask, 'dir' | 'cells'> {
     const { config, reserveBytes, live } = this.#options;
     const { dataDir, eventLog, platformDomain } = config;
     const work: ReplayWork =
       until === undefined
         ? { kind: 'compare', live: join(dataDir, 'read-models'), isShared: live !== undefined }
-        : { kind: 'until', until };
+        : from === undefined
+          ? { kind: 'until', until }
+          : { kind: 'diff', from, until };
     return { config: { dataDir, eventLog, platformDomain }, reserveBytes, work, print };
   }
 }

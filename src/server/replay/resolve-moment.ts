@@ -1,4 +1,5 @@
 import { positionAt } from '../../../projections/replay/log-times.ts';
+import { systemClock } from '../../base/clock.ts';
 import { isOfEpoch, logPosition, logStart, type LogPosition } from '../../log/log.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
 import type { Moment } from '../../read/replay.ts';
@@ -9,9 +10,11 @@ import { firstPosition } from './replayed-log.ts';
 export async function resolveMoment(moment: Moment, log: FoundedLog, onBatch: () => void): Promise<LogPosition> {
   const head = await log.head();
   if (moment.kind === 'time') {
+    const shown = new Date(moment.timeMs).toISOString();
+    if (moment.timeMs > systemClock.now()) throw new RefusedError('bad-request', `${shown} is in the future`);
     const { position } = await positionAt(log, moment.timeMs, { until: head, onBatch });
     if (position !== logStart) return position;
-    throw new RefusedError('bad-request', `${new Date(moment.timeMs).toISOString()} is before the log’s first event`);
+    throw new RefusedError('bad-request', `${shown} is before the log’s first event`);
   }
   const position = logPosition(moment.position);
   const shown = position.toString();

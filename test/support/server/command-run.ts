@@ -41,6 +41,7 @@ export async function runCommand(
   const code = await runProgram(args, {
     context,
     serve: () => Promise.reject(new Error('not a server')),
+    stoppedReplays: async () => (await import('../../../src/server/replay/stopped-replays.ts')).stoppedReplays,
     logCommands: async () => (await import('../../../src/log-tools/log-commands.ts')).logCommands,
     version: '0.0.0',
   });

@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+
+import type { CommandContext } from '../command-context.ts';
+import type { DiffOptions, ReplayOptions, StoppedReplays } from './replay-command.ts';
+
+type Auditing = {
+  readonly context: CommandContext;
+  readonly result: { exitCode: number };
+  readonly stoppedReplays: () => Promise<StoppedReplays>;
+  /** Adds the options of commands that ask the server. */
+  readonly connected: (command: Command) => Command;
+};
+
+export function addAuditCommands(program: Command, { context, result, stoppedReplays, connected }: Auditing): void {
+  const audit = program.command('audit').description('replay the log, and compare the read models with it');
+  connected(
+    audit.command('replay').description('rebuild the read models from the log, and compare them with the live ones'),
+  )
+    .option('--until <moment>', 'stop at a position of the log, or at a time (RFC 3339); nothing is compared')
+    .option('--print', 'print the objects there, as JSON lines')
+    .option('--type <type>', 'print objects of this type alone: <plural>.<group>')
+    .option('--name <name>', 'print this object of the type alone')
+    .option('--stopped', 'open the DATA_DIR and EVENT_LOG of the settings, of a server that does not run')
+    .addHelpText('after', '\nIt exits with 0 if nothing differs, and with 1 if anything does.')
+    .action(async (options: ReplayOptions) => {
+      const { replay } = await import('./replay-command.ts');
+      result.exitCode = (await replay(options, context, stoppedReplays)) ? 0 : 1;
+    });
+  connected(
+    audit
+      .command('diff <from> <to>')
+      .description('print what changed between two positions of the log or times (RFC 3339), as JSON lines'),
+  )
+    .option('--type <type>', 'changes of this type alone: <plural>.<group>')
+    .option('--name <name>', 'changes of this object of the type alone')
+    .option('--stopped', 'open the DATA_DIR and EVENT_LOG of the settings, of a server that does not run')
+    .action(async (from: string, to: string, options: DiffOptions) => {
+      const { diff } = await import('./replay-command.ts');
+      await diff({ ...options, from, to }, context, stoppedReplays);
+    });
+}

@@ -1,0 +1,25 @@
+import { commandAnswerBytesMax } from '../../limits/settings.ts';
+import { commandError } from '../failure.ts';
+
+/** The lines of a body, without their ends. The last one must be complete. */
+export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let rest: Uint8Array[] = [];
+  let restBytes = 0;
+  for await (const chunk of body) {
+    let from = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
+      yield Buffer.concat([...rest, chunk.subarray(from, end)]);
+      rest = [];
+      restBytes = 0;
+      from = end + 1;
+    }
+    const left = chunk.subarray(from);
+    restBytes += left.length;
+    if (restBytes > commandAnswerBytesMax)
+      throw commandError(`a line of the answer is longer than ${String(commandAnswerBytesMax)} bytes`);
+    if (left.length > 0) rest.push(left);
+  }
+  if (restBytes > 0) throw commandError('the answer ended within a line: the connection was lost');
+}
+
+const newline = 0x0a;

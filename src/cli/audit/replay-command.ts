@@ -1,0 +1,138 @@
+import { decodeJson, type Json } from '../../base/json.ts';
+import { jsonDepthMax } from '../../limits/requests.ts';
+import { memberOf, textOf } from '../answer-member.ts';
+import type { CommandContext } from '../command-context.ts';
+import { connect, type ConnectionOptions } from '../connection.ts';
+import { commandError } from '../failure.ts';
+import { printable } from '../text-table.ts';
+
+export type ReplayOptions = ConnectionOptions & {
+  readonly until?: string;
+  readonly print?: boolean;
+  readonly type?: string;
+  readonly name?: string;
+  readonly stopped?: boolean;
+};
+
+export type DiffOptions = Pick<ReplayOptions, 'type' | 'name' | 'stopped'> & ConnectionOptions;
+
+/** The body of a replay's or a diff's request. */
+export type ReplayBody = Readonly<Record<string, string | boolean>>;
+
+/** Passed in: the command line asks servers, and this opens the files of one that does not run. */
+export type StoppedReplays = {
+  /** The lines of the answer, as the server would send them. */
+  lines(kind: AuditKind, body: ReplayBody, context: CommandContext): AsyncIterable<Uint8Array>;
+};
+
+/** The resource that serves it. */
+export type AuditKind = 'replays' | 'diffs';
+
+/** Returns whether nothing differs. */
+export async function replay(
+  options: ReplayOptions,
+  context: CommandContext,
+  stoppedReplays: () => Promise<StoppedReplays>,
+): Promise<boolean> {
+  const { until, print, type, name } = options;
+  const lines = await ask('replays', given({ until, print, type, name }), { options, context, stoppedReplays });
+  return shown(lines, options.print === true, context);
+}
+
+/** Prints each change as a line, and a summary to standard error. */
+export async function diff(
+  options: DiffOptions & { readonly from: string; readonly to: string },
+  context: CommandContext,
+  stoppedReplays: () => Promise<StoppedReplays>,
+): Promise<void> {
+  const { from, to, type, name } = options;
+  await shown(await ask('diffs', given({ from, to, type, name }), { options, context, stoppedReplays }), true, context);
+}
+
+type Asking = {
+  readonly options: ConnectionOptions & { readonly stopped?: boolean };
+  readonly context: CommandContext;
+  readonly stoppedReplays: () => Promise<StoppedReplays>;
+};
+
+async function ask(
+  kind: AuditKind,
+  body: ReplayBody,
+  { options, context, stoppedReplays }: Asking,
+): Promise<AsyncIterable<Uint8Array>> {
+  if (options.stopped === true) return (await stoppedReplays()).lines(kind, body, context);
+  const { client, domain } = await connect(options, context);
+  return client.lines({ method: 'POST', path: ['apis', `audit.${domain}`, 'v1alpha1', kind], body });
+}
+
+function given(members: Readonly<Record<string, string | boolean | undefined>>): ReplayBody {
+  const entries = Object.entries(members);
+  return Object.fromEntries(entries.filter((entry): entry is [string, string | boolean] => entry[1] !== undefined));
+}
+
+const objectOpening = Buffer.from('{"kind":"Object","object":');
+const changeOpening = Buffer.from('{"kind":"Change",');
+
+/** Objects go to standard output; beside them, all else goes to standard error. */
+async function shown(
+  lines: AsyncIterable<Uint8Array>,
+  print: boolean,
+  { output, stderr }: CommandContext,
+): Promise<boolean> {
+  const notes = print ? stderr : output;
+  let shownPercent = 0;
+  let isEqual: boolean | undefined;
+  for await (const line of lines) {
+    if (objectOpening.equals(line.subarray(0, objectOpening.length))) {
+      output.write(`${Buffer.from(line.subarray(objectOpening.length, -1)).toString()}\n`);
+      continue;
+    }
+    if (changeOpening.equals(line.subarray(0, changeOpening.length))) {
+      output.write(`{${Buffer.from(line.subarray(changeOpening.length)).toString()}\n`);
+      continue;
+    }
+    const decoded = decodeJson(line, { depthMax: jsonDepthMax });
+    if (!decoded.ok) throw commandError('the server answered with a line that is not JSON');
+    const { value } = decoded;
+    const kind = textOf(value, 'kind');
+    if (kind === 'Failure') throw commandError(printable(textOf(value, 'message') ?? 'the replay failed'));
+    if (kind === 'Progress') {
+      const percent = Number(memberOf(value, 'percent'));
+      if (percent < shownPercent + progressStep) continue;
+      shownPercent = percent;
+      stderr.write(`replayed ${String(percent)} %, ${countOf(value, 'events')} events\n`);
+    }
+    if (kind !== 'Result') continue;
+    notes.write(resultText(value));
+    isEqual = memberOf(value, 'equal') !== false;
+  }
+  // The answer ends when the replay's files are removed, and the next replay may begin.
+  if (isEqual !== undefined) return isEqual;
+  throw commandError('the replay ended without a result: the connection was lost');
+}
+
+const progressStep = 10;
+
+function resultText(result: Json): string {
+  const [position, events, objects] = [
+    textOf(result, 'position') ?? '',
+    countOf(result, 'events'),
+    countOf(result, 'objects'),
+  ];
+  const state = `position ${printable(position)}: ${events} events, ${objects} objects\n`;
+  const compared = memberOf(result, 'compared');
+  if (compared === undefined) return state;
+  const counts = Object.entries(compared ?? {}).map(([table, count]) => `${printable(table)} ${String(count)}`);
+  const difference = memberOf(result, 'difference');
+  const parts = [textOf(difference, 'table'), textOf(difference, 'key')].map((part) => printable(part ?? ''));
+  const outcome =
+    difference === undefined
+      ? 'no difference'
+      : `the first difference is in ${parts.join(' ').trim()}: ${printable(textOf(difference, 'detail') ?? '')}`;
+  return `${state}compared: ${counts.join(', ')}\n${outcome}\n`;
+}
+
+function countOf(value: Json, member: string): string {
+  const count = memberOf(value, member);
+  return typeof count === 'number' ? count.toLocaleString('en') : '?';
+}

@@ -1,0 +1,62 @@
+import { timestampMs } from '../resource/type/index-key.ts';
+import type { Moment, ReplayWish, Selected } from './replay.ts';
+
+export type AskedReplay = Pick<ReplayWish, 'from' | 'until' | 'print'>;
+export type DecodedReplay =
+  { readonly ok: true; readonly value: AskedReplay } | { readonly ok: false; readonly detail: string };
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** A replay: `until` a moment or compared, with `print` showing the objects that `type` and `name` select. */
+export function decodeReplay(body: Body): DecodedReplay {
+  const problem = memberProblem(body, ['until', 'print', 'type', 'name']);
+  if (problem !== undefined) return refused(problem);
+  const { print = false, type, name } = body;
+  if (typeof print !== 'boolean') return refused('print must be true or false');
+  if (!print && (type !== undefined || name !== undefined)) return refused('type and name select what print shows');
+  const until = momentOf(body['until']);
+  if (until === 'invalid') return refused(`until ${notAMoment}`);
+  return { ok: true, value: { until, print: print ? selectedIn(body) : undefined } };
+}
+
+/** The changes after `from` up to `to`, of all objects or those that `type` and `name` select. */
+export function decodeDiff(body: Body): DecodedReplay {
+  const problem = memberProblem(body, ['from', 'to', 'type', 'name']);
+  if (problem !== undefined) return refused(problem);
+  const [from, until] = [momentOf(body['from']), momentOf(body['to'])];
+  if (from === undefined || until === undefined) return refused('from and to are needed');
+  if (from === 'invalid' || until === 'invalid') return refused(`from and to each ${notAMoment}`);
+  return { ok: true, value: { from, until, print: selectedIn(body) } };
+}
+
+const notAMoment = 'must be a position of the log, or a time (RFC 3339)';
+
+/** All members but `print` are texts. */
+function memberProblem(body: Body, known: readonly string[]): string | undefined {
+  for (const [member, value] of Object.entries(body)) {
+    if (!known.includes(member)) return `the member ${JSON.stringify(member)} is not known`;
+    if (member !== 'print' && typeof value !== 'string') return `${member} must be a text`;
+  }
+  return body['name'] !== undefined && body['type'] === undefined
+    ? 'name needs type: names are those of one type'
+    : undefined;
+}
+
+function selectedIn({ type, name }: Body): Selected {
+  return { type: textOf(type), name: textOf(name) };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function momentOf(text: unknown): Moment | 'invalid' | undefined {
+  if (typeof text !== 'string') return undefined;
+  if (/^\d{1,40}$/u.test(text)) return { kind: 'position', position: BigInt(text) };
+  const timeMs = timestampMs(text);
+  return timeMs === undefined ? 'invalid' : { kind: 'time', timeMs };
+}
+
+function refused(detail: string): DecodedReplay {
+  return { ok: false, detail };
+}

@@ -1,0 +1,52 @@
+import { merged } from '../../../projections/replay/compare-tables.ts';
+import type { TablesSnapshot } from '../../../projections/lmdb-view.ts';
+import { decodeRow } from '../../../projections/row.ts';
+import { jsonDifference } from '../../resource/object/json-difference.ts';
+import type { ResourceObject } from '../../resource/object/object.ts';
+import type { Selected } from '../../read/replay.ts';
+import { StoppedError } from './replay-errors.ts';
+import { Pieces, type PrintPorts } from './print-objects.ts';
+
+/** Sends what is different between two states of the selected objects, in the order of type and name. */
+export async function printChanges(
+  { before, after }: { readonly before: TablesSnapshot; readonly after: TablesSnapshot },
+  { type, name }: Selected,
+  ports: PrintPorts,
+): Promise<void> {
+  const pieces = new Pieces(ports);
+  const from = type === undefined ? undefined : `${type}/${name ?? ''}`;
+  let looked = 0;
+  for (const { key, left, right } of merged(before.entries('rows', from), after.entries('rows', from))) {
+    const slash = key.indexOf('/');
+    const found = { type: key.slice(0, slash), name: key.slice(slash + 1) };
+    if (type !== undefined && found.type !== type) break;
+    if (name !== undefined && found.name !== name) break;
+    looked += 1;
+    if (looked % keysPerLook === 0 && ports.isStopped()) throw new StoppedError();
+    // A row has the position of its last event, so equal rows are those that nothing was written to.
+    if (left !== undefined && right?.equals(left) === true) continue;
+    for (const change of changesOf(objectIn(left), objectIn(right)))
+      await pieces.add(found.type, Buffer.from(`${JSON.stringify({ kind: 'Change', ...found, ...change })}\n`));
+  }
+  await pieces.flush();
+}
+
+const keysPerLook = 4_096;
+
+function objectIn(row: Buffer | undefined): ResourceObject | undefined {
+  return row === undefined ? undefined : (JSON.parse(Buffer.from(decodeRow(row).answer).toString()) as ResourceObject);
+}
+
+type ObjectChange =
+  | { readonly change: 'created' | 'deleted'; readonly object: ResourceObject }
+  | { readonly change: 'changed'; readonly uid: string; readonly patch: readonly unknown[] };
+
+/** A name that another object has since was deleted and created. */
+function changesOf(before: ResourceObject | undefined, after: ResourceObject | undefined): readonly ObjectChange[] {
+  if (before !== undefined && after !== undefined && before.metadata.uid === after.metadata.uid)
+    return [{ change: 'changed', uid: after.metadata.uid, patch: jsonDifference(before, after) }];
+  return [
+    ...(before === undefined ? [] : [{ change: 'deleted', object: before } as const]),
+    ...(after === undefined ? [] : [{ change: 'created', object: after } as const]),
+  ];
+}
