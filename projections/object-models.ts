@@ -238,7 +238,9 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
 
   /** Everything as of this turn, for a comparison over several turns; release it. */
   hold(): HeldModels {
-    return holdModels({ tables: this.#tables, indexes: this.#indexes, models: this });
+    const { declarations, level } = this;
+    const models = { declarations, level, position: () => this.position(), folded: () => this.folded() };
+    return holdModels({ tables: this.#tables, indexes: this.#indexes, models });
   }
 
   /** The types whose indexes are being built. */

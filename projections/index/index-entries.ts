@@ -28,7 +28,7 @@ export function keptEntry(
     isEntryUnder(kept, type.fingerprint) || (onError === undefined && isEntryUnder(kept, type.fingerprint, false));
   if (!isCurrent)
     return {
-      entry: entryOfFact(type.indexes, decodeObject(row.toString('utf8', answerStart(row))), onError),
+      entry: entryOfFact(type.indexes, objectOfRow(row), onError),
       current: false,
     };
   let decoder = decoders.get(type);
@@ -39,6 +39,6 @@ export function keptEntry(
   return { entry: decoder.decode(kept), current: true };
 }
 
-function decodeObject(text: string): ResourceObject {
-  return JSON.parse(text) as ResourceObject;
+export function objectOfRow(row: Buffer): ResourceObject {
+  return JSON.parse(row.toString('utf8', answerStart(row))) as ResourceObject;
 }

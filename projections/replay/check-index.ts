@@ -1,15 +1,15 @@
 import { deepEqual } from '../../src/base/json.ts';
 import type { Steps } from '../../src/base/steps.ts';
 import type { Difference } from '../../src/read/replay.ts';
-import type { ResourceObject } from '../../src/resource/object/object.ts';
 import { entryOfFact } from '../../src/resource/type/index-definition.ts';
 import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { encodeEntry, isEntryUnder } from '../index/entry-codec.ts';
+import { objectOfRow } from '../index/index-entries.ts';
 import { labelTerm, markedPosting, type OrdersView } from '../index/index-orders.ts';
 import type { Tie } from '../index/index-rows.ts';
 import { ordinalMask, type OrderView } from '../index/order-view.ts';
-import { answerStart, entryOfRow } from '../row.ts';
+import { entryOfRow } from '../row.ts';
 
 export type CheckedIndex = {
   readonly type: ResourceType;
@@ -65,28 +65,18 @@ function tableOf(type: ResourceType, place: number): string {
   return `index ${type.indexes[place]?.name ?? String(place)} of ${type.key}`;
 }
 
-function differenceOfEntry(
-  { type, orders, row: rowOf }: CheckedIndex,
-  ordinal: number,
-  wanted: Postings,
-): Difference | undefined {
+function differenceOfEntry(checked: CheckedIndex, ordinal: number, wanted: Postings): Difference | undefined {
+  const { type, orders } = checked;
   const name = orders.rows.name(ordinal);
   const at = { table: `indexes of ${type.key}`, key: name };
-  const row = rowOf(name);
+  const row = checked.row(name);
   if (row === undefined) return { ...at, detail: 'the indexes hold an object that has no row' };
-  let failures = 0;
-  const kept = Buffer.from(entryOfRow(row));
-  const object = JSON.parse(row.toString('utf8', answerStart(row))) as ResourceObject;
-  const entry = entryOfFact(type.indexes, object, () => {
-    failures += 1;
-  });
-  const { fingerprint } = type;
-  const isKept = isEntryUnder(kept, fingerprint) || isEntryUnder(kept, fingerprint, false);
-  if (isKept && !encodeEntry(entry, fingerprint, failures === 0).equals(kept))
-    return { ...at, detail: 'the index entry beside its row is not that of the object' };
+  const { entry, isKept } = entryAgain(type, row);
+  if (!isKept) return { ...at, detail: 'the index entry beside its row is not that of the object' };
   const { rows } = orders;
   if (rows.created(ordinal) !== entry.created || !deepEqual(rows.labels(ordinal), entry.labels))
     return { ...at, detail: 'its creation time or its labels are others in the indexes' };
+  wanted.labels += Object.keys(entry.labels).length;
   for (const [place, keys] of entry.keys.entries()) {
     const column = rows.columns[place];
     // Names and creation times are compared above.
@@ -95,8 +85,21 @@ function differenceOfEntry(
     const postings = orders.multi[place] === true ? Math.max(1, keys.length) : 1;
     wanted.byIndex[place] = (wanted.byIndex[place] ?? 0) + postings;
   }
-  wanted.labels += Object.keys(entry.labels).length;
   return undefined;
+}
+
+/** The object's entry, and whether the one beside its row is the same; one of another declaration is not used. */
+function entryAgain(
+  { indexes, fingerprint }: ResourceType,
+  row: Buffer,
+): { readonly entry: IndexEntry; readonly isKept: boolean } {
+  let failures = 0;
+  const kept = Buffer.from(entryOfRow(row));
+  const entry = entryOfFact(indexes, objectOfRow(row), () => {
+    failures += 1;
+  });
+  const isUsed = isEntryUnder(kept, fingerprint) || isEntryUnder(kept, fingerprint, false);
+  return { entry, isKept: !isUsed || encodeEntry(entry, fingerprint, failures === 0).equals(kept) };
 }
 
 function sizeProblem({ size }: OrderView, wanted: number, table: string): Difference | undefined {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import { isObject } from '../../src/base/guards.ts';
 import type { Steps } from '../../src/base/steps.ts';
 import type { Difference } from '../../src/read/replay.ts';
 import { viewedTables, type TablesSnapshot, type ViewedEntry, type ViewedTable } from '../lmdb-view.ts';
@@ -44,24 +45,44 @@ export type Merged = {
 
 /** The entries of both sides by key; each side is in the order of its keys' bytes. */
 export function* merged(left: Iterable<ViewedEntry>, right: Iterable<ViewedEntry>): Generator<Merged, undefined> {
-  const [lefts, rights] = [left[Symbol.iterator](), right[Symbol.iterator]()];
+  const [lefts, rights] = [new Side(left), new Side(right)];
   try {
-    let [one, other] = [entryOf(lefts.next()), entryOf(rights.next())];
-    while (one !== undefined || other !== undefined) {
-      const order = orderOf(one?.key, other?.key);
-      const key = (order <= 0 ? one : other)?.key ?? '';
-      yield { key, left: order <= 0 ? one?.value : undefined, right: order >= 0 ? other?.value : undefined };
-      if (order <= 0) one = entryOf(lefts.next());
-      if (order >= 0) other = entryOf(rights.next());
+    for (;;) {
+      const order = orderOf(lefts.key, rights.key);
+      const key = order <= 0 ? lefts.key : rights.key;
+      if (key === undefined) return;
+      yield { key, left: order <= 0 ? lefts.take() : undefined, right: order >= 0 ? rights.take() : undefined };
     }
   } finally {
-    lefts.return?.();
-    rights.return?.();
+    lefts.end();
+    rights.end();
   }
 }
 
-function entryOf(step: IteratorResult<ViewedEntry, unknown>): ViewedEntry | undefined {
-  return step.done === true ? undefined : step.value;
+/** One side's next entry. */
+class Side {
+  readonly #entries: Iterator<ViewedEntry, unknown>;
+  #next: ViewedEntry | undefined;
+
+  constructor(entries: Iterable<ViewedEntry>) {
+    this.#entries = entries[Symbol.iterator]();
+    this.take();
+  }
+
+  get key(): string | undefined {
+    return this.#next?.key;
+  }
+
+  take(): Buffer | undefined {
+    const taken = this.#next?.value;
+    const step = this.#entries.next();
+    this.#next = step.done === true ? undefined : step.value;
+    return taken;
+  }
+
+  end(): void {
+    this.#entries.return?.();
+  }
 }
 
 /** A side without further keys is after the other. */
@@ -91,8 +112,8 @@ function differenceIn(table: ViewedTable, key: string, { live, replayed }: Sides
 }
 
 function withoutTime(checkpoint: Buffer): Buffer {
-  const { time: _time, ...rest } = JSON.parse(checkpoint.toString()) as Record<string, unknown>;
-  return Buffer.from(JSON.stringify(rest));
+  const members: unknown = JSON.parse(checkpoint.toString());
+  return Buffer.from(JSON.stringify(isObject(members) ? { ...members, time: 0 } : members));
 }
 
 function differenceOfTexts(live: Buffer, replayed: Buffer): string | undefined {

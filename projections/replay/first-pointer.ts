@@ -23,7 +23,8 @@ function pointerIn(one: unknown, other: unknown): string | undefined {
 
 function parsed(bytes: Uint8Array): { readonly value: unknown } | undefined {
   try {
-    return { value: JSON.parse(Buffer.from(bytes).toString()) as unknown };
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString());
+    return { value };
   } catch {
     return undefined;
   }

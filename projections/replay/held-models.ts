@@ -1,6 +1,6 @@
 import { deepEqual } from '../../src/base/json.ts';
 import { firstLevel } from '../../src/command/level.ts';
-import type { LogPosition } from '../../src/log/log.ts';
+import { logStart, type LogPosition } from '../../src/log/log.ts';
 import type { DeclarationReader, LevelReader } from '../../src/read/declarations.ts';
 import type { Difference } from '../../src/read/replay.ts';
 import type { HeldOrders } from '../index/type-index.ts';
@@ -22,8 +22,8 @@ type Held = {
   readonly tables: LmdbTables;
   readonly indexes: ObjectIndexes;
   readonly models: {
-    position(): LogPosition;
-    folded(): number;
+    readonly position: () => LogPosition;
+    readonly folded: () => number;
     readonly declarations: Pick<DeclarationReader, 'declared' | 'onceUnique'>;
     readonly level: Pick<LevelReader, 'level'>;
   };
@@ -49,19 +49,20 @@ export function holdModels({ tables, indexes, models }: Held): HeldModels {
 }
 
 function differenceInMemory(tables: LmdbTables, models: Held['models']): Difference | undefined {
-  const checkpoint = tables.checkpoint();
-  const table = 'meta in memory';
-  if (models.position() !== (checkpoint?.position ?? 0n) || models.folded() !== (checkpoint?.events ?? 0))
-    return { table, key: 'checkpoint', detail: 'the position in memory is not that of the tables' };
-  if (models.level.level() !== (tables.level() ?? firstLevel))
-    return { table, key: 'level', detail: 'the level in memory is not that of the tables' };
+  const found = [...keysOfOthers(tables, models)][0];
+  return found === undefined
+    ? undefined
+    : { table: 'meta in memory', key: found, detail: 'it is not what the tables have' };
+}
+
+function* keysOfOthers(tables: LmdbTables, { declarations, level, ...models }: Held['models']): Generator<string> {
+  const { position = logStart, events = 0 } = tables.checkpoint() ?? {};
+  if (models.position() !== position || models.folded() !== events) yield 'checkpoint';
+  if (level.level() !== (tables.level() ?? firstLevel)) yield 'level';
   for (const [type, declared] of tables.declared())
-    if (!deepEqual(asJson(models.declarations.declared(type)), declared))
-      return { table, key: `declared:${type}`, detail: 'the declaration in memory is not that of the tables' };
+    if (!deepEqual(asJson(declarations.declared(type)), declared)) yield `declared:${type}`;
   for (const [type, names] of tables.onceUnique())
-    if (!deepEqual([...models.declarations.onceUnique(type)], names))
-      return { table, key: `unique:${type}`, detail: 'the unique indexes in memory are not those of the tables' };
-  return undefined;
+    if (!deepEqual([...declarations.onceUnique(type)], names)) yield `unique:${type}`;
 }
 
 /** Without the members that are undefined, as the tables keep it. */

@@ -21,21 +21,40 @@ export async function positionAt(
   timeMs: number,
   { until, onBatch }: { readonly until: LogPosition; readonly onBatch: () => void },
 ): Promise<TimedLog> {
-  // Events after the time that may count, the first one first. Of those, each later one has an earlier time: one with
-  // a later time counts only where an earlier event does.
-  const later: Later[] = [];
+  const later = new LaterEvents(timeMs);
   let [first, last]: [LogPosition | undefined, LogPosition] = [undefined, logStart];
   const turn = (): Promise<void> => Promise.resolve();
   for await (const batch of log.readAll({ after: logStart, until, categories: foldedCategories, turn })) {
     for (const recorded of batch) {
       first ??= recorded.position;
-      const stamped = Date.parse(stampOf(recorded));
-      while ((later[0]?.timeMs ?? 0) > stamped + clockDifferenceMsMax) later.shift();
-      if (stamped > timeMs && stamped < (later.at(-1)?.timeMs ?? Infinity))
-        later.push({ timeMs: stamped, before: last });
+      later.take(Date.parse(stampOf(recorded)), last);
       last = recorded.position;
     }
     onBatch();
   }
-  return { position: later[0]?.before ?? last, first };
+  return { position: later.before() ?? last, first };
+}
+
+/**
+ * Events after the time that may count, the first one first. Of those, each later one has an earlier time: one with a
+ * later time counts only where an earlier event does.
+ */
+class LaterEvents {
+  readonly #timeMs: number;
+  readonly #events: Later[] = [];
+
+  constructor(timeMs: number) {
+    this.#timeMs = timeMs;
+  }
+
+  take(stampedMs: number, before: LogPosition): void {
+    while ((this.#events[0]?.timeMs ?? 0) > stampedMs + clockDifferenceMsMax) this.#events.shift();
+    if (stampedMs > this.#timeMs && stampedMs < (this.#events.at(-1)?.timeMs ?? Infinity))
+      this.#events.push({ timeMs: stampedMs, before });
+  }
+
+  /** The position before the first event after the time that counts. */
+  before(): LogPosition | undefined {
+    return this.#events[0]?.before;
+  }
 }

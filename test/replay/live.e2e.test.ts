@@ -11,9 +11,9 @@ test('a replay of a server under writes finds no difference, and leaves no file'
   t.teardown(async () => server.remove());
   for (let index = 0; index < 50; index += 1)
     await create(server, widget(`w${String(index)}`, {}, { labels: { part: String(index % 3) } }));
-  let isOver = false;
+  const over = new AbortController();
   const writes = (async () => {
-    for (let index = 0; !isOver; index += 1) {
+    for (let index = 0; !over.signal.aborted; index += 1) {
       await create(server, widget(`busy${String(index)}`));
       if (index % 3 === 0) await server.call(`${widgetsPath}/busy${String(index)}`, { method: 'DELETE' });
     }
@@ -23,7 +23,7 @@ test('a replay of a server under writes finds no difference, and leaves no file'
     t.equal(status, 200);
     t.match(last, { kind: 'Result', equal: true }, JSON.stringify(last));
   }
-  isOver = true;
+  over.abort();
   await writes;
   const folder = join(server.dataDir, 'replay');
   t.strictSame(existsSync(folder) ? readdirSync(folder) : [], []);

@@ -85,12 +85,16 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
       await plugins.reconcilers.stop();
     },
   );
-  const replays = await startup.phase(
+  const replays = await openReplays(core, guarded.access, startup);
+  return { ...guarded, levels, declarer, readiness, follower, reconcilers, unique, replays };
+}
+
+async function openReplays(core: Core, { authorize }: Access, startup: Startup): Promise<ComposedReplays> {
+  return startup.phase(
     'compose replays',
-    () => composeReplays(core, guarded.access.authorize),
+    () => composeReplays(core, authorize),
     async (all) => all.stop(),
   );
-  return { ...guarded, levels, declarer, readiness, follower, reconcilers, unique, replays };
 }
 
 /** Access control looks up the plugin of a path, and plugins are bound to access control: each needs the other. */

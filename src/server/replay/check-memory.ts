@@ -13,7 +13,7 @@ import {
   replaySliceMs,
 } from '../../limits/replay.ts';
 import type { Difference } from '../../read/replay.ts';
-import { ReplayThread } from './replay-thread.ts';
+import type { ReplayThread } from './replay-thread.ts';
 
 export type LiveModels = {
   readonly models: ObjectModels;

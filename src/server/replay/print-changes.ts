@@ -1,26 +1,24 @@
+import { objectOfRow } from '../../../projections/index/index-entries.ts';
 import { merged } from '../../../projections/replay/compare-tables.ts';
 import type { TablesSnapshot } from '../../../projections/lmdb-view.ts';
-import { decodeRow } from '../../../projections/row.ts';
 import { jsonDifference } from '../../resource/object/json-difference.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 import type { Selected } from '../../read/replay.ts';
 import { StoppedError } from './replay-errors.ts';
-import { Pieces, type PrintPorts } from './print-objects.ts';
+import { firstKey, isSelected, Pieces, placeOf, type PrintPorts } from './print-objects.ts';
 
 /** Sends what is different between two states of the selected objects, in the order of type and name. */
 export async function printChanges(
   { before, after }: { readonly before: TablesSnapshot; readonly after: TablesSnapshot },
-  { type, name }: Selected,
+  selected: Selected,
   ports: PrintPorts,
 ): Promise<void> {
   const pieces = new Pieces(ports);
-  const from = type === undefined ? undefined : `${type}/${name ?? ''}`;
+  const from = firstKey(selected);
   let looked = 0;
   for (const { key, left, right } of merged(before.entries('rows', from), after.entries('rows', from))) {
-    const slash = key.indexOf('/');
-    const found = { type: key.slice(0, slash), name: key.slice(slash + 1) };
-    if (type !== undefined && found.type !== type) break;
-    if (name !== undefined && found.name !== name) break;
+    const found = placeOf(key);
+    if (!isSelected(found, selected)) break;
     looked += 1;
     if (looked % keysPerLook === 0 && ports.isStopped()) throw new StoppedError();
     // A row has the position of its last event, so equal rows are those that nothing was written to.
@@ -34,7 +32,7 @@ export async function printChanges(
 const keysPerLook = 4_096;
 
 function objectIn(row: Buffer | undefined): ResourceObject | undefined {
-  return row === undefined ? undefined : (JSON.parse(Buffer.from(decodeRow(row).answer).toString()) as ResourceObject);
+  return row === undefined ? undefined : objectOfRow(row);
 }
 
 type ObjectChange =

@@ -14,21 +14,31 @@ const opening = Buffer.from('{"kind":"Object","object":');
 const closing = Buffer.from('}\n');
 
 /** Sends the selected objects in the order of type and name, one line each. */
-export async function printObjects(
-  snapshot: TablesSnapshot,
-  { type, name }: Selected,
-  ports: PrintPorts,
-): Promise<void> {
+export async function printObjects(snapshot: TablesSnapshot, selected: Selected, ports: PrintPorts): Promise<void> {
   const pieces = new Pieces(ports);
-  const from = type === undefined ? undefined : `${type}/${name ?? ''}`;
-  for (const { key, value } of snapshot.entries('rows', from)) {
-    const slash = key.indexOf('/');
-    const found = { type: key.slice(0, slash), name: key.slice(slash + 1) };
-    if (type !== undefined && found.type !== type) break;
-    if (name !== undefined && found.name !== name) break;
+  for (const { key, value } of snapshot.entries('rows', firstKey(selected))) {
+    const found = placeOf(key);
+    if (!isSelected(found, selected)) break;
     await pieces.add(found.type, Buffer.concat([opening, decodeRow(value).answer, closing]));
   }
   await pieces.flush();
+}
+
+/** Undefined: from the beginning. */
+export function firstKey({ type, name = '' }: Selected): string | undefined {
+  return type === undefined ? undefined : `${type}/${name}`;
+}
+
+export type Place = { readonly type: string; readonly name: string };
+
+export function placeOf(key: string): Place {
+  const slash = key.indexOf('/');
+  return { type: key.slice(0, slash), name: key.slice(slash + 1) };
+}
+
+/** From the first key on, the objects that are selected follow each other. */
+export function isSelected(place: Place, { type = place.type, name = place.name }: Selected): boolean {
+  return place.type === type && place.name === name;
 }
 
 /** Lines of one type at a time, since rights to read are those to a type. */

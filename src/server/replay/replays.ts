@@ -98,18 +98,14 @@ class Run {
 
   async *lines(): AsyncGenerator<Uint8Array> {
     try {
-      for (;;) {
+      for (let isOver = false; !isOver;) {
         const message = await this.#thread.next();
         this.#signal.throwIfAborted();
         if (message === undefined) throw new NotHeldError('the replay ended before its last line');
-        if (message.kind === 'lines') {
-          if (this.#wish.mayRead(message.type)) yield message.bytes;
-          this.#thread.takeMore();
-          continue;
-        }
-        const line = await this.#lineOf(message);
+        const line = message.kind === 'lines' ? this.#shown(message) : await this.#lineOf(message);
         if (line !== undefined) yield line;
-        if (message.kind === 'done' || message.kind === 'failed') return;
+        if (message.kind === 'lines') this.#thread.takeMore();
+        isOver = message.kind === 'done' || message.kind === 'failed';
       }
     } catch (error) {
       if (!this.#signal.aborted && !(error instanceof NotHeldError)) throw error;
@@ -117,6 +113,10 @@ class Run {
     } finally {
       await this.stop();
     }
+  }
+
+  #shown({ type, bytes }: Extract<ThreadMessage, { kind: 'lines' }>): Uint8Array | undefined {
+    return this.#wish.mayRead(type) ? bytes : undefined;
   }
 
   async stop(): Promise<void> {
