@@ -114,6 +114,7 @@ for (const path of [
   'docs/custom-apis.md',
   'docs/reconcilers.md',
   'docs/operating.md',
+  'docs/audit.md',
 ]) {
   test(`the steps of ${path} work`, async (t) => {
     const markdown = followable(path, await readPage(path));

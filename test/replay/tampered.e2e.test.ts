@@ -1,10 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { test, type Test } from 'tap';
 
 import { decodeRow, encodeRow } from '../../projections/row.ts';
-import { core } from '../support/server/administration.ts';
 import { runCommand, type CommandRun } from '../support/server/command-run.ts';
 import { startTestServer, testPassword, type TestServer } from '../support/server/start-server.ts';
 import { create, replay, widget, widgets, widgetsPath } from './replay-stage.ts';
@@ -89,19 +90,23 @@ const cases: readonly (readonly [what: string, table: string, change: (entries: 
   ],
 ];
 
-for (const [what, table, change, found] of cases) {
-  test(`a replay of a stopped server names ${what} that was changed`, async (t) => {
-    const server = await givenServer(t);
-    await server.close();
-    const before = await replayStopped(server.dataDir);
-    t.match(before, { code: 0, out: /no difference\n$/u }, before.err);
-    await tamper(server.dataDir, table, change);
-    const after = await replayStopped(server.dataDir);
-    t.match(after, { code: 1, out: found }, after.err);
-    const folder = join(server.dataDir, 'replay');
+test('a replay of a stopped server names what was changed', async (t) => {
+  const server = await givenServer(t);
+  await server.close();
+  const untouched = await replayStopped(server.dataDir);
+  t.match(untouched, { code: 0, out: /no difference\n$/u }, untouched.err);
+  for (const [what, table, change, found] of cases) {
+    const dataDir = await mkdtemp(join(tmpdir(), 'ledgerplane-tampered-'));
+    t.teardown(async () => rm(dataDir, { recursive: true, force: true }));
+    for (const part of ['log', 'read-models'])
+      await cp(join(server.dataDir, part), join(dataDir, part), { recursive: true });
+    await tamper(dataDir, table, change);
+    const run = await replayStopped(dataDir);
+    t.match(run, { code: 1, out: found }, `${what}: ${run.err}`);
+    const folder = join(dataDir, 'replay');
     t.notOk(existsSync(folder) && readdirSync(folder).length > 0, 'no file is left');
-  });
-}
+  }
+});
 
 test('a running server names a changed row, and the index that a changed entry made wrong', async (t) => {
   const server = await givenServer(t);
@@ -131,5 +136,4 @@ test('a stopped server’s files are opened by nobody else, and unknown ones are
   await server.close();
   t.match(await replayStopped(join(server.dataDir, 'none')), { code: 2, err: /has no log/u });
   t.match(await replayStopped(server.dataDir, '--until', 'yesterday'), { code: 2, err: /until must be a position/u });
-  t.ok(core('users'));
 });
