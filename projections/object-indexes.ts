@@ -91,7 +91,7 @@ export class ObjectIndexes {
     return indexed?.state === 'ready' ? indexed.index.size : 0;
   }
 
-  /** The types with ready indexes, and those whose indexes are being built. */
+  /** The types with ready indexes, and those with indexes that are being built. */
   states(): { readonly ready: readonly ReadyIndex[]; readonly building: readonly TypeKey[] } {
     const all = [...this.#indexes];
     return {

@@ -14,7 +14,7 @@ export const replayMeetingsMax = 600;
 export const replayMeetPauseMs = 100;
 /** How long a comparison may hold its views: LMDB cannot reuse pages freed meanwhile. */
 export const replayHoldMsMax = 600_000;
-/** The share of the event loop that a comparison of what is in memory takes: so long, then so long not. */
+/** The share of the event loop that a comparison of indexes takes: so long, then so long not. */
 export const replaySliceMs = 2;
 export const replayPauseMs = 4;
 /** Objects or changes that are sent together. */

@@ -5,7 +5,7 @@
  * and hashes of other contents.
  */
 export type Difference = {
-  /** `rows`, `gone`, `heads`, `secrets`, `meta`, or what is held in memory: `index <name> of <type>`, `permissions …`. */
+  /** `rows`, `gone`, `heads`, `secrets` or `meta`; in memory: `index <name> of <type>`, `permissions: <table>`. */
   readonly table: string;
   readonly key: string;
   readonly detail: string;
@@ -43,8 +43,8 @@ export type ReplayRefusal = {
 };
 
 /**
- * JSON lines, each with its `kind`: `Progress`, `Object`, `Change`, and one `Result` or `Failure` at the end. The iteration must
- * be started; when it ends or is abandoned, the replay ends and its files are removed.
+ * JSON lines, each with its `kind`: `Progress`, `Object`, `Change`, and one `Result` or `Failure` at the end. The
+ * iteration must be started; when it ends or is abandoned, the replay ends and its files are removed.
  */
 export type ReplayAnswer = { readonly ok: true; readonly lines: AsyncIterable<Uint8Array> };
 

@@ -23,7 +23,7 @@ export type ReplayRoutesDependencies = {
 
 /**
  * Replays and diffs (docs/audit.md): the answer is a stream of JSON lines, and a client that leaves ends the replay.
- * Starting one is granted as `create`; objects are shown of types whose history the caller may `get`.
+ * Starting one is granted as `create`; objects of a type are shown if the caller may `get` their history.
  */
 export function replayRoutes(dependencies: ReplayRoutesDependencies): readonly PlatformRoute[] {
   const group = `audit.${dependencies.domain}`;

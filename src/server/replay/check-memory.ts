@@ -53,7 +53,7 @@ export async function holdWith(thread: ReplayThread, live: LiveModels, signal: A
 
 export type CheckedMemory = { readonly difference: Difference | undefined; readonly indexes: number };
 
-/** Compares what is held in memory with the rows, a little at a time; releases the held models. */
+/** Compares indexes and permission tables with the rows, a little at a time; releases the held models. */
 export async function checkMemory(held: HeldModels, live: LiveModels, signal: AbortSignal): Promise<CheckedMemory> {
   const slices = new PacedSlices(live, signal);
   try {

@@ -7,7 +7,7 @@ import type { Selected } from '../../read/replay.ts';
 import { StoppedError } from './replay-errors.ts';
 import { firstKey, isSelected, Pieces, placeOf, type PrintPorts } from './print-objects.ts';
 
-/** Sends what is different between two states of the selected objects, in the order of type and name. */
+/** Sends the differences between two states of the selected objects, in the order of type and name. */
 export async function printChanges(
   { before, after }: { readonly before: TablesSnapshot; readonly after: TablesSnapshot },
   selected: Selected,
@@ -23,8 +23,8 @@ export async function printChanges(
     if (looked % keysPerLook === 0 && ports.isStopped()) throw new StoppedError();
     // A row has the position of its last event, so equal rows are those that nothing was written to.
     if (left !== undefined && right?.equals(left) === true) continue;
-    for (const change of changesOf(objectIn(left), objectIn(right)))
-      await pieces.add(found.type, Buffer.from(`${JSON.stringify({ kind: 'Change', ...found, ...change })}\n`));
+    for (const { change, ...more } of changesOf(objectIn(left), objectIn(right)))
+      await pieces.add(found.type, Buffer.from(`${JSON.stringify({ kind: 'Change', change, ...found, ...more })}\n`));
   }
   await pieces.flush();
 }

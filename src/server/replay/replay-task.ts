@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import type { Compared, Difference, Moment, RefusalReason, Selected } from '../../read/replay.ts';
 
-/** What is replayed. */
+/** The part of the log that is replayed, and its use. */
 export type ReplayWork =
   /** Everything up to the live read models in `live`. `isShared`: this process writes them meanwhile. */
   | { readonly kind: 'compare'; readonly live: string; readonly isShared: boolean }
