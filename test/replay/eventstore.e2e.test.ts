@@ -1,4 +1,4 @@
-/** The same over EventStoreDB, whose events the replay reads through a client of its own. */
+/** The same over EventStoreDB: the replay reads through a client of its own. */
 import { test } from 'tap';
 
 import { startEventStore } from '../support/eventstore/eventstore.ts';

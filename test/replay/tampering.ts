@@ -10,7 +10,7 @@ export type Tampered = {
   remove(key: string): void;
 };
 
-/** Changes a table of a stopped server's read models, as somebody could who has its disk. */
+/** Changes a table of a stopped server's read models, as anybody with its disk could. */
 export async function tamper(dataDir: string, table: string, change: (entries: Tampered) => void): Promise<void> {
   const path = join(dataDir, 'read-models', 'tables.mdb');
   const root = open({ path, noSubdir: true, maxDbs: 6, encoding: 'binary' });
