@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { runInNewContext } from 'node:vm';
 import t, { test } from 'tap';
 
 import { startTestServer, type TestServer } from '../support/server/start-server.ts';
@@ -83,6 +84,20 @@ test('the script names documents that are served', async (t) => {
   for (const url of urls) t.equal((await server.call(`/${url}`)).status, 200);
   const { paths } = (await (await server.call('/openapi/v3')).json()) as { readonly paths: object };
   for (const key of Object.keys(paths)) t.equal((await server.call(`/openapi/v3/${key}`)).status, 200, key);
+});
+
+test('the logo is a text: the picture of the viewer has a style that the policy refuses', async (t) => {
+  const script = await (await server.call('/docs/start.js')).text();
+  const settings: Record<string, unknown>[] = [];
+  const viewer = Object.assign((given: Record<string, unknown>) => settings.push(given), { presets: { apis: [] } });
+  const fetched = async () =>
+    Promise.resolve({ ok: true, json: async () => Promise.resolve({ paths: { version: {} } }) });
+  runInNewContext(script, { SwaggerUIBundle: viewer, SwaggerUIStandalonePreset: [], fetch: fetched });
+  await new Promise(setImmediate);
+  const [{ plugins, urls } = {}] = settings;
+  const [{ components }] = plugins as [{ readonly components: { readonly Logo: () => unknown } }];
+  t.equal(components.Logo(), 'Ledgerplane API');
+  t.match(urls, [{ url: 'v3/api-docs' }, { url: 'openapi/v2' }, { url: 'openapi/v3/version' }]);
 });
 
 test('only the listed files are served, and only to those who have logged in', async (t) => {

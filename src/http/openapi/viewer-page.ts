@@ -20,7 +20,8 @@ export const viewerPage = `<!doctype html>
 
 /**
  * Starts the viewer on all documents: the whole one first, then those of groups by the index. Nothing is sent to the
- * public validator that the viewer would ask otherwise.
+ * public validator that the viewer would ask otherwise. The viewer's own logo needs an inline style, which the policy
+ * refuses: a text replaces it.
  */
 export const viewerScript = `'use strict';
 const show = (groups) => {
@@ -35,6 +36,7 @@ const show = (groups) => {
     docExpansion: 'none',
     validatorUrl: null,
     presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+    plugins: [{ components: { Logo: () => 'Ledgerplane API' } }],
     layout: 'StandaloneLayout',
   });
 };
