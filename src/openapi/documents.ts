@@ -6,6 +6,7 @@ import { referenceTo, schemaNameOf, UniqueNames } from './names.ts';
 import type { Operation } from './operation.ts';
 import { platformOperations, platformSchemas, type PlatformPath } from './platform-operations.ts';
 import { routeOperation, type DescribedRoute } from './route-operations.ts';
+import { scaleName, scaleSchema } from './standard-schemas.ts';
 import { swaggerDocument, type SwaggerDocument } from './swagger-document.ts';
 import { operationsOf, type Described, type MediaTypes } from './type-operations.ts';
 import type { TypeSchemas } from './type-schemas.ts';
@@ -65,6 +66,7 @@ function* schemas30(
   { schemas }: DocumentSettings,
 ): Generator<readonly [string, Schema]> {
   for (const type of types) yield* schemas.of30(type);
+  if (types.some(({ scale }) => scale !== undefined)) yield [scaleName, scaleSchema];
 }
 
 export type Everything = {
@@ -80,6 +82,7 @@ export function* apiDocument({ types, platform, routes }: Everything, settings: 
   const operations = new UniqueOperations();
   for (const type of types) {
     for (const [name, schema] of settings.schemas.of31(type)) schemas.set(name, schema);
+    if (type.scale !== undefined) schemas.set(scaleName, scaleSchema);
     operations.add(operationsOf(type, { ...settings, ids }));
     yield;
   }
@@ -90,7 +93,9 @@ export function* apiDocument({ types, platform, routes }: Everything, settings: 
   for (const [name, schema] of platformSchemas(platform)) schemas.set(name, schema);
   operations.add(platformOperations(platform, { ...settings, ids, schemaOf }));
   for (const route of routes) {
-    const operation = operations.has(route) ? undefined : routeOperation(route, { ids, schemas });
+    const operation = operations.has(route)
+      ? undefined
+      : routeOperation(route, { ids, schemas, media: settings.media });
     if (operation !== undefined) operations.add([operation]);
     yield;
   }

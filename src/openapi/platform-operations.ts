@@ -1,9 +1,21 @@
 import type { Schema } from '../resource/schema/schema-check.ts';
-import { camelCase, referenceTo, tagOf, type GroupVersionKind, type UniqueNames } from './names.ts';
+import { camelCase, referenceTo, tagOf, type UniqueNames } from './names.ts';
 import type { Content, Method, Operation, Response } from './operation.ts';
 import { reviewSchema, reviewSchemaName, reviewsByPath, type ReviewDescription } from './review-schemas.ts';
+import {
+  audits,
+  discovery,
+  documents,
+  health,
+  json,
+  members,
+  text,
+  texts,
+  type Entries,
+  type Entry,
+} from './platform-entries.ts';
 import { deleteOptions, patch } from './standard-schemas.ts';
-import { refusals, type MediaTypes } from './type-operations.ts';
+import { refusalsIn, type MediaTypes } from './type-operations.ts';
 
 /** A route of the platform outside of generated APIs. */
 export type PlatformPath = { readonly method: string; readonly pattern: string };
@@ -14,49 +26,6 @@ export type PlatformContext = {
   readonly ids: UniqueNames;
   /** The schema of a kind of the core group, or of its list. */
   readonly schemaOf: (kind: string) => Schema;
-};
-
-type Entry = {
-  readonly id: string;
-  readonly tag: string;
-  readonly summary: string;
-  readonly body?: Content;
-  readonly status?: string;
-  readonly answer?: Content;
-  /** The kind that it creates. */
-  readonly kind?: GroupVersionKind;
-};
-
-const text = { type: 'string' };
-const texts = { type: 'array', items: text };
-const json = ['application/json'];
-
-function members(properties: Readonly<Record<string, Schema>>, required?: readonly string[]): Schema {
-  return { type: 'object', properties, ...(required === undefined ? {} : { required }) };
-}
-
-function plain(id: string, summary: string): Entry {
-  return { id, tag: 'Health', summary, answer: { types: ['text/plain'], schema: text } };
-}
-
-function document(id: string, summary: string, tag = 'Discovery'): Entry {
-  return { id, tag, summary, answer: { types: json, schema: { type: 'object' } } };
-}
-
-const health = {
-  'GET /healthz': plain('getHealth', 'Whether the server runs'),
-  'GET /livez': plain('getLiveness', 'Whether the server runs'),
-  'GET /readyz': plain('getReadiness', 'Whether the server is ready'),
-  'GET /metrics': plain('getMetrics', 'Metrics in the text format of Prometheus'),
-  'GET /version': document('getVersion', 'The version of the server', 'Health'),
-};
-
-const discovery = {
-  'GET /api': document('listCoreVersions', 'Versions of the core group'),
-  'GET /api/{version}': document('listCoreResources', 'Resources of the core group'),
-  'GET /apis': document('listGroups', 'Groups'),
-  'GET /apis/{group}': document('getGroup', 'A group'),
-  'GET /apis/{group}/{version}': document('listResources', 'Resources of a group'),
 };
 
 const credentials = members({ username: text, password: text }, ['username', 'password']);
@@ -71,7 +40,7 @@ const sessions = {
   'POST /logout': { id: 'logOut', tag: 'Session', summary: 'End the session', status: '204' },
 };
 
-function review(description: ReviewDescription): Entry {
+function review(description: ReviewDescription, { message }: MediaTypes): Entry {
   const { group, version, kind, summary } = description;
   const schema = referenceTo(reviewSchemaName(description));
   return {
@@ -79,20 +48,29 @@ function review(description: ReviewDescription): Entry {
     tag: tagOf({ kind, version }),
     summary,
     kind: { group, version, kind },
-    body: { types: json, schema },
+    body: { types: message, schema },
     status: '201',
     answer: { types: json, schema },
   };
 }
 
-const reviews = Object.fromEntries([...reviewsByPath].map(([path, described]) => [`POST ${path}`, review(described)]));
-
-type Entries = Readonly<Record<string, Entry>>;
+function reviewEntries({ media }: PlatformContext): Entries {
+  const entries = [...reviewsByPath].map(([path, described]) => [`POST ${path}`, review(described, media)] as const);
+  return Object.fromEntries(entries);
+}
 
 /** By method and path, where `*` stands for the platform's domain. */
 function entriesOf(context: PlatformContext): Entries {
-  const fixed = { ...health, ...discovery, ...sessions, ...reviews, ...audits };
-  return { ...fixed, ...accountEntries(context), ...consoleEntries(context) };
+  return {
+    ...documents,
+    ...health,
+    ...discovery,
+    ...sessions,
+    ...reviewEntries(context),
+    ...audits,
+    ...accountEntries(context),
+    ...consoleEntries(context),
+  };
 }
 
 function accountEntries({ media, schemaOf }: PlatformContext): Entries {
@@ -108,7 +86,7 @@ function accountEntries({ media, schemaOf }: PlatformContext): Entries {
       ...user,
       id: 'updateOwnPassword',
       summary: 'Change one’s own password',
-      body: { types: json, schema: passwords },
+      body: { types: media.object, schema: passwords },
     },
     [`GET ${account}/personalaccesstokens`]: {
       ...token,
@@ -134,31 +112,12 @@ function accountEntries({ media, schemaOf }: PlatformContext): Entries {
       ...token,
       id: 'deleteOwnToken',
       summary: 'Delete one of one’s own tokens',
-      body: { types: json, schema: referenceTo(deleteOptions) },
+      body: { types: media.message, schema: referenceTo(deleteOptions) },
     },
   };
 }
 
-const lines = { types: ['application/jsonl'], schema: text };
-const selection = { type: text, name: text };
-const audits: Entries = {
-  'POST /apis/audit.*/v1alpha1/replays': {
-    id: 'replayLog',
-    tag: 'Audit',
-    summary: 'Replay the log: compare the read models with it, or show the state at a moment, as JSON lines',
-    body: { types: json, schema: members({ until: text, print: { type: 'boolean' }, ...selection }) },
-    answer: lines,
-  },
-  'POST /apis/audit.*/v1alpha1/diffs': {
-    id: 'diffMoments',
-    tag: 'Audit',
-    summary: 'The changes of objects between two moments, as JSON lines',
-    body: { types: json, schema: members({ from: text, to: text, ...selection }, ['from', 'to']) },
-    answer: lines,
-  },
-};
-
-function consoleEntries({ schemaOf }: PlatformContext): Entries {
+function consoleEntries({ media, schemaOf }: PlatformContext): Entries {
   const root = '/apis/api.console.*/v1alpha1';
   const permissions = {
     types: json,
@@ -183,7 +142,7 @@ function consoleEntries({ schemaOf }: PlatformContext): Entries {
       id: 'replaceUserRoles',
       tag: 'Permissions',
       summary: 'Replace the roles of a user',
-      body: { types: json, schema: members({ roles: texts }, ['roles']) },
+      body: { types: media.object, schema: members({ roles: texts }, ['roles']) },
       answer: permissions,
     },
     [`GET ${root}/roletemplates`]: {
@@ -232,7 +191,7 @@ export function platformSchemas(paths: readonly PlatformPath[]): readonly (reado
 function operationOf(
   { method, pattern }: { readonly method: Method; readonly pattern: string },
   entry: Entry | undefined,
-  { ids }: PlatformContext,
+  { ids, media }: PlatformContext,
 ): Operation {
   const wanted = entry?.id ?? `${method}${camelCase(pattern)}`;
   return {
@@ -244,15 +203,23 @@ function operationOf(
     ...(entry?.kind === undefined ? {} : { action: 'post', kind: entry.kind }),
     parameters: pathParameters(pattern),
     ...(entry?.body === undefined ? {} : { body: { ...entry.body, required: method !== 'delete' } }),
-    responses: [answerOf(entry), refusals],
+    responses: [answerOf(entry, media), refusalsIn(media.answer)],
   };
 }
 
-function answerOf(entry: Entry | undefined): Response {
+function answerOf(entry: Entry | undefined, { answer: types }: MediaTypes): Response {
+  const answer = entry?.answer;
+  const others = types.filter((type) => answer?.types.includes(type) === false);
   return {
     status: entry?.status ?? '200',
     description: 'The answer.',
-    ...(entry?.answer === undefined ? {} : { content: [entry.answer] }),
+    ...(answer === undefined
+      ? {}
+      : {
+          content: [
+            answer.types.includes('application/json') ? { ...answer, types: [...answer.types, ...others] } : answer,
+          ],
+        }),
   };
 }
 

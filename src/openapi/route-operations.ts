@@ -5,7 +5,7 @@ import type { Operation, Response } from './operation.ts';
 import { methodOf } from './platform-operations.ts';
 import { toOpenApi30 } from './schema/to-openapi-30.ts';
 import { toOpenApi31 } from './schema/to-openapi-31.ts';
-import { refusals } from './type-operations.ts';
+import { refusalsIn, type MediaTypes } from './type-operations.ts';
 
 /** A custom route or socket of a plugin, as it describes itself. */
 export type DescribedRoute = {
@@ -27,6 +27,7 @@ export type DescribedRoute = {
 
 export type RouteContext = {
   readonly ids: UniqueNames;
+  readonly media: Pick<MediaTypes, 'answer'>;
   /** The named schemas of the document: schemas with references are added. */
   readonly schemas: Map<string, Schema>;
 };
@@ -41,6 +42,7 @@ export function routeOperation(route: DescribedRoute, context: RouteContext): Op
   const embed = (schema: Schema, place: string): Schema =>
     embedded(schema, `${route.plugin}.${operationId}.${place}`, context);
   const { body } = route;
+  const { answer } = context.media;
   return {
     method,
     path: route.path,
@@ -56,7 +58,7 @@ export function routeOperation(route: DescribedRoute, context: RouteContext): Op
     ...(body === undefined
       ? {}
       : { body: { types: ['application/json'], schema: embed(body, 'body'), required: true } }),
-    responses: [...responsesOf(route, embed), refusals],
+    responses: [...responsesOf(route, embed), refusalsIn(answer)],
   };
 }
 

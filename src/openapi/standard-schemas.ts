@@ -10,6 +10,8 @@ export const status = `${meta}.Status`;
 export const deleteOptions = `${meta}.DeleteOptions`;
 export const patch = `${meta}.Patch`;
 export const problemName = 'Problem';
+export const scaleName = 'io.k8s.api.autoscaling.v1.Scale';
+export const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const;
 const ownerReference = `${meta}.OwnerReference`;
 const preconditions = `${meta}.Preconditions`;
 const statusDetails = `${meta}.StatusDetails`;
@@ -135,3 +137,20 @@ export const standardSchemas: ReadonlyMap<string, Schema> = new Map<string, Sche
   [patch, { description: 'A patch of the media type: an array of operations (RFC 6902) or an object (RFC 7396).' }],
   [problemName, object('A refusal (RFC 9457).', { ...problemMembers, status: whole('The status of the response.') })],
 ]);
+
+const replicas = { ...whole('The number of replicas.'), minimum: 0 };
+
+/** In documents with a type that has the subresource. */
+export const scaleSchema: Schema = {
+  ...object('The number of replicas of an object.', {
+    apiVersion: text('autoscaling/v1'),
+    kind: text('Scale'),
+    metadata: { allOf: [referenceTo(objectMeta)], description: 'The name and the versions of the object.' },
+    spec: object('The wanted number.', { replicas }),
+    status: object('The present number.', {
+      replicas,
+      selector: text('A label selector of the counted objects, for autoscalers.'),
+    }),
+  }),
+  'x-kubernetes-group-version-kind': [scaleKind],
+};

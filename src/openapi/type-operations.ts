@@ -1,5 +1,5 @@
 import type { ResourceType } from '../resource/type/resource-type.ts';
-import { camelCase, referenceTo, schemaNameOf, tagOf, type UniqueNames } from './names.ts';
+import { camelCase, referenceTo, schemaNameOf, tagOf, type GroupVersionKind, type UniqueNames } from './names.ts';
 import type { Content, Operation, Parameter, Response } from './operation.ts';
 import {
   continueParameters,
@@ -10,11 +10,13 @@ import {
   watchParameters,
   writeParameters,
 } from './parameters.ts';
-import { deleteOptions, patch, problemName, status } from './standard-schemas.ts';
+import { deleteOptions, patch, problemName, scaleKind, scaleName, status } from './standard-schemas.ts';
 
 /** The media types of bodies, as the server reads and writes them. */
 export type MediaTypes = {
   readonly object: readonly string[];
+  /** Options of deletions, and reviews: Go's typed clients send them in protobuf. */
+  readonly message: readonly string[];
   readonly patch: readonly string[];
   readonly answer: readonly string[];
 };
@@ -26,15 +28,22 @@ export type Described = {
   readonly ids: UniqueNames;
 };
 
-/** A refusal, in the two forms of decision 8. */
-export const refusals: Response = {
-  status: 'default',
-  description: 'A refusal.',
-  content: [
-    { types: ['application/json'], schema: referenceTo(status) },
-    { types: ['application/problem+json'], schema: referenceTo(problemName) },
-  ],
-};
+/** A refusal, in the two forms of decision 8. `types`: of the first. */
+export function refusalsIn(types: readonly string[]): Response {
+  return {
+    status: 'default',
+    description: 'A refusal.',
+    content: [
+      { types, schema: referenceTo(status) },
+      { types: ['application/problem+json'], schema: referenceTo(problemName) },
+    ],
+  };
+}
+
+/** Clients choose these forms by `Accept`: as media types of their own they would change the types of all answers. */
+const otherForms =
+  'As a table with `Accept: application/json;as=Table;v=v1;g=meta.k8s.io`, and without spec and status with ' +
+  '`as=PartialObjectMetadata`; also as `application/yaml`.';
 
 /** Every operation of a type's generated API. */
 export function operationsOf(type: ResourceType, described: Described): readonly Operation[] {
@@ -46,20 +55,36 @@ export function operationsOf(type: ResourceType, described: Described): readonly
     ...at.item(''),
     at.remove(),
     ...(type.statusSubresource ? at.item('status') : []),
+    ...(type.scale === undefined ? [] : at.scaled().item('scale')),
   ];
 }
 
-type Kind = Pick<Operation, 'action' | 'summary' | 'parameters' | 'body' | 'responses'>;
+type Kind = Pick<Operation, 'action' | 'summary' | 'description' | 'parameters' | 'body' | 'responses'>;
+
+/** The objects of a place: the name of their schema, and their kind. */
+type Shown = { readonly schema: string; readonly kind: GroupVersionKind };
+
+function shownAs(type: ResourceType, { domain }: Described): Shown {
+  const { group, version, kind } = type;
+  return { schema: schemaNameOf(type, domain), kind: { group, version, kind } };
+}
 
 class Place {
   readonly #type: ResourceType;
   readonly #described: Described;
   readonly #object: Content;
+  readonly #kind: GroupVersionKind;
 
-  constructor(type: ResourceType, described: Described) {
+  constructor(type: ResourceType, described: Described, shown: Shown = shownAs(type, described)) {
     this.#type = type;
     this.#described = described;
-    this.#object = { types: described.media.object, schema: referenceTo(schemaNameOf(type, described.domain)) };
+    this.#kind = shown.kind;
+    this.#object = { types: described.media.object, schema: referenceTo(shown.schema) };
+  }
+
+  /** The same place with scales in place of its objects. */
+  scaled(): Place {
+    return new Place(this.#type, this.#described, { schema: scaleName, kind: scaleKind });
   }
 
   list(): Operation {
@@ -68,6 +93,7 @@ class Place {
     return this.#operation('get', `list${kind}`, {
       action: 'list',
       summary: `List or watch ${plural}`,
+      description: otherForms,
       parameters: [...selectionParameters, ...continueParameters, ...freshnessParameters, ...watchParameters],
       responses: this.#answers('200', 'The objects.', { types: this.#described.media.answer, schema: list }),
     });
@@ -119,7 +145,13 @@ class Place {
     const what = subresource === '' ? `a ${kind}` : `the ${subresource} of a ${kind}`;
     const object = this.#answers('200', 'The object.');
     const changes = { types: this.#described.media.patch, schema: referenceTo(patch), required: true };
-    const read: Kind = { action: 'get', summary: `Get ${what}`, parameters: freshnessParameters, responses: object };
+    const read: Kind = {
+      action: 'get',
+      summary: `Get ${what}`,
+      ...(subresource === 'scale' ? {} : { description: otherForms }),
+      parameters: freshnessParameters,
+      responses: object,
+    };
     const put: Kind = {
       action: 'put',
       summary: `Replace ${what}`,
@@ -150,17 +182,18 @@ class Place {
       path: `${this.#type.path}${path}`,
       operationId: this.#described.ids.take(id, `${camelCase(group)}${camelCase(version)}`),
       tag: tagOf(this.#type),
-      kind: { group, version, kind: this.#type.kind },
+      kind: this.#kind,
       parameters,
     };
   }
 
   #deletion(): Content & { readonly required: boolean } {
-    return { types: this.#described.media.object, schema: referenceTo(deleteOptions), required: false };
+    return { types: this.#described.media.message, schema: referenceTo(deleteOptions), required: false };
   }
 
   #answers(code: string, description: string, content?: Content): readonly Response[] {
-    const object = { types: this.#described.media.answer, schema: this.#object.schema };
-    return [{ status: code, description, content: [content ?? object] }, refusals];
+    const { answer } = this.#described.media;
+    const object = { types: answer, schema: this.#object.schema };
+    return [{ status: code, description, content: [content ?? object] }, refusalsIn(answer)];
   }
 }

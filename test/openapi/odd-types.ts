@@ -4,6 +4,7 @@ export const declaredTypes = [
     kind: 'Widget',
     plural: 'widgets',
     statusSubresource: true,
+    scale: { specReplicas: '/spec/size', statusReplicas: '/status/size', labelSelector: '/status/selector' },
     schema: {
       type: 'object',
       description: 'A widget.',

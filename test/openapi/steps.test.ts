@@ -39,7 +39,7 @@ test('no step of a document translates the schemas of two types', async (t) => {
     const settings = {
       domain,
       version: '1.0.0',
-      media: { object: json, patch: json, answer: json },
+      media: { message: ['application/json'], object: json, patch: json, answer: json },
       schemas: new TypeSchemas(domain),
     };
     const steps: Steps<unknown> = document(types, settings);

@@ -36,7 +36,8 @@ export async function readOptionalObject(exchange: Exchange, message: Kubernetes
   return object.ok ? object : { ok: false, answer: refusal(object.problem) };
 }
 
-const objectTypes: readonly string[] = [jsonType, yamlType];
+/** The media types of objects in bodies. */
+export const objectTypes: readonly string[] = [jsonType, yamlType];
 
 function acceptedTypes(message: KubernetesMessage | undefined): readonly string[] {
   return message === undefined ? objectTypes : [...objectTypes, protobufType];

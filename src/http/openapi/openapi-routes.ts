@@ -1,4 +1,6 @@
 import { parseAccept, includesType } from '../body/accept-header.ts';
+import { protobufType } from '../body/kubernetes-message.ts';
+import { objectTypes } from '../body/read-object.ts';
 import { refusal, type Answer } from '../answer.ts';
 import { headerOf, type Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
@@ -25,7 +27,7 @@ function pluginRoutesOf(routes: OpenApiDependencies['pluginRoutes']): ApiDocumen
   return { revision: () => routes.revision(), described: () => routes.described() };
 }
 
-const media = { object: ['application/json'], answer: ['application/json'], patch: patchTypes };
+const media = { object: objectTypes, message: [...objectTypes, protobufType], answer: objectTypes, patch: patchTypes };
 
 /** The API documents, for every logged-in user: they describe the server, and not its objects. */
 function documentRoutes(documents: ApiDocuments): readonly PlatformRoute[] {

@@ -31,7 +31,7 @@ export function registered(type: Declared): ResourceType | undefined {
 /** What a server with these types answers to `GET /v3/api-docs`. */
 export function documentOf(types: readonly ResourceType[]): string {
   const schemas = new TypeSchemas(domain);
-  const media = { object: json, patch: json, answer: json };
+  const media = { message: json, object: json, patch: json, answer: json };
   const steps = apiDocument({ types, platform: [], routes: [] }, { domain, version: '0.0.0', media, schemas });
   for (;;) {
     const step = steps.next();

@@ -1,0 +1,84 @@
+import type { Schema } from '../resource/schema/schema-check.ts';
+import type { GroupVersionKind } from './names.ts';
+import type { Content } from './operation.ts';
+
+/** A description of a route of the platform. */
+export type Entry = {
+  readonly id: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly body?: Content;
+  readonly status?: string;
+  /** JSON is also answered in the other media types of answers. */
+  readonly answer?: Content;
+  /** The kind that it creates. */
+  readonly kind?: GroupVersionKind;
+};
+
+export type Entries = Readonly<Record<string, Entry>>;
+
+export const text = { type: 'string' };
+export const texts = { type: 'array', items: text };
+export const json = ['application/json'];
+
+export function members(properties: Readonly<Record<string, Schema>>, required?: readonly string[]): Schema {
+  return { type: 'object', properties, ...(required === undefined ? {} : { required }) };
+}
+
+function plain(id: string, summary: string): Entry {
+  return { id, tag: 'Health', summary, answer: { types: ['text/plain'], schema: text } };
+}
+
+function document(id: string, summary: string, tag = 'Discovery'): Entry {
+  return { id, tag, summary, answer: { types: json, schema: { type: 'object' } } };
+}
+
+export const documents = {
+  'GET /openapi/v2': {
+    ...document('getSwagger', 'The types, in OpenAPI 2.0', 'Documents'),
+    answer: {
+      types: [...json, 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf'],
+      schema: { type: 'object' },
+    },
+  },
+  'GET /openapi/v3': document('listDocuments', 'The documents of groups', 'Documents'),
+  'GET /openapi/v3/{root}': document('getRootDocument', 'Paths of no group, in OpenAPI 3.0', 'Documents'),
+  'GET /openapi/v3/api/{version}': document('getCoreDocument', 'The core group, in OpenAPI 3.0', 'Documents'),
+  'GET /openapi/v3/apis/{group}/{version}': document('getDocument', 'A group, in OpenAPI 3.0', 'Documents'),
+  'GET /v3/api-docs': document('getApiDocument', 'All paths, in OpenAPI 3.1', 'Documents'),
+};
+
+export const health = {
+  'GET /healthz': plain('getHealth', 'Whether the server runs'),
+  'GET /livez': plain('getLiveness', 'Whether the server runs'),
+  'GET /readyz': plain('getReadiness', 'Whether the server is ready'),
+  'GET /metrics': plain('getMetrics', 'Metrics in the text format of Prometheus'),
+  'GET /version': document('getVersion', 'The version of the server', 'Health'),
+};
+
+export const discovery = {
+  'GET /api': document('listCoreVersions', 'Versions of the core group'),
+  'GET /api/{version}': document('listCoreResources', 'Resources of the core group'),
+  'GET /apis': document('listGroups', 'Groups'),
+  'GET /apis/{group}': document('getGroup', 'A group'),
+  'GET /apis/{group}/{version}': document('listResources', 'Resources of a group'),
+};
+
+const lines = { types: ['application/jsonl'], schema: text };
+const selection = { type: text, name: text };
+export const audits: Entries = {
+  'POST /apis/audit.*/v1alpha1/replays': {
+    id: 'replayLog',
+    tag: 'Audit',
+    summary: 'Replay the log: compare the read models with it, or show the state at a moment, as JSON lines',
+    body: { types: json, schema: members({ until: text, print: { type: 'boolean' }, ...selection }) },
+    answer: lines,
+  },
+  'POST /apis/audit.*/v1alpha1/diffs': {
+    id: 'diffMoments',
+    tag: 'Audit',
+    summary: 'The changes of objects between two moments, as JSON lines',
+    body: { types: json, schema: members({ from: text, to: text, ...selection }, ['from', 'to']) },
+    answer: lines,
+  },
+};
