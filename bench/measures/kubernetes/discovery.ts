@@ -1,4 +1,7 @@
 import { Discovery } from '../../../src/http/discovery/discovery.ts';
+import { ApiDocuments } from '../../../src/http/openapi/api-documents.ts';
+import { media } from '../../../src/http/openapi/openapi-routes.ts';
+import type { TypeKey } from '../../../src/resource/type/index-entry.ts';
 import { TypeRegistry } from '../../../src/plugin/registry/type-registry.ts';
 import { compileType } from '../../../src/resource/type/type-declaration.ts';
 import type { Bench, Measure } from '../../bench.ts';
@@ -10,6 +13,9 @@ import { manyTypes, writeManyTypes } from '../../subject/many-types.ts';
 import { headers } from '../../subject/server.ts';
 
 const typeCount = 100;
+const manyTypesCount = 1_000;
+/** The form that kubectl and Argo CD ask for. */
+const swaggerProtobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 const collection = '/apis/g0.p0.example/v1/things0';
 
 /** A document that clients ask for again with its entity tag. */
@@ -20,21 +26,46 @@ const documents: readonly Document[] = [
     path: '/apis',
     accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
   },
+  { name: 'OpenAPI 2.0', path: '/openapi/v2', accept: swaggerProtobuf },
+  { name: 'OpenAPI 3.1', path: '/v3/api-docs', accept: 'application/json' },
 ];
 
-/** Makes documents anew after a change of the registry,. */
-type Rebuild = { readonly name: string; readonly over: (registry: TypeRegistry) => () => void };
+/** Makes documents anew after a change of the registry. */
+type Rebuild = { readonly name: string; readonly over: (registry: TypeRegistry) => () => Promise<void> };
 const rebuilds: readonly Rebuild[] = [
   {
     name: 'discovery documents',
     over: (registry) => {
       const discovery = new Discovery(registry, []);
-      return () => {
+      return async () => {
         expect('the group is listed', Number(discovery.has('/apis/g0.p0.example')), 1);
+        return Promise.resolve();
       };
     },
   },
+  { name: 'OpenAPI documents', over: (registry) => builderOf(registry) },
 ];
+
+/** Builds all API documents that have changed. */
+function builderOf(registry: TypeRegistry): () => Promise<void> {
+  const documents = new ApiDocuments({
+    registry,
+    routes: { revision: () => 0, described: () => [] },
+    platform: () => [],
+    clock: { monotonic: () => performance.now() },
+    domain: 'svc.run',
+    version: '0.0.0',
+    media,
+  });
+  return async () => {
+    const [groups] = await Promise.all([
+      documents.groups.get(),
+      documents.swaggerProtobuf.get(),
+      documents.everything.get(),
+    ]);
+    expect('groups with a document', groups.byKey.size, 10);
+  };
+}
 
 /**
  * What clients cost that ask for documents about types with `If-None-Match`, against GET of one object, and what a
@@ -56,7 +87,9 @@ export const discovery: Measure = {
       },
       { settings: { PLUGINS_DIRS: folder } },
     );
-    return [...known, ...rebuilds.map((rebuild) => rebuilt(bench, rebuild))];
+    const made: Result[] = [];
+    for (const rebuild of rebuilds) made.push(await rebuilt(bench, rebuild));
+    return [...known, ...made, await held(bench.scaled(manyTypesCount))];
   },
 };
 
@@ -81,21 +114,14 @@ async function knownDocument(bench: Bench, url: string, { name, path, accept }: 
   return { measure: `304 for ${name}, ${String(typeCount)} types`, unit: '/s', ...comparison, floor: 0.7, note };
 }
 
-function rebuilt(bench: Bench, { name, over }: Rebuild): Result {
-  const registry = new TypeRegistry();
-  const keys = manyTypes(typeCount).map((declaration) => {
-    const compiled = compileType(declaration, { plugin: 'many', bundled: false, domain: 'svc.run' });
-    if (!compiled.ok) throw new Error(compiled.problems.join());
-    registry.register(compiled.type);
-    registry.serve(compiled.type.key);
-    return compiled.type.key;
-  });
+async function rebuilt(bench: Bench, { name, over }: Rebuild): Promise<Result> {
+  const { registry, keys } = registryOf(typeCount);
   const make = over(registry);
   const costs: number[] = [];
   for (let round = 0; round < bench.rounds * 20; round += 1) {
     registry.serve(keys[round % keys.length]!);
     const began = performance.now();
-    make();
+    await make();
     costs.push(performance.now() - began);
   }
   return {
@@ -107,4 +133,37 @@ function rebuilt(bench: Bench, { name, over }: Rebuild): Result {
     spread: [Math.min(...costs), Math.max(...costs)],
     note: `the first: ${(costs[0] ?? Number.NaN).toFixed(1)} ms`,
   };
+}
+
+/** The longest time without a turn of the event loop while all API documents of many types are built at once. */
+async function held(count: number): Promise<Result> {
+  const build = builderOf(registryOf(count).registry);
+  let [longest, last, isBuilding] = [0, performance.now(), true];
+  const turns = (async () => {
+    while (isBuilding) {
+      await new Promise(setImmediate);
+      const now = performance.now();
+      longest = Math.max(longest, now - last);
+      last = now;
+    }
+  })();
+  const began = performance.now();
+  await build();
+  const note = `built in ${(performance.now() - began).toFixed(0)} ms`;
+  isBuilding = false;
+  await turns;
+  const measure = `OpenAPI documents built, ${count.toLocaleString('en')} types: longest hold`;
+  return { measure, value: longest, unit: 'ms', floor: 50, bound: 'value at most', note };
+}
+
+function registryOf(count: number): { readonly registry: TypeRegistry; readonly keys: readonly TypeKey[] } {
+  const registry = new TypeRegistry();
+  const keys = manyTypes(count).map((declaration) => {
+    const compiled = compileType(declaration, { plugin: 'many', bundled: false, domain: 'svc.run' });
+    if (!compiled.ok) throw new Error(compiled.problems.join());
+    registry.register(compiled.type);
+    registry.serve(compiled.type.key);
+    return compiled.type.key;
+  });
+  return { registry, keys };
 }

@@ -27,7 +27,13 @@ function pluginRoutesOf(routes: OpenApiDependencies['pluginRoutes']): ApiDocumen
   return { revision: () => routes.revision(), described: () => routes.described() };
 }
 
-const media = { object: objectTypes, message: [...objectTypes, protobufType], answer: objectTypes, patch: patchTypes };
+/** The media types that documents name. */
+export const media = {
+  object: objectTypes,
+  message: [...objectTypes, protobufType],
+  answer: objectTypes,
+  patch: patchTypes,
+};
 
 /** The API documents, for every logged-in user: they describe the server, and not its objects. */
 function documentRoutes(documents: ApiDocuments): readonly PlatformRoute[] {
