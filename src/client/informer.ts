@@ -141,6 +141,7 @@ export class Informer<T = PluginObject> {
     if (type === 'DELETED') this.#objects.delete(name);
     else this.#objects.set(name, object);
     this.#indexes.change(name, type === 'DELETED' ? undefined : object);
+    if (this.#handlers.size === 0) return;
     for (const handler of [...this.#handlers]) this.#call(() => callOf(handler, event, previous));
   }
 

@@ -1,43 +1,61 @@
 import { MalformedWatchError } from './decode-answer.ts';
 
-/** UTF-16 units of one line: a stored object has at most 786,432 bytes. */
-export const lineLengthMax = 4_194_304;
+/** Of one line: a stored object has at most 786,432 bytes. */
+export const lineBytesMax = 4_194_304;
+
+const lineFeed = 0x0a;
 
 /** Cuts a stream of bytes, split anywhere, into lines of text. */
 export class LineSplitter {
+  /** Decodes whole lines: without a state from call to call, engines decode several times faster. */
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   /** The parts of a line without its end. They are joined once, so that a long line is not copied for each chunk. */
-  #parts: string[] = [];
+  #parts: Uint8Array[] = [];
   #length = 0;
 
   /** The lines that end in this chunk, without empty ones: those keep the connection alive. */
   push(chunk: Uint8Array): readonly string[] {
-    const text = this.#decoded(chunk);
-    const lines: string[] = [];
-    let start = 0;
-    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', start)) {
-      this.#add(text.slice(start, end));
-      if (this.#length > 0) lines.push(this.#parts.join(''));
-      this.#parts = [];
-      this.#length = 0;
-      start = end + 1;
+    const end = chunk.lastIndexOf(lineFeed);
+    if (end < 0) {
+      this.#keep(chunk);
+      return [];
     }
-    this.#add(text.slice(start));
+    const text = this.#decoded(this.#joined(chunk.subarray(0, end)));
+    this.#keep(chunk.subarray(end + 1));
+    const lines = text.split('\n').filter((line) => line !== '');
+    if (lines.some((line) => line.length > lineBytesMax)) throw tooLong();
     return lines;
   }
 
-  #add(part: string): void {
+  #keep(part: Uint8Array): void {
     this.#length += part.length;
-    if (this.#length > lineLengthMax)
-      throw new MalformedWatchError(`a line of the watch is longer than ${String(lineLengthMax)} characters`);
-    if (part !== '') this.#parts.push(part);
+    if (this.#length > lineBytesMax) throw tooLong();
+    if (part.length > 0) this.#parts.push(part);
   }
 
-  #decoded(chunk: Uint8Array): string {
+  /** The kept parts and this one, which end a line. */
+  #joined(last: Uint8Array): Uint8Array {
+    if (this.#parts.length === 0) return last;
+    const bytes = new Uint8Array(this.#length + last.length);
+    let at = 0;
+    for (const part of [...this.#parts, last]) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    this.#parts = [];
+    this.#length = 0;
+    return bytes;
+  }
+
+  #decoded(bytes: Uint8Array): string {
     try {
-      return this.#decoder.decode(chunk, { stream: true });
+      return this.#decoder.decode(bytes);
     } catch {
       throw new MalformedWatchError('the watch is not UTF-8');
     }
   }
+}
+
+function tooLong(): MalformedWatchError {
+  return new MalformedWatchError(`a line of the watch is longer than ${String(lineBytesMax)} bytes`);
 }

@@ -53,8 +53,11 @@ export class Watch<T> {
   readonly #states: Map<string, T> | undefined;
   /** Undefined until the present objects have been read. */
   #position: string | undefined;
-  /** The names of the present objects, as far as they have been read. */
-  #present = new Set<string>();
+  /**
+   * The names of the present objects, as far as they have been read. Undefined if nothing has been yielded that could
+   * be absent.
+   */
+  #present: Set<string> | undefined;
   /** The server does not support initial events, so the present objects are listed first. */
   #listsFirst = false;
 
@@ -85,7 +88,7 @@ export class Watch<T> {
   async *batches(): AsyncGenerator<readonly WatchEvent<T>[], void, undefined> {
     for (;;) {
       let failure: unknown;
-      this.#present = new Set();
+      this.#present = (this.#states?.size ?? 0) === 0 ? undefined : new Set();
       try {
         yield* this.#connected();
       } catch (error) {
@@ -148,19 +151,24 @@ export class Watch<T> {
   }
 
   #eventsIn(frames: readonly Frame<T>[]): readonly WatchEvent<T>[] {
-    const events = frames.flatMap((frame) => this.#eventsOf(frame));
+    const events: WatchEvent<T>[] = [];
+    for (const frame of frames) this.#addEvents(frame, events);
     // Only progress ends the waits: a connection that is cut among the present objects repeats them.
     if (this.#position !== undefined) this.#backOff.reset();
     return events;
   }
 
-  #eventsOf(frame: Frame<T>): readonly WatchEvent<T>[] {
-    const states = this.#states;
-    if (frame.type === 'BOOKMARK') return this.#marked(frame);
+  /** Appends to one array for all frames: an array for each of 100,000 objects takes the garbage collector long. */
+  #addEvents(frame: Frame<T>, into: WatchEvent<T>[]): void {
+    if (frame.type === 'BOOKMARK') {
+      into.push(...this.#marked(frame));
+      return;
+    }
     const { name, resourceVersion } = metadataOf(frame.object);
-    if (this.#position === undefined) this.#present.add(name);
+    if (this.#position === undefined) this.#present?.add(name);
     else this.#position = resourceVersion;
-    return states === undefined ? [frame] : changed(states, frame);
+    if (this.#states === undefined) into.push(frame);
+    else addChanges(this.#states, frame, into);
   }
 
   #marked(frame: Frame<T> & { readonly type: 'BOOKMARK' }): readonly WatchEvent<T>[] {
@@ -172,31 +180,32 @@ export class Watch<T> {
   /** The objects that were yielded earlier and are not among the present ones, which have been read completely. */
   #absent(): readonly WatchEvent<T>[] {
     const removed: WatchEvent<T>[] = [];
+    if (this.#present === undefined) return removed;
     for (const [name, object] of this.#states ?? []) {
       if (this.#present.has(name)) continue;
       this.#states?.delete(name);
       removed.push({ type: 'DELETED', object });
     }
-    this.#present = new Set();
+    this.#present = undefined;
     return removed;
   }
 }
 
-/** Applies an event to `states`, and returns the changes to yield. */
-function changed<T>(
-  states: Map<string, T>,
-  { type, object }: Frame<T> & { readonly object: T },
-): readonly WatchEvent<T>[] {
+/** Applies an event to `states`, and appends the changes to yield. */
+function addChanges<T>(states: Map<string, T>, frame: Frame<T> & { readonly object: T }, into: WatchEvent<T>[]): void {
+  const { type, object } = frame;
   const { name, uid, resourceVersion } = metadataOf(object);
+  if (type === 'DELETED') {
+    if (states.delete(name)) into.push(frame);
+    return;
+  }
   const before = states.get(name);
-  if (type === 'DELETED') return states.delete(name) ? [{ type, object }] : [];
   states.set(name, object);
-  if (before === undefined) return [{ type: 'ADDED', object }];
+  if (before === undefined) {
+    into.push(type === 'ADDED' ? frame : { type: 'ADDED', object });
+    return;
+  }
   const known = metadataOf(before);
-  if (known.uid !== uid)
-    return [
-      { type: 'DELETED', object: before },
-      { type: 'ADDED', object },
-    ];
-  return known.resourceVersion === resourceVersion ? [] : [{ type: 'MODIFIED', object }];
+  if (known.uid !== uid) into.push({ type: 'DELETED', object: before }, { type: 'ADDED', object });
+  else if (known.resourceVersion !== resourceVersion) into.push({ type: 'MODIFIED', object });
 }

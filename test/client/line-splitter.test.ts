@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'tap';
 
-import { lineLengthMax, LineSplitter } from '../../src/client/line-splitter.ts';
+import { lineBytesMax, LineSplitter } from '../../src/client/line-splitter.ts';
 
 test('lines are the same wherever their bytes are split', async (t) => {
   const line = fc.string({ unit: 'grapheme', maxLength: 40 }).map((text) => text.replaceAll('\n', '') || 'x');
@@ -28,14 +28,14 @@ test('a line without its end is kept back', async (t) => {
 });
 
 test('a line has a bound, not past it', async (t) => {
-  const most = 'x'.repeat(lineLengthMax);
-  t.equal(new LineSplitter().push(Buffer.from(`${most}\n`))[0]?.length, lineLengthMax);
-  t.throws(() => new LineSplitter().push(Buffer.from(`${most}x`)), /longer than 4194304 characters/u);
+  const most = 'x'.repeat(lineBytesMax);
+  t.equal(new LineSplitter().push(Buffer.from(`${most}\n`))[0]?.length, lineBytesMax);
+  t.throws(() => new LineSplitter().push(Buffer.from(`${most}x`)), /longer than 4194304 bytes/u);
   const splitter = new LineSplitter();
   const feed = (): void => {
     for (;;) splitter.push(Buffer.alloc(65_536, 'y'));
   };
-  t.throws(feed, /longer than 4194304 characters/u, 'also when it never ends');
+  t.throws(feed, /longer than 4194304 bytes/u, 'also when it never ends');
 });
 
 test('malformed UTF-8 is refused', async (t) => {
