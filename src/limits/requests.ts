@@ -11,9 +11,9 @@ export const protobufBodyBytesMax = 65_536;
 export const yamlBodyBytesMax = 262_144;
 /**
  * How long one YAML body may be read, and so how long another user's waits for it at most: the slowest of this size
- * takes a second on an idle machine.
+ * takes a second on an idle machine, and three where many processes share its processors.
  */
-export const yamlReadMs = 3_000;
+export const yamlReadMs = 5_000;
 /** How long that thread waits for another body before it ends. */
 export const yamlIdleMs = 30_000;
 /** The heap of that thread, in MiB: a byte of YAML takes up to a kilobyte in the parser. */
