@@ -7,7 +7,7 @@
 export const requestBodyBytesMax = 1_048_576;
 /** A body of protobuf: reviews and options of deletions, which take a few hundred bytes. */
 export const protobufBodyBytesMax = 65_536;
-/** A body of YAML, whose parser takes some milliseconds for each KiB, in a thread of its own. */
+/** A body of YAML: the parser takes some milliseconds for each KiB, in a thread of its own. */
 export const yamlBodyBytesMax = 262_144;
 /**
  * How long one YAML body may be read, and so how long another user's waits for it at most: the slowest of this size

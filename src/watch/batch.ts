@@ -24,7 +24,7 @@ export class Batch {
     return new SelectedFrames(encoded, encoding);
   }
 
-  /** The object of a change for audiences whose selection it leaves: the same bytes for all. */
+  /** The object of a change for audiences with a selection that it leaves: the same bytes for all. */
   readonly lastSelected = (change: ShownChange): Uint8Array => {
     const made = this.#left.get(change) ?? lastSelected(change);
     this.#left.set(change, made);

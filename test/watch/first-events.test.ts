@@ -1,4 +1,4 @@
-/** Streams whose first event has an encoding of its own. */
+/** Streams with an encoding of their own for the first event. */
 import { test } from 'tap';
 
 import { visitor } from '../../src/command/subject.ts';
@@ -16,7 +16,7 @@ import { RecordingSink } from './recording-sink.ts';
 const type = widgetType();
 const end = Buffer.from('}\n');
 
-/** A hub whose encoding counts its calls, and marks the first event of a stream by a leading blank. */
+/** A hub with an encoding that counts its calls, and marks the first event of a stream by a leading blank. */
 function given() {
   const clock = new FakeClock();
   const log = new MemoryLog();

@@ -19,7 +19,7 @@ const type = widgetType();
 const end = Buffer.from('}\n');
 const large = 'x'.repeat(watchJoinedWriteBytesMax);
 
-/** A hub whose encoding counts its calls, and marks the first event of a stream by a leading blank. */
+/** A hub with an encoding that counts its calls, and marks the first event of a stream by a leading blank. */
 function given() {
   const clock = new FakeClock();
   const log = new MemoryLog();

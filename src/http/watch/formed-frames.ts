@@ -4,7 +4,7 @@ import type { Representation } from '../representation/representation.ts';
 import type { Place, ShownObjects } from './shown-objects.ts';
 
 /**
- * The encoding of events whose objects are shown in another form. Watchers with the same form share bytes, and the ages
+ * The encoding of events with their objects in another form. Watchers with the same form share bytes, and the ages
  * in them are those at the time of the change. Only the first table of a stream has column definitions. `objects`: of
  * all watches of the server.
  */

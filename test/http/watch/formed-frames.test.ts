@@ -1,4 +1,4 @@
-/** Events whose objects are shown in another form: how often the form is made. */
+/** Events with their objects in another form: how often the form is made. */
 import { test } from 'tap';
 
 import { ShownObjects } from '../../../src/http/watch/shown-objects.ts';

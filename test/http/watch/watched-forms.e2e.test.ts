@@ -1,4 +1,4 @@
-/** Watches whose events are tables or bare metadata, over a whole server. */
+/** Watches of tables or bare metadata, over a whole server. */
 import t, { test, type Test } from 'tap';
 
 import { adminAuthorization, startTestServer } from '../../support/server/start-server.ts';
