@@ -2,6 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import type { TypeName } from '../plugin/api/plugin.ts';
 import { connectionError } from './connection-error.ts';
 import { decodeRefusal } from './decode-answer.ts';
+import { cancelBody, untilAborted } from './until-aborted.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -60,7 +61,9 @@ export class Requests {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     };
-    return this.#reached(this.#fetch(this.#base + path + queryOf(query), init), signal);
+    const arriving = this.#fetch(this.#base + path + queryOf(query), init);
+    if (signal !== undefined) dropWhenAborted(arriving, signal);
+    return this.#reached(arriving, signal);
   }
 
   async text(response: Response, signal?: AbortSignal): Promise<string> {
@@ -77,7 +80,7 @@ export class Requests {
 
   async #reached<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     try {
-      return await work;
+      return await untilAborted(work, signal);
     } catch (error) {
       signal?.throwIfAborted();
       throw this.cut(error);
@@ -93,6 +96,14 @@ export class Requests {
     if (session?.csrfToken !== undefined && method !== 'GET') headers['x-csrf-token'] = session.csrfToken;
     return headers;
   }
+}
+
+/** Nobody waits for an answer that arrives after the abort. */
+function dropWhenAborted(arriving: Promise<Response>, signal: AbortSignal): void {
+  const drop = ({ body }: Response): void => {
+    if (signal.aborted) cancelBody(body);
+  };
+  arriving.then(drop, () => undefined);
 }
 
 export function pathOf({ group, version, plural }: TypeName, name?: string): string {

@@ -2,6 +2,7 @@ import type { Clock, Timer } from '../base/clock.ts';
 import { decodeFrame, MalformedWatchError, type Frame } from './decode-answer.ts';
 import { LineSplitter } from './line-splitter.ts';
 import type { Query, Requests } from './requests.ts';
+import { cancelBody } from './until-aborted.ts';
 
 /** Everything that one connection of a watch needs. */
 export type StreamOptions = {
@@ -32,9 +33,17 @@ export async function* streamedFrames<T>(
     const response = await silence.limited(requests.send(path, { query, signal: connection.signal }));
     const reader: ReadableStreamDefaultReader<Uint8Array> | undefined = response.body?.getReader();
     if (reader === undefined) throw new MalformedWatchError('the answer to the watch has no body');
+    connection.signal.addEventListener(
+      'abort',
+      () => {
+        cancelBody(reader);
+      },
+      { once: true },
+    );
     const splitter = new LineSplitter();
     for (;;) {
       const { done, value } = await silence.limited(reader.read());
+      connection.signal.throwIfAborted();
       if (done) return;
       yield* decoded<T>(splitter.push(value));
     }

@@ -1,7 +1,14 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
 import { test } from 'tap';
 
 import { ClientError, MalformedWatchError, type WatchEvent } from '../../src/client/client.ts';
 import { bookmark, NotingClock, object, ScriptedServer, status, thing, until } from './scripted-server.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 type Events = AsyncGenerator<WatchEvent, void, undefined>;
 
@@ -252,6 +259,31 @@ test('the signal ends it at any point, and leaving the loop closes the connectio
   const disconnected = new Promise((resolve) => other.response.once('close', resolve));
   await left.return();
   await disconnected;
+});
+
+test('the signal and the end of the loop close the connection after a collection of garbage, too', async (t) => {
+  const server = await ScriptedServer.start(t);
+  for (const end of ['signal', 'return'] as const) {
+    const over = new AbortController();
+    const events = server.client().watch(thing, { signal: over.signal });
+    const first = next(events);
+    const asked = await server.asked();
+    asked.event('ADDED', object('a', 1));
+    await first;
+    const closed = new Promise((resolve) => asked.response.once('close', resolve));
+    for (let turn = 0; turn < 10; turn += 1) {
+      await nextTurn();
+      collectGarbage();
+    }
+    if (end === 'return') {
+      await events.return();
+    } else {
+      const rest = next(events);
+      over.abort(new Error('enough'));
+      await t.rejects(rest, { message: 'enough' }, end);
+    }
+    await closed;
+  }
 });
 
 test('a slow reader is not read ahead of', async (t) => {
