@@ -96,7 +96,37 @@ export type UniquenessEvent = {
   readonly indexes: readonly string[];
 };
 
+/** `login-failed`: by a user name and a password; `unauthorized` (401) and `forbidden` (403): requests. */
+export type AccessKind = 'login' | 'logout' | 'login-failed' | 'unauthorized' | 'forbidden';
+
+/** One of them. Times are RFC 3339. A name without a user is left out: it may be a password in the wrong field. */
+export type AccessEntry = {
+  readonly time: string;
+  readonly kind: AccessKind;
+  readonly requestId: string;
+  readonly address?: string;
+  readonly user?: string;
+  readonly isUnknownUser?: true;
+  readonly token?: string;
+  /** Of a forbidden request: its verb and path, without the query. */
+  readonly verb?: string;
+  readonly path?: string;
+};
+
+/**
+ * Log-ins, log-outs and refusals between two times, in the stream `access:<node>`, which one process writes. `counts`
+ * is exact, by kind; `entries` describes as many as there is room for. No read model folds it.
+ */
+export type AccessEvent = {
+  readonly type: 'AccessRecorded';
+  readonly from: string;
+  readonly until: string;
+  readonly counts: Readonly<Partial<Record<AccessKind, number>>>;
+  readonly entries: readonly AccessEntry[];
+};
+
 export type DomainEvent =
+  | AccessEvent
   | UniquenessEvent
   | ObjectEvent
   | ClaimEvent

@@ -222,6 +222,7 @@ const isObjects: Readonly<Record<DomainEvent['type'], boolean>> = {
   LevelRaised: false,
   NodeSeen: false,
   NodeLeft: false,
+  AccessRecorded: false,
 };
 
 export function isObjectEvent(event: DomainEvent): event is ObjectEvent {
@@ -246,6 +247,7 @@ const required: Readonly<Record<DomainEvent['type'], readonly string[]>> = {
   LevelRaised: ['level'],
   NodeSeen: ['reads', 'beatMs'],
   NodeLeft: [],
+  AccessRecorded: ['from', 'until', 'counts', 'entries'],
   UniqueEnforced: ['declared', 'late', 'indexes'],
   TypeDeclared: ['shape', 'code', 'plugin', 'version', 'unique', 'versions', 'stored'],
 };
