@@ -48,6 +48,19 @@ export const passwordHashRequestsPerSiteMax = 100;
 export const refusalLinesMax = 60;
 export const refusalLinesMs = 60_000;
 export const refusalReasonLengthMax = 512;
+/** The interval of events about accesses: what a crash may lose. And how long a stop waits for the last one. */
+export const accessBatchMs = 1_000;
+export const accessStopMs = 1_000;
+/** Refusals of one kind that one event describes: of one user or network, and how many of these. The rest is counted. */
+export const accessEntriesPerSourceMax = 5;
+export const accessSourcesMax = 256;
+/** Bytes of described refusals, over all events of a node: under a flood of any length at most 90 MB a day. */
+export const accessEntryBytesPerSecond = 1_024;
+export const accessEntryBytesBurst = 65_536;
+/** Bytes of log-ins and log-outs in one event: each has had a password hashed, or ends a session. */
+export const accessCertainBytesMax = 262_144;
+/** The length of a path in an entry. */
+export const accessPathLengthMax = 512;
 /** The networks recorded for each user, and the number of users: about 8 MB in total. */
 export const knownNetworksPerUserMax = 8;
 export const knownNetworksUsersMax = 8_192;
