@@ -47,6 +47,8 @@ export type Config = {
   /** Applies to the first start only (decision 7.7). */
   readonly adminPassword: string | undefined;
   readonly logLevel: LogLevel;
+  /** Whether log-ins, log-outs and refusals are recorded in the log. */
+  readonly accessEvents: 'on' | 'off';
   /** The trusted identity provider; undefined: none. */
   readonly oidc: OidcSettings | undefined;
   /** Write limits of one user for a second; 0: unlimited. */
@@ -86,6 +88,7 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
     trustedProxies: settings.networks('TRUSTED_PROXIES', trustedProxiesMax),
     adminPassword: settings.optional('ADMIN_PASSWORD', passwordProblem),
     logLevel: settings.oneOf('LOG_LEVEL', 'info', logLevels),
+    accessEvents: settings.oneOf('ACCESS_EVENTS', 'on', ['on', 'off'] as const),
     oidc: oidcSettings(environment, settings, mistakes),
     writesPerUser: Number(settings.read('WRITES_PER_USER', String(writesPerUserDefault), rateProblem)),
     writeBytesPerUser: Number(settings.read('WRITE_BYTES_PER_USER', String(writeBytesPerUserDefault), rateProblem)),

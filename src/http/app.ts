@@ -61,8 +61,7 @@ export class App {
     const to: Served = { req, res, requestId: this.#identify(req), hold: undefined, subject: undefined };
     try {
       const answer = await this.#answer(to, upgrade);
-      if (answer.kind === 'problem' && answer.problem.reason === 'forbidden')
-        this.#noteForbidden(to, answer.problem.detail);
+      if (answer.kind === 'problem') this.#noteRefusal(to, answer.problem);
       const isYaml = prefersYaml(req.headers.accept);
       await send(to, isYaml ? await this.#yaml.of(answer, this.#accountOf(to)) : answer, this.#dependencies);
     } catch (error) {
@@ -141,14 +140,22 @@ export class App {
     return accountOf(clientOf(subject ?? visitor, networkOf(this.#dependencies.senderOf(req).address)));
   }
 
-  #noteForbidden({ req, requestId, subject }: Served, reason: string): void {
-    const username = subject?.kind === 'user' ? subject.name : undefined;
-    this.#dependencies.refusals.forbidden({
-      requestId,
-      address: this.#dependencies.senderOf(req).address,
-      reason,
-      username,
-    });
+  /** A failed log-in is noted where it fails. */
+  #noteRefusal({ req, requestId, subject }: Served, { reason, detail }: Problem): void {
+    if ((reason !== 'forbidden' && reason !== 'unauthorized') || subject === undefined) return;
+    const { refusals, senderOf } = this.#dependencies;
+    const { method, url } = lineOf(req);
+    const info = this.#dispatcher.infoOf(method, url, false);
+    if (info.kind === 'malformed') return;
+    const { address } = senderOf(req);
+    const refused = { requestId, address, reason: detail, username: undefined };
+    if (reason === 'unauthorized') {
+      if (subject.kind === 'visitor' && !isLogIn(info)) refusals.unauthorized(refused);
+    } else if (subject.kind === 'user') {
+      const { name: username, credential } = subject;
+      const token = credential.kind === 'token' ? credential.name : undefined;
+      refusals.forbidden({ ...refused, username, token, verb: info.verb, path: info.path });
+    } else refusals.forbidden({ ...refused, verb: info.verb, path: info.path });
   }
 
   #noteFailure(

@@ -23,6 +23,8 @@ export type MetricSources = MemorySources & {
   readonly eventLoop?: EventLoopSource | undefined;
   /** The certificate in use, which expires at this time in milliseconds since the Unix epoch; undefined without TLS. */
   readonly certificate?: (() => { readonly expiresAt: number }) | undefined;
+  /** Log-ins, log-outs and refusals by kind, and those without an entry in the log; undefined: they are not recorded. */
+  readonly accesses?: { readonly totals: ReadonlyMap<string, number>; readonly omitted: number } | undefined;
   /** The controllers, with waiting keys and ended steps by outcome. */
   readonly controllers: () => readonly {
     readonly name: string;
@@ -44,6 +46,7 @@ export function defineMetrics(sources: MetricSources, answered: readonly number[
   defineObjects(sources, library);
   if (sources.eventLoop !== undefined) defineEventLoop(sources.eventLoop, library);
   if (sources.certificate !== undefined) defineCertificate(sources.certificate, library);
+  if (sources.accesses !== undefined) defineAccesses(sources.accesses, library);
   defineControllers(sources, library);
   defineDisk(sources.disk, library);
   defineMemory(sources, library);
@@ -112,6 +115,28 @@ function defineNode(sources: MetricSources, { Counter, Gauge, registers }: Metri
     collect() {
       this.reset();
       this.inc(resubscriptions());
+    },
+  });
+}
+
+function defineAccesses(accesses: NonNullable<MetricSources['accesses']>, { Counter, registers }: MetricLibrary): void {
+  new Counter({
+    name: 'ledgerplane_accesses_total',
+    help: 'Log-ins, log-outs, failed log-ins and refused requests by kind.',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [kind, count] of accesses.totals) this.inc({ kind }, count);
+    },
+  });
+  new Counter({
+    name: 'ledgerplane_accesses_omitted_total',
+    help: 'Those of them that the event log counts without describing them.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(accesses.omitted);
     },
   });
 }

@@ -1,5 +1,7 @@
+import type { AccessRecorder } from '../auth/access-events/access-recorder.ts';
 import type { Clock } from '../base/clock.ts';
 import { SlidingCounts } from '../base/sliding-counts.ts';
+import type { AccessKind } from '../command/event.ts';
 import { refusalLinesMax, refusalLinesMs, refusalReasonLengthMax } from '../limits/access.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 
@@ -8,16 +10,22 @@ export type Refused = {
   readonly address: string;
   readonly reason: string;
   readonly username: string | undefined;
+  /** The name of the personal access token. */
+  readonly token?: string | undefined;
+  /** The refused request. */
+  readonly verb?: string | undefined;
+  readonly path?: string | undefined;
 };
 
 export type RefusalLogDependencies = {
   readonly log: Pick<PluginLogger, 'warn'>;
   readonly clock: Clock;
   readonly isUser: (name: string) => boolean;
+  readonly accesses: AccessRecorder;
 };
 
 /**
- * Logs failed log-ins and forbidden requests, with at most a fixed number of lines in a minute; one further line counts
+ * Records failed log-ins and refused requests as events. Logs failed log-ins and forbidden requests, with at most a fixed number of lines in a minute; one further line counts
  * the rest. A name without a user is omitted: it may be a password in the wrong field.
  */
 export class RefusalLog {
@@ -33,12 +41,27 @@ export class RefusalLog {
   logInFailed(refused: Refused): void {
     const { username } = refused;
     const user = username === undefined || this.#dependencies.isUser(username) ? username : null;
+    this.#recordAccess(username === undefined ? 'unauthorized' : 'login-failed', refused, user);
     this.#record('a log-in failed', refused, user);
   }
 
   /** `username` is verified. */
   forbidden(refused: Refused): void {
+    this.#recordAccess('forbidden', refused, refused.username);
     this.#record('a request was refused', refused, refused.username);
+  }
+
+  /** A request without credentials that needs some: clients begin with one, so no line reports it. */
+  unauthorized(refused: Refused): void {
+    this.#recordAccess('unauthorized', refused, undefined);
+  }
+
+  #recordAccess(
+    kind: AccessKind,
+    { requestId, address, token, verb, path }: Refused,
+    user: string | null | undefined,
+  ): void {
+    this.#dependencies.accesses.record({ kind, requestId, address, user, token, verb, path });
   }
 
   #record(message: string, { requestId, address, reason }: Refused, user: string | null | undefined): void {

@@ -128,7 +128,7 @@ async function openEdge(
     pluginRoutes,
     version: platformVersion,
     readiness: () => readiness.reasons(),
-    metrics: composeMetrics(core, { readiness, eventLoop, pluginRoutes, certificates }),
+    metrics: composeMetrics(core, { ...access, readiness, eventLoop, pluginRoutes, certificates }),
     senderOf: createSenderOf(config.trustedProxies),
     refusals: access.refusals,
     authenticate: (shown) => access.authenticator.authenticate(shown),

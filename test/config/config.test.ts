@@ -28,6 +28,7 @@ test('without a variable everything has its default', async (t) => {
       pluginsDisabled: [],
       trustedProxies: [],
       adminPassword: undefined,
+      accessEvents: 'on',
       logLevel: 'info',
       oidc: undefined,
       writesPerUser: 100,
@@ -49,6 +50,7 @@ test('every supported variable is read', async (t) => {
       PLUGINS_DIRS: `${plugins}/one, ${plugins}/two,`,
       PLUGINS_DISABLED: 'loops, held ,loops',
       ALLOWED_HOSTS: 'Ledger.example.,other:8443,[::1]:80',
+      ACCESS_EVENTS: 'off',
       DISK_RESERVE: '512MiB',
       TRUSTED_PROXIES: '10.0.0.0/8, 192.0.2.7,fd00::/8,::1',
       ADMIN_PASSWORD: 'correct horse',
@@ -77,6 +79,7 @@ test('every supported variable is read', async (t) => {
       diskReserveBytes: 536_870_912,
       trustedProxies: ['10.0.0.0/8', '192.0.2.7', 'fd00::/8', '::1'],
       adminPassword: 'correct horse',
+      accessEvents: 'off',
       logLevel: 'debug',
       oidc: {
         issuer: 'https://id.example.com/realm',

@@ -6,6 +6,7 @@ import { visitor, type Subject } from '../../src/command/subject.ts';
 import { createHttpServer, type HttpDependencies } from '../../src/http/http-server.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { PluginRoutes } from '../../src/http/plugin-routes/plugin-routes.ts';
+import { unrecorded } from '../../src/auth/access-events/access-recorder.ts';
 import { RefusalLog } from '../../src/http/refusal-log.ts';
 import { createSenderOf } from '../../src/http/client/client-address.ts';
 import { TypeRegistry } from '../../src/plugin/registry/type-registry.ts';
@@ -77,7 +78,7 @@ export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
     memory: new RequestMemory({ held: new HeldBytes(), writers: Writers.unlimited(clock), clock }),
     execute: () => Promise.reject(new Error('nothing is written here')),
     senderOf: createSenderOf([]),
-    refusals: new RefusalLog({ log: { warn: () => undefined }, clock, isUser: () => false }),
+    refusals: new RefusalLog({ log: { warn: () => undefined }, clock, isUser: () => false, accesses: unrecorded }),
     authenticate: ({ authorization }): Authenticated => ({
       ok: true,
       subject: authorization === 'admin' ? administrator : visitor,

@@ -1,5 +1,6 @@
 import { isObject } from '../../base/guards.ts';
 import { invalidPassword, type NotAuthenticated } from '../../auth/authentication/authenticated.ts';
+import type { AccessRecorder } from '../../auth/access-events/access-recorder.ts';
 import type { Authenticator } from '../../auth/authentication/authenticator.ts';
 import type { PermissionReader, UserRecord } from '../../read/permission-reader.ts';
 import { clearedCookie, cookieOf, csrfTokenOf } from '../../auth/authentication/session-cookie.ts';
@@ -31,6 +32,7 @@ export type SessionRoutesDependencies = {
   readonly sessions: ResourceType;
   readonly clock: Clock;
   readonly refusals: Pick<RefusalLog, 'logInFailed'>;
+  readonly accesses: AccessRecorder;
 };
 
 const platform: PlatformSubject = { kind: 'platform', part: 'login' };
@@ -66,6 +68,7 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
   );
   if (!outcome.ok) return refusal(problemOf(outcome.rejection));
   await endOldest(verified.user.name, exchange, dependencies);
+  recordAccess(dependencies, 'login', { exchange, user: verified.user.name });
   const text = tokenOf(outcome);
   const cookie = cookieOf(text, { isSecure: exchange.sender.isSecure });
   return jsonAnswer({ username: verified.user.name, csrfToken: csrfTokenOf(text) }, 200, ['Set-Cookie', cookie]);
@@ -124,10 +127,8 @@ function creation(
 }
 
 /** Ends exactly the session of the request. If another request has ended it meanwhile, the result is the same. */
-async function logOut(
-  exchange: Exchange,
-  { permissions, execute, sessions }: SessionRoutesDependencies,
-): Promise<Answer> {
+async function logOut(exchange: Exchange, dependencies: SessionRoutesDependencies): Promise<Answer> {
+  const { permissions, execute, sessions } = dependencies;
   const {
     subject,
     sender: { isSecure },
@@ -143,8 +144,17 @@ async function logOut(
       contextOf(exchange, 'delete', subject),
     );
     if (!outcome.ok && !isGone(outcome)) return refusal(problemOf(outcome.rejection));
+    if (outcome.ok) recordAccess(dependencies, 'logout', { exchange, user: subject.name });
   }
   return { kind: 'empty', status: 204, headers: ['Set-Cookie', clearedCookie({ isSecure })] };
+}
+
+function recordAccess(
+  { accesses }: SessionRoutesDependencies,
+  kind: 'login' | 'logout',
+  { exchange, user }: { readonly exchange: Exchange; readonly user: string },
+): void {
+  accesses.record({ kind, requestId: exchange.requestId, address: exchange.sender.address, user });
 }
 
 function isGone(outcome: WriteOutcome & { readonly ok: false }): boolean {

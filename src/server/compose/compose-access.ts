@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto';
 import type { PermissionTables } from '../../../projections/permissions/permission-tables.ts';
 import { SessionKeeper } from '../../../reconcilers/platform/sessions.ts';
 import { commonPasswordProblem } from '../../auth/passwords/common-passwords.ts';
+import { AccessEvents } from '../../auth/access-events/access-events.ts';
+import { unrecorded, type AccessRecorder } from '../../auth/access-events/access-recorder.ts';
 import { Authenticator } from '../../auth/authentication/authenticator.ts';
 import { createAuthorizer, type Authorize, type IdlePlugin } from '../../auth/authorization/authorize.ts';
 import { UnfoldedWrites } from '../../auth/authentication/unfolded-writes.ts';
@@ -18,6 +20,7 @@ import {
 import { createTokenUseRecorder } from '../../auth/authentication/token-use.ts';
 import { roleBindingKey, sessionKey, tokenKey, userKey } from '../../auth/types/platform-types.ts';
 import { Slices } from '../../base/slices.ts';
+import { streamName } from '../../log/log.ts';
 import { must } from '../../base/unreachable.ts';
 import { StartError } from '../../base/start-error.ts';
 import { accountRoutes } from '../../http/platform/account-routes.ts';
@@ -30,6 +33,7 @@ import { tokenRoutes } from '../../http/platform/token-routes.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { WatchGuard, type Allows } from '../../watch/guard.ts';
+import { metadataOf } from './compose-reconcilers.ts';
 import type { Core } from './core.ts';
 
 export type AccessParts = Core & {
@@ -47,6 +51,8 @@ export type Access = {
   readonly authorizeStanding: Authorize;
   readonly authenticator: Authenticator;
   readonly refusals: RefusalLog;
+  /** Undefined if accesses are not recorded. */
+  readonly accesses: AccessEvents | undefined;
   readonly routes: readonly PlatformRoute[];
   /**
    * Call it once the platform's types can be listed: if the log has an administrator, requests are authorized from now
@@ -81,13 +87,26 @@ export function composeAccess(parts: AccessParts): Access {
     authenticator.isValid(subject) ? authorize(subject, request) : lapsed;
   const guard = guardWatches(parts, authorizeStanding);
   const sessions = composeSessions(parts);
-  const refusals = new RefusalLog({ log, clock, isUser: (name) => permissions.user(name) !== undefined });
+  const accesses = composeAccessEvents(parts);
+  const refusals = new RefusalLog({
+    log,
+    clock,
+    isUser: (name) => permissions.user(name) !== undefined,
+    accesses: accesses ?? unrecorded,
+  });
   return {
     authorize,
     authorizeStanding,
     authenticator,
     refusals,
-    routes: composeRoutes(parts, { authenticator, authorize, unfoldedWrites, refusals }),
+    accesses,
+    routes: composeRoutes(parts, {
+      authenticator,
+      authorize,
+      unfoldedWrites,
+      refusals,
+      accesses: accesses ?? unrecorded,
+    }),
     open: async () => {
       await permissions.loadIn(new Slices(clock));
       isFounded = isHeld(permissions);
@@ -101,7 +120,7 @@ export function composeAccess(parts: AccessParts): Access {
     },
     stop: async () => {
       guard.stop();
-      await sessions.stop();
+      await Promise.all([sessions.stop(), accesses?.stop()]);
     },
   };
 }
@@ -115,7 +134,27 @@ type RouteParts = {
   readonly authorize: Authorize;
   readonly unfoldedWrites: UnfoldedWrites;
   readonly refusals: RefusalLog;
+  readonly accesses: AccessRecorder;
 };
+
+/** Each start of a node has a stream of its own. */
+function composeAccessEvents(parts: AccessParts): AccessEvents | undefined {
+  const { config, eventLog, node, disk, edge } = parts;
+  if (config.accessEvents === 'off') return undefined;
+  const metadata = metadataOf('access', parts);
+  return new AccessEvents({
+    log: eventLog,
+    stream: streamName(`access:${node}`),
+    clock: edge.clock,
+    uuid: randomUUID,
+    metadata: () => ({ ...metadata(), verb: 'create' }),
+    disk,
+    onState: (reason) => {
+      if (reason === undefined) edge.log.info('accesses are recorded in the log again');
+      else edge.log.warn('cannot record accesses in the log: they are counted until it takes events', { reason });
+    },
+  });
+}
 
 function composeRoutes(parts: AccessParts, routing: RouteParts): readonly PlatformRoute[] {
   const {

@@ -1,3 +1,4 @@
+import type { AccessEvents } from '../../auth/access-events/access-events.ts';
 import { Metrics, type EventLoopSource } from '../../http/metrics.ts';
 import type { PluginRoutes } from '../../http/plugin-routes/plugin-routes.ts';
 import type { Readiness } from '../readiness.ts';
@@ -6,6 +7,7 @@ import type { Core } from './core.ts';
 
 type MetricsParts = {
   readonly readiness: Readiness;
+  readonly accesses: AccessEvents | undefined;
   readonly eventLoop: EventLoopSource | undefined;
   readonly pluginRoutes: PluginRoutes;
   readonly certificates: Pick<Certificates, 'current'> | undefined;
@@ -14,7 +16,7 @@ type MetricsParts = {
 /** The sources of the metrics at `/metrics`. */
 export function composeMetrics(
   core: Core,
-  { readiness, eventLoop, pluginRoutes, certificates }: MetricsParts,
+  { readiness, accesses, eventLoop, pluginRoutes, certificates }: MetricsParts,
 ): Metrics {
   const { disk, models, registry, eventLog, resubscriptions, hub, leadership, bound } = core;
   return new Metrics({
@@ -29,6 +31,7 @@ export function composeMetrics(
     eventLoop,
     certificate: certificates === undefined ? undefined : () => certificates.current,
     disk,
+    accesses,
     controllers: () => bound.controllers(),
     objects: () => registry.all().map(({ type: { key } }) => ({ type: key, count: models.count(key) })),
   });

@@ -1,5 +1,6 @@
 import { test } from 'tap';
 
+import { unrecorded } from '../../../src/auth/access-events/access-recorder.ts';
 import { RefusalLog } from '../../../src/http/refusal-log.ts';
 import { refusalLinesMax, refusalLinesMs } from '../../../src/limits/access.ts';
 import { FakeClock } from '../../support/clocks/fake-clock.ts';
@@ -12,7 +13,7 @@ function given() {
       lines.push({ message, fields });
     },
   };
-  const refusals = new RefusalLog({ log, clock, isUser: (name) => name === 'jane' });
+  const refusals = new RefusalLog({ log, clock, isUser: (name) => name === 'jane', accesses: unrecorded });
   const refused = (username: string | undefined, place = 0) => ({
     requestId: String(place),
     address: '192.0.2.1',

@@ -4,6 +4,7 @@ import { test, type Test } from 'tap';
 import type { Authorize } from '../../../src/auth/authorization/authorize.ts';
 import { createSenderOf } from '../../../src/http/client/client-address.ts';
 import { sessionRoutes } from '../../../src/http/platform/session-routes.ts';
+import { unrecorded } from '../../../src/auth/access-events/access-recorder.ts';
 import { loginFailuresMax, sessionLifetimeMs, sessionsPerUserMax } from '../../../src/limits/access.ts';
 import { Accounts } from '../../support/server/accounts.ts';
 import { startEdge } from '../edge-server.ts';
@@ -43,6 +44,7 @@ async function given(t: Test, senderOf = createSenderOf([])) {
         sessions,
         clock,
         refusals: { logInFailed: () => undefined },
+        accesses: unrecorded,
       }),
       ...['GET', 'POST'].map((method) => ({
         method,

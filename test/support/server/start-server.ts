@@ -39,10 +39,19 @@ export type TestServerOptions = Pick<
   readonly logLines?: { write(line: string): void };
 };
 
-/** Exactly what `npm start` runs, on a free port and a directory of its own. */
+/**
+ * What `npm start` runs, on a free port and a directory of its own. It records no accesses unless a test asks for it:
+ * most tests count events.
+ */
 export async function startTestServer(options: TestServerOptions = {}): Promise<TestServer> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'ledgerplane-')));
-  const config = configOf({ PORT: '0', DATA_DIR: dataDir, ADMIN_PASSWORD: testPassword, ...options.environment });
+  const config = configOf({
+    PORT: '0',
+    DATA_DIR: dataDir,
+    ADMIN_PASSWORD: testPassword,
+    ACCESS_EVENTS: 'off',
+    ...options.environment,
+  });
   const log = options.logLines === undefined ? pino({ level: 'silent' }) : pino({ level: 'debug' }, options.logLines);
   const server = await startServer(config, {
     passwords: new Passwords(noHashCost),
