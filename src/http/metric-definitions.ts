@@ -23,7 +23,7 @@ export type MetricSources = MemorySources & {
   readonly eventLoop?: EventLoopSource | undefined;
   /** The certificate in use, which expires at this time in milliseconds since the Unix epoch; undefined without TLS. */
   readonly certificate?: (() => { readonly expiresAt: number }) | undefined;
-  /** Log-ins, log-outs and refusals by kind, and those without an entry in the log; undefined: they are not recorded. */
+  /** Log-ins, log-outs and refusals by kind, and those without an entry in the log; undefined: not recorded. */
   readonly accesses?: { readonly totals: ReadonlyMap<string, number>; readonly omitted: number } | undefined;
   /** The controllers, with waiting keys and ended steps by outcome. */
   readonly controllers: () => readonly {

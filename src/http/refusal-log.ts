@@ -25,8 +25,9 @@ export type RefusalLogDependencies = {
 };
 
 /**
- * Records failed log-ins and refused requests as events. Logs failed log-ins and forbidden requests, with at most a fixed number of lines in a minute; one further line counts
- * the rest. A name without a user is omitted: it may be a password in the wrong field.
+ * Records failed log-ins and refused requests as events. Logs failed log-ins and forbidden requests, with at most a
+ * fixed number of lines in a minute; one further line counts the rest. A name without a user is omitted: it may be a
+ * password in the wrong field.
  */
 export class RefusalLog {
   readonly #dependencies: RefusalLogDependencies;

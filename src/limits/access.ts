@@ -51,7 +51,7 @@ export const refusalReasonLengthMax = 512;
 /** The interval of events about accesses: what a crash may lose. And how long a stop waits for the last one. */
 export const accessBatchMs = 1_000;
 export const accessStopMs = 1_000;
-/** Refusals of one kind that one event describes: of one user or network, and how many of these. The rest is counted. */
+/** Refusals of one kind that one event describes: of one user or network, and of how many of these. */
 export const accessEntriesPerSourceMax = 5;
 export const accessSourcesMax = 256;
 /** Bytes of described refusals, over all events of a node: under a flood of any length at most 90 MB a day. */

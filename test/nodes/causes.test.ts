@@ -18,7 +18,7 @@ commentServer(t);
 
 const orders = '/apis/orders.example/v1/orders';
 const bills = '/apis/bills.example/v1/bills';
-/** Each has a finalizer of its plugin, whose reconciler writes a status first and lets a marked object go. */
+/** Each has a finalizer of its plugin. The plugin writes a status first, and lets a marked object go. */
 const moduleOf = (plural: string, kind: string, status: string): string => `
   const type = { group: '${plural}.example', version: 'v1', plural: '${plural}' };
   const reconcile = async ({ name, object, pluginClient }) => {

@@ -10,7 +10,7 @@ import type { Access } from './access-recorder.ts';
 
 /**
  * The accesses from one event to the next: all are counted, and as many described as fit. Log-ins and log-outs are
- * described before refusals, whose number clients decide.
+ * described before refusals, as clients decide how many of those there are.
  */
 export class AccessWindow {
   readonly #from: string;
