@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 
 import { Bench } from './bench.ts';
 import type { Measure } from './bench.ts';
+import { auditReplay } from './measures/audit-replay.ts';
 import { collect100k } from './measures/collect-100k.ts';
 import { create } from './measures/create.ts';
 import { decision } from './measures/decision.ts';
@@ -52,6 +53,7 @@ const measures: readonly Measure[] = [
   informer100k,
   pluginStart,
   restartMillion,
+  auditReplay,
   pageMillion,
   hostile,
   eventStoreCreate,

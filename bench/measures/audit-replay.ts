@@ -1,0 +1,30 @@
+import type { Measure } from '../bench.ts';
+import { expect, expectTotal, send } from '../subject/client.ts';
+
+type Result = { readonly kind: string; readonly equal?: boolean; readonly events?: number };
+
+/** The whole log folded anew beside the server, and every read model compared with it. */
+export const auditReplay: Measure = {
+  name: 'audit-replay',
+  run: async (bench) => {
+    const count = bench.scaled(1_000_000);
+    return bench.withSubject(await bench.seeded(count), async ({ url }) => {
+      await expectTotal(url, count);
+      const begunMs = performance.now();
+      const answer = await send(url, 'POST', '/apis/audit.svc.run/v1alpha1/replays', '{}');
+      const tookMs = performance.now() - begunMs;
+      const last = answer.toString('utf8').trimEnd().split('\n').at(-1) ?? '';
+      const { kind, equal, events = 0 } = JSON.parse(last) as Result;
+      expect('the last line', `${kind} ${String(equal)}`, 'Result true');
+      return [
+        {
+          measure: `${count.toLocaleString('en')} events: replay with comparison`,
+          value: (events / tookMs) * 1_000,
+          unit: 'events/s',
+          floor: 100_000,
+          bound: 'value at least',
+        },
+      ];
+    });
+  },
+};
