@@ -9,7 +9,7 @@
 const pure = '^src/((base|resource|command|access|limits|openapi)/|config/eventstore-(url|prefix)\\.ts$)';
 const ports = '^src/(log/[^/]+\\.ts$|read/|plugin/api/)';
 const registry = '^src/plugin/registry/type-registry\\.ts$';
-const services = '^src/((auth|watch|write|log-tools)/|plugin/registry/type-registry\\.ts$)';
+const services = '^src/((audit|auth|watch|write|log-tools)/|plugin/registry/type-registry\\.ts$)';
 /** What a front end imports: a file on its own, which the program itself has no use for. */
 const ui = '^src/sdk/ui\\.ts$';
 /** What plugins' tests import: it starts a server, and no server knows it. */

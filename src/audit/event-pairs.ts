@@ -1,0 +1,92 @@
+import { historyReadBatchBytes } from '../limits/audit.ts';
+import {
+  isPermanentReadError,
+  streamRevision,
+  type EventLog,
+  type RecordedEvent,
+  type StreamName,
+  type StreamRevision,
+} from '../log/log.ts';
+
+export type HistoryLog = Pick<EventLog, 'readStream' | 'readStreamBackward'>;
+
+/** The events of a stream between two revisions, in one of two orders. */
+export type HistoryRange = {
+  readonly stream: StreamName;
+  readonly order: 'oldest' | 'newest';
+  /** The first revision to show. */
+  readonly next: StreamRevision;
+  /** The last revision of the stream that may be shown: this node has folded it. */
+  readonly through: StreamRevision;
+  readonly limit: number;
+};
+
+/** An event, and the one before it in its stream; undefined for the first one. */
+export type EventPair = { readonly event: RecordedEvent; readonly previous: RecordedEvent | undefined };
+
+/** The log cannot be read now, or does not show an event that this node has folded: its server is behind. */
+export class UnreadableHistoryError extends Error {
+  constructor(stream: StreamName, options?: ErrorOptions) {
+    super(`the events of ${stream} cannot be read`, options);
+    this.name = 'UnreadableHistoryError';
+  }
+}
+
+export function eventPairs(log: HistoryLog, range: HistoryRange): AsyncGenerator<EventPair> {
+  return range.order === 'oldest' ? upwards(log, range) : downwards(log, range);
+}
+
+async function* upwards(
+  log: HistoryLog,
+  { stream, next, through, limit }: HistoryRange,
+): AsyncGenerator<EventPair, void, undefined> {
+  let previous: RecordedEvent | undefined;
+  for (let from = Math.max(0, next - 1); from <= through;) {
+    const page = await read(stream, from, log.readStream(stream, { from: streamRevision(from), ...batchOf(limit) }));
+    for (const event of page) {
+      if (event.revision > through) return;
+      if (event.revision >= next) yield { event, previous };
+      previous = event;
+      from = event.revision + 1;
+    }
+  }
+}
+
+async function* downwards(
+  log: HistoryLog,
+  { stream, next, limit }: HistoryRange,
+): AsyncGenerator<EventPair, void, undefined> {
+  let event: RecordedEvent | undefined;
+  for (let from: number = next; from >= 0;) {
+    const page = await read(
+      stream,
+      from,
+      log.readStreamBackward(stream, { from: streamRevision(from), ...batchOf(limit) }),
+    );
+    for (const previous of page) {
+      if (event !== undefined) yield { event, previous };
+      event = previous;
+      from = event.revision - 1;
+    }
+  }
+  if (event !== undefined) yield { event, previous: undefined };
+}
+
+/** One more than a page of entries: its last or first one is the state before it. */
+function batchOf(limit: number): { readonly limit: number; readonly bytesMax: number } {
+  return { limit: limit + 1, bytesMax: historyReadBatchBytes };
+}
+
+async function read(
+  stream: StreamName,
+  revision: number,
+  page: Promise<readonly RecordedEvent[]>,
+): Promise<readonly RecordedEvent[]> {
+  try {
+    const events = await page;
+    if (events[0]?.revision === revision) return events;
+  } catch (cause) {
+    throw isPermanentReadError(cause) ? cause : new UnreadableHistoryError(stream, { cause });
+  }
+  throw new UnreadableHistoryError(stream);
+}

@@ -1,0 +1,79 @@
+import type { Steps } from '../base/steps.ts';
+import { decodeEvent, decodeMetadata, isObjectEvent, objectAnswer } from '../log/event-codec.ts';
+import type { RecordedEvent } from '../log/log.ts';
+import type { EventPair } from './event-pairs.ts';
+import { jsonDiff, type Operation } from '../resource/object/json-diff.ts';
+import type { ResourceObject } from '../resource/object/object.ts';
+
+/**
+ * An entry of an object's history as JSON: the event, its cause, and the change since the event before as a JSON Patch
+ * (RFC 6902). The first event of an object adds the whole document. So all patches of a life, applied one after
+ * another, give each of its states. Undefined for an event without an object.
+ */
+export function* historyEntry(
+  { event, previous }: EventPair,
+  { objects, withObject }: { readonly objects: EventObjects; readonly withObject: boolean },
+): Steps<Buffer | undefined> {
+  const object = objects.of(event);
+  if (object === undefined) return undefined;
+  const before = baseOf(event, previous, objects);
+  yield;
+  const change: readonly Operation[] =
+    before === undefined ? [{ op: 'add', path: '', value: object }] : yield* jsonDiff(before, object);
+  yield;
+  const entry = Buffer.from(JSON.stringify({ ...membersOf(event, object), change }));
+  const state = withObject ? objectAnswer(event, event.position) : undefined;
+  if (state === undefined) return entry;
+  return Buffer.concat([entry.subarray(0, -1), Buffer.from(',"object":'), state, Buffer.from('}')]);
+}
+
+/** The objects of events. It remembers the last two: an event is decoded once, though two entries are about it. */
+export class EventObjects {
+  #last: readonly Known[] = [];
+
+  /** The object after an event, without `metadata.resourceVersion`; undefined for an event without one. */
+  of(recorded: RecordedEvent): ResourceObject | undefined {
+    const known = this.#last.find(({ recorded: one }) => one === recorded);
+    if (known !== undefined) return known.object;
+    const { event } = decodeEvent(recorded);
+    const object = isObjectEvent(event) ? event.object : undefined;
+    this.#last = [...this.#last.slice(-1), { recorded, object }];
+    return object;
+  }
+}
+
+type Known = { readonly recorded: RecordedEvent; readonly object: ResourceObject | undefined };
+
+/** The state that the event changed; undefined for the first event of an object. */
+function baseOf(
+  { type }: RecordedEvent,
+  previous: RecordedEvent | undefined,
+  objects: EventObjects,
+): ResourceObject | undefined {
+  if (previous === undefined || type === 'ObjectCreated' || previous.type === 'ObjectDeleted') return undefined;
+  return objects.of(previous);
+}
+
+/** Undefined members are not written. */
+function membersOf(event: RecordedEvent, { metadata: { uid } }: ResourceObject): Readonly<Record<string, unknown>> {
+  const metadata = decodeMetadata(event);
+  const position = event.position.toString();
+  return {
+    id: event.id,
+    event: event.type,
+    position,
+    resourceVersion: position,
+    version: event.revision,
+    uid,
+    time: metadata.time,
+    actor: metadata.actor,
+    token: metadata.token,
+    verb: metadata.verb,
+    address: metadata.address,
+    userAgent: metadata.userAgent,
+    requestId: metadata.requestId,
+    traceParent: metadata.traceParent,
+    plugin: metadata.plugin,
+    cause: metadata.$causationId,
+  };
+}

@@ -1,0 +1,105 @@
+import { inSlices, type Steps } from '../base/steps.ts';
+import type { Slices } from '../base/slices.ts';
+import { historyPageBytesMax, historyReadBytesMax, historyReadEventsMax } from '../limits/audit.ts';
+import type { StreamRevision, RecordedEvent } from '../log/log.ts';
+import { EventObjects, historyEntry } from './history-entry.ts';
+import { eventPairs, type EventPair, type HistoryLog, type HistoryRange } from './event-pairs.ts';
+
+export type HistoryRequest = HistoryRange & {
+  /** Only the object with this uid, of all that had the name. */
+  readonly uid: string | undefined;
+  /** Each entry has the object as it was. */
+  readonly withObjects: boolean;
+};
+
+export type HistoryPage = {
+  /** Each entry as JSON. */
+  readonly entries: readonly Buffer[];
+  /** The revision at which the next page begins; undefined after the last one. */
+  readonly next: StreamRevision | undefined;
+};
+
+/** Divides the time of the event loop among readers. */
+export type Pace = Pick<Slices, 'isOver' | 'next'>;
+
+/**
+ * One page of the events of an object's name, over all of its lives. A page ends early after `historyReadEventsMax`
+ * events or `historyReadBytesMax` bytes read, and after `historyPageBytesMax` bytes of entries: it may then have few
+ * entries or none, and still a next page.
+ *
+ * @throws UnreadableHistoryError if the log cannot be read, or does not show yet what this node has folded.
+ */
+export async function readHistory(log: HistoryLog, request: HistoryRequest, pace: Pace): Promise<HistoryPage> {
+  const page = new Page(request);
+  for await (const pair of eventPairs(log, request)) {
+    if (page.isFull()) return { entries: page.entries, next: pair.event.revision };
+    const goesOn = await inSlices(page.add(pair), pace);
+    if (!goesOn) break;
+    if (pace.isOver()) await pace.next();
+  }
+  return { entries: page.entries, next: undefined };
+}
+
+class Page {
+  readonly entries: Buffer[] = [];
+  readonly #request: HistoryRequest;
+  readonly #objects = new EventObjects();
+  readonly #lives: Lives;
+  #found = false;
+  #events = 0;
+  #bytesRead = 0;
+  #bytes = 0;
+
+  constructor(request: HistoryRequest) {
+    this.#request = request;
+    this.#lives = new Lives(request.order, this.#objects);
+  }
+
+  isFull(): boolean {
+    return (
+      this.entries.length >= this.#request.limit ||
+      this.#bytes >= historyPageBytesMax ||
+      this.#events >= historyReadEventsMax ||
+      this.#bytesRead >= historyReadBytesMax
+    );
+  }
+
+  /** Returns false once no later event belongs to the page. */
+  *add(pair: EventPair): Steps<boolean> {
+    const { event } = pair;
+    this.#events += 1;
+    this.#bytesRead += event.data.length + event.metadata.length;
+    const { uid: wanted, withObjects } = this.#request;
+    const uid = this.#lives.uidOf(event);
+    if (uid === undefined) return true;
+    if (wanted !== undefined && uid !== wanted) return !this.#found;
+    this.#found = true;
+    const entry = yield* historyEntry(pair, { objects: this.#objects, withObject: withObjects });
+    if (entry === undefined) return true;
+    this.#bytes += entry.length;
+    this.entries.push(entry);
+    return true;
+  }
+}
+
+/** The uid of the object of each event of a stream. Of the events of one life only the first one is decoded. */
+class Lives {
+  readonly #order: HistoryRange['order'];
+  readonly #objects: EventObjects;
+  #uid: string | undefined;
+
+  constructor(order: HistoryRange['order'], objects: EventObjects) {
+    this.#order = order;
+    this.#objects = objects;
+  }
+
+  /** Undefined for an event without an object: a fence of a name that has none. */
+  uidOf(event: RecordedEvent): string | undefined {
+    const [first, last] =
+      this.#order === 'oldest' ? ['ObjectCreated', 'ObjectDeleted'] : ['ObjectDeleted', 'ObjectCreated'];
+    if (event.type === first) this.#uid = undefined;
+    const uid = (this.#uid ??= this.#objects.of(event)?.metadata.uid);
+    if (event.type === last) this.#uid = undefined;
+    return uid;
+  }
+}

@@ -1,0 +1,12 @@
+/** Limits of history and audit. Each name ends in its unit. */
+
+/** Entries of one page of an object's history, by default and at most. */
+export const historyEntriesDefault = 50;
+export const historyEntriesMax = 500;
+/** A page ends with the entry that reaches this size. */
+export const historyPageBytesMax = 4_194_304;
+/** Events and bytes read for one page, those of other lives of the name included. */
+export const historyReadEventsMax = 2_000;
+export const historyReadBytesMax = 8_388_608;
+/** Bytes of one read of the log: with the largest event, the memory of a page's events. */
+export const historyReadBatchBytes = 2_097_152;
