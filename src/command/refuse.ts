@@ -77,7 +77,7 @@ export function refuse(reason: PlainReason, detail: string): Refused {
   return { ok: false, rejection: { reason, detail } };
 }
 
-export function notFound(type: ResourceType, name: string): string {
+export function notFound(type: Pick<ResourceType, 'plural' | 'group'>, name: string): string {
   return `${type.plural}${dotted(type.group)} "${name}" not found`;
 }
 

@@ -19,6 +19,8 @@ import { App, type Authenticate } from './app.ts';
 import { Connections } from './connection/connections.ts';
 import { Discovery } from './discovery/discovery.ts';
 import { fixedRoutes, type FixedRoute, type PlatformRoute } from './fixed-routes.ts';
+import type { LogIdentity } from '../log/log.ts';
+import type { HistoryPorts } from './resources/history.ts';
 import { GeneratedApi } from './resources/generated.ts';
 import { docsRoutes } from './openapi/docs-routes.ts';
 import { openApiRoutes } from './openapi/openapi-routes.ts';
@@ -43,6 +45,8 @@ export type HttpDependencies = Edge & {
   readonly reader: ObjectReader;
   readonly feed: ChangeFeed;
   readonly execute: Execute;
+  /** For histories of objects. */
+  readonly eventLog: HistoryPorts['log'] & { identity(): LogIdentity };
   readonly memory: RequestMemory;
   readonly senderOf: SenderOf;
   readonly refusals: RefusalLog;
@@ -151,6 +155,7 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
     reader,
     feed,
     execute,
+    eventLog,
     memory,
     senderOf,
     authenticate,
@@ -158,7 +163,8 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
     pluginRoutes,
   } = dependencies;
   const { refusals, watch, readiness, version, metrics, platformRoutes } = dependencies;
-  const generated = new GeneratedApi(registry, { reader, execute }, feed);
+  const history: HistoryPorts = { reader, log: eventLog, identity: () => eventLog.identity() };
+  const generated = new GeneratedApi(registry, { reader, execute, history }, feed);
   const resources = platformRoutes.map(({ resource }) => resource).filter((resource) => resource !== undefined);
   const discovery = new Discovery(registry, resources);
   const openApi = [...openApiRoutes(dependencies, () => fixed.all()), ...docsRoutes()];

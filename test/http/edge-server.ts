@@ -56,7 +56,8 @@ export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
     };
   const log: PluginLogger = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
   const registry = overrides.registry ?? new TypeRegistry();
-  const objects = new MemoryObjects(new MemoryLog(), clock, []);
+  const eventLog = Object.assign(new MemoryLog(), { identity: () => ({ logId: 'log', epoch: 0 }) });
+  const objects = new MemoryObjects(eventLog, clock, []);
   const client: Client = refusingClient();
   const { certificate } = transport;
   const pluginRoutes = new PluginRoutes({
@@ -76,6 +77,7 @@ export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
     reader: objects,
     feed: objects,
     memory: new RequestMemory({ held: new HeldBytes(), writers: Writers.unlimited(clock), clock }),
+    eventLog,
     execute: () => Promise.reject(new Error('nothing is written here')),
     senderOf: createSenderOf([]),
     refusals: new RefusalLog({ log: { warn: () => undefined }, clock, isUser: () => false, accesses: unrecorded }),

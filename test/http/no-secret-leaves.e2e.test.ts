@@ -309,8 +309,10 @@ async function readAll(send: Send, server: TestServer, admin: Readonly<Record<st
     ) as { readonly items: readonly { readonly metadata: { readonly name: string } }[] };
     for (const {
       metadata: { name },
-    } of items)
+    } of items) {
       await send(core(plural, name), { headers: admin, status: 200 });
+      await send(`${core(plural, name)}/history?include=object`, { headers: admin, status: 200 });
+    }
   }
 }
 

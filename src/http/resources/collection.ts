@@ -182,7 +182,7 @@ function firstPagePosition({ paging }: ListRequest): LogPosition | undefined {
   return paging.kind === 'chain' ? paging.token?.position : undefined;
 }
 
-const tooManyReading = problem('too-many-requests', 'too many long lists and watches are being read', {
+export const tooManyReading = problem('too-many-requests', 'too many long lists and watches are being read', {
   retryAfterSeconds: 1,
 });
 

@@ -130,7 +130,7 @@ function windowOf(paging: Paging): Window {
   };
 }
 
-function countOf(parameters: URLSearchParams, name: string): Decoded<number | undefined> {
+export function countOf(parameters: URLSearchParams, name: string): Decoded<number | undefined> {
   const text = parameters.get(name) ?? '';
   if (text === '') return { ok: true, value: undefined };
   const value = Number(text);

@@ -9,6 +9,7 @@ import { Collections } from './collection.ts';
 import { deleteCollection } from './delete-collection.ts';
 import type { Exchange } from '../exchange.ts';
 import { deleteItem, getItem, patchItem, putItem, type ItemTarget, type ResourcePorts } from './item.ts';
+import { answerHistory, historyTargetOf, type HistoryPorts } from './history.ts';
 import { ListCache } from './list-cache.ts';
 import { answerScale } from './scale.ts';
 import { problem } from '../problem.ts';
@@ -21,15 +22,20 @@ export type NotServed = { readonly kind: 'not-served'; readonly allow: readonly 
 const collectionMethods = ['GET', 'HEAD', 'POST', 'DELETE'];
 const itemMethods = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'];
 const partMethods = ['GET', 'HEAD', 'PUT', 'PATCH'];
+const historyMethods = ['GET', 'HEAD'];
+
+export type GeneratedPorts = ResourcePorts & { readonly history: HistoryPorts };
 
 /** The APIs of every registered type (seed 4.1), found by the request's path instead of one route for each. */
 export class GeneratedApi {
   readonly #registry: TypeRegistry;
   readonly #ports: ResourcePorts;
+  readonly #history: HistoryPorts;
   readonly #collections: Collections;
 
-  constructor(registry: TypeRegistry, ports: ResourcePorts, feed: ChangeFeed) {
+  constructor(registry: TypeRegistry, ports: GeneratedPorts, feed: ChangeFeed) {
     this.#registry = registry;
+    this.#history = ports.history;
     this.#ports = { reader: ports.reader, execute: executeWhileServed(registry, ports.execute) };
     this.#collections = new Collections(this.#ports, new ListCache(feed));
   }
@@ -65,7 +71,7 @@ export class GeneratedApi {
       .flatMap(({ type }) => [
         ...routesAt(collectionMethods, type.path),
         ...routesAt(itemMethodsOf(type, undefined), `${type.path}/{name}`),
-        ...['scale', 'status'].flatMap((subresource) =>
+        ...['history', 'scale', 'status'].flatMap((subresource) =>
           routesAt(itemMethodsOf(type, subresource), `${type.path}/{name}/${subresource}`),
         ),
       ]);
@@ -74,8 +80,10 @@ export class GeneratedApi {
   answer(exchange: Exchange): Answer | NotServed | Promise<Answer> {
     const { info } = exchange;
     const place = info.kind === 'resource' ? info : locationOf(info.segments);
-    const registration = place === undefined ? undefined : this.registrationAt(place);
-    if (place === undefined || registration === undefined) return nothingHere;
+    if (place === undefined) return nothingHere;
+    const registration = this.registrationAt(place);
+    if (place.subresource === 'history') return this.#answerHistory(exchange, place, registration);
+    if (registration === undefined) return nothingHere;
     if (!registration.serving) return refusal(notYetServing(registration));
     const { type } = registration;
     if (place.name === undefined) return this.#collection(exchange, type);
@@ -87,6 +95,27 @@ export class GeneratedApi {
     if (place.subresource === 'scale' && type.scale !== undefined)
       return answerWhileServed(type, answerScale(exchange, target, this.#ports, type.scale));
     return this.#item(exchange, target);
+  }
+
+  /** Also of a type that is not registered any more: the events of its objects are in the log. */
+  #answerHistory(
+    exchange: Exchange,
+    place: ResourceLocation,
+    registration: Registration | undefined,
+  ): Answer | NotServed | Promise<Answer> {
+    const target = historyTargetOf(place);
+    if (target === undefined) return nothingHere;
+    const isKnown = nameProblem(target.name) === undefined;
+    if (registration === undefined) {
+      const isServedElsewhere = this.#registry.byKey(target.key) !== undefined;
+      const wasServed = isKnown && this.#history.reader.head(target.key, target.name).kind !== 'absent';
+      if (isServedElsewhere || !wasServed) return nothingHere;
+    } else if (!registration.serving) {
+      return refusal(notYetServing(registration));
+    }
+    if (!historyMethods.includes(exchange.method)) return { kind: 'not-served', allow: historyMethods };
+    if (!isKnown) return refusal(problem('not-found', notFound(target, target.name)));
+    return answerHistory(exchange, target, this.#history);
   }
 
   #collection(exchange: Exchange, type: ResourceType): Answer | NotServed | Promise<Answer> {
@@ -120,6 +149,7 @@ export class GeneratedApi {
 /** Undefined for a subresource that the type does not have: another route may match. */
 function itemMethodsOf(type: ResourceType, subresource: string | undefined): readonly string[] {
   if (subresource === undefined) return itemMethods;
+  if (subresource === 'history') return historyMethods;
   const isServed =
     subresource === 'status' ? type.statusSubresource : subresource === 'scale' && type.scale !== undefined;
   return isServed ? partMethods : [];

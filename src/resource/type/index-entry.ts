@@ -27,8 +27,13 @@ export type IndexEntry = {
 /** The identity of a type in streams, rows and indexes: `<plural>.<group>`, independent of its version. */
 export type TypeKey = Brand<string, 'TypeKey'>;
 
+const typeKeyForm = /^[a-z][a-z0-9-]*(?:\.[a-z0-9.-]+)?$/u;
+
+export function isTypeKey(text: string): boolean {
+  return typeKeyForm.test(text);
+}
+
 export function typeKey(text: string): TypeKey {
-  if (!/^[a-z][a-z0-9-]*(?:\.[a-z0-9.-]+)?$/u.test(text))
-    throw new RangeError(`a type's key must be <plural>.<group>, got ${JSON.stringify(text)}`);
+  if (!isTypeKey(text)) throw new RangeError(`a type's key must be <plural>.<group>, got ${JSON.stringify(text)}`);
   return text as TypeKey;
 }

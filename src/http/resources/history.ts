@@ -1,0 +1,156 @@
+import { UnreadableHistoryError, type HistoryLog } from '../../audit/event-pairs.ts';
+import { readHistory, type HistoryPage, type Pace } from '../../audit/object-history.ts';
+import { Slices } from '../../base/slices.ts';
+import { notFound } from '../../command/refuse.ts';
+import { listJoinedBytesMax } from '../../limits/lists.ts';
+import { streamName, streamRevision, type LogIdentity, type StreamRevision } from '../../log/log.ts';
+import type { ObjectReader } from '../../read/objects.ts';
+import type { SnapshotSlot } from '../../read/snapshot-slots.ts';
+import type { ResourceLocation } from '../../resource/query/request-path.ts';
+import { isTypeKey, typeKey, type TypeKey } from '../../resource/type/index-entry.ts';
+import { bytesAnswer, refusal, takenOver, type Answer } from '../answer.ts';
+import { disconnectSignalOf, type Exchange } from '../exchange.ts';
+import { problem } from '../problem.ts';
+import { readerOf, tooManyReading } from './collection.ts';
+import { shown } from './decode-list-query.ts';
+import { decodeHistoryQuery, type HistoryQuery } from './decode-history-query.ts';
+import { encodeHistoryToken, type HistoryToken } from './history-token.ts';
+import { staleness, type ResourceReader } from './item.ts';
+
+export type HistoryPorts = {
+  readonly reader: ResourceReader & Pick<ObjectReader, 'head'>;
+  readonly log: HistoryLog;
+  readonly identity: () => Pick<LogIdentity, 'logId'>;
+};
+
+/** The name of an object, of a type that is registered or not. `apiVersion` and `plural` are from the path. */
+export type HistoryTarget = {
+  readonly key: TypeKey;
+  readonly group: string;
+  readonly plural: string;
+  readonly apiVersion: string;
+  readonly name: string;
+};
+
+/** Undefined for a path that no type can have. */
+export function historyTargetOf({ group, version, resource, name }: ResourceLocation): HistoryTarget | undefined {
+  const text = group === '' ? resource : `${resource}.${group}`;
+  if (name === undefined || !isTypeKey(text)) return undefined;
+  const apiVersion = group === '' ? version : `${group}/${version}`;
+  return { key: typeKey(text), group, plural: resource, apiVersion, name };
+}
+
+/** GET of `/{name}/history`: the events of every object that had the name, with their changes (decision 10.2). */
+export async function answerHistory(exchange: Exchange, target: HistoryTarget, ports: HistoryPorts): Promise<Answer> {
+  const { key, name } = target;
+  const decoded = decodeHistoryQuery(exchange.query, [ports.identity().logId, key, name]);
+  if (!decoded.ok) return refusal(decoded.problem);
+  const query = decoded.value;
+  const { reader } = ports;
+  const stale = await olderThanAsked(exchange, query, reader);
+  if (stale !== undefined) return stale;
+  const begin = beginningOf(query, foldedRevision(reader, target), reader);
+  if (begin === 'absent') return refusal(problem('not-found', notFound(target, name)));
+  if (begin === 'foreign') return refusal(problem('bad-request', 'continue: is not a token of this query'));
+  const gone = disconnectSignalOf(exchange.res);
+  const place = await reader.snapshots.take(readerOf(exchange), gone);
+  if (place === undefined) return gone.aborted ? takenOver : refusal(tooManyReading);
+  const answer = await readPage({ exchange, target, query, begin, gone }, ports, place).catch((error: unknown) => {
+    if (gone.aborted) return takenOver;
+    if (!(error instanceof UnreadableHistoryError)) throw error;
+    return refusal(problem('unavailable', 'the event log cannot be read now', { retryAfterSeconds: 1 }));
+  });
+  if (answer.kind !== 'stream') place.release();
+  return answer;
+}
+
+type Read = {
+  readonly exchange: Exchange;
+  readonly target: HistoryTarget;
+  readonly query: HistoryQuery;
+  readonly begin: HistoryToken;
+  readonly gone: AbortSignal;
+};
+
+async function readPage(read: Read, { reader, log }: HistoryPorts, place: SnapshotSlot): Promise<Answer> {
+  const { exchange, target, query, begin, gone } = read;
+  const stream = streamName(`object:${target.key}/${target.name}`);
+  const page = await readHistory(log, { ...query, ...begin, stream }, paceOf(exchange, reader, gone));
+  const isUnknown = query.token === undefined && page.entries.length === 0 && page.next === undefined;
+  return isUnknown ? refusal(problem('not-found', absentDetail(target, query.uid))) : answered(read, page, place);
+}
+
+/** A refusal if this node has not folded what the previous page showed, or the request asks for. */
+async function olderThanAsked(
+  exchange: Exchange,
+  { token, freshness }: HistoryQuery,
+  reader: ResourceReader,
+): Promise<Answer | undefined> {
+  const begun = token?.position;
+  const stale =
+    begun === undefined ? undefined : await staleness({ notBefore: begun, match: 'not-older' }, exchange, reader);
+  return stale ?? staleness(freshness, exchange, reader);
+}
+
+/** The last folded revision of the name's stream. */
+function foldedRevision(reader: HistoryPorts['reader'], { key, name }: HistoryTarget): StreamRevision | undefined {
+  const head = reader.head(key, name);
+  if (head.kind === 'absent') return undefined;
+  return head.kind === 'deleted' ? head.revision : head.stored.revision;
+}
+
+/** Where a page begins. All pages of a chain show the name's events as of the first one. */
+function beginningOf(
+  { token, order }: HistoryQuery,
+  folded: StreamRevision | undefined,
+  reader: Pick<ObjectReader, 'position'>,
+): HistoryToken | 'absent' | 'foreign' {
+  if (folded === undefined) return 'absent';
+  if (token !== undefined) return token.through > folded ? 'foreign' : token;
+  return { position: reader.position(), through: folded, next: order === 'oldest' ? streamRevision(0) : folded };
+}
+
+function absentDetail(target: HistoryTarget, uid: string | undefined): string {
+  const detail = notFound(target, target.name);
+  return uid === undefined ? detail : `${detail} with the uid ${shown(uid)}`;
+}
+
+/** Readers of histories take turns with those of lists, by user. */
+function paceOf(exchange: Exchange, reader: ResourceReader, gone: AbortSignal): Pace {
+  const slices = new Slices(exchange.clock);
+  return {
+    isOver: () => slices.isOver(),
+    next: async () => {
+      await slices.next();
+      await reader.snapshots.turn(readerOf(exchange));
+      gone.throwIfAborted();
+    },
+  };
+}
+
+/** A large page is sent at its reader's speed, which holds the slot: many slow readers must not hold many pages. */
+function answered({ target, query, begin }: Read, page: HistoryPage, place: SnapshotSlot): Answer {
+  const { position, through } = begin;
+  const resourceVersion = position.toString();
+  const metadata =
+    page.next === undefined
+      ? { resourceVersion }
+      : { resourceVersion, continue: encodeHistoryToken({ position, through, next: page.next }, query.identity) };
+  const head = JSON.stringify({ apiVersion: target.apiVersion, kind: 'ObjectHistory', metadata });
+  const parts: Uint8Array[] = [Buffer.from(`${head.slice(0, -1)},"items":[`)];
+  for (const [index, entry] of page.entries.entries()) parts.push(...(index === 0 ? [] : [comma]), entry);
+  const bytes = Buffer.concat([...parts, Buffer.from(']}')]);
+  if (bytes.length > listJoinedBytesMax) return { kind: 'stream', chunks: onceRead(bytes, place), place };
+  return bytesAnswer(bytes);
+}
+
+const comma = Buffer.from(',');
+
+/** Its end, or its abandonment, releases the slot. */
+async function* onceRead(bytes: Buffer, place: SnapshotSlot): AsyncGenerator<Uint8Array> {
+  try {
+    yield await Promise.resolve(bytes);
+  } finally {
+    place.release();
+  }
+}
