@@ -31,6 +31,16 @@ export const continueParameters: readonly Parameter[] = [
   query('continue', text, 'The token of the previous page.'),
 ];
 
+export const historyParameters: readonly Parameter[] = [
+  query(
+    'sort',
+    { type: 'string', enum: ['position', 'position,asc', 'position,desc'] },
+    'The order of the events: the oldest first, or with position,desc the newest.',
+  ),
+  query('uid', text, 'Only the object with this uid, of all that had the name.'),
+  query('include', { type: 'string', enum: ['object'] }, 'object: each event has the object as it was after it.'),
+];
+
 export const freshnessParameters: readonly Parameter[] = [
   query('resourceVersion', text, 'The position of the log that the answer must include; a watch continues from it.'),
   query(

@@ -12,6 +12,8 @@ export const patch = `${meta}.Patch`;
 export const problemName = 'Problem';
 export const scaleName = 'io.k8s.api.autoscaling.v1.Scale';
 export const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const;
+export const objectHistory = 'ObjectHistory';
+const historyEntry = 'HistoryEntry';
 const ownerReference = `${meta}.OwnerReference`;
 const preconditions = `${meta}.Preconditions`;
 const statusDetails = `${meta}.StatusDetails`;
@@ -58,6 +60,42 @@ const listMetaSchema = object('The metadata of a list.', {
   continue: text('The token of the next page; absent at the end, and without limit.'),
   remainingItemCount: whole('The number of objects behind this page.'),
   selfLink: text('Not used.'),
+});
+
+const historyEntrySchema = object(
+  'An event of an object, with its cause and its change.',
+  {
+    id: text('The id of the event.'),
+    event: text('ObjectCreated, ObjectUpdated, ObjectDeletionRequested, ObjectDeleted or NameFenced.'),
+    position: text('The position of the event in the log.'),
+    resourceVersion: text('The same, as metadata.resourceVersion of the object.'),
+    version: whole('metadata.version of the object after the event.'),
+    uid: text('The uid of the object: another object of the same name has another one.'),
+    time: time('The time of the event.'),
+    actor: text('The user, or system:<part> for a write of the platform.'),
+    token: text('The name of the personal access token of the request.'),
+    verb: text('The verb of the request.'),
+    address: text('The address of the client.'),
+    userAgent: text('The program of the client, as it names itself.'),
+    requestId: text('The id of the request.'),
+    traceParent: text('The W3C trace context of the request.'),
+    plugin: text('The plugin that made the write.'),
+    cause: text('The id of the event that a reconciler reacted to.'),
+    change: {
+      type: 'array',
+      items: { type: 'object' },
+      description: 'The change since the event before, as a JSON Patch (RFC 6902).',
+    },
+    object: { type: 'object', description: 'The object after the event, with include=object.' },
+  },
+  ['id', 'event', 'position', 'resourceVersion', 'version', 'uid', 'time', 'actor', 'verb', 'requestId', 'change'],
+);
+
+const objectHistorySchema = object('Events of the objects that had a name.', {
+  apiVersion: text('The group and version of the type.'),
+  kind: text('ObjectHistory'),
+  metadata: referenceTo(listMeta),
+  items: { type: 'array', items: referenceTo(historyEntry), description: 'The events.' },
 });
 
 const problemMembers = {
@@ -124,6 +162,8 @@ export const standardSchemas: ReadonlyMap<string, Schema> = new Map<string, Sche
   [objectMeta, objectMetaSchema],
   [ownerReference, ownerReferenceSchema],
   [listMeta, listMetaSchema],
+  [objectHistory, objectHistorySchema],
+  [historyEntry, historyEntrySchema],
   [status, statusSchema],
   [statusDetails, statusDetailsSchema],
   [deleteOptions, deleteOptionsSchema],

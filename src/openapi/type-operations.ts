@@ -5,12 +5,13 @@ import {
   continueParameters,
   deleteParameters,
   freshnessParameters,
+  historyParameters,
   nameParameter,
   selectionParameters,
   watchParameters,
   writeParameters,
 } from './parameters.ts';
-import { deleteOptions, patch, problemName, scaleKind, scaleName, status } from './standard-schemas.ts';
+import { deleteOptions, objectHistory, patch, problemName, scaleKind, scaleName, status } from './standard-schemas.ts';
 
 /** The media types of bodies, as the server reads and writes them. */
 export type MediaTypes = {
@@ -54,6 +55,7 @@ export function operationsOf(type: ResourceType, described: Described): readonly
     at.deleteAll(),
     ...at.item(''),
     at.remove(),
+    at.history(),
     ...(type.statusSubresource ? at.item('status') : []),
     ...(type.scale === undefined ? [] : at.scaled().item('scale')),
   ];
@@ -135,6 +137,24 @@ class Place {
         responses: this.#answers('200', 'The last state of the object, with its deletionTimestamp.'),
       },
       '/{name}',
+    );
+  }
+
+  history(): Operation {
+    const { kind, plural } = this.#type;
+    return this.#operation(
+      'get',
+      `get${kind}History`,
+      {
+        action: 'get',
+        summary: `Get the events of the ${plural} that had this name`,
+        parameters: [...historyParameters, ...continueParameters, ...freshnessParameters],
+        responses: this.#answers('200', 'The events, with their causes and changes.', {
+          types: this.#described.media.answer,
+          schema: referenceTo(objectHistory),
+        }),
+      },
+      '/{name}/history',
     );
   }
 

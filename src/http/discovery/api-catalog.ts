@@ -91,6 +91,7 @@ function resourceOf(type: ResourceType): ApiResource {
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
     subresources: [
+      { name: 'history', group, version, kind: 'ObjectHistory', verbs: ['get'] },
       ...(type.scale === undefined ? [] : [{ ...scale, name: 'scale', verbs: partVerbs }]),
       ...(type.statusSubresource ? [{ name: 'status', group, version, kind, verbs: partVerbs }] : []),
     ],
