@@ -21,4 +21,4 @@ export type CommandContext = {
 /** Standard input; a terminal can switch its echo off. */
 export type SecretInput = Readable & { readonly isTTY?: boolean; setRawMode?(on: boolean): unknown };
 
-export type TextSink = { write(text: string): unknown };
+export type TextSink = { readonly isTTY?: boolean | undefined; write(text: string): unknown };

@@ -6,6 +6,7 @@ import type { CanIOptions } from './can-i.ts';
 import type { ConnectionOptions } from './connection.ts';
 import type { CredentialOptions } from './kubeconfig/exec-credential.ts';
 import { CommandFailure } from './failure.ts';
+import type { HistoryOptions } from './history/history-command.ts';
 import type { KubeconfigOptions } from './kubeconfig/kubeconfig.ts';
 import { addLogCommands, type LogCommands } from './log-commands.ts';
 import { addNewPlugin } from './new-plugin.ts';
@@ -57,6 +58,7 @@ export async function runProgram(
   addNewPlugin(plugin, { context, version });
   addPluginCommands(plugin, context);
   addKubeconfig(program, context);
+  addHistory(program, context);
   addTypes(program, context);
   addLogCommands(program, context, logCommands);
   addAuditCommands(program, { context, result, stoppedReplays, connected });
@@ -185,6 +187,19 @@ function addKubeconfig(program: Command, context: CommandContext): void {
     .option('--role <name>', 'limit the token to this role of yours; may be repeated', gathered)
     .action(async (options: CredentialOptions) =>
       (await import('./kubeconfig/exec-credential.ts')).printCredential(options, context),
+    );
+}
+
+function addHistory(program: Command, context: CommandContext): void {
+  connected(
+    program.command('history <type> <name>').description('print the events of an object, and what each changed'),
+  )
+    .option('--limit <number>', 'the number of events, 20 by default')
+    .option('--uid <uid>', 'only the object with this uid, of all that had the name')
+    .option('--output <form>', 'text or json; by default text')
+    .addHelpText('after', '\n<type> is <plural> or <plural>.<group>. The newest event comes first.')
+    .action(async (type: string, name: string, options: HistoryOptions) =>
+      (await import('./history/history-command.ts')).printHistory(type, name, options, context),
     );
 }
 

@@ -12,18 +12,28 @@ export type CommandSetting = {
   /** A terminal instead, on which this is typed. */
   readonly typed?: string;
   readonly folder?: string;
+  /** Standard output is a terminal. */
+  readonly isTerminal?: boolean;
   readonly clock?: Clock;
 };
 
 /** One command in this process: the whole of the program but for the process itself. */
 export async function runCommand(
   args: readonly string[],
-  { variables = {}, input = '', typed, folder = '/nonexistent', clock = systemClock }: CommandSetting = {},
+  {
+    variables = {},
+    input = '',
+    typed,
+    folder = '/nonexistent',
+    isTerminal = false,
+    clock = systemClock,
+  }: CommandSetting = {},
 ): Promise<CommandRun> {
   const texts = { out: '', err: '' };
   const context: CommandContext = {
     input: typed === undefined ? pipe(input) : terminal(typed).input,
     output: {
+      isTTY: isTerminal,
       write: (text) => {
         texts.out += text;
       },

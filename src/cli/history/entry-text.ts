@@ -1,0 +1,53 @@
+import type { Json } from '../../base/json.ts';
+import { listOf, memberOf, textOf } from '../answer-member.ts';
+import { printable } from '../text-table.ts';
+
+export type Colours = 'coloured' | 'plain';
+
+const colourOf = { head: '\u001b[1m', add: '\u001b[32m', remove: '\u001b[31m', replace: '\u001b[33m' } as const;
+const reset = '\u001b[0m';
+const signOf: Readonly<Record<string, keyof typeof colourOf>> = { add: 'add', remove: 'remove', replace: 'replace' };
+const signs = { add: '+', remove: '-', replace: '~' } as const;
+/** The causes that an entry shows below its head, if it has them. */
+const causes: Readonly<Record<string, string>> = {
+  requestId: 'request',
+  address: 'from',
+  token: 'token',
+  plugin: 'plugin',
+  cause: 'because of',
+};
+
+/** An entry of a history: a head, its cause, and a line for each operation of its change. */
+export function entryText(entry: Json, colours: Colours): string {
+  const paint = (text: string, colour: keyof typeof colourOf): string =>
+    colours === 'plain' ? text : `${colourOf[colour]}${text}${reset}`;
+  const head = ['time', 'event', 'actor', 'verb'].map((member) => shownText(entry, member));
+  const version = memberOf(entry, 'version');
+  const [time, event, actor, verb] = head;
+  const lines = [
+    paint(`${time ?? ''}  ${event ?? ''}  version ${JSON.stringify(version)}  ${actor ?? ''} (${verb ?? ''})`, 'head'),
+    `  ${Object.entries(causes)
+      .filter(([member]) => textOf(entry, member) !== undefined)
+      .map(([member, words]) => `${words} ${shownText(entry, member)}`)
+      .join(', ')}`,
+    `  uid ${shownText(entry, 'uid')}, position ${shownText(entry, 'position')}`,
+  ];
+  for (const operation of listOf(entry, 'change')) {
+    const kind = signOf[textOf(operation, 'op') ?? ''];
+    // The version is in the head.
+    if (kind === undefined || kind === 'head' || textOf(operation, 'path') === '/metadata/version') continue;
+    lines.push(paint(`  ${operationText(operation, signs[kind])}`, kind));
+  }
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** The whole document has the empty path. */
+function operationText(operation: Json, sign: string): string {
+  const path = printable(textOf(operation, 'path') ?? '') || '/';
+  const value = memberOf(operation, 'value');
+  return value === undefined ? `${sign} ${path}` : `${sign} ${path} ${printable(JSON.stringify(value))}`;
+}
+
+function shownText(entry: Json, member: string): string {
+  return printable(textOf(entry, member) ?? '-');
+}

@@ -1,0 +1,70 @@
+import type { Json } from '../../base/json.ts';
+import { listOf, textOf } from '../answer-member.ts';
+import type { CommandContext } from '../command-context.ts';
+import { connect, type ConnectionOptions } from '../connection.ts';
+import { usageError } from '../failure.ts';
+import type { ServerClient } from '../server-client.ts';
+import { entryText, type Colours } from './entry-text.ts';
+import { pathOfType } from './type-path.ts';
+
+export type HistoryOptions = ConnectionOptions & {
+  readonly limit?: string | undefined;
+  readonly uid?: string | undefined;
+  readonly output?: string | undefined;
+};
+
+const limitDefault = 20;
+/** The most entries of one page. */
+const pageMax = 500;
+
+/** Prints the last events of an object, or of all that had its name, newest first. */
+export async function printHistory(
+  type: string,
+  name: string,
+  options: HistoryOptions,
+  context: CommandContext,
+): Promise<void> {
+  const { output = 'text', uid } = options;
+  if (output !== 'text' && output !== 'json') throw usageError('--output must be text or json');
+  const limit = limitOf(options.limit);
+  const { client } = await connect(options, context);
+  const path = [...(await pathOfType(client, type)), name, 'history'];
+  const entries = await read(client, { path, limit, query: uid === undefined ? {} : { uid } });
+  if (output === 'json') {
+    context.output.write(`${JSON.stringify(entries, undefined, 2)}\n`);
+    return;
+  }
+  const colours = coloursFor(context);
+  context.output.write(entries.map((entry) => entryText(entry, colours)).join('\n'));
+}
+
+function limitOf(text = String(limitDefault)): number {
+  if (/^[1-9]\d{0,8}$/u.test(text)) return Number(text);
+  throw usageError('--limit must be a whole number from 1');
+}
+
+type Asked = {
+  readonly path: readonly string[];
+  readonly limit: number;
+  readonly query: Readonly<Record<string, string>>;
+};
+
+/** Page by page: a page may have fewer entries than asked for. */
+async function read(client: ServerClient, { path, limit, query }: Asked): Promise<readonly Json[]> {
+  const entries: Json[] = [];
+  let next: string | undefined;
+  do {
+    const count = String(Math.min(limit - entries.length, pageMax));
+    const token: Readonly<Record<string, string>> = next === undefined ? {} : { continue: next };
+    const asked = { ...query, sort: 'position,desc', limit: count, ...token };
+    const page = await client.send({ method: 'GET', path, query: asked });
+    entries.push(...listOf(page, 'items'));
+    next = textOf(page, 'metadata', 'continue');
+  } while (next !== undefined && entries.length < limit);
+  return entries;
+}
+
+/** Colours are for terminals, unless NO_COLOR is set. */
+function coloursFor({ output, variables }: CommandContext): Colours {
+  return output.isTTY === true && (variables['NO_COLOR'] ?? '') === '' ? 'coloured' : 'plain';
+}
