@@ -26,6 +26,7 @@ import { pageMillion } from './measures/page-million.ts';
 import { reconcile } from './measures/reconcile.ts';
 import { pluginStart } from './measures/plugin-start.ts';
 import { restartMillion } from './measures/restart-million.ts';
+import { history } from './measures/history.ts';
 import { table500 } from './measures/table-500.ts';
 import { update } from './measures/update.ts';
 import { watchFanOut } from './measures/watch/watch-fan-out.ts';
@@ -46,6 +47,7 @@ const measures: readonly Measure[] = [
   update,
   list500,
   table500,
+  history,
   watchFanOut,
   watchLatency,
   memory100k,
