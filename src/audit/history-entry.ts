@@ -16,6 +16,8 @@ export function* historyEntry(
 ): Steps<Buffer | undefined> {
   const object = objects.of(event);
   if (object === undefined) return undefined;
+  // Each of these may take a dozen milliseconds for the largest objects.
+  yield;
   const before = baseOf(event, previous, objects);
   yield;
   const change: readonly Operation[] =

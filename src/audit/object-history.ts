@@ -30,6 +30,8 @@ export type Pace = Pick<Slices, 'isOver' | 'next'>;
  * @throws UnreadableHistoryError if the log cannot be read, or does not show yet what this node has folded.
  */
 export async function readHistory(log: HistoryLog, request: HistoryRequest, pace: Pace): Promise<HistoryPage> {
+  // Many requests may begin in one turn of the event loop: each reads and computes in a turn that it is given.
+  await pace.next();
   const page = new Page(request);
   for await (const pair of eventPairs(log, request)) {
     if (page.isFull()) return { entries: page.entries, next: pair.event.revision };
