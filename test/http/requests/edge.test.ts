@@ -203,6 +203,7 @@ test('only health, version and discovery are open to visitors', async (t) => {
     groupVersion: 'example.com/v1alpha1',
     resources: [
       { name: 'widgets', singularName: 'widget', kind: 'Widget', namespaced: false },
+      { name: 'widgets/history', kind: 'ObjectHistory', verbs: ['get'] },
       { name: 'widgets/status' },
     ],
   });
