@@ -207,28 +207,39 @@ test('discovery lists short names, categories and scales', async (t) => {
   const scale = { group: 'autoscaling', version: 'v1', kind: 'Scale', verbs: ['get', 'patch', 'update'] };
   const list = (await call('GET', '')).body['resources'] as { name: string }[];
   const names = list.map(({ name }) => name);
-  t.strictSame(names, ['eggs', 'flocks', 'flocks/scale', 'flocks/status', 'nests', 'nests/scale']);
-  t.match(list[1], { shortNames: ['fl', 'flk'], categories: ['birds'] });
+  t.strictSame(names, [
+    'eggs',
+    'eggs/history',
+    'flocks',
+    'flocks/history',
+    'flocks/scale',
+    'flocks/status',
+    'nests',
+    'nests/history',
+    'nests/scale',
+  ]);
+  t.match(list[2], { shortNames: ['fl', 'flk'], categories: ['birds'] });
   t.strictSame(Object.keys(list[0] ?? {}), ['name', 'singularName', 'namespaced', 'kind', 'verbs']);
-  t.strictSame(list[2], { name: 'flocks/scale', singularName: '', namespaced: false, ...scale });
+  t.strictSame(list[4], { name: 'flocks/scale', singularName: '', namespaced: false, ...scale });
   const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
   const response = await server.call('/apis', { headers: { accept } });
   const { items } = (await response.json()) as { items: { metadata: { name: string }; versions: unknown[] }[] };
   const { verbs, ...responseKind } = scale;
+  const history = { subresource: 'history', verbs: ['get'] };
   t.match(
     items.find(({ metadata }) => metadata.name === 'farm.example'),
     {
       versions: [
         {
           resources: [
-            { resource: 'eggs', shortNames: undefined, subresources: undefined },
+            { resource: 'eggs', shortNames: undefined, subresources: [history] },
             {
               resource: 'flocks',
               shortNames: ['fl', 'flk'],
               categories: ['birds'],
-              subresources: [{ subresource: 'scale', responseKind, verbs }, { subresource: 'status' }],
+              subresources: [history, { subresource: 'scale', responseKind, verbs }, { subresource: 'status' }],
             },
-            { resource: 'nests', subresources: [{ subresource: 'scale', responseKind, verbs }] },
+            { resource: 'nests', subresources: [history, { subresource: 'scale', responseKind, verbs }] },
           ],
         },
       ],

@@ -61,7 +61,8 @@ test('the scan at the start finds every type with its subresources', async (t) =
     }
   }
   const gadgets = found.filter((entry) => entry.includes('gadgets'));
-  t.strictSame(gadgets, ['/apis/tools.example/v1 gadgets', '/apis/tools.example/v1 gadgets/status']);
+  const gadget = '/apis/tools.example/v1 gadgets';
+  t.strictSame(gadgets, [gadget, `${gadget}/history`, `${gadget}/status`]);
   t.ok(found.includes('/api/v1alpha1 users'));
   t.notOk(
     found.some((entry) => entry.endsWith(' events')),
