@@ -1,4 +1,4 @@
-/** Limits of replays. Each name ends in its unit. Each limit is tested at n and n + 1, and its error states it. */
+/** Limits of replays. Each name ends in its unit. They pace the work: no request can exceed them. */
 
 /** The memory of the thread that replays: it folds without indexes, so that it needs little beside one batch. */
 export const replayHeapMegabytesMax = 512;
