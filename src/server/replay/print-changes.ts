@@ -1,7 +1,8 @@
 import { objectOfRow } from '../../../projections/index/index-entries.ts';
 import { merged } from '../../../projections/replay/compare-tables.ts';
 import type { TablesSnapshot } from '../../../projections/lmdb-view.ts';
-import { jsonDifference } from '../../resource/object/json-difference.ts';
+import { atOnce } from '../../base/steps.ts';
+import { jsonDiff } from '../../resource/object/json-diff.ts';
 import type { ResourceObject } from '../../resource/object/object.ts';
 import type { Selected } from '../../read/replay.ts';
 import { StoppedError } from './replay-errors.ts';
@@ -42,7 +43,7 @@ type ObjectChange =
 /** A name that another object has since was deleted and created. */
 function changesOf(before: ResourceObject | undefined, after: ResourceObject | undefined): readonly ObjectChange[] {
   if (before !== undefined && after !== undefined && before.metadata.uid === after.metadata.uid)
-    return [{ change: 'changed', uid: after.metadata.uid, patch: jsonDifference(before, after) }];
+    return [{ change: 'changed', uid: after.metadata.uid, patch: atOnce(jsonDiff(before, after)) }];
   return [
     ...(before === undefined ? [] : [{ change: 'deleted', object: before } as const]),
     ...(after === undefined ? [] : [{ change: 'created', object: after } as const]),
