@@ -1,10 +1,13 @@
 import type { Steps } from '../base/steps.ts';
 import { openApiDocumentBytesMax } from '../limits/openapi.ts';
 import type { Schema } from '../resource/schema/schema-check.ts';
+import { membersText } from './document-text.ts';
+import type { Encoded, Part } from './encoded.ts';
+import type { KeptParts } from './kept-parts.ts';
 import { pathItems, type Members, type Operation } from './operation.ts';
 import { standardSchemas } from './standard-schemas.ts';
 
-/** A document of version 3 as JSON text, in pieces of one path or schema: other work may run between them. */
+/** A document of version 3 as JSON text, of one path or schema at a time: other work may run between them. */
 export type DocumentContent = {
   readonly openapi: '3.0.3' | '3.1.0';
   readonly title: string;
@@ -26,7 +29,8 @@ export function infoOf(title: string, version: string): Members {
   return { title, version, license: { name: 'Apache-2.0', url: 'https://www.apache.org/licenses/LICENSE-2.0' } };
 }
 
-export function* documentText(content: DocumentContent): Steps<string> {
+/** The document in UTF-8, in pieces. */
+export function* documentText(content: DocumentContent, kept: KeptParts): Steps<readonly Buffer[]> {
   const { openapi, title, version, operations, schemas, tags } = content;
   const head = {
     openapi,
@@ -34,12 +38,15 @@ export function* documentText(content: DocumentContent): Steps<string> {
     security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
     ...(tags === undefined ? {} : { tags: tags.map((name) => ({ name })) }),
   };
-  const paths = yield* entriesText(inParts(operations, pathItems));
-  const components = yield* entriesText(bounded(schemas));
-  return (
-    `${JSON.stringify(head).slice(0, -1)},"paths":{${paths}},` +
-    `"components":{"securitySchemes":${JSON.stringify(securitySchemes)},"schemas":{${components}}}}`
-  );
+  const paths = yield* membersText(inParts(operations, pathItems), kept.texts3);
+  const components = yield* membersText(bounded(schemas, kept.lengths), kept.texts3);
+  return [
+    Buffer.from(`${JSON.stringify(head).slice(0, -1)},"paths":{`),
+    ...paths,
+    Buffer.from(`},"components":{"securitySchemes":${JSON.stringify(securitySchemes)},"schemas":{`),
+    ...components,
+    Buffer.from('}}}'),
+  ];
 }
 
 /** The path items of all parts, one at a time. */
@@ -60,28 +67,17 @@ function* withStandard(schemas: DocumentContent['schemas']): Generator<readonly 
  * The standard schemas and the given ones. Those past the size of a document are described as accepting anything, so
  * that no reference dangles.
  */
-export function* bounded(schemas: Iterable<readonly [string, Schema]>): Generator<readonly [string, Members]> {
-  let bytes = 0;
+export function* bounded(schemas: Iterable<readonly [string, Schema]>, lengths: Encoded<number>): Generator<Part> {
+  let length = 0;
   for (const [name, schema] of withStandard(schemas)) {
-    if (bytes < openApiDocumentBytesMax) bytes += textOf(schema).length;
-    yield [name, bytes < openApiDocumentBytesMax ? schema : { description: 'Left out: the document is too large.' }];
+    const part = schemaPart(name, schema);
+    if (length < openApiDocumentBytesMax) length += lengths.of(part);
+    yield length < openApiDocumentBytesMax ? part : schemaPart(name, leftOut);
   }
 }
 
-export function* entriesText(entries: Iterable<readonly [string, Members]>): Steps<string> {
-  const texts: string[] = [];
-  for (const [name, value] of entries) {
-    texts.push(`${JSON.stringify(name)}:${textOf(value)}`);
-    yield;
-  }
-  return texts.join(',');
-}
+const leftOut = { description: 'Left out: the document is too large.' };
 
-/** A value that is nested too deep for the engine is left out. */
-export function textOf(value: unknown): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return '{}';
-  }
+function schemaPart(name: string, schema: Schema): Part {
+  return { name, sources: [schema], value: () => schema };
 }

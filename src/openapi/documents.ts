@@ -2,21 +2,21 @@ import type { Steps } from '../base/steps.ts';
 import type { Schema } from '../resource/schema/schema-check.ts';
 import type { ResourceType } from '../resource/type/resource-type.ts';
 import { documentText } from './document.ts';
+import type { KeptParts } from './kept-parts.ts';
 import { referenceTo, schemaNameOf, UniqueNames } from './names.ts';
 import type { Operation } from './operation.ts';
 import { platformOperations, platformSchemas, type PlatformPath } from './platform-operations.ts';
 import { routeOperation, type DescribedRoute } from './route-operations.ts';
 import { scaleName, scaleSchema } from './standard-schemas.ts';
 import { swaggerDocument, type SwaggerDocument } from './swagger-document.ts';
-import { operationsOf, type Described, type MediaTypes } from './type-operations.ts';
-import type { TypeSchemas } from './type-schemas.ts';
+import type { MediaTypes } from './type-operations.ts';
 
 export type DocumentSettings = {
   readonly domain: string;
   /** The platform's version. */
   readonly version: string;
   readonly media: MediaTypes;
-  readonly schemas: TypeSchemas;
+  readonly kept: KeptParts;
 };
 
 const title = 'Ledgerplane';
@@ -27,45 +27,47 @@ export function groupKeyOf({ group, version }: Pick<ResourceType, 'group' | 'ver
 }
 
 /** The document of a group and version, in 3.0. */
-export function groupDocument(types: readonly ResourceType[], settings: DocumentSettings): Steps<string> {
-  const ids = new UniqueNames();
-  return documentText({
-    openapi: '3.0.3',
+export function groupDocument(types: readonly ResourceType[], settings: DocumentSettings): Steps<readonly Buffer[]> {
+  const content = {
+    openapi: '3.0.3' as const,
     title,
     version: settings.version,
-    operations: operationsByType(types, { ...settings, ids }),
+    operations: operationsByType(types, settings),
     schemas: schemas30(types, settings),
-  });
+  };
+  return documentText(content, settings.kept);
 }
 
 /** The document of paths that belong to no type, in 3.0. */
-export function platformDocument(paths: readonly PlatformPath[], settings: DocumentSettings): Steps<string> {
+export function platformDocument(paths: readonly PlatformPath[], settings: DocumentSettings): Steps<readonly Buffer[]> {
   const ids = new UniqueNames();
   const operations = platformOperations(paths, { ...settings, ids, schemaOf: () => ({ type: 'object' }) });
   const schemas = platformSchemas(paths);
-  return documentText({ openapi: '3.0.3', title, version: settings.version, operations: [operations], schemas });
+  const { version, kept } = settings;
+  return documentText({ openapi: '3.0.3', title, version, operations: [operations], schemas }, kept);
 }
 
 /** The whole of the generated APIs, in 2.0. */
 export function swaggerOf(types: readonly ResourceType[], settings: DocumentSettings): Steps<SwaggerDocument> {
-  const described: Described = { ...settings, ids: new UniqueNames() };
-  return swaggerDocument({
+  const content = {
     title,
     version: settings.version,
-    operations: operationsByType(types, described),
+    operations: operationsByType(types, settings),
     schemas: schemas30(types, settings),
-  });
+  };
+  return swaggerDocument(content, settings.kept);
 }
 
-function* operationsByType(types: readonly ResourceType[], described: Described): Generator<readonly Operation[]> {
-  for (const type of types) yield operationsOf(type, described);
-}
-
-function* schemas30(
+function* operationsByType(
   types: readonly ResourceType[],
-  { schemas }: DocumentSettings,
-): Generator<readonly [string, Schema]> {
-  for (const type of types) yield* schemas.of30(type);
+  { kept }: DocumentSettings,
+): Generator<readonly Operation[]> {
+  const ids = new UniqueNames();
+  for (const type of types) yield kept.operations.of(type, ids);
+}
+
+function* schemas30(types: readonly ResourceType[], { kept }: DocumentSettings): Generator<readonly [string, Schema]> {
+  for (const type of types) yield* kept.schemas.of30(type);
   if (types.some(({ scale }) => scale !== undefined)) yield [scaleName, scaleSchema];
 }
 
@@ -76,14 +78,18 @@ export type Everything = {
 };
 
 /** Everything that the server answers, in 3.1. Generated APIs come first: no other route replaces one. */
-export function* apiDocument({ types, platform, routes }: Everything, settings: DocumentSettings): Steps<string> {
+export function* apiDocument(
+  { types, platform, routes }: Everything,
+  settings: DocumentSettings,
+): Steps<readonly Buffer[]> {
+  const { version, kept } = settings;
   const ids = new UniqueNames();
   const schemas = new Map<string, Schema>();
   const operations = new UniqueOperations();
   for (const type of types) {
-    for (const [name, schema] of settings.schemas.of31(type)) schemas.set(name, schema);
+    for (const [name, schema] of kept.schemas.of31(type)) schemas.set(name, schema);
     if (type.scale !== undefined) schemas.set(scaleName, scaleSchema);
-    operations.add(operationsOf(type, { ...settings, ids }));
+    operations.add(kept.operations.of(type, ids));
     yield;
   }
   const schemaOf = (kind: string): Schema => {
@@ -101,7 +107,7 @@ export function* apiDocument({ types, platform, routes }: Everything, settings: 
   }
   const all = operations.all();
   const tags = [...new Set(all.map(({ tag }) => tag))].sort();
-  return yield* documentText({ openapi: '3.1.0', title, version: settings.version, operations: [all], schemas, tags });
+  return yield* documentText({ openapi: '3.1.0', title, version, operations: [all], schemas, tags }, kept);
 }
 
 /** Operations of which no two have one method and shape of path: two names of one parameter are one path. */

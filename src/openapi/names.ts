@@ -28,6 +28,11 @@ export function camelCase(text: string): string {
     .join('');
 }
 
+/** Continues an operation id that another type of the document has drawn. */
+export function qualifierOf({ group, version }: Pick<GroupVersionKind, 'group' | 'version'>): string {
+  return `${camelCase(group)}${camelCase(version)}`;
+}
+
 /** Draws names that are unique in one document: a taken one continues with its qualifier, then with a number. */
 export class UniqueNames {
   readonly #taken = new Set<string>();

@@ -1,4 +1,5 @@
 import type { Schema } from '../resource/schema/schema-check.ts';
+import type { Part } from './encoded.ts';
 import type { GroupVersionKind } from './names.ts';
 
 export type Method = 'get' | 'put' | 'post' | 'delete' | 'options' | 'head' | 'patch';
@@ -41,23 +42,22 @@ export type Operation = {
 export type Members = Readonly<Record<string, unknown>>;
 
 /** Path items for documents of version 3, one at a time. */
-export function pathItems(operations: readonly Operation[]): Generator<readonly [string, Members]> {
+export function pathItems(operations: readonly Operation[]): Generator<Part> {
   return itemsOf(operations, operationOf3);
 }
 
 /** Path items, one at a time, each with its operations in the given form. */
-export function* itemsOf(
-  operations: readonly Operation[],
-  form: (operation: Operation) => Members,
-): Generator<readonly [string, Members]> {
+export function* itemsOf(operations: readonly Operation[], form: (operation: Operation) => Members): Generator<Part> {
   const byPath = new Map<string, Operation[]>();
   for (const operation of operations) {
     const others = byPath.get(operation.path);
     if (others === undefined) byPath.set(operation.path, [operation]);
     else others.push(operation);
   }
-  for (const [path, ofPath] of byPath)
-    yield [path, Object.fromEntries(ofPath.map((operation) => [operation.method, form(operation)]))];
+  for (const [name, ofPath] of byPath) {
+    const value = (): Members => Object.fromEntries(ofPath.map((operation) => [operation.method, form(operation)]));
+    yield { name, sources: ofPath, value };
+  }
 }
 
 /** The members of an operation that all versions share. */

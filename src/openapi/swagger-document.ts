@@ -1,6 +1,9 @@
 import type { Steps } from '../base/steps.ts';
 import type { Schema } from '../resource/schema/schema-check.ts';
-import { bounded, entriesText, infoOf, inParts } from './document.ts';
+import { bounded, infoOf, inParts } from './document.ts';
+import { membersText } from './document-text.ts';
+import type { Part } from './encoded.ts';
+import type { KeptParts } from './kept-parts.ts';
 import { commonMembers, itemsOf, type Members, type Operation, type Parameter } from './operation.ts';
 import { toSwagger20 } from './schema/to-swagger-20.ts';
 
@@ -12,8 +15,8 @@ export type SwaggerDocument = {
     readonly consumes: readonly string[];
     readonly produces: readonly string[];
   };
-  readonly paths: ReadonlyMap<string, Members>;
-  readonly definitions: ReadonlyMap<string, Schema>;
+  readonly paths: readonly Part[];
+  readonly definitions: readonly Part[];
 };
 
 export type SwaggerContent = {
@@ -25,10 +28,13 @@ export type SwaggerContent = {
   readonly schemas: Iterable<readonly [string, Schema]>;
 };
 
-export function* swaggerDocument({ title, version, operations, schemas }: SwaggerContent): Steps<SwaggerDocument> {
-  const definitions = new Map<string, Schema>();
-  for (const [name, schema] of bounded(schemas)) {
-    definitions.set(name, toSwagger20(schema));
+export function* swaggerDocument(
+  { title, version, operations, schemas }: SwaggerContent,
+  { lengths }: Pick<KeptParts, 'lengths'>,
+): Steps<SwaggerDocument> {
+  const definitions = new Map<string, Part>();
+  for (const part of bounded(schemas, lengths)) {
+    definitions.set(part.name, { ...part, value: () => toSwagger20(part.value()) });
     yield;
   }
   const head = {
@@ -37,19 +43,29 @@ export function* swaggerDocument({ title, version, operations, schemas }: Swagge
     consumes: ['application/json'],
     produces: ['application/json'],
   };
-  const paths = new Map<string, Members>();
-  for (const [path, item] of inParts(operations, (part) => itemsOf(part, operationOf2))) {
-    paths.set(path, item);
+  const paths = new Map<string, Part>();
+  for (const item of inParts(operations, (part) => itemsOf(part, operationOf2))) {
+    paths.set(item.name, item);
     yield;
   }
-  return { head, paths, definitions };
+  return { head, paths: [...paths.values()], definitions: [...definitions.values()] };
 }
 
-export function* swaggerText({ head, paths, definitions }: SwaggerDocument): Steps<string> {
-  const pathsText = yield* entriesText(paths);
-  const definitionsText = yield* entriesText(definitions);
+/** The document in UTF-8, in pieces. */
+export function* swaggerText(
+  { head, paths, definitions }: SwaggerDocument,
+  { texts2 }: Pick<KeptParts, 'texts2'>,
+): Steps<readonly Buffer[]> {
+  const pathsText = yield* membersText(paths, texts2);
+  const definitionsText = yield* membersText(definitions, texts2);
   const start = JSON.stringify({ ...head, info: infoOf(head.info.title, head.info.version) }).slice(0, -1);
-  return `${start},"paths":{${pathsText}},"definitions":{${definitionsText}}}`;
+  return [
+    Buffer.from(`${start},"paths":{`),
+    ...pathsText,
+    Buffer.from('},"definitions":{'),
+    ...definitionsText,
+    Buffer.from('}}'),
+  ];
 }
 
 function operationOf2(operation: Operation): Members {

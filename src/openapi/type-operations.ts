@@ -1,5 +1,5 @@
 import type { ResourceType } from '../resource/type/resource-type.ts';
-import { camelCase, referenceTo, schemaNameOf, tagOf, type GroupVersionKind, type UniqueNames } from './names.ts';
+import { camelCase, referenceTo, schemaNameOf, tagOf, type GroupVersionKind } from './names.ts';
 import type { Content, Operation, Parameter, Response } from './operation.ts';
 import {
   continueParameters,
@@ -25,8 +25,6 @@ export type MediaTypes = {
 export type Described = {
   readonly domain: string;
   readonly media: MediaTypes;
-  /** Operation ids of the document. */
-  readonly ids: UniqueNames;
 };
 
 /** A refusal, in the two forms of decision 8. `types`: of the first. */
@@ -46,7 +44,7 @@ const otherForms =
   'As a table with `Accept: application/json;as=Table;v=v1;g=meta.k8s.io`, and without spec and status with ' +
   '`as=PartialObjectMetadata`; also as `application/yaml`.';
 
-/** Every operation of a type's generated API. */
+/** Every operation of a type's generated API, with the ids that it has in a document of its own. */
 export function operationsOf(type: ResourceType, described: Described): readonly Operation[] {
   const at = new Place(type, described);
   return [
@@ -194,13 +192,12 @@ class Place {
   }
 
   #operation(method: Operation['method'], id: string, kind: Kind, path = ''): Operation {
-    const { group, version } = this.#type;
     const parameters: readonly Parameter[] = path === '' ? kind.parameters : [nameParameter, ...kind.parameters];
     return {
       ...kind,
       method,
       path: `${this.#type.path}${path}`,
-      operationId: this.#described.ids.take(id, `${camelCase(group)}${camelCase(version)}`),
+      operationId: id,
       tag: tagOf(this.#type),
       kind: this.#kind,
       parameters,

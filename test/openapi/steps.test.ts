@@ -2,7 +2,7 @@ import { test } from 'tap';
 
 import type { Steps } from '../../src/base/steps.ts';
 import { groupDocument, swaggerOf } from '../../src/openapi/documents.ts';
-import { TypeSchemas } from '../../src/openapi/type-schemas.ts';
+import { KeptParts } from '../../src/openapi/kept-parts.ts';
 import { compileType } from '../../src/resource/type/type-declaration.ts';
 import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 
@@ -36,12 +36,8 @@ test('no step of a document translates the schemas of two types', async (t) => {
   for (const document of [groupDocument, swaggerOf]) {
     const read = new Set<number>();
     const types = typesNoting((place) => read.add(place));
-    const settings = {
-      domain,
-      version: '1.0.0',
-      media: { message: ['application/json'], object: json, patch: json, answer: json },
-      schemas: new TypeSchemas(domain),
-    };
+    const media = { message: json, object: json, patch: json, answer: json };
+    const settings = { domain, version: '1.0.0', media, kept: new KeptParts({ domain, media }) };
     const steps: Steps<unknown> = document(types, settings);
     let most = 0;
     for (let step = steps.next(); step.done !== true; step = steps.next()) {

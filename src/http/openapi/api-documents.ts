@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-
 import type { Clock } from '../../base/clock.ts';
 import { Slices } from '../../base/slices.ts';
 import { inSlices, type Steps } from '../../base/steps.ts';
@@ -11,18 +9,16 @@ import {
   swaggerOf,
   type DocumentSettings,
 } from '../../openapi/documents.ts';
+import { KeptParts } from '../../openapi/kept-parts.ts';
 import type { PlatformPath } from '../../openapi/platform-operations.ts';
 import type { DescribedRoute } from '../../openapi/route-operations.ts';
 import { swaggerText } from '../../openapi/swagger-document.ts';
 import type { MediaTypes } from '../../openapi/type-operations.ts';
-import { TypeSchemas } from '../../openapi/type-schemas.ts';
 import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { joined, type ApiDocument } from './joined-document.ts';
 import { LazyValue } from './lazy-value.ts';
-import { swaggerProtobuf } from './swagger-protobuf.ts';
-
-/** A document as it is sent. `hash`: of its bytes, in hexadecimal digits. */
-export type ApiDocument = { readonly bytes: Buffer; readonly hash: string; readonly contentType: string };
+import { SwaggerProtobuf } from './swagger-protobuf.ts';
 
 export type ApiDocumentsDependencies = {
   readonly registry: TypeRegistry;
@@ -44,7 +40,8 @@ const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf
 
 /**
  * The API documents, each built on the first request after a change, in slices, and then kept as bytes. Documents of
- * groups are built again only if their own types have changed.
+ * groups are built again only if their own types have changed. The others are joined anew, of kept bytes for each type
+ * that has not changed.
  */
 export class ApiDocuments {
   readonly groups: LazyValue<Groups>;
@@ -53,12 +50,13 @@ export class ApiDocuments {
   readonly everything: LazyValue<ApiDocument>;
   readonly #dependencies: ApiDocumentsDependencies;
   readonly #settings: DocumentSettings;
+  readonly #protobuf = new SwaggerProtobuf();
   #typesRevision = 0;
   #groups: ReadonlyMap<string, Group> = new Map();
 
   constructor(dependencies: ApiDocumentsDependencies) {
     this.#dependencies = dependencies;
-    this.#settings = { ...dependencies, schemas: new TypeSchemas(dependencies.domain) };
+    this.#settings = { ...dependencies, kept: new KeptParts(dependencies) };
     dependencies.registry.subscribe(() => {
       this.#typesRevision += 1;
     });
@@ -68,7 +66,7 @@ export class ApiDocuments {
       this.#built(swaggerDocumentText(this.#served(), this.#settings), 'application/json'),
     );
     this.swaggerProtobuf = new LazyValue(ofTypes, () =>
-      this.#built(swaggerDocumentProtobuf(this.#served(), this.#settings), protobufType),
+      this.#built(swaggerDocumentProtobuf(this.#served(), this.#settings, this.#protobuf), protobufType),
     );
     const ofAll = (): number => this.#typesRevision + dependencies.routes.revision();
     this.everything = new LazyValue(ofAll, () => this.#buildEverything());
@@ -105,7 +103,7 @@ export class ApiDocuments {
     }
     this.#groups = groups;
     const byKey = new Map([...groups].map(([key, { document }]) => [key, document]));
-    return { index: documentOf(JSON.stringify(indexOf(byKey)), json), byKey };
+    return { index: await this.#built(indexText(byKey), json), byKey };
   }
 
   /** The platform's paths by their key, as Kubernetes names them: reviews by group and version, others by root. */
@@ -130,23 +128,20 @@ export class ApiDocuments {
       .sort((left, right) => (sortKeyOf(left) < sortKeyOf(right) ? -1 : 1));
   }
 
-  async #built(steps: Steps<string | Buffer>, contentType: string): Promise<ApiDocument> {
-    return documentOf(await inSlices(steps, new Slices(this.#dependencies.clock)), contentType);
+  async #built(pieces: Steps<readonly Uint8Array[]>, contentType: string): Promise<ApiDocument> {
+    return inSlices(joined(pieces, contentType), new Slices(this.#dependencies.clock));
   }
 }
 
 const json = 'application/json';
 
-function documentOf(content: string | Buffer, contentType: string): ApiDocument {
-  const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-  return { bytes, hash: createHash('sha256').update(bytes).digest('hex'), contentType };
-}
-
-function indexOf(byKey: ReadonlyMap<string, ApiDocument>): object {
-  const entries = [...byKey].map(
-    ([key, { hash }]) => [key, { serverRelativeURL: `/openapi/v3/${key}?hash=${hash}` }] as const,
-  );
-  return { paths: Object.fromEntries(entries) };
+function* indexText(byKey: ReadonlyMap<string, ApiDocument>): Steps<readonly Uint8Array[]> {
+  const entries: [string, object][] = [];
+  for (const [key, { hash }] of byKey) {
+    entries.push([key, { serverRelativeURL: `/openapi/v3/${key}?hash=${hash}` }]);
+    yield;
+  }
+  return [Buffer.from(JSON.stringify({ paths: Object.fromEntries(entries) }))];
 }
 
 function platformKeyOf(pattern: string): string | undefined {
@@ -158,10 +153,17 @@ function sortKeyOf({ group, version, kind }: ResourceType): string {
   return `${group}\u0000${version}\u0000${kind}`;
 }
 
-function* swaggerDocumentText(types: readonly ResourceType[], settings: DocumentSettings): Steps<string> {
-  return yield* swaggerText(yield* swaggerOf(types, settings));
+function* swaggerDocumentText(
+  types: readonly ResourceType[],
+  settings: DocumentSettings,
+): Steps<readonly Uint8Array[]> {
+  return yield* swaggerText(yield* swaggerOf(types, settings), settings.kept);
 }
 
-function* swaggerDocumentProtobuf(types: readonly ResourceType[], settings: DocumentSettings): Steps<Buffer> {
-  return yield* swaggerProtobuf(yield* swaggerOf(types, settings));
+function* swaggerDocumentProtobuf(
+  types: readonly ResourceType[],
+  settings: DocumentSettings,
+  form: SwaggerProtobuf,
+): Steps<readonly Uint8Array[]> {
+  return yield* form.of(yield* swaggerOf(types, settings));
 }

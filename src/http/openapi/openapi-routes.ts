@@ -8,7 +8,8 @@ import { problem } from '../problem.ts';
 import type { PluginRoutes } from '../plugin-routes/plugin-routes.ts';
 import { isTagKnown } from '../resources/conditional-requests.ts';
 import { patchTypes } from '../resources/decode-write.ts';
-import { ApiDocuments, type ApiDocument, type ApiDocumentsDependencies } from './api-documents.ts';
+import { ApiDocuments, type ApiDocumentsDependencies } from './api-documents.ts';
+import type { ApiDocument } from './joined-document.ts';
 import type { LazyValue } from './lazy-value.ts';
 
 export type OpenApiDependencies = Pick<ApiDocumentsDependencies, 'registry' | 'clock' | 'domain' | 'version'> & {

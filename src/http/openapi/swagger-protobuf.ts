@@ -2,7 +2,8 @@ import protobuf from 'protobufjs/minimal.js';
 
 import { isList, isObject } from '../../base/guards.ts';
 import type { Steps } from '../../base/steps.ts';
-import { textOf } from '../../openapi/document.ts';
+import { textOf } from '../../openapi/document-text.ts';
+import { Encoded, type Part } from '../../openapi/encoded.ts';
 import type { SwaggerDocument } from '../../openapi/swagger-document.ts';
 
 const { Writer } = protobuf;
@@ -186,34 +187,47 @@ const pathField = 2;
 const definitionsField = 9;
 const definitionField = 1;
 
-export function* swaggerProtobuf({ head, paths, definitions }: SwaggerDocument): Steps<Buffer> {
-  const start = Writer.create();
-  text(start, 1, head.swagger);
-  info(start, 2, head.info);
-  repeated(text)(start, 6, head.consumes);
-  repeated(text)(start, 7, head.produces);
-  const pathParts = yield* parts(paths, pathField, pathItem);
-  const definitionParts = yield* parts(definitions, definitionField, schema);
-  return Buffer.concat([
-    start.finish(),
-    ...delimitedParts(pathsField, pathParts),
-    ...delimitedParts(definitionsField, definitionParts),
-  ]);
+/** Documents in protobuf: each path and definition is encoded once. */
+export class SwaggerProtobuf {
+  readonly #paths = new Encoded<Uint8Array>((name, value) => pairBytes(pathField, { name, write: pathItem, value }));
+  readonly #definitions = new Encoded<Uint8Array>((name, value) =>
+    pairBytes(definitionField, { name, write: schema, value }),
+  );
+
+  /** The document, in pieces. */
+  *of({ head, paths, definitions }: SwaggerDocument): Steps<readonly Uint8Array[]> {
+    const start = Writer.create();
+    text(start, 1, head.swagger);
+    info(start, 2, head.info);
+    repeated(text)(start, 6, head.consumes);
+    repeated(text)(start, 7, head.produces);
+    const pathPieces = yield* inTurns(paths, this.#paths);
+    const definitionPieces = yield* inTurns(definitions, this.#definitions);
+    return [
+      start.finish(),
+      ...delimitedPieces(pathsField, pathPieces),
+      ...delimitedPieces(definitionsField, definitionPieces),
+    ];
+  }
 }
 
-/** Each pair by itself: other work may run between them. */
-function* parts(entries: ReadonlyMap<string, unknown>, field: number, write: Write): Steps<readonly Uint8Array[]> {
+function pairBytes(field: number, named: Pair): Uint8Array {
+  const writer = Writer.create();
+  pair(writer, field, named);
+  return writer.finish();
+}
+
+/** Each part by itself: other work may run between them. */
+function* inTurns(parts: readonly Part[], form: Encoded<Uint8Array>): Steps<readonly Uint8Array[]> {
   const encoded: Uint8Array[] = [];
-  for (const [name, value] of entries) {
-    const writer = Writer.create();
-    pair(writer, field, { name, write, value });
-    encoded.push(writer.finish());
+  for (const part of parts) {
+    encoded.push(form.of(part));
     yield;
   }
   return encoded;
 }
 
-function delimitedParts(field: number, encoded: readonly Uint8Array[]): readonly Uint8Array[] {
+function delimitedPieces(field: number, encoded: readonly Uint8Array[]): readonly Uint8Array[] {
   const bytes = encoded.reduce((sum, { length }) => sum + length, 0);
   return [Writer.create().uint32(tag(field, delimited)).uint32(bytes).finish(), ...encoded];
 }

@@ -1,5 +1,5 @@
 import { apiDocument } from '../../../src/openapi/documents.ts';
-import { TypeSchemas } from '../../../src/openapi/type-schemas.ts';
+import { KeptParts } from '../../../src/openapi/kept-parts.ts';
 import { compileType } from '../../../src/resource/type/type-declaration.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 
@@ -30,11 +30,11 @@ export function registered(type: Declared): ResourceType | undefined {
 
 /** What a server with these types answers to `GET /v3/api-docs`. */
 export function documentOf(types: readonly ResourceType[]): string {
-  const schemas = new TypeSchemas(domain);
   const media = { message: json, object: json, patch: json, answer: json };
-  const steps = apiDocument({ types, platform: [], routes: [] }, { domain, version: '0.0.0', media, schemas });
+  const settings = { domain, version: '0.0.0', media, kept: new KeptParts({ domain, media }) };
+  const steps = apiDocument({ types, platform: [], routes: [] }, settings);
   for (;;) {
     const step = steps.next();
-    if (step.done === true) return step.value;
+    if (step.done === true) return Buffer.concat(step.value).toString();
   }
 }

@@ -1,0 +1,24 @@
+import type { Steps } from '../base/steps.ts';
+import type { Encoded, Part } from './encoded.ts';
+
+const comma = Buffer.from(',');
+
+/** The texts of members with commas between them, as UTF-8. */
+export function* membersText(parts: Iterable<Part>, texts: Encoded<Buffer>): Steps<readonly Buffer[]> {
+  const pieces: Buffer[] = [];
+  for (const part of parts) {
+    if (pieces.length > 0) pieces.push(comma);
+    pieces.push(texts.of(part));
+    yield;
+  }
+  return pieces;
+}
+
+/** A value that is nested too deep for the engine is left out. */
+export function textOf(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return '{}';
+  }
+}

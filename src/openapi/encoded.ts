@@ -1,0 +1,31 @@
+/** A named member of a document. Its value depends on its name and on its sources, which never change. */
+export type Part = {
+  readonly name: string;
+  readonly sources: readonly object[];
+  readonly value: () => unknown;
+};
+
+type Kept<T> = Pick<Part, 'name' | 'sources'> & { readonly encoded: T };
+
+/** Parts in one form. A part is encoded once, and kept for as long as its first source is in use. */
+export class Encoded<T> {
+  readonly #encode: (name: string, value: unknown) => T;
+  readonly #kept = new WeakMap<object, Kept<T>>();
+
+  constructor(encode: (name: string, value: unknown) => T) {
+    this.#encode = encode;
+  }
+
+  of({ name, sources, value }: Part): T {
+    const [first] = sources;
+    const kept = first === undefined ? undefined : this.#kept.get(first);
+    if (kept?.name === name && isSame(kept.sources, sources)) return kept.encoded;
+    const encoded = this.#encode(name, value());
+    if (first !== undefined) this.#kept.set(first, { name, sources, encoded });
+    return encoded;
+  }
+}
+
+function isSame(left: readonly object[], right: readonly object[]): boolean {
+  return left.length === right.length && left.every((source, place) => source === right[place]);
+}

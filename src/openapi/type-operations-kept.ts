@@ -1,0 +1,47 @@
+import type { ResourceType } from '../resource/type/resource-type.ts';
+import { qualifierOf, type UniqueNames } from './names.ts';
+import type { Operation } from './operation.ts';
+import { operationsOf, type Described } from './type-operations.ts';
+
+/** The document of a group and those of everything may need other ids, since other types draw theirs before. */
+const variantsMax = 2;
+
+type Kept = {
+  readonly wanted: readonly Operation[];
+  /** By the ids, in the order of their last making. */
+  readonly variants: Map<string, readonly Operation[]>;
+};
+
+/** The operations of types. They are the same objects for as long as the type and the ids in a document are. */
+export class TypeOperations {
+  readonly #described: Described;
+  readonly #kept = new WeakMap<ResourceType, Kept>();
+
+  constructor(described: Described) {
+    this.#described = described;
+  }
+
+  /** `ids`: of the document. */
+  of(type: ResourceType, ids: UniqueNames): readonly Operation[] {
+    const { wanted, variants } = this.#keptOf(type);
+    const qualifier = qualifierOf(type);
+    const drawn = wanted.map(({ operationId }) => ids.take(operationId, qualifier));
+    if (wanted.every(({ operationId }, place) => operationId === drawn[place])) return wanted;
+    const key = drawn.join();
+    const known = variants.get(key);
+    if (known !== undefined) return known;
+    const made = wanted.map((operation, place) => ({ ...operation, operationId: drawn[place] ?? '' }));
+    const [oldest] = variants.keys();
+    if (oldest !== undefined && variants.size >= variantsMax) variants.delete(oldest);
+    variants.set(key, made);
+    return made;
+  }
+
+  #keptOf(type: ResourceType): Kept {
+    const known = this.#kept.get(type);
+    if (known !== undefined) return known;
+    const kept = { wanted: operationsOf(type, this.#described), variants: new Map() };
+    this.#kept.set(type, kept);
+    return kept;
+  }
+}
