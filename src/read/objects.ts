@@ -40,6 +40,12 @@ export type StreamHead =
   | { readonly kind: 'deleted'; readonly revision: StreamRevision }
   | { readonly kind: 'live'; readonly stored: StoredObject };
 
+/** The last revision of the stream; undefined for one without events. */
+export function lastRevision(head: StreamHead): StreamRevision | undefined {
+  if (head.kind === 'absent') return undefined;
+  return head.kind === 'deleted' ? head.revision : head.stored.revision;
+}
+
 export type ListPage = {
   /** The position of the read: a watch from here has neither gap nor repeat. */
   readonly position: LogPosition;

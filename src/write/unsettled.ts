@@ -2,7 +2,7 @@ import { appendFence, type ClaimsDependencies } from './unique/unique-claims.ts'
 import { unsettledMax } from '../limits/writes.ts';
 import type { AppendOutcome, ExpectedRevision, LogPosition, StreamName } from '../log/log.ts';
 import type { DeclarationReader } from '../read/declarations.ts';
-import type { ObjectReader } from '../read/objects.ts';
+import { lastRevision, type ObjectReader } from '../read/objects.ts';
 import type { TypeKey } from '../resource/type/index-entry.ts';
 import type { DecidedBy } from './declared.ts';
 
@@ -109,8 +109,7 @@ export class Unsettled {
     const { reader } = this.#dependencies;
     for (const sent of this.#sent) {
       if (!sent.isGivenUp) continue;
-      const head = reader.head(sent.type, sent.name);
-      const folded = head.kind === 'absent' ? -1 : head.kind === 'deleted' ? head.revision : head.stored.revision;
+      const folded = lastRevision(reader.head(sent.type, sent.name)) ?? -1;
       if (folded > ordinal(sent.expected)) this.#settle(sent);
     }
   }

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { freshnessWaitMs } from '../../limits/writes.ts';
 import { lastObject } from '../../log/last-object.ts';
 import { LogCorruptError, streamName, type EventLog, type LogPosition } from '../../log/log.ts';
-import type { ObjectReader } from '../../read/objects.ts';
+import { lastRevision, type ObjectReader } from '../../read/objects.ts';
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import { nameProblem } from '../../resource/type/names.ts';
 import type { Secrets } from './secrets.ts';
@@ -51,9 +51,8 @@ export class UnfoldedWrites {
     if (!log.state().reachable || nameProblem(name) !== undefined) return false;
     try {
       const last = await log.readLast(streamName(`object:${type}/${name}`));
-      return (
-        last !== undefined && last.revision > revisionOf(reader.head(type, name)) && (await this.#folded(last.position))
-      );
+      const folded = lastRevision(reader.head(type, name)) ?? -1;
+      return last !== undefined && last.revision > folded && (await this.#folded(last.position));
     } catch (error) {
       if (error instanceof LogCorruptError) throw error;
       return false;
@@ -68,9 +67,4 @@ export class UnfoldedWrites {
 export function isDigestOf(digest: string, text: string): boolean {
   const [shown, issued] = [Buffer.from(digestOf(text), 'hex'), Buffer.from(digest, 'hex')];
   return shown.length === issued.length && timingSafeEqual(shown, issued);
-}
-
-function revisionOf(head: ReturnType<ObjectReader['head']>): number {
-  if (head.kind === 'absent') return -1;
-  return head.kind === 'deleted' ? head.revision : head.stored.revision;
 }

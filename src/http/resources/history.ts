@@ -4,7 +4,7 @@ import { Slices } from '../../base/slices.ts';
 import { notFound } from '../../command/refuse.ts';
 import { listJoinedBytesMax } from '../../limits/lists.ts';
 import { streamName, streamRevision, type LogIdentity, type StreamRevision } from '../../log/log.ts';
-import type { ObjectReader } from '../../read/objects.ts';
+import { lastRevision, type ObjectReader } from '../../read/objects.ts';
 import type { SnapshotSlot } from '../../read/snapshot-slots.ts';
 import type { ResourceLocation } from '../../resource/query/request-path.ts';
 import { isTypeKey, typeKey, type TypeKey } from '../../resource/type/index-entry.ts';
@@ -49,7 +49,7 @@ export async function answerHistory(exchange: Exchange, target: HistoryTarget, p
   const { reader } = ports;
   const stale = await olderThanAsked(exchange, query, reader);
   if (stale !== undefined) return stale;
-  const begin = beginningOf(query, foldedRevision(reader, target), reader);
+  const begin = beginningOf(query, lastRevision(reader.head(key, name)), reader);
   if (begin === 'absent') return refusal(problem('not-found', notFound(target, name)));
   if (begin === 'foreign') return refusal(problem('bad-request', 'continue: is not a token of this query'));
   const gone = disconnectSignalOf(exchange.res);
@@ -90,13 +90,6 @@ async function olderThanAsked(
   const stale =
     begun === undefined ? undefined : await staleness({ notBefore: begun, match: 'not-older' }, exchange, reader);
   return stale ?? staleness(freshness, exchange, reader);
-}
-
-/** The last folded revision of the name's stream. */
-function foldedRevision(reader: HistoryPorts['reader'], { key, name }: HistoryTarget): StreamRevision | undefined {
-  const head = reader.head(key, name);
-  if (head.kind === 'absent') return undefined;
-  return head.kind === 'deleted' ? head.revision : head.stored.revision;
 }
 
 /** Where a page begins. All pages of a chain show the name's events as of the first one. */
