@@ -1,41 +1,33 @@
+import { TurnQueue } from './turn-queue.ts';
+
 /**
  * A queue of items by account that shares out time: the next item is that of the account that has used the least, and
  * an account's own items keep their order. An account that comes later begins with what the others have used, so it
  * cannot make up for the time before.
  */
 export class LeastUsedQueue<Account, Item> {
-  /** By account, never empty; of two that have used the same, the one with the older last turn comes first. */
-  readonly #waiting = new Map<Account, Set<Item>>();
+  /** Of two accounts that have used the same, the one with the older last turn comes first. */
+  readonly #waiting = new TurnQueue<Account, Item>();
   /** Of the accounts that wait, and of those above the floor. */
   readonly #used = new Map<Account, number>();
   /** What the account that was served last had used: no account has used less. */
   #floor = 0;
 
   add(account: Account, item: Item): void {
-    const own = this.#waiting.get(account);
-    if (own === undefined) this.#waiting.set(account, new Set([item]));
-    else own.add(item);
+    this.#waiting.add(account, item);
   }
 
   /** False when the item is not queued any more. */
   remove(account: Account, item: Item): boolean {
-    const own = this.#waiting.get(account);
-    if (own?.delete(item) !== true) return false;
-    if (own.size === 0) this.#waiting.delete(account);
-    return true;
+    return this.#waiting.remove(account, item);
   }
 
   /** Call `charge` once the item's work is done. */
   take(): { readonly account: Account; readonly item: Item } | undefined {
     const account = this.#next();
-    if (account === undefined) return undefined;
-    const own = this.#waiting.get(account);
-    const [item] = own ?? [];
-    if (own === undefined || item === undefined) return undefined;
+    const item = account === undefined ? undefined : this.#waiting.takeOf(account);
+    if (account === undefined || item === undefined) return undefined;
     this.#floor = this.#usedBy(account);
-    own.delete(item);
-    this.#waiting.delete(account);
-    if (own.size > 0) this.#waiting.set(account, own);
     this.#forget();
     return { account, item };
   }
@@ -50,8 +42,8 @@ export class LeastUsedQueue<Account, Item> {
   }
 
   #next(): Account | undefined {
-    let [least] = this.#waiting.keys();
-    for (const account of this.#waiting.keys())
+    let [least] = this.#waiting.accounts();
+    for (const account of this.#waiting.accounts())
       if (least !== undefined && this.#usedBy(account) < this.#usedBy(least)) least = account;
     return least;
   }
