@@ -1,9 +1,7 @@
-import { hash } from 'node:crypto';
-
-import { decodeJson } from '../../base/json.ts';
 import { logPosition, type LogPosition } from '../../log/log.ts';
 import type { OrderPlace } from '../../resource/query/list-query.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { decodeParts, encodeParts, identityHash, isCount } from './page-token.ts';
 
 /**
  * The continuation of a chain of pages. It is neither secret nor a permission: everything in it is checked against the
@@ -30,7 +28,7 @@ const positionText = /^[1-9][0-9]{0,23}$|^0$/u;
 
 export function encodeToken(token: ContinueToken, identity: QueryIdentity): string {
   const { keys, created, name } = token.after;
-  const plain = [
+  return encodeParts([
     queryHash(identity),
     fingerprint(identity),
     token.position.toString(),
@@ -38,16 +36,13 @@ export function encodeToken(token: ContinueToken, identity: QueryIdentity): stri
     created,
     name,
     keys.map((key) => key ?? null),
-  ];
-  return Buffer.from(JSON.stringify(plain)).toString('base64url');
+  ]);
 }
 
 export function decodeToken(text: string, identity: QueryIdentity): DecodedToken {
   const malformed = { ok: false, problem: 'malformed' } as const;
-  if (!/^[A-Za-z0-9_-]+$/u.test(text)) return malformed;
-  const decoded = decodeJson(Buffer.from(text, 'base64url'), { depthMax: 2 });
-  if (!decoded.ok || !Array.isArray(decoded.value) || decoded.value.length !== 7) return malformed;
-  const parts: readonly unknown[] = decoded.value;
+  const parts = decodeParts(text, { count: 7, depthMax: 2 });
+  if (parts === undefined) return malformed;
   const [query, types, position, page, ...place] = parts;
   if (query !== queryHash(identity)) return malformed;
   if (types !== fingerprint(identity)) return { ok: false, problem: 'expired' };
@@ -66,12 +61,8 @@ function isKeys(raw: unknown): raw is readonly (string | number | null)[] {
   return Array.isArray(raw) && raw.every((key) => key === null || typeof key === 'string' || typeof key === 'number');
 }
 
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
-}
-
 function queryHash({ type, selects }: QueryIdentity): string {
-  return hash('sha256', JSON.stringify([type.key, type.version, selects]), 'base64url').slice(0, 22);
+  return identityHash([type.key, type.version, selects]);
 }
 
 function fingerprint({ type }: QueryIdentity): string {

@@ -1,0 +1,30 @@
+import { hash } from 'node:crypto';
+
+import { decodeJson } from '../../base/json.ts';
+
+/**
+ * The parts of a continuation token: JSON in base64url, without padding. A token is neither secret nor a permission, so
+ * its reader checks every part.
+ */
+export function encodeParts(parts: readonly unknown[]): string {
+  return Buffer.from(JSON.stringify(parts)).toString('base64url');
+}
+
+/** Undefined for a text that is not a token of `count` parts. */
+export function decodeParts(
+  text: string,
+  { count, depthMax }: { readonly count: number; readonly depthMax: number },
+): readonly unknown[] | undefined {
+  if (!/^[A-Za-z0-9_-]+$/u.test(text)) return undefined;
+  const decoded = decodeJson(Buffer.from(text, 'base64url'), { depthMax });
+  return decoded.ok && Array.isArray(decoded.value) && decoded.value.length === count ? decoded.value : undefined;
+}
+
+/** Binds a token to its query. */
+export function identityHash(identity: unknown): string {
+  return hash('sha256', JSON.stringify(identity), 'base64url').slice(0, 22);
+}
+
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
+}
