@@ -12,7 +12,7 @@ export async function resolveMoment(moment: Moment, log: FoundedLog, onBatch: ()
   if (moment.kind === 'time') {
     const shown = new Date(moment.timeMs).toISOString();
     if (moment.timeMs > systemClock.now()) throw new RefusedError('bad-request', `${shown} is in the future`);
-    const { position } = await positionAt(log, moment.timeMs, { until: head, onBatch });
+    const position = await positionAt(log, moment.timeMs, { until: head, onBatch });
     if (position !== logStart) return position;
     throw new RefusedError('bad-request', `${shown} is before the log’s first event`);
   }
