@@ -29,10 +29,9 @@ export function isStillDecidedBy(
   return type.declaration === undefined || declarations?.declared(type.key)?.revision === by?.revision;
 }
 
-function otherwise({ plural, group }: ResourceType, last: Declaration, own: Declaration): Refusal {
-  const name = group === '' ? plural : `${plural}.${group}`;
+function otherwise({ plural, key }: ResourceType, last: Declaration, own: Declaration): Refusal {
   const detail =
-    `${name} is declared by ${describeDeclaration(last)}, and this server has ` +
+    `${key} is declared by ${describeDeclaration(last)}, and this server has ` +
     `${describeDeclaration(own)}. It accepts no writes of ${plural} until both are the same`;
   return {
     ok: false,

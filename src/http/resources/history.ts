@@ -7,8 +7,10 @@ import { streamName, streamRevision, type LogIdentity, type StreamRevision } fro
 import { lastRevision, type ObjectReader } from '../../read/objects.ts';
 import type { SnapshotSlot } from '../../read/snapshot-slots.ts';
 import type { ResourceLocation } from '../../resource/query/request-path.ts';
-import { isTypeKey, typeKey, type TypeKey } from '../../resource/type/index-entry.ts';
+import { isTypeKey, type TypeKey } from '../../resource/type/index-entry.ts';
+import { typeKeyOf } from '../../resource/type/type-declaration.ts';
 import { bytesAnswer, refusal, takenOver, type Answer } from '../answer.ts';
+import { groupVersionOf } from '../discovery/api-catalog.ts';
 import { disconnectSignalOf, type Exchange } from '../exchange.ts';
 import { problem } from '../problem.ts';
 import { readerOf, tooManyReading } from './collection.ts';
@@ -34,10 +36,9 @@ export type HistoryTarget = {
 
 /** Undefined for a path that no type can have. */
 export function historyTargetOf({ group, version, resource, name }: ResourceLocation): HistoryTarget | undefined {
-  const text = group === '' ? resource : `${resource}.${group}`;
-  if (name === undefined || !isTypeKey(text)) return undefined;
-  const apiVersion = group === '' ? version : `${group}/${version}`;
-  return { key: typeKey(text), group, plural: resource, apiVersion, name };
+  const key = typeKeyOf(group, resource);
+  if (name === undefined || !isTypeKey(key)) return undefined;
+  return { key, group, plural: resource, apiVersion: groupVersionOf(group, version), name };
 }
 
 /** GET of `/{name}/history`: the events of every object that had the name, with their changes (decision 10.2). */
@@ -52,14 +53,16 @@ export async function answerHistory(exchange: Exchange, target: HistoryTarget, p
   const begin = beginningOf(query, lastRevision(reader.head(key, name)), reader);
   if (begin === 'absent') return refusal(problem('not-found', notFound(target, name)));
   if (begin === 'foreign') return refusal(problem('bad-request', 'continue: is not a token of this query'));
-  const gone = disconnectSignalOf(exchange.res);
-  const place = await reader.snapshots.take(readerOf(exchange), gone);
-  if (place === undefined) return gone.aborted ? takenOver : refusal(tooManyReading);
-  const answer = await readPage({ exchange, target, query, begin, gone }, ports, place).catch((error: unknown) => {
-    if (gone.aborted) return takenOver;
-    if (!(error instanceof UnreadableHistoryError)) throw error;
-    return refusal(problem('unavailable', 'the event log cannot be read now', { retryAfterSeconds: 1 }));
-  });
+  const disconnected = disconnectSignalOf(exchange.res);
+  const place = await reader.snapshots.take(readerOf(exchange), disconnected);
+  if (place === undefined) return disconnected.aborted ? takenOver : refusal(tooManyReading);
+  const answer = await readPage({ exchange, target, query, begin, disconnected }, ports, place).catch(
+    (error: unknown) => {
+      if (disconnected.aborted) return takenOver;
+      if (!(error instanceof UnreadableHistoryError)) throw error;
+      return refusal(problem('unavailable', 'the event log cannot be read now', { retryAfterSeconds: 1 }));
+    },
+  );
   if (answer.kind !== 'stream') place.release();
   return answer;
 }
@@ -69,13 +72,13 @@ type Read = {
   readonly target: HistoryTarget;
   readonly query: HistoryQuery;
   readonly begin: HistoryToken;
-  readonly gone: AbortSignal;
+  readonly disconnected: AbortSignal;
 };
 
 async function readPage(read: Read, { reader, log }: HistoryPorts, place: SnapshotSlot): Promise<Answer> {
-  const { exchange, target, query, begin, gone } = read;
+  const { exchange, target, query, begin, disconnected } = read;
   const stream = streamName(`object:${target.key}/${target.name}`);
-  const page = await readHistory(log, { ...query, ...begin, stream }, paceOf(exchange, reader, gone));
+  const page = await readHistory(log, { ...query, ...begin, stream }, paceOf(exchange, reader, disconnected));
   const isUnknown = query.token === undefined && page.entries.length === 0 && page.next === undefined;
   return isUnknown ? refusal(problem('not-found', absentDetail(target, query.uid))) : answered(read, page, place);
 }
@@ -109,14 +112,14 @@ function absentDetail(target: HistoryTarget, uid: string | undefined): string {
 }
 
 /** Readers of histories take turns with those of lists, by user. */
-function paceOf(exchange: Exchange, reader: ResourceReader, gone: AbortSignal): Pace {
+function paceOf(exchange: Exchange, reader: ResourceReader, disconnected: AbortSignal): Pace {
   const slices = new Slices(exchange.clock);
   return {
     isOver: () => slices.isOver(),
     next: async () => {
       await slices.next();
       await reader.snapshots.turn(readerOf(exchange));
-      gone.throwIfAborted();
+      disconnected.throwIfAborted();
     },
   };
 }
