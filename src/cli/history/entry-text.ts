@@ -4,10 +4,14 @@ import { printable } from '../text-table.ts';
 
 export type Colours = 'coloured' | 'plain';
 
-const colourOf = { head: '\u001b[1m', add: '\u001b[32m', remove: '\u001b[31m', replace: '\u001b[33m' } as const;
+const bold = '\u001b[1m';
 const reset = '\u001b[0m';
-const signOf: Readonly<Record<string, keyof typeof colourOf>> = { add: 'add', remove: 'remove', replace: 'replace' };
-const signs = { add: '+', remove: '-', replace: '~' } as const;
+/** The sign and the colour of a line, by its operation. */
+const markOf: ReadonlyMap<string, { readonly sign: string; readonly colour: string }> = new Map([
+  ['add', { sign: '+', colour: '\u001b[32m' }],
+  ['remove', { sign: '-', colour: '\u001b[31m' }],
+  ['replace', { sign: '~', colour: '\u001b[33m' }],
+]);
 /** The causes that an entry shows below its head, if it has them. */
 const causes: Readonly<Record<string, string>> = {
   requestId: 'request',
@@ -19,13 +23,12 @@ const causes: Readonly<Record<string, string>> = {
 
 /** An entry of a history: a head, its cause, and a line for each operation of its change. */
 export function entryText(entry: Json, colours: Colours): string {
-  const paint = (text: string, colour: keyof typeof colourOf): string =>
-    colours === 'plain' ? text : `${colourOf[colour]}${text}${reset}`;
+  const paint = (text: string, colour: string): string => (colours === 'plain' ? text : `${colour}${text}${reset}`);
   const head = ['time', 'event', 'actor', 'verb'].map((member) => shownText(entry, member));
   const version = memberOf(entry, 'version');
   const [time, event, actor, verb] = head;
   const lines = [
-    paint(`${time ?? ''}  ${event ?? ''}  version ${JSON.stringify(version)}  ${actor ?? ''} (${verb ?? ''})`, 'head'),
+    paint(`${time ?? ''}  ${event ?? ''}  version ${JSON.stringify(version)}  ${actor ?? ''} (${verb ?? ''})`, bold),
     `  ${Object.entries(causes)
       .filter(([member]) => textOf(entry, member) !== undefined)
       .map(([member, words]) => `${words} ${shownText(entry, member)}`)
@@ -33,10 +36,10 @@ export function entryText(entry: Json, colours: Colours): string {
     `  uid ${shownText(entry, 'uid')}, position ${shownText(entry, 'position')}`,
   ];
   for (const operation of listOf(entry, 'change')) {
-    const kind = signOf[textOf(operation, 'op') ?? ''];
+    const mark = markOf.get(textOf(operation, 'op') ?? '');
     // The version is in the head.
-    if (kind === undefined || kind === 'head' || textOf(operation, 'path') === '/metadata/version') continue;
-    lines.push(paint(`  ${operationText(operation, signs[kind])}`, kind));
+    if (mark === undefined || textOf(operation, 'path') === '/metadata/version') continue;
+    lines.push(paint(`  ${operationText(operation, mark.sign)}`, mark.colour));
   }
   return lines.map((line) => `${line}\n`).join('');
 }
