@@ -1,20 +1,15 @@
 /** The same history on every node and log, also of a new epoch, and of types and rights that are no longer there. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
-import t, { test, type Test } from 'tap';
+import t, { test } from 'tap';
 
 import { systemClock } from '../../src/base/clock.ts';
 import { startRestoredEpoch } from '../../src/log-tools/log-epoch.ts';
 import { epochShift } from '../../src/log/log.ts';
 import { openLog } from '../../src/server/open-log.ts';
-import { commentServer, startLogServer } from '../nodes/support/log-server.ts';
 import { ask, basic } from '../support/ask.ts';
-import { logSettings } from '../support/memory/event-log.ts';
-import { StalledLog } from '../support/memory/stalled-log.ts';
 import { Administration, core } from '../support/server/administration.ts';
 import { startTestServer, type TestServer } from '../support/server/start-server.ts';
+import { startStalledNodes } from '../nodes/support/stalled-nodes.ts';
 
 t.setTimeout(100_000);
 
@@ -46,27 +41,8 @@ async function makeLamp(server: TestServer): Promise<string> {
   return write(server, 'PATCH', `${widgets}/lamp`, { spec: { title: 'three' } });
 }
 
-async function startNodes(t: Test): Promise<readonly [TestServer, TestServer, StalledLog]> {
-  commentServer(t);
-  const log = await startLogServer(t);
-  const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-history-'));
-  t.teardown(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const stall = new StalledLog();
-  const environment = { ...logSettings(log) };
-  const first = await startTestServer({ dataDir: join(folder, 'first'), environment });
-  t.teardown(async () => first.close());
-  const second = await startTestServer({ dataDir: join(folder, 'second'), environment, openLog: stall.open });
-  t.teardown(async () => {
-    stall.release();
-    await second.close();
-  });
-  return [first, second, stall];
-}
-
 test('two nodes over EventStoreDB show the same history; one that is behind shows what it has folded', async (t) => {
-  const [first, second, stall] = await startNodes(t);
+  const { first, second, stall } = await startStalledNodes(t);
   const made = await write(first, 'POST', widgets, { metadata: { name: 'lamp' }, spec: { title: 'one' } });
   await read(second, `${lampHistory}?resourceVersion=${made}`);
   stall.hold();

@@ -1,17 +1,11 @@
 /**
  * A chain of pages that is followed over two nodes, of which the second has not folded what the first page is as of.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 import t, { test } from 'tap';
-import type { Test } from 'tap';
 
-import { StalledLog } from '../support/memory/stalled-log.ts';
 import { startTestServer, type TestServer } from '../support/server/start-server.ts';
-import { logSettings } from '../support/memory/event-log.ts';
-import { startLogServer, commentServer } from './support/log-server.ts';
+import { startStalledNodes } from './support/stalled-nodes.ts';
 
 t.setTimeout(100_000);
 
@@ -25,27 +19,6 @@ type List = {
   }[];
   readonly message?: string;
 };
-type Nodes = { readonly first: TestServer; readonly second: TestServer; readonly stall: StalledLog };
-
-async function startNodes(t: Test): Promise<Nodes> {
-  commentServer(t);
-  const log = await startLogServer(t);
-  const folder = mkdtempSync(join(tmpdir(), 'ledgerplane-continued-'));
-  t.teardown(() => {
-    rmSync(folder, { recursive: true, force: true });
-  });
-  const stall = new StalledLog();
-  const environment = { ...logSettings(log) };
-  const first = await startTestServer({ dataDir: join(folder, 'first'), environment });
-  t.teardown(async () => first.close());
-  const second = await startTestServer({ dataDir: join(folder, 'second'), environment, openLog: stall.open });
-  t.teardown(async () => {
-    stall.release();
-    await second.close();
-  });
-  return { first, second, stall };
-}
-
 async function list(server: TestServer, path: string): Promise<{ readonly status: number; readonly body: List }> {
   const response = await server.call(path);
   return { status: response.status, body: (await response.json()) as List };
@@ -67,7 +40,7 @@ const collections = [
 ];
 
 test("a page continues from the chain's snapshot position, or waits for it, on a node that is behind", async (t) => {
-  const { first, second, stall } = await startNodes(t);
+  const { first, second, stall } = await startStalledNodes(t);
   for (const { path, made } of collections) {
     for (const name of ['a', 'b', 'c']) await write(first, path, ['POST', made(name)]);
     // Both are as far.
