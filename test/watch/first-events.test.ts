@@ -1,54 +1,14 @@
 /** Streams with an encoding of their own for the first event. */
 import { test } from 'tap';
 
-import { visitor } from '../../src/command/subject.ts';
 import { logPosition } from '../../src/log/log.ts';
-import { clientOf } from '../../src/read/client.ts';
-import { eventOpenings, type FrameEncoding } from '../../src/watch/frame.ts';
-import { WatchHub } from '../../src/watch/hub.ts';
 import type { WatchStart } from '../../src/watch/watch-plan.ts';
-import { FakeClock } from '../support/clocks/fake-clock.ts';
-import { MemoryLog } from '../support/memory/memory-log.ts';
-import { MemoryObjects, WidgetWriter } from '../support/memory/memory-objects.ts';
-import { widgetType } from '../support/watched-type.ts';
-import { RecordingSink } from './recording-sink.ts';
+import type { RecordingSink } from './recording-sink.ts';
+import { countedHub } from './counted-hub.ts';
 
-const type = widgetType();
-const end = Buffer.from('}\n');
-
-/** A hub with an encoding that counts its calls, and marks the first event of a stream by a leading blank. */
 function given() {
-  const clock = new FakeClock();
-  const log = new MemoryLog();
-  const writer = new WidgetWriter(log);
-  const objects = new MemoryObjects(log, clock, [type]);
-  const encoded = { first: 0, later: 0 };
-  const encoding: FrameEncoding = {
-    name: 'counted',
-    encode: ({ type: kind, object }, into) => {
-      encoded.later += 1;
-      into.push(eventOpenings[kind], object, end);
-    },
-    encodeFirst: ({ type: kind, object }, into) => {
-      encoded.first += 1;
-      into.push(Buffer.from(' '), eventOpenings[kind], object, end);
-    },
-  };
-  const report = (error: unknown): never => {
-    throw error;
-  };
-  const hub = new WatchHub({ feed: objects, reader: objects, log, clock, report });
-  const watch = (start: WatchStart): RecordingSink => {
-    const sink = new RecordingSink(encoding);
-    const subject = visitor;
-    const client = clientOf(subject, '127.0.0.1');
-    const selection = { labels: [], fields: [] };
-    hub.open(
-      { type, name: undefined, subject, client, selection, start, bookmarks: false, timeoutMs: undefined },
-      sink,
-    );
-    return sink;
-  };
+  const { watch: open, writer, objects, encoded } = countedHub();
+  const watch = (start: WatchStart): RecordingSink => open({ labels: [], fields: [] }, start);
   const write = async (...names: readonly string[]): Promise<void> => {
     for (const name of names) await writer.write(name, { size: 1 });
     await objects.fold();
