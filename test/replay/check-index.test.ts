@@ -48,6 +48,18 @@ function object(number: number): ResourceObject {
 
 const objects = Array.from({ length: 1_200 }, (_, number) => object(number));
 
+function rowOf(one: ResourceObject | undefined, entry: Uint8Array): Buffer {
+  return encodeRow({
+    revision: streamRevision(0),
+    position: logPosition(1n),
+    deletionRequested: false,
+    finalizers: false,
+    declared: undefined,
+    entry,
+    answer: Buffer.from(JSON.stringify(one)),
+  });
+}
+
 type Changes = {
   /** What the index holds of an object in place of its entry; undefined: nothing. */
   readonly held?: (entry: IndexEntry) => IndexEntry | undefined;
@@ -65,18 +77,7 @@ function check({ held = (entry) => entry, kept = (entry) => entry, after, rowles
     const entry = entryOf(type.indexes, one);
     const inIndex = held(entry);
     if (inIndex !== undefined) index.put(inIndex);
-    rows.set(
-      entry.name,
-      encodeRow({
-        revision: streamRevision(0),
-        position: logPosition(1n),
-        deletionRequested: false,
-        finalizers: false,
-        declared: undefined,
-        entry: encodeEntry(kept(entry), type.fingerprint),
-        answer: Buffer.from(JSON.stringify(one)),
-      }),
-    );
+    rows.set(entry.name, rowOf(one, encodeEntry(kept(entry), type.fingerprint)));
   }
   if (rowless !== undefined) rows.delete(rowless);
   after?.(index);
@@ -106,16 +107,7 @@ test('an index that holds what its objects say has no difference, while writes g
   const steps = checkIndex({
     type,
     orders,
-    row: (wanted) =>
-      encodeRow({
-        revision: streamRevision(0),
-        position: logPosition(1n),
-        deletionRequested: false,
-        finalizers: false,
-        declared: undefined,
-        entry: new Uint8Array(0),
-        answer: Buffer.from(JSON.stringify(rows.get(wanted))),
-      }),
+    row: (wanted) => rowOf(rows.get(wanted), new Uint8Array(0)),
   });
   for (let number = 0; ; number += 1) {
     const step = steps.next();
