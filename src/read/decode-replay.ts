@@ -1,7 +1,7 @@
 import { timestampMs } from '../resource/type/index-key.ts';
-import type { Moment, ReplayWish, Selected } from './replay.ts';
+import type { Moment, ReplayRequest, Selected } from './replay.ts';
 
-export type AskedReplay = Pick<ReplayWish, 'from' | 'until' | 'print'>;
+export type AskedReplay = Pick<ReplayRequest, 'from' | 'until' | 'print'>;
 export type DecodedReplay =
   { readonly ok: true; readonly value: AskedReplay } | { readonly ok: false; readonly detail: string };
 

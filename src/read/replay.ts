@@ -21,7 +21,7 @@ export type Moment =
 /** Objects to show: all, those of a type, or one. */
 export type Selected = { readonly type: string | undefined; readonly name: string | undefined };
 
-export type ReplayWish = {
+export type ReplayRequest = {
   /** The changes after this moment are shown, up to `until`; undefined: no changes are shown. */
   readonly from?: Moment | undefined;
   /** Undefined: everything, compared with the read models. */
@@ -48,4 +48,4 @@ export type ReplayRefusal = {
  */
 export type ReplayAnswer = { readonly ok: true; readonly lines: AsyncIterable<Uint8Array> };
 
-export type Replayer = { start(wish: ReplayWish): Promise<ReplayAnswer | ReplayRefusal> };
+export type Replayer = { start(request: ReplayRequest): Promise<ReplayAnswer | ReplayRefusal> };

@@ -9,8 +9,8 @@ export type Line = Readonly<Record<string, unknown>>;
 export type Replayed = { readonly status: number; readonly lines: readonly Line[]; readonly last: Line };
 
 /** A whole replay by HTTP. */
-export async function replay(server: TestServer, wish: object = {}, path = replaysPath): Promise<Replayed> {
-  const answer = await server.call(path, { method: 'POST', body: wish });
+export async function replay(server: TestServer, request: object = {}, path = replaysPath): Promise<Replayed> {
+  const answer = await server.call(path, { method: 'POST', body: request });
   const text = await answer.text();
   const lines = text
     .split('\n')

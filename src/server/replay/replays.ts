@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import type { HeldModels } from '../../../projections/replay/held-models.ts';
 import type { Config } from '../../config/config.ts';
-import type { Compared, Difference, Replayer, ReplayAnswer, ReplayRefusal, ReplayWish } from '../../read/replay.ts';
+import type { Compared, Difference, Replayer, ReplayAnswer, ReplayRefusal, ReplayRequest } from '../../read/replay.ts';
 import { checkMemory, holdWith, NotHeldError, type CheckedMemory, type LiveModels } from './check-memory.ts';
 import { ReplayThread } from './replay-thread.ts';
 import type { ReplayTask, ReplayWork, ThreadMessage } from './replay-task.ts';
@@ -25,13 +25,13 @@ export class Replays implements Replayer {
     this.#options = options;
   }
 
-  async start(wish: ReplayWish): Promise<ReplayAnswer | ReplayRefusal> {
+  async start(request: ReplayRequest): Promise<ReplayAnswer | ReplayRefusal> {
     if (this.#running !== undefined)
       return { ok: false, reason: 'too-many-requests', detail: 'another replay is running: one runs at a time' };
     const building = this.#options.live?.models.building()[0];
     if (building !== undefined)
       return { ok: false, reason: 'unavailable', detail: `the indexes of ${building} are being built` };
-    const run = new Run(this.#taskOf(wish), wish, { ...this.#options, stopping: this.#stopping.signal });
+    const run = new Run(this.#taskOf(request), request, { ...this.#options, stopping: this.#stopping.signal });
     this.#running = run.ended.finally(() => {
       this.#running = undefined;
     });
@@ -44,7 +44,7 @@ export class Replays implements Replayer {
     await this.#running;
   }
 
-  #taskOf({ from, until, print }: ReplayWish): Omit<ReplayTask, 'dir' | 'cells'> {
+  #taskOf({ from, until, print }: ReplayRequest): Omit<ReplayTask, 'dir' | 'cells'> {
     const { config, reserveBytes, live } = this.#options;
     const { dataDir, eventLog, platformDomain } = config;
     const work: ReplayWork =
@@ -63,7 +63,7 @@ type Checked = Promise<CheckedMemory | { readonly failed: string }>;
 /** One replay, from its thread to its last line. */
 class Run {
   readonly ended: Promise<void>;
-  readonly #wish: ReplayWish;
+  readonly #request: ReplayRequest;
   readonly #options: RunOptions;
   readonly #thread: ReplayThread;
   readonly #left = new AbortController();
@@ -73,10 +73,10 @@ class Run {
   #memory: Checked | undefined;
   #comparison: { readonly difference: Difference | undefined; readonly compared: Compared } | undefined;
 
-  constructor(task: Omit<ReplayTask, 'dir' | 'cells'>, wish: ReplayWish, options: RunOptions) {
-    this.#wish = wish;
+  constructor(task: Omit<ReplayTask, 'dir' | 'cells'>, request: ReplayRequest, options: RunOptions) {
+    this.#request = request;
     this.#options = options;
-    this.#signal = AbortSignal.any([options.stopping, wish.signal, this.#left.signal]);
+    this.#signal = AbortSignal.any([options.stopping, request.signal, this.#left.signal]);
     this.#thread = new ReplayThread(task, options.clock);
     this.ended = new Promise((resolve) => {
       this.#settle = resolve;
@@ -116,7 +116,7 @@ class Run {
   }
 
   #shown({ type, bytes }: Extract<ThreadMessage, { kind: 'lines' }>): Uint8Array | undefined {
-    return this.#wish.mayRead(type) ? bytes : undefined;
+    return this.#request.mayRead(type) ? bytes : undefined;
   }
 
   async stop(): Promise<void> {
