@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 
+import { messageOf } from '../base/error-message.ts';
 import { authorityFile } from '../config/authority-file.ts';
 import { certificateNames } from '../config/certificate-names.ts';
 import { usageError } from './failure.ts';
@@ -50,7 +51,7 @@ function given(file: string): Authority {
     new X509Certificate(text).checkHost('');
     return { file, text };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw usageError(`LEDGERPLANE_CA names ${JSON.stringify(file)}, which cannot be used: ${reason}`);
   }
 }

@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate, type KeyObject } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 
+import { messageOf } from '../base/error-message.ts';
 import { tlsFileBytesMax } from '../limits/tls.ts';
 
 /** A certificate, with those that it needs behind it, and its key, both as PEM. */
@@ -103,8 +104,4 @@ function misfitOf(certificate: Part<X509Certificate>, key: Part<KeyObject>): str
 
 function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { messageOf } from '../base/error-message.ts';
 import { StartError } from '../base/start-error.ts';
 
 /** Linux limits a socket path to 107 bytes; a longer DATA_DIR is locked through a derived name. */
@@ -109,8 +110,4 @@ async function isAnswered(path: string): Promise<boolean> {
       resolve(false);
     });
   });
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { MessageChannel } from 'node:worker_threads';
 
+import { messageOf } from '../base/error-message.ts';
 import { CommandFailure } from '../cli/failure.ts';
 import type { LogCommands, LogCopyOptions, LogOptions } from '../cli/log-commands.ts';
 import type { CommandContext } from '../cli/command-context.ts';
@@ -177,7 +178,7 @@ async function lock(
 function failureOf(error: unknown, places: readonly LogLocation[]): CommandFailure {
   const failed = resourceFailure(error);
   if (failed !== undefined) return new CommandFailure(withoutCredentials(failed.message, places), failed.exitCode);
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   const isRefusal =
     error instanceof LogCopyError
       ? error.kind === 'refused'

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/error-message.ts';
 import { isObject } from '../base/guards.ts';
 import type { Cause, CausingEvent } from '../command/event.ts';
 import type { Command, Preconditions, WriteContext } from '../command/command.ts';
@@ -180,7 +181,7 @@ class BoundClient {
     try {
       return command();
     } catch (error) {
-      throw this.#refused('bad-request', error instanceof Error ? error.message : String(error));
+      throw this.#refused('bad-request', messageOf(error));
     }
   }
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 
+import { messageOf } from '../base/error-message.ts';
 import { assertReadable } from '../../projections/level.ts';
 import type { ObjectModels } from '../../projections/object-models.ts';
 import {
@@ -137,7 +138,7 @@ export class LogFollower {
 function reasonOf(log: FoundedLog, error: unknown): string {
   const state = log.state();
   if (!state.reachable) return state.reason;
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }
 
 /** The log is not the one that was followed before. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 
+import { messageOf } from '../../base/error-message.ts';
 import type { Clock } from '../../base/clock.ts';
 import { headerOf } from '../exchange.ts';
 import { problem, type Problem } from '../problem.ts';
@@ -60,7 +61,7 @@ export async function readUpload(req: IncomingMessage, rules: UploadRules): Prom
       },
     });
   } catch (error) {
-    return refused('bad-request', `the body cannot be read as multipart/form-data: ${textOf(error)}`);
+    return refused('bad-request', `the body cannot be read as multipart/form-data: ${messageOf(error)}`);
   }
   return parsed(req, parser, rules);
 }
@@ -102,7 +103,7 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
       file.refuse(`the body has the field ${JSON.stringify(name)}, which is not a file`);
     });
     parser.on('error', (error: unknown) => {
-      settle(refused('bad-request', `the body cannot be read as multipart/form-data: ${textOf(error)}`));
+      settle(refused('bad-request', `the body cannot be read as multipart/form-data: ${messageOf(error)}`));
     });
     parser.on('finish', () => {
       settle(file.body());
@@ -188,8 +189,4 @@ function stalled(): Body<never> {
 
 function refused(reason: Problem['reason'], detail: string): { readonly ok: false; readonly problem: Problem } {
   return { ok: false, problem: problem(reason, detail) };
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

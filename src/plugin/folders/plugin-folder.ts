@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, extname, isAbsolute, join, normalize, sep } from 'node:path';
 
+import { messageOf } from '../../base/error-message.ts';
 import { isObject } from '../../base/guards.ts';
 import { decodeJson } from '../../base/json.ts';
 import { pluginManifestBytesMax, pluginObjectFileBytesMax } from '../../limits/plugins.ts';
@@ -107,9 +108,7 @@ async function readBounded(path: string, bytesMax: number): Promise<FileText> {
   } catch (error) {
     return {
       ok: false,
-      problem: isMissing(error)
-        ? `${basename(path)} does not exist`
-        : `cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      problem: isMissing(error) ? `${basename(path)} does not exist` : `cannot be read: ${messageOf(error)}`,
     };
   }
   try {

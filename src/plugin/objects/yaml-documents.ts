@@ -1,5 +1,6 @@
 import { parseAllDocuments } from 'yaml';
 
+import { messageOf } from '../../base/error-message.ts';
 import { yamlAliasesMax } from '../../limits/plugins.ts';
 import { jsonDepthMax } from '../../limits/requests.ts';
 import type { JsonValue } from '../../resource/object/object.ts';
@@ -30,7 +31,7 @@ export function yamlDocuments(text: string, domain: string): YamlDocuments {
       values.push(value);
     }
   } catch (error) {
-    return { ok: false, problem: firstLine(error instanceof Error ? error.message : String(error)) };
+    return { ok: false, problem: firstLine(messageOf(error)) };
   }
   return { ok: true, documents: values };
 }

@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { messageOf } from '../../base/error-message.ts';
 import { ArchiveRefused, PackageContents } from './package-contents.ts';
 import { packageBytesMax } from './package-limits.ts';
 import { sumOf } from './package-sum.ts';
@@ -66,7 +67,7 @@ function guarded(entries: AsyncGenerator<Unpacked, undefined>): () => Promise<Ne
       if (error instanceof ArchiveRefused) return { kind: 'refused', problem: error.message };
       return {
         kind: 'refused',
-        problem: `the archive is damaged: ${error instanceof Error ? error.message : String(error)}`,
+        problem: `the archive is damaged: ${messageOf(error)}`,
       };
     }
   };

@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/error-message.ts';
 import { isObject } from '../../base/guards.ts';
 import { schemaBytesMax } from '../../limits/objects.ts';
 import { escapeToken } from '../../base/reference-token.ts';
@@ -170,7 +171,7 @@ function problemOf(pattern: string): string | undefined {
   try {
     new RegExp(pattern, 'u');
   } catch (error) {
-    return `is not a regular expression: ${error instanceof Error ? error.message : String(error)}`;
+    return `is not a regular expression: ${messageOf(error)}`;
   }
   return patternProblem(pattern);
 }

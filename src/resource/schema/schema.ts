@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import formatsModule from 'ajv-formats';
 
+import { messageOf } from '../../base/error-message.ts';
 import { isObject } from '../../base/guards.ts';
 import { validationErrorsMax } from '../../limits/requests.ts';
 import type { Violation } from '../type/resource-type.ts';
@@ -73,7 +74,7 @@ function compileValidator(
   try {
     first = compileWith(firstError, schema, extensions);
   } catch (error) {
-    return { ok: false, problems: [error instanceof Error ? error.message : String(error)] };
+    return { ok: false, problems: [messageOf(error)] };
   }
   // Most values are valid: the validator that continues after an error is created on first need.
   let every: ValidateFunction | undefined;
@@ -162,7 +163,7 @@ function failuresOf(validate: ValidateFunction, value: unknown): readonly ErrorO
     if (validate(value)) return [];
   } catch (error) {
     // For example, a reference that leads back to itself without descending into the object.
-    const message = `its schema cannot judge it: ${error instanceof Error ? error.message : String(error)}`;
+    const message = `its schema cannot judge it: ${messageOf(error)}`;
     return [{ keyword: 'schema', instancePath: '', schemaPath: '#', params: {}, message }];
   }
   return validate.errors ?? [];

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 
+import { messageOf } from '../../base/error-message.ts';
 import { Replay } from './replay.ts';
 import { RefusedError, StoppedError } from './replay-errors.ts';
 import { more, stopCell, type ReplayTask, type ThreadMessage } from './replay-task.ts';
@@ -33,9 +34,8 @@ async function run(task: ReplayTask): Promise<void> {
     mkdirSync(task.dir, { recursive: true, mode: 0o700 });
     await replay.run();
   } catch (error) {
-    const detail = error instanceof Error ? error.message : String(error);
     if (error instanceof RefusedError)
-      post({ kind: replay.isAccepted ? 'failed' : 'refused', reason: error.reason, detail });
+      post({ kind: replay.isAccepted ? 'failed' : 'refused', reason: error.reason, detail: error.message });
     else if (!(error instanceof StoppedError)) post({ kind: 'failed', reason: 'failed', detail: causeOf(error) });
   } finally {
     await replay.close();
@@ -45,8 +45,7 @@ async function run(task: ReplayTask): Promise<void> {
 
 function causeOf(error: unknown): string {
   const { cause } = error instanceof Error ? error : {};
-  const message = error instanceof Error ? error.message : String(error);
-  return cause instanceof Error ? `${message}: ${cause.message}` : message;
+  return cause instanceof Error ? `${messageOf(error)}: ${cause.message}` : messageOf(error);
 }
 
 /** Requests come first: on Linux this is the priority of the thread, elsewhere it would be that of the process. */

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 
+import { messageOf } from '../../base/error-message.ts';
 import type { HeldModels } from '../../../projections/replay/held-models.ts';
 import type { Config } from '../../config/config.ts';
 import type { Compared, Difference, Replayer, ReplayAnswer, ReplayRefusal, ReplayRequest } from '../../read/replay.ts';
@@ -150,7 +151,7 @@ class Run {
     if (live === undefined) return undefined;
     this.#held = await holdWith(this.#thread, live, this.#signal);
     this.#memory = checkMemory(this.#held, live, this.#signal).catch((error: unknown) => ({
-      failed: error instanceof Error ? error.message : String(error),
+      failed: messageOf(error),
     }));
     return undefined;
   }
