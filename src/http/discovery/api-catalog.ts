@@ -27,11 +27,6 @@ export type ApiSubresource = {
 export type ApiVersion = { readonly version: string; readonly resources: readonly ApiResource[] };
 export type ApiGroup = { readonly group: string; readonly versions: readonly ApiVersion[] };
 
-/** `<group>/<version>`; only `<version>` in the core group. */
-export function groupVersionOf(group: string, version: string): string {
-  return group === '' ? version : `${group}/${version}`;
-}
-
 const typeVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const partVerbs = ['get', 'patch', 'update'];
 

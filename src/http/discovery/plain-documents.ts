@@ -1,4 +1,5 @@
-import { groupVersionOf, type ApiGroup, type ApiResource, type ApiVersion } from './api-catalog.ts';
+import { groupVersionOf } from '../../resource/type/type-declaration.ts';
+import type { ApiGroup, ApiResource, ApiVersion } from './api-catalog.ts';
 
 /**
  * The discovery documents that Kubernetes' clients read first: one for `/api`, one for `/apis`, and one for each group

@@ -28,6 +28,11 @@ export function typeKeyOf(group: string, plural: string): TypeKey {
   return (group === '' ? plural : `${plural}.${group}`) as TypeKey;
 }
 
+/** `<group>/<version>`; only `<version>` in the core group. */
+export function groupVersionOf(group: string, version: string): string {
+  return group === '' ? version : `${group}/${version}`;
+}
+
 const members = new Set([
   'group',
   'version',
@@ -83,7 +88,7 @@ export function compileType(declaration: unknown, declarer: Declarer): CompiledT
       kind,
       singular,
       plural,
-      apiVersion: group === '' ? version : `${group}/${version}`,
+      apiVersion: groupVersionOf(group, version),
       path: group === '' ? `/api/${version}/${plural}` : `/apis/${group}/${version}/${plural}`,
       indexes: indexes.indexes,
       statusSubresource: statusSubresource === true,
