@@ -30,7 +30,10 @@ export function isEnforced({ since, enforced }: Pick<Declared, 'since' | 'enforc
   return since[index] !== undefined && enforced[index] === since[index];
 }
 
-/** An object that was written by a declaration from before its index was unique, although that was enforced by then. */
+/**
+ * An object that was written after an index became unique, by a node that still had the declaration from before. So its
+ * value was not claimed.
+ */
 export type LateWrite = {
   readonly type: TypeKey;
   readonly name: string;

@@ -119,7 +119,7 @@ export class Reads {
     }
   }
 
-  /** Keeps nothing of other platforms' events, which may be large and many. */
+  /** Drops other platforms' events as they arrive: they may be large and many. */
   async #readBackward(fromPosition: ServerPosition | 'end', maxCount: number): Promise<readonly Passed[]> {
     return this.#retried.readEach<Resolved, Passed>(
       (client) => client.readAll({ direction: 'backwards', fromPosition, maxCount, requiresLeader: true }),
