@@ -14,6 +14,7 @@ import type { EventLog } from '../../src/log/log.ts';
 import { openLog } from '../../src/server/open-log.ts';
 import { runCommandLine, type CommandLine } from '../support/server/command-line.ts';
 import { startTestServer } from '../support/server/start-server.ts';
+import { drawing, killCopies } from './killed-copies.ts';
 import { comparable, copiedOf, sourceId, writeSource, writtenOf } from './source-log.ts';
 
 const seed = Number(process.env['COPY_KILL_SEED'] ?? 7);
@@ -115,32 +116,17 @@ test('an embedded log is copied into another folder, and again changes nothing',
 test('a copy killed at any instant is resumed, and is then the same', async (t) => {
   const dir = await folder(t);
   const events = await withLog(join(dir, 'one'), async (log) => writeSource(log, writtenOf(10_000)));
-  let state = seed;
-  const drawn = (bound: number): number => (state = (state * 48_271) % 2_147_483_647) % bound;
-  let killed = 0;
-  for (let turn = 0; turn < kills; turn += 1) {
-    const command = runCommandLine([...copyArgs('one', 'two'), '--in-flight', String(1 + drawn(300))], { cwd: dir });
-    // From the first word it says on, which is when the source has been read; the whole of it takes about half a
-    // second.
-    await new Promise<void>((resolve) => {
-      command.child.stderr?.once('data', () => {
-        resolve();
-      });
-      command.child.once('close', () => {
-        resolve();
-      });
-    });
-    const timer = setTimeout(() => command.child.kill('SIGKILL'), drawn(350));
-    const code = await command.exited();
-    clearTimeout(timer);
-    if (code === 'SIGKILL') killed += 1;
-    else t.equal(code, 0, command.stderr());
-  }
-  t.ok(killed > 0, `${String(killed)} of ${String(kills)} were killed`);
-  const last = await ended(runCommandLine(copyArgs('one', 'two'), { cwd: dir }));
+  let target = 'two';
+  const copy = await killCopies(t, {
+    kills,
+    drawn: drawing(seed),
+    cwd: dir,
+    freshCopy: async () => copyArgs('one', (target = `${target}+`)),
+  });
+  const last = await ended(runCommandLine(copy, { cwd: dir }));
   t.same(last.code, 0, last.err);
-  t.strictSame(comparable(await withLog(join(dir, 'two'), copiedOf)), comparable(events));
-  t.match(await withLog(join(dir, 'two'), readFounding), { finished: true, copied: events.length });
+  t.strictSame(comparable(await withLog(join(dir, target), copiedOf)), comparable(events));
+  t.match(await withLog(join(dir, target), readFounding), { finished: true, copied: events.length });
 });
 
 test('what cannot be meant is refused with 2, in one line, and nothing is written', async (t) => {

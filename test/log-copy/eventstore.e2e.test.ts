@@ -17,14 +17,10 @@ import { selfSignedCertificate } from '../support/eventstore/certificate.ts';
 import { startEventStore, type EventStore } from '../support/eventstore/eventstore.ts';
 import { unavailable } from '../support/eventstore/faults.ts';
 import { startTestServer } from '../support/server/start-server.ts';
+import { drawing, killCopies } from './killed-copies.ts';
 import { comparable, copiedOf, writeSource, writtenOf } from './source-log.ts';
 
 const seed = Number(process.env['COPY_KILL_SEED'] ?? 11);
-
-function drawing(first: number): (bound: number) => number {
-  let state = first;
-  return (bound) => (state = (state * 48_271) % 2_147_483_647) % bound;
-}
 
 async function folder(t: Test): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'ledgerplane-copy-'));
@@ -65,20 +61,6 @@ type Ended = { readonly code: unknown; readonly out: string; readonly err: strin
 async function ended(command: CommandLine): Promise<Ended> {
   const code = await command.exited();
   return { code, out: command.stdout(), err: command.stderr() };
-}
-
-/** Resolves once standard error shows the line. */
-async function says(command: CommandLine, line: RegExp): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const look = (): void => {
-      if (line.test(command.stderr())) resolve();
-    };
-    command.child.stderr?.on('data', look);
-    command.child.once('close', () => {
-      resolve();
-    });
-    look();
-  });
 }
 
 test("a log goes to EventStoreDB and back, and others' events in it are left alone", async (t) => {
@@ -152,27 +134,31 @@ test('a server that goes away while it is copied into costs time and nothing els
 
 test('a copy killed at drawn points, in both directions, is resumed and is then the same', async (t) => {
   const dir = await folder(t);
-  const store = await storeOf(t);
   const drawn = drawing(seed);
   const events = await withLog({ dataDir: join(dir, 'one') }, async (log) => writeSource(log, writtenOf(4_000)));
-  for (const [from, to] of [
-    ['embedded:one', store.url],
-    [store.url, 'embedded:two'],
-  ] as const) {
-    let killed = 0;
-    for (let turn = 0; turn < 6; turn += 1) {
-      const command = runCommandLine(['log', 'copy', '--from', from, '--to', to], { cwd: dir });
-      await says(command, /reading the source: [\d,]+ events in/u);
-      const timer = setTimeout(() => command.child.kill('SIGKILL'), drawn(500));
-      if ((await command.exited()) === 'SIGKILL') killed += 1;
-      clearTimeout(timer);
-    }
-    t.ok(killed > 0, `${killed.toString()} of 6 were killed`);
-    const last = await ended(runCommandLine(['log', 'copy', '--from', from, '--to', to], { cwd: dir }));
-    t.match(last, { code: 0 }, last.err);
-  }
+  const copyTo = (from: string, to: string): readonly string[] => ['log', 'copy', '--from', from, '--to', to];
+
+  let store = await storeOf(t);
+  const there = await killCopies(t, {
+    kills: 3,
+    drawn,
+    cwd: dir,
+    freshCopy: async () => copyTo('embedded:one', (store = await storeOf(t)).url),
+  });
+  const whole = await ended(runCommandLine(there, { cwd: dir }));
+  t.match(whole, { code: 0 }, whole.err);
   t.strictSame(comparable(await withLog({ url: store.url }, copiedOf)), comparable(events));
-  t.strictSame(comparable(await withLog({ dataDir: join(dir, 'two') }, copiedOf)), comparable(events));
+
+  let target = 'two';
+  const back = await killCopies(t, {
+    kills: 3,
+    drawn,
+    cwd: dir,
+    freshCopy: async () => copyTo(store.url, `embedded:${(target = `${target}+`)}`),
+  });
+  const last = await ended(runCommandLine(back, { cwd: dir }));
+  t.match(last, { code: 0 }, last.err);
+  t.strictSame(comparable(await withLog({ dataDir: join(dir, target) }, copiedOf)), comparable(events));
 });
 
 test('a source that a server runs on is refused or not finished, and is copied once it has stopped', async (t) => {
