@@ -26,3 +26,8 @@ export function decodeCheckpoint(text: unknown): Checkpoint {
   }
   return { logId, epoch, position: logPosition(BigInt(position)), eventId, events, time };
 }
+
+/** Positions can exceed the numbers of JSON, so they are strings. */
+export function encodeCheckpoint(checkpoint: Checkpoint): string {
+  return JSON.stringify({ ...checkpoint, position: checkpoint.position.toString() });
+}

@@ -1,18 +1,10 @@
-import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
-import { join } from 'node:path';
-import { open, type Database, type RootDatabase, type RootDatabaseOptions, type Transaction } from 'lmdb';
+import type { Database, RootDatabaseOptions, Transaction } from 'lmdb';
 import { streamRevision } from '../src/log/log.ts';
 import type { StreamName, StreamRevision } from '../src/log/log.ts';
 import { typeKey, type TypeKey } from '../src/resource/type/index-entry.ts';
 import type { Declared } from '../src/read/declarations.ts';
-import { decodeCheckpoint, type Checkpoint } from './checkpoint.ts';
-import { discard, isTrustworthy, markUse, tablesFile } from './lmdb-use.ts';
-
-/**
- * The LMDB environment of the read models. Only `transactionSync` writes it, without flushing: a crash of the process
- * loses nothing, because the kernel has the pages; after a crash of the machine the tables are deleted and rebuilt from
- * the log (consistency protocol, 2; `lmdb-use.ts`).
- */
+import { decodeCheckpoint, encodeCheckpoint, type Checkpoint } from './checkpoint.ts';
+import { LmdbEnvironment, type PrepareTables } from './lmdb-environment.ts';
 
 /**
  * A consistent view of the tables, held across turns until `release()`. A row is valid only until the next read of any
@@ -41,15 +33,9 @@ export type Writer = {
   putCheckpoint(checkpoint: Checkpoint): void;
 };
 
-export type PrepareTables = (files: {
-  readonly data: string;
-  readonly lock: string;
-  readonly isFolder: boolean;
-}) => void;
-
+/** The tables of the read models. */
 export class LmdbTables {
-  readonly #dir: string;
-  readonly #root: RootDatabase;
+  readonly #environment: LmdbEnvironment;
   /** `<type>/<name>` → row. Existing objects only. */
   readonly #rows: Rows;
   /** The same table, with values in a shared buffer. */
@@ -64,24 +50,20 @@ export class LmdbTables {
   readonly #meta: Database<string, string>;
 
   /** `prepare` creates missing files, so that the library's open cannot fail on a full disk. */
-  constructor(dir: string, prepare: PrepareTables = () => undefined) {
-    mkdirSync(dir, { recursive: true, mode: 0o700 });
-    if (!isTrustworthy(dir)) discard(dir);
-    this.#dir = dir;
-    const path = join(dir, tablesFile);
-    prepare({ data: path, lock: `${path}-lock`, isFolder: false });
-    this.#root = open({ path, noSubdir: true, noSync: true, maxDbs: 6, maxReaders: 1024, encoding: 'binary' });
-    this.#rows = this.#root.openDB({ name: 'rows', encoding: 'binary' });
+  constructor(dir: string, prepare?: PrepareTables) {
+    this.#environment = new LmdbEnvironment(dir, { databases: 6, prepare });
+    const { root } = this.#environment;
+    this.#rows = root.openDB({ name: 'rows', encoding: 'binary' });
     const shared: RootDatabaseOptions & { readonly name: string } = {
       name: 'rows',
       encoder: { encode: refuseToWrite, decode: sharedValue },
     };
-    this.#scans = this.#root.openDB(shared);
-    this.#deleted = this.#root.openDB({ name: 'gone', encoding: 'ordered-binary' });
-    this.#heads = this.#root.openDB({ name: 'heads', encoding: 'ordered-binary' });
-    this.#secrets = this.#root.openDB({ name: 'secrets', encoding: 'string' });
-    this.#meta = this.#root.openDB({ name: 'meta', encoding: 'string' });
-    markUse(dir, { clean: false });
+    this.#scans = root.openDB(shared);
+    this.#deleted = root.openDB({ name: 'gone', encoding: 'ordered-binary' });
+    this.#heads = root.openDB({ name: 'heads', encoding: 'ordered-binary' });
+    this.#secrets = root.openDB({ name: 'secrets', encoding: 'string' });
+    this.#meta = root.openDB({ name: 'meta', encoding: 'string' });
+    this.#environment.opened();
   }
 
   checkpoint(): Checkpoint | undefined {
@@ -180,7 +162,7 @@ export class LmdbTables {
   }
 
   snapshot(): Snapshot {
-    const transaction: Transaction = this.#root.useReadTransaction();
+    const transaction: Transaction = this.#environment.root.useReadTransaction();
     let held = true;
     return {
       rowFast: (type, name) => this.#shared(rowKey(type, name), { transaction }),
@@ -193,27 +175,21 @@ export class LmdbTables {
 
   /** Runs `write` in one transaction, visible to every read when this returns. An exception rolls all of it back. */
   commit(write: (writer: Writer) => void): void {
-    this.#root.transactionSync(() => {
+    this.#environment.commit(() => {
       write(this.#writer);
     });
-    this.#root.resetReadTxn();
   }
 
   /** Deletes everything: the next fold starts at the log's beginning. */
   clear(): void {
-    this.#root.transactionSync(() => {
+    this.#environment.commit(() => {
       for (const table of [this.#rows, this.#deleted, this.#heads, this.#secrets, this.#meta]) table.clearSync();
     });
-    this.#root.resetReadTxn();
   }
 
   /** Flushes, so that the tables are valid also after a reboot. */
   async close(): Promise<void> {
-    await this.#root.close();
-    const file = openSync(join(this.#dir, tablesFile), 'r+');
-    fsyncSync(file);
-    closeSync(file);
-    markUse(this.#dir, { clean: true });
+    await this.#environment.close();
   }
 
   readonly #writer: Writer = {
@@ -249,7 +225,7 @@ export class LmdbTables {
       this.#meta.putSync('level', String(level));
     },
     putCheckpoint: (checkpoint) => {
-      this.#meta.putSync('checkpoint', JSON.stringify({ ...checkpoint, position: checkpoint.position.toString() }));
+      this.#meta.putSync('checkpoint', encodeCheckpoint(checkpoint));
     },
   };
 }

@@ -23,7 +23,7 @@ import type { ListQuery, OrderPlace, Selection } from '../src/resource/query/lis
 import type { ResourceType } from '../src/resource/type/resource-type.ts';
 import { Declarations } from './declarations.ts';
 import { EventTimes } from './event-times.ts';
-import { foldEvent } from './fold-event.ts';
+import { foldedCategories, foldEvent } from './fold-event.ts';
 import { SnapshotSlots } from '../src/read/snapshot-slots.ts';
 import { holdModels, type HeldModels } from './replay/held-models.ts';
 import { Level } from './level.ts';
@@ -53,6 +53,7 @@ export type ObjectModelDependencies = {
  * protocol, 2).
  */
 export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fold {
+  readonly categories = foldedCategories;
   readonly #tables: LmdbTables;
   readonly #identity: () => LogIdentity;
   readonly #types: (key: TypeKey) => ResourceType | undefined;

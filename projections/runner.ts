@@ -1,4 +1,5 @@
-import { foldedCategories } from './fold-event.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { logReadAheadEventsMax, projectionBatchEventsMax } from '../src/limits/log.ts';
 import {
   epochShift,
@@ -11,6 +12,8 @@ import {
 
 /** A fold, as the runner uses it: it commits a batch with its checkpoint and publishes in the same turn. */
 export type Fold = {
+  /** The folded streams, by the part of their names before the colon. */
+  readonly categories: readonly string[];
   /** The position of the last folded event; `logStart` initially. */
   position(): LogPosition;
   /** The log and the event of the checkpoint, to be verified against the log before anything is folded. */
@@ -55,7 +58,7 @@ export async function catchUp(
   for (let before = -1; folded - before >= logReadAheadEventsMax || before === -1;) {
     before = folded;
     const head = await log.head();
-    for await (const batch of log.readAll({ after: fold.position(), categories: foldedCategories, signal })) {
+    for await (const batch of log.readAll({ after: fold.position(), categories: fold.categories, signal })) {
       folded += batch.length;
       await applySlices(fold, batch, 'yield');
       onProgress?.({ percent: percentOf(fold, head), folded });
@@ -63,9 +66,18 @@ export async function catchUp(
   }
 }
 
-/** Folds each new event as it becomes durable; resolves when `signal` aborts, rejects when the log or a fold fails. */
-export async function follow(log: EventLog, fold: Fold, signal: AbortSignal): Promise<void> {
-  for await (const batch of log.subscribe({ after: fold.position(), categories: foldedCategories, signal })) {
+/**
+ * Folds each new event as it becomes durable; resolves when `signal` aborts, rejects when the log or a fold fails.
+ * `isLast`: other folds of the same events go first.
+ */
+export async function follow(
+  log: EventLog,
+  fold: Fold,
+  signal: AbortSignal,
+  { isLast = false }: { readonly isLast?: boolean } = {},
+): Promise<void> {
+  for await (const batch of log.subscribe({ after: fold.position(), categories: fold.categories, signal })) {
+    if (isLast) await nextTurn();
     await applySlices(fold, batch, batch.length > projectionBatchEventsMax ? 'yield' : 'at-once');
   }
 }
@@ -75,10 +87,7 @@ async function applySlices(fold: Fold, batch: readonly RecordedEvent[], pace: 'y
     const end = sliceEnd(batch, start);
     start += apply(fold, start === 0 && end === batch.length ? batch : batch.slice(start, end));
     // Requests are answered while a long log is folded, or a slow index function runs.
-    if (pace === 'yield' || start < batch.length)
-      await new Promise((resolve) => {
-        setImmediate(resolve);
-      });
+    if (pace === 'yield' || start < batch.length) await nextTurn();
   }
 }
 

@@ -10,3 +10,5 @@ export const historyReadEventsMax = 2_000;
 export const historyReadBytesMax = 8_388_608;
 /** Bytes of one read of the log: with the largest event, the memory of a page's events. */
 export const historyReadBatchBytes = 2_097_152;
+/** A request that needs the audit indexes waits this long until they have folded a position. */
+export const auditFoldWaitMs = 3_000;

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 
-import { messageOf } from '../base/error-message.ts';
 import { assertReadable } from '../../projections/level.ts';
 import type { ObjectModels } from '../../projections/object-models.ts';
 import {
@@ -12,11 +11,11 @@ import {
   verifyCheckpoint,
   type Progress,
 } from '../../projections/runner.ts';
-import { delay, type Clock } from '../base/clock.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Config } from '../config/config.ts';
 import { StartError } from '../base/start-error.ts';
 import { serviceController } from '../base/service-controller.ts';
-import { clockAlarmMs, logRetryMsMax, logRetryMsMin, catchUpReportMs } from '../limits/log.ts';
+import { clockAlarmMs, catchUpReportMs } from '../limits/log.ts';
 import { UnsuitableLogError, type FoundedLog } from '../log/founded-log.ts';
 import {
   LogCorruptError,
@@ -28,6 +27,7 @@ import {
 } from '../log/log.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 import type { Readiness } from './readiness.ts';
+import { retryLog } from './retry-log.ts';
 import type { ClockAgreement } from '../write/clock-agreement.ts';
 
 export type FollowLogOptions = {
@@ -109,36 +109,23 @@ export class LogFollower {
     });
   }
 
-  /** Retries until it succeeds, or fails for a reason that a retry cannot change. */
   async #patiently(attempt: () => Promise<unknown>): Promise<void> {
-    const { log, models, clock, logger, readiness } = this.#options;
-    const { signal } = this.#stop;
-    let logged: string | undefined;
-    for (let waitMs = logRetryMsMin, folded = models.folded(); ; waitMs = Math.min(waitMs * 2, logRetryMsMax)) {
-      try {
-        await attempt();
-        readiness.done('log');
-        return;
-      } catch (error) {
-        signal.throwIfAborted();
-        if (isFinal(error)) throw operatorError(error, this.#options.config);
-        const reason = reasonOf(log, error);
-        readiness.waitFor('log', reason);
-        if (logged !== reason) logger.warn('the event log is unavailable; retrying until it does', { reason });
-        logged = reason;
-      }
-      if (models.folded() > folded) waitMs = logRetryMsMin;
-      folded = models.folded();
-      await delay(clock, waitMs, signal);
-      signal.throwIfAborted();
-    }
+    const { log, models, clock, logger, readiness, config } = this.#options;
+    await retryLog(attempt, {
+      log,
+      clock,
+      logger,
+      signal: this.#stop.signal,
+      isFinal,
+      finalError: (error) => operatorError(error, config),
+      folded: () => models.folded(),
+      onWaiting: (reason) => {
+        if (reason === undefined) readiness.done('log');
+        else readiness.waitFor('log', reason);
+      },
+      message: 'the event log is unavailable; retrying until it does',
+    });
   }
-}
-
-function reasonOf(log: FoundedLog, error: unknown): string {
-  const state = log.state();
-  if (!state.reachable) return state.reason;
-  return messageOf(error);
 }
 
 /** The log is not the one that was followed before. */

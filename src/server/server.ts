@@ -155,12 +155,13 @@ async function openEdge(
 /** Folds the log, then serves the platform's own types. */
 async function openPlatform(
   core: Core,
-  { levels, declarer, access, readiness, follower, reconcilers, unique }: Parts,
+  { levels, declarer, access, readiness, follower, auditFollower, reconcilers, unique }: Parts,
   { signal }: ServerOptions,
   startup: Startup,
 ): Promise<void> {
   const { registry, models, leadership } = core;
   await startup.phase('fold the log', async () => startUnless(signal, follower));
+  auditFollower.start();
   const types = registry
     .all()
     .map(({ type }) => type)

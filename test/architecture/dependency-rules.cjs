@@ -122,7 +122,7 @@ module.exports = {
     home('one-home-for-protobuf', '^src/http/', 'protobufjs'),
     home('one-home-for-certificates', '^src/server/tls/issue-certificate\\.ts$', '(pkijs|asn1js)'),
     home('one-home-for-commander', '^src/cli/', 'commander'),
-    home('one-home-for-lmdb', '^(src/log/lmdb/|projections/lmdb-)', 'lmdb'),
+    home('one-home-for-lmdb', '^(src/log/lmdb/|projections/lmdb-|projections/audit/audit-)', 'lmdb'),
     home('one-home-for-eventstore', '^src/log/eventstore/', '@eventstore/db-client'),
     // The protocol underneath is the driver's own affair; the server that tests speak to is made of it.
     home('no-home-for-grpc', '^(test|bench|demo)/', '(@grpc|google-protobuf)'),

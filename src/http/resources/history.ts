@@ -16,7 +16,8 @@ import { readerOf, tooManyReading } from './collection.ts';
 import { shown } from './decode-list-query.ts';
 import { decodeHistoryQuery, type HistoryQuery } from './decode-history-query.ts';
 import { encodeHistoryToken, type HistoryToken } from './history-token.ts';
-import { staleness, type ResourceReader } from './item.ts';
+import type { ResourceReader } from './item.ts';
+import { staleness } from './await-position.ts';
 
 export type HistoryPorts = {
   readonly reader: ResourceReader & Pick<ObjectReader, 'head'>;

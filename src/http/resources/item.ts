@@ -1,14 +1,13 @@
+import { staleness } from './await-position.ts';
 import type { Command, WriteContext, WriteOutcome } from '../../command/command.ts';
 import { notFound } from '../../command/refuse.ts';
 import { confirmExists } from '../../write/confirm-exists.ts';
 import type { Execute } from '../../write/execute.ts';
-import { freshnessWaitMs } from '../../limits/writes.ts';
-import type { LogPosition } from '../../log/log.ts';
 import type { ObjectReader, StoredObject } from '../../read/objects.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
-import { bytesAnswer, refusal, takenOver, type Answer } from '../answer.ts';
+import { bytesAnswer, refusal, type Answer } from '../answer.ts';
 import { etagOf, isKnown, isUnchanged, checkConditions } from './conditional-requests.ts';
-import { decodeFreshness, type Decoded, type Freshness } from './decode-list-query.ts';
+import { decodeFreshness, type Decoded } from './decode-list-query.ts';
 import {
   decodeDeleteOptions,
   decodePatch,
@@ -18,11 +17,11 @@ import {
   writeContext,
   type DeleteOptions,
 } from './decode-write.ts';
-import { disconnectSignalOf, type Exchange } from '../exchange.ts';
+import type { Exchange } from '../exchange.ts';
 import { jsonType } from '../body/media-types.ts';
 import type { Representation } from '../representation/representation.ts';
 import { requestedForm } from '../representation/requested-form.ts';
-import { problem, problemOf, warningHeaders, type Problem } from '../problem.ts';
+import { problem, problemOf, warningHeaders } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 import { deleteOptionsMessage } from '../body/kubernetes-message.ts';
 import { mediaTypeOf, readJson } from '../body/read-body.ts';
@@ -72,51 +71,6 @@ function answerItem(exchange: Exchange, { type, name }: ItemTarget, reader: Reso
 function inForm({ req, clock }: Exchange, { bytes, revision }: StoredObject, form: Representation): Answer {
   const failed = checkConditions(req, revision);
   return failed === undefined ? bytesAnswer(form.object(bytes, clock.now())) : refusal(failed);
-}
-
-/** Undefined once this node has folded the requested position; otherwise the refusal. */
-export async function staleness(
-  freshness: Freshness,
-  exchange: Exchange,
-  reader: ResourceReader,
-): Promise<Answer | undefined> {
-  const { notBefore, match } = freshness;
-  if (notBefore === undefined) return undefined;
-  if (!reader.isKnown(notBefore)) return refusal(foreignPosition(notBefore));
-  if (reader.position() < notBefore) {
-    const reached = await reader.reached(notBefore, {
-      timeoutMs: freshnessWaitMs,
-      signal: disconnectSignalOf(exchange.res),
-    });
-    if (reached === 'aborted') return takenOver;
-    if (reached === 'timeout') {
-      const detail = `Too large resource version: ${notBefore.toString()}, current: ${reader.position().toString()}`;
-      return refusal(
-        problem('timeout', detail, {
-          causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
-          retryAfterSeconds: 1,
-        }),
-      );
-    }
-  }
-  if (match === 'exact' && reader.position() !== notBefore) {
-    return refusal(
-      problem(
-        'expired',
-        `the state at ${notBefore.toString()} is not available; the current position is ` +
-          reader.position().toString(),
-      ),
-    );
-  }
-  return undefined;
-}
-
-/** A position of another epoch is meaningless here: the client must read its data again. */
-function foreignPosition(position: LogPosition): Problem {
-  return problem(
-    'expired',
-    `resourceVersion ${position.toString()} is of another epoch of the event log: read again from the start`,
-  );
 }
 
 export async function putItem(exchange: Exchange, target: ItemTarget, ports: ResourcePorts): Promise<Answer> {

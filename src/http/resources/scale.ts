@@ -7,7 +7,8 @@ import { problem } from '../problem.ts';
 import { checkParameterNames } from '../query-names.ts';
 import { checkConditions, etagOf, isUnchanged } from './conditional-requests.ts';
 import { decodeFreshness } from './decode-list-query.ts';
-import { patchItem, putItem, staleness, type ItemTarget, type ResourcePorts } from './item.ts';
+import { staleness } from './await-position.ts';
+import { patchItem, putItem, type ItemTarget, type ResourcePorts } from './item.ts';
 
 /** GET, PUT and PATCH of `/{name}/scale`: the numbers of replicas as `autoscaling/v1 Scale`, always as JSON. */
 export async function answerScale(

@@ -1,4 +1,5 @@
 import type { Declarer } from '../../../reconcilers/platform/declarer.ts';
+import { AuditFollower } from '../follow-audit.ts';
 import { LogFollower } from '../follow-log.ts';
 import { CodeFolders } from '../../plugin/errors/error-attribution.ts';
 import { Readiness } from '../readiness.ts';
@@ -20,6 +21,7 @@ export type Parts = {
   readonly plugins: Plugins;
   readonly readiness: Readiness;
   readonly follower: LogFollower;
+  readonly auditFollower: AuditFollower;
   readonly reconcilers: Reconcilers;
   readonly unique: UniqueIndexes;
   readonly replays: ComposedReplays;
@@ -60,6 +62,7 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
       }),
     async (one) => one.stop(),
   );
+  const auditFollower = await openAuditFollower(core, startup);
   const reconcilers = await startup.phase(
     'compose reconcilers',
     () => composeReconcilers(core),
@@ -86,7 +89,15 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
     },
   );
   const replays = await openReplays(core, guarded.access, startup);
-  return { ...guarded, levels, declarer, readiness, follower, reconcilers, unique, replays };
+  return { ...guarded, levels, declarer, readiness, follower, auditFollower, reconcilers, unique, replays };
+}
+
+async function openAuditFollower({ eventLog, audit, edge }: Core, startup: Startup): Promise<AuditFollower> {
+  return startup.phase(
+    'compose the audit fold',
+    () => new AuditFollower({ log: eventLog, audit: audit.models, clock: edge.clock, logger: edge.log }),
+    async (one) => one.stop(),
+  );
 }
 
 async function openReplays(core: Core, { authorize }: Access, startup: Startup): Promise<ComposedReplays> {

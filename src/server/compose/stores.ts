@@ -27,6 +27,7 @@ import { compileType } from '../../resource/type/type-declaration.ts';
 import { refuseDamagedFile } from '../../disk/store-file.ts';
 import { ClockAgreement } from '../../write/clock-agreement.ts';
 import { composeTables, type AccessTables } from './access-tables.ts';
+import { composeAudit, type ComposedAudit } from './compose-audit.ts';
 import type { Startup } from '../startup.ts';
 
 /** The log, the tables folded from it, the registry of types, and the files of this node. */
@@ -38,6 +39,7 @@ export type Stores = {
   /** How often a lost subscription to the log was renewed. */
   readonly resubscriptions: () => number;
   readonly models: ObjectModels;
+  readonly audit: ComposedAudit;
   readonly agreement: ClockAgreement;
   readonly registry: TypeRegistry;
   readonly accessTables: AccessTables;
@@ -101,7 +103,8 @@ export async function openStores(config: Config, options: StoreOptions, startup:
     openPackages(config, { log: eventLog, clock, lastEventTime: () => models.lastTime() }),
   );
   const accessTables = composeTables({ models, eventLog, clock, domain: config.platformDomain, passwords, registry });
-  return { ...opened, eventLog, models, agreement, registry, accessTables, packages, disk };
+  const audit = await composeAudit({ config, eventLog, clock }, startup);
+  return { ...opened, eventLog, models, audit, agreement, registry, accessTables, packages, disk };
 }
 
 async function openEventLog(

@@ -1,0 +1,119 @@
+import type { Clock } from '../../src/base/clock.ts';
+import { logStart, type LogIdentity, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
+import type { AuditProgress } from '../../src/read/audit-progress.ts';
+import type { Checkpoint } from '../checkpoint.ts';
+import { PositionWaiters } from '../position-waiters.ts';
+import type { Fold } from '../runner.ts';
+import type { AuditPart } from './audit-part.ts';
+import type { AuditTables } from './audit-tables.ts';
+
+/** All categories but `lease`: leases are truncated in the log, and part of no history. */
+export const auditedCategories = [
+  'access',
+  'claim',
+  'guard',
+  'object',
+  'package',
+  'platform',
+  'secret',
+  'type',
+  'unique',
+];
+
+export type AuditModelDependencies = {
+  readonly tables: AuditTables;
+  readonly parts: readonly AuditPart[];
+  readonly identity: () => LogIdentity;
+  readonly clock: Clock;
+};
+
+/**
+ * The indexes over the whole log that audit requests read. They are folded after the object read model and have a
+ * checkpoint of their own, so no write waits for them. All parts show the same position.
+ */
+export class AuditModels implements Fold, AuditProgress {
+  readonly categories = auditedCategories;
+  readonly #tables: AuditTables;
+  readonly #parts: readonly AuditPart[];
+  readonly #identity: () => LogIdentity;
+  readonly #waiters: PositionWaiters;
+  readonly #listeners = new Set<(batch: readonly RecordedEvent[]) => void>();
+  #position: LogPosition;
+  #events: number;
+  #unavailable: string | undefined = 'the audit indexes are not open yet';
+
+  constructor({ tables, parts, identity, clock }: AuditModelDependencies) {
+    this.#tables = tables;
+    this.#parts = parts;
+    this.#identity = identity;
+    this.#waiters = new PositionWaiters(clock);
+    const { position = logStart, events = 0 } = tables.checkpoint() ?? {};
+    [this.#position, this.#events] = [position, events];
+  }
+
+  position(): LogPosition {
+    return this.#position;
+  }
+
+  /** The number of folded events. */
+  folded(): number {
+    return this.#events;
+  }
+
+  identity(): LogIdentity {
+    return this.#identity();
+  }
+
+  checkpoint(): Checkpoint | undefined {
+    return this.#tables.checkpoint();
+  }
+
+  unavailable(): string | undefined {
+    return this.#unavailable;
+  }
+
+  /** `reason`: why requests that need the indexes are refused; undefined once they follow the log. */
+  setUnavailable(reason: string | undefined): void {
+    this.#unavailable = reason;
+  }
+
+  async reached(
+    position: LogPosition,
+    options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  ): Promise<'reached' | 'timeout' | 'aborted'> {
+    return position <= this.#position ? 'reached' : this.#waiters.wait(position, options);
+  }
+
+  /** Calls `listener` with each batch after its commit, in the same turn. It must not throw. */
+  subscribe(listener: (batch: readonly RecordedEvent[]) => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
+  }
+
+  clear(): void {
+    this.#tables.clear();
+    [this.#position, this.#events] = [logStart, 0];
+  }
+
+  apply(batch: readonly RecordedEvent[]): number {
+    const last = batch.at(-1);
+    if (last === undefined) return 0;
+    const { position, id: eventId } = last;
+    const events = this.#events + batch.length;
+    try {
+      this.#tables.commit({ ...this.#identity(), position, eventId, events, time: 0 }, () => {
+        for (const part of this.#parts) part.write(batch);
+      });
+    } catch (error) {
+      for (const part of this.#parts) part.rolledBack();
+      throw error;
+    }
+    [this.#position, this.#events] = [position, events];
+    for (const part of this.#parts) part.committed();
+    for (const listener of this.#listeners) listener(batch);
+    this.#waiters.reached(position);
+    return batch.length;
+  }
+}

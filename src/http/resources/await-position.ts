@@ -1,0 +1,75 @@
+import { auditFoldWaitMs } from '../../limits/audit.ts';
+import { freshnessWaitMs } from '../../limits/writes.ts';
+import type { LogPosition } from '../../log/log.ts';
+import type { AuditProgress } from '../../read/audit-progress.ts';
+import type { ObjectReader } from '../../read/objects.ts';
+import { refusal, takenOver, type Answer } from '../answer.ts';
+import { disconnectSignalOf, type Exchange } from '../exchange.ts';
+import { problem, type Problem } from '../problem.ts';
+import type { Freshness } from './decode-list-query.ts';
+
+/** Undefined once this node has folded the requested position; otherwise the refusal. */
+export async function staleness(
+  freshness: Freshness,
+  exchange: Exchange,
+  reader: Pick<ObjectReader, 'position' | 'isKnown' | 'reached'>,
+): Promise<Answer | undefined> {
+  const { notBefore, match } = freshness;
+  if (notBefore === undefined) return undefined;
+  if (!reader.isKnown(notBefore)) return refusal(foreignPosition(notBefore));
+  if (reader.position() < notBefore) {
+    const reached = await reader.reached(notBefore, {
+      timeoutMs: freshnessWaitMs,
+      signal: disconnectSignalOf(exchange.res),
+    });
+    if (reached === 'aborted') return takenOver;
+    if (reached === 'timeout') {
+      const detail = `Too large resource version: ${notBefore.toString()}, current: ${reader.position().toString()}`;
+      return refusal(
+        problem('timeout', detail, {
+          causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
+          retryAfterSeconds: 1,
+        }),
+      );
+    }
+  }
+  if (match === 'exact' && reader.position() !== notBefore) {
+    return refusal(
+      problem(
+        'expired',
+        `the state at ${notBefore.toString()} is not available; the current position is ` +
+          reader.position().toString(),
+      ),
+    );
+  }
+  return undefined;
+}
+
+/** A position of another epoch is meaningless here: the client must read its data again. */
+function foreignPosition(position: LogPosition): Problem {
+  return problem(
+    'expired',
+    `resourceVersion ${position.toString()} is of another epoch of the event log: read again from the start`,
+  );
+}
+
+/**
+ * Undefined once the audit indexes have folded `position`, which this node's read models have folded; otherwise the
+ * refusal, 503.
+ */
+export async function awaitAudit(
+  audit: AuditProgress,
+  position: LogPosition,
+  { res }: Pick<Exchange, 'res'>,
+): Promise<Answer | undefined> {
+  const unavailable = audit.unavailable();
+  if (unavailable !== undefined) return notYet(unavailable);
+  if (audit.position() >= position) return undefined;
+  const reached = await audit.reached(position, { timeoutMs: auditFoldWaitMs, signal: disconnectSignalOf(res) });
+  if (reached === 'reached') return undefined;
+  return reached === 'aborted' ? takenOver : notYet(`the audit indexes have not reached ${position.toString()} yet`);
+}
+
+function notYet(reason: string): Answer {
+  return refusal(problem('unavailable', reason, { retryAfterSeconds: 1 }));
+}

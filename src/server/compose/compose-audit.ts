@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+
+import { AuditModels } from '../../../projections/audit/audit-models.ts';
+import type { AuditPart } from '../../../projections/audit/audit-part.ts';
+import { AuditTables } from '../../../projections/audit/audit-tables.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Config } from '../../config/config.ts';
+import { privateDir } from '../../disk/data-dir.ts';
+import { refuseDamagedFile } from '../../disk/store-file.ts';
+import { prepareStoreFiles } from '../../disk/store-files.ts';
+import type { FoundedLog } from '../../log/founded-log.ts';
+import type { Startup } from '../startup.ts';
+
+/** The audit indexes: their parts, and the fold that keeps all of them at one position. */
+export type ComposedAudit = {
+  readonly models: AuditModels;
+};
+
+export type AuditOptions = {
+  readonly config: Config;
+  readonly eventLog: FoundedLog;
+  readonly clock: Clock;
+};
+
+export async function composeAudit(
+  { config, eventLog, clock }: AuditOptions,
+  startup: Startup,
+): Promise<ComposedAudit> {
+  const parts: readonly AuditPart[] = [];
+  const tables = await startup.phase(
+    'open the audit indexes',
+    () => openTables(config, parts),
+    async (all) => all.close(),
+  );
+  return { models: new AuditModels({ tables, parts, identity: () => eventLog.identity(), clock }) };
+}
+
+function openTables({ dataDir }: Config, parts: readonly AuditPart[]): AuditTables {
+  const dir = privateDir(join(dataDir, 'audit-models'));
+  refuseDamagedFile(join(dir, 'tables.mdb'), `remove ${dir}: the server rebuilds it from the log`);
+  return new AuditTables(dir, parts, prepareStoreFiles);
+}

@@ -1,0 +1,81 @@
+import type { AuditModels } from '../../projections/audit/audit-models.ts';
+import { catchUp, CheckpointMismatchError, FoldError, follow, verifyCheckpoint } from '../../projections/runner.ts';
+import type { Clock } from '../base/clock.ts';
+import { messageOf } from '../base/error-message.ts';
+import { serviceController } from '../base/service-controller.ts';
+import type { FoundedLog } from '../log/founded-log.ts';
+import { LogFailedError } from '../log/log.ts';
+import type { PluginLogger } from '../plugin/api/plugin.ts';
+import { retryLog } from './retry-log.ts';
+
+export type AuditFollowerOptions = {
+  readonly log: FoundedLog;
+  readonly audit: AuditModels;
+  readonly clock: Clock;
+  readonly logger: PluginLogger;
+};
+
+/**
+ * Folds the audit indexes in the background: the server is ready without them, and refuses requests that need them
+ * until they have caught up. The read models have verified the log before, so a checkpoint of another log only means
+ * that the indexes are rebuilt.
+ */
+export class AuditFollower {
+  readonly #options: AuditFollowerOptions;
+  readonly #stop = serviceController();
+  #following: Promise<void> = Promise.resolve();
+
+  constructor(options: AuditFollowerOptions) {
+    this.#options = options;
+  }
+
+  /** Begins; call it once the read models have folded the log's present end. */
+  start(): void {
+    const { audit, logger } = this.#options;
+    this.#following = this.#follow().catch((error: unknown) => {
+      if (this.#stop.signal.aborted || error instanceof LogFailedError) return;
+      audit.setUnavailable(`the audit indexes failed: ${messageOf(error)}`);
+      logger.error('the audit indexes failed: audit requests are refused until a restart', { err: error });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#following;
+  }
+
+  async #follow(): Promise<void> {
+    const { log, audit, clock, logger } = this.#options;
+    const { signal } = this.#stop;
+    await retryLog(async () => this.#once(), {
+      log,
+      clock,
+      logger,
+      signal,
+      isFinal: (error) => error instanceof FoldError || error instanceof LogFailedError,
+      folded: () => audit.folded(),
+      onWaiting: (reason) => {
+        audit.setUnavailable(reason);
+      },
+      message: 'the audit indexes cannot read the event log; retrying until they can',
+    });
+  }
+
+  async #once(): Promise<void> {
+    const { log, audit, logger } = this.#options;
+    const { signal } = this.#stop;
+    await verifyCheckpoint(log, audit).catch((error: unknown) => {
+      if (!(error instanceof CheckpointMismatchError)) throw error;
+      logger.warn('the audit indexes belong to another log and are rebuilt', { reason: error.message });
+      audit.clear();
+    });
+    const onProgress = ({ percent }: { readonly percent: number }): void => {
+      audit.setUnavailable(`the audit indexes are being built: ${String(percent)} %`);
+    };
+    await catchUp(log, audit, { signal, onProgress });
+    signal.throwIfAborted();
+    audit.setUnavailable(undefined);
+    logger.info('the audit indexes follow the log', { events: audit.folded() });
+    await follow(log, audit, signal, { isLast: true });
+  }
+}

@@ -1,0 +1,51 @@
+import { messageOf } from '../base/error-message.ts';
+import { delay, type Clock } from '../base/clock.ts';
+import { logRetryMsMax, logRetryMsMin } from '../limits/log.ts';
+import type { FoundedLog } from '../log/founded-log.ts';
+import type { PluginLogger } from '../plugin/api/plugin.ts';
+
+export type RetryLogOptions = {
+  readonly log: FoundedLog;
+  readonly clock: Clock;
+  readonly logger: Pick<PluginLogger, 'warn'>;
+  readonly signal: AbortSignal;
+  /** Whether a retry cannot change the error. */
+  readonly isFinal: (error: unknown) => boolean;
+  /** The error that is thrown in place of a final one. */
+  readonly finalError?: (error: unknown) => unknown;
+  /** The number of folded events: progress resets the waiting time. */
+  readonly folded: () => number;
+  /** Called with the reason before each wait, and with undefined after a success. */
+  readonly onWaiting?: (reason: string | undefined) => void;
+  /** Of the log line that names the reason. */
+  readonly message: string;
+};
+
+/** Retries a read of the log until it succeeds, or fails for a reason that a retry cannot change. */
+export async function retryLog(attempt: () => Promise<unknown>, options: RetryLogOptions): Promise<void> {
+  const { log, clock, logger, signal, isFinal, finalError = (error): unknown => error, onWaiting, message } = options;
+  let logged: string | undefined;
+  for (let waitMs = logRetryMsMin, folded = options.folded(); ; waitMs = Math.min(waitMs * 2, logRetryMsMax)) {
+    try {
+      await attempt();
+      onWaiting?.(undefined);
+      return;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (isFinal(error)) throw finalError(error);
+      const reason = reasonOf(log, error);
+      onWaiting?.(reason);
+      if (logged !== reason) logger.warn(message, { reason });
+      logged = reason;
+    }
+    if (options.folded() > folded) waitMs = logRetryMsMin;
+    folded = options.folded();
+    await delay(clock, waitMs, signal);
+    signal.throwIfAborted();
+  }
+}
+
+function reasonOf(log: FoundedLog, error: unknown): string {
+  const state = log.state();
+  return state.reachable ? messageOf(error) : state.reason;
+}
