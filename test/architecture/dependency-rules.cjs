@@ -6,7 +6,9 @@
  * A change to this file is a design decision: its commit says why. `dependencies.test.ts` runs it, and proves each rule
  * on a tree that breaks it on purpose.
  */
-const pure = '^src/((base|resource|command|access|limits|openapi)/|config/eventstore-(url|prefix)\\.ts$)';
+const pure = '^src/((base|resource|command|access|limits|openapi|audit/proof)/|config/eventstore-(url|prefix)\\.ts$)';
+/** Trees, proofs and signatures: the server makes them, and the command line verifies them without a server. */
+const proof = '^src/audit/proof/';
 const ports = '^src/(log/[^/]+\\.ts$|read/|plugin/api/)';
 const registry = '^src/plugin/registry/type-registry\\.ts$';
 const services = '^src/((audit|auth|watch|write|log-tools)/|plugin/registry/type-registry\\.ts$)';
@@ -45,7 +47,11 @@ module.exports = {
       name: 'no-dead-file',
       severity: 'error',
       from: { path: '^src/main\\.ts$' },
-      to: { path: '^(src|projections|reconcilers)/', pathNot: [ui, harness, client], reachable: false },
+      to: {
+        path: '^(src|projections|reconcilers)/',
+        pathNot: [ui, harness, client, proof, '^src/read/tree\\.ts$'],
+        reachable: false,
+      },
     },
     { name: 'no-missing-file', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {
@@ -55,6 +61,7 @@ module.exports = {
       to: { dependencyTypes: ['core', 'npm', 'npm-dev'], pathNot: computations },
     },
     only('base-is-the-leaf', '^src/base/'),
+    only('proofs-know-only-base', proof, '^src/base/'),
     { name: 'ui-stands-alone', severity: 'error', from: { path: ui }, to: {} },
     only(
       'client-knows-only-pure-modules',
