@@ -9,20 +9,20 @@ import { startSubject } from './subject/server.ts';
 import type { Subject, SubjectOptions } from './subject/server.ts';
 
 export type Options = {
-  /** A tenth of the load and of the objects: shows that the measures work, not what the figures are. */
+  /** Uses a tenth of the load and of the objects: it shows that the measures work, but not their figures. */
   readonly quick: boolean;
-  /** Writes a CPU profile of each server here. */
+  /** The folder for a CPU profile of each server. */
   readonly profileDir: string | undefined;
   /** The folder of another build to compare with. */
   readonly before: string | undefined;
 };
 
-/** What a measure may say of the server that it starts. */
+/** The options that a measure may set for the server that it starts. */
 export type StartOptions = Pick<SubjectOptions, 'eventLog' | 'settings' | 'port'>;
 
 export type Measure = { readonly name: string; readonly run: (bench: Bench) => Promise<readonly Result[]> };
 
-/** What measures share: the load process, a folder that is removed at the end, and seeded data made once. */
+/** The parts that measures share: the load process, a temporary folder, and seeded data. */
 export class Bench {
   readonly loader = new Loader();
   readonly rounds: number;
@@ -41,7 +41,7 @@ export class Bench {
     return this.#options.before;
   }
 
-  /** A count of requests or objects, a tenth of it in a quick run. */
+  /** A number of requests or objects; a tenth of it in a quick run. */
   scaled(count: number): number {
     return this.#options.quick ? Math.ceil(count / 10) : count;
   }
@@ -51,7 +51,7 @@ export class Bench {
     return join(this.#dir, this.#dirs.toString(), 'data');
   }
 
-  /** A DATA_DIR with that many widgets, folded once, shared by all measures that only read it. */
+  /** A DATA_DIR with `count` widgets that one server has folded. All measures that only read share it. */
   async seeded(count: number): Promise<string> {
     const present = this.#seeded.get(count);
     if (present !== undefined) return present;
@@ -77,7 +77,7 @@ export class Bench {
     return tracked;
   }
 
-  /** Runs `task` against a server on `dataDir`, which is stopped whatever comes of it. */
+  /** Runs `task` against a server on `dataDir`, and stops the server afterwards, also after an error. */
   async withSubject<T>(
     dataDir: string,
     task: (subject: Subject) => Promise<T>,

@@ -5,17 +5,18 @@ import type { Result } from './result.ts';
 import { compare } from './rounds.ts';
 import { startSubject, type Subject } from './subject/server.ts';
 
-/** No change may make a hot path slower than this share of the build before it. */
+/** The lowest accepted ratio of a hot path's rate to the rate of the earlier build. */
 const floor = 0.97;
 
 type Loads = {
-  /** Prepares the earlier build, and returns one round of load on it: its rate. */
+  /** Prepares the earlier build, and returns a function that runs one round of load on it and returns its rate. */
   readonly earlier: (subject: Subject) => Promise<() => Promise<number>>;
   readonly present: () => Promise<number>;
 };
 
 /**
- * The rate of this build against that of the build that `--before DIR` names, by turns; nothing without that option.
+ * Compares the rate of this build with the build that `--before DIR` names, in alternating rounds; returns nothing
+ * without that option.
  */
 export async function withEarlier(bench: Bench, measure: string, loads: Loads): Promise<readonly Result[]> {
   if (bench.before === undefined) return [];

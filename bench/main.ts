@@ -63,7 +63,7 @@ const measures: readonly Measure[] = [
   eventStoreReads,
 ];
 
-/** Exits with 1 when a figure falls short of its floor or a measure fails. */
+/** Exits with 1 if a figure misses its floor or a measure fails. */
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -96,7 +96,7 @@ async function main(): Promise<void> {
   process.exitCode = short > 0 ? 1 : 0;
 }
 
-/** How many of the measure's figures fall short. */
+/** Returns how many figures of the measure miss their floor. */
 async function run(measure: Measure, bench: Bench, print: typeof printText): Promise<number> {
   try {
     const results = await measure.run(bench);

@@ -1,16 +1,16 @@
-/** One figure. Without a floor it is shown, not judged. */
+/** One figure. A figure without a floor is only shown. */
 export type Result = {
   readonly measure: string;
   readonly value: number;
   readonly unit: string;
-  /** The same unit, measured in the same run on what does nothing else. */
+  /** A figure of the same unit, measured in the same run on a program that does only the least necessary work. */
   readonly baseline?: number;
   /** value / baseline: the median over the rounds. */
   readonly ratio?: number;
-  /** The least ratio, or the most of a value, as `bound` says. */
+  /** The lowest accepted ratio, or the highest accepted value, according to `bound`. */
   readonly floor?: number;
   readonly bound?: 'ratio at least' | 'value at most' | 'value at least';
-  /** Lowest and highest of the rounds. */
+  /** The lowest and highest value of the rounds. */
   readonly spread?: readonly [number, number];
   readonly note?: string;
 };

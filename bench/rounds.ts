@@ -6,8 +6,8 @@ export type Comparison = {
 };
 
 /**
- * Runs baseline and subject by turns, so that whatever else the machine does meets both, and answers the medians of the
- * rounds. The first round warms both up and does not count.
+ * Runs baseline and subject in alternating rounds, so that other load on the machine affects both, and returns the
+ * medians. The first round is a warm-up and does not count.
  */
 export async function compare(
   rounds: number,

@@ -29,12 +29,12 @@ async function start(
   };
 }
 
-/** Koa answering every request with `bytes`. */
+/** A Koa server that answers every request with `bytes`. */
 export function koaFixed(bytes: Uint8Array): Promise<Baseline> {
   return start('koa-server', ['fixed'], bytes);
 }
 
-/** Koa parsing the JSON it is sent and answering it. */
+/** A Koa server that parses the JSON body of a request and returns it. */
 export function koaEcho(): Promise<Baseline> {
   return start('koa-server', ['echo']);
 }

@@ -1,6 +1,9 @@
 import Koa from 'koa';
 
-/** What Koa does without us: the least a handler can do. Its kind is the argument; fixed bytes come as a message. */
+/**
+ * A minimal Koa server for comparison. Its argument is the kind of handler; the parent process sends fixed bytes as a
+ * message.
+ */
 export type KoaBaseline = 'fixed' | 'echo';
 
 const app = new Koa();

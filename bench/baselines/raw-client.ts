@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 
 import type { RawOrder, RawReport } from './raw-client-process.ts';
 
-/** What the driver does without us, as a process of its own, against the same server. */
+/** EventStoreDB's driver alone, in a process of its own, on the same database as the measured server. */
 export class RawClient {
   readonly #process: ChildProcess;
 
@@ -18,17 +18,17 @@ export class RawClient {
     });
   }
 
-  /** Appends of one event each a second, to streams of their own that must not be there yet. */
+  /** Appends of one event each per second, to new streams. */
   async append(order: Omit<Extract<RawOrder, { kind: 'append' }>, 'kind'>): Promise<number> {
     return (await this.#order({ kind: 'append', ...order })).perSecond;
   }
 
-  /** Events a second of a subscription from the start, until so many with the prefix have come. */
+  /** Events per second of a subscription from the start, until `count` events with the prefix have arrived. */
   async subscribe(prefix: string, count: number): Promise<{ readonly perSecond: number; readonly seconds: number }> {
     return this.#order({ kind: 'subscribe', prefix, count });
   }
 
-  /** The last event of a stream, so that appends for comparison are as large. */
+  /** The last event of a stream: comparisons append events of its size. */
   async lastOf(stream: string): Promise<{ readonly data: Uint8Array; readonly metadata: unknown }> {
     const { last } = await this.#order({ kind: 'last', stream });
     if (last === undefined) throw new Error(`${stream} is not there`);

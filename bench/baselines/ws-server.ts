@@ -5,7 +5,7 @@ import { WebSocketServer } from 'ws';
 /** A bare `ws` server that sends each message to every socket, one by one, as its documentation shows. */
 export type PushOrder = { readonly frame: string; readonly count: number };
 
-/** Bytes one socket may be behind before the sender waits: enough never to idle, little enough to stay in memory. */
+/** Bytes that one socket may have unsent before the sender waits: the sender never idles, and memory stays small. */
 const bufferedBytesMax = 1_048_576;
 
 const server = new WebSocketServer({ host: '127.0.0.1', port: 0, perMessageDeflate: false, clientTracking: true });

@@ -7,7 +7,7 @@ import { unlogged } from './unlogged.ts';
 
 const watchers = 32;
 
-/** Watchers that all read the log from its start: how long the event loop is held meanwhile. */
+/** Many watchers read the log from its start: the measure is how long they hold the event loop. */
 export async function catchUps(bench: Bench): Promise<readonly Result[]> {
   const count = bench.scaled(100_000);
   return bench.withSubject(

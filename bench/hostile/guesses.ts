@@ -8,7 +8,10 @@ import { unlogged } from './unlogged.ts';
 const guessers = 200;
 const honestAddress = '127.0.0.9';
 
-/** Guesses with ever new names, many at once from one address: how long a right log-in from another address takes. */
+/**
+ * Log-in attempts with many different names, many at once from one address: the measure is the time of a correct log-in
+ * from another address.
+ */
 export async function guesses(bench: Bench): Promise<readonly Result[]> {
   return bench.withSubject(
     bench.newDataDir(),

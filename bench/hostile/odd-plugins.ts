@@ -22,7 +22,7 @@ function manifest(name: string): string {
   });
 }
 
-/** A folder of plugins with one in it; answers the setting that names it. */
+/** Writes a folder with one plugin; returns the setting that names the folder. */
 function writePlugin(dataDir: string, name: string, module: string): { readonly PLUGINS_DIRS: string } {
   const folder = join(dirname(dataDir), 'plugins');
   mkdirSync(join(folder, name), { recursive: true });
@@ -31,7 +31,10 @@ function writePlugin(dataDir: string, name: string, module: string): { readonly 
   return { PLUGINS_DIRS: folder };
 }
 
-/** From the start of the process until the platform's own types are served, beside a plugin that never settles. */
+/**
+ * The time from the start of the process until the platform's own types are served, beside a plugin whose promise never
+ * settles.
+ */
 export async function neverSettles(bench: Bench): Promise<readonly Result[]> {
   const dataDir = bench.newDataDir();
   const alone = await timeToServe(bench, dataDir, {});
@@ -79,7 +82,7 @@ async function freePort(): Promise<number> {
   });
 }
 
-/** The delay is in the function's text: what an index with another text left is not used. */
+/** The delay is a part of the function's text, so an index stored under another text is not used. */
 const slowType = (delayMs: number): string => `{
   group: 'slow.example', version: 'v1', kind: 'Slow', singular: 'slow', plural: 'slows',
   schema: { type: 'object', properties: { spec: { type: 'object' } } },
@@ -90,7 +93,10 @@ const slowType = (delayMs: number): string => `{
   } }],
 }`;
 
-/** An index function that takes 1 ms an object, built over 6,000: how long the event loop is held meanwhile. */
+/**
+ * An index function that takes 1 ms for each object, built over 6,000 objects: the measure is how long it holds the
+ * event loop.
+ */
 export async function slowIndex(bench: Bench): Promise<readonly Result[]> {
   const count = bench.scaled(6_000);
   const dataDir = bench.newDataDir();
@@ -140,7 +146,8 @@ async function isListed(url: string, path: string, count: number): Promise<boole
 }
 
 /**
- * An upload with a module that never ends its first turn: how long the event loop is held while the server refuses it.
+ * An upload of a module with an endless loop: the measure is how long the event loop is held while the server refuses
+ * it.
  */
 export async function endlessUpload(bench: Bench): Promise<readonly Result[]> {
   return bench.withSubject(bench.newDataDir(), async ({ url }) => {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 import { headers } from '../subject/server.ts';
 
-/** Clients that send one request and stop reading once its answer has begun. */
+/** Clients that send one request and stop reading when its response begins. */
 export type SilentClients = { readonly size: number; close(): void };
 
 const connectingMax = 100;
@@ -36,7 +36,7 @@ async function openOne(url: string, path: string): Promise<Socket> {
       if (status.startsWith('HTTP/1.1 200')) resolve(socket);
       else reject(new Error(`GET ${path} was answered ${status}`));
     });
-    // The server disconnects a client that reads nothing: the case under measurement.
+    // The server disconnects a client that reads nothing, as this case expects.
     socket.on('error', reject);
   });
 }

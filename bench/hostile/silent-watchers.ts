@@ -13,10 +13,10 @@ import { unlogged } from './unlogged.ts';
 
 const mebibyte = 1_048_576;
 const heldMsMax = 50;
-/** How long the server has to cut off those that are behind. */
+/** The time in which the server disconnects watchers that are too far behind. */
 const settleMs = 3_000;
 
-/** A widget that is answered as about 4 KB. */
+/** A widget with a response of about 4 KB. */
 function largeWidget(prefix: string): RequestTemplate {
   const object = {
     apiVersion: 'example.com/v1alpha1',
@@ -32,7 +32,10 @@ async function watchPath(url: string): Promise<string> {
   return `${widgetsPath}?watch=true&resourceVersion=${metadata.resourceVersion}`;
 }
 
-/** Watchers that read nothing while objects are written: the longest hold of the event loop, their ends included. */
+/**
+ * Watchers that read nothing while objects are written: the measure is the longest hold of the event loop, including
+ * their disconnection.
+ */
 export async function silentWatchers(
   bench: Bench,
   load: { watchers: number; writes: number },
@@ -80,7 +83,7 @@ export async function silentWatchers(
   );
 }
 
-/** Watchers that join with 2 MiB to catch up on, and read none of it: what the server's memory grows by. */
+/** Watchers that must catch up on 2 MiB and read none of it: the measure is the growth of the server's memory. */
 export async function silentJoins(bench: Bench): Promise<readonly Result[]> {
   if (!canReadUsage) return [];
   const [watchers, writes] = [bench.scaled(300), bench.scaled(500)];
@@ -88,7 +91,7 @@ export async function silentJoins(bench: Bench): Promise<readonly Result[]> {
     bench.newDataDir(),
     async ({ url, pid }) => {
       const path = await watchPath(url);
-      // The server keeps the recent past only while somebody watches.
+      // The server keeps recent changes only while there is a watcher.
       const first = await openSilent(url, path, 1);
       await bench.loader.http({
         url,

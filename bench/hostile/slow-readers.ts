@@ -9,13 +9,16 @@ import { openSilent } from './silent-clients.ts';
 import { unlogged } from './unlogged.ts';
 
 const readers = 80;
-/** A client of the same machine at another address. */
+/** A client of the same machine with another address. */
 const otherAddress = '127.0.0.2';
 
-/** Another user than that of the readers. */
+/** A user other than the readers' user. */
 const victim = 'victim';
 
-/** Readers that take nothing of a long list: how long the same list takes for another user at another address. */
+/**
+ * Readers that request a long list and read nothing: the measure is the time of the same list for another user at
+ * another address.
+ */
 export async function slowReaders(bench: Bench): Promise<readonly Result[]> {
   const count = bench.scaled(100_000);
   return bench.withSubject(

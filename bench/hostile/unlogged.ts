@@ -1,2 +1,2 @@
-/** The server reports under attack what these measures count. */
+/** Logs errors only: under attack the server logs the refusals that these measures count. */
 export const unlogged = { settings: { LOG_LEVEL: 'error' } };

@@ -1,6 +1,6 @@
 /**
- * Counts the messages of one WebSocket's receiving side without keeping them; a ping's payload is handed out to be
- * answered.
+ * Counts the messages that one WebSocket receives, without keeping them; passes the payload of each ping to `onPing`,
+ * for the pong.
  */
 export type FrameEvents = {
   message(): void;
@@ -10,12 +10,12 @@ export type FrameEvents = {
 
 export class FrameCounter {
   readonly #events: FrameEvents;
-  /** Bytes of a frame's header, or of a control frame, that has not arrived whole. */
+  /** Bytes of a frame's header, or of a control frame, that has arrived in part. */
   #rest: Buffer | undefined;
-  /** Payload bytes of a data frame still to skip, and whether its end ends a message. */
+  /** The payload bytes of a data frame that are still to skip, and whether the frame ends a message. */
   #skip = 0;
   #final = false;
-  /** The payloads of the messages, when they are kept. */
+  /** The payloads of the messages; undefined if they are not kept. */
   kept: Buffer[] | undefined;
 
   constructor(events: FrameEvents) {
@@ -72,7 +72,7 @@ export class FrameCounter {
   }
 }
 
-/** A client's control frame. The mask is zero: it is there for proxies, not for secrecy. */
+/** A control frame of a client. The mask is zero: the protocol requires a mask, but none is needed for secrecy. */
 export function clientFrame(opcode: number, payload: Buffer): Buffer {
   return Buffer.concat([Buffer.from([0x80 | opcode, 0x80 | payload.length, 0, 0, 0, 0]), payload]);
 }

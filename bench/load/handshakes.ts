@@ -1,6 +1,6 @@
 import { connect, type TLSSocket } from 'node:tls';
 
-/** Full handshakes over TLS 1.3, one after the other, without resumption: each connection is closed after its own. */
+/** Full TLS 1.3 handshakes, one after another, without resumption: each connection is closed after its handshake. */
 export async function shakeHands(url: string, count: number): Promise<void> {
   const { hostname, port } = new URL(url);
   for (let made = 0; made < count; made += 1) {

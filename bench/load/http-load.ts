@@ -7,19 +7,19 @@ import { compileRequest } from './template.ts';
 import type { Places, RequestTemplate } from './template.ts';
 
 /**
- * A closed loop: each connection sends its next request when its last one is answered. Over bare sockets, so that the
- * generator costs a fraction of the measured work.
+ * A closed loop: each connection sends its next request after the last response. It uses bare sockets, so the generator
+ * costs a fraction of the measured work.
  */
 export type LoadPlan = {
   readonly url: string;
   readonly request: RequestTemplate;
   readonly connections: number;
   readonly status: number;
-  /** Answers before the clock starts. */
+  /** The number of responses before the clock starts. */
   readonly warmUp: number;
-  /** Measured answers; the load stops after them. */
+  /** The number of measured responses; the load stops after them. */
   readonly requests: number;
-  /** Added to `{n}`, and to `{k}` of each connection: a later run goes on where an earlier one ended. */
+  /** The offset of `{n}`, and of `{k}` of each connection: a later run continues the numbers of an earlier one. */
   readonly first?: number;
   readonly firstOf?: readonly number[];
 };
@@ -31,12 +31,12 @@ export type LoadResult = {
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** Answers with another status, the warm-up's too. */
+  /** Responses with another status, including those of the warm-up. */
   readonly errors: number;
-  /** The first wrong answer. */
+  /** The first wrong response. */
   readonly error: string | undefined;
   readonly bodyBytes: number;
-  /** `{n}` of the next run, and `{k}` of each connection. */
+  /** The next run's `{n}`, and `{k}` of each connection. */
   readonly next: number;
   readonly nextOf: readonly number[];
 };
@@ -156,7 +156,7 @@ class LoadRun {
     }
   }
 
-  /** Of the first wrong answer the status is recorded; the next one on the same connection is kept whole. */
+  /** Records the status of the first wrong response, and the whole body of the next one on the same connection. */
   #keepError(reader: ResponseReader, status: number, bodyBytes: number): void {
     if (reader.kept === undefined) {
       if (this.#error === undefined) reader.kept = [];
@@ -187,7 +187,7 @@ class LoadRun {
   }
 }
 
-/** The value below which `share` of the ascending `sorted` lies. */
+/** The smallest value of the ascending `sorted` that at least `share` of all values do not exceed. */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
   if (sorted.length === 0) return Number.NaN;
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;

@@ -3,7 +3,7 @@ import type { LoadPlan, LoadResult } from './http-load.ts';
 import { runWatch } from './watch-load.ts';
 import type { WatchPlan, WatchResult } from './watch-load.ts';
 
-/** The process that makes the load: it runs one plan after the other and sends its parent the result of each. */
+/** The process that generates the load: it runs one plan after another, and sends each result to its parent. */
 export type LoadOrder =
   { readonly kind: 'http'; readonly plan: LoadPlan } | { readonly kind: 'watch'; readonly plan: WatchPlan };
 

@@ -5,7 +5,7 @@ import type { LoadPlan, LoadResult } from './http-load.ts';
 import type { LoadOrder, LoadReport } from './load-process.ts';
 import type { WatchPlan, WatchResult } from './watch-load.ts';
 
-/** The load process, seen from the bench. */
+/** The handle of the load process in the bench. */
 export class Loader {
   readonly #process: ChildProcess = fork(new URL('./load-process.js', import.meta.url), {
     stdio: 'inherit',

@@ -5,7 +5,9 @@ import { ResponseReader } from './response-reader.ts';
 import { compileRequest } from './template.ts';
 import type { RequestTemplate } from './template.ts';
 
-/** Writes at a steady rate, whatever the answers take; each answer's time and resourceVersion are noted. */
+/**
+ * Writes at a steady rate, independent of the response times; records the time and resourceVersion of each response.
+ */
 export type PacedPlan = {
   readonly url: string;
   readonly request: RequestTemplate;
@@ -19,8 +21,8 @@ export type PacedPlan = {
 export type Answered = { readonly version: bigint; readonly at: number; readonly tookMs: number };
 
 /**
- * `onSent` receives the count of each request as it is sent. Returns the answers in the order of their
- * resourceVersions, in which a watcher sees them.
+ * Calls `onSent` with the number of each request when it is sent. Returns the responses by resourceVersion, which is
+ * the order in which a watcher sees them.
  */
 export async function writePaced(
   plan: PacedPlan,

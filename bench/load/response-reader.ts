@@ -1,6 +1,6 @@
 /**
- * Reads HTTP/1.1 responses off one keep-alive connection, as little of them as a load generator needs: the status and
- * where the body ends (Content-Length or chunks). Bodies are skipped; a small one is kept when asked for.
+ * Reads HTTP/1.1 responses of one keep-alive connection. It parses only the parts that a load generator needs: the
+ * status and the end of the body (Content-Length or chunks). It skips bodies, and keeps a small one on request.
  */
 export type ResponseEnd = (status: number, bodyBytes: number) => void;
 
@@ -10,12 +10,12 @@ export class ResponseReader {
   readonly #onEnd: ResponseEnd;
   #state: State = 'head';
   #status = 0;
-  /** Bytes of the body, or of the chunk and its line end, not read yet. */
+  /** The unread bytes of the body, or of the current chunk and its line end. */
   #missing = 0;
   #bodyBytes = 0;
-  /** The start of a head or of a chunk's line that has not ended yet. */
+  /** The incomplete head, or the incomplete line of a chunk. */
   #rest: Buffer | undefined;
-  /** The bodies' bytes, when they are kept. */
+  /** The bytes of the bodies; undefined if they are not kept. */
   kept: Buffer[] | undefined;
 
   constructor(onEnd: ResponseEnd) {
@@ -39,7 +39,7 @@ export class ResponseReader {
     }
   }
 
-  /** Reads one part from `at` on; where the next one begins, or -1 when this one has not ended yet. */
+  /** Reads one part from offset `at`. Returns the offset of the next part, or -1 if this part is incomplete. */
   #step(chunk: Buffer, at: number): number {
     switch (this.#state) {
       case 'head':

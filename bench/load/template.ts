@@ -1,6 +1,6 @@
 /**
- * A request as text with places to fill: `{n}` counts all requests of a run, `{c}` is the connection, `{k}` counts the
- * requests of one connection, and `{m}` is `{n}` modulo 1,000. Without a place it is one buffer, made once.
+ * A request as text with placeholders: `{n}` counts all requests of a run, `{c}` is the connection, `{k}` counts the
+ * requests of one connection, and `{m}` is `{n}` modulo 1,000. Without placeholders it is compiled once to one buffer.
  */
 export type RequestTemplate = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -13,7 +13,7 @@ export type Places = { n: number; c: number; k: number };
 
 const place = /\{([nckm])\}/gu;
 
-/** A function that answers the request's text for given places. */
+/** Returns a function that fills the placeholders and returns the request's text. */
 export function compileRequest(template: RequestTemplate): (places: Places) => Buffer | string {
   const headers = Object.entries(template.headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -44,7 +44,7 @@ function compileText(text: string): string | ((places: Places) => string) {
     let filled = '';
     for (let index = 0; index < pieces.length; index += 1) {
       const piece = pieces[index] ?? '';
-      // `split` with a group alternates text and place.
+      // `split` by a pattern with a group alternates text and placeholder.
       filled += index % 2 === 0 ? piece : valueAt(piece, places);
     }
     return filled;

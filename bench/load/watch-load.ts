@@ -11,8 +11,8 @@ export type WatchPlan = {
   readonly headers: Readonly<Record<string, string>>;
   readonly sockets: number;
   /**
-   * Writers as fast as they are answered, writers at a rate, or messages that the server sends by itself after a start
-   * signal.
+   * Writers that send the next write after each response, writers at a fixed rate, or messages that the server sends
+   * after a start signal.
    */
   readonly changes:
     | { readonly kind: 'closed-loop'; readonly load: LoadPlan }
@@ -26,15 +26,17 @@ export type WatchResult = {
   readonly deliveries: number;
   readonly seconds: number;
   readonly perSecond: number;
-  /** From a write's answer to the last watcher's message; only for paced writes. */
+  /** The time from a write's response to the last watcher's message; only for writes at a fixed rate. */
   readonly p50Ms: number;
   readonly p99Ms: number;
   readonly maxMs: number;
-  /** Of the writes themselves. */
+  /** The time of the writes themselves. */
   readonly writeP99Ms: number;
-  /** From sending a write to the last watcher's message: what a server that answers last cannot hide. */
+  /**
+   * The time from sending a write to the last watcher's message: it includes the delay of a server that responds late.
+   */
   readonly wholeP99Ms: number;
-  /** The first message the first watcher got, and how many it got in all. */
+  /** The first message of the first watcher, and the number of its messages. */
   readonly sample: string;
 };
 

@@ -5,16 +5,17 @@ import type { Socket } from 'node:net';
 import { FrameCounter, clientFrame } from './frame-counter.ts';
 
 /**
- * Many WebSockets on bare sockets that count received messages, and record when the last of them has its k-th message.
+ * Many WebSockets on bare sockets. Counts the received messages, and records for each k when the last socket has
+ * received its k-th message.
  */
 export class Watchers {
   readonly #sockets: Socket[] = [];
   readonly #counters: FrameCounter[] = [];
-  /** Messages each socket has. */
+  /** By socket: the number of its messages. */
   readonly #counts: number[] = [];
-  /** How many sockets have the k-th message. */
+  /** By k: the number of sockets that have received their k-th message. */
   readonly #arrived: number[] = [];
-  /** When the last socket got the k-th message. */
+  /** By k: the time at which the last socket received its k-th message. */
   readonly completedAt: number[] = [];
   #now = 0;
   #failure: Error | undefined;
@@ -32,7 +33,7 @@ export class Watchers {
       .map(([name, value]) => `${name}: ${value}\r\n`)
       .join('');
     for (let index = 0; index < options.sockets; index += 1) {
-      // One after the other: a burst of a thousand handshakes is not the measured case.
+      // Connects one socket after another: a burst of a thousand handshakes is not the measured case.
       const head =
         `GET ${options.path} HTTP/1.1\r\n${headers}Connection: Upgrade\r\nUpgrade: websocket\r\n` +
         `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString('base64')}\r\n\r\n`;
@@ -82,7 +83,7 @@ export class Watchers {
     });
   }
 
-  /** Keeps what the first socket gets from now on. */
+  /** Keeps the messages that the first socket receives from now on. */
   keepFirst(): Buffer[] {
     const kept: Buffer[] = [];
     const [counter] = this.#counters;
@@ -113,7 +114,7 @@ export class Watchers {
     });
   }
 
-  /** The fewest and the most messages any socket has. */
+  /** The lowest and highest number of messages of a socket. */
   range(): readonly [number, number] {
     return [
       this.#counts.reduce((low, value) => Math.min(low, value), Infinity),

@@ -3,7 +3,7 @@ import { expect, expectTotal, send } from '../subject/client.ts';
 
 type Result = { readonly kind: string; readonly equal?: boolean; readonly events?: number };
 
-/** The whole log folded anew beside the server, and every read model compared with it. */
+/** Folds the whole log again beside the server, and compares every read model with the result. */
 export const auditReplay: Measure = {
   name: 'audit-replay',
   run: async (bench) => {

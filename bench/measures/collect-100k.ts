@@ -9,8 +9,8 @@ import { authorization } from '../subject/server.ts';
 import { createRequest, widgetsPath } from '../subject/widgets.ts';
 
 /**
- * DELETE of a collection: how long until all are gone, and what a GET takes meanwhile. Values of a unique index have a
- * claim each to be released.
+ * DELETE of a collection: the time until all objects are deleted, and the latency of a GET meanwhile. Each object holds
+ * a unique value, so its claim must be released too.
  */
 export const collect100k: Measure = {
   name: 'collect-100k',
@@ -38,7 +38,7 @@ export const collect100k: Measure = {
 async function collected(url: string, count: number, which: string): Promise<readonly Result[]> {
   await expectTotal(url, count);
   const quiet = await gets(url, other, async () => passes(2_000));
-  // It is measured from the first time on that it is asked for.
+  // The server measures from the first request of this metric on.
   await send(url, 'GET', '/metrics');
   const began = performance.now();
   let markedMs = 0;
@@ -79,7 +79,7 @@ async function collected(url: string, count: number, which: string): Promise<rea
 /** An object that is not deleted. */
 const other = '/api/v1alpha1/users/admin';
 
-/** Claims that wait to be settled, and the longest turn of the event loop since the last scrape. */
+/** The number of claims to be released, and the longest turn of the event loop since the last scrape. */
 async function readProgress(url: string): Promise<{ readonly claims: number; readonly heldMs: number }> {
   const metric = await readMetrics(url);
   return {
@@ -90,7 +90,7 @@ async function readProgress(url: string): Promise<{ readonly claims: number; rea
 
 type Gets = { readonly count: number; readonly p50Ms: number; readonly p99Ms: number; readonly maxMs: number };
 
-/** GETs one after the other until `task` has ended. */
+/** Sends one GET after another until `task` has ended. */
 async function gets(url: string, path: string, task: () => Promise<void>): Promise<Gets> {
   const ended = new AbortController();
   const running = task().finally(() => {

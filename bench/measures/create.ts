@@ -11,7 +11,7 @@ import { createRequest } from '../subject/widgets.ts';
 
 const warmUp = 500;
 
-/** POST of new objects, each durable before its answer, against Koa parsing and answering the same JSON. */
+/** POST of new objects, each durable before the response, against Koa parsing and returning the same JSON. */
 export const create: Measure = {
   name: 'create',
   run: async (bench) => [
@@ -61,7 +61,7 @@ async function measure(bench: Bench, connections: number): Promise<readonly Resu
   });
 }
 
-/** Creates on one server, round after round, each of another name. */
+/** Creates objects on one server, round after round, each with a new name. */
 class Creates {
   made = 0;
   readonly #bench: Bench;
@@ -83,7 +83,7 @@ class Creates {
     return result.perSecond;
   };
 
-  /** Seconds of processor time for 1,000, of all threads. The first round warms up and does not count. */
+  /** Seconds of CPU time for 1,000 creates, over all threads. The first round is a warm-up and does not count. */
   cpu(): number {
     return median(this.#cpu.slice(1));
   }

@@ -14,9 +14,9 @@ const decisionsEach = 64;
 const mebibyte = 1_048_576;
 
 /**
- * What one decision costs, and what one changed role costs until everybody's rights are known again, in this process:
- * 1,000 roles of 50 rules, 10,000 users with three roles each, every user another set. Users and requests are drawn
- * anew for each decision.
+ * The cost of one decision, and of computing everybody's rights again after a change of one role, in this process.
+ * There are 1,000 roles of 50 rules, and 10,000 users with three roles each, every user another set. Each decision
+ * draws a new user and request.
  */
 export const decision: Measure = {
   name: 'decision',
@@ -57,8 +57,7 @@ export const decision: Measure = {
           decisionsEach,
       );
     }
-    // The more frequent case on a server: a user asks several times while their rules are still in the processor's
-    // cache.
+    // The more frequent case on a server: a user sends several requests while their rules are in the processor's cache.
     const again: number[] = [];
     for (let sample = 0; sample < rounds * 50; sample += 1) {
       const user = random() % users;
@@ -80,7 +79,8 @@ export const decision: Measure = {
       recompiled.push(
         timed(() => {
           objects.publish(batch);
-          // The rights of all users are read, so that changed ones are found; the holders' requests are decided.
+          // Reads the rights of all users, which computes the changed ones, and decides the requests of the role's
+          // holders.
           for (const subject of subjects) rights += tables.rightsOf(subject).isSuperAdministrator ? 0 : 1;
           for (const one of held) decide(one);
         }),
@@ -151,7 +151,7 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** The same draws in every run. */
+/** A random generator with the same numbers in every run. */
 function drawing(): () => number {
   let state = 0x2545f491;
   return () => {
@@ -162,7 +162,7 @@ function drawing(): () => number {
   };
 }
 
-/** Each user has three roles of their own choosing, and each role some thirty holders. */
+/** The three roles of a user; each role has some thirty holders. */
 function rolesOf(user: number): readonly number[] {
   return [user % roles, (user * 7 + 3) % roles, (Math.floor(user / roles) * 101 + user * 13) % roles];
 }
@@ -179,7 +179,9 @@ const groups = 40;
 const groupOf = (role: number, place: number): string => `group-${String((role + (place % 4)) % groups)}.example.com`;
 const resourceOf = (place: number): string => `things${String(place >> 1)}`;
 
-/** Rules as plugins write them, of four groups a role: some for any name, some for a few, one in ten for paths. */
+/**
+ * Rules like those of plugins, for four groups a role: most for any name, some for a few names, one in ten for paths.
+ */
 function ruleOf(role: number, place: number, edition: number): Readonly<Record<string, readonly string[]>> {
   const group = groupOf(role, place);
   const resource = resourceOf(place);
@@ -217,7 +219,7 @@ function drawnRequests(): readonly (readonly (ResourceRequest | NonResourceReque
   );
 }
 
-/** The stored objects as a read model returns them, without one: the measure is of the tables. */
+/** The stored objects, as a read model returns them: this measure needs no read model, only the tables. */
 class Objects {
   readonly #rows = new Map<string, ReadonlyMap<string, StoredObject>>([
     ['roles', new Map(Array.from({ length: roles }, (_role, role) => [`role-${String(role)}`, roleRow(role, 0)]))],

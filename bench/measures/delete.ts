@@ -11,7 +11,7 @@ import { createRequest, widgetsPath } from '../subject/widgets.ts';
 
 const perSecond = 200;
 
-/** From sending a DELETE to the DELETED that a watcher gets, of objects without finalizers. */
+/** The time from sending a DELETE to a watcher's DELETED event, of objects without finalizers. */
 export const deletion: Measure = {
   name: 'delete',
   run: async (bench) =>
@@ -87,7 +87,7 @@ async function follow(
 ): Promise<void> {
   if (response.body === null) throw new Error('the watch has no body');
   const lines = createInterface({ input: Readable.fromWeb(response.body as never) });
-  // The watch is cut off at the end.
+  // The server disconnects the watch at the end.
   lines.on('error', () => undefined);
   for await (const line of lines) {
     if (!line.includes('"DELETED"')) continue;

@@ -8,8 +8,8 @@ import { headers } from '../subject/server.ts';
 import { widgetText, widgetsPath } from '../subject/widgets.ts';
 
 /**
- * GET of one object over 64 connections, against Koa sending the same bytes, and against another build by `--before
- * DIR`.
+ * GET of one object over 64 connections, against Koa sending the same bytes, and against another build (`--before
+ * DIR`).
  */
 export const getOne: Measure = {
   name: 'get-one',

@@ -10,7 +10,10 @@ import { widgetText, widgetsPath } from '../subject/widgets.ts';
 
 const path = `${widgetsPath}/measured`;
 
-/** GET of one object over 64 connections with TLS against the same server without it, and the CPU of one handshake. */
+/**
+ * GET of one object over 64 connections with TLS, against the same server without TLS, and the CPU time of one
+ * handshake.
+ */
 export const getTls: Measure = {
   name: 'get-tls',
   run: async (bench) => {
@@ -51,7 +54,7 @@ async function handshake(bench: Bench, { url, pid }: Subject): Promise<Result> {
   for (let round = 0; round <= bench.rounds; round += 1) {
     const before = usageOf(pid).cpuSeconds;
     await shakeHands(url, count);
-    // The first round warms up.
+    // The first round is a warm-up.
     if (round > 0) costs.push(((usageOf(pid).cpuSeconds - before) * 1_000) / count);
   }
   return {

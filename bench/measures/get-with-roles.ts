@@ -12,9 +12,8 @@ const rulesPerRole = 50;
 const user = { name: 'measured', password: 'bench-password-2' };
 
 /**
- * GET of one object by an ordinary user with one rule of many that allows it, against GET by the administrator.
- * `--before DIR` names another build of this server, such as one from before roles existed: this same run then compares
- * with it.
+ * GET of one object by an ordinary user with many rules, one of which allows it, against GET by the administrator.
+ * `--before DIR` adds another build of this server to the comparison.
  */
 export const getWithRoles: Measure = {
   name: 'get-with-roles',
@@ -73,7 +72,7 @@ export const getWithRoles: Measure = {
     }),
 };
 
-/** Many roles of many rules, three of them the user's; the last rule of the last one is the one that counts. */
+/** Many roles of many rules. The user has three of them; only the last rule of the last role allows the request. */
 async function makeRoles(url: string): Promise<void> {
   const core = { apiVersion: 'v1alpha1' };
   for (let role = 0; role < roles; role += 1) {

@@ -6,7 +6,7 @@ import { widgetsPath } from '../subject/widgets.ts';
 
 const mebibyte = 1_048_576;
 
-/** LIST of 100,000 objects in one answer: it is streamed, so its memory does not grow with it. */
+/** LIST of 100,000 objects in one response. The response is streamed, so memory does not grow with its length. */
 export const list100k: Measure = {
   name: 'list-100k',
   run: async (bench) => {

@@ -7,8 +7,8 @@ import { createRequest } from '../subject/widgets.ts';
 const mebibyte = 1_048_576;
 
 /**
- * 100,000 objects written over HTTP: what the server holds after writing them and after a restart, and how long that
- * takes.
+ * 100,000 objects written over HTTP: the server's memory after the writes and after a restart, and the duration of
+ * both.
  */
 export const memory100k: Measure = {
   name: 'memory-100k',

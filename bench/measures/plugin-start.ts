@@ -6,7 +6,10 @@ import { headers } from '../subject/server.ts';
 
 const plugin = '/apis/plugin.svc.run/v1alpha1/plugins/example';
 
-/** A plugin with 100,000 objects and six indexes, switched off and on again: from the request until it is served. */
+/**
+ * A plugin with 100,000 objects and six indexes is disabled and enabled again: the time from the request until it
+ * serves.
+ */
 export const pluginStart: Measure = {
   name: 'plugin-start',
   run: async (bench) => {

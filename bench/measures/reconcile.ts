@@ -14,8 +14,7 @@ const count = 10_000;
 const perSecondMin = 50_000;
 
 /**
- * 10,000 keys through a reconciler that does nothing: what the runtime itself costs, and what a plugin's step costs
- * beside it.
+ * 10,000 keys through a reconciler that does nothing: the cost of the runtime itself, and of a plugin's step beside it.
  */
 export const reconcile: Measure = {
   name: 'reconcile',
@@ -100,7 +99,7 @@ async function timed(one: { open(): void; idle(): Promise<void> }): Promise<numb
 }
 
 async function rounds(times: number, run: () => Promise<number>): Promise<Pick<Result, 'value' | 'spread'>> {
-  // Code that has never run is not the measured case.
+  // A warm-up: the measured case is compiled code.
   for (let warmUp = 0; warmUp < 3; warmUp += 1) await run();
   const figures: number[] = [];
   for (let round = 0; round < times; round += 1) figures.push(await run());

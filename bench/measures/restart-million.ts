@@ -2,7 +2,7 @@ import type { Measure } from '../bench.ts';
 import { expectTotal } from '../subject/client.ts';
 import { canReadUsage, settledMemory } from '../subject/usage.ts';
 
-/** A restart on a million objects, and what one of them costs in memory. */
+/** A restart on a million objects, and the memory of one object. */
 export const restartMillion: Measure = {
   name: 'restart-1m',
   run: async (bench) => {
@@ -22,7 +22,7 @@ export const restartMillion: Measure = {
           floor: 5,
           bound: 'value at most',
         },
-        // An upper bound of the heap: everything the process holds beyond what an empty server does.
+        // An upper bound of the heap: the memory of the process minus the memory of an empty server.
         {
           measure: `${count.toLocaleString('en')} objects: memory`,
           value: (held - empty) / count,

@@ -10,7 +10,7 @@ const objects = 500;
 const plain = 'application/json';
 const table = `${plain};as=Table;v=v1;g=meta.k8s.io`;
 
-/** The CPU of a table of 500 objects: made for each request, and from the cache against the plain list from there. */
+/** The CPU time of a table of 500 objects, against the plain list: computed for each request, and from the cache. */
 export const table500: Measure = {
   name: 'table-500',
   run: async (bench) =>

@@ -8,7 +8,7 @@ import { widgetText, widgetsPath } from '../subject/widgets.ts';
 
 const connections = 64;
 
-/** PUT with the version it replaces: each connection updates an object of its own again and again. */
+/** PUT with the version that it replaces: each connection updates its own object again and again. */
 export const update: Measure = {
   name: 'update',
   run: async (bench) =>

@@ -1,7 +1,7 @@
 import { authorization } from './server.ts';
 import { widgetsPath } from './widgets.ts';
 
-/** Single requests of the bench itself: preparations, and checks of the measured results. */
+/** Single requests of the bench itself, which prepare a measure or check its results. */
 export type Listed = {
   readonly total: number;
   readonly items: readonly Stored[];
@@ -35,7 +35,7 @@ export async function get(url: string, name: string): Promise<Stored> {
   return JSON.parse((await send(url, 'GET', `${widgetsPath}/${name}`)).toString('utf8')) as Stored;
 }
 
-/** Throws when the measured work did not happen. */
+/** Throws if the measured work did not happen. */
 export function expect(what: string, actual: unknown, expected: unknown): void {
   if (actual !== expected) throw new Error(`${what}: expected ${String(expected)}, found ${String(actual)}`);
 }

@@ -8,13 +8,16 @@ import type { LogAt } from '../../test/support/memory/event-log.ts';
 import { spawnEventStore } from '../../test/support/eventstore/eventstore-process.ts';
 
 /**
- * The EventStoreDB that is measured on: the one BENCH_EVENTSTORE_URL names, else the test server as a process of its
- * own.
+ * The EventStoreDB under the measured server: BENCH_EVENTSTORE_URL names one; otherwise the test server runs as a
+ * separate process.
  */
 export type StoreSubject = Required<LogAt> & {
-  /** Of the server, where it runs on this machine and is known: BENCH_EVENTSTORE_PID of one that is named. */
+  /**
+   * The process id of the database, if it runs on this machine and is known. BENCH_EVENTSTORE_PID gives it for a named
+   * database.
+   */
   readonly pid: number | undefined;
-  /** Said beside every figure, as one is a database and the other a stand-in of one. */
+  /** Shown beside every figure, since the database may be the test server. */
   readonly name: string;
   stop(): Promise<void>;
 };
@@ -24,8 +27,8 @@ const pidText = process.env['BENCH_EVENTSTORE_PID'];
 const namedPid = pidText === undefined ? undefined : Number(pidText);
 
 /**
- * An empty log: of a database that is named nothing but streams of its own. The test server keeps everything in memory
- * unless it is to be durable.
+ * An empty log. On a named database it uses new streams. The test server keeps all events in memory unless `isDurable`
+ * is set.
  */
 export async function startEventStore({
   isDurable = false,

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Types as plugins declare them: two plugins, ten groups, a schema and the subresources of a deployment. */
+/** Types like those of plugins: two plugins, ten groups, a schema and subresources as of a deployment. */
 export function manyTypes(count: number): readonly object[] {
   return Array.from({ length: count }, (_type, place) => {
     const number = String(place);
@@ -36,7 +36,7 @@ export function manyTypes(count: number): readonly object[] {
 
 const pluginCount = 2;
 
-/** Writes the types as plugins into a folder, for `PLUGINS_DIRS`. */
+/** Writes plugins with these types into a folder, for `PLUGINS_DIRS`. */
 export function writeManyTypes(folder: string, types: readonly object[]): void {
   for (let plugin = 0; plugin < pluginCount; plugin += 1) {
     const name = `many${String(plugin)}`;

@@ -1,6 +1,6 @@
 import { send } from './client.ts';
 
-/** The server's own metrics: the value of a series by its name with labels, NaN where there is none. */
+/** The value of a series of the server's metrics, by its name with labels; NaN if there is none. */
 export type MetricReader = (series: string) => number;
 
 export async function readMetrics(url: string): Promise<MetricReader> {
@@ -10,9 +10,9 @@ export async function readMetrics(url: string): Promise<MetricReader> {
 
 export type Held = { readonly p50Ms: number; readonly maxMs: number };
 
-/** How late the server's timers were while `task` ran: the median and the longest hold of its event loop. */
+/** The delay of the server's timers while `task` runs: the median and the longest hold of its event loop. */
 export async function heldWhile(url: string, task: () => Promise<void>): Promise<Held> {
-  // The server measures from one scrape to the next.
+  // A scrape starts a new interval of the server's measurement.
   await readMetrics(url);
   await task();
   const metric = await readMetrics(url);

@@ -10,13 +10,13 @@ import type { ResourceObject } from '../../src/resource/object/object.ts';
 import { startSubject } from './server.ts';
 import { tiers, widgetGroup, widgetText } from './widgets.ts';
 
-/** Appends at once before waiting for the disk. */
+/** The number of pending appends before the seeding waits for the disk. */
 const appendsInFlight = 4_096;
 const began = Date.parse('2026-01-01T00:00:00.000Z');
 
 /**
- * A DATA_DIR with `count` widgets: a server makes it and stops, and the events are appended to its log as its own
- * writes would be, only faster. The next server folds them.
+ * A DATA_DIR with `count` widgets. A server creates the folder and stops; then the widgets' events are appended to its
+ * log in the form of its own writes. The next server folds them.
  */
 export async function seed(dataDir: string, count: number): Promise<void> {
   await (await startSubject(dataDir)).stop();
@@ -30,7 +30,7 @@ export async function seed(dataDir: string, count: number): Promise<void> {
   await log.close();
 }
 
-/** … to a log that a server has founded. */
+/** Appends `count` widgets to a log that a server has founded. */
 export async function appendWidgets(log: EventLog, count: number): Promise<void> {
   for (let first = 0; first < count; first += appendsInFlight) {
     const size = Math.min(appendsInFlight, count - first);
@@ -62,7 +62,7 @@ async function append(log: EventLog, index: number): Promise<void> {
 
 function widget(index: number, creationTimestamp: string): ResourceObject {
   const tier = tiers[index % tiers.length] ?? '';
-  // Spread over the indexes, so that the order by size is none of the others.
+  // Spread over the indexes, so that the order by size differs from all other orders.
   const size = (index * 7_919) % 1_001;
   const { metadata, ...rest } = JSON.parse(
     widgetText({ name: seededName(index), size: size.toString(), tier, batch: (index % 1_000).toString() }),

@@ -11,22 +11,22 @@ import { logSettings, type LogAt } from '../../test/support/memory/event-log.ts'
 export type Subject = {
   readonly url: string;
   readonly pid: number;
-  /** From the start of the process to its ready line. */
+  /** The time from the start of the process to its ready line. */
   readonly startMs: number;
-  /** What the ready line says the log holds. */
+  /** The number of events in the log, from the ready line. */
   readonly events: number;
   stop(): Promise<void>;
 };
 
 export const adminPassword = 'bench-password-1';
 export const authorization = `Basic ${Buffer.from(`admin:${adminPassword}`).toString('base64')}`;
-/** Sent with every request to subject and baselines alike. */
+/** The headers of every request, to subject and baselines alike. */
 export const headers = { Host: '127.0.0.1', Authorization: authorization };
 
 const ownProgram = resolve(import.meta.dirname, '../../src/main.js');
 const startTimeoutMs = 600_000;
 
-/** Ends the server when its standard input does: with the bench, however that ends. */
+/** Ends the server when its standard input ends, which happens however the bench ends. */
 const endWithInput =
   'data:text/javascript,' +
   encodeURIComponent("process.stdin.on('end', () => { process.kill(process.pid, 'SIGTERM'); }).resume();");
@@ -34,11 +34,11 @@ const endWithInput =
 export type SubjectOptions = {
   readonly nodeArgs?: readonly string[];
   readonly program?: string;
-  /** As EVENT_LOG takes it; the embedded log in `dataDir` when left out. */
+  /** The value of EVENT_LOG; absent: the embedded log in `dataDir`. */
   readonly eventLog?: LogAt;
   /** Further settings of the server. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** The port to listen on; a free one when left out. */
+  /** The port to listen on; absent: a free port. */
   readonly port?: number;
 };
 
@@ -49,7 +49,7 @@ export async function startSubject(
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeArgs, '--import', endWithInput, program, 'serve'], {
-    // Another folder than the repository's, so that its .env does not count.
+    // A folder other than the repository's, so that the server does not read its .env file.
     cwd: dirname(dataDir),
     env: {
       PATH: process.env['PATH'],

@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** What a process has used, all its threads together. */
+/** The resources that a process has used, over all its threads. */
 export type Usage = {
   readonly cpuSeconds: number;
-  /** Memory that belongs to the process alone. Pages of mapped files are the system's cache and do not count. */
+  /** The private memory of the process. Pages of mapped files belong to the system's cache and do not count. */
   readonly anonymousBytes: number;
 };
 
-/** The kernel's clock ticks a second, as every Linux reports them to programs. */
+/** The kernel's clock ticks per second: every Linux reports times to programs in this unit. */
 const ticksPerSecond = 100;
 
 export const canReadUsage = existsSync('/proc/self/status');
@@ -23,7 +23,7 @@ export function usageOf(pid: number): Usage {
   };
 }
 
-/** The least memory held in a while without work: the rest after garbage collection, as far as it runs by itself. */
+/** The lowest memory in some seconds without work, after the garbage collections that the engine starts by itself. */
 export async function settledMemory(pid: number, seconds = 4): Promise<number> {
   let least = Infinity;
   for (let sample = 0; sample < seconds * 4; sample += 1) {
@@ -35,7 +35,7 @@ export async function settledMemory(pid: number, seconds = 4): Promise<number> {
   return least;
 }
 
-/** The most memory held while `task` runs, above the memory held before. */
+/** The highest memory while `task` runs, minus the memory before it. */
 export async function memoryGrowth<T>(
   pid: number,
   task: () => Promise<T>,

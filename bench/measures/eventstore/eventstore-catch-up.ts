@@ -7,7 +7,7 @@ import { startEventStore } from '../../subject/event-store.ts';
 import { withLog, type LogAt } from '../../../test/support/memory/event-log.ts';
 import { appendWidgets } from '../../subject/seed.ts';
 
-/** A node without read models on a log of many objects, against a subscription of the driver alone from the start. */
+/** The start of a node without read models on a log of many objects, against a subscription of the driver alone. */
 export const eventStoreCatchUp: Measure = {
   name: 'eventstore-catch-up',
   run: async (bench) => {
@@ -45,7 +45,7 @@ export const eventStoreCatchUp: Measure = {
   },
 };
 
-/** What a first start takes longer than the next one, which has nothing to catch up with and all else to do. */
+/** The time of a first start minus the time of the next one, which has no events to fold and does all other work. */
 async function catchUpSeconds(bench: Bench, eventLog: LogAt, count: number): Promise<number> {
   const dataDir = bench.newDataDir();
   const first = await bench.withSubject(

@@ -10,12 +10,13 @@ const writers = 64;
 const warmUp = 500;
 
 /**
- * POST of new objects on EventStoreDB, against the driver alone appending events of the same size to the same server.
+ * POST of new objects on EventStoreDB, against the driver alone, which appends events of the same size to the same
+ * database.
  */
 export const eventStoreCreate: Measure = {
   name: 'eventstore-create',
   run: async (bench) => {
-    // Acknowledged events are on disk, as in a real one.
+    // An acknowledged event is on disk, as with a real EventStoreDB.
     const store = await startEventStore({ isDurable: true });
     const raw = new RawClient(store.url);
     try {
@@ -60,7 +61,7 @@ export const eventStoreCreate: Measure = {
               floor: 0.8,
               note: `${store.name}; against appends of the driver alone, ${data.length.toString()} bytes`,
             },
-            // Hardly moved by what else the machine does.
+            // CPU time: other processes on the machine hardly change it.
             {
               measure: 'EventStoreDB: POST create: CPU',
               value: perThousand(spent.node),
@@ -86,7 +87,7 @@ export const eventStoreCreate: Measure = {
   },
 };
 
-/** Seconds of CPU and of the clock; NaN where the machine does not say it. */
+/** Seconds of CPU and of the clock; NaN if the platform does not report CPU time. */
 type Spent = { readonly process: number; readonly store: number; readonly wall: number };
 
 async function withCpu<T>(

@@ -14,11 +14,11 @@ import { headers } from '../../subject/server.ts';
 
 const typeCount = 100;
 const manyTypesCount = 1_000;
-/** The form that kubectl and Argo CD ask for. */
+/** The media type that kubectl and Argo CD request. */
 const swaggerProtobuf = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 const collection = '/apis/g0.p0.example/v1/things0';
 
-/** A document that clients ask for again with its entity tag. */
+/** A document that clients request again with its entity tag. */
 type Document = { readonly name: string; readonly path: string; readonly accept: string };
 const documents: readonly Document[] = [
   {
@@ -30,7 +30,7 @@ const documents: readonly Document[] = [
   { name: 'OpenAPI 3.1', path: '/v3/api-docs', accept: 'application/json' },
 ];
 
-/** Makes documents anew after a change of the registry. */
+/** Builds documents again after a change of the registry. */
 type Rebuild = { readonly name: string; readonly over: (registry: TypeRegistry) => () => Promise<void> };
 const rebuilds: readonly Rebuild[] = [
   {
@@ -46,7 +46,7 @@ const rebuilds: readonly Rebuild[] = [
   { name: 'OpenAPI documents', over: (registry) => builderOf(registry) },
 ];
 
-/** Builds all API documents that have changed. */
+/** Returns a function that builds all changed API documents. */
 function builderOf(registry: TypeRegistry): () => Promise<void> {
   const documents = new ApiDocuments({
     registry,
@@ -68,8 +68,8 @@ function builderOf(registry: TypeRegistry): () => Promise<void> {
 }
 
 /**
- * What clients cost that ask for documents about types with `If-None-Match`, against GET of one object, and what a
- * change of the types costs: 100 types in ten groups.
+ * The cost of clients that request documents with `If-None-Match`, against GET of one object, and the cost of a change
+ * of the types: 100 types in ten groups.
  */
 export const discovery: Measure = {
   name: 'discovery',
@@ -93,7 +93,7 @@ export const discovery: Measure = {
   },
 };
 
-/** Answers of 304, against answers with one object. */
+/** The rate of responses with status 304, against responses with one object. */
 async function knownDocument(bench: Bench, url: string, { name, path, accept }: Document): Promise<Result> {
   const answer = await fetch(url + path, { headers: { ...headers, Accept: accept } });
   const bytes = Buffer.from(await answer.arrayBuffer());
@@ -135,7 +135,7 @@ async function rebuilt(bench: Bench, { name, over }: Rebuild): Promise<Result> {
   };
 }
 
-/** The longest time without a turn of the event loop while all API documents of many types are built at once. */
+/** The longest hold of the event loop while all API documents of many types are built. */
 async function held(count: number): Promise<Result> {
   const build = builderOf(registryOf(count).registry);
   let [longest, last, isBuilding] = [0, performance.now(), true];

@@ -11,7 +11,7 @@ import { createRequest } from '../../subject/widgets.ts';
 const perSecond = 2_000;
 const type = { group: 'example.com', version: 'v1alpha1', plural: 'widgets' };
 
-/** An informer of the client: the time until it holds 100,000 objects, and how far it is behind 2,000 changes/s. */
+/** An informer of the client: the time until it holds 100,000 objects, and its delay at 2,000 changes/s. */
 export const informer100k: Measure = {
   name: 'informer-100k',
   run: async (bench) => {
@@ -26,7 +26,7 @@ export const informer100k: Measure = {
 };
 
 function client(url: string): ReturnType<typeof connect> {
-  // The bench logs in with a password, as all its requests do.
+  // The bench logs in with a password for all its requests.
   return connect({
     url,
     fetch: async (target, init) =>

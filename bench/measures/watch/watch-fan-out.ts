@@ -8,7 +8,7 @@ import { createRequest, widgetsPath } from '../../subject/widgets.ts';
 
 const sockets = 1_000;
 
-/** Every change of 16 writers to each of 1,000 sockets, against `ws` sending the same frames one by one. */
+/** Every change of 16 writers, sent to each of 1,000 sockets, against `ws` sending the same frames one by one. */
 export const watchFanOut: Measure = {
   name: 'watch-fan-out',
   run: async (bench) =>
@@ -63,7 +63,7 @@ async function pushAlone(bench: Bench, frame: string, count: number): Promise<nu
   }
 }
 
-/** A watch of all widgets from now on. */
+/** A watch of all widgets that starts now. */
 export async function watchPlan(url: string, count: number): Promise<Omit<WatchPlan, 'changes'>> {
   const { metadata } = await list(url, 'size=1');
   return {
@@ -74,7 +74,7 @@ export async function watchPlan(url: string, count: number): Promise<Omit<WatchP
   };
 }
 
-/** The first of the messages that follow one another in `text`: one change as JSON. */
+/** The first message in `text`, which is a sequence of messages: one change as JSON. */
 export function firstFrame(text: string): string {
   const next = text.indexOf('}{"type":"');
   const frame = next === -1 ? text.trimEnd() : text.slice(0, next + 1);

@@ -4,7 +4,7 @@ import { expectTotal } from '../../subject/client.ts';
 import { createRequest } from '../../subject/widgets.ts';
 import { firstFrame, watchPlan } from './watch-fan-out.ts';
 
-/** From a write's answer to the moment the last watcher has its change. */
+/** The time from a write's response to the last watcher's message. */
 export const watchLatency: Measure = {
   name: 'watch-latency',
   run: async (bench) => [
@@ -21,7 +21,7 @@ async function measure(
   return bench.withSubject(bench.newDataDir(), async ({ url }) => {
     const count = bench.scaled(plan.count);
     const request = createRequest('d');
-    // Code that has never run is not the measured case.
+    // A warm-up: the measured case is compiled code.
     await bench.loader.http({
       url,
       request: createRequest('warm'),
