@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A server's HTTP API, as an administrator. Answers that ask to come again later are asked again. */
+/** The HTTP API of a server, called as an administrator. Requests with a response that asks for a retry are retried. */
 export type Answer = { readonly status: number; readonly body: Readonly<Record<string, unknown>> };
 
 const attemptsMax = 10;
@@ -34,7 +34,7 @@ export class Api {
     }
   }
 
-  /** As `send`; anything but one of `statuses` throws with the server's own words. */
+  /** Sends like `send`; throws with the server's message unless the status is one of `statuses`. */
   async expect(statuses: readonly number[], method: string, path: string, body?: unknown): Promise<Answer> {
     const answer = await this.send(method, path, body);
     if (!statuses.includes(answer.status))

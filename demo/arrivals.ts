@@ -2,7 +2,7 @@ import WebSocket from 'ws';
 
 import type { Api } from './api.ts';
 
-/** Watches a collection over a WebSocket and counts objects added or changed after `resourceVersion`. */
+/** Watches a collection over a WebSocket, and counts objects that are added or changed after `resourceVersion`. */
 export class Arrivals {
   readonly #socket: WebSocket;
   readonly #seen = new Set<string>();
@@ -37,7 +37,7 @@ export class Arrivals {
     return this.#seen.size;
   }
 
-  /** Resolves once each of `names` was seen. */
+  /** Resolves once a watch event of each name has arrived. */
   async all(names: readonly string[], timeoutMs: number): Promise<void> {
     const missing = new Set(names);
     await new Promise<void>((resolve, reject) => {

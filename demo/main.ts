@@ -10,8 +10,8 @@ import type { Post } from './packages.ts';
 import { adminPassword, findServer } from './server.ts';
 
 /**
- * Puts the README of every installed npm package into the server as a Post, over HTTP, while a watch counts them in;
- * then asks for them by tag, in order and by page. Run again, it changes nothing.
+ * Stores the README of every installed npm package as a Post, over HTTP, while a watch counts the posts; then lists
+ * them by tag, in order and by page. A second run changes nothing.
  */
 const writers = 16;
 const watchTimeoutMs = 30_000;
@@ -70,7 +70,7 @@ async function importAll(api: Api, path: string, posts: readonly Post[]): Promis
   return outcomes;
 }
 
-/** Creates the post, or brings one that is there up to date. */
+/** Creates the post, or updates it if it exists. */
 async function put(api: Api, path: string, { name, spec }: Post): Promise<Outcome> {
   const version = path.split('/').slice(2, 4).join('/');
   const created = await api.expect([201, 409], 'POST', path, {
@@ -115,12 +115,12 @@ async function query(api: Api, path: string, posts: readonly Post[]): Promise<vo
   for (const { spec } of last.items) console.log(`  ${spec.title}`);
 }
 
-/** A selector's own characters, as a value. */
+/** Escapes the characters that have a meaning in a selector. */
 function escapeValue(value: string): string {
   return value.replaceAll(/[\\,=()]/gu, (character) => `\\${character}`);
 }
 
-// A reader that closes the pipe has read enough.
+// A reader that closes the pipe, such as `head`, wants no more output.
 process.stdout.on('error', () => {
   process.exit(0);
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import { postName } from './post-name.ts';
 
-/** A Post as it is sent: a package's README and what its manifest says about it. */
+/** A Post for a package: its README and members of its manifest. */
 export type Post = {
   readonly name: string;
   readonly spec: {
@@ -17,14 +17,14 @@ export type Post = {
   };
 };
 
-/** Longer READMEs are cut: an object holds at most 768 KiB, and a few characters of it take six bytes of JSON. */
+/** Longer READMEs are truncated: an object has at most 768 KiB, and some characters take six bytes of JSON. */
 const contentLengthMax = 100_000;
-/** Of all of them: nothing in a package says when it was published, and a second run must find the same. */
+/** The publish time of all posts: a package does not contain its own, and a second run must write the same. */
 const publishTime = '2026-01-01T00:00:00.000Z';
 const tagsMax = 32;
 const tagLengthMax = 64;
 
-/** One post a package under `modules`, by name; of several versions the one nearest to the top. */
+/** One post for each package under `modules`, by name; of several versions the least nested one. */
 export function readPosts(modules: string): readonly Post[] {
   const posts = new Map<string, Post>();
   let folders = packageFolders(modules);

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 
-/** A post's slug holds at most 200 characters; its name is the same text. */
+/** The highest length of a post's slug, in characters; its name is the same text. */
 const slugLengthMax = 200;
 
 /**
- * A package's name as a slug: lowercase letters, digits and single dashes within stay as they are, everything else is
- * `z` and its two hexadecimal digits, and `z` itself is doubled, so that two packages never share a slug. The scope's
- * `@` is implied, as only scoped names contain a slash. A name that is then too long gets a digest to be unique.
+ * A package's name as a slug. Lowercase letters, digits and single dashes within the name stay. `z` is doubled. Every
+ * other character becomes `z` and its two hexadecimal digits, so two packages never share a slug. The scope's `@` is
+ * left out, since only scoped names contain a slash. A name that is then too long is truncated and ends with a digest.
  */
 export function postName(packageName: string): string {
   const bytes = Buffer.from(packageName.replace(/^@(?=[^/]+\/)/u, ''), 'utf8').toString('latin1');
