@@ -2,8 +2,8 @@ import { ClientError } from '../../src/plugin/api/plugin.ts';
 import type { Post } from './post.ts';
 
 /**
- * Members by which a site's editors decide about a post, with the values that mean the same as their absence. Authors
- * may repeat the present values, so that they can write a post back as they read it.
+ * The members of a post that only a site's editors decide, with the values that equal their absence. Authors may send
+ * the present values, so that they can write a post back unchanged.
  */
 const editorial = new Map<string, unknown>([
   ['visible', 'PUBLIC'],
@@ -16,9 +16,10 @@ const editorial = new Map<string, unknown>([
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * The spec to write: the author's, without the members that authors must not set, and with `kept`. `stored` is the
- * present spec of the post, empty for a new one. The schema refuses a value that is not an object. Throws 422 if the
- * author's spec changes a decision of the editors.
+ * The spec to write: the author's spec, without the members that authors must not set, and with `kept`. `stored` is the
+ * present spec of the post, empty for a new one. The schema refuses a value that is not an object.
+ *
+ * @throws 422 if the author's spec changes a decision of the editors.
  */
 export function authorSpec(spec: unknown, stored: Partial<Post['spec']>, kept: Members): unknown {
   if (!isMembers(spec)) return spec;

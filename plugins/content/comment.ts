@@ -40,7 +40,7 @@ export function publicCommentsOf(name: string): readonly string[] {
   return [`spec.post=${escaped(name)}`, 'spec.state=approved', '!metadata.deletionTimestamp'];
 }
 
-/** The type of its result is derived from the schema. */
+/** Generic, so that the type of the result is derived from the schema. */
 function declared(domain: string) {
   return defineType({
     ...commentName(domain),
@@ -52,7 +52,7 @@ function declared(domain: string) {
       { name: 'spec.post' },
       { name: 'spec.author' },
       { name: 'spec.state', indexFunc: ({ spec }) => spec.state ?? 'pending' },
-      // Whether it has an owner: the reconciler of posts finds those without one.
+      // Whether the comment has an owner: the reconciler of posts finds comments without one.
       { name: 'owned', type: 'boolean', indexFunc: ({ metadata }) => (metadata.ownerReferences ?? []).length > 0 },
     ],
     printerColumns: [

@@ -85,7 +85,7 @@ function shownOf({
   };
 }
 
-/** Deletes its comments first, then releases the post. */
+/** Deletes the post's comments first, then removes its finalizer. */
 async function release(
   object: Post,
   { posts, comments, finalizer }: Types,

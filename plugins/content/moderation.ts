@@ -16,8 +16,8 @@ const sizeDefault = 50;
 const sizeMax = 500;
 
 /**
- * Moderation for a site's editors: lists waiting comments and changes their state. Callers need the right on these
- * routes, but none on comments.
+ * Moderation for a site's editors: lists waiting comments and changes their state. Callers need the right to these
+ * routes, and no right to comments.
  */
 export function moderation(domain: string): ControllerDeclaration {
   const types: Types = { posts: post(domain), comments: comment(domain) };

@@ -11,7 +11,7 @@ import { badRequest, notFound, watchNotServed } from './refusals.ts';
 
 const visitor = 'system:anonymous';
 
-/** One's own comments, in any state: read and delete them. Comments of others return 404. */
+/** The caller's own comments, in any state: list, read and delete them. Comments of others return 404. */
 export function ownComments(domain: string): ControllerDeclaration {
   const comments = comment(domain);
   return {

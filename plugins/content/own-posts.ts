@@ -14,9 +14,9 @@ import { asksToWatch, escaped, listOf, wholeNumber } from './query.ts';
 import { badRequest, notFound, watchNotServed } from './refusals.ts';
 
 /**
- * One's own posts (decision 6.9), read and written with the plugin's rights, so callers need no right on all posts.
- * Posts of others return 404. Only `publish` and `unpublish` change whether a post is published, so that a role can
- * grant one without the other; decisions of editors stay (`author-members.ts`).
+ * The caller's own posts (decision 6.9), read and written with the plugin's rights, so callers need no right to all
+ * posts. Posts of others return 404. Only `publish` and `unpublish` change whether a post is published, so a role can
+ * grant one without the other. Decisions of editors stay unchanged (`author-members.ts`).
  */
 export function ownPosts(domain: string): ControllerDeclaration {
   const type = postName(domain);
@@ -120,7 +120,7 @@ async function replaceOwn(call: OwnCall): Promise<RouteResponse> {
   } = call;
   const object = membersOf(body);
   const { metadata } = object;
-  // The client writes the object named in its body.
+  // The client writes the object that its body names.
   if (!isMembers(metadata) || metadata['name'] !== params['name'])
     throw badRequest("the body's metadata.name must be the name in the path");
   return writeOwn(call, async ({ metadata: { finalizers, ownerReferences }, spec }, preconditions) =>
@@ -196,8 +196,9 @@ async function setPublished(call: OwnCall, published: (spec: Post['spec']) => Pu
 const attemptsMax = 8;
 
 /**
- * Writes exactly the version that was checked to be the caller's, so a post that changes its owner meanwhile is not
- * written. After a change it checks again; a conflict with an unchanged post comes from the caller's own preconditions.
+ * Writes exactly the version of which the ownership was checked: a post that changes its owner meanwhile is not
+ * written. After a change by another writer it checks again. A conflict with an unchanged post comes from the caller's
+ * own preconditions.
  */
 async function writeOwn(
   call: OwnCall,

@@ -8,7 +8,7 @@ const contentLengthMax = 524_288;
 const shortTextLengthMax = 8_192;
 const visibilities = ['PUBLIC', 'INTERNAL', 'PRIVATE'] as const;
 
-/** Whether everybody may read it. */
+/** Whether everybody may read the post. */
 export function isPublic({ metadata, spec: { publish, deleted, visible = 'PUBLIC' } }: Post): boolean {
   return publish === true && deleted !== true && visible === 'PUBLIC' && metadata.deletionTimestamp === undefined;
 }
@@ -21,7 +21,7 @@ export function post(domain: string): DefinedType<Post> {
   return declared(domain);
 }
 
-/** The type of its result is derived from the schema. */
+/** Generic, so that the type of the result is derived from the schema. */
 function declared(domain: string) {
   return defineType({
     ...postName(domain),
@@ -48,7 +48,7 @@ function declared(domain: string) {
       { name: 'Title', type: 'string', pointer: '/spec/title' },
       { name: 'Owner', type: 'string', pointer: '/spec/owner' },
       { name: 'Published', type: 'boolean', pointer: '/spec/publish' },
-      // Authors may set a time that is yet to come, for which a column of dates has no text.
+      // Authors may set a time in the future, for which a date column has no text.
       { name: 'Published At', type: 'string', format: 'date-time', pointer: '/spec/publishTime', priority: 1 },
       { name: 'Comments', type: 'integer', pointer: '/status/comments', priority: 1 },
     ],

@@ -10,7 +10,7 @@ import { escaped, wholeNumber } from './query.ts';
 import { badRequest, notFound } from './refusals.ts';
 
 /**
- * For visitors: published posts only, read with the plugin's rights, so that visitors need none on posts. As for every
+ * For visitors: published posts only, read with the plugin's rights, so visitors need no right to posts. Like every
  * API, roles grant it.
  */
 export function publicPosts(domain: string): ControllerDeclaration {
@@ -63,7 +63,7 @@ async function countTags(type: TypeName, { pluginClient, signal }: RouteRequest)
   return { body: { total: items.length, items } };
 }
 
-/** Page by page, so that memory does not grow with the number of posts. */
+/** Reads page by page, so that memory does not grow with the number of posts. */
 async function* publishedPosts(type: TypeName, client: Client, signal: AbortSignal): AsyncGenerator<Post> {
   for (let page = 1; !signal.aborted; page += 1) {
     const { items } = await client.list<Post>(type, { fieldSelector: published, page, size: sizeMax });

@@ -1,13 +1,15 @@
 import type { ControllerDeclaration, RouteRequest } from '../../src/plugin/api/plugin.ts';
 import { badRequest } from './refusals.ts';
 
-/** Parameters of the generated APIs that are not supported here; ignoring them would return a wrong result. */
+/**
+ * Parameters of the generated APIs that this plugin's routes do not support; ignoring one would return a wrong result.
+ */
 const unserved = new Map([
   ['dryrun', 'dryRun'],
   ['at', 'at'],
 ]);
 
-/** The same routes, refusing these parameters in any spelling (400): a dry run must not write. */
+/** The same routes with a check that refuses these parameters in any spelling (400): a dry run must not write. */
 export function refusingUnserved(controller: ControllerDeclaration): ControllerDeclaration {
   const routes = controller.routes?.map((route) => ({
     ...route,
