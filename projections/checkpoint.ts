@@ -9,7 +9,7 @@ export type Checkpoint = LogIdentity & {
   readonly time: number;
 };
 
-/** Throws where the text is no checkpoint. */
+/** @throws Error if the text is not a checkpoint. */
 export function decodeCheckpoint(text: unknown): Checkpoint {
   const raw: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
   if (typeof raw !== 'object' || raw === null) throw new Error("the read models' checkpoint does not decode");

@@ -67,7 +67,7 @@ export class Declarations implements DeclarationReader, DeclarationFeed {
   }
 }
 
-/** An event after which an object stands. */
+/** An event after which the object exists. */
 export type Written = {
   readonly name: string;
   readonly declared: number | undefined;
@@ -78,7 +78,7 @@ export type Written = {
 /** The changes by one batch, which may still be rolled back. */
 export class DeclarationsBatch {
   readonly declared = new Map<TypeKey, Declared>();
-  /** By type, when the batch adds indexes. */
+  /** By type: the indexes that were ever unique; only types to which the batch adds an index. */
   readonly onceUnique = new Map<TypeKey, ReadonlySet<string>>();
   readonly late: LateWrite[] = [];
   readonly #known: DeclarationTables;
@@ -94,7 +94,7 @@ export class DeclarationsBatch {
     }
   }
 
-  /** `isEmpty`: no object of the type stands, so nothing holds a value that nobody claimed. */
+  /** `isEmpty`: the type has no objects, so no object holds an unclaimed value. */
   declare(
     type: TypeKey,
     { revision, declaration }: Pick<Declared, 'revision' | 'declaration'>,
@@ -119,7 +119,8 @@ export class DeclarationsBatch {
 
   enforce(type: TypeKey, { declared, late, indexes }: UniquenessEvent): void {
     const standing = this.#standing(type);
-    // Another event came between its base and its place in the log: then it does not prove that nothing is left.
+    // Another event came between the state that the enforcement is based on and the enforcement itself. That event may
+    // have added an object with unclaimed values.
     if (standing?.revision !== declared || standing.late !== late) return;
     const enforced = indexes.flatMap((index) => {
       const since = standing.since[index];
@@ -133,10 +134,10 @@ export class DeclarationsBatch {
     const standing = this.#standing(type);
     if (standing === undefined) return;
     const decided = declared ?? -1;
-    // No index of a declaration is younger than the declaration itself: nearly every event ends here.
+    // The declaration's indexes are at most as new as the declaration itself: nearly every event ends here.
     if (decided >= standing.revision) return;
     const older = Object.keys(standing.since).filter((index) => decided < (standing.since[index] ?? 0));
-    // A fence only repeats known values.
+    // A fence of an object that the same declaration decided repeats known values.
     if (older.length === 0 || (isFence && row !== undefined && row.declared === declared)) return;
     const enforcedOlder = older.filter((index) => isEnforced(standing, index));
     if (enforcedOlder.length > 0) this.late.push({ type, name, declared, indexes: enforcedOlder });

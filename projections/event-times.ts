@@ -21,7 +21,7 @@ export class EventTimes {
     this.#last = new Date(lastMs).toISOString();
   }
 
-  /** A time accepted while this node's clock was wrong is ignored now. */
+  /** A time that was accepted while this node's clock was wrong is ignored now. */
   lastMs(): number {
     return this.#lastMs > this.#latest() ? 0 : this.#lastMs;
   }
@@ -43,7 +43,7 @@ export class EventTimes {
   }
 }
 
-/** The times of one batch, which may still be rolled back. */
+/** The event times of one batch, which may still be rolled back. */
 class BatchTimes {
   last: string;
   stray: string | undefined;

@@ -20,7 +20,7 @@ import type { LevelBatch } from './level.ts';
 import type { Writer } from './lmdb-tables.ts';
 import { declaredOf, decodeRow, encodeRow, revisionOf } from './row.ts';
 
-/** The tables during a fold: includes rows written earlier in the same transaction. */
+/** The tables during a fold, including rows written earlier in the same transaction. */
 export type Rows = {
   row(type: TypeKey, name: string): Buffer | undefined;
   isEmpty(type: TypeKey): boolean;
@@ -191,7 +191,7 @@ function stateBefore(
   };
 }
 
-/** The entry that the write path computed, if it used this very declaration. */
+/** The index entry that the write path computed, if it used exactly this declaration. */
 function indexed(
   decoded: DecodedEvent,
   object: ResourceObject,

@@ -2,17 +2,17 @@ import { must } from '../src/base/unreachable.ts';
 import { answerStart } from './row.ts';
 
 const comma = 0x2c;
-/** Of the first buffer, for each answer that is expected: most objects are smaller. */
+/** The bytes of the first buffer for each expected answer: most objects are smaller. */
 const answerBytesExpected = 1_024;
 
 /**
- * The answers of rows in one buffer, separated by commas. It copies each row as it is read, so that the rows themselves
- * may lie in shared memory: the garbage collector takes tenths of a second for a million small buffers.
+ * The answers of rows in one buffer, separated by commas. It copies each row as it is read, so the rows may be in
+ * shared memory. It avoids separate buffers: with a million of them a garbage collection takes tenths of a second.
  */
 export class JoinedAnswers {
   #bytes: Buffer;
   #length = 0;
-  /** Where each answer begins. */
+  /** By answer: its offset. */
   readonly #starts: number[] = [];
 
   constructor(expected: number) {

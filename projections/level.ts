@@ -59,7 +59,6 @@ export class LevelBatch {
   }
 }
 
-/** @throws NewerEventError */
 export function assertReadable(level: number): void {
   if (level > levelRead)
     throw new NewerEventError(`its level is ${String(level)}, and this version reads up to ${String(levelRead)}`);

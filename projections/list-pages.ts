@@ -24,7 +24,7 @@ import type { Choice, QueryResult } from './index/index-choice.ts';
 import { JoinedAnswers } from './joined-answers.ts';
 import type { LmdbTables, Snapshot } from './lmdb-tables.ts';
 
-/** A query that started in this turn, and the position of this turn. */
+/** A query that has started in this turn, and the read model's position in this turn. */
 export type Listing = { readonly type: TypeKey; readonly choice: Choice; readonly position: LogPosition };
 
 type Pinned = { readonly type: TypeKey; readonly names: readonly string[]; readonly snapshot: Snapshot };
@@ -32,7 +32,7 @@ type ReadRow = (name: string) => Buffer | undefined;
 
 /**
  * Joins the rows of a query into the items of a list: a short page at once, a long one slice by slice from a snapshot.
- * All work over several turns shares a part of each turn.
+ * All lists over several turns together use a part of each turn.
  */
 export class ListPages {
   readonly #tables: LmdbTables;
@@ -57,7 +57,7 @@ export class ListPages {
         joined ?? (() => this.#slices({ type, names: result.names, snapshot: this.#hold(this.#tables.snapshot()) })),
       );
     }
-    // Taken in this turn, so that order and rows are of one state.
+    // The snapshot is taken in this turn, so it has the state of the order.
     const snapshot = this.#tables.snapshot();
     return {
       rest: async (signal) => this.#rest({ type, choice, position }, snapshot, signal),
@@ -68,7 +68,7 @@ export class ListPages {
     };
   }
 
-  /** The objects one by one, in batches, exactly as they are now, however long selecting and reading takes. */
+  /** The objects one by one, in batches, in their present state, however long selecting and reading take. */
   async objects({ type, choice, position }: Listing, signal?: Wanted): Promise<ListedObjects> {
     let snapshot: Snapshot | undefined;
     try {
@@ -134,7 +134,7 @@ export class ListPages {
   async *#readSlices<T>({ type, names, snapshot }: Pinned, read: (answers: JoinedAnswers) => T): AsyncGenerator<T> {
     try {
       for (let start = 0; start < names.length;) {
-        // Otherwise a fast reader would block the loop from the first slice to the last.
+        // Yields before each slice: otherwise a fast reader would hold the event loop until the last one.
         if (start > 0) await this.#turns.next();
         const answers = this.#slice(names, start, (name) => snapshot.rowFast(type, name));
         start += answers.count;
@@ -145,7 +145,7 @@ export class ListPages {
     }
   }
 
-  /** At least one. Rows that the system reads from disk may take long. */
+  /** Joins at least one row. Rows that the system reads from disk may take long. */
   #slice(names: readonly string[], start: number, read: ReadRow): JoinedAnswers {
     const end = Math.min(names.length, start + listSliceObjectsMax);
     const answers = new JoinedAnswers(end - start);
@@ -159,7 +159,8 @@ export class ListPages {
   }
 
   /**
-   * A stalled reader must not prevent LMDB from reusing pages for ever: its snapshot is released, and its list fails.
+   * A stalled reader must not prevent LMDB from reusing pages for ever. After a time limit the snapshot is released,
+   * and the list fails.
    */
   #hold(snapshot: Snapshot): Snapshot {
     if (this.#held >= snapshotsMax) {
@@ -186,7 +187,7 @@ export class ListPages {
   }
 }
 
-/** Rows read between two looks at the time. */
+/** The rows that are read between two checks of the time. */
 const rowsPerTimeCheck = 16;
 
 function pageOf(

@@ -2,8 +2,8 @@ import { closeSync, openSync, readSync } from 'node:fs';
 
 /**
  * Whether LMDB's file ends with the last committed transaction, according to its lock file. The process shared the
- * memory of the lock file with the kernel, so it contains the last commit even after a kill. An earlier copy of the
- * data file, written over it, ends with an earlier transaction, and may have pages of several.
+ * memory of the lock file with the kernel, so the lock file contains the last commit even after a kill. An earlier copy
+ * of the data file, written over it, ends with an earlier transaction, and may have pages of several.
  *
  * The layout is LMDB's on Linux (`mdb.c`: MDB_txbody and MDB_meta; the library's page header has 24 bytes).
  */

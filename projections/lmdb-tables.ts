@@ -40,7 +40,7 @@ export class LmdbTables {
   readonly #rows: Rows;
   /** The same table, with values in a shared buffer. */
   readonly #scans: Database<Buffer, string>;
-  /** `<type>/<name>` → last revision, of names without an object. No key is in both tables. */
+  /** `<type>/<name>` → last revision, for names without an object. No key is in both `#rows` and `#deleted`. */
   readonly #deleted: Database<number, string>;
   /** Stream → last revision, of streams without objects: the fold detects gaps with it. */
   readonly #heads: Database<number, string>;
@@ -82,7 +82,7 @@ export class LmdbTables {
     return this.#byType(declaredPrefix).map(([type, text]) => [type, JSON.parse(text) as Declared]);
   }
 
-  /** By type: the indexes for which events list held values. */
+  /** By type: the indexes that were ever unique, whose values events list. */
   onceUnique(): readonly (readonly [TypeKey, readonly string[]])[] {
     return this.#byType(uniquePrefix).map(([type, text]) => [type, JSON.parse(text) as readonly string[]]);
   }
@@ -96,7 +96,7 @@ export class LmdbTables {
     return this.#rows.get(rowKey(type, name));
   }
 
-  /** The row in a shared buffer: valid only until the next read of any row. */
+  /** The row in a shared buffer, which is valid only until the next read of a row. */
   rowFast(type: TypeKey, name: string): Buffer | undefined {
     return this.#shared(rowKey(type, name));
   }
@@ -106,7 +106,7 @@ export class LmdbTables {
     return row && sharedValue(row);
   }
 
-  /** No object of the type stands. */
+  /** Whether the type has no objects. */
   isEmpty(type: TypeKey): boolean {
     return this.names(type, { after: undefined, limit: 1 }).length === 0;
   }
@@ -131,8 +131,8 @@ export class LmdbTables {
   }
 
   /**
-   * Reads a type's rows in order of name, after `after`. `read` gets each row in a shared buffer, valid only during the
-   * call: a scan of a million rows copies none. The scan ends early when `read` returns false.
+   * Reads a type's rows in order of name, after the name `after`. `read` gets each row in a shared buffer, valid only
+   * during the call, so a scan of a million rows copies none. The scan ends early when `read` returns false.
    */
   scan(
     type: TypeKey,
@@ -155,7 +155,7 @@ export class LmdbTables {
     return [...this.#rows.getKeys({ start, end: `${type}0`, limit })].map((key) => key.slice(prefix.length));
   }
 
-  /** The number of objects of all types: counting those of one type would scan its keys. */
+  /** The number of objects of all types. There is no count of one type, since it would scan the type's keys. */
   size(): number {
     const { entryCount } = this.#rows.getStats() as { readonly entryCount: number };
     return entryCount;
@@ -187,7 +187,7 @@ export class LmdbTables {
     });
   }
 
-  /** Flushes, so that the tables are valid also after a reboot. */
+  /** Flushes, so that the tables are also valid after a reboot. */
   async close(): Promise<void> {
     await this.#environment.close();
   }
@@ -231,8 +231,8 @@ export class LmdbTables {
 }
 
 /**
- * The value in lmdb's shared read memory. lmdb overrides `length` on its one large buffer instead of slicing it;
- * `Buffer.concat`, `copy` and `from` use the true length since Node 22, and would copy other rows after the value. No
+ * The value in lmdb's shared read memory. lmdb sets the `length` of its one large buffer instead of slicing it. Since
+ * Node 22, `Buffer.concat`, `copy` and `from` use the true length, and would copy other rows behind the value. So no
  * other code gets lmdb's buffer.
  */
 function sharedValue(bytes: Buffer): Buffer {
@@ -250,7 +250,7 @@ function rowKey(type: TypeKey, name: string): string {
 const uniquePrefix = 'unique:';
 const declaredPrefix = 'declared:';
 
-/** Our uids are UUIDs; no table accepts a longer key. */
+/** The longest uid in keys of the table: uids are UUIDs, and LMDB limits the length of keys. */
 const secretUidLengthMax = 64;
 
 function passwordKey(uid: string, revision: number): string {

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { endsAsCommitted } from './lmdb-committed.ts';
 
 /**
- * Decides whether existing tables are valid. They are written without flushing, so after an unclean end they are
- * complete only in the very file that was written, without a reboot of the machine, and while no process writes them: a
- * copy of a file under modification has pages of different moments, and LMDB aborts the process on these. So does a
- * copy written over the file, which then ends with an earlier transaction than the last committed one. Closed in an
- * orderly way, tables are valid wherever they are copied.
+ * Decides whether existing tables are valid. They are written without flushing. After an unclean end they are valid
+ * only in the very file that was written, without a reboot of the machine, and while no process writes them. LMDB
+ * aborts the process on a copy of a file under modification, which has pages of different moments. The same holds for
+ * an old copy over the file, which ends with an earlier transaction than the last committed one. After an orderly
+ * close, tables are valid wherever they are copied.
  */
 
 const tablesFormat = 5;
@@ -16,15 +16,15 @@ export const tablesFile = 'tables.mdb';
 
 type Process = {
   readonly pid: number;
-  /** In the kernel's ticks since its start, because process ids are reused. */ readonly started: string;
+  /** The process's start in the kernel's ticks, because process ids are reused. */ readonly started: string;
 };
 
 type Use = {
   readonly format: number;
-  /** Closed in an orderly way since. */
+  /** Whether the process has closed the tables in an orderly way. */
   readonly clean: boolean;
   readonly boot: string;
-  /** The ids of the tables' file and of the mark: a mark that was copied over this one has another id. */
+  /** The ids of the tables' file and of the mark file: a mark that was copied over this one has another id. */
   readonly file: string;
   readonly self: string;
   readonly process: Process;
@@ -41,7 +41,7 @@ export function isTrustworthy(dir: string): boolean {
 
 /** Marks the folder as used by this process, or as clean. */
 export function markUse(dir: string, { clean }: { readonly clean: boolean }): void {
-  // A full disk keeps the old mark, instead of an empty one that causes a rebuild.
+  // If the disk is full, the old mark stays: an empty one would cause a rebuild.
   const next = join(dir, `${mark}.next`);
   rmSync(next, { force: true });
   writeFileSync(next, '', { mode: 0o600 });
@@ -83,7 +83,10 @@ function fileId(path: string): string | undefined {
   return ino === undefined ? undefined : `${String(ino)} ${String(birthtimeNs)}`;
 }
 
-/** The caller has locked the folder, so another process could only write the tables through another path. */
+/**
+ * Whether another process uses the tables. The caller has locked the folder, so the process must use another path to
+ * it.
+ */
 function isElsewhere(other: Partial<Process> | undefined): boolean {
   const { pid, started } = other ?? {};
   if (typeof pid !== 'number' || typeof started !== 'string') return true;
@@ -93,7 +96,7 @@ function isElsewhere(other: Partial<Process> | undefined): boolean {
 /** Undefined if no such process runs, or only a zombie. */
 function startOf(pid: number): string | undefined {
   const stat = textOf(`/proc/${String(pid)}/stat`);
-  // The second field is the program's name in parentheses, with any characters.
+  // The second field is the program's name in parentheses, which may contain any characters.
   const [state, ...fields] = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
   return state === 'Z' || state === 'X' ? undefined : fields[18];
 }

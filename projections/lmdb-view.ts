@@ -4,16 +4,16 @@ import { open, type Database, type RootDatabase, type Transaction } from 'lmdb';
 import { decodeCheckpoint, type Checkpoint } from './checkpoint.ts';
 import { tablesFile } from './lmdb-use.ts';
 
-/** The tables, in the order in which two of them are compared: the smallest first. */
+/** The tables in the order of comparison: the smallest first. */
 export const viewedTables = ['meta', 'gone', 'heads', 'secrets', 'rows'] as const;
 export type ViewedTable = (typeof viewedTables)[number];
 
 export type ViewedEntry = { readonly key: string; readonly value: Buffer };
 
-/** The tables in one committed state, until `release`. */
+/** The tables in one committed state; valid until `release`. */
 export type TablesSnapshot = {
   checkpoint(): Checkpoint | undefined;
-  /** The entries from key `from` on, in the order of the keys' bytes; each value is a copy of the stored bytes. */
+  /** The entries from the key `from` on, in the order of the keys' bytes. Each value is a copy of the stored bytes. */
   entries(table: ViewedTable, from?: string): Iterable<ViewedEntry>;
   release(): void;
 };
@@ -24,8 +24,8 @@ type Readable = Database<Buffer, string> & {
 };
 
 /**
- * A second handle on tables that another thread may write, for reading the stored bytes. A snapshot keeps LMDB from
- * using freed pages again, so it is held no longer than a comparison takes.
+ * A second handle on tables that another thread may write; it reads the stored bytes. A snapshot prevents LMDB from
+ * reusing freed pages, so release it after a comparison.
  */
 export class LmdbView {
   readonly #root: RootDatabase;
@@ -45,7 +45,7 @@ export class LmdbView {
   }
 
   snapshot(): TablesSnapshot {
-    // Otherwise the transaction may be one that began in an earlier turn.
+    // Without this the snapshot may use a transaction that began in an earlier turn.
     this.#root.resetReadTxn();
     const transaction: Transaction = this.#root.useReadTransaction();
     let isHeld = true;

@@ -15,7 +15,7 @@ type Indexed =
 
 export type ReadyIndex = { readonly type: ResourceType; readonly index: TypeIndex };
 
-/** Reports stored objects that lists by an index omit, because the index's function fails on them. */
+/** Reports the number of stored objects that lists by an index omit, because the index's function fails on them. */
 export type OnUnindexed = (type: ResourceType, unindexed: Unindexed) => void;
 
 type Dependencies = { readonly tables: LmdbTables; readonly clock: Clock; readonly onUnindexed?: OnUnindexed };
@@ -76,7 +76,7 @@ export class ObjectIndexes {
       if (!isWanted()) return unindexed;
     }
     if (unindexed.count > 0) this.#onUnindexed?.(type, unindexed);
-    // No event was folded since the last catch-up: it and the switch happen in this one turn.
+    // No event was folded since the last catch-up: both the catch-up and the switch happen in this turn.
     this.#indexes.set(type.key, { state: 'ready', index, type });
     return unindexed;
   }

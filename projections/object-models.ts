@@ -38,7 +38,7 @@ import { storedOf } from './row.ts';
 
 export type ObjectModelDependencies = {
   readonly tables: LmdbTables;
-  /** The identity of the folded log; read once there is an event to fold. */
+  /** The identity of the folded log; called only when there is an event to fold. */
   readonly identity: () => LogIdentity;
   readonly types: (key: TypeKey) => ResourceType | undefined;
   readonly clock: Clock;
@@ -63,7 +63,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   readonly #indexes: ObjectIndexes;
   readonly #listeners = new Set<(batch: ChangeBatch) => void>();
   readonly #waiters: PositionWaiters;
-  /** The position of the last folded event, as in the committed checkpoint. */
+  /** The position of the last folded event, equal to that of the committed checkpoint. */
   #position: LogPosition;
   /** The number of folded events, and their latest time. */
   #events: number;
@@ -108,7 +108,10 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return this.#times.lastMs();
   }
 
-  /** The latest time among the last folded events that is ignored, since a wrong clock set it; undefined: none. */
+  /**
+   * The latest time among the last folded events that a wrong clock set, and that is therefore ignored; undefined if
+   * there is none.
+   */
   strayTime(): number | undefined {
     return this.#times.strayMs();
   }
@@ -121,7 +124,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return isOfEpoch(position, this.#identity().epoch);
   }
 
-  /** Deletes everything, before any of it is served. */
+  /** Deletes everything; call it before any of it is served. */
   clear(): void {
     this.#tables.clear();
     this.declarations.clear();
@@ -139,7 +142,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
   }
 
   get(type: TypeKey, name: string): StoredObject | undefined {
-    // A longer name is no object's, and not a valid key of the table.
+    // No object has a longer name, and the table accepts no longer key.
     const row = name.length > nameLengthMax ? undefined : this.#tables.row(type, name);
     return row === undefined ? undefined : storedOf(row);
   }
@@ -207,7 +210,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     let folded = 0;
     this.#tables.commit((writer: Writer) => {
       for (const recorded of batch) {
-        // First: it refuses events of later versions, which must not be misread.
+        // Comes first: it refuses events of later versions, which this version would misread.
         times.take(recorded);
         const change = foldEvent(recorded, writer, known);
         if (change !== undefined) changes.push(change);
@@ -237,7 +240,7 @@ export class ObjectModels implements ObjectReader, SecretReader, ChangeFeed, Fol
     return folded;
   }
 
-  /** Everything as of this turn, for a comparison over several turns; release it. */
+  /** The state of this turn, for a comparison over several turns; call `release` afterwards. */
   hold(): HeldModels {
     const { declarations, level } = this;
     const models = { declarations, level, position: () => this.position(), folded: () => this.folded() };

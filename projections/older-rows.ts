@@ -4,11 +4,11 @@ import type { TypeKey } from '../src/resource/type/index-entry.ts';
 import type { LmdbTables } from './lmdb-tables.ts';
 import { declaredOf, decodeRow } from './row.ts';
 
-/** Rows scanned in one turn of the event loop; only their heads are read. */
+/** The rows scanned in one turn of the event loop; only their heads are read. */
 const rowsPerTurn = 4_096;
 const namesPerPage = 64;
 
-/** Finds objects of a type that were written by an older declaration, which their rows record. */
+/** Finds objects of a type that an older declaration wrote: rows record the declaration. */
 export class OlderRows implements OlderReader {
   readonly #tables: Pick<LmdbTables, 'scan' | 'row'>;
 

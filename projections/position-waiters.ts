@@ -41,7 +41,7 @@ export class PositionWaiters {
     });
   }
 
-  /** Everything up to `position` is folded. */
+  /** Resolves the callers that wait for `position` or an earlier one. */
   reached(position: LogPosition): void {
     if (this.#waiters.length === 0) return;
     const reached = this.#waiters.filter((waiter) => waiter.position <= position);

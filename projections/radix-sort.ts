@@ -3,7 +3,10 @@ import { inStrides, type Steps } from '../src/base/steps.ts';
 /** Ordinals, and the key of each as two words of 32 bits, most significant first. */
 export type RadixKeys = { readonly high: Uint32Array; readonly low: Uint32Array; readonly order: Uint32Array };
 
-/** One character. More bits would mean fewer passes, but writes to more places at once than the cache has lines. */
+/**
+ * The bits of one character. More bits would mean fewer passes, but also writes to more places than the cache has
+ * lines.
+ */
 const digitBits = 8;
 const digits = 1 << digitBits;
 

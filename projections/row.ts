@@ -4,13 +4,10 @@ import type { StoredObject } from '../src/read/objects.ts';
 /**
  * One row of the object table: the members needed without parsing, then the exact bytes of the response.
  *
- *   0  u8   format (3)
- *   1  u8   flags: 1 deletion requested, 2 has finalizers
- *   2  u32  revision
- *   6  u128 position: past 2⁶⁴ from the second epoch of a log on
- *  22  u32  length of the index entry, 0 when its type was not registered at the time
- *  26  u32  the declaration that its last event was decided by, and one; 0: by none
- *  30  …    the index entry (entry-codec.ts), then the answer
+ * 0  u8   format (3) 1  u8   flags: 1 deletion requested, 2 has finalizers 2  u32  revision 6  u128 position, above 2⁶⁴
+ * from a log's second epoch on 22  u32  length of the index entry, 0 when its type was not registered at the time 26
+ * u32  the revision of the declaration that decided its last event, plus 1; 0: none 30  …    the index entry
+ * (entry-codec.ts), then the answer
  *
  * Little-endian.
  */
@@ -26,9 +23,9 @@ export type Row = {
   readonly position: LogPosition;
   readonly deletionRequested: boolean;
   readonly finalizers: boolean;
-  /** The revision of its type's declaration that its last event was decided by; undefined: none was known. */
+  /** The revision of the type's declaration that decided the object's last event; undefined if there was none. */
   readonly declared: number | undefined;
-  /** Empty if absent. */
+  /** The bytes of the index entry; empty if absent. */
   readonly entry: Uint8Array;
   readonly answer: Uint8Array;
 };

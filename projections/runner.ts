@@ -10,26 +10,27 @@ import {
   type RecordedEvent,
 } from '../src/log/log.ts';
 
-/** A fold, as the runner uses it: it commits a batch with its checkpoint and publishes in the same turn. */
+/** The fold that the runner drives: it commits a batch with its checkpoint, and publishes in the same turn. */
 export type Fold = {
   /** The folded streams, by the part of their names before the colon. */
   readonly categories: readonly string[];
   /** The position of the last folded event; `logStart` initially. */
   position(): LogPosition;
-  /** The log and the event of the checkpoint, to be verified against the log before anything is folded. */
+  /** The log and the event of the checkpoint. They are verified against the log before anything is folded. */
   checkpoint(): (LogIdentity & { readonly position: LogPosition; readonly eventId: string }) | undefined;
-  /** The identity of the folded log. */
   identity(): LogIdentity;
   /** Deletes everything that is folded. */
   clear(): void;
   /**
-   * Folds events of a batch of whole appends in one transaction, until its time slice is over: at least the first
-   * append, and no append in part. Returns the number of events. Synchronous, so that no reader sees a partial batch.
+   * Folds whole appends of a batch in one transaction until its time slice is over, at least the first append. Returns
+   * the number of folded events. Synchronous, so that no reader sees a partial batch.
    */
   apply(batch: readonly RecordedEvent[]): number;
 };
 
-/** The read models belong to another log, or to a longer version of it: only the operator can decide which is right. */
+/**
+ * The read models belong to another log, or to a longer version of it. Only the operator can decide which one is right.
+ */
 export class CheckpointMismatchError extends Error {
   constructor(detail: string) {
     super(`the read models do not belong to this log: ${detail}`);
@@ -37,7 +38,7 @@ export class CheckpointMismatchError extends Error {
   }
 }
 
-/** A fold failed on an event: a retry with the same event would not help. `cause` is the original error. */
+/** A fold failed on an event. A retry with the same event would not help. `cause` is the original error. */
 export class FoldError extends Error {
   constructor(cause: unknown) {
     super('the read models could not fold an event', { cause });
@@ -48,7 +49,7 @@ export class FoldError extends Error {
 /** The progress of a catch-up: percent of the log's length at its start, and the number of folded events. */
 export type Progress = { readonly percent: number; readonly folded: number };
 
-/** Folds the whole log, and new events until few are left. */
+/** Folds the whole log, including events that are appended meanwhile, until few are left. */
 export async function catchUp(
   log: EventLog,
   fold: Fold,
@@ -91,7 +92,7 @@ async function applySlices(fold: Fold, batch: readonly RecordedEvent[], pace: 'y
   }
 }
 
-/** Whole appends: at most `projectionBatchEventsMax` events, unless a single append has more. */
+/** The end of a slice of whole appends: at most `projectionBatchEventsMax` events, unless a single append has more. */
 function sliceEnd(batch: readonly RecordedEvent[], start: number): number {
   const most = start + projectionBatchEventsMax;
   if (most >= batch.length) return batch.length;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.ts';
 import { EntryWriter, formCreated, formName, formNumbers, formTexts, nameAt } from './entry-writer.ts';
 
-/** The record is not an index entry: its row is damaged. */
+/** The record is not a valid index entry: the row is damaged. */
 export class EntryCorruptError extends Error {
   constructor(what: string) {
     super(`an index entry is corrupt: ${what}`);
@@ -12,12 +12,12 @@ export class EntryCorruptError extends Error {
 
 const writer = new EntryWriter();
 
-/** `isWhole` false: an index function failed on the object, which therefore has no value in that index. */
+/** `isWhole`: false if an index function failed on the object, which then has no value in that index. */
 export function encodeEntry(entry: IndexEntry, fingerprint: string, isWhole = true): Buffer {
   return writer.encode(entry, isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint)));
 }
 
-/** Whether `record` was made under `fingerprint`, with the given completeness. False for anything but a record. */
+/** Whether `record` was made under `fingerprint`, and is as complete as `isWhole` says. False if it is not an entry. */
 export function isEntryUnder(record: Uint8Array, fingerprint: string, isWhole = true): boolean {
   if (record.length < nameAt) return false;
   const stamp = isWhole ? stampOf(fingerprint) : partial(stampOf(fingerprint));
@@ -36,7 +36,7 @@ function partial(stamp: number): number {
 let lastFingerprint = '';
 let lastStamp = 0;
 
-/** Cached: called for each row, mostly with the same fingerprint. */
+/** Cached, since it is called for each row, usually with the same fingerprint. */
 function stampOf(fingerprint: string): number {
   if (fingerprint !== lastFingerprint) {
     lastStamp = createHash('sha256').update(fingerprint).digest().readUInt32LE(0);
@@ -45,7 +45,9 @@ function stampOf(fingerprint: string): number {
   return lastStamp;
 }
 
-/** The most distinct contents of one kind of block that are shared; with more, sharing does not pay. */
+/**
+ * The highest number of distinct shared contents for one kind of block; with more, sharing costs more than it saves.
+ */
 const sharedMax = 4_096;
 /** Longer blocks are not shared: with `sharedMax` this bounds the memory that a hostile type can make a decoder use. */
 const sharedBytesMax = 512;
@@ -56,7 +58,7 @@ const noLabels: Readonly<Record<string, string>> = Object.freeze({});
 /** A cache of blocks and their decoded values: a million objects have few distinct labels, phases and owners. */
 class Shared<T> {
   readonly #known = new Map<string, T>();
-  /** Failed look-ups since the map became full: after many of them the cache is not used any more. */
+  /** Failed look-ups since the map became full; after many of them the cache is disabled. */
   #misses = 0;
 
   get(block: string): T | undefined {
@@ -76,12 +78,12 @@ class Shared<T> {
 }
 
 /**
- * Decodes the entries of one type. Equal values share one string, array or object: they dominate the memory of a
- * million entries.
+ * Decodes the entries of one type. Equal values share one string, array or object, since values take most of the memory
+ * of a million entries.
  */
 export class EntryDecoder {
   readonly #labels = new Shared<Readonly<Record<string, string>>>();
-  /** By position of the index. */
+  /** By position of the index: the shared keys. */
   readonly #keys: Shared<readonly IndexKey[]>[] = [];
   readonly #texts = new Shared<string>();
   readonly #f64 = new Float64Array(1);
@@ -222,7 +224,7 @@ export class EntryDecoder {
     let value = 0;
     for (let shift = 0; shift < 28; shift += 7) {
       const byte = this.#text.charCodeAt(this.#at++);
-      // NaN past the end: it fails both tests, and the loop ends.
+      // At the end of the record `byte` is NaN: both tests fail, and the loop ends.
       if (byte < 0x80) return value | (byte << shift);
       value |= (byte & 0x7f) << shift;
     }

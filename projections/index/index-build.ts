@@ -14,17 +14,21 @@ import { buildTypeIndex, type TypeIndex } from './type-index.ts';
 /** Records changes during an index build that affect names which the build has passed; later names are read anyway. */
 export class IndexCatchUp {
   /**
-   * The latest state of each changed object, undefined when deleted: bounded by the number of names, not of changes.
+   * The latest state of each changed object, undefined if deleted. Its size depends on the number of names, not of
+   * changes.
    */
   readonly #missed = new Map<string, IndexEntry | undefined>();
-  /** The last name read; undefined before the first. Names up to it are in the build, in their state at that time. */
+  /**
+   * The last name that was read; undefined before the first. The build contains the names up to this one, in their
+   * state at that time.
+   */
   #reached: string | undefined;
 
   advance(name: string): void {
     this.#reached = name;
   }
 
-  /** All rows are read: from now on the build misses every change. */
+  /** Call it when all rows are read: from now on the build misses every change. */
   finish(): void {
     this.#reached = '\uffff';
   }
@@ -33,7 +37,7 @@ export class IndexCatchUp {
     if (this.#reached !== undefined && name <= this.#reached) this.#missed.set(name, after);
   }
 
-  /** Applies missed changes until `isOver`; returns whether none is left, which is true for the rest of this turn. */
+  /** Applies missed changes until `isOver`. Returns whether none is left; this stays true for the rest of the turn. */
   applyTo(index: TypeIndex, isOver: () => boolean): boolean {
     for (const [name, after] of this.#missed) {
       this.#missed.delete(name);
@@ -45,7 +49,7 @@ export class IndexCatchUp {
   }
 }
 
-/** The most rows read in one slice: their entries are held until they are added. */
+/** The most rows read in one slice: their entries stay in memory until they are added. */
 const sliceRows = listSliceObjectsMax * 4;
 
 type Stale = { readonly entry: IndexEntry; readonly isWhole: boolean };
@@ -53,7 +57,7 @@ type Stale = { readonly entry: IndexEntry; readonly isWhole: boolean };
 export type Build = {
   readonly slices: Slices;
   readonly catchUp: IndexCatchUp;
-  /** Counts during the build. */
+  /** Counters of the build. */
   readonly unindexed: { -readonly [Member in keyof Unindexed]: Unindexed[Member] };
   readonly onProgress?: BuildProgress | undefined;
   /** The number of objects of other types. */
@@ -103,7 +107,7 @@ function* entriesOf(type: ResourceType, tables: LmdbTables, build: Build): Gener
 
 type ReadSlice = { readonly entries: readonly IndexEntry[]; readonly stale: readonly Stale[] };
 
-/** Ends by time as well as by count: an index function may take a millisecond for each object. */
+/** A slice ends by time as well as by count: an index function may take a millisecond for each object. */
 function readSlice(
   type: ResourceType,
   tables: LmdbTables,
@@ -126,7 +130,10 @@ function readSlice(
   return { entries, stale };
 }
 
-/** Stores recomputed entries of other declarations beside their rows, so that the next start can use them. */
+/**
+ * Stores the recomputed entries beside their rows, instead of those of another declaration, so that the next start can
+ * use them.
+ */
 function refresh(type: ResourceType, tables: LmdbTables, stale: readonly Stale[]): void {
   tables.commit((writer) => {
     for (const { entry, isWhole } of stale) {

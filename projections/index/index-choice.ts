@@ -7,13 +7,13 @@ import type { Slice } from './index-walk.ts';
 import { countUpTo, placeOf, sliceOf, totalOf, type Ordering } from './index-window.ts';
 
 export type QueryResult = {
-  /** The number of matching objects, in all windows. */
+  /** The number of all matching objects, in and outside of the window. */
   readonly total: number;
   /** The names of the window's objects, in order. */
   readonly names: readonly string[];
   /** The number of matching objects after the window. */
   readonly remaining: number;
-  /** The place of the window's last object; undefined if no objects follow. */
+  /** The place of the window's last object; undefined if the window is the last one. */
   readonly next: OrderPlace | undefined;
 };
 
@@ -26,7 +26,8 @@ export function* chosen(orders: OrdersView, { selection, sort, window }: ListQue
     window.kind === 'after' && window.after !== undefined ? yield* countUpTo(ordering, selected, window.after) : 0;
   const { skip, take } = sliceOfWindow(window, before, total);
   const ordinals = yield* sliceOf(ordering, selected, { skip, take });
-  // Made in its length: growing to a million places copies them all many times, each time in one step.
+  // Allocated with its final length: growing an array to a million elements copies it many times, each time in one
+  // step.
   const names = new Array<string>(ordinals.length);
   yield* inStrides(ordinals.length, (from, to) => {
     for (let place = from; place < to; place++) names[place] = orders.rows.name(ordinals[place] ?? 0);
@@ -51,7 +52,7 @@ function slice(skip: number, size: number, total: number): Slice {
   return { skip, take: Math.max(0, Math.min(size, total - skip)) };
 }
 
-/** A query that is answered over several turns. It holds its view of the index until it completes or is closed. */
+/** A query that runs over several turns. It holds its view of the index until it completes or is closed. */
 export class Choice {
   readonly #steps: Steps<QueryResult>;
   readonly #release: () => void;
@@ -61,7 +62,7 @@ export class Choice {
     this.#release = release;
   }
 
-  /** Continues until the slice is over; undefined if that is before the end. */
+  /** Continues until the slice is over; returns undefined if the query has not completed. */
   advance(slices: Pick<Slices, 'isOver'>): QueryResult | undefined {
     let isPaused = false;
     try {

@@ -4,11 +4,11 @@ import type { IndexValueType } from '../../src/resource/type/resource-type.ts';
 /**
  * The keys of one index by ordinal. An object without a value has a key after all others, so that "last ascending,
  * first descending" needs no special case: finite numbers and texts that start below U+FC00 (`stringKey`) all sort
- * before it.
+ * before that key.
  */
 export type KeyColumn = {
   readonly missing: IndexKey;
-  /** Ascending; empty for an object without a value. */
+  /** The keys of the object, ascending; empty without a value. */
   keys(ordinal: number): readonly IndexKey[];
   /** The sort key of the object, ascending and descending. */
   least(ordinal: number): IndexKey;
@@ -47,7 +47,7 @@ export class TextColumn implements KeyColumn {
   }
 
   put(ordinal: number, value: string): void {
-    // A hole would turn the whole array into a slower kind.
+    // A hole would make the engine store the whole array in a slower form.
     while (this.#values.length < ordinal) this.#values.push(missingText);
     if (ordinal === this.#values.length) this.#values.push(value);
     else this.#values[ordinal] = value;
@@ -56,7 +56,7 @@ export class TextColumn implements KeyColumn {
 
 export class NumberColumn implements KeyColumn {
   readonly missing = missingNumber;
-  /** Longer than its used part. */
+  /** The array is longer than its used part. */
   #values = new Float64Array(16);
 
   keys(ordinal: number): readonly IndexKey[] {

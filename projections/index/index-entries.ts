@@ -15,8 +15,9 @@ export function entryBeside(row: Buffer, type: ResourceType): IndexEntry {
 }
 
 /**
- * The same, and whether the stored entry was `current` (of this declaration). `onError` is called for each index that
- * cannot hold the object, and values that could not be computed before are tried again.
+ * The index entry beside a row, and whether it was stored under this declaration (`current`). Otherwise the entry is
+ * computed again. `onError` is called for each index without a value because its function failed; such entries are
+ * computed again too.
  */
 export function keptEntry(
   row: Buffer,

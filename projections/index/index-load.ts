@@ -59,7 +59,7 @@ function* loadSingle(sequence: OrderedSequence, column: KeyColumn, orders: LoadO
 
 /** The keys of all postings, by ordinal. */
 type KeyTable = {
-  /** Distinct. */
+  /** The distinct keys. */
   readonly keys: readonly IndexKey[];
   /** By posting: the index of its key in `keys`. */
   readonly keyPlaces: Uint32Array;
@@ -67,7 +67,7 @@ type KeyTable = {
   readonly starts: Uint32Array | undefined;
 };
 
-/** Up to this many distinct texts, the texts are sorted and the objects distributed to them. */
+/** The most distinct texts for which the load sorts the texts and distributes the objects to them. */
 const fewKeysMax = 4_096;
 
 function* fewKeys(column: KeyColumn, capacity: number): Steps<KeyTable | undefined> {
@@ -110,7 +110,7 @@ class KeyPlaces {
 }
 
 function* labelTable(rows: IndexRows): Steps<KeyTable> {
-  /** By key and value, so that each term is built once and not for each object. */
+  /** By key, then by value, so that each term is built only once. */
   const places = new SteadyMap<SteadyMap<number>>();
   const keys: string[] = [];
   const keyPlaces = new Growing(rows.capacity);
@@ -132,11 +132,11 @@ function* labelTable(rows: IndexRows): Steps<KeyTable> {
   return { keys, keyPlaces: keyPlaces.used(), starts };
 }
 
-/** Counts postings: an object may have many or none. */
+/** Decides when a loop should yield. It counts postings, since an object may have many or none. */
 class Due {
   #next = strideMax;
 
-  /** Whether a stride is over after this many. */
+  /** Whether the next yield is due after this many postings. */
   isPast(done: number): boolean {
     if (done < this.#next) return false;
     this.#next = done + strideMax;
@@ -146,7 +146,7 @@ class Due {
 
 type Deal = { readonly inOrder: Uint32Array; readonly marked: boolean };
 
-/** Sorts the distinct keys, then distributes the postings to them in default order, which is kept. */
+/** Sorts the distinct keys, then distributes the postings to them. Postings with one key stay in default order. */
 function* deal(sequence: OrderedSequence, table: KeyTable, { inOrder, marked }: Deal): Steps<undefined> {
   const { keys, keyPlaces, starts } = table;
   const next = yield* firstRanks(keys, keyPlaces);

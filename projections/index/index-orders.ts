@@ -12,11 +12,11 @@ export type Orders = {
   readonly byIndex: readonly OrderedSequence[];
   /** By position of the index: whether an object may have several postings. */
   readonly multi: readonly boolean[];
-  /** Over `labelTerm`s; without objects that have no labels. */
+  /** The order over label terms; it omits objects without labels. */
   readonly byLabel: OrderedSequence;
 };
 
-/** The same for queries; over several turns only while a view is open. */
+/** The orders that queries read. To read them over several turns, open a view first. */
 export type OrdersView = Pick<Orders, 'rows' | 'multi'> & {
   readonly byDefault: OrderView;
   readonly byIndex: readonly OrderView[];
@@ -32,7 +32,7 @@ export function labelTerm(key: string, value: string): string {
   return `${key}\0${value}`;
 }
 
-/** A posting of the key at `place` among an object's `count` keys. */
+/** The posting of key number `place` among the `count` keys of an object. */
 export function markedPosting(ordinal: number, place: number, count: number): number {
   return ordinal | (place === 0 ? leastMark : 0) | (place === count - 1 ? greatestMark : 0);
 }

@@ -17,7 +17,7 @@ export type Selected =
 
 type Range = { readonly low: number; readonly high: number };
 
-/** One requirement as ranges of ranks in its order; `negated`: all others. */
+/** One requirement as ranges of ranks in its order; `negated`: all ranks outside of the ranges. */
 type Condition = {
   readonly sequence: OrderView;
   readonly ranges: readonly Range[];
@@ -57,8 +57,8 @@ function* allHolding(orders: OrdersView, driver: Condition, others: readonly Con
 }
 
 function* everything({ rows, byDefault }: OrdersView, conditions: number): Steps<Bits> {
-  // Direct from the rows: valid only in the turn in which the view was opened, and while no other view retains removed
-  // rows.
+  // Reads the rows directly, which is valid only in the turn in which the view was opened, and while no other view
+  // retains removed rows.
   if (conditions <= conditionsPerStep && rows.views.retired === 0) return rows.live();
   const bits = emptyBits(rows.capacity);
   yield* marked(bits, { sequence: byDefault, ranges: [{ low: 0, high: byDefault.size }] });
@@ -81,12 +81,12 @@ function* conditionsOf(orders: OrdersView, { labels, fields }: Selection): Steps
 }
 
 /**
- * With at most this many candidates, testing each against the other conditions is cheaper than marking all their
+ * The most candidates for which testing each one against the other conditions is cheaper than marking all matching
  * objects.
  */
 const testedMax = 2_048;
 
-/** A condition that is one range of the requested order needs no set. */
+/** A condition that equals one range of the requested order needs no set. */
 function rangeInOrder(
   { ranges, sequence, oneKey, singleIndex }: Condition,
   sort: readonly SortKey[],
@@ -184,13 +184,13 @@ function fieldCondition(orders: OrdersView, requirement: IndexRequirement): Cond
   if (orders.multi[requirement.index] === true)
     return { sequence, ranges, count, negated, oneKey, singleIndex: undefined, holds };
   const singleIndex = requirement.index;
-  // If every object has one posting, the smaller of the two sets (inside, outside) suffices.
+  // If every object has one posting, the smaller of two sets suffices: the objects inside the ranges or those outside.
   if (count <= sequence.size / 2) return { sequence, ranges, count, negated, oneKey, singleIndex, holds };
   if (!negated && ranges.length === 1) return { sequence, ranges, count, negated, oneKey, singleIndex, holds };
   return { sequence, ...counted(outside(ranges, sequence.size)), negated: !negated, oneKey: false, singleIndex, holds };
 }
 
-/** `present`: the rank after the last posting with a value. */
+/** `present`: the rank after the last posting that has a value. */
 function fieldRanges(sequence: OrderView, present: number, requirement: IndexRequirement): readonly Range[] {
   switch (requirement.operator) {
     case 'in':

@@ -13,14 +13,14 @@ const noLabels: Labels = Object.freeze({});
 export type Tie = { readonly created: number; readonly name: string };
 
 /**
- * The objects of one type by ordinal: a small dense number, reused after a removal, which all orders contain in place
- * of names.
+ * The objects of one type by ordinal: a small dense number that all orders contain in place of the name. An ordinal is
+ * used again after a removal.
  */
 export class IndexRows {
   readonly #names = new TextColumn();
   readonly #created = new NumberColumn();
   readonly #labels: Labels[] = [];
-  /** By position of the index. The columns of name and creation time are the two above. */
+  /** By position of the index: the columns. The columns of name and creation time are the two above. */
   readonly columns: readonly KeyColumn[];
   /** Ordinals below `capacity` without an object. */
   readonly #free: number[] = [];
@@ -98,8 +98,8 @@ export class IndexRows {
   }
 
   /**
-   * Newest first, then by name: the default order, and the tie-break of all others. Negative: the object at `ordinal`
-   * is before.
+   * Compares by the default order, newest first, then by name; it is also the tie-break of all other orders. Negative:
+   * the object at `ordinal` is before.
    */
   compareTie(ordinal: number, { created, name }: Tie): number {
     const own = this.created(ordinal);
@@ -108,7 +108,7 @@ export class IndexRows {
     return ownName < name ? -1 : ownName > name ? 1 : 0;
   }
 
-  /** Every ordinal with an object; call it only while no row is retired. */
+  /** The ordinals of all objects; call it only while no row is retired. */
   live(): Bits {
     const bits = emptyBits(this.#capacity).fill(0xffffffff);
     const beyond = this.#capacity & 31;

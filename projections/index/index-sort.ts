@@ -2,8 +2,8 @@ import { inStrides, strideMax, type Steps } from '../../src/base/steps.ts';
 import { blankKeys, radixSorted, type RadixKeys } from '../radix-sort.ts';
 
 /**
- * Stable sorts of ordinals by key, for loads. A comparison sort of a million distinct texts takes seconds, mostly for
- * cache misses; these sorts read each text once, eight characters at a time, and move numbers.
+ * Stable sorts of ordinals by key, for loads. A comparison sort of a million distinct texts takes seconds, mostly
+ * because of cache misses. These sorts read each text once, eight characters at a time, and move numbers.
  */
 
 /** Sorts `order` by number; `numberOf` returns finite numbers or Infinity. */
@@ -12,7 +12,7 @@ export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) 
   let descents = 0;
   yield* inStrides(order.length, (from, to) => {
     for (let place = from; place < to; place++) {
-      // Otherwise minus zero would sort before zero.
+      // Converts minus zero, which would otherwise sort before zero.
       values[place] = numberOf(order[place] ?? 0) + 0;
       if (place > 0 && (values[place - 1] ?? 0) > (values[place] ?? 0)) descents += 1;
     }
@@ -24,7 +24,8 @@ export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) 
   yield* inStrides(order.length, (from, to) => {
     for (let place = from; place < to; place++) {
       const sign = words[place * 2 + 1] ?? 0;
-      // The bits of a double sort like the number after inverting negatives and moving positives behind them.
+      // The bits of a double sort like the number after two changes: negative numbers are inverted, and the sign bit of
+      // the others is set.
       const flip = (sign & 0x80000000) === 0 ? 0 : 0xffffffff;
       high[place] = sign ^ (flip | 0x80000000);
       low[place] = (words[place * 2] ?? 0) ^ flip;
@@ -37,8 +38,8 @@ export function* sortedByNumber(order: Uint32Array, numberOf: (ordinal: number) 
 export type Texts = { readonly textOf: (ordinal: number) => string; readonly rankOf: Uint32Array };
 
 /**
- * Sorts `ordinals` by text in UTF-16 order, then by rank. Fastest if they are in the order of the texts' creation,
- * which is their order in memory.
+ * Sorts `ordinals` by text in UTF-16 order, then by rank. It is fastest if `ordinals` is in the order in which the
+ * texts were created, which is their order in memory.
  */
 export function* sortedByText(ordinals: Uint32Array, texts: Texts): Steps<Uint32Array> {
   if (yield* isSortedText(ordinals, texts)) return ordinals;
@@ -61,11 +62,11 @@ function* isSortedText(ordinals: Uint32Array, { textOf }: Texts): Steps<boolean>
   return isSorted;
 }
 
-/** With fewer elements, comparing is cheaper than counting digits; a few do not justify their own array. */
+/** With fewer elements, a comparison sort is cheaper than counting digits, and needs no further array. */
 const comparedMax = 64;
 const fewMax = 8;
 
-/** Sorts ordinals with texts that are equal up to `depth`. Recurses at least four characters deeper. */
+/** Sorts ordinals whose texts are equal up to `depth`. Each recursion is at least four characters deeper. */
 function* sortRun(texts: Texts, run: Uint32Array, depth: number): Steps<undefined> {
   if (run.length <= comparedMax) {
     sortByComparison(texts, run);
@@ -93,11 +94,14 @@ function* sortRun(texts: Texts, run: Uint32Array, depth: number): Steps<undefine
 
 type EqualStart = {
   readonly depth: number;
-  /** No text ends before `depth`. */
+  /** True if no text ends before `depth`. */
   readonly isWhole: boolean;
 };
 
-/** Ordinals with equal text up to `depth`: mostly the whole texts are equal; otherwise they continue there. */
+/**
+ * Sorts ordinals whose texts are equal up to `depth`. Usually the whole texts are equal; otherwise the sort continues
+ * at `depth`.
+ */
 function* sortEqualStart(texts: Texts, run: Uint32Array, { depth, isWhole }: EqualStart): Steps<undefined> {
   if (yield* areEqual(texts, run)) yield* sortByNumbers(run, { first: () => 0, second: rankIn(texts) });
   else if (isWhole) yield* sortRun(texts, run, depth);
@@ -105,8 +109,8 @@ function* sortEqualStart(texts: Texts, run: Uint32Array, { depth, isWhole }: Equ
 }
 
 /**
- * The padding after a text's end looks like NULs of another text. Of such texts the shorter is a prefix of the longer,
- * so texts that have ended sort by length, before those that continue.
+ * The padding after a text's end looks like NUL characters of another text. If two texts differ only in such padding,
+ * the shorter is a prefix of the longer. So texts that have ended sort by length, before those that continue.
  */
 function* sortEnded(texts: Texts, run: Uint32Array, depth: number): Steps<undefined> {
   const lengthOf = (ordinal: number): number => Math.min(texts.textOf(ordinal).length, depth + 1);
@@ -132,7 +136,7 @@ function* areEqual({ textOf }: Texts, run: Uint32Array): Steps<boolean> {
   return areAll;
 }
 
-/** Insertion sort, in place. */
+/** Sorts a few elements by insertion, in place. */
 function sortFew(
   { textOf, rankOf }: Texts,
   run: Uint32Array,
@@ -154,7 +158,7 @@ function sortFew(
 
 type Numbers = { readonly first: (ordinal: number) => number; readonly second: (ordinal: number) => number };
 
-/** In place; the numbers are integers below 2^32. */
+/** Sorts in place by two integers below 2^32. */
 function* sortByNumbers(run: Uint32Array, { first, second }: Numbers): Steps<undefined> {
   const high = new Uint32Array(run.length);
   const low = new Uint32Array(run.length);
@@ -167,7 +171,7 @@ function* sortByNumbers(run: Uint32Array, { first, second }: Numbers): Steps<und
   run.set((yield* radixSorted({ high, low, order: run })).order);
 }
 
-/** Reads each text once, since reading dominates the cost. */
+/** Reads each text once, since reading takes most of the time. */
 function sortByComparison({ textOf, rankOf }: Texts, run: Uint32Array): void {
   const pairs = Array.from(run, (ordinal) => ({ text: textOf(ordinal), ordinal }));
   pairs.sort((a, b) =>
@@ -193,7 +197,7 @@ function* sharedPrefix({ textOf }: Texts, run: Uint32Array, depth: number): Step
 
 type PackedTexts = RadixKeys & { readonly width: number; readonly ended: (low: number) => boolean };
 
-/** The eight characters from `depth` on as two words; four if a character needs two bytes. */
+/** The eight characters from `depth` on as two words; only four characters if one of them needs two bytes. */
 function* packed(texts: Texts, order: Uint32Array, depth: number): Steps<PackedTexts> {
   const keys = blankKeys(order);
   const narrow = { isWhole: true };
@@ -235,7 +239,7 @@ function packWide({ textOf }: Texts, { high, low, order }: RadixKeys, { from, to
   }
 }
 
-/** 0 past the end. */
+/** The code unit at the offset; 0 past the end. */
 function unit(text: string, at: number): number {
   return at < text.length ? text.charCodeAt(at) : 0;
 }

@@ -1,6 +1,6 @@
 import { Fifo } from '../../src/base/fifo.ts';
 
-/** A row that is in no order any more, and the last view that may read it. */
+/** A row that no order contains any more, and the last view that may read it. */
 type Retired = { readonly ordinal: number; readonly view: number };
 
 /**
@@ -22,7 +22,7 @@ export class IndexViews {
     this.#free = free;
   }
 
-  /** The number of views opened so far: data created now is not visible to them. */
+  /** The number of views opened so far. Data that is created now is not visible to them. */
   get opened(): number {
     return this.#opened;
   }
@@ -59,7 +59,7 @@ export class IndexViews {
     }
   }
 
-  /** The row is in no order any more. */
+  /** Call it when no order contains the row any more. */
   retire(ordinal: number): void {
     if (this.areOpen) this.#retired.push({ ordinal, view: this.#newest });
     else this.#free(ordinal);

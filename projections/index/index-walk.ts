@@ -8,9 +8,9 @@ export type Walk = {
   /** Ranks: from `low` (inclusive) to `high` (exclusive). */
   readonly low: number;
   readonly high: number;
-  /** 0: every posting. */
+  /** The mark that a hit must have; 0: any posting is a hit. */
   readonly mark: number;
-  /** undefined: every object. */
+  /** The ordinals of the hits; undefined: all. */
   readonly bits: Bits | undefined;
 };
 
@@ -19,7 +19,7 @@ export type CountedWalk = Walk & { readonly total: number };
 
 export type Slice = { readonly skip: number; readonly take: number };
 
-/** A span is at most one chunk: together some thousand postings. */
+/** A span is at most one chunk; eight of them have some thousand postings. */
 const spansPerStep = 8;
 
 /** Calls `visit` with each span until it returns false. */
@@ -131,7 +131,7 @@ export function* ordinalsFrom(walk: Walk, rank: number, take: number): Steps<num
   return found;
 }
 
-/** Adds a span's hits to `found`, and returns its new length. */
+/** Adds a span's hits to `found`, and returns the new length of `found`. */
 function collect({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Span, found: number[]): number {
   for (let offset = from; offset < to; offset++) {
     const posting = ordinals[offset] ?? 0;

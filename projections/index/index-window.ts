@@ -56,8 +56,7 @@ export function* countUpTo(ordering: Ordering, selected: Selected, place: OrderP
 function* countInWalk(ordering: Ordering, walk: CountedWalk, place: OrderPlace): Steps<number> {
   const { sequence } = walk;
   const [first, ...rest] = ordering.sort;
-  // Without a sort, all postings of the walk have one key: that of the default order, or of the requirement with this
-  // range.
+  // Without a sort, all postings of the walk have one key: that of the default order, or that of the requirement.
   if (first === undefined)
     return walk.total === 0 ? 0 : yield* hitsBefore(walk, sequence.after(sequence.keyAt(walk.low), place));
   if (first.nulls !== undefined) return yield* countInParts(ordering, walk, { place, first });
@@ -89,7 +88,7 @@ type Source =
   | { readonly kind: 'listed'; readonly ordinals: readonly number[] }
   | { readonly kind: 'walk'; readonly walk: CountedWalk };
 
-/** Few objects are sorted directly; more are found by a walk along the whole order. */
+/** Few objects are sorted directly. More of them are read by a walk along the whole order. */
 function* sourceOf({ orders, sort }: Ordering, selected: Selected): Steps<Source> {
   const [first] = sort;
   const sequence = first === undefined ? orders.byDefault : orders.byIndex[first.index];
@@ -129,7 +128,7 @@ function* bitsOf(ordinals: readonly number[], capacity: number): Steps<Bits> {
   return bits;
 }
 
-/** A comparison takes some forty times as long as passing a posting. */
+/** A comparison takes about forty times as long as passing a posting. */
 function isSortedSooner(count: number, size: number): boolean {
   return count * (2 + Math.log2(count + 1)) * 40 < size + 4_096;
 }
@@ -183,7 +182,7 @@ function isGrouped(sort: readonly SortKey[]): boolean {
 
 function* groupedSlice(ordering: Ordering, walk: CountedWalk, { skip, take }: Slice): Steps<readonly number[]> {
   const descending = ordering.sort[0]?.direction === 'desc';
-  // Groups are the same in both directions, so the place can be counted from the end.
+  // Groups are the same in both directions, so the place can be counted from the other end.
   const ascendingPlace = descending ? walk.total - 1 - skip : skip;
   const rank = yield* rankOfHit(walk, ascendingPlace);
   const group = groupOf(walk, walk.sequence.keyAt(rank));

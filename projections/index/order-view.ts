@@ -6,18 +6,21 @@ import type { IndexRows, Tie } from './index-rows.ts';
  * One order of a type's objects, ascending by key, then by the tie-break, in chunks. A posting's place is its rank, so
  * the size of a range of keys is a subtraction.
  *
- * An object has one posting, or one for each key in a multi-valued order; there the postings of its least and greatest
- * key are marked, so that a walk in either direction finds each object once.
+ * An object has one posting, or one for each key in a multi-valued order; in such an order the postings of its least
+ * and greatest key are marked, so that a walk in either direction finds each object once.
  */
 export type Chunk = {
-  /** Postings in order; the first `length` are used. */
+  /** The postings in order; only the first `length` elements are used. */
   readonly ordinals: Uint32Array;
-  /** Keys of the postings, if an object may have several; otherwise the column has them. */
+  /** The keys of the postings, if an object may have several; otherwise the column contains the keys. */
   readonly keys: IndexKey[] | undefined;
   length: number;
-  /** The key of the last posting, so that a search over chunks reads nothing else of them. */
+  /** The key of the last posting: a search over chunks reads no other key of them. */
   last: IndexKey;
-  /** The number of views opened before its creation: those may read it, and no later view prevents writes to it. */
+  /**
+   * The number of views opened before the chunk was created. Those views may read it; writes need no copy for later
+   * ones.
+   */
   readonly made: number;
 };
 
@@ -28,14 +31,14 @@ export const ordinalMask = 0x1fffffff;
 
 /** The contents of an order at one moment. */
 export type OrderState = {
-  /** No chunk is empty. */
+  /** The list has no empty chunk. */
   readonly chunks: Chunk[];
   size: number;
   /** The rank of each chunk's first posting; undefined after a change. */
   starts: Uint32Array | undefined;
 };
 
-/** Called with the key at the offset. */
+/** Tests the key at the offset of the chunk. */
 export type IsBefore = (key: IndexKey, chunk: Chunk, offset: number) => boolean;
 export type Spot = { readonly chunk: number; readonly offset: number };
 export type Probe = Tie & { readonly key: IndexKey };
@@ -48,7 +51,10 @@ export class OrderView {
   readonly #column: KeyColumn | undefined;
   readonly #state: OrderState;
 
-  /** `column`: the keys that are not stored with the postings; undefined: all keys are equal. */
+  /**
+   * `column`: the keys that are not stored with the postings. Undefined: the keys are with the postings, or all are
+   * equal.
+   */
   constructor(rows: IndexRows, column: KeyColumn | undefined, state: OrderState) {
     this.#rows = rows;
     this.#column = column;
@@ -136,7 +142,7 @@ export class OrderView {
     return this.#rows.compareTie((chunk.ordinals[offset] ?? 0) & ordinalMask, probe);
   }
 
-  /** The first posting that is not before; the end of the last chunk if all are. */
+  /** The first posting for which `isBefore` is false; the end of the last chunk if there is none. */
   find(isBefore: IsBefore): Spot {
     const { chunks } = this.#state;
     let low = 0;

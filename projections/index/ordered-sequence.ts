@@ -5,7 +5,7 @@ import type { IndexRows } from './index-rows.ts';
 import { ordinalMask, OrderView, type Chunk, type IsBefore, type OrderState, type Spot } from './order-view.ts';
 
 export const chunkPostingsMax = 512;
-/** Nearly full, so that the first writes after a load do not split every chunk. */
+/** The postings of a loaded chunk: nearly full, so that the first writes after a load do not split every chunk. */
 const loadedPostings = 448;
 
 /** The source of an order's keys: none (the default order), one for each row, or one for each posting. */
@@ -30,7 +30,7 @@ export class OrderedSequence {
     this.#view = new OrderView(rows, this.#column, this.#state);
   }
 
-  /** The present contents. Open a view of the index to continue reading in a later turn. */
+  /** The present contents, valid in this turn. To read them in a later turn, open a view of the index. */
   get view(): OrderView {
     return this.#view;
   }
@@ -126,7 +126,7 @@ export class OrderedSequence {
     const chunk = this.#own(place);
     if (chunk.length < chunkPostingsMax) return { at: chunk, offset };
     const right = this.#newChunk();
-    // Most insertions append or prepend: then the full chunk stays full.
+    // Most insertions are at an end: then the full chunk stays full and a new one begins.
     const kept = offset === chunk.length ? chunk.length : offset === 0 ? 0 : chunk.length >>> 1;
     right.ordinals.set(chunk.ordinals.subarray(kept));
     right.keys?.push(...(chunk.keys?.splice(kept) ?? []));
@@ -172,7 +172,7 @@ export class OrderedSequence {
   }
 }
 
-/** The key of an equal neighbour, so that one text is kept instead of one for each posting. */
+/** The equal key of a neighbour, so that one text is kept instead of one for each posting. */
 function sharedKey(keys: readonly IndexKey[], offset: number, key: IndexKey): IndexKey {
   const left = keys[offset - 1];
   if (left === key) return left;

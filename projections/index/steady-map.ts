@@ -1,13 +1,13 @@
 /**
- * The keys in the first map, and the number of maps for the others: with a million keys, doubling one takes 1/64 of a
- * slice.
+ * The number of keys in the first map, and the number of maps for further keys. With a million keys, doubling one map
+ * takes 1/64 of a slice.
  */
 const firstMax = 4_096;
 const parts = 256;
 
 /**
- * A map that never copies all of its contents in one step, unlike a Map, which with a million keys takes some hundred
- * milliseconds to double: further keys are distributed over many maps. `undefined` is not a valid value.
+ * A map that never copies all of its contents in one step. A Map with a million keys takes some hundred milliseconds to
+ * double, so this one distributes further keys over many maps. `undefined` is not a valid value.
  */
 export class SteadyMap<Value extends object | number> {
   readonly #first = new Map<string | number, Value>();
@@ -42,7 +42,7 @@ function numberHash(number: number): number {
   return Math.imul(Math.imul(words[0] ?? 0, 0x9e3779b1) ^ (words[1] ?? 0), 0x85ebca6b);
 }
 
-/** Characters that are hashed at each end of a long text, where texts usually differ. */
+/** The characters that are hashed at each end of a long text. Texts usually differ there. */
 const hashedCharacters = 32;
 
 function textHash(text: string): number {

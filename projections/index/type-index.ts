@@ -8,12 +8,12 @@ import { Choice, chosen, type QueryResult } from './index-choice.ts';
 import { loadOrders } from './index-load.ts';
 import { labelTerm, markedPosting, newOrders, viewOf, type Orders, type OrdersView } from './index-orders.ts';
 
-/** The orders in one state: writes copy what they change until it is released. */
+/** The orders in one state: writes copy the chunks that they change, until `release` is called. */
 export type HeldOrders = { readonly orders: OrdersView; readonly release: () => void };
 
 /**
- * All indexes of one type, in memory, which answer its lists. Every order contains the same objects, and every change
- * happens within one turn, so that readers see one state.
+ * All indexes of one type, in memory, for lists. Every order contains the same objects, and every change happens within
+ * one turn, so that readers see one state.
  */
 export class TypeIndex {
   readonly #orders: Orders;
@@ -28,18 +28,18 @@ export class TypeIndex {
     return this.#orders.rows.size;
   }
 
-  /** Adds the object, or updates it to `entry`. The previous state is known here. */
+  /** Adds the object, or replaces its previous entry, which the index knows itself. */
   put(entry: IndexEntry): void {
     const ordinal = this.#ordinal(entry.name);
     const { rows } = this.#orders;
     if (ordinal === undefined) this.#insertAll(rows.add(entry));
     else if (rows.views.areOpen) {
-      // Open views may read the old row: the new state becomes another row.
+      // Open views may read the old row, so the new state becomes another row.
       this.remove(entry);
       this.#insertAll(rows.add(entry));
     } else if (rows.created(ordinal) === entry.created) this.#change(ordinal, entry);
     else {
-      // Deleted and created again: its place changes in every order.
+      // The object was deleted and created again: its place changes in every order.
       this.#removeAll(ordinal);
       rows.set(ordinal, entry);
       this.#insertAll(ordinal);
@@ -53,7 +53,7 @@ export class TypeIndex {
     this.#orders.rows.remove(ordinal);
   }
 
-  /** The name of an object with `key` in the index at `index`. */
+  /** The name of an object with `key` in the index at position `index`. */
   has(index: number, key: IndexKey): string | undefined {
     const sequence = this.#orders.byIndex[index];
     if (sequence === undefined) throw new RangeError(`the type has no index ${String(index)}`);
@@ -61,12 +61,12 @@ export class TypeIndex {
     return ordinal === undefined ? undefined : this.#orders.rows.name(ordinal);
   }
 
-  /** Completes in this turn: for short windows and selections. */
+  /** Runs a query in this turn: for short windows and selections. */
   query(query: ListQuery): QueryResult {
     return atOnce(chosen(viewOf(this.#orders), query));
   }
 
-  /** Completes over several turns, with the state of this one. */
+  /** Starts a query that runs over several turns, with the present state. */
   begin(query: ListQuery): Choice {
     const { views } = this.#orders.rows;
     const view = views.open();
@@ -75,7 +75,7 @@ export class TypeIndex {
     });
   }
 
-  /** Every order as of this turn, until `release`. */
+  /** Every order in its present state, until `release`. */
   hold(): HeldOrders {
     const { views } = this.#orders.rows;
     const view = views.open();
@@ -107,7 +107,7 @@ export class TypeIndex {
 
   #change(ordinal: number, entry: IndexEntry): void {
     const { rows, byLabel } = this.#orders;
-    // The first two columns are name and creation time, which have not changed.
+    // The first column is the name, which has not changed.
     for (let place = 1; place < rows.columns.length; place++) {
       const column = rows.columns[place];
       const keys = entry.keys[place] ?? [];
@@ -149,8 +149,8 @@ export class TypeIndex {
 }
 
 /**
- * The same index, built in bulk: each order is sorted once instead of by a million insertions. Other work runs between
- * slices. Batches may reuse one array.
+ * An index of one type, built in bulk: each order is sorted once instead of by a million insertions. Other work runs
+ * between slices. Batches may reuse one array.
  */
 export async function buildTypeIndex(
   definitions: readonly IndexDefinition[],

@@ -6,8 +6,8 @@ import { HeldRights, memberOf, type Remembered } from './permission-rights.ts';
 import type { KnownRoles } from './permission-roles.ts';
 
 /**
- * A set of roles that one or more users hold together. Its rights are computed on first use, and again after a change
- * of one of the roles.
+ * A set of roles that one or more users hold. Its rights are computed on first use, and again after a change of one of
+ * the roles.
  */
 export class RoleSet {
   /** The bound roles, sorted, without those that everybody has. */
@@ -16,9 +16,9 @@ export class RoleSet {
   readonly #roles: KnownRoles;
   readonly #remembered: Remembered;
   #rights: HeldRights | undefined;
-  /** The version of the roles at which `#rights` was valid. */
+  /** The version of the roles for which `#rights` was computed. */
   #version = 0;
-  /** Rights of tokens that are limited to some of these roles, by the list instance of the token's record. */
+  /** By the list instance of a token's record: the rights of a token that is limited to some of these roles. */
   #restricted = new WeakMap<readonly string[], RoleSet>();
 
   constructor(
@@ -47,7 +47,9 @@ export class RoleSet {
     return this.#rights;
   }
 
-  /** The rights of a token limited to `roles`, as far as they are held here. A super administrator holds every role. */
+  /**
+   * The rights of a token limited to `roles`, as far as this set contains them. A super administrator holds every role.
+   */
   restrictedTo(roles: readonly string[]): Rights {
     const whole = this.rights();
     let restricted = this.#restricted.get(roles);
@@ -73,7 +75,7 @@ export class Holders {
   /** By user: the number of bindings to each role. */
   readonly #counts = new Map<string, Map<string, number>>();
   readonly #setOf = new Map<string, RoleSet>();
-  /** Each distinct set, and its number of users; removed with the last one. */
+  /** Each distinct set, and its number of users; removed with its last user. */
   readonly #sets = new Map<string, { readonly set: RoleSet; users: number }>();
 
   constructor(dependencies: { readonly roles: KnownRoles; readonly remembered: Remembered }) {
@@ -86,7 +88,7 @@ export class Holders {
     return this.#setOf.get(user) ?? this.#unbound;
   }
 
-  /** `only`: restricts the result to that binding. */
+  /** `only`: the name of a binding that restricts the result. */
   *bindingsTo(role: string, only?: string): Generator<BindingRecord, undefined> {
     const names = this.#bindingsTo.get(role);
     if (names === undefined || (only !== undefined && !names.has(only))) return;
@@ -180,7 +182,7 @@ function without(one: BindingRecord, other: BindingRecord | undefined): readonly
   return one.users.filter((user) => !kept.has(user));
 }
 
-/** Names in events may contain any characters. */
+/** A key of the names, which may contain any characters, since they come from events. */
 function keyOf(names: readonly string[]): string {
   return JSON.stringify(names);
 }

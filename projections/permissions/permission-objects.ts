@@ -9,7 +9,7 @@ import type { ResourceObject } from '../../src/resource/object/object.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Undefined for an object that is marked for deletion: it counts as deleted. */
+/** Undefined for an object that is marked for deletion: for rights it counts as deleted. */
 export function liveObject(bytes: Uint8Array): ResourceObject | undefined {
   const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
   return isResourceObject(value) && value.metadata.deletionTimestamp === undefined ? value : undefined;
@@ -23,7 +23,7 @@ function isResourceObject(value: unknown): value is ResourceObject {
 
 export type BindingRecord = { readonly name: string; readonly role: string; readonly users: readonly string[] };
 
-/** A reference to anything but a Role, or subjects other than Users, bind nobody. */
+/** A reference to anything but a Role binds no user; neither do subjects other than Users. */
 export function bindingOf(object: ResourceObject): BindingRecord | undefined {
   const roleRef = membersAt(object, 'roleRef');
   const { subjects } = object;
@@ -60,7 +60,8 @@ export function tokenOf(object: ResourceObject): TokenRecord | undefined {
   const { owner, roles } = spec;
   const expiresAt = timeOf(spec['expiresAt']);
   if (typeof owner !== 'string' || typeof ownerUid !== 'string' || Number.isNaN(expiresAt)) return undefined;
-  // A malformed list must not grant all of the owner's roles.
+  // Whether the token is limited to a list of roles; a malformed list counts as one, so that it never grants all roles
+  // of the owner.
   const restricted =
     roles === undefined || roles === null
       ? undefined

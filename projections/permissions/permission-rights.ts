@@ -19,10 +19,10 @@ import type { NonResourceRequest, ResourceRequest } from '../../src/resource/que
 
 export type PluginOf = (request: ApiRequest) => string | undefined;
 
-/** Bounds the caches of all rights together: when they become too large, all are cleared. */
+/** Bounds the caches of all rights together: when they are too large, all are cleared. */
 export class Remembered {
   #count = 0;
-  /** Unused rights may be collected meanwhile. */
+  /** Weak references: unused rights may be garbage-collected. */
   #holders: WeakRef<HeldRights>[] = [];
 
   note(holder: HeldRights, isFirst: boolean): void {
@@ -97,7 +97,7 @@ export class HeldRights implements Rights {
     return undefined;
   }
 
-  /** The candidates of all roles. */
+  /** The candidates of all roles, cached. */
   #remembering(request: ResourceRequest): readonly Candidate[] {
     const { group, resource, subresource = '' } = request;
     const known = this.#candidates.get(group)?.get(resource)?.get(subresource);

@@ -6,7 +6,7 @@ import { deepEqual } from '../../src/base/json.ts';
 import { changedRolesMax } from '../../src/limits/access.ts';
 import { viewed, type TableContents } from './table-contents.ts';
 
-/** A role with its rules prepared on first use. */
+/** A role whose rules are prepared on first use. */
 class KnownRole {
   readonly role: Role;
   #table: RoleTable | undefined;
@@ -23,13 +23,13 @@ class KnownRole {
 
 /**
  * All roles, their aggregation, and the version of each one's last change. A cached closure is valid if none of its
- * names has changed since, so a changed role costs its own compilation, and no search for its holders.
+ * names has changed since. So a change of a role costs only its own compilation, and no search for its holders.
  */
 export class KnownRoles implements Roles<KnownRole> {
   readonly #roles = new Map<string, KnownRole>();
   readonly #aggregatedTo = new Map<string, Set<string>>();
   readonly #changedAt = new Map<string, number>();
-  /** The names of the last change: usually it is the only one since the last check. */
+  /** The names of the last change. Usually it is the only change since the last check. */
   #lastChanged: readonly string[] = [];
   #version = 0;
   /** Everything cached before this version is invalid. */

@@ -41,7 +41,7 @@ const all: Pick<ListQuery, 'selection' | 'sort'> = { selection: { labels: [], fi
 
 /**
  * Roles, bindings, users, tokens and sessions in memory, prepared for decisions: loaded once from the object read
- * model, then updated from its feed in the turn of each commit, so no request is authorized by an earlier state.
+ * model, then updated from its feed in the turn of each commit. So no request is authorized by an earlier state.
  */
 export class PermissionTables implements PermissionReader {
   readonly #reader: ObjectReader;
@@ -68,12 +68,12 @@ export class PermissionTables implements PermissionReader {
     });
   }
 
-  /** Loads everything in this turn: the indexes of the five types must be ready. Replaces earlier contents. */
+  /** Loads everything in this turn, and replaces earlier contents. The indexes of the five types must be ready. */
   load(): void {
     atOnce(this.#loading());
   }
 
-  /** The same over several turns: the tables are not ready before it is done. */
+  /** Loads everything over several turns. The tables are ready only at the end. */
   async loadIn(slices: Pick<Slices, 'isOver' | 'next'>): Promise<void> {
     await inSlices(this.#loading(), slices);
   }
@@ -171,7 +171,7 @@ export class PermissionTables implements PermissionReader {
     return this.#credentials.sessionsOf(user);
   }
 
-  /** Everything that the tables hold, except what is computed from it on demand. */
+  /** The contents of the tables, without values that are computed on demand. */
   contents(): readonly TableContents[] {
     return [this.#roles, this.#holders, this.#credentials].flatMap((part) => part.contents());
   }
@@ -250,7 +250,7 @@ function noChanges(): TableChanges {
   return { credentials: new Map(), rights: false, cause: undefined };
 }
 
-/** A user without a password cannot set another user's. */
+/** Whether the user has a password: a user without one cannot set that of another user. */
 function canLogIn(user: UserRecord | undefined): boolean {
   return user?.isDisabled === false && user.passwordRevision !== undefined;
 }

@@ -4,7 +4,7 @@ export type TableContents = {
   readonly entries: Pick<ReadonlyMap<string, unknown>, 'size' | 'keys' | 'get'>;
 };
 
-/** The table with the part of each value that is compared. */
+/** The table with only the compared part of each value. */
 export function viewed<Value>(
   table: ReadonlyMap<string, Value>,
   part: (value: Value) => unknown,

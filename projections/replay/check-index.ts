@@ -13,18 +13,18 @@ import { entryOfRow } from '../row.ts';
 
 export type CheckedIndex = {
   readonly type: ResourceType;
-  /** Does not change during the check. */
+  /** The orders to check, which do not change during the check. */
   readonly orders: OrdersView;
-  /** The row as of the same position; valid until the next call. */
+  /** The row at the same position of the log; valid until the next call. */
   readonly row: (name: string) => Buffer | undefined;
 };
 
 type Found = Steps<Difference | undefined>;
 
 /**
- * The first difference between the indexes of a type and its objects, as their rows show them. The entry of each object
- * is computed again by the functions that the fold uses. An order holds what it should if it has as many postings as
- * its objects have keys, each posting belongs to its object, and each sorts after the one before it.
+ * The first difference between the indexes of a type and the rows of its objects. The entry of each object is computed
+ * again by the functions that the fold uses. An order is correct if three conditions hold: it has as many postings as
+ * its objects have keys, each posting belongs to its object, and the postings are sorted.
  */
 export function* checkIndex(checked: CheckedIndex): Found {
   const { type, orders } = checked;
@@ -58,7 +58,7 @@ export function* checkIndex(checked: CheckedIndex): Found {
   );
 }
 
-/** How many postings the objects have. */
+/** The number of postings that the objects have. */
 type Postings = { readonly byIndex: number[]; labels: number };
 
 function tableOf(type: ResourceType, place: number): string {
@@ -88,7 +88,10 @@ function differenceOfEntry(checked: CheckedIndex, ordinal: number, wanted: Posti
   return undefined;
 }
 
-/** The object's entry, and whether the one beside its row is the same; one of another declaration is not used. */
+/**
+ * The object's entry, and whether it equals the stored one beside its row. A stored entry of another declaration is not
+ * compared.
+ */
 function entryAgain(
   { indexes, fingerprint }: ResourceType,
   row: Buffer,
@@ -126,7 +129,7 @@ function termsOf(labels: IndexEntry['labels']): readonly string[] {
 
 type Ordered = {
   readonly table: string;
-  /** Whether the posting is one of its object's. */
+  /** Whether the posting is one of its object's postings. */
   readonly belongs?: (ordinal: number, key: IndexKey, posting: number) => boolean;
 };
 

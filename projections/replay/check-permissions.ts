@@ -14,8 +14,8 @@ export type CheckedPermissions = {
 };
 
 /**
- * The first difference between the permission tables and tables that are loaded anew from the objects. Both follow the
- * same feed, which changes both in one turn, so at each step of the comparison they are at one position.
+ * The first difference between the permission tables and tables that are newly loaded from the objects. Both follow the
+ * same feed and change in one turn, so they have the same position at each step.
  */
 export async function checkPermissions(
   { live, reader, feed, domain }: CheckedPermissions,
@@ -59,7 +59,7 @@ function* differenceOf(live: Entries, fresh: Entries): Steps<Omit<Difference, 't
       return { key, detail: 'the table in memory differs from what the objects say' };
     yield;
   }
-  // In the turn of the last step, in which both have the same entries: the fresh table may only have more of them.
+  // In the turn of the last step, every live entry is also in the fresh table, which can only have more.
   if (live.size === fresh.size) return undefined;
   for (const key of fresh.keys()) {
     if (live.get(key) === undefined) return { key, detail: 'the table in memory lacks what the objects say' };
@@ -68,7 +68,7 @@ function* differenceOf(live: Entries, fresh: Entries): Steps<Omit<Difference, 't
   return undefined;
 }
 
-/** Sets and maps as JSON, whatever the order in which they were filled. */
+/** Sets and maps as JSON, independent of the order of insertion. */
 function plain(value: unknown): unknown {
   if (value instanceof Set) return [...value].map(String).sort();
   if (value instanceof Map) return Object.fromEntries([...value].map(([key, inner]) => [String(key), plain(inner)]));

@@ -7,7 +7,7 @@ import { viewedTables, type TablesSnapshot, type ViewedEntry, type ViewedTable }
 import { decodeRow, encodeRow } from '../row.ts';
 import { firstPointer } from './first-pointer.ts';
 
-/** The entries compared so far, by table. */
+/** By table: the number of entries compared so far. */
 export type CountedTables = Record<ViewedTable, number>;
 
 export function noTables(): CountedTables {
@@ -15,9 +15,9 @@ export function noTables(): CountedTables {
 }
 
 /**
- * The first difference between the live tables and those that a replay has made, both at one position. Not compared:
- * the index entry beside a row, which a plugin's code computes (`check-index.ts` does that), and the latest time of
- * events, which depends on the clock of the node that folded them.
+ * The first difference between the live tables and those of a replay, both at one position. Two parts are not compared:
+ * the index entry beside a row, which a plugin's code computes (`check-index.ts` compares it), and the latest time of
+ * events, which depends on the clock of the folding node.
  */
 export function* compareTables(
   live: TablesSnapshot,
@@ -43,7 +43,7 @@ export type Merged = {
   readonly right: Buffer | undefined;
 };
 
-/** The entries of both sides by key; each side is in the order of its keys' bytes. */
+/** The entries of both sides by key; each side is sorted by the bytes of its keys. */
 export function* merged(left: Iterable<ViewedEntry>, right: Iterable<ViewedEntry>): Generator<Merged, undefined> {
   const [lefts, rights] = [new Side(left), new Side(right)];
   try {
@@ -59,7 +59,7 @@ export function* merged(left: Iterable<ViewedEntry>, right: Iterable<ViewedEntry
   }
 }
 
-/** One side's next entry. */
+/** The entries of one side, with its next one. */
 class Side {
   readonly #entries: Iterator<ViewedEntry, unknown>;
   #next: ViewedEntry | undefined;
@@ -85,7 +85,7 @@ class Side {
   }
 }
 
-/** A side without further keys is after the other. */
+/** Compares two keys; undefined, the end of a side, sorts after all keys. */
 function orderOf(one: string | undefined, other: string | undefined): number {
   if (one === other) return 0;
   if (one === undefined) return 1;

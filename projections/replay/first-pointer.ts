@@ -3,8 +3,8 @@ import { deepEqual } from '../../src/base/json.ts';
 import { escapeToken } from '../../src/base/reference-token.ts';
 
 /**
- * The JSON pointer (RFC 6901) of the first member at which two JSON texts differ. Undefined if one is no JSON, or if
- * they have the same value.
+ * The JSON pointer (RFC 6901) of the first member that differs between two JSON texts. Undefined if one text is not
+ * JSON, or if both have the same value.
  */
 export function firstPointer(one: Uint8Array, other: Uint8Array): string | undefined {
   const [left, right] = [parsed(one), parsed(other)];

@@ -8,12 +8,12 @@ import type { LmdbTables } from '../lmdb-tables.ts';
 import type { ObjectIndexes } from '../object-indexes.ts';
 import type { CheckedIndex } from './check-index.ts';
 
-/** The read models as of one turn, which is that of `position`. */
+/** The read models in the state of one turn, at `position`. */
 export type HeldModels = {
   readonly position: LogPosition;
   /** The ready indexes, each with the rows of its type. */
   readonly indexes: readonly CheckedIndex[];
-  /** Where the members of the models that are kept in memory differ from the tables. */
+  /** The first difference between members that the models keep in memory and the tables. */
   readonly difference: Difference | undefined;
   release(): void;
 };
@@ -65,7 +65,7 @@ function* keysOfOthers(tables: LmdbTables, { declarations, level, ...models }: H
     if (!deepEqual([...declarations.onceUnique(type)], names)) yield `unique:${type}`;
 }
 
-/** Without the members that are undefined, as the tables keep it. */
+/** The value as the tables store it: without undefined members. */
 function asJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

@@ -6,9 +6,9 @@ import { foldedCategories } from '../fold-event.ts';
 type Later = { readonly timeMs: number; readonly before: LogPosition };
 
 /**
- * Where the log stood at a time: the last position up to which no event that counts is later, or `logStart`. A time
- * that is more than a minute ahead of a later event's was stamped by a wrong clock and does not count (consistency
- * protocol, 8), so all later events are read.
+ * The last position of the log at a time: up to it, no counted event is later than the time; `logStart` if there is
+ * none. An event's time does not count if it is more than a minute ahead of a later event's: a wrong clock stamped it
+ * (consistency protocol, 8). So all later events are read.
  */
 export async function positionAt(
   log: Pick<EventLog, 'readAll'>,
@@ -29,8 +29,8 @@ export async function positionAt(
 }
 
 /**
- * Events after the time that may count, the first one first. Of those, each later one has an earlier time: one with a
- * later time counts only where an earlier event does.
+ * The events after the time that may count, in log order. Their times decrease: a later event with a later time counts
+ * only if an earlier event of the list counts, so it is left out.
  */
 class LaterEvents {
   readonly #timeMs: number;
@@ -46,7 +46,7 @@ class LaterEvents {
       this.#events.push({ timeMs: stampedMs, before });
   }
 
-  /** The position before the first event after the time that counts. */
+  /** The position before the first counted event after the time. */
   before(): LogPosition | undefined {
     return this.#events[0]?.before;
   }

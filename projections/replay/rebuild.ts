@@ -3,13 +3,16 @@ import { foldedCategories } from '../fold-event.ts';
 import { FoldError, type Fold } from '../runner.ts';
 
 export type RebuildOptions = {
-  /** The last position that may be folded. An append that it splits is left out: no reader was ever shown a part. */
+  /**
+   * The last position that may be folded. An append that extends beyond it is left out, since no reader has seen a part
+   * of an append.
+   */
   readonly until: LogPosition;
-  /** Called after each batch; throws to end the work. */
+  /** Called after each batch; may throw to end the work. */
   readonly onBatch: () => void | Promise<void>;
 };
 
-/** Folds the log's events from the fold's position on, in transactions as large as the log's batches. */
+/** Folds the log's events from the fold's position on, in batches of the log's size. */
 export async function rebuild(
   log: Pick<EventLog, 'readAll'>,
   fold: Pick<Fold, 'position' | 'apply'>,
@@ -28,7 +31,7 @@ export async function rebuild(
   }
 }
 
-/** Without the beginning of an append that does not end here. */
+/** The batch without an incomplete append at its end. */
 function wholeAppends(batch: readonly RecordedEvent[]): readonly RecordedEvent[] {
   return batch.slice(0, batch.findLastIndex(({ endsAppend }) => endsAppend) + 1);
 }
