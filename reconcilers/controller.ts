@@ -19,7 +19,7 @@ import { ReconcileStep, type Term } from './reconcile-step.ts';
 import { WorkQueue } from './work-queue.ts';
 
 /**
- * Runs one step for each enqueued key while this node is the leader: one at a time for a key, several keys
+ * Runs one step for each enqueued key while this node is the leader: one step at a time for a key, several keys
  * concurrently, failed keys again later. Other controllers and the event loop run between steps.
  */
 export class Controller implements Measured {
@@ -34,9 +34,9 @@ export class Controller implements Measured {
   #term: Term = { failures: new Map() };
   #isOpen = false;
   #isStopped = false;
-  /** Workers that take keys from the queue, or wait for a slot. */
+  /** The number of workers that take keys from the queue, or wait for a slot. */
   #workers = 0;
-  /** The number of `#steps` past their time limit. */
+  /** The number of steps in `#steps` past their time limit. */
   #stuck = 0;
   /** The number of key lists being read. */
   #lists = 0;
@@ -57,7 +57,7 @@ export class Controller implements Measured {
     ];
   }
 
-  /** Whether an enqueued key leads to a step now. */
+  /** Whether an enqueued key leads to a step at present. */
   get isActive(): boolean {
     return this.#isOpen && !this.#isStopped && this.#options.leadership.isLeader();
   }
@@ -67,7 +67,7 @@ export class Controller implements Measured {
     return this.#queue.depth;
   }
 
-  /** Keys with a failed last step, and the number of consecutive failures. */
+  /** By key: the consecutive failures of keys whose last step failed. */
   get failing(): ReadonlyMap<string, number> {
     return this.#term.failures;
   }
@@ -78,8 +78,8 @@ export class Controller implements Measured {
   }
 
   /**
-   * Enqueues every key, now and whenever this node becomes the leader. Call it once `keys` can be read; nothing is
-   * enqueued before.
+   * Enqueues every key, now and whenever this node becomes the leader. Call it once `keys` can be read; before, nothing
+   * is enqueued.
    */
   open(): void {
     if (this.#isOpen) return;
@@ -88,8 +88,8 @@ export class Controller implements Measured {
   }
 
   /**
-   * A step for the key starts after this, if this node is the leader. Otherwise the key is dropped: the next leader
-   * enqueues every key. The step is given the last `cause` since the step before.
+   * Starts a step for the key after this call, if this node is the leader. Otherwise the key is dropped, since the next
+   * leader enqueues every key. The step receives the last `cause` since the previous step.
    */
   enqueue(key: string, cause?: CausingEvent): void {
     if (!this.isActive) return;
@@ -98,7 +98,7 @@ export class Controller implements Measured {
     this.#employ();
   }
 
-  /** The same after a delay. Of two delays for a key the shorter applies: its step then requests the next. */
+  /** Enqueues the key after a delay. Of two delays for one key the shorter applies: its step then requests the next. */
   enqueueAfter(key: string, delayMs: number, cause?: CausingEvent): void {
     if (this.isActive) this.#delayed.add(key, delayMs, cause);
   }
@@ -153,7 +153,7 @@ export class Controller implements Measured {
         if (key !== undefined) this.enqueue(key, list.cause);
         if (!this.#options.bound.isTurnOver()) continue;
         await nextTurn();
-        // Before reading the next key: its source may be gone with the term.
+        // Checked before the next key is read: its source may be invalid after the term.
         if (term !== this.#term) break;
       }
     } catch (error) {
@@ -179,7 +179,7 @@ export class Controller implements Measured {
 
   async #work(): Promise<void> {
     const { bound, plugin } = this.#options;
-    // The enqueuing code completes first: no step starts within the publication of a change.
+    // Lets the enqueuing code complete first: no step starts while a change is being published.
     await Promise.resolve();
     while (this.#canBegin()) {
       await bound.run(plugin, async () => this.#slice());
@@ -200,7 +200,10 @@ export class Controller implements Measured {
     }
   }
 
-  /** The result resolves when the step has ended or exceeded its time; undefined: it has ended already. */
+  /**
+   * Starts a step. The result resolves when the step has ended or exceeded its time limit; undefined if it has already
+   * ended.
+   */
   #begin(key: string): Promise<void> | undefined {
     const step = new ReconcileStep(key, this.#term, this.#queue.causeOf(key));
     this.#steps.add(step);
@@ -249,7 +252,7 @@ export class Controller implements Measured {
       this.#stuck -= 1;
       this.#options.onRecovered?.(key);
     }
-    // A step that was aborted with its term has no follow-up: the present leader enqueues every key.
+    // A step that its term's end aborted has no follow-up: the present leader enqueues every key.
     if (term === this.#term) this.#follow(key, outcome, this.#queue.nextCauseOf(key) ?? cause);
     this.#employ();
     this.#notifyIdle();

@@ -6,12 +6,12 @@ import { reconcileSleepMsMax } from './reconcile-limits.ts';
 /** `dueMs`: on the monotonic clock. `cause`: the last event that enqueued the key. */
 type Due = { readonly key: string; readonly dueMs: number; cause: CausingEvent | undefined };
 
-/** Delayed keys with one timer for all: a hundred thousand of them cost one heap entry each. */
+/** Delayed keys with one timer for all of them: each key costs one heap entry. */
 export class DelayedKeys {
   readonly #clock: Clock;
   readonly #onDue: (key: string, cause: CausingEvent | undefined) => void;
   readonly #due = new Map<string, Due>();
-  /** A binary heap by time. An entry that is not in `#due` is void: the key was given an earlier time. */
+  /** A binary heap by time. An entry that is not in `#due` is void: its key has an earlier time. */
   #heap: Due[] = [];
   #timer: (Timer & { readonly dueMs: number }) | undefined;
 
@@ -24,7 +24,7 @@ export class DelayedKeys {
     return this.#due.size;
   }
 
-  /** Of two times for a key the earlier applies. */
+  /** Adds a delayed key. Of two times for one key the earlier applies. */
   add(key: string, delayMs: number, cause?: CausingEvent): void {
     const dueMs = this.#clock.monotonic() + Math.max(0, delayMs);
     const present = this.#due.get(key);
@@ -36,7 +36,7 @@ export class DelayedKeys {
     this.#wait();
   }
 
-  /** A later event has enqueued the key: its delayed step follows that one too. */
+  /** Sets the cause of a key's delayed step, since a later event has also enqueued the key. */
   setCause(key: string, cause: CausingEvent): void {
     const present = this.#due.get(key);
     if (present !== undefined) present.cause = cause;
@@ -71,7 +71,7 @@ export class DelayedKeys {
     this.#timer = undefined;
     const now = this.#clock.monotonic();
     const slices = new Slices(this.#clock);
-    // Very many may be due at once: the rest waits for another turn.
+    // Very many keys may be due at once: the rest waits for another turn.
     for (let first = this.#heap[0]; first !== undefined && first.dueMs <= now; first = this.#heap[0]) {
       if (slices.isOver()) break;
       this.#pop();

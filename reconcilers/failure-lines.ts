@@ -10,9 +10,9 @@ type Fields = Readonly<Record<string, unknown>>;
 export class FailureLines {
   readonly #clock: Clock;
   readonly #write: (message: string, fields: Fields) => void;
-  /** The lines of the current second, and the number suppressed. */
+  /** The number of lines in the current second, and of suppressed ones. */
   #currentSecond = { sinceMs: -Infinity, lines: 0, leftOut: 0 };
-  /** By key: the time of its last line, and its consecutive failures then; latest last. */
+  /** By key: the time of its last line, and its number of consecutive failures then. The latest key is last. */
   readonly #keys = new Map<string, { readonly atMs: number; readonly attempts: number }>();
 
   constructor(clock: Clock, write: (message: string, fields: Fields) => void) {
@@ -21,8 +21,8 @@ export class FailureLines {
   }
 
   /**
-   * Logs a key's first failure, then the second, fourth, eighth … in a row. A failure that recovers and returns is
-   * logged once a minute.
+   * Logs a key's first failure, then the second, fourth, eighth … in a row. A key that recovers and fails again is
+   * logged at most once a minute.
    */
   failed(
     message: string,

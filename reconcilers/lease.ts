@@ -20,7 +20,7 @@ export type Elector = Leadership & {
   stop(): Promise<void>;
 };
 
-/** For the only node of a log. */
+/** Leadership of the only node of a log. */
 export const alwaysLeading: Elector = {
   isLeader: () => true,
   subscribe: () => () => undefined,
@@ -32,23 +32,24 @@ export type LeaseDependencies = {
   readonly log: Pick<EventLog, 'append' | 'readLast'>;
   readonly clock: Clock;
   readonly uuid: () => string;
-  /** Random: a restarted node is a different one. */
+  /** A random name: after a restart a node counts as another one. */
   readonly node: string;
-  /** A malformed lease stream. An unavailable log is reported elsewhere. */
+  /** Called for a malformed lease stream. An unavailable log is reported elsewhere. */
   readonly onError: (error: unknown) => void;
 };
 
 const stream = streamName('lease:reconcilers');
 const subject: Subject = { kind: 'platform', part: 'lease' };
 
-/** The lease as this node last read it, and since when, on its own clock, it is unchanged. */
+/** The lease as this node last read it, and the time on its own clock since when it has not changed. */
 type Seen = { readonly last: RecordedEvent | undefined; readonly sinceMs: number };
 
 /**
- * The leader lease (consistency protocol, 6). A candidate takes it after its release, or when it did not grow for a
- * whole lease time of the candidate's own clock. The holder renews it, and stops one lease time after first sending the
- * last acknowledged renewal. Two nodes can both believe to hold it only if their clocks run at different speeds (after
- * a suspension, for example): it is an optimization, so all work under it must be harmless when the belief is wrong.
+ * The leader lease (consistency protocol, 6). A candidate takes it after its release, or if it has not changed for a
+ * whole lease time of the candidate's clock. The holder renews it. The holder stops one lease time after it first sent
+ * the last acknowledged renewal. Two nodes can believe to be the leader only if their clocks run at different speeds,
+ * for example after a suspension. So the lease is an optimization: all work under it must be harmless for a deposed
+ * leader.
  */
 export class LeaseElector implements Elector {
   readonly #dependencies: LeaseDependencies;
@@ -56,9 +57,9 @@ export class LeaseElector implements Elector {
   readonly #stopping = serviceController();
   /** Aborts all calls to the log. */
   readonly #given = serviceController();
-  /** On the monotonic clock; this node is the leader before it. */
+  /** On the monotonic clock: until then this node is the leader. */
   #untilMs = -Infinity;
-  /** The state last reported to listeners. */
+  /** The state that listeners last received. */
   #reported = false;
   #expiry: Timer | undefined;
   #running: Promise<void> | undefined;
@@ -86,8 +87,8 @@ export class LeaseElector implements Elector {
   }
 
   /**
-   * Releases the lease if this node holds it, so that another node takes over at once. Waits only briefly for an
-   * unavailable log.
+   * Releases the lease if this node holds it, so that another node becomes the leader at once. Waits only briefly for
+   * an unavailable log.
    */
   async stop(): Promise<void> {
     this.#leadUntil(-Infinity);
@@ -105,13 +106,13 @@ export class LeaseElector implements Elector {
     }
   }
 
-  /** Reads the lease until it is free, takes it, and returns its revision; undefined if the node stops before. */
+  /** Waits until the lease is free, then takes it. Returns its revision; undefined if the node stops before. */
   async #acquireLease(): Promise<StreamRevision | undefined> {
     const { clock } = this.#dependencies;
     let seen: Seen | undefined;
     while (!this.#isStopping()) {
       const last = await this.#readLease();
-      // The time after the read: the event may have been appended until then, and its lease counts from its sending.
+      // The time after the read: another node may have renewed the lease until then.
       const now = clock.monotonic();
       if (last !== 'unreadable') {
         if (seen === undefined || seen.last?.id !== last?.id) seen = { last, sinceMs: now };
@@ -135,7 +136,10 @@ export class LeaseElector implements Elector {
     if (held !== undefined) await this.#append({ type: 'LeaseReleased', holder: node }, held);
   }
 
-  /** Holds the lease for one lease time from its sending; undefined if another node was faster. */
+  /**
+   * Appends a renewal that holds the lease for one lease time from its sending. Returns its revision; undefined if
+   * another node was faster.
+   */
   async #appendHeld(expected: ExpectedRevision): Promise<StreamRevision | undefined> {
     const sentMs = this.#dependencies.clock.monotonic();
     const revision = await this.#append({ type: 'LeaseHeld', holder: this.#dependencies.node, leaseMs }, expected);
@@ -144,8 +148,8 @@ export class LeaseElector implements Elector {
   }
 
   /**
-   * Retries the same event at the same revision until the outcome is known; returns its revision, or undefined if
-   * another event has it.
+   * Appends the event, and retries it at the same revision until the outcome is known. Returns its revision, or
+   * undefined if another event has that revision.
    */
   async #append(event: LeaseEvent, expected: ExpectedRevision): Promise<StreamRevision | undefined> {
     const { log, clock, uuid } = this.#dependencies;
@@ -173,7 +177,7 @@ export class LeaseElector implements Elector {
 
   #leadUntil(untilMs: number): void {
     const { clock } = this.#dependencies;
-    // The lease may have expired unnoticed: listeners must see both ends of the gap.
+    // The lease may have expired unnoticed: listeners must be notified of the expiry and of the renewal.
     this.#notify();
     this.#untilMs = untilMs;
     this.#expiry?.cancel();

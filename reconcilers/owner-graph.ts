@@ -16,17 +16,17 @@ import type { Referrers } from './platform/reference-index.ts';
 export type OwnerGraphDependencies = {
   readonly reader: ObjectReader;
   readonly types: (key: TypeKey) => ResourceType | undefined;
-  /** Any version: a type is identified by group and kind. */
+  /** Finds a type by group and kind, in any version. */
   readonly typeOfKind: (group: string, kind: string) => ResourceType | undefined;
 };
 
-/** Owners and dependents as the reader shows them; objects are named by `<type>/<name>`. */
+/** The owners and dependents of objects in the reader. A key of an object is `<type>/<name>`. */
 export class OwnerGraph {
   readonly #owned: Referrers;
   readonly #reader: ObjectReader;
   readonly #types: OwnerGraphDependencies['types'];
   readonly #typeOfKind: OwnerGraphDependencies['typeOfKind'];
-  /** The owner read last: dependents of one owner usually come together. */
+  /** The owner that was read last: dependents of one owner are usually adjacent. */
   #lastOwner: { readonly key: string; readonly revision: number; readonly object: ResourceObject } | undefined;
 
   constructor(owned: Referrers, { reader, types, typeOfKind }: OwnerGraphDependencies) {
@@ -64,8 +64,8 @@ export class OwnerGraph {
   }
 
   /**
-   * A dependent of an unregistered type cannot be released and blocks nobody: otherwise it would block while its plugin
-   * is stopped. An object with the owner's uid under another name is no dependent, and blocks nothing.
+   * The dependents of an owner. A dependent of an unregistered type blocks nothing: it cannot be released, and would
+   * block while its plugin is stopped. A reference with the owner's uid and another name makes no dependent.
    */
   *dependentsOf(owner: ResourceObject): Generator<Dependent | undefined, void, undefined> {
     const { uid } = owner.metadata;
@@ -78,7 +78,10 @@ export class OwnerGraph {
     }
   }
 
-  /** Whether the object waits for its own blocking dependents, and through them for the one with this uid. */
+  /**
+   * Whether the object waits for its own blocking dependents, and these (directly or indirectly) for the object with
+   * this uid.
+   */
   *#waitsFor(start: string, object: ResourceObject, uid: string): Steps<boolean> {
     const met = new Map<string, ResourceObject>([[start, object]]);
     // Iterating over a map includes the entries added during the iteration.

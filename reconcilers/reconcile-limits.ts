@@ -7,40 +7,50 @@ export const reconcileSlotsPerPluginMax = 16;
 /** How long a controller keeps a slot for consecutive keys before the next waiting one gets it. */
 export const reconcileSliceMs = 10;
 /**
- * The time, and the number, of steps in one turn of the event loop, over all controllers: a request waits no longer.
+ * The time of steps in one turn of the event loop, and their number, over all controllers. A request waits no longer
+ * than that.
  */
 export const reconcileTurnMs = 2;
 export const reconcileTurnStepsMax = 512;
-/** How long one step may take until its slot is given to another. */
+/** The duration of a step after which its slot is given to another key. */
 export const reconcileStepMs = 60_000;
-/** Steps of one controller that are past their time and have not ended: with this many it starts no more. */
+/** The number of steps of one controller past their time limit at which the controller starts no more. */
 export const reconcileStuckMax = 64;
-/** The delay before a failed key is retried doubles from the first to the second. */
+/** The shortest and longest delay before a failed key is retried; the delay doubles with each failure. */
 export const reconcileRetryMsMin = 10;
 export const reconcileRetryMsMax = 30_000;
-/** How long a stop waits for steps with an aborted signal. */
+/** The time that a stop waits for steps with an aborted signal. */
 export const reconcileStopMs = 5_000;
-/** The longest delay of a timer: the platform's limit is 2^31 ms. */
+/** The longest delay of a timer: Node's limit is 2^31 ms. */
 export const reconcileSleepMsMax = 3_600_000;
-/** Consecutive failures of a name after which its reconciler is reported as failing: some seconds after the first. */
+/**
+ * Consecutive failures of a name after which its reconciler is reported as failing: reached some seconds after the
+ * first failure.
+ */
 export const reconcileFailingAttempts = 8;
-/** Failing names that are remembered with their errors. */
+/** Failing names that are recorded with their errors. */
 export const reconcileFailingNamesMax = 16;
-/** After `names` failed for a change, all names are reconciled after this delay, once for all such changes. */
+/**
+ * The delay after which all names are reconciled because `names` failed for a change; one reconciliation covers all
+ * such changes.
+ */
 export const reconcileAllAfterMs = 5_000;
-/** The length of an error in a log line. */
+/** The longest text of an error in a log line, in characters. */
 export const reconcileTraceLengthMax = 8_192;
-/** The length of an error in a condition. */
+/** The longest text of an error in a condition, in characters. */
 export const reconcileErrorLengthMax = 512;
-/** How often the reported health of a plugin's reconcilers may change. */
+/** The shortest time between two reports of a plugin's health. */
 export const reconcileHealthReportMs = 1_000;
 /** Log lines per second about the failures of one reconciler. */
 export const reconcileLinesPerSecondMax = 10;
-/** The least time before a key that had recovered is logged again, and the number of keys with a remembered time. */
+/**
+ * The shortest time between two log lines about a key that recovered in between, and the number of keys with a recorded
+ * time.
+ */
 export const reconcileFailureReportMs = 60_000;
 export const reconcileFailuresKnownMax = 1_024;
 /** The shortest and longest delay of a plugin's `again`. */
 export const reconcileAgainMsMin = 10;
 export const reconcileAgainMsMax = 2_678_400_000;
-/** Names that one change of a watched object may affect. */
+/** The highest number of names that one change of a watched object may affect. */
 export const reconcileWatchedNamesMax = 1_000;

@@ -14,9 +14,9 @@ import {
 export type Measured = {
   readonly name: string;
   readonly depth: number;
-  /** Ended steps by result; `stuck`: steps that exceeded their time limit. */
+  /** Ended steps by result; `stuck` counts steps that exceeded their time limit. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
-  /** Keys with a failed last step, and the number of consecutive failures. */
+  /** By key: the consecutive failures of keys whose last step failed. */
   readonly failing: ReadonlyMap<string, number>;
   /** Resolves when no key waits for a step or is held by one. */
   idle(): Promise<void>;
@@ -24,14 +24,14 @@ export type Measured = {
 
 /**
  * The shared limits of all controllers: concurrent steps, and their time in one turn of the event loop. Each plugin has
- * a share, and all plugins together have one, so that none of them blocks the platform's controllers or another
+ * a share, and all plugins together have a share, so none of them blocks the platform's controllers or another
  * plugin's.
  */
 export class ReconcileSlots {
   readonly #clock: Clock;
   readonly #all = new PQueue({ concurrency: reconcileSlotsMax });
   readonly #plugins = new PQueue({ concurrency: reconcilePluginSlotsMax });
-  /** The shares of plugins with running or waiting steps. */
+  /** By plugin with running or waiting steps: its share. */
   readonly #shares = new Map<string, PQueue>();
   readonly #controllers = new Set<Measured>();
   #isTurnTimed = false;

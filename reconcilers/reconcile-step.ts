@@ -1,15 +1,15 @@
 import type { CausingEvent } from '../src/command/event.ts';
 
-/** A term of leadership on this node: at its end everything except for running steps is dropped. */
+/** A term of leadership on this node: at its end everything is dropped except for running steps. */
 export type Term = { readonly failures: Map<string, number> };
 
 /** A running step, which holds its key. */
 export class ReconcileStep {
   readonly key: string;
   readonly term: Term;
-  /** The last event that enqueued the key; absent if none did. */
+  /** The last event that enqueued the key; undefined if no event did. */
   readonly cause: CausingEvent | undefined;
-  /** It exceeded its time limit. */
+  /** Whether the step has exceeded its time limit. */
   isStuck = false;
   /** Created on first use: it costs more than a short step, and most steps do not use it. */
   #controller: AbortController | undefined;

@@ -6,11 +6,11 @@ import type { CausingEvent } from '../src/command/event.ts';
  * last event that enqueued it, if any.
  */
 export class WorkQueue {
-  /** First in, first out. Exactly the keys of `dirty` that are not in `processing`, each once. */
+  /** The keys of `#dirty` that are not in `#processing`, each once; first in, first out. */
   readonly #ready = new Fifo();
-  /** Enqueued since their last step started: another step follows for each. */
+  /** Keys that were enqueued since their last step started, with the cause: another step follows for each. */
   readonly #dirty = new Map<string, CausingEvent | undefined>();
-  /** Held by a step: no second step of the key starts. */
+  /** Keys that a step holds, with its cause: no second step of such a key starts. */
   readonly #processing = new Map<string, CausingEvent | undefined>();
 
   /** The number of keys that can be taken. */
@@ -18,7 +18,7 @@ export class WorkQueue {
     return this.#ready.size;
   }
 
-  /** The number of keys that wait, for a slot or for the end of the step that holds them. */
+  /** The number of keys that wait for a slot, or for the end of the step that holds them. */
   get depth(): number {
     return this.#dirty.size;
   }
@@ -34,7 +34,7 @@ export class WorkQueue {
     if (!isWaiting && !this.#processing.has(key)) this.#ready.push(key);
   }
 
-  /** The key that has waited longest; held until `done`. */
+  /** Takes the key that has waited longest, and holds it until `done`. */
   take(): string | undefined {
     const key = this.#ready.shift();
     if (key === undefined) return undefined;
@@ -43,12 +43,12 @@ export class WorkQueue {
     return key;
   }
 
-  /** The event for which a key is held. */
+  /** The event that caused the step that holds the key. */
   causeOf(key: string): CausingEvent | undefined {
     return this.#processing.get(key);
   }
 
-  /** The event for which a key waits. */
+  /** The event that causes the next step of the key. */
   nextCauseOf(key: string): CausingEvent | undefined {
     return this.#dirty.get(key);
   }
@@ -66,7 +66,8 @@ export class WorkQueue {
 }
 
 /**
- * An array with its consumed front removed from time to time, so that taking the first element is cheap at any length.
+ * A first-in-first-out array that drops its consumed front from time to time, so that taking the first element is cheap
+ * at any length.
  */
 class Fifo {
   /** Waiting keys from `#head` on. */

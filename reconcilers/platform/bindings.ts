@@ -20,15 +20,14 @@ import { PlatformWrites, type Read } from './platform-writes.ts';
 
 /**
  * Removes deleted users from the bindings that name them. A binding names a user by name only, so a later user of that
- * name would get the roles: a finalizer keeps a marked user until no binding names it, and only then is the name free.
- * If the finalizer was removed by hand, bindings last written before the deletion are removed anyway, even if a new
- * user of the name exists. A binding written for a name without a user stays, since it may be intended for a future
- * user; so does `oidc:…`, which has no User.
+ * name would get the roles: a finalizer keeps a marked user until no binding names it; only then is the name free. If
+ * the finalizer was removed by hand, bindings last written before the deletion are removed anyway, even if a new user
+ * of the name exists. A binding written for a name without a user stays, since it may be intended for a future user; so
+ * does a name `oidc:…`, which has no User object.
  *
  * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): its write requires the
- * state of the binding that it read, and a mark is permanent. The finalizer is removed when no binding is found: a
- * binding that another node has just written is treated like one written a moment later, for a name that is about to be
- * free.
+ * state of the binding that it read, and a mark is permanent. The finalizer is removed when no binding is found. A
+ * binding that another node has just written is treated like one written a moment later.
  */
 export type BindingsDependencies = PlatformDependencies & {
   readonly log: Pick<EventLog, 'readStream'>;
@@ -38,7 +37,7 @@ export type BindingsDependencies = PlatformDependencies & {
   readonly finalizer: string;
 };
 
-/** Its keys are names of users. */
+/** Removes deleted users from bindings; its keys are names of users. */
 export class Bindings extends PlatformReconciler {
   readonly #dependencies: BindingsDependencies;
   readonly #writes: PlatformWrites;
@@ -69,12 +68,12 @@ export class Bindings extends PlatformReconciler {
     this.enqueueKeys(() => this.#deletedIn(bytes), cause);
   }
 
-  /** A binding may name thousands of users. */
+  /** Yields between names: a binding may name thousands of users. */
   *#deletedIn(binding: Uint8Array): Keys {
     for (const user of userNames(storedObject(binding))) yield this.#isDeleted(user) ? user : undefined;
   }
 
-  /** A user of this name existed, and none exists now, or it is marked. */
+  /** Whether no unmarked user of this name exists. */
   #isDeleted(user: string): boolean {
     if (nameProblem(user) !== undefined) return false;
     const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
@@ -85,8 +84,8 @@ export class Bindings extends PlatformReconciler {
   }
 
   /**
-   * The user was created after the binding, which may have named an earlier user. Times never decrease within the
-   * folded events.
+   * Whether the user was created after the binding, which may then name an earlier user. Times never decrease within
+   * the folded events.
    */
   #isYounger(user: string, { metadata }: ResourceObject): boolean {
     const made =
@@ -116,23 +115,26 @@ export class Bindings extends PlatformReconciler {
         others.length === 0 ? await writes.delete(binding) : await writes.patch(binding, { subjects: others });
       if (outcome.type !== 'settled') return outcome;
     }
-    // There may be more bindings, or another writer was faster: the user may be removed once no binding is found.
+    // There may be more bindings, or another writer was faster: the user may be removed once no binding names it.
     return bound.length > 0 ? again(0) : settled;
   }
 
-  /** Bindings last written while an earlier user of the name existed: later ones belong to the next user. */
+  /**
+   * Bindings that were last written while an earlier user of the name existed. Bindings written later belong to the
+   * next user.
+   */
   async #leftBy(user: string): Promise<readonly Read[]> {
     const head = this.#dependencies.reader.head(this.#dependencies.users.key, user);
     if (head.kind === 'absent') return [];
     const isSuspect = ({ object }: Read): boolean => head.kind === 'deleted' || this.#isYounger(user, object);
-    // Usually there are none, and the log need not be read.
+    // Usually there are none, so the log need not be read.
     if ((await this.#bindingsOf(user, isSuspect)).length === 0) return [];
     const deletedAt = await this.#lastDeletion(user, head.kind === 'live' ? head.stored.revision : head.revision);
     if (deletedAt === undefined) return [];
     return this.#bindingsOf(user, (read) => isSuspect(read) && BigInt(read.resourceVersion) < deletedAt);
   }
 
-  /** The position of the deletion of the last user of this name before this revision. */
+  /** The position at which the last user of this name before this revision was deleted. */
   async #lastDeletion(user: string, revision: number): Promise<LogPosition | undefined> {
     const { log, users } = this.#dependencies;
     for (let end = revision; end >= 0; end -= userEventsPerRead) {
@@ -144,7 +146,7 @@ export class Bindings extends PlatformReconciler {
     return undefined;
   }
 
-  /** Bindings that name the user, pass `counts` and are not marked: as many as one step handles. */
+  /** The bindings that name the user, pass `counts` and are not marked: at most the number that one step handles. */
   async #bindingsOf(user: string, counts: (binding: Read) => boolean): Promise<readonly Read[]> {
     return inSlices(this.#someOf(user, counts), new Slices(this.#dependencies.clock));
   }
@@ -164,7 +166,7 @@ export class Bindings extends PlatformReconciler {
   }
 }
 
-/** Whether it names the user and is not marked. */
+/** Whether the binding names the user and is not marked. */
 function binds(binding: ResourceObject, user: string): boolean {
   if (binding.metadata.deletionTimestamp !== undefined) return false;
   return subjectsOf(binding).some((subject) => isUser(subject, user));

@@ -10,13 +10,14 @@ import { markedOf, type PlatformDependencies, readObject } from './platform-read
 import { PlatformReconciler } from './platform-reconciler.ts';
 
 /**
- * Removes objects that are marked for deletion and have no finalizers (decision 3.1). Writes remove them directly; this
- * handles the rest: objects too large for both events in one append, and objects that an earlier version marked. It
- * receives keys, reads the present state and takes one step, so running twice is harmless; a failed step is retried.
+ * Removes objects that are marked for deletion and have no finalizers (decision 3.1). Writes remove them directly; the
+ * collector handles two other cases: objects too large for both events in one append, and objects that an earlier
+ * version marked. A step reads the present state of a key, so running it twice is harmless; a failed step is retried.
  *
  * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): the step is decided on
- * one stream and appended at that very revision; a mark is permanent, a marked object gets no new finalizer, and the
- * uid protects a later object of the same name. Of two leaders one removes the object, and the other finds it deleted.
+ * one stream and appended at the revision that it read; a mark is permanent, a marked object gets no new finalizer, and
+ * the uid protects a later object of the same name. Of two leaders one removes the object, and the other finds it
+ * deleted.
  */
 const subject: PlatformSubject = { kind: 'platform', part: 'collector' };
 
@@ -26,7 +27,7 @@ export type CollectorDependencies = PlatformDependencies & {
   readonly serving: () => readonly ResourceType[];
 };
 
-/** Its keys are `<type>/<name>`. */
+/** Removes marked objects without finalizers; its keys are `<type>/<name>`. */
 export class Collector extends PlatformReconciler {
   readonly #dependencies: CollectorDependencies;
 
@@ -48,7 +49,10 @@ export class Collector extends PlatformReconciler {
     if (isCollectable(change)) this.enqueue(`${change.type}/${change.name}`, change.cause);
   }
 
-  /** A type that was stopped meanwhile cannot be read: it is scanned when it is served again. */
+  /**
+   * The keys of marked objects of these types. A type that was stopped meanwhile cannot be read; it is scanned when it
+   * is served again.
+   */
   *#marked(types: readonly ResourceType[]): Iterable<string> {
     const { reader, serving } = this.#dependencies;
     for (const type of types) {
@@ -75,7 +79,7 @@ export class Collector extends PlatformReconciler {
       platformContext(subject, { verb: 'delete', requestId: uuid() }, cause),
     );
     if (outcome.ok) return settled;
-    // Deleted, replaced, or given a finalizer in the meantime: a later change enqueues it again if necessary.
+    // The object was deleted, replaced, or given a finalizer meanwhile: a later change enqueues it again if necessary.
     return outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'precondition-failed'
       ? settled
       : refused(outcome.rejection);

@@ -32,7 +32,10 @@ export type DeclarerDependencies = {
   readonly typeOf: (key: TypeKey) => ResourceType | undefined;
   /** All types that this node serves. */
   readonly served: () => readonly ResourceType[];
-  /** No other node writes to this log: its folders have the intended versions, however old. */
+  /**
+   * Whether no other node writes to this log. A lone node may replace any declaration, also with that of an older
+   * folder.
+   */
   readonly isAlone: boolean;
   readonly clock: Clock;
   readonly uuid: () => string;
@@ -43,17 +46,17 @@ export type DeclarerDependencies = {
 };
 
 /**
- * Records declarations of types in the log (consistency protocol, 7). The leader does so for its own types; the append
- * requires the revision it read, so if two nodes believe to be the leader, one must read again. It is harmless on any
- * node: a node with another declaration than the last one writes nothing of the type. Nothing is declared before the
- * log has the required level.
+ * Records declarations of types in the log (consistency protocol, 7). The leader records its own types. The append
+ * requires the revision that was read, so if two nodes believe to be the leader, one of them must read again. This is
+ * harmless on any node, because a node writes no object of a type if the last declaration differs from its own. Nothing
+ * is declared before the log has the required level.
  */
 export class Declarer {
   readonly #dependencies: DeclarerDependencies;
   readonly #stopping = serviceController();
   readonly #unsubscribe: readonly (() => void)[];
   readonly #timers = new Map<TypeKey, Timer>();
-  /** By type: the revision of the other declaration that was last reported. */
+  /** By type: the revision of the last reported declaration that differs from this node's. */
   readonly #reportedRevisions = new Map<TypeKey, number>();
 
   constructor(dependencies: DeclarerDependencies) {
@@ -73,8 +76,8 @@ export class Declarer {
   }
 
   /**
-   * Resolves once the log has this node's declaration of each type, and it is folded here; or once it is clear that
-   * this node must not declare it.
+   * Resolves once this node's declaration of each type is in the log and folded here, or once this node knows that it
+   * must not declare a type.
    */
   async declare(types: readonly ResourceType[]): Promise<void> {
     await Promise.all(types.map(async (type) => this.#declare(type)));
@@ -85,7 +88,7 @@ export class Declarer {
     return this.#otherOf(type) !== undefined;
   }
 
-  /** Resolves once this node's declaration is in force; immediately if it is. */
+  /** Resolves once this node's declaration is in force; immediately if it is already. */
   async waitUntilOwn(type: ResourceType): Promise<void> {
     if (!this.isOther(type)) return;
     await new Promise<void>((resolve) => {
@@ -109,8 +112,8 @@ export class Declarer {
   }
 
   /**
-   * Another node's declaration is in force now. If this node is nevertheless the leader, one of the two is deposed:
-   * after one lease time it is clear which, and the leader declares again.
+   * Another node's declaration is in force now. If this node believes to be the leader, one of the two is deposed.
+   * After one lease time it is known which one, and the leader declares again.
    */
   #onDeclared(key: TypeKey): void {
     const { typeOf, clock } = this.#dependencies;
@@ -138,7 +141,8 @@ export class Declarer {
           onError(error, type.key);
           break;
         }
-        // The log is unavailable, which is reported elsewhere. The delay also shows which node is the leader.
+        // The log is unavailable, which is reported elsewhere. The delay also lets a deposed leader notice that it is
+        // deposed.
         await delay(clock, declareRetryMs, signal);
       }
     }
@@ -178,7 +182,7 @@ export class Declarer {
     return 'again';
   }
 
-  /** A node with merely an older folder does not replace a declaration. */
+  /** Whether this node may replace the declaration in force: a node with an older folder may not. */
   #mayReplace({ declaration, source }: ResourceType, standing: Declaration): boolean {
     if (source !== 'folder' || this.#dependencies.isAlone || standing.plugin !== declaration?.plugin) return true;
     return semver.compare(declaration.version, standing.version) >= 0;

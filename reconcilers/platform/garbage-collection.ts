@@ -2,49 +2,54 @@ import type { Steps } from '../../src/base/steps.ts';
 import { foregroundFinalizer, orphanFinalizer, type Propagation } from '../../src/command/propagation.ts';
 import type { OwnerReference, ResourceObject } from '../../src/resource/object/object.ts';
 
-/** The state of an owner, identified by its uid: another object of the same name is another owner. */
+/**
+ * The state of an owner. The uid identifies the owner: an object of the same name with another uid is another owner.
+ */
 export type OwnerState =
   | 'living'
   | 'missing'
-  /** Its type is not registered: its plugin is stopped or does not exist. */
+  /** The owner's type is not registered: its plugin is stopped or does not exist. */
   | 'unknown'
-  /** Marked, and waiting for blocking dependents. */
+  /** The owner is marked, and waits for blocking dependents. */
   | 'foreground'
-  /** Marked, and waiting until its dependents are released. */
+  /** The owner is marked, and waits until its dependents are released. */
   | 'orphaning';
 
-/** An existing object that refers to the object as its owner. */
+/** An existing object that names another object as its owner. */
 export type Dependent = {
-  /** It blocks the deletion of its owner. */
+  /** Whether the dependent blocks the deletion of its owner. */
   readonly blocks: boolean;
-  /** It waits, directly or indirectly, for the deletion of the object itself: a cycle. */
+  /** Whether the dependent waits, directly or indirectly, for the deletion of the object itself: a cycle. */
   readonly isCaught: boolean;
 };
 
 export type World = {
   readonly object: ResourceObject;
   readonly stateOf: (owner: OwnerReference) => OwnerState;
-  /** Read incrementally, since an owner may have very many: undefined only yields. */
+  /**
+   * The dependents, read incrementally, since an owner may have very many. Undefined is not a dependent: it only
+   * yields.
+   */
   readonly dependents: () => Iterable<Dependent | undefined>;
 };
 
 export type CollectionStep =
   | { readonly type: 'nothing' }
-  /** It waits for an owner of an unregistered type. */
+  /** The object waits for an owner of an unregistered type. */
   | { readonly type: 'undecided' }
-  /** Removes its references to these uids. */
+  /** Removes the object's references to these uids. */
   | { readonly type: 'release'; readonly uids: ReadonlySet<string> }
   | { readonly type: 'delete'; readonly propagation: Propagation | undefined }
-  /** It is marked, and its dependents must be handled first. */
+  /** The object is marked, and its dependents must be handled first. */
   | { readonly type: 'wait' }
-  /** Removes this finalizer, since its work is done. */
+  /** Removes this finalizer from the object, since its work is done. */
   | { readonly type: 'finish'; readonly finalizer: string };
 
 const nothing: CollectionStep = { type: 'nothing' };
 
 /**
  * The next step for one object with regard to its owners and dependents (decision 3.5), as in Kubernetes' garbage
- * collector. Two differences: references to a deleted owner are removed even beside an owner of unknown type, and
+ * collector. Two differences: references to a deleted owner are removed even if another owner's type is unknown, and
  * owners that wait for each other in a cycle are released, while Kubernetes lets them wait.
  */
 export function* decideDependent(world: World): Steps<CollectionStep> {
@@ -65,7 +70,9 @@ export function* decideDependent(world: World): Steps<CollectionStep> {
   return inState('unknown').length > 0 ? { type: 'undecided' } : nothing;
 }
 
-/** Each owner once: if one of two references to the same uid has a wrong name, the owner exists. */
+/**
+ * The owners with their state, each uid once: if one of two references to a uid has a wrong name, the other one counts.
+ */
 function ownersOf({ object, stateOf }: World): readonly { readonly uid: string; readonly state: OwnerState }[] {
   const states = new Map<string, OwnerState>();
   for (const owner of object.metadata.ownerReferences ?? []) {

@@ -16,11 +16,11 @@ export type HeartbeatDependencies = {
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;
-  /** Random, new at each start. */
+  /** A random name, new at each start. */
   readonly node: string;
   /** The highest level of a log that this node reads. */
   readonly reads: number;
-  /** Up to where this node is drained (`NodeSeen`). */
+  /** The position up to which this node is drained (`NodeSeen`). */
   readonly drained: () => LogPosition;
 };
 
@@ -32,7 +32,7 @@ export function nodeOf(stream: StreamName): string | undefined {
 }
 
 /**
- * Records in the log, at the interval of lease renewals, that this node runs and which level it reads. Only the last
+ * Records in the log, at the interval of lease renewals, that this node runs and which level it reads. Only its last
  * event is in force.
  */
 export class Heartbeat {
@@ -51,7 +51,10 @@ export class Heartbeat {
     this.#running ??= this.#run();
   }
 
-  /** Other nodes need not wait for this node any more. Waits only briefly for an unavailable log. */
+  /**
+   * Ends the heartbeats, so that other nodes need not wait for this node any more. Waits only briefly for an
+   * unavailable log.
+   */
   async stop(): Promise<void> {
     const { clock } = this.#dependencies;
     this.#stopping.abort();
@@ -76,7 +79,7 @@ export class Heartbeat {
     await this.#appendEvent({ type: 'NodeLeft' });
   }
 
-  /** `again`: the previous append had succeeded after all. */
+  /** `again`: an append with unknown outcome had succeeded, so this event needs another revision. */
   async #appendEvent(event: NodeEvent): Promise<'appended' | 'again' | 'lost'> {
     const { log, uuid, metadata } = this.#dependencies;
     const outcome = await log

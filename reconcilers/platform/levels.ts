@@ -16,7 +16,7 @@ export type LevelsDependencies = {
   readonly reader: Pick<ObjectReader, 'reached'>;
   readonly level: LevelReader;
   readonly leadership: Leadership;
-  /** No other node writes to this log. */
+  /** Whether no other node writes to this log. */
   readonly isAlone: boolean;
   /** This node, and the highest level that it reads. */
   readonly node: string;
@@ -31,9 +31,9 @@ export type LevelsDependencies = {
 const stream = streamName('platform:level');
 
 /**
- * Raises the log's level to the highest that every live node reads (consistency protocol, 7). A node is live if its
- * heartbeat arrived within a lease time. The leader listens that long first; and it relies on heartbeats only while its
- * own come back, since then all earlier ones of other nodes have arrived as well.
+ * Raises the log's level to the highest level that every live node reads (consistency protocol, 7). A node is live if
+ * its heartbeat arrived within a lease time. The leader first listens for a lease time. It relies on heartbeats only
+ * while it receives its own, since all earlier ones of other nodes have then arrived too.
  */
 export class Levels {
   readonly #dependencies: LevelsDependencies;
@@ -48,7 +48,9 @@ export class Levels {
     });
   }
 
-  /** On a single node, resolves once the log has the level that the node reads, and it is folded here. */
+  /**
+   * Raises the level on a single node; resolves once the log has the level that the node reads, and it is folded here.
+   */
   async open(): Promise<void> {
     const { isAlone, level, reads } = this.#dependencies;
     while (isAlone && level.level() < reads && !this.#isStopped) await this.#raise(reads);
@@ -83,7 +85,7 @@ export class Levels {
     }
   }
 
-  /** Whether there is nothing more to raise. */
+  /** Raises the level if all live nodes read a higher one. Returns whether this node reads no higher level. */
   async #raiseIfCommon(nodes: LiveNodes): Promise<boolean> {
     const { level, reads } = this.#dependencies;
     const live = nodes.all();

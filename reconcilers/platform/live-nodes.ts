@@ -7,25 +7,25 @@ import { nodeOf } from './heartbeat.ts';
 export type LiveNodesDependencies = {
   readonly log: Pick<EventLog, 'subscribe' | 'head'>;
   readonly clock: Clock;
-  /** This node. */
+  /** The name of this node. */
   readonly node: string;
 };
 
 /** The last heartbeat of a live node. */
 export type LiveNode = {
-  /** The highest level that it reads. */
+  /** The highest level that the node reads. */
   readonly reads: number;
   /**
-   * No append that was decided by an older declaration than the one at this position is pending on the node; undefined
-   * for a version that does not report it.
+   * The position of a declaration: the node has no pending append that an earlier declaration decided. Undefined for a
+   * version that does not report it.
    */
   readonly drained: LogPosition | undefined;
 };
 
 /**
- * The heartbeats of nodes, as this node receives them (consistency protocol, 7). A node is live if it was heard within
- * the time of a lease. The set is known once this node has listened for that long, and only while it receives its own
- * heartbeats: then it has received earlier ones of others as well.
+ * The heartbeats of nodes, as this node receives them (consistency protocol, 7). A node is live if its heartbeat
+ * arrived within a lease time. The set is known once this node has listened for that time, and only while it receives
+ * its own heartbeats: earlier ones of other nodes have then arrived too.
  */
 export class LiveNodes {
   readonly #dependencies: LiveNodesDependencies;
@@ -37,7 +37,7 @@ export class LiveNodes {
     this.#sinceMs = dependencies.clock.monotonic();
   }
 
-  /** All that live; undefined while that cannot be known. */
+  /** All live nodes; undefined while they are not known. */
   all(): readonly LiveNode[] | undefined {
     const { clock, node } = this.#dependencies;
     const now = clock.monotonic();
@@ -49,7 +49,7 @@ export class LiveNodes {
   }
 
   /**
-   * Records heartbeats until the signal aborts. Throws when the log cannot be read: earlier heartbeats are void then.
+   * Records heartbeats until the signal aborts. Throws when the log cannot be read: earlier heartbeats are then void.
    */
   async recordHeartbeats(signal: AbortSignal): Promise<void> {
     const { log, clock } = this.#dependencies;

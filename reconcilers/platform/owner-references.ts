@@ -18,35 +18,34 @@ import { PlatformWrites, type Read } from './platform-writes.ts';
 import { Referrers } from './reference-index.ts';
 
 /**
- * Deletes objects without remaining owners, releases those of an owner that requests it, and delays an owner's deletion
- * while dependents block it (decision 3.5). It receives the key of an object, reads it with its owners and dependents,
- * and takes one step.
+ * Deletes objects without remaining owners, releases dependents of an owner that requests it, and delays an owner's
+ * deletion while dependents block it (decision 3.5). A step reads one object with its owners and dependents.
  *
  * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): each step is appended at
- * the revision of the object that it was decided on, and relies on permanent facts. The writer of an owner reference
- * knows the uid from an earlier event, so an owner that does not exist once the dependent is folded was deleted, and a
- * uid never comes back; a mark is permanent; and a marked object gets no new finalizer. Only one decision relies on an
- * absence, that a marked owner has no dependents left: a dependent that another node has just created finds its owner
- * deleted later, like one created after the deletion.
+ * the revision of the object that it was decided on, and relies on permanent facts. First, the writer of an owner
+ * reference knows the uid from an earlier event. So if the owner does not exist once the dependent is folded, the owner
+ * was deleted, and its uid never comes back. Second, a mark is permanent, and a marked object gets no new finalizer.
+ * Only one decision relies on an absence: that a marked owner has no dependents left. If another node has just created
+ * a dependent, it finds its owner deleted later, like a dependent created after the deletion.
  */
 export type OwnerReferencesDependencies = PlatformDependencies &
   OwnerGraphDependencies & {
-    /** Types with objects that have no owners, whatever references they contain. */
+    /** Types whose objects have no owners, whatever references they contain. */
     readonly withoutOwners: ReadonlySet<TypeKey>;
     /** Types with ready indexes. */
     readonly serving: () => readonly ResourceType[];
   };
 
 /**
- * The member as it appears in a response: JSON keys have one spelling. An occurrence elsewhere in an object only causes
- * an unnecessary check.
+ * The member's key in a response: JSON keys have one spelling. An occurrence elsewhere in an object only causes an
+ * unnecessary check.
  */
 const mention = Buffer.from('"ownerReferences":');
 
 export class OwnerReferences extends PlatformReconciler {
   readonly #dependencies: OwnerReferencesDependencies;
   readonly #writes: PlatformWrites;
-  /** As of the very state that the reader shows. */
+  /** References of objects to their owners, in the state that the reader shows. */
   readonly #owned = new Referrers();
   readonly #graph: OwnerGraph;
   /** Marked owners that wait for dependents, by uid: each change of a dependent enqueues its owner. */
@@ -69,7 +68,7 @@ export class OwnerReferences extends PlatformReconciler {
     return this.#owned.size;
   }
 
-  /** Scans the objects of every served type, and enqueues every key. Call it once the tables have caught up. */
+  /** Scans the objects of every served type, and enqueues every key. Call it once the read models have caught up. */
   override open(): void {
     this.#isOpen = true;
     super.open();
@@ -85,7 +84,7 @@ export class OwnerReferences extends PlatformReconciler {
     for (const type of this.#dependencies.serving()) await this.#scan(type);
   }
 
-  /** The type's indexes are ready: scans its objects, and enqueues objects that wait for one of them. */
+  /** Call it when the type's indexes are ready: scans its objects, and enqueues objects that wait for one of them. */
   async serve(type: ResourceType): Promise<void> {
     if (!this.#isOpen) return;
     const undecided = this.#undecided;
@@ -99,7 +98,7 @@ export class OwnerReferences extends PlatformReconciler {
     await super.stop();
   }
 
-  /** Scans a type in slices. The feed reports concurrent changes, and a row read here is never older than those. */
+  /** Scans a type in slices. The feed reports concurrent changes, and the scan never reads a row older than those. */
   async #scan(type: ResourceType): Promise<void> {
     const { reader, bound } = this.#dependencies;
     if (!this.#isServed(type)) return;
@@ -110,12 +109,12 @@ export class OwnerReferences extends PlatformReconciler {
           this.enqueue(`${type.key}/${name}`);
         if (!bound.isTurnOver()) continue;
         await nextTurn();
-        // A type that is reloaded is scanned again: continuing would only slow down its start.
+        // A type that is reloaded is scanned again, so this scan ends: continuing would only delay the type's start.
         if (this.#isStopped || !this.#isServed(type)) return;
       }
       this.enqueueKeys(() => this.#marked(type));
     } catch (error) {
-      // The type was stopped meanwhile: it is scanned when it is back.
+      // The type was stopped meanwhile: it is scanned when it is served again.
       if (this.#isServed(type)) this.report(error, type.key);
     }
   }
@@ -125,7 +124,10 @@ export class OwnerReferences extends PlatformReconciler {
     for (const type of this.#dependencies.serving()) yield* this.#marked(type);
   }
 
-  /** A type that was stopped meanwhile cannot be read: it is scanned when it is served again. */
+  /**
+   * The keys of the type's marked objects. A type that was stopped meanwhile cannot be read; it is scanned when it is
+   * served again.
+   */
   *#marked(type: ResourceType): Iterable<string> {
     if (!this.#isServed(type)) return;
     for (const name of markedOf(this.#dependencies.reader, type)) {
@@ -195,7 +197,7 @@ export class OwnerReferences extends PlatformReconciler {
   async #decide(key: string, object: ResourceObject, cause: CausingEvent | undefined): Promise<CollectionStep> {
     const { uid, deletionTimestamp } = object.metadata;
     const isKnown = this.#waiting.has(uid);
-    // Set before its dependents are read: a change of one of them meanwhile enqueues it again.
+    // Set before the dependents are read, so that a change of one of them meanwhile enqueues the owner again.
     if (deletionTimestamp !== undefined) this.#waiting.set(uid, key);
     const stateOf = (owner: OwnerReference): OwnerState => this.#graph.stateOf(owner);
     const deciding = decideDependent({ object, stateOf, dependents: () => this.#graph.dependentsOf(object) });

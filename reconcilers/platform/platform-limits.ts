@@ -9,12 +9,15 @@ export const levelRetryMs = 1_000;
  * finalizer.
  */
 export const ownerCycleObjectsMax = 1_000;
-/** The delay before a forbidden step is retried: rights change rarely. */
+/** The delay before a forbidden step is retried; it is long, since rights change rarely. */
 export const forbiddenRetryMs = 60_000;
-/** Claims processed concurrently, each with one or two reads of the log, and in one second: cleanup is not urgent. */
+/**
+ * Claims processed concurrently, each with one or two reads of the log, and claims processed in one second: cleanup is
+ * not urgent.
+ */
 export const claimConcurrencyMax = 16;
 export const claimSweepPerSecondMax = 1_000;
-/** The interval of sweeps through new claims: those of failed writes cause no other change. */
+/** The interval of sweeps through new claims: the claim of a failed write causes no change that enqueues it. */
 export const claimSweepMs = 600_000;
 /** Tokens, roles and users processed concurrently. */
 export const accountConcurrencyMax = 8;
@@ -24,17 +27,19 @@ export const missingRoleGraceMs = 1_000;
 export const missingRolesShownMax = 8;
 /** Bindings that a deleted user is removed from in one step. */
 export const bindingsPerStepMax = 32;
-/** Events of a user read in one batch, when searching for an earlier user of the name. */
+/** Events of a user that are read in one batch, in the search for an earlier user of the name. */
 export const userEventsPerRead = 32;
-/** Objects rewritten at once while an index becomes unique, and when it goes on after something failed. */
+/**
+ * Objects that are rewritten concurrently while an index becomes unique, and the delay before a retry after a failure.
+ */
 export const uniquenessConcurrencyMax = 8;
 export const uniquenessRetryMs = 1_000;
 export const uniquenessRetryMsMax = 60_000;
 /**
- * How often all duplicates are checked again; how many are remembered, and checked when they or the value's holder
- * change.
+ * The interval at which all duplicates are checked again, and the number of recorded duplicates. Recorded ones are also
+ * checked when they or the value's holder change.
  */
 export const uniquenessRecheckMs = 600_000;
 export const duplicatesKnownMax = 256;
-/** How long a step of an index lasts before it is reported: most end at once. */
+/** The duration of an index's step after which it is reported: most steps end at once. */
 export const uniquenessReportMs = 1_000;

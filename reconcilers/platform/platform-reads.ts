@@ -30,13 +30,17 @@ export function readObject(reader: ObjectReader, type: ResourceType, name: strin
 
 type Fields = Selection['fields'];
 
-/** Names of a served type's objects (all, or those selected), page by page: other work may run between two names. */
+/**
+ * Names of a served type's objects (all, or the selected ones), page by page, so that other work may run between two
+ * names.
+ */
 export function* namesOf(reader: ObjectReader, { key }: ResourceType, fields: Fields = []): Iterable<string> {
   for (const page of reader.pages(key, { selection: { labels: [], fields }, sort: [] })) yield* page;
 }
 
 /**
- * The same for objects marked for deletion, in order of their deletion: a page of them is then a range of one order.
+ * Names of objects that are marked for deletion, in order of their deletion, page by page: each page is a range of one
+ * order.
  */
 export function* markedOf(reader: ObjectReader, { key, indexes }: ResourceType): Iterable<string> {
   const index = indexOf(indexes, 'metadata.deletionTimestamp');

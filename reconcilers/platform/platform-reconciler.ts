@@ -6,9 +6,9 @@ import type { Outcome } from '../outcome.ts';
 import type { PlatformDependencies } from './platform-reads.ts';
 
 export type PlatformReconcilerOptions = {
-  /** Of its metrics. */
+  /** The name in metrics. */
   readonly name: string;
-  /** Steps at once. */
+  /** The highest number of concurrent steps. */
   readonly concurrency: number;
 };
 
@@ -88,7 +88,7 @@ export abstract class PlatformReconciler {
     this.#controller.enqueueAll(keys, cause);
   }
 
-  /** Ends with the reconciler. */
+  /** Registers an unsubscribe function that runs when the reconciler stops. */
   protected addSubscription(unsubscribe: () => void): void {
     this.#subscriptions.push(unsubscribe);
   }

@@ -26,7 +26,7 @@ export class PlatformWrites {
     this.#cause = cause;
   }
 
-  /** Those of one step, which name its cause. */
+  /** The writes of one step, whose events name `cause`. */
   because(cause: CausingEvent | undefined): PlatformWrites {
     return cause === undefined ? this : new PlatformWrites(this.#subject.part, this.#dependencies, cause);
   }
@@ -40,7 +40,7 @@ export class PlatformWrites {
     });
   }
 
-  /** A merge patch. */
+  /** Writes a merge patch of the object. */
   async patch(read: Read, document: JsonObject, part: 'main' | 'status' = 'main'): Promise<Outcome> {
     return this.#write(read, 'patch', {
       type: 'patch',
@@ -64,7 +64,7 @@ export class PlatformWrites {
     );
     if (outcome.ok) return settled;
     switch (outcome.rejection.reason) {
-      // Deleted or changed meanwhile: that change has enqueued the key.
+      // The object was deleted or changed meanwhile: that change has enqueued the key.
       case 'not-found':
       case 'stale-version':
         return settled;

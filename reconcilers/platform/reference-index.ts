@@ -3,9 +3,9 @@ type Target = { readonly id: string; readonly referrers: Set<string>; isGone: bo
 
 /** References in both directions. Objects without references cost nothing. */
 export class Referrers {
-  /** Each has at least one target. */
+  /** By referrer: its targets, at least one. */
   readonly #targetsOf = new Map<string, readonly Target[]>();
-  /** Each has at least one referrer. */
+  /** By target: its referrers, at least one. */
   readonly #targets = new Map<string, Target>();
 
   /** The number of referrers. */
@@ -25,7 +25,7 @@ export class Referrers {
     return this.#targets.has(id);
   }
 
-  /** Iterating includes referrers that are added meanwhile, and omits removed ones. */
+  /** The referrers of a target. The iteration includes referrers that are added meanwhile, and omits removed ones. */
   referrersOf(id: string): Iterable<string> {
     return this.#targets.get(id)?.referrers ?? [];
   }
@@ -34,7 +34,7 @@ export class Referrers {
     return (this.#targetsOf.get(referrer) ?? []).map(({ id }) => id);
   }
 
-  /** The target is deleted for good; recorded while it has referrers. */
+  /** Records that the target is deleted for good, if it has referrers. */
   recordDeleted(id: string): void {
     const target = this.#targets.get(id);
     if (target !== undefined) target.isGone = true;

@@ -17,8 +17,8 @@ import { Referrers } from './reference-index.ts';
 
 /**
  * Reports in a role's status which of its referenced roles do not exist: dependencies, and roles that it is aggregated
- * to. A role that never lacked one reports nothing, so that creating a role is one event. The write of a role itself
- * reports its own problems (condition `Valid`).
+ * to. A role that never lacked a referenced role has no such condition, so that creating a role is one event. Writes of
+ * a role set another condition, `Valid`, for errors within the role.
  *
  * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): it is appended at the
  * revision it was decided on, a status grants nothing, and the present leader checks every role and corrects it.
@@ -34,7 +34,7 @@ export class RoleHealth extends PlatformReconciler {
   readonly #writes: PlatformWrites;
   /** The checked roles, and their references. */
   readonly #named = new Referrers();
-  /** By role: since when a reference is missing (monotonic), if the status does not report it yet. */
+  /** By role: the monotonic time since when a reference is missing, if the status does not report it yet. */
   readonly #missingSince = new Map<string, number>();
 
   constructor(dependencies: RoleHealthDependencies) {
@@ -85,7 +85,10 @@ export class RoleHealth extends PlatformReconciler {
     return this.#writes.because(cause).patch(read, { status: { conditions: [condition] } }, 'status');
   }
 
-  /** Roles arrive in any order: a reference that is missing only briefly is not worth an event. */
+  /**
+   * The time until a missing reference is reported. Roles may be created in any order, so a briefly missing reference
+   * is not worth an event.
+   */
   #graceLeft(name: string): number {
     const now = this.#dependencies.clock.monotonic();
     const since = this.#missingSince.get(name) ?? now;
@@ -122,7 +125,9 @@ export function completeness({ dependencies, aggregatesTo }: Role, exists: (role
   return { type: 'Complete', status: 'False', reason: 'RolesMissing', message: parts.join('; ') };
 }
 
-/** `wait`: to be reported, but not yet. `since`: the time of the status, if only the message changes. */
+/**
+ * `wait`: the condition must be reported, but not yet. `since`: the time in the status, if only the message changes.
+ */
 type ConditionStep =
   { readonly type: 'nothing' } | { readonly type: 'wait' | 'report'; readonly since: string | undefined };
 

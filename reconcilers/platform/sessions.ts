@@ -13,13 +13,13 @@ import { PlatformReconciler } from './platform-reconciler.ts';
 
 /**
  * Deletes sessions that have ended: expired, or of a user that was deleted, replaced, disabled, or has a new password.
- * Such a session is invalid anyway; this only prevents their accumulation. Like the collector it receives names, reads
- * the present state and takes one step, so running twice is harmless.
+ * Such a session is invalid anyway; its deletion only frees space. A step reads the present state of a session, so
+ * running it twice is harmless.
  *
  * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): the deletion requires the
- * session's uid, and a session that has ended as of a later event has ended for good, because its conditions (the
- * user's uid, password revision and times disabled) never come back. Only a session created while its user was disabled
- * could become valid; such a log-in must be repeated. A fast clock ends sessions early, with or without a lease.
+ * session's uid, and a session that a later event ended stays ended, because its conditions (the user's uid, password
+ * revision and number of disablings) never come back. The only exception is a session that was created while its user
+ * was disabled: that log-in must be repeated. A fast clock ends sessions early, with or without a lease.
  */
 const subject: PlatformSubject = { kind: 'platform', part: 'sessions' };
 
@@ -49,8 +49,8 @@ export class SessionKeeper extends PlatformReconciler {
   }
 
   /**
-   * The session's user may have been deleted meanwhile, or its expiry changed: nothing else would check it before it
-   * expires.
+   * Enqueues the session again: its user may have been deleted meanwhile, or its expiry changed. Otherwise it would be
+   * checked only when it expires.
    */
   protected onChange({ type, name, kind, cause }: Change): void {
     if (type === this.#dependencies.sessions.key && kind !== 'deleted') this.enqueue(name, cause);
@@ -59,11 +59,11 @@ export class SessionKeeper extends PlatformReconciler {
   protected reconcile(name: string, cause: CausingEvent | undefined): Outcome | Promise<Outcome> {
     const { reader, permissions, sessions, clock } = this.#dependencies;
     const session = readObject(reader, sessions, name)?.object;
-    // Tables that have not loaded the log know no users: that must not end a session.
+    // While the tables have not loaded the log, they contain no users: that must not end a session.
     if (session === undefined || session.metadata.deletionTimestamp !== undefined || !permissions.isReady())
       return settled;
     const leftMs = expiryOf(session) - clock.now();
-    // The wall clock may be set: no wait is longer than a sweep interval.
+    // The wall clock may be set, so no wait is longer than a sweep interval.
     return hasEnded(session, permissions, clock.now())
       ? this.#end(session, cause)
       : again(Math.min(Math.max(leftMs, sessionSweepMsMin), sessionSweepMsMax));
@@ -76,7 +76,7 @@ export class SessionKeeper extends PlatformReconciler {
       { type: 'delete', name, preconditions: { uid } },
       platformContext(subject, { verb: 'delete', requestId: uuid() }, cause),
     );
-    // Deleted, or replaced by another of the same name: a later change enqueues it again if necessary.
+    // The session was deleted, or replaced by another of the same name: a later change enqueues it again if necessary.
     return outcome.ok || outcome.rejection.reason === 'not-found' || outcome.rejection.reason === 'stale-version'
       ? settled
       : refused(outcome.rejection);
@@ -97,7 +97,7 @@ function hasEnded(session: ResourceObject, permissions: Pick<PermissionReader, '
   );
 }
 
-/** An invalid time counts as expired. */
+/** The expiry in epoch milliseconds; an invalid time counts as expired. */
 function expiryOf({ status }: ResourceObject): number {
   const expiry = isObject(status) && typeof status['expiresAt'] === 'string' ? Date.parse(status['expiresAt']) : NaN;
   return Number.isNaN(expiry) ? 0 : expiry;

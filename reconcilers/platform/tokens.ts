@@ -12,8 +12,8 @@ import { PlatformReconciler } from './platform-reconciler.ts';
 import { PlatformWrites } from './platform-writes.ts';
 
 /**
- * Marks expired personal access tokens in their status, and deletes those of deleted users. Both are invalid before
- * that, by their time and their owner's uid; this only reports and cleans up.
+ * Marks expired personal access tokens in their status, and deletes those of deleted users. Both are already invalid,
+ * by their expiry and their owner's uid: the status only reports it, and the deletion frees space.
  *
  * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): it is appended at the
  * revision it was decided on, a token's expiry is fixed at its creation, and the uid of a deleted owner never comes
@@ -44,7 +44,7 @@ export class Tokens extends PlatformReconciler {
     return namesOf(this.#dependencies.reader, this.#dependencies.tokens);
   }
 
-  /** Also on changes: a step that lost a race, to a recorded use for example, runs again. */
+  /** Enqueues changed tokens too: a step that lost a race, for example to a recorded use, runs again. */
   protected onChange({ type, name, kind, cause }: Change): void {
     if (type === this.#dependencies.tokens.key && kind !== 'deleted') this.enqueue(name, cause);
   }
@@ -59,7 +59,7 @@ export class Tokens extends PlatformReconciler {
   protected async reconcile(name: string, cause: CausingEvent | undefined): Promise<Outcome> {
     const { reader, permissions, tokens, clock } = this.#dependencies;
     const read = readObject(reader, tokens, name);
-    // Tables that have not loaded the log know no users: that must not delete a token.
+    // While the tables have not loaded the log, they contain no users: that must not delete a token.
     if (read === undefined || !permissions.isReady()) return settled;
     const step = decideToken(read.object, { uidOf: (user) => permissions.user(user)?.uid, now: clock.now() });
     switch (step.type) {
@@ -78,7 +78,7 @@ export class Tokens extends PlatformReconciler {
 export type TokenStep =
   { readonly type: 'nothing' | 'delete' | 'expire' } | { readonly type: 'wait'; readonly forMs: number };
 
-/** `uidOf`: the uid of the present user of the name, unless marked. */
+/** `uidOf`: the uid of the present user of the name; undefined if there is none or it is marked. */
 export function decideToken(
   { metadata, spec, status }: ResourceObject,
   { uidOf, now }: { readonly uidOf: (user: string) => string | undefined; readonly now: number },

@@ -24,11 +24,11 @@ import { claimConcurrencyMax, claimSweepMs, claimSweepPerSecondMax } from './pla
 
 /**
  * Releases claims of unique values that their holders do not hold: after a change or deletion, or for a write that
- * failed (consistency protocol, 1). This is only cleanup: a writer that needs such a value releases the claim itself.
+ * failed (consistency protocol, 1). This only frees space: a writer that needs such a value releases the claim itself.
  *
  * A deposed leader may still take one last step, which is harmless (consistency protocol, 6): a release requires the
- * revision of the claim, and happens only once no append under the claim can succeed any more, which is permanent; a
- * fence takes a revision that only an abandoned append could use, and repeats the present contents.
+ * revision of the claim, and happens only once no append under the claim can ever succeed; a fence takes a revision
+ * that only an abandoned append could use, and repeats the present contents.
  */
 export type ClaimsDependencies = {
   readonly changes: ChangeFeed;
@@ -37,8 +37,8 @@ export type ClaimsDependencies = {
   readonly types: (key: TypeKey) => ResourceType | undefined;
   readonly streamOf: (type: TypeKey, value: HeldValue) => StreamName;
   /**
-   * Checks one claim and takes one step; `fenceOf`: the revision of the claim with a pending append that has used up
-   * its time; `cause`: the event that led to this step, if any.
+   * Checks one claim and takes one step. `fenceOf`: the revision of the claim whose pending append has exceeded its
+   * time; the step fences it. `cause`: the event that led to this step, if any.
    */
   readonly settle: (
     stream: StreamName,
@@ -60,7 +60,7 @@ export class Claims {
   /** Its keys are claim streams. */
   readonly #controller: Controller;
   readonly #unsubscribe: readonly (() => void)[];
-  /** Claims with an append that may still succeed: since when, and at which revision of the claim. */
+  /** By claim with an append that may still succeed: since when, and the revision of the claim. */
   readonly #pending = new Map<string, { readonly claim: StreamRevision; readonly sinceMs: number }>();
   /** Aborts the sweep through all claims. */
   #sweep = serviceController();
@@ -133,7 +133,7 @@ export class Claims {
     }
     if (waiting?.claim !== came.claim || came.isStale)
       this.#pending.set(stream, { claim: came.claim, sinceMs: clock.monotonic() });
-    // After a fence there is nothing to wait for.
+    // After a fence the next step runs at once.
     return again(isDue ? 0 : claimPendingWaitMs);
   }
 
@@ -146,14 +146,15 @@ export class Claims {
     this.#sweeping = this.#sweepAgain(signal);
   }
 
-  /** Sweeps all claims first, later only new ones: a claim of a failed write causes no change of an object. */
+  /** Sweeps all claims first, later only new ones: the claim of a failed write causes no change of an object. */
   async #sweepAgain(signal: AbortSignal): Promise<void> {
     const { clock, onError, reader } = this.#dependencies;
     const isOver = (): boolean => signal.aborted;
     let after = logStart;
     while (!isOver()) {
-      // Folded events are in the log, even if a deposed leader returns an earlier end. So it reads all claims up to the
-      // folded position, if any, and continues from there. A folded event is permanent; the log's last one need not be.
+      // Folded events are in the log, even if a deposed leader of EventStoreDB returns an earlier end. So the sweep
+      // reads all claims up to the folded position, if any, and continues from there. The log's last event could still
+      // be lost; a folded event could not.
       const folded = reader.position();
       try {
         for await (const position of this.#lookThrough({ after, until: folded }, signal)) after = position;

@@ -21,14 +21,14 @@ function invalidOutcome(): Outcome {
 }
 
 /**
- * Decodes the result of a watch's `names`; throws if it is not a list of names. Drops names that no object can have,
- * since they may come from users' content.
+ * Decodes the result of a watch's `names`; throws if it is not a list of names. Drops names that no object can have:
+ * users' content may contain them.
  */
 export function decodeNames(answered: unknown, countMax: number): readonly string[] {
   if (!Array.isArray(answered) || answered.length > countMax)
     throw new TypeError(`names must return an array of at most ${String(countMax)} names`);
   const list: ArrayLike<unknown> = answered;
-  // By index: its iterator may be foreign code.
+  // Reads by index, since the array's iterator may be foreign code.
   return Array.from({ length: Math.min(list.length, countMax) }, (_, place) => {
     const name = list[place];
     if (typeof name !== 'string') throw new TypeError('names must return strings');

@@ -22,7 +22,9 @@ import {
   reconcileWatchedNamesMax,
 } from '../reconcile-limits.ts';
 
-/** `isOver`: the plugin has stopped. `causedBy`: the last event that led to the step, which its writes name. */
+/**
+ * `isOver`: whether the plugin has stopped. `causedBy`: the last event that led to the step; the step's writes name it.
+ */
 export type PluginStep = { readonly isOver: () => boolean; readonly causedBy: CausingEvent | undefined };
 
 export type PluginReconcilerDependencies = {
@@ -31,17 +33,17 @@ export type PluginReconcilerDependencies = {
   readonly leadership: Leadership;
   readonly clock: Clock;
   readonly loggerOf: (plugin: string) => PluginLogger;
-  /** The generated API in-process with the plugin's own rights, for one step. */
+  /** The generated API as an in-process client, with the plugin's own rights, for one step. */
   readonly clientOf: (plugin: string, step: PluginStep) => Client;
-  /** A new object for each caller: a plugin may modify it without affecting others. */
+  /** Returns a new object for each call: a plugin may modify it without affecting others. */
   readonly parse: (bytes: Uint8Array) => PluginObject;
-  /** The place in the plugin's files where a stack starts; empty if there is none. */
+  /** The position in the plugin's files at which a stack trace starts; empty if there is none. */
   readonly placeOf: (plugin: string, stack: string) => string;
-  /** The result of `health` may have changed. */
+  /** Called when the result of `health` may have changed. */
   readonly onHealth: () => void;
 };
 
-/** One reconciler of a plugin. */
+/** Runs one reconciler of a plugin. */
 export class PluginReconciler {
   readonly #plugin: string;
   readonly #reconciler: MountedReconciler;
@@ -56,10 +58,10 @@ export class PluginReconciler {
   /** Some of the names that keep failing, and their errors. */
   readonly #failing = new Map<string, string>();
   readonly #lines: FailureLines;
-  /** The pending reconciliation of all names, after `names` failed for a change. */
+  /** The timer of the reconciliation of all names, after `names` failed for a change. */
   #all: Timer | undefined;
   #isStopping = false;
-  /** Set by a stop. Steps that still run are abandoned: another load of the plugin may reconcile their names. */
+  /** Set by a stop. Steps that still run are abandoned: the next load of the plugin may reconcile their names. */
   #isOver = false;
 
   constructor(plugin: string, reconciler: MountedReconciler, dependencies: PluginReconcilerDependencies) {
@@ -112,8 +114,8 @@ export class PluginReconciler {
   }
 
   /**
-   * Enqueues the names that the changes affect: the objects' own, and those that watches return for the states before
-   * and after.
+   * Enqueues the names that the changes affect: the objects' own names, and those that watches return for the states
+   * before and after a change.
    */
   notice(changes: readonly Change[]): void {
     if (!this.#controller.isActive) return;
@@ -135,7 +137,7 @@ export class PluginReconciler {
         message: `its step for ${stuck} has not ended within ${String(reconcileStepMs / 1_000)} s${others}`,
       });
     }
-    // Failures of an earlier term as leader do not count.
+    // Forgets failures of an earlier term as leader.
     for (const name of this.#failing.keys()) if (!this.#controller.failing.has(name)) this.#failing.delete(name);
     const [failing] = this.#failing;
     if (failing !== undefined)
@@ -166,7 +168,7 @@ export class PluginReconciler {
       },
     });
     if (typeof answered !== 'object' || answered === null || !('then' in answered)) return decodeOutcome(answered);
-    // Any thenable; `then` is read only once, since a getter may return different values.
+    // Accepts any thenable; reads `then` only once, since a getter may return different values.
     return new Promise((resolve) => {
       resolve(answered);
     }).then(decodeOutcome);
@@ -189,7 +191,7 @@ export class PluginReconciler {
     }
   }
 
-  /** The change is not lost: all names are reconciled, once for all such changes in the meantime. */
+  /** Schedules a reconciliation of all names, one for all changes until then, so that no change is lost. */
   #concernAll(): void {
     this.#all ??= this.#dependencies.clock.after(reconcileAllAfterMs, () => {
       this.#all = undefined;

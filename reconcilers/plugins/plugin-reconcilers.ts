@@ -18,7 +18,7 @@ type Shown = { text: string; timer: Timer | undefined };
 export class PluginReconcilers implements ReconcilerMounts {
   readonly #dependencies: PluginReconcilersDependencies;
   readonly #mounted = new Map<string, readonly PluginReconciler[]>();
-  /** The unmounting of plugins in progress. */
+  /** By plugin: its unmounting in progress. */
   readonly #ending = new Map<string, Promise<void>>();
   /** The plugins in `#mounted`. */
   readonly #shown = new Map<string, Shown>();
@@ -48,7 +48,7 @@ export class PluginReconcilers implements ReconcilerMounts {
     );
     this.#mounted.set(plugin, mounted);
     this.#shown.set(plugin, { text: '[]', timer: undefined });
-    // One name never has two concurrent steps, not even of two versions of the plugin.
+    // Waits for the earlier mount: one name never has two concurrent steps, not even of two versions of the plugin.
     void ended.then(() => {
       for (const reconciler of mounted) reconciler.open();
     });
@@ -91,7 +91,7 @@ export class PluginReconcilers implements ReconcilerMounts {
     await Promise.all([...this.#mounted.keys(), ...this.#ending.keys()].map(async (plugin) => this.unmount(plugin)));
   }
 
-  /** Checks health after a delay, and reports it if changed: many names may fail at once. */
+  /** Checks health after a delay, and reports a change: many names may fail at once. */
   #scheduleCheck(plugin: string): void {
     const shown = this.#shown.get(plugin);
     if (shown === undefined || shown.timer !== undefined) return;

@@ -26,7 +26,7 @@ export type ObjectClaimsDependencies = {
   readonly rows: OlderReader;
   readonly declarations: DeclarationReader;
   readonly execute: Execute;
-  /** The holder of the value's claim, read from the log itself. */
+  /** Returns the holder of the value's claim, read from the log itself. */
   readonly claimantOf: (claimed: {
     readonly type: TypeKey;
     readonly value: HeldValue;
@@ -34,7 +34,10 @@ export type ObjectClaimsDependencies = {
   readonly uuid: () => string;
 };
 
-/** The indexes of a declaration that an object written by an older one may hold values of that nobody claimed. */
+/**
+ * The not yet enforced indexes that became unique after the declaration `declared`. An object that `declared` decided
+ * may hold an unclaimed value of them.
+ */
 function unclaimedIndexes(standing: Declared, declared: number | undefined): readonly string[] {
   return Object.entries(standing.since)
     .filter(([index, since]) => (declared ?? -1) < since && !isEnforced(standing, index))
@@ -42,8 +45,8 @@ function unclaimedIndexes(standing: Declared, declared: number | undefined): rea
 }
 
 /**
- * Brings one object after the other under the present declaration: its values claimed, and its revision taken from
- * older writes.
+ * Brings objects under the present declaration, one after another: claims the values of each, and appends a fence, so
+ * that no write that an older declaration decided can follow.
  */
 export class ObjectClaims {
   readonly #dependencies: ObjectClaimsDependencies;
@@ -52,7 +55,10 @@ export class ObjectClaims {
     this.#dependencies = dependencies;
   }
 
-  /** Rewrites the object at its head, unless it holds claims of all its values. Throws what may pass. */
+  /**
+   * Appends a fence that claims the object's values, unless the object holds all of its claims. Throws transient
+   * errors.
+   */
   async claim(type: ResourceType, name: string): Promise<'claimed' | Duplicate> {
     const { rows, declarations, execute, uuid } = this.#dependencies;
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
@@ -70,15 +76,16 @@ export class ObjectClaims {
       const { reason } = outcome.rejection;
       if (reason === 'unique-value-taken')
         return (await this.#duplicateOf(type, object)) ?? Promise.reject(new WriteRefusedError(outcome.rejection));
-      // Written meanwhile, or removed: what stands now is looked at.
+      // The object was changed or removed meanwhile: the next attempt reads its present state.
       if (reason !== 'stale-version') throw new WriteRefusedError(outcome.rejection);
     }
     throw new Error('the object kept changing');
   }
 
   /**
-   * Where the index was unique ever since the object was written, with any function, the values in its event were
-   * claimed: if the object holds the same ones now, and their claims agree, there is nothing to do.
+   * Whether the object already holds the claims of its values. This is possible only for indexes that were unique, with
+   * any function, since before the object's last event: that event claimed its values then. The present values must be
+   * equal to those, and the claims must name this object.
    */
   async #isClaimed(type: ResourceType, { row, object, standing, indexes }: Looked): Promise<boolean> {
     const { log, claimantOf } = this.#dependencies;

@@ -3,25 +3,25 @@ import { isEnforced, type Declared } from '../../../src/read/declarations.ts';
 import type { Duplicate } from '../../../src/read/uniqueness.ts';
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 
-/** A type with indexes that are to be enforced. */
+/** A type with unique indexes that are not enforced yet. */
 export type UniqueTask = {
   readonly type: ResourceType;
-  /** Of the declaration. */
+  /** The revision of the declaration. */
   readonly revision: number;
-  /** Nodes are waited for until they are drained up to here. */
+  /** The work begins when all nodes are drained up to this position. */
   readonly position: LogPosition;
   step: 'pending' | 'claiming';
-  /** All objects are to be looked at. */
+  /** Whether all objects must be checked. */
   isDue: boolean;
-  /** Those of `duplicates` that are to be looked at again. */
+  /** The members of `duplicates` that must be checked again. */
   readonly again: Set<string>;
   readonly duplicates: Map<string, Duplicate>;
   duplicateCount: number;
-  /** In a row. */
+  /** The number of consecutive failures. */
   failures: number;
 };
 
-/** `position`: that of the last folded event, at or after the declaration. */
+/** `position`: the position of the last folded event, at or after the declaration. */
 export function uniqueTask(type: ResourceType, { revision }: Declared, position: LogPosition): UniqueTask {
   return {
     type,

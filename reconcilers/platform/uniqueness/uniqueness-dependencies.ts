@@ -14,18 +14,18 @@ export type UniquenessDependencies = ObjectClaimsDependencies & {
   readonly changes: ChangeFeed;
   readonly declarations: ObjectClaimsDependencies['declarations'] & DeclarationFeed;
   readonly leadership: Leadership;
-  /** No other node writes to this log. */
+  /** Whether no other node writes to this log. */
   readonly isAlone: boolean;
   readonly node: string;
-  /** Up to where this node is drained, once what can be settled is. */
+  /** Resolves pending appends as far as possible, and returns the position up to which this node is drained. */
   readonly drain: () => Promise<LogPosition>;
   readonly served: () => readonly ResourceType[];
   readonly clock: Clock;
   readonly metadata: () => EventMetadata;
-  /** The type's indexes have come a step further, or other objects keep them from it. */
+  /** Called when the type's indexes take their next step, or when duplicates block them. */
   readonly onStep: (type: ResourceType) => void;
   readonly onEnforced: (type: ResourceType, indexes: readonly string[]) => void;
-  /** Other duplicates were found than before. */
+  /** Called when the found duplicates change. */
   readonly onDuplicates: (found: Pick<UniqueStep, 'type' | 'duplicates' | 'duplicateCount'>) => void;
   readonly onError: (error: unknown, type: string) => void;
 };

@@ -26,11 +26,12 @@ import { Wake } from '../../wake.ts';
 
 /**
  * Enforces indexes that have become unique (consistency protocol, 1), on the leader: once all live nodes are drained,
- * it claims the values of every object written under an older declaration, at the object's head; once none is left, it
- * records the enforcement in the log. It has no memory: the next leader finds the remaining objects in the rows.
+ * it claims the values of every object written under an older declaration, by a fence; once none is left, it records
+ * the enforcement in the log. It stores no progress: the next leader finds the remaining objects by their rows.
  *
- * A deposed leader may still take a last step, which is harmless: a fence is appended at the revision that it was
- * decided on and claims as every write does, and the record of an enforcement names its basis.
+ * A deposed leader may still take a last step, which is harmless. A fence is appended at the revision that it was
+ * decided on, and claims values like every write. The event of an enforcement names the declaration and the writes that
+ * it is based on.
  */
 export class Uniqueness {
   readonly #dependencies: UniquenessDependencies;
@@ -82,7 +83,7 @@ export class Uniqueness {
     });
   }
 
-  /** Call it once a type is served: before, its objects are not to be written. */
+  /** Call it once a type is served: before that, its objects must not be written. */
   scan(): void {
     if (!this.#isOpen || this.#term.signal.aborted || !this.#dependencies.leadership.isLeader()) return;
     const { served, reader, onStep } = this.#dependencies;
@@ -108,7 +109,7 @@ export class Uniqueness {
     this.#dependencies.onStep(task.type);
   }
 
-  /** What the log says of a type that is declared as this node has it and has unique indexes that are not enforced. */
+  /** The declaration in force, if it equals the type on this node and has unique indexes that are not enforced. */
   #standing({ key, declaration }: ResourceType): Declared | undefined {
     const standing = this.#dependencies.declarations.declared(key);
     if (standing === undefined || declaration === undefined || !isSameDeclaration(standing.declaration, declaration))
@@ -127,7 +128,7 @@ export class Uniqueness {
     this.scan();
   }
 
-  /** A change of a duplicate, or of its value's holder, may resolve it. */
+  /** Enqueues a duplicate again: a change of it, or of the value's holder, may resolve it. */
   #record({ changes }: ChangeBatch): void {
     if (this.#tasks.size === 0) return;
     for (const { type, name } of changes) {
@@ -161,7 +162,7 @@ export class Uniqueness {
     return [...this.#tasks.values()].some(({ step }) => step === 'pending');
   }
 
-  /** Whether no task waits for a node any more. */
+  /** Starts the tasks for which all nodes are drained. Returns whether no task waits for a node any more. */
   async #checkNodes(nodes: LiveNodes): Promise<boolean> {
     const live = nodes.all()?.map(({ drained }) => drained);
     if (live?.every((position) => position !== undefined) === true) this.#drained(live);
@@ -199,7 +200,7 @@ export class Uniqueness {
     }
   }
 
-  /** Every object that an older declaration wrote, a page of names after the other. */
+  /** Checks every object that an older declaration wrote, one page of names after another. */
   async #pass(task: UniqueTask, signal: AbortSignal): Promise<void> {
     const { rows, clock } = this.#dependencies;
     const standing = this.#standing(task.type);
@@ -257,7 +258,7 @@ export class Uniqueness {
     this.#dependencies.onDuplicates({ type: task.type, duplicates: found, duplicateCount: count });
   }
 
-  /** Claims few values at a time, so that other writes are not delayed. */
+  /** Claims the values of a few objects at a time, so that other writes are not delayed. */
   async #claimEach({ type }: UniqueTask, names: readonly string[], signal: AbortSignal): Promise<readonly Duplicate[]> {
     const duplicates: Duplicate[] = [];
     const waiting = names.values();
@@ -276,8 +277,8 @@ export class Uniqueness {
   }
 
   /**
-   * Records the enforcement on the basis of `standing`, read before the first object was checked: after a later change
-   * the event has no effect.
+   * Records the enforcement based on `standing`, which was read before the first object was checked. If the declaration
+   * or an older write changed it since, the event has no effect.
    */
   async #enforce({ type }: UniqueTask, standing: Declared): Promise<void> {
     const { log, uuid, metadata, reader } = this.#dependencies;
