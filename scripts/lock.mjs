@@ -3,7 +3,10 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const beatMs = 1_000;
-/** A holder that has not touched its lock for this time no longer runs: killed, or on a machine that is off. */
+/**
+ * The age in milliseconds from which a lock counts as abandoned: its holder was killed, or its machine was switched
+ * off.
+ */
 const staleMs = 20_000;
 const pollMs = 100;
 
@@ -22,7 +25,7 @@ export async function withLock(path, task) {
     try {
       utimesSync(path, now, now);
     } catch {
-      // Someone removed the lock by hand: the release below notices that it is no longer this one.
+      // Somebody removed the lock by hand. The release below then finds another lock and leaves it.
     }
   }, beatMs);
   const release = () => {
@@ -78,7 +81,7 @@ function isAlive(pid) {
   }
 }
 
-/** Moves the lock away in one step; if it is not the stale one after all, it goes back. */
+/** Moves the lock away in one step; moves it back if it is not the stale one. */
 function steal(path, held) {
   const aside = `${path}.stale.${process.pid}`;
   try {

@@ -16,7 +16,10 @@ const generated = new Set(['node_modules', 'dist', 'data', '.git', '.tap', 'cove
 export const excluded = /^(?:docs\/spec\/|CHANGELOG\.md$|docs\/glossary\.md$|LICENSE$|package-lock\.json$)/u;
 const columnsMax = 120;
 
-/** Each word with the highest count in 1,000 words, as the best-regarded code bases of this field keep it. */
+/**
+ * Each pattern with its highest accepted count in 1,000 words. The limits are the counts of well-regarded code bases of
+ * this field.
+ */
 export const words = [
   { name: 'told/tell', pattern: /\b(?:tell|tells|telling|told)\b/giu, perThousandMax: 0.1 },
   {
@@ -27,10 +30,10 @@ export const words = [
   { name: 'who/whom/whose/whoever', pattern: /\b(?:who|whom|whose|whoever)\b/giu, perThousandMax: 0.4 },
 ];
 
-/** A string with at least this many words is a sentence; shorter ones are names and values. */
+/** The least number of words that make a string a sentence; shorter ones are names and values. */
 const sentenceWordsMin = 3;
 
-/** Texts that people read, with the line each begins on. Kinds: comment, message, doc. */
+/** The texts that people read, each with its first line. Kinds: comment, message, doc. */
 export function textsOf(path, source) {
   if (path.endsWith('.md')) return docTexts(source);
   if (/\.[cm]?[jt]s$/u.test(path)) return codeTexts(path, source);
@@ -86,12 +89,12 @@ export function wordsIn(text) {
   return text.match(/[A-Za-z][A-Za-z'’-]*/gu)?.length ?? 0;
 }
 
-/** The matches of all patterns in one text. */
+/** The number of matches of each pattern in one text. */
 export function matchesIn(text) {
   return words.map(({ pattern }) => text.match(pattern)?.length ?? 0);
 }
 
-/** Sums: the words of the texts, and the matches of each pattern. */
+/** Sums up texts: the number of words, and of matches of each pattern. */
 export function count(texts) {
   const sum = { words: 0, matches: words.map(() => 0) };
   for (const { text } of texts) {
@@ -103,7 +106,7 @@ export function count(texts) {
   return sum;
 }
 
-/** Tokens on each line that has one. */
+/** By line with tokens: the number of its tokens. */
 export function tokensPerLine(path, source) {
   const file = ts.createSourceFile(path, source, ts.ScriptTarget.Latest, true);
   const lines = new Map();

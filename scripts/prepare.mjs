@@ -2,8 +2,8 @@
  * Makes the tree runnable: the locked dependencies are installed when they are missing or stale, and the sources are
  * compiled into dist/ when they are newer than the last build. If both are fresh, it only checks files.
  *
- * Several starts and test runs may call it concurrently: one that finds something stale takes a lock and checks again.
- * The build's stamp is removed before the first output changes, so a fresh stamp means complete outputs.
+ * Several starts and test runs may call it concurrently: a process that finds something stale takes a lock and checks
+ * again. The build's stamp is removed before the first output changes, so outputs with a fresh stamp are complete.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -36,7 +36,7 @@ const nodeVersionMin = [20, 19];
 const compiled = /(?<!\.d)\.ts$/u;
 
 const force = process.argv.includes('--force');
-/** `--install`: the dependencies only. */
+/** `--install`: installs the dependencies only. */
 const installOnly = process.argv.includes('--install');
 
 main().catch((error) => {
@@ -67,7 +67,7 @@ function isInstalled() {
   return read(installStamp) === installedDigest();
 }
 
-/** The lock and npm's own record of node_modules: a change of either triggers another check. */
+/** A digest of the lock file and of npm's own record of node_modules: a change of either triggers another check. */
 function installedDigest() {
   const hash = createHash('sha256');
   hash.update(readFileSync(join(root, 'package-lock.json')));
@@ -89,7 +89,7 @@ async function install() {
   replace(installStamp, installedDigest());
 }
 
-/** Whether npm has already put exactly the locked packages in place, by whatever command. */
+/** Whether npm has installed exactly the locked packages, by whatever command. */
 function matchesLock() {
   const record = read(join(modules, '.package-lock.json'));
   if (record === undefined) return false;
@@ -114,7 +114,7 @@ function sourceFolders() {
   );
 }
 
-/** Every file of the source folders, and what else decides the outputs: path → `<mtime>:<size>`. */
+/** By path: `<mtime>:<size>` of every source file, and of each file that also affects the outputs. */
 function listSources() {
   const sources = new Map();
   const note = (path) => {
@@ -157,7 +157,7 @@ async function build(sources) {
   const outputs = plan(sources);
   await compile();
   if (outputs.compiled.some((path) => !existsSync(join(dist, path)))) {
-    // Outputs were deleted behind the compiler's back: its record of them says nothing any more.
+    // Somebody deleted outputs, so the compiler's record of its outputs is wrong.
     rmSync(join(dist, '.tsbuildinfo'), { force: true });
     await compile();
   }
@@ -175,13 +175,13 @@ async function compile() {
   );
 }
 
-/** npx links to the package's programs once, and afterwards runs whatever file is there. */
+/** Sets the executable bit: npx links the package's programs once, and later runs whatever file is there. */
 function makeRunnable() {
   const { bin = {} } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const program of Object.values(bin)) if (existsSync(join(root, program))) chmodSync(join(root, program), 0o755);
 }
 
-/** What dist/ holds after a build of `sources`. */
+/** The files of dist/ after a build of `sources`. */
 function plan(sources) {
   const folders = sourceFolders();
   const assets = [];
@@ -209,7 +209,7 @@ function copyWhenNewer(from, to) {
   cpSync(from, to);
 }
 
-/** Outputs of deleted sources, so that no deleted test runs and no deleted plugin loads. */
+/** Removes outputs of deleted sources, so that no deleted test runs and no deleted plugin loads. */
 function removeOthers(expected) {
   const sweep = (folder) => {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -234,7 +234,7 @@ function read(path) {
   }
 }
 
-/** In one step: a reader sees the old text or the new one. */
+/** Writes a file in one step: a reader sees the old text or the new one. */
 function replace(path, text) {
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, text);
@@ -243,7 +243,7 @@ function replace(path, text) {
 
 function run(command, args, failure) {
   return new Promise((resolve, reject) => {
-    // Standard output belongs to the program that is started afterwards.
+    // Standard output is for the program that is started afterwards.
     const child = spawn(command, args, { cwd: root, stdio: ['ignore', 2, 2] });
     child.on('error', (cause) => {
       reject(new Failure(`${failure}: ${cause.message}`));

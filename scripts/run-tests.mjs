@@ -2,8 +2,8 @@
  * Runs the compiled tests: all of them, or the files with one of the given words in their path (`npm test -- test/log
  * names`). Prints one line a file, everything that failed, every skip with its reason, and last `N passed, N failed`.
  *
- * Each file is a process that prints TAP. tap's own runner loads a compiler, mocks and coverage into each of them
- * first: a second of CPU a file for what compiled tests do not use.
+ * Each file runs in a process that prints TAP. tap's own runner would load a compiler, mocks and coverage into each
+ * process, which costs a second of CPU and is of no use to compiled tests.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -13,11 +13,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Report } from './tap-report.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** One more than two cores: many tests wait, for a server to stop or a lease to run out. */
+/**
+ * The number of concurrent files, one more than two cores: many tests only wait, for a server to stop or a lease to
+ * expire.
+ */
 const jobs = 3;
 /** Property tests and tests that start servers take long on a slow machine; a hung file must still end. */
 const fileTimeoutSeconds = 300;
-/** It ends itself at that time, unless it is held by a loop. */
+/** tap ends a file at the time limit itself. A file in an endless loop is killed later. */
 const killAfterMs = (fileTimeoutSeconds + 15) * 1_000;
 const nodeArgs = [
   '--enable-source-maps',
@@ -71,7 +74,7 @@ async function runAll() {
   finish(report.passed, report.failed);
 }
 
-/** Its output, exit code or signal, and duration. */
+/** The file's output, its exit code or signal, and its duration. */
 async function runFile(file, running) {
   const began = performance.now();
   const child = spawn(process.execPath, [...nodeArgs, file], {

