@@ -7,8 +7,8 @@ import type { NonResourceRule, ResourceRule, Rule } from './rule.ts';
 /**
  * The first of `rules` that `held` does not cover (decision 6.7). A rule splits into atoms (verb × group × resource ×
  * name), and one held rule must cover each atom as a whole. So a positive answer is always right. A rule that only
- * several held rules cover together counts as not covered, which is the safe side. So does a rule that takes too long
- * to compare: otherwise the author of rules could block the process.
+ * several held rules cover together counts as not covered, which is safe. A rule that takes too long to compare also
+ * counts as not covered: otherwise the author of rules could block the process.
  */
 export function lacking(rules: readonly Rule[], held: readonly Rule[]): Rule | undefined {
   const known = new Set(held);
@@ -29,10 +29,10 @@ type Names = { readonly exact: ReadonlySet<string>; readonly patterns: readonly 
 type PathOwner = { readonly verbs: ReadonlySet<string>; readonly urls: ReadonlySet<string> };
 
 class Owners {
-  /** By each entry of `resources`. */
+  /** By each entry of `resources`: the held rules that contain it. */
   readonly #byResource = new Map<string, Owner[]>();
   readonly #paths: readonly PathOwner[];
-  /** Comparisons left. */
+  /** The number of comparisons that are still allowed. */
   #left = coverageChecksMax;
 
   constructor(held: readonly Rule[]) {
@@ -92,7 +92,7 @@ class Owners {
     return this.#countComparisons(patterns.length) && patterns.some((wider) => isNameWithin(name, wider));
   }
 
-  /** Empty once the limit of comparisons is reached: nothing counts as covered then. */
+  /** The owners that pass the test. Empty after the limit of comparisons: nothing counts as covered then. */
   #those<T>(owners: readonly T[], isOne: (owner: T) => boolean): readonly T[] {
     return this.#countComparisons(owners.length) ? owners.filter(isOne) : [];
   }
@@ -103,12 +103,12 @@ class Owners {
   }
 }
 
-/** Only `*` covers `*`; `*` or an equal entry covers any other entry. */
+/** Whether one of the entries covers `entry`: only `*` covers `*`; `*` or an equal entry covers any other one. */
 function isAmong(entries: ReadonlySet<string>, entry: string): boolean {
   return entries.has('*') || entries.has(entry);
 }
 
-/** Undefined: any name, or no name. An empty list counts as absent. */
+/** The names of a rule; undefined if any name or none matches. An empty list counts as absent. */
 function namesIn({ resourceNames }: ResourceRule): Names | undefined {
   if (resourceNames === undefined || resourceNames.length === 0) return undefined;
   const exact = new Set(resourceNames);

@@ -1,17 +1,17 @@
-/** The configured identity provider (decision 7.5). */
+/** The settings of the identity provider (decision 7.5). */
 export type OidcSettings = {
   /** The exact `iss` of its tokens. */
   readonly issuer: string;
   readonly audience: string;
   /** The claim with the user's name. */
   readonly usernameClaim: string;
-  /** Undefined: the discovery document names the URL. */
+  /** The URL of the provider's keys; undefined: the discovery document names it. */
   readonly jwksUrl: string | undefined;
 };
 
 /**
- * Whether answers from this URL can be trusted: HTTPS, or this machine. URLs with credentials are refused, since they
- * could be logged.
+ * Whether responses from this URL can be trusted: it uses HTTPS, or names this machine. URLs with credentials are
+ * refused, since they could appear in logs.
  */
 export function isTrustedUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : undefined;

@@ -35,7 +35,7 @@ function isDiscovery(segments: readonly string[]): boolean {
   );
 }
 
-/** The number of slashes before the wildcard's one; -1 for a path and for `*`. */
+/** The number of slashes before the one of the wildcard; -1 for a path and for `*`. */
 export function wildcardDepth(entry: string): number {
   return entry.endsWith('/*') ? entry.split('/').length - 2 : -1;
 }

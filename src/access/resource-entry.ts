@@ -30,8 +30,8 @@ export function pluginForm(entry: string): { readonly plugin: string; readonly w
 }
 
 /**
- * The readings of an entry: every request that the entry matches falls under one of them, and each reading lists the
- * entries that match all of it. `A/B` has two: resource A with subresource B, and resource B of plugin A.
+ * The readings of an entry. Every request that the entry matches belongs to one reading. Each reading lists the entries
+ * that match all its requests. `A/B` has two readings: resource A with subresource B, and resource B of plugin A.
  */
 export function readingsOf(entry: string): readonly (readonly string[])[] {
   const [first = '', second, third, ...more] = entry.split('/');

@@ -5,7 +5,7 @@ import { superRole } from './role-names.ts';
 /** Looks up roles and the roles aggregated to them. */
 export type Roles<R> = {
   role(name: string): R | undefined;
-  /** Names of the roles that are aggregated to this one. */
+  /** The names of the roles that are aggregated to this role. */
   aggregatedTo(name: string): Iterable<string>;
 };
 
@@ -17,8 +17,8 @@ export type Closure<R> = {
 };
 
 /**
- * Follows dependencies, and adds the roles aggregated to any visited role (decision 6.6). Visits each name once, so
- * cycles end. A role that does not exist aggregates nothing.
+ * The closure of the given roles: follows dependencies, and adds the roles that are aggregated to a visited one
+ * (decision 6.6). Visits each name once, so cycles end. A role that does not exist aggregates nothing.
  */
 export function closureOf<R>(
   names: Iterable<string>,

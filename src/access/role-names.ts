@@ -1,10 +1,8 @@
-/** Roles with a meaning for the platform itself, whether or not their objects exist. */
-
-/** Its holders may do everything, whatever its rules are. */
+/** The role whose holders may do everything, whatever its rules are. */
 export const superRole = 'super-role';
-/** Held by everybody, visitors included. */
+/** The role that everybody holds, including visitors. */
 export const anonymousRole = 'anonymous';
-/** Held by all authenticated users. */
+/** The role that all authenticated users hold. */
 export const authenticatedRole = 'authenticated';
 
 /** Roles that ship with the platform. A start restores a missing one, with its shipped content. */

@@ -71,7 +71,10 @@ function rulesIn(value: unknown): readonly Rule[] {
   return Array.isArray(value) ? value.map(ruleOf).filter((rule) => rule !== undefined) : [];
 }
 
-/** One entry of `rules`. Undefined for a list that is not an array of strings: it must never widen the rule. */
+/**
+ * One entry of `rules`. A malformed list (not an array of strings) makes the result undefined, since it must never
+ * widen the rule.
+ */
 export function ruleOf(value: unknown): Rule | undefined {
   if (!isObject(value)) return undefined;
   const lists = {

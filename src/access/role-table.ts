@@ -8,7 +8,7 @@ import type { Rule } from './rule.ts';
 /** The role and the rule that allow a request. */
 export type Grant = { readonly role: string; readonly rule: Rule };
 
-/** A rule, prepared for decisions. `place`: its index in its role. */
+/** A rule, prepared for decisions. `place`: its index in the role's rules. */
 export type ReadyRule = {
   readonly grant: Grant;
   readonly place: number;
@@ -21,11 +21,11 @@ export type Candidate = { readonly ready: ReadyRule; readonly plugin: string | u
 
 /** The rules of one group by text, so that most decisions are one look-up. */
 type GroupTable = {
-  /** By entry; for entries that name a plugin, by the part after the plugin's name. */
+  /** By entry; an entry that names a plugin is stored under the part after the plugin's name. */
   readonly byText: Map<string, Candidate[]>;
-  /** Rules with `*`, which matches every request. */
+  /** Rules with the entry `*`, which matches every resource. */
   readonly forAny: Candidate[];
-  // Whether there is any `*/S` or `R/*`.
+  // Whether an entry has the form `*/S` or `R/*`.
   hasPatterns: boolean;
 };
 
@@ -60,7 +60,7 @@ export class RoleTable {
     this.#anyGroup = this.#groups.get('*');
   }
 
-  /** Rules whose group and resource match, in order; a rule may appear twice. */
+  /** The rules whose group and resource match, in order; a rule may appear twice. */
   candidates(request: RequestedResource): readonly Candidate[] {
     const found: Candidate[] = [];
     const text = resourceText(request.resource, request.subresource);
@@ -71,8 +71,8 @@ export class RoleTable {
   }
 
   /**
-   * The first rule that allows the request. Allocates nothing on the way, since most roles have no rules for the group.
-   * `text`: the request's main text.
+   * The first rule that allows the request. `text`: the request's main text. A role without rules for the group, the
+   * usual case, allocates nothing.
    */
   findResource(decision: RuleDecision, text: string): Grant | undefined {
     const own = this.#groups.get(decision.request.group);
@@ -127,14 +127,14 @@ function collect(
 
 const none: readonly Candidate[] = [];
 
-/** A pattern never matches the form that names a plugin: its remainder is literal. */
+/** Whether the candidate names no plugin; used for patterns, since the form that names a plugin is literal. */
 function isOfAnyPlugin({ plugin }: Candidate): boolean {
   return plugin === undefined;
 }
 
 /**
- * One decision. `owner`: the plugin of the request, looked up once and only if a rule needs it; null: not looked up
- * yet.
+ * One decision. `owner`: the plugin of the request, looked up at most once and only if a rule needs it; null: not
+ * looked up yet.
  */
 export type RuleDecision = {
   readonly request: ResourceRequest;
@@ -171,7 +171,8 @@ function earlier(
 }
 
 /**
- * The plugin that would have to own the type or route; undefined where the rule does not allow the request in any case.
+ * The plugin that must own the type or route for the rule to apply; undefined if the rule does not allow the request in
+ * any case.
  */
 export function pluginNeeded({ ready, plugin }: Candidate, request: ResourceRequest): string | undefined {
   return plugin !== undefined && allows(ready, request) ? plugin : undefined;
@@ -185,7 +186,9 @@ export function isGranted({ ready, plugin }: Candidate, decision: RuleDecision):
   return decision.owner === plugin;
 }
 
-/** A non-resource rule may name the HTTP method in place of the verb (decision 6.4). */
+/**
+ * Whether the rule allows the verb. A non-resource rule may name the HTTP method in place of the verb (decision 6.4).
+ */
 function allowsVerb({ grant, anyVerb }: ReadyRule, { verb, method }: NonResourceRequest): boolean {
   return anyVerb || grant.rule.verbs.includes(verb) || grant.rule.verbs.includes(method);
 }

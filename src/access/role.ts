@@ -13,6 +13,6 @@ export type Role = {
   readonly displayName: string | undefined;
   readonly isTemplate: boolean;
   readonly isHidden: boolean;
-  /** Malformed annotations, which count as empty: the key and the problem. */
+  /** Malformed annotations, which count as empty, each with its key and the problem. */
   readonly malformed: readonly { readonly key: string; readonly detail: string }[];
 };

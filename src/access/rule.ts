@@ -4,7 +4,7 @@ export type Rule = ResourceRule | NonResourceRule;
 export type ResourceRule = {
   readonly kind: 'resource';
   readonly apiGroups: readonly string[];
-  // R, R/S, *, */S, R/*; with a plugin: P/R, P/R/S (decision 6.5).
+  // Entries R, R/S, *, */S, R/*; with a plugin: P/R, P/R/S (decision 6.5).
   readonly resources: readonly string[];
   /** Names, each with at most one `*`; undefined: any name, or no name. */
   readonly resourceNames: readonly string[] | undefined;
