@@ -10,21 +10,21 @@ import {
 
 export type HistoryLog = Pick<EventLog, 'readStream' | 'readStreamBackward'>;
 
-/** The events of a stream between two revisions, in one of two orders. */
+/** The requested part of a stream: the revisions of two bounds, and the order. */
 export type HistoryRange = {
   readonly stream: StreamName;
   readonly order: 'oldest' | 'newest';
   /** The first revision to show. */
   readonly next: StreamRevision;
-  /** The last revision of the stream that may be shown: this node has folded it. */
+  /** The last revision to show at most: this node has folded it. */
   readonly through: StreamRevision;
   readonly limit: number;
 };
 
-/** An event, and the one before it in its stream; undefined for the first one. */
+/** An event, and the previous one of its stream; undefined for the first. */
 export type EventPair = { readonly event: RecordedEvent; readonly previous: RecordedEvent | undefined };
 
-/** The log cannot be read now, or does not show an event that this node has folded: its server is behind. */
+/** The log cannot be read now, or lacks an event that this node has folded, because a replica is behind. */
 export class UnreadableHistoryError extends Error {
   constructor(stream: StreamName, options?: ErrorOptions) {
     super(`the events of ${stream} cannot be read`, options);
@@ -72,7 +72,7 @@ async function* downwards(
   if (event !== undefined) yield { event, previous: undefined };
 }
 
-/** One more than a page of entries: its last or first one is the state before it. */
+/** One event more than a page has entries: the additional one gives the state before the page's oldest entry. */
 function batchOf(limit: number): { readonly limit: number; readonly bytesMax: number } {
   return { limit: limit + 1, bytesMax: historyReadBatchBytes };
 }

@@ -7,7 +7,7 @@ import type { ResourceObject } from '../resource/object/object.ts';
 
 /**
  * An entry of an object's history as JSON: the event, its cause, and the change since the event before as a JSON Patch
- * (RFC 6902). The first event of an object adds the whole document. So all patches of a life, applied one after
+ * (RFC 6902). The first event of an object adds the whole document. So the patches of one object, applied one after
  * another, give each of its states. Undefined for an event without an object.
  */
 export function* historyEntry(
@@ -16,7 +16,7 @@ export function* historyEntry(
 ): Steps<Buffer | undefined> {
   const object = objects.of(event);
   if (object === undefined) return undefined;
-  // Each of these may take a dozen milliseconds for the largest objects.
+  // Yields: each of these computations may take a dozen milliseconds for the largest objects.
   yield;
   const before = baseOf(event, previous, objects);
   yield;
@@ -29,11 +29,11 @@ export function* historyEntry(
   return Buffer.concat([entry.subarray(0, -1), Buffer.from(',"object":'), state, Buffer.from('}')]);
 }
 
-/** The objects of events. It remembers the last two: an event is decoded once, though two entries are about it. */
+/** Decodes the objects of events, and caches the last two: two entries need the same event. */
 export class EventObjects {
   #last: readonly Known[] = [];
 
-  /** The object after an event, without `metadata.resourceVersion`; undefined for an event without one. */
+  /** The object after an event, without `metadata.resourceVersion`; undefined for an event without an object. */
   of(recorded: RecordedEvent): ResourceObject | undefined {
     const known = this.#last.find(({ recorded: one }) => one === recorded);
     if (known !== undefined) return known.object;
@@ -56,7 +56,7 @@ function baseOf(
   return objects.of(previous);
 }
 
-/** Undefined members are not written. */
+/** The members of an entry that come from the event. JSON omits undefined members. */
 function membersOf(event: RecordedEvent, { metadata: { uid } }: ResourceObject): Readonly<Record<string, unknown>> {
   const metadata = decodeMetadata(event);
   const position = event.position.toString();

@@ -6,16 +6,16 @@ import { EventObjects, historyEntry } from './history-entry.ts';
 import { eventPairs, type EventPair, type HistoryLog, type HistoryRange } from './event-pairs.ts';
 
 export type HistoryRequest = HistoryRange & {
-  /** Only the object with this uid, of all that had the name. */
+  /** Selects the object with this uid, of all objects that had the name; undefined selects all. */
   readonly uid: string | undefined;
-  /** Each entry has the object as it was. */
+  /** Whether each entry contains the object after the event. */
   readonly withObjects: boolean;
 };
 
 export type HistoryPage = {
-  /** Each entry as JSON. */
+  /** The entries, each as JSON. */
   readonly entries: readonly Buffer[];
-  /** The revision at which the next page begins; undefined after the last one. */
+  /** The revision at which the next page begins; undefined if there is none. */
   readonly next: StreamRevision | undefined;
 };
 
@@ -23,14 +23,14 @@ export type HistoryPage = {
 export type Pace = Pick<Slices, 'isOver' | 'next'>;
 
 /**
- * One page of the events of an object's name, over all of its lives. A page ends early after `historyReadEventsMax`
- * events or `historyReadBytesMax` bytes read, and after `historyPageBytesMax` bytes of entries: it may then have few
- * entries or none, and still a next page.
+ * One page of the events of an object's name, over all objects that had it. A page ends early after
+ * `historyReadEventsMax` events or `historyReadBytesMax` bytes read, and after `historyPageBytesMax` bytes of entries.
+ * It may then have few entries or none although a next page exists.
  *
- * @throws UnreadableHistoryError if the log cannot be read, or does not show yet what this node has folded.
+ * @throws UnreadableHistoryError if the log cannot be read, or lacks an event that this node has folded.
  */
 export async function readHistory(log: HistoryLog, request: HistoryRequest, pace: Pace): Promise<HistoryPage> {
-  // Many requests may begin in one turn of the event loop: each reads and computes in a turn that it is given.
+  // Waits for a turn first: many requests may begin in one turn of the event loop.
   await pace.next();
   const page = new Page(request);
   for await (const pair of eventPairs(log, request)) {
@@ -66,7 +66,7 @@ class Page {
     );
   }
 
-  /** Returns false once no later event belongs to the page. */
+  /** Adds an entry if the event belongs to the page. Returns false if no later event does. */
   *add(pair: EventPair): Steps<boolean> {
     const { event } = pair;
     this.#events += 1;
@@ -84,7 +84,7 @@ class Page {
   }
 }
 
-/** The uid of the object of each event of a stream. Of the events of one life only the first one is decoded. */
+/** The uid of the object of each event of a stream. Of the events of one object only the first is decoded. */
 class Lives {
   readonly #order: HistoryRange['order'];
   readonly #objects: EventObjects;
@@ -95,7 +95,7 @@ class Lives {
     this.#objects = objects;
   }
 
-  /** Undefined for an event without an object: a fence of a name that has none. */
+  /** The uid; undefined for an event without an object, such as a fence of a name without one. */
   uidOf(event: RecordedEvent): string | undefined {
     const [first, last] =
       this.#order === 'oldest' ? ['ObjectCreated', 'ObjectDeleted'] : ['ObjectDeleted', 'ObjectCreated'];
