@@ -9,34 +9,35 @@ import { AccessWindow } from './access-window.ts';
 
 export type AccessEventsDependencies = {
   readonly log: Pick<EventLog, 'append'>;
-  /** Written by this process alone. */
+  /** The stream of this process, which no other process writes. */
   readonly stream: StreamName;
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;
-  /** Nothing is written while the disk is nearly full. */
+  /** The disk's state: nothing is written while the disk is nearly full. */
   readonly disk?: { isShort(): boolean; take(bytes: number): void };
-  /** The log takes no events, for this reason; or takes them again (undefined). */
+  /** Called with the reason when the log accepts no events, and with undefined when it accepts them again. */
   readonly onState: (reason: string | undefined) => void;
 };
 
 type Batch = { readonly event: ProposedEvent; readonly expected: ExpectedRevision };
 
 /**
- * Records accesses as events, at most one each second: a crash may lose that second. Requests never wait for the log.
- * While it is unavailable, the accesses since then are one window: it counts them all, and its entries are bounded.
+ * Records accesses as events, at most one each second. A crash may lose the last second. Requests never wait for the
+ * log. While the log is unavailable, one window collects all accesses: it counts all of them, and describes a bounded
+ * number.
  *
- * The stream has one writer, so its revision is known. An event with an unknown outcome is appended again, under the
- * same id at the same revision, before the next one (consistency protocol, 3).
+ * The stream has one writer, so its revision is known. An event with unknown outcome is appended again, with the same
+ * id at the same revision, before the next one (consistency protocol, 3).
  */
 export class AccessEvents implements AccessRecorder {
   readonly #dependencies: AccessEventsDependencies;
   readonly #bytes: TokenBucket;
   readonly #totals = new Map<AccessKind, number>();
   #omitted = 0;
-  /** Accesses that are in no event yet. */
+  /** Accesses that no event contains yet. */
   #window: AccessWindow | undefined;
-  /** The event to append, or append again. */
+  /** The event to append, or to retry. */
   #batch: Batch | undefined;
   #expected: ExpectedRevision = 'absent';
   #timer: Timer | undefined;
@@ -50,12 +51,12 @@ export class AccessEvents implements AccessRecorder {
     this.#bytes = new TokenBucket(rate, dependencies.clock.monotonic());
   }
 
-  /** Since the start, by kind. */
+  /** By kind: the number of accesses since the start. */
   get totals(): ReadonlyMap<AccessKind, number> {
     return this.#totals;
   }
 
-  /** Accesses without an entry since the start. */
+  /** The number of accesses without a description since the start. */
   get omitted(): number {
     return this.#omitted;
   }
@@ -69,7 +70,7 @@ export class AccessEvents implements AccessRecorder {
     this.#schedule();
   }
 
-  /** Appends what is recorded, and gives up after a moment. */
+  /** Appends the recorded accesses; gives up after a time limit. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#timer?.cancel();
@@ -80,7 +81,7 @@ export class AccessEvents implements AccessRecorder {
 
   async #writeRest(): Promise<void> {
     await this.#writing;
-    // An event that waits is appended first.
+    // Appends a pending event first, then the window.
     for (let left = 2; left > 0 && (this.#batch ?? this.#window) !== undefined; left -= 1) await this.#write();
   }
 
@@ -119,7 +120,8 @@ export class AccessEvents implements AccessRecorder {
       this.#report(undefined);
       return;
     }
-    // Nobody else writes to the stream: only a damaged or restored log has another event there. The id is used up.
+    // No other process writes to the stream: another event at this revision means that the log is damaged or restored.
+    // The event's id cannot be used at another revision.
     if (outcome.reason === 'conflict')
       this.#batch = { event: { ...batch.event, id: this.#dependencies.uuid() }, expected: outcome.actual };
     this.#report(outcome.reason === 'conflict' ? 'its stream has other events' : String(outcome.cause));

@@ -9,15 +9,15 @@ import {
 import type { Access } from './access-recorder.ts';
 
 /**
- * The accesses from one event to the next: all are counted, and as many described as fit. Log-ins and log-outs are
- * described before refusals, as clients decide how many of those there are.
+ * The accesses from one event to the next. All are counted, and as many described as the event can hold. Log-ins and
+ * log-outs are described before refusals, since clients determine the number of refusals.
  */
 export class AccessWindow {
   readonly #from: string;
   readonly #takeBytes: (bytes: number) => boolean;
   readonly #counts = new Map<AccessKind, number>();
   readonly #entries: AccessEntry[] = [];
-  /** Described refusals by kind and source. */
+  /** By kind and source: the number of described refusals. */
   readonly #sources = new Map<string, number>();
   #certainBytes = 0;
 

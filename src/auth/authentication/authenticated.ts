@@ -16,7 +16,7 @@ export function unauthorized(detail: string): NotAuthenticated {
   return { ok: false, reason: 'unauthorized', detail };
 }
 
-/** The credentials may be valid, but this node cannot check them now. */
+/** Refuses with a request to retry: the credentials may be valid, but this node cannot check them now. */
 export const unavailableNow: NotAuthenticated = {
   ok: false,
   reason: 'unavailable',

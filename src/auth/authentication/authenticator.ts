@@ -35,16 +35,16 @@ export type AuthenticatorDependencies = {
   readonly clock: Clock;
   /** Verifies tokens of the identity provider; undefined when none is configured. */
   readonly oidc?: OidcVerifier | undefined;
-  /** Reads writes of other nodes that this node has not folded yet; undefined on a single node. */
+  /** Reads other nodes' writes that this node has not folded yet; undefined on a single node. */
   readonly unfoldedWrites?: Pick<UnfoldedWrites, 'refreshToken' | 'refreshObject'> | undefined;
-  /** Records that a personal access token was used: called at most once a minute for each token, never awaited. */
+  /** Records the use of a personal access token. It is called at most once a minute for each token, and not awaited. */
   readonly recordUse: (tokenName: string) => void;
 };
 
 /** The origin of a request. */
 export type From = {
   readonly address: string;
-  /** Aborts when the client disconnects. Called only where verification takes time. */
+  /** Returns a signal that aborts when the client disconnects. Called only if verification takes time. */
   readonly signal?: (() => AbortSignal) | undefined;
 };
 
@@ -54,10 +54,10 @@ export type Shown = From & { readonly authorization: string | undefined; readonl
 type Verified = { readonly ok: true; readonly subject: UserSubject };
 type Remembered = { readonly answer: Verified; readonly until: number };
 type Question = From & {
-  /** The key under which the answer is cached. */
+  /** The key of the answer in the cache. */
   readonly key: string;
   readonly verify: (abandoned: AbortSignal) => Authenticated | Promise<Authenticated>;
-  /** Whether the answer is cached; it is when this member is absent. */
+  /** Whether to cache the answer; absent: yes. */
   readonly isKept?: () => boolean;
 };
 
@@ -66,9 +66,9 @@ const badToken = unauthorized('the token is unknown, expired or revoked');
 const deadSession = unauthorized(`the cookie ${sessionCookie} names no active session: log in again`);
 
 /**
- * Credentials → subject (decision 7). Verified credentials are cached under a keyed hash: the hot path costs one
- * SHA-256, and no secret stays in memory. The key is random and changes at every start. Each request checks the cached
- * subject against the tables again, so a change takes effect with the next request.
+ * Credentials → subject (decision 7). Verified credentials are cached under a keyed hash, so the hot path costs one
+ * SHA-256, and no secret stays in memory. The hash's key is random, and new at every start. Each request checks the
+ * cached subject against the tables again, so a change takes effect with the next request.
  */
 export class Authenticator {
   readonly #dependencies: AuthenticatorDependencies;
@@ -109,7 +109,7 @@ export class Authenticator {
     return isCredentialValid(permissions, subject, clock.now());
   }
 
-  /** For logging in and for changing one's own password; failures count towards the same limits as other log-ins. */
+    /** For a log-in or a change of the caller's own password; failures count towards the limits of log-ins. */
   async verifyPassword(username: string, password: string, from: From): Promise<PasswordVerified> {
     const answer = await this.#recognizePair({ username, password }, from);
     if (!answer.ok) return answer;
@@ -118,8 +118,8 @@ export class Authenticator {
   }
 
   /**
-   * A verified password is cached for its address only: from any other address, a refused guess must look the same
-   * whether or not it is right.
+   * Recognizes a cached header. A verified password is cached for one address only: from any other address, a refused
+   * guess must look the same whether or not the password is right.
    */
   #recognizeHeader(authorization: string, from: From): Authenticated | Promise<Authenticated> {
     const source = authorization.startsWith('Bearer ') ? 'header' : `header ${from.address}`;
@@ -134,7 +134,7 @@ export class Authenticator {
       address,
       signal,
       verify: (abandoned) => this.#verifyHeader(authorization, { address, signal: () => abandoned }),
-      // Caching another spelling of the same credentials would only evict an entry of another client.
+      // Another spelling of the same credentials would only evict an entry of another client.
       isKept: () => isUsual(authorization),
     });
   }
@@ -157,15 +157,15 @@ export class Authenticator {
     return hash('sha256', this.#key + text, 'base64');
   }
 
-  /** The answer, when no verification is needed. */
+  /** The cached answer; undefined if a verification is needed. */
   #recall(key: string, address: string): Authenticated | undefined {
     const { permissions, clock } = this.#dependencies;
-    // Tables that have not loaded the log know no user: that is not a refusal.
+    // While the tables have not loaded the log, they contain no user: that is not a refusal.
     if (!permissions.isReady()) return unavailableNow;
     const known = this.#remembered.get(key);
     if (known === undefined) return undefined;
     const { subject } = known.answer;
-    // After too many guesses, the cached password is treated as unknown and refused the same way.
+    // After too many wrong guesses, a cached password is treated like an unknown one and refused the same way.
     if (subject.credential.kind === 'password' && this.#logIns.isGuessed(subject.name, address)) return undefined;
     if (known.until > clock.monotonic() && this.isValid(subject)) return known.answer;
     this.#remembered.delete(key);
@@ -173,7 +173,7 @@ export class Authenticator {
   }
 
   async #verifyOnce({ key, address, signal, verify, isKept }: Question): Promise<Authenticated> {
-    // Shared only within one address: another address may have exceeded its limit of failures.
+    // Shared only within one address, since another address may have exceeded its limit of failures.
     return this.#pending.run(
       `${key} ${address}`,
       async (abandoned) => {
@@ -244,7 +244,7 @@ export class Authenticator {
     };
   }
 
-  /** The refusal of a token or session that this node does not know; undefined if a second look-up may find it. */
+  /** The refusal of a token or session unknown to this node; undefined if a second look-up may find it. */
   async #fromUnfolded(uid: string, text: string, refused: NotAuthenticated): Promise<NotAuthenticated | undefined> {
     const found = (await this.#dependencies.unfoldedWrites?.refreshToken(uid, text)) ?? 'never-issued';
     if (found === 'retry') return undefined;
@@ -264,7 +264,7 @@ export class Authenticator {
   #remember(key: string, subject: UserSubject): void {
     const { clock } = this.#dependencies;
     const { credential } = subject;
-    // The leeway compensates for clock differences; it does not extend the cache.
+    // The leeway compensates for clock differences, but does not extend the lifetime in the cache.
     const forMs =
       credential.kind === 'oidc'
         ? Math.min(basicCacheMs, credential.expiresAt - oidcLeewayMs - clock.now())
@@ -274,7 +274,7 @@ export class Authenticator {
     this.#remembered.set(key, { answer: { ok: true, subject }, until: clock.monotonic() + forMs });
   }
 
-  /** Drops the cached credentials that are no longer valid. */
+  /** Drops the cached credentials of these users that are no longer valid. */
   #forget(users: Pick<ReadonlySet<string>, 'has'>): void {
     for (const [
       key,
@@ -287,7 +287,7 @@ export class Authenticator {
   }
 }
 
-/** Whether a credential is spelled as most clients spell it; each credential has one such spelling. */
+/** Whether a credential has its usual spelling, as most clients send it; each credential has exactly one. */
 function isUsual(authorization: string): boolean {
   const pair = basicPair(authorization);
   return pair === undefined ? /^Bearer [^ ]/u.test(authorization) : basicHeader(pair) === authorization;

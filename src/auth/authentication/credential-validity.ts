@@ -1,7 +1,7 @@
 import type { Subject, UserSubject } from '../../command/subject.ts';
 import type { PermissionReader, SessionRecord, TokenRecord, UserRecord } from '../../read/permission-reader.ts';
 
-/** The records that decide whether a credential is valid: at a log-in, at each request and during a watch. */
+/** The records that determine whether a credential is valid: at a log-in, at each request and during a watch. */
 export type Records = Pick<PermissionReader, 'user' | 'token' | 'session'>;
 
 /** The user, unless deleted, replaced by another of the same name, or disabled. */
@@ -15,7 +15,10 @@ export function isTokenGood(records: Records, token: TokenRecord, now: number): 
   return enabledUser(records, token.owner, token.ownerUid) !== undefined;
 }
 
-/** A new password ends all sessions, a thief's included; so does disabling the user, even for a moment. */
+/**
+ * Whether the session is valid. A new password ends all sessions, including those of an attacker; disabling the user
+ * does too, however briefly.
+ */
 export function isSessionGood(records: Records, session: SessionRecord, now: number): boolean {
   if (session.expiresAt <= now) return false;
   const user = enabledUser(records, session.user, session.userUid);

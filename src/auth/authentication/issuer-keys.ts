@@ -34,9 +34,9 @@ type KeySet = { readonly find: ReturnType<typeof createLocalJWKSet>; readonly fe
 export class IssuerKeys {
   readonly #dependencies: OidcDependencies;
   #keys: KeySet | undefined;
-  /** Monotonic time of the last failed fetch. */
+  /** The monotonic time of the last failed fetch. */
   #failedAt = -Infinity;
-  /** The fetch in progress, shared by all callers. */
+  /** The fetch in progress, which all callers share. */
   #asking: Promise<KeySet> | undefined;
 
   constructor(dependencies: OidcDependencies) {
@@ -88,7 +88,10 @@ export class IssuerKeys {
     }
   }
 
-  /** OpenID Connect Discovery 1.0, 4: the document's issuer must equal the configured one. */
+  /**
+   * The URL of the keys from the discovery document. Its issuer must equal the configured one (OpenID Connect Discovery
+   * 1.0, 4).
+   */
   async #discover(signal: AbortSignal): Promise<string> {
     const { issuer } = this.#dependencies.settings;
     const document = await this.#document(`${issuer.replace(/\/$/u, '')}/.well-known/openid-configuration`, signal);
@@ -137,7 +140,7 @@ function isKeySet(document: object): document is JSONWebKeySet {
   );
 }
 
-/** `fetch` puts the actual failure into the `cause` of its error. */
+/** A text of the failure. `fetch` puts the actual failure into the `cause` of its error. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;

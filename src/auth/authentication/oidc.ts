@@ -4,7 +4,7 @@ import { oidcClaimLengthMax, oidcLeewayMs } from '../../limits/access.ts';
 import { unavailableNow, unauthorized, type Authenticated } from './authenticated.ts';
 import { IssuerKeys, KeysUnavailableError, type OidcDependencies } from './issuer-keys.ts';
 
-/** Only public-key signatures: an HMAC secret may be known to others, and `none` is no signature. */
+/** The accepted algorithms: only public-key signatures. Others may know an HMAC secret, and `none` is no signature. */
 const algorithms = [
   'RS256',
   'RS384',
@@ -69,7 +69,7 @@ export class OidcVerifier {
       return payload;
     } catch (error) {
       if (error instanceof KeysUnavailableError) return 'unavailable';
-      // The runtime throws a TypeError for a key that does not fit its algorithm.
+      // The runtime throws a TypeError for a key that does not fit the algorithm.
       if (error instanceof errors.JOSEError || error instanceof TypeError || error instanceof DOMException)
         return undefined;
       throw error;
@@ -77,11 +77,14 @@ export class OidcVerifier {
   }
 }
 
-/** The name is used in bindings and in events, so its length is bounded and its characters are printable. */
+/**
+ * The name from the claim. Bindings and events contain it, so its length is limited and its characters must be
+ * printable.
+ */
 function userClaim(payload: JWTPayload, name: string): string | undefined {
   const claim = Object.hasOwn(payload, name) ? payload[name] : undefined;
   if (typeof claim !== 'string' || claim === '' || claim.length > oidcClaimLengthMax || /[\p{Cc}\p{Cs}]/u.test(claim))
     return undefined;
-  // An unverified address may belong to anybody.
+  // An unverified e-mail address may belong to anybody.
   return name === 'email' && payload['email_verified'] === false ? undefined : claim;
 }

@@ -57,8 +57,8 @@ export class Secrets implements SecretKeeper {
   }
 
   /**
-   * The hash at exactly this revision, which an event of the user names: a node that has folded that event has folded
-   * the hash.
+   * The hash at exactly this revision of the secret stream. An event of the user names that revision, so a node that
+   * has folded the event has folded the hash too.
    */
   passwordHash(uid: string, revision: number): string | undefined {
     return this.#folded.passwordHash(uid, revision);
@@ -69,7 +69,7 @@ export class Secrets implements SecretKeeper {
     return this.#folded.tokenDigest(uid);
   }
 
-  /** The same, read from the log: this node need not have folded it yet. */
+  /** The digest of the token or session text, read from the log: this node need not have folded it yet. */
   async issuedDigest(uid: string): Promise<string | undefined> {
     const recorded = await this.#log.readLast(streamOf(uid));
     const event = recorded === undefined ? undefined : decodeEvent(recorded).event;
@@ -77,8 +77,8 @@ export class Secrets implements SecretKeeper {
   }
 
   /**
-   * Appends at the stream's next revision, whatever other writers do. A conflict needs a new event, since an event id
-   * is bound to one revision.
+   * Appends at the stream's next revision, even while others write. After a conflict it makes a new event, since an
+   * event id belongs to one revision.
    */
   async #append(stream: StreamName, event: SecretEvent, metadata: EventMetadata): Promise<KeptOutcome> {
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
@@ -100,7 +100,7 @@ export class Secrets implements SecretKeeper {
     }
   }
 
-  /** Retries an append with unknown outcome with the same event, which the log accepts at most once. */
+  /** Appends, and retries an unknown outcome with the same event, which the log stores at most once. */
   async #appendUntilKnown(
     stream: StreamName,
     proposed: ProposedEvent,

@@ -30,8 +30,8 @@ function attributes(isSecure: boolean): string {
 }
 
 /**
- * The CSRF token of a session, which a page sends with every write and another site cannot know. Derived from the
- * cookie's text, so it is not stored.
+ * The CSRF token of a session: a page sends it with every write, and another site cannot know it. It is derived from
+ * the cookie's text, so it is not stored.
  */
 export function csrfTokenOf(text: string): string {
   return hash('sha256', `ledgerplane csrf token of ${text}`, 'base64url');

@@ -1,7 +1,7 @@
 type Work<Result> = (abandoned: AbortSignal) => Promise<Result>;
 type Running<Result> = { readonly result: Promise<Result>; readonly abandoned: AbortController; waiting: number };
 
-/** Runs equal concurrent work once. The work's signal aborts when all callers have left. */
+/** Shares one run among concurrent calls with equal work. The work's signal aborts when all callers have left. */
 export class SingleFlight<Result> {
   readonly #running = new Map<string, Running<Result>>();
 
@@ -12,7 +12,7 @@ export class SingleFlight<Result> {
     const leave = (): void => {
       running.waiting -= 1;
       if (running.waiting > 0) return;
-      // This run is aborted, so a later caller starts a new one.
+      // This run is aborted, so the next caller must start a new one.
       this.#end(key, running);
       running.abandoned.abort();
     };

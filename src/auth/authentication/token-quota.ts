@@ -5,8 +5,9 @@ import { tokenKey } from '../types/platform-types.ts';
 import { refuseViolations, membersAt } from '../types/type-members.ts';
 
 /**
- * Limits the tokens of one owner. A token counts from its acceptance, before it is folded, so concurrent creates cannot
- * exceed the limit. Across nodes the limit is approximate: a node counts another node's tokens once it has folded them.
+ * Limits the tokens of one owner. A token counts from its acceptance on, even before it is folded, so concurrent
+ * creates cannot exceed the limit. Across nodes the limit is approximate: a node counts another node's tokens once it
+ * has folded them.
  */
 export class TokenQuota {
   readonly #permissions: Pick<PermissionReader, 'tokensOf' | 'token'>;
@@ -17,13 +18,13 @@ export class TokenQuota {
     this.#permissions = permissions;
   }
 
-  /** Undefined for a change that creates no token. */
+  /** The check of a new token; undefined for any other change. */
   check({ type, before, after }: DecidedChange): RuleCheck | undefined {
     if (type.key !== tokenKey || before !== undefined || after === undefined) return undefined;
     const { owner } = membersAt(after, 'spec');
     if (typeof owner !== 'string') return undefined;
     const unsettled = this.#unsettled.get(owner) ?? new Set<string>();
-    // A token that is folded, but whose write has not returned yet, counts once.
+    // Counts a token once that is folded, but whose write has not returned yet.
     const making = [...unsettled].filter((uid) => this.#permissions.token(uid) === undefined).length;
     if (this.#permissions.tokensOf(owner) + making >= tokensPerUserMax)
       return refuseViolations(after, [{ pointer: '', detail: full }]);

@@ -16,7 +16,7 @@ export function uidOfToken(text: string, prefix: TokenPrefix): string | undefine
   return found === prefix ? uid.join('-') : undefined;
 }
 
-/** The stored digest: the text cannot be derived from it. */
+/** The stored digest of a token text; the text cannot be derived from the digest. */
 export function digestOf(text: string): string {
   return hash('sha256', text, 'hex');
 }

@@ -21,8 +21,8 @@ export type TokenUseDependencies = {
 const subject: PlatformSubject = { kind: 'platform', part: 'tokens' };
 
 /**
- * Records the last use of a token in its status. It is never awaited, and a failure is only logged, since the next use
- * records it again. A use within a minute of the recorded one writes nothing, across restarts too.
+ * Records the last use of a token in its status. Callers do not await it. A failure is only logged, since the next use
+ * records again. A use within a minute of the recorded one writes nothing, also after a restart.
  */
 export function createTokenUseRecorder({
   execute,
@@ -48,12 +48,15 @@ export function createTokenUseRecorder({
   };
 }
 
-/** The token was deleted, or the disk is nearly full, which the server reports elsewhere. */
+/**
+ * Whether the failure needs no report: the token was deleted, or the disk is nearly full, which the server reports
+ * elsewhere.
+ */
 function isExpected(reason: RejectionReason): boolean {
   return reason === 'not-found' || reason === 'insufficient-storage';
 }
 
-/** Epoch milliseconds; -Infinity when no use is recorded. */
+/** The last recorded use in epoch milliseconds; -Infinity if there is none. */
 function lastUse(bytes: Uint8Array): number {
   const status = storedObject(bytes)['status'];
   const at =

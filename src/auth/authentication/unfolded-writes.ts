@@ -26,9 +26,7 @@ export class UnfoldedWrites {
     this.#dependencies = dependencies;
   }
 
-  /**
-   * For a token or session that this node does not know. 'retry': all events that may concern it are folded now.
-   */
+  /** Reads a token or session that this node does not know. 'retry': all events that may concern it are now folded. */
   async refreshToken(uid: string, text: string): Promise<'retry' | 'never-issued' | 'undecided'> {
     const { log, reader, secrets } = this.#dependencies;
     if (!log.state().reachable) return 'undecided';
@@ -43,8 +41,8 @@ export class UnfoldedWrites {
   }
 
   /**
-   * For an object that is missing here, or differs from the expected one: whether this node has folded newer events of
-   * it since.
+   * Reads an object that is missing here or differs from the expected state. Returns whether this node has folded newer
+   * events of the object since.
    */
   async refreshObject(type: TypeKey, name: string): Promise<boolean> {
     const { log, reader } = this.#dependencies;

@@ -3,18 +3,18 @@ import { actorOf, type Subject } from '../../command/subject.ts';
 import type { ApiRequest, PermissionReader } from '../../read/permission-reader.ts';
 
 export type Authorized =
-  /** `grant`: the rule that allowed the request; absent for a probe, which needs none. */
+  /** `grant`: the rule that allows the request; absent for a probe, which needs none. */
   | { readonly allowed: true; readonly grant?: Grant | undefined }
   /**
-   * `isUndecided`: the request may be allowed later, since the tables are not loaded yet. `idle`: the state of the
-   * plugin that would have to serve the request for one of the subject's rules to apply; `reason` includes it.
+   * `isUndecided`: the request may be allowed later, since the tables are not loaded yet. `idle`: the state of a
+   * plugin, if one of the subject's rules would apply only while that plugin serves the request; `reason` includes it.
    */
   | { readonly allowed: false; readonly reason: string; readonly isUndecided?: true; readonly idle?: string };
 
 /** Decides whether a subject may make a request: for HTTP requests, watches, clients of plugins and access reviews. */
 export type Authorize = (subject: Subject, request: ApiRequest) => Authorized;
 
-/** `state`: the plugin's state, for people. `isTransient`: the plugin may serve soon. */
+/** `state`: a text of the plugin's state. `isTransient`: the plugin may serve soon. */
 export type IdlePlugin = { readonly state: string; readonly isTransient: boolean };
 
 export type AuthorizerDependencies = {
