@@ -116,13 +116,13 @@ export default defineConfig(
     rules: {
       '@typescript-eslint/consistent-type-assertions': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',
-      // A tap test without an await is async all the same: that is how it ends.
+      // A tap test without an await is still async: its promise marks its end.
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-member-access': 'off',
       '@typescript-eslint/no-unsafe-return': 'off',
-      // tap's `t.test` answers a promise that tap itself awaits.
+      // tap's `t.test` returns a promise that tap itself awaits.
       '@typescript-eslint/no-floating-promises': [
         'error',
         {

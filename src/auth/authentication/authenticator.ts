@@ -109,7 +109,7 @@ export class Authenticator {
     return isCredentialValid(permissions, subject, clock.now());
   }
 
-    /** For a log-in or a change of the caller's own password; failures count towards the limits of log-ins. */
+  /** For a log-in or a change of the caller's own password; failures count towards the limits of log-ins. */
   async verifyPassword(username: string, password: string, from: From): Promise<PasswordVerified> {
     const answer = await this.#recognizePair({ username, password }, from);
     if (!answer.ok) return answer;
