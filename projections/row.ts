@@ -4,10 +4,13 @@ import type { StoredObject } from '../src/read/objects.ts';
 /**
  * One row of the object table: the members needed without parsing, then the exact bytes of the response.
  *
- * 0  u8   format (3) 1  u8   flags: 1 deletion requested, 2 has finalizers 2  u32  revision 6  u128 position, above 2⁶⁴
- * from a log's second epoch on 22  u32  length of the index entry, 0 when its type was not registered at the time 26
- * u32  the revision of the declaration that decided its last event, plus 1; 0: none 30  …    the index entry
- * (entry-codec.ts), then the answer
+ *   0  u8    format (3)
+ *   1  u8    flags: 1 deletion requested, 2 has finalizers
+ *   2  u32   revision
+ *   6  u128  position, above 2⁶⁴ from a log's second epoch on
+ *  22  u32   length of the index entry; 0 if its type was not registered at the time
+ *  26  u32   the revision of the declaration that decided its last event, plus 1; 0: none
+ *  30  …     the index entry (entry-codec.ts), then the answer
  *
  * Little-endian.
  */

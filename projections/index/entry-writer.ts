@@ -3,13 +3,15 @@ import type { IndexEntry, IndexKey } from '../../src/resource/type/index-entry.t
 /**
  * Encodes index entries, stored beside their rows so that a start need not parse a million objects.
  *
- * 0  u32  stamp of the indexes' fingerprint: identifies entries of other declarations without decoding 4  f64  created
- * 12  u8   length of the name, then the name (ASCII by the naming rules) …  varint length, then the labels: key, value,
- * … …  varint number of indexes, then each: varint length (0: no value), then its keys
+ *   0  u32  stamp of the indexes' fingerprint: identifies entries of other declarations without decoding
+ *   4  f64  created
+ *  12  u8   length of the name, then the name (ASCII by the naming rules)
+ *   …  varint length, then the labels: key, value, …
+ *   …  varint number of indexes, then each: varint length (0: no value), then its keys
  *
  * A text is the varint `2 × bytes + wide`, then Latin-1, or UTF-16 if wide is 1: string keys need not be well-formed
  * Unicode (`stringKey`). An index's keys start with their form: texts, numbers (f64), or a repetition of the name or
- * `created`.  Little-endian.
+ * `created`. Little-endian.
  */
 export const nameAt = 12;
 
