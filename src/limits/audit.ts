@@ -12,3 +12,11 @@ export const historyReadBytesMax = 8_388_608;
 export const historyReadBatchBytes = 2_097_152;
 /** A request that needs the audit indexes waits this long until they have folded a position. */
 export const auditFoldWaitMs = 3_000;
+/** A line of an export: an event of the largest size, with each byte as an escape, and room for its other members. */
+export const exportLineBytesMax = 16_777_216;
+/**
+ * A gzipped export may unpack to this many times its size; small ones to more. Events repeat each other, but not like
+ * the content of a file that was made to fill memory or time.
+ */
+export const exportUnpackedRatioMax = 250;
+export const exportUnpackedFreeBytes = 67_108_864;

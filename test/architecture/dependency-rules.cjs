@@ -110,14 +110,15 @@ module.exports = {
     only('plugin-adapters-use-services', '^src/plugin/', pure, ports, services),
     only('config-reads-limits', '^src/config/', pure),
     only('http-uses-services', '^src/http/', pure, ports, services),
-    // The command line asks a server that runs, perhaps elsewhere: of this one's insides it knows the settings and no
-    // more, and how a schema is read as a type.
+    // The command line asks a server that runs, perhaps elsewhere: of this one's insides it knows the settings, how a
+    // schema is read as a type, how a proof is verified, and no more.
     only(
       'command-line-asks-over-http',
       '^src/cli/',
       '^src/config/',
       '^src/(base|limits)/',
       '^src/openapi/schema/typed-part\\.ts$',
+      proof,
     ),
     only('projections-only-fold', '^projections/', pure, ports, registry),
     only('reconcilers-read-and-command', '^reconcilers/', pure, ports, registry, '^src/write/execute\\.ts$'),

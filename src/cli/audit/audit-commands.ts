@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import type { CommandContext } from '../command-context.ts';
+import { addProofCommands } from './proof-commands.ts';
 import type { DiffOptions, ReplayOptions, StoppedReplays } from './replay-command.ts';
 
 type Auditing = {
@@ -12,7 +13,10 @@ type Auditing = {
 };
 
 export function addAuditCommands(program: Command, { context, result, stoppedReplays, connected }: Auditing): void {
-  const audit = program.command('audit').description('replay the log, and compare the read models with it');
+  const audit = program
+    .command('audit')
+    .description('replay the log, and compare the read models with it; verify exports');
+  addProofCommands(audit, context);
   connected(
     audit.command('replay').description('rebuild the read models from the log, and compare them with the live ones'),
   )

@@ -1,0 +1,96 @@
+import { createReadStream } from 'node:fs';
+import { pipeline, type Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+
+import { exportLineBytesMax, exportUnpackedFreeBytes, exportUnpackedRatioMax } from '../../limits/audit.ts';
+
+/** A file is no sequence of whole lines. `isCut`: it may be the beginning of one. */
+export class BrokenFileError extends Error {
+  readonly isCut: boolean;
+
+  constructor(detail: string, isCut: boolean) {
+    super(detail);
+    this.name = 'BrokenFileError';
+    this.isCut = isCut;
+  }
+}
+
+const readBytes = 1_048_576;
+const gzipMagic = [0x1f, 0x8b] as const;
+
+/**
+ * The lines of a file, gzipped or not, without their ends; its size does not matter.
+ *
+ * @throws BrokenFileError, or the system's error.
+ */
+export async function* linesOfFile(path: string): AsyncGenerator<Uint8Array> {
+  yield* wholeLines(unpacked(createReadStream(path, { highWaterMark: readBytes })));
+}
+
+async function* unpacked(file: Readable & { readonly bytesRead: number }): AsyncGenerator<Uint8Array> {
+  const source: AsyncIterable<Uint8Array> = file;
+  const chunks = source[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  if (first.done === true) return;
+  if (gzipMagic.some((byte, at) => first.value[at] !== byte)) {
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+    return;
+  }
+  const gunzip = createGunzip({ chunkSize: readBytes });
+  const packed = async function* (): AsyncGenerator<Uint8Array> {
+    yield first.value;
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  };
+  // Its error reaches the reader of `gunzip`.
+  pipeline(packed, gunzip, () => undefined);
+  const plain: AsyncIterable<Uint8Array> = gunzip;
+  let bytes = 0;
+  try {
+    for await (const chunk of plain) {
+      bytes += chunk.length;
+      if (bytes > exportUnpackedFreeBytes && bytes > exportUnpackedRatioMax * file.bytesRead)
+        throw new BrokenFileError(
+          `the gzipped file unpacks to more than ${String(exportUnpackedRatioMax)} times its size: it is no export`,
+          false,
+        );
+      yield chunk;
+    }
+  } catch (error) {
+    throw brokenGzip(error);
+  } finally {
+    gunzip.destroy();
+    file.destroy();
+  }
+}
+
+function brokenGzip(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'Z_BUF_ERROR') return new BrokenFileError('the gzipped file is cut short', true);
+  if (typeof code === 'string' && code.startsWith('Z_'))
+    return new BrokenFileError(`the gzipped file is damaged (${code})`, false);
+  return error;
+}
+
+async function* wholeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let rest: Uint8Array[] = [];
+  let restBytes = 0;
+  for await (const chunk of chunks) {
+    let from = 0;
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
+      const tail = chunk.subarray(from, end);
+      yield rest.length === 0 ? tail : Buffer.concat([...rest, tail]);
+      rest = [];
+      restBytes = 0;
+      from = end + 1;
+    }
+    const left = chunk.subarray(from);
+    restBytes += left.length;
+    if (restBytes > exportLineBytesMax)
+      throw new BrokenFileError(`a line is longer than ${String(exportLineBytesMax)} bytes: it is no export`, false);
+    if (left.length > 0) rest.push(left);
+  }
+  if (restBytes > 0) throw new BrokenFileError('the file is cut short: it ends within a line', true);
+}
+
+const newline = 0x0a;

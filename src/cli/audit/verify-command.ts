@@ -1,0 +1,72 @@
+import { resolve } from 'node:path';
+
+import { ExportVerifier, type ExportProblem, type VerifiedExport } from '../../audit/proof/export-verifier.ts';
+import type { VerifierKey } from '../../audit/proof/signed-note.ts';
+import type { CommandContext } from '../command-context.ts';
+import { commandError, usageError, type CommandFailure } from '../failure.ts';
+import { printable } from '../text-table.ts';
+import { BrokenFileError, linesOfFile } from './export-file.ts';
+import { verifierKeys } from './verifier-keys.ts';
+
+export type VerifyOptions = { readonly key?: readonly string[] };
+
+/**
+ * Verifies an export with nothing but the file and the keys. An export that was changed or cut short fails the command;
+ * one that these keys cannot verify, and a file that is none, is a mistake of the command line.
+ */
+export async function verifyExport(file: string, options: VerifyOptions, context: CommandContext): Promise<void> {
+  const { output, folder } = context;
+  const result = await verified(resolve(folder, file), verifierKeys(options.key ?? [], folder));
+  if (!result.ok) throw failureOf(result, file);
+  output.write(summaryOf(result));
+}
+
+async function verified(path: string, keys: readonly VerifierKey[]): Promise<VerifiedExport | ExportProblem> {
+  const verifier = new ExportVerifier(keys);
+  try {
+    for await (const line of linesOfFile(path)) {
+      const problem = verifier.add(line);
+      if (problem !== undefined) return problem;
+    }
+  } catch (error) {
+    if (!(error instanceof BrokenFileError)) throw unreadable(error);
+    const place = verifier.place();
+    const detail = `${error.message}${place === undefined ? '' : `, at leaf ${String(place)}`}`;
+    return { ok: false, reason: error.isCut ? 'changed' : 'unusable', detail };
+  }
+  return verifier.finish();
+}
+
+function failureOf({ reason, detail }: ExportProblem, file: string): CommandFailure {
+  const name = printable(file);
+  return reason === 'changed'
+    ? commandError(`${name} is not verified: ${detail}`)
+    : usageError(`${name} cannot be verified: ${detail}`);
+}
+
+function unreadable(error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return typeof code === 'string' ? usageError(`the file cannot be read (${code})`) : error;
+}
+
+function summaryOf({ header, checkpoint, agreeing, positions }: VerifiedExport): string {
+  const { from, until, log, epoch, origin } = header;
+  const count = (value: number): string => value.toLocaleString('en');
+  const [first, last] = positions ?? [];
+  const range =
+    first === undefined || last === undefined
+      ? 'no events'
+      : `leaves ${String(from)} to ${String(until - 1)}, positions ${first.toString()} to ${last.toString()}`;
+  return [
+    `verified: ${count(until - from)} events, ${range}`,
+    `log ${printable(log)}, epoch ${String(epoch)}, tree ${printable(origin)}`,
+    `the signed checkpoint of ${count(checkpoint.size)} leaves has the root ${base64(checkpoint.root)}`,
+    `${count(agreeing)} checkpoints and tree heads agree with the events`,
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+function base64(hash: Uint8Array): string {
+  return Buffer.from(hash).toString('base64');
+}
