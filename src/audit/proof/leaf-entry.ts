@@ -1,17 +1,23 @@
-import { leafHash, sha256, type Hash } from './merkle.ts';
+import { hash } from 'node:crypto';
 
-/** An event as the log's port has it, in either log: EventStoreDB's adapter has removed its `$append` member. */
+import type { Hash } from './merkle.ts';
+
+/**
+ * An event as the log's port has it, in either log: EventStoreDB's adapter has removed its `$append` member. Text stands
+ * for its bytes in UTF-8.
+ */
 export type LeafEvent = {
   readonly stream: string;
   readonly revision: number;
   readonly id: string;
   readonly type: string;
-  readonly metadata: Uint8Array;
-  readonly data: Uint8Array;
+  readonly metadata: Uint8Array | string;
+  /** Of data that nobody may see, or that is gone, the hash alone. */
+  readonly data: Uint8Array | string | HashedData;
 };
 
-/** The same with the data's SHA-256 in hexadecimal digits for the data, which nobody may see or which is gone. */
-export type HashedLeafEvent = Omit<LeafEvent, 'data'> & { readonly dataHash: string };
+/** SHA-256 in hexadecimal digits. */
+export type HashedData = { readonly sha256: string };
 
 /**
  * Whether an event of this stream is a leaf of the tree. Leases are cut and end with their nodes, keys are erased, and
@@ -22,16 +28,20 @@ export function isLeafStream(stream: string): boolean {
 }
 
 /** JSON `[1,stream,revision,id,type,sha256(metadata),sha256(data)]`, the hashes in hexadecimal; without a position. */
-export function leafEntry(event: LeafEvent | HashedLeafEvent): Buffer {
-  const { stream, revision, id, type, metadata } = event;
-  const dataHash = 'dataHash' in event ? event.dataHash : hexHash(event.data);
-  return Buffer.from(JSON.stringify([1, stream, revision, id, type, hexHash(metadata), dataHash]));
+export function leafEntry(event: LeafEvent): Buffer {
+  return Buffer.from(entryText(event));
 }
 
-export function leafOf(event: LeafEvent | HashedLeafEvent): Hash {
-  return leafHash(leafEntry(event));
+/** The same as `leafHash(leafEntry(event))`, without a copy. */
+export function leafOf(event: LeafEvent): Hash {
+  return hash('sha256', `\0${entryText(event)}`, 'buffer');
 }
 
-export function hexHash(bytes: Uint8Array): string {
-  return sha256(bytes).toString('hex');
+export function hexHash(bytes: Uint8Array | string): string {
+  return hash('sha256', bytes, 'hex');
+}
+
+function entryText({ stream, revision, id, type, metadata, data }: LeafEvent): string {
+  const dataHash = typeof data === 'object' && 'sha256' in data ? data.sha256 : hexHash(data);
+  return JSON.stringify([1, stream, revision, id, type, hexHash(metadata), dataHash]);
 }

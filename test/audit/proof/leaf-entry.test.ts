@@ -1,6 +1,7 @@
 import { test } from 'tap';
 
 import { hexHash, isLeafStream, leafEntry, leafOf } from '../../../src/audit/proof/leaf-entry.ts';
+import { leafHash } from '../../../src/audit/proof/merkle.ts';
 import { driverEvents, storedRecord } from '../../../src/log/eventstore/eventstore-record.ts';
 
 const event = {
@@ -22,8 +23,9 @@ test('an entry names the stream, the revision, the event and the hashes of its b
 });
 
 test('the hash of the data does for the data', async (t) => {
-  const { data, ...rest } = event;
-  t.strictSame(leafOf({ ...rest, dataHash: hexHash(data) }), leafOf(event));
+  t.strictSame(leafOf({ ...event, data: { sha256: hexHash(event.data) } }), leafOf(event));
+  t.strictSame(leafOf(event), leafHash(leafEntry(event)));
+  t.strictSame(leafOf({ ...event, data: event.data.toString(), metadata: event.metadata.toString() }), leafOf(event));
 });
 
 test('leases, keys and the founding of a log are no leaves', async (t) => {

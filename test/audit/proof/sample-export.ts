@@ -1,9 +1,10 @@
 import { checkpointText } from '../../../src/audit/proof/checkpoint.ts';
 import { CompactRange } from '../../../src/audit/proof/compact-range.ts';
-import { exportLine, leafOfExported, shownData } from '../../../src/audit/proof/export-lines.ts';
+import { exportLine, shownData } from '../../../src/audit/proof/export-lines.ts';
 import type { ExportedEvent, ExportRecord } from '../../../src/audit/proof/export-lines.ts';
 import { ExportVerifier } from '../../../src/audit/proof/export-verifier.ts';
 import type { ExportProblem, VerifiedExport } from '../../../src/audit/proof/export-verifier.ts';
+import { leafOf } from '../../../src/audit/proof/leaf-entry.ts';
 import { noteSigner, signNote, verifierKeyOf } from '../../../src/audit/proof/signed-note.ts';
 import type { NoteSigner } from '../../../src/audit/proof/signed-note.ts';
 
@@ -31,7 +32,7 @@ export function sampleEvents(count: number): readonly ExportedEvent[] {
 
 export function rangeOver(events: readonly ExportedEvent[], from: number, until: number): CompactRange {
   const range = new CompactRange(from);
-  for (const event of events.slice(from, until)) range.append(leafOfExported(event));
+  for (const event of events.slice(from, until)) range.append(leafOf(event));
   return range;
 }
 
