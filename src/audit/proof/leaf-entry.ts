@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import type { Hash } from './merkle.ts';
 
 /**
- * An event as the log's port has it, in either log: EventStoreDB's adapter has removed its `$append` member. Text stands
- * for its bytes in UTF-8.
+ * An event as the log's port has it, in either log: EventStoreDB's adapter has removed its `$append` member. Text
+ * stands for its bytes in UTF-8.
  */
 export type LeafEvent = {
   readonly stream: string;

@@ -150,7 +150,7 @@ test('the empty tree begins every tree, and no tree has a larger beginning', asy
 });
 
 test('proofs in trees of more than 2^32 leaves are verified without an overflow', async (t) => {
-  // A tree whose leaves are all equal: each full node is known by its level.
+  // All leaves are equal, so each full node is known by its level.
   const full: Hash[] = [leafHash(Buffer.from('same'))];
   const read: NodeReader = ({ level }) => {
     for (let at = full.length; at <= level; at += 1) {
