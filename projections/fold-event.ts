@@ -6,6 +6,7 @@ import {
   isObjectEvent,
   type DecodedEvent,
 } from '../src/log/event-codec.ts';
+import type { DomainEvent } from '../src/command/event.ts';
 import { LogCorruptError, LogReplacedError } from '../src/log/log.ts';
 import type { LogIdentity, RecordedEvent, StreamName, StreamRevision } from '../src/log/log.ts';
 import type { Change } from '../src/read/objects.ts';
@@ -42,6 +43,19 @@ export type FoldContext = {
 /** The folded streams, by the part of their names before the colon. */
 export const foldedCategories = ['object', 'secret', 'platform', 'guard', 'type', 'unique'];
 
+/**
+ * A guard's claim has no effect: its holder waits for this fold, and thereby for all earlier events. Trees and keys
+ * concern the audit indexes.
+ */
+const withoutEffect: ReadonlySet<DomainEvent['type']> = new Set([
+  'CopyFinished',
+  'ValueClaimed',
+  'ValueReleased',
+  'TreeHead',
+  'KeyOffered',
+  'KeySigned',
+]);
+
 /** Writes the effects of one event, and returns the change of an object; undefined if none changed. */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: FoldContext): Change | undefined {
   if (recorded.stream.startsWith('object:')) return foldObject(recorded, writer, known);
@@ -70,12 +84,8 @@ export function foldEvent(recorded: RecordedEvent, writer: Writer, known: FoldCo
     case 'UniqueEnforced':
       known.declarations.enforce(typeOfStream(recorded, 'unique:'), event);
       return undefined;
-    // A guard's claim has no effect: its holder waits for this fold, and thereby for all earlier events.
-    case 'CopyFinished':
-    case 'ValueClaimed':
-    case 'ValueReleased':
-      return undefined;
     default:
+      if (withoutEffect.has(event.type)) return undefined;
       throw new LogCorruptError(`${recorded.stream} holds a ${event.type}`);
   }
 }

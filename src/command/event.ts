@@ -47,9 +47,36 @@ export type PlatformEvent =
       readonly epoch: number;
       readonly reason: 'founded' | 'copied' | 'restored';
       readonly copyOf?: { readonly logId: string; readonly epoch: number };
+      /** Of a copy: the id of its source's tree, which goes on here. Without it this event begins a tree. */
+      readonly tree?: string;
+      /** After a restore: the tree of the epoch before, as this log still has it. */
+      readonly before?: { readonly tree: string } & TreeSize;
     }
-  /** The copy that started this epoch is complete and equals its source. Before this event no server may use it. */
-  | { readonly type: 'CopyFinished'; readonly events: number };
+  /**
+   * The copy that started this epoch is complete and equals its source, and so does its tree. Before this event no
+   * server may use it.
+   */
+  | { readonly type: 'CopyFinished'; readonly events: number; readonly tree?: TreeSize };
+
+/** A Merkle tree over the log's first `size` leaves; `root` in base64 (docs/spec/tree.md). */
+export type TreeSize = { readonly size: number; readonly root: string };
+
+/**
+ * In the stream `platform:tree`: the tree as a leader has it. A node with another root at this size stops. `checkpoint`
+ * is the signed note that says the same, so that a reader of a part of the log knows a place up to which it is
+ * unchanged.
+ */
+export type TreeEvent = { readonly type: 'TreeHead'; readonly checkpoint: string } & TreeSize;
+
+/**
+ * Public keys of nodes, in the stream `platform:keys`. `key` and `by` are raw Ed25519 keys in base64; `note` is a
+ * signed note that names `key` (docs/spec/tree.md).
+ */
+export type KeyEvent =
+  /** A node has this key, as its signature with it shows, and asks for the signature of a trusted one. */
+  | { readonly type: 'KeyOffered'; readonly key: string; readonly note: string }
+  /** From here on `key` is trusted as much as `by`. With itself as `by` it begins a chain of keys. */
+  | { readonly type: 'KeySigned'; readonly key: string; readonly by: string; readonly note: string };
 
 /** Leadership, in streams `lease:<name>` (consistency protocol, 6). The last event is in force. */
 export type LeaseEvent =
@@ -126,6 +153,8 @@ export type AccessEvent = {
 };
 
 export type DomainEvent =
+  | TreeEvent
+  | KeyEvent
   | AccessEvent
   | UniquenessEvent
   | ObjectEvent

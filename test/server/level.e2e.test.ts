@@ -48,7 +48,7 @@ test("a server raises its log's level once, then declares its types, and stops a
         name: 'StartError',
         exitCode: 2,
         message: new RegExp(
-          'its level is 3, and this version reads up to 2; start the version of this program that ' +
+          'its level is 4, and this version reads up to 3; start the version of this program that ' +
             'wrote it, or a later version',
           'u',
         ),
