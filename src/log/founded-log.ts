@@ -35,6 +35,8 @@ export type Founding = LogIdentity & {
   readonly reason: 'founded' | 'copied' | 'restored';
   /** False for an unfinished copy. */
   readonly finished: boolean;
+  /** The id of the Merkle tree over its events: the id of the event that began it. A copy continues its source's. */
+  readonly tree: string;
   /** The log that this epoch started as a copy of. */
   readonly copyOf: LogIdentity | undefined;
   /** The number of events in a finished copy. */
@@ -61,16 +63,16 @@ export async function readFounding(log: Pick<EventLog, 'readStream'>): Promise<F
   for (;;) {
     const page = await log.readStream(platformStream, { from: streamRevision(from), limit: platformEventsReadMax });
     for (const recorded of page)
-      founding = { ...foundingAfter(founding, platformEventOf(recorded)), revision: recorded.revision };
+      founding = { ...foundingAfter(founding, platformEventOf(recorded), recorded.id), revision: recorded.revision };
     if (page.length < platformEventsReadMax) return founding;
     from += page.length;
   }
 }
 
-function foundingAfter(before: Founding | undefined, event: PlatformEvent): Omit<Founding, 'revision'> {
+function foundingAfter(before: Founding | undefined, event: PlatformEvent, id: string): Omit<Founding, 'revision'> {
   if (event.type === 'EpochStarted') {
-    const { logId, epoch, domain, reason, copyOf } = event;
-    return { logId, epoch, domain, reason, finished: reason !== 'copied', copyOf, copied: undefined };
+    const { logId, epoch, domain, reason, copyOf, tree = id } = event;
+    return { logId, epoch, domain, reason, tree, finished: reason !== 'copied', copyOf, copied: undefined };
   }
   if (before === undefined) throw new LogCorruptError(`${platformStream} begins with a ${event.type}`);
   return { ...before, finished: true, copied: event.events };
@@ -100,6 +102,7 @@ export class FoundedLog implements EventLog {
   /** The underlying log, while its positions need no shift: in the first epoch the overhead is one call. */
   #plain: EventLog | undefined;
   #identity: LogIdentity | undefined;
+  #tree = '';
   /** The offset added to each position of the log. */
   #shift = 0n;
 
@@ -136,11 +139,12 @@ export class FoundedLog implements EventLog {
     }
   }
 
-  #adopt({ logId, epoch, domain: owner, finished }: Founding, domain: string): LogIdentity {
+  #adopt({ logId, epoch, tree, domain: owner, finished }: Founding, domain: string): LogIdentity {
     if (owner !== domain)
       throw new UnsuitableLogError(`it belongs to PLATFORM_DOMAIN ${owner}, but this server has ${domain}`);
     if (!finished) throw new UnsuitableLogError('it is an unfinished copy: run ledgerplane log copy again to resume');
     this.#identity = { logId, epoch };
+    this.#tree = tree;
     this.#shift = epochShift(epoch);
     this.#plain = epoch === 0 ? this.#raw : undefined;
     return this.#identity;
@@ -150,6 +154,11 @@ export class FoundedLog implements EventLog {
   identity(): LogIdentity {
     if (this.#identity === undefined) throw new Error('the event log is not founded yet');
     return this.#identity;
+  }
+
+  /** The id of the tree over its events; empty until the log is founded. */
+  tree(): string {
+    return this.#tree;
   }
 
   append(stream: StreamName, events: readonly ProposedEvent[], expected: ExpectedRevision): Promise<AppendOutcome> {

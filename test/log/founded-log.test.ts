@@ -203,3 +203,23 @@ test("an event's time is read without parsing, and an event of a later version i
   for (const schema of [2, 10, 11, 100])
     t.throws(() => stampOf(recorded({ ...metadata, schema })), NewerEventError, String(schema));
 });
+
+test('a tree begins with the log and with each restore, and a copy continues the tree of its source', async (t) => {
+  const restored = { ...started, epoch: 1, reason: 'restored' } as const;
+  const copied = { ...started, epoch: 1, reason: 'copied', copyOf: { logId: 'source', epoch: 0 } } as const;
+  const finished = { type: 'CopyFinished', events: 0 } as const;
+  const treeOf = async (...events: readonly PlatformEvent[]): Promise<readonly [string, string | undefined]> => {
+    const proposals = events.map((event) => platformEvent(event));
+    const log = await founded(await logOf(...proposals));
+    return [log.tree(), proposals.find(({ id }) => id === log.tree())?.type];
+  };
+  t.equal(new FoundedLog(new MemoryLog()).tree(), '', 'it is unknown before');
+  t.match(await treeOf(started), [/^[0-9a-f-]{36}$/u, 'EpochStarted']);
+  const raw = await logOf(platformEvent(started), platformEvent(restored));
+  const [first, second] = await collect(raw.readAll({ after: logStart }));
+  const again = await founded(raw);
+  t.equal(again.tree(), second?.id);
+  t.not(again.tree(), first?.id);
+  t.strictSame(await treeOf({ ...copied, tree: 'of the source' }, finished), ['of the source', undefined]);
+  t.match(await treeOf(copied, finished), [/./u, 'EpochStarted'], 'a copy by an earlier version begins one');
+});
