@@ -1,6 +1,8 @@
 import type { CopyContext, CopySource } from './log-copy-context.ts';
 import { EventCursor, LogCopyError, differenceOf, describeEvent } from './log-copy-cursor.ts';
 import { retryRead } from './log-copy-retry.ts';
+import { LogTree } from './log-tree.ts';
+import type { TreeSize } from '../command/event.ts';
 import { logStart, type EventLog, type LogPosition, type RecordedEvent } from '../log/log.ts';
 
 type CopyState = { readonly standing: number; readonly last: LogPosition; readonly next: RecordedEvent | undefined };
@@ -43,8 +45,10 @@ function assertSame(original: RecordedEvent | undefined, copied: RecordedEvent):
   );
 }
 
-/** Compares both from the beginning: the same events in the same order, and no others. */
-export async function verifyCopy(context: CopyContext, source: CopySource, target: EventLog): Promise<void> {
+/**
+ * Compares both from the beginning: the same events in the same order, and no others. Returns the tree that they share.
+ */
+export async function verifyCopy(context: CopyContext, source: CopySource, target: EventLog): Promise<TreeSize> {
   const { source: log, progress, signal } = context;
   progress.begin('verifying', source.events);
   const originals = new EventCursor(log, { side: 'source', after: logStart, until: source.head, signal });
@@ -54,9 +58,13 @@ export async function verifyCopy(context: CopyContext, source: CopySource, targe
     until: await retryRead(context, () => target.head()),
     signal,
   });
+  const [tree, copiedTree] = [new LogTree(), new LogTree()];
   try {
     for (let copied = await copies.next(); copied !== undefined; copied = await copies.next()) {
-      assertSame(await originals.next(), copied);
+      const original = await originals.next();
+      assertSame(original, copied);
+      if (original !== undefined) tree.add(original);
+      copiedTree.add(copied);
       progress.advance();
     }
     const missing = await originals.next();
@@ -67,4 +75,7 @@ export async function verifyCopy(context: CopyContext, source: CopySource, targe
     await copies.close();
   }
   progress.end();
+  if (tree.now().root !== copiedTree.now().root)
+    throw new LogCopyError('failed', "the target's tree has another root than the source's");
+  return copiedTree.now();
 }

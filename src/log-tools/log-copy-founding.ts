@@ -1,3 +1,4 @@
+import type { TreeSize } from '../command/event.ts';
 import { must } from '../base/unreachable.ts';
 import type { CopyContext, CopySource } from './log-copy-context.ts';
 import { LogCopyError, describeDamage } from './log-copy-cursor.ts';
@@ -59,7 +60,7 @@ export async function targetFounding(target: EventLog, source: Founding): Promis
 
 /** Founds the target. An earlier run may have done so late, or a concurrent one. */
 export async function foundCopy(context: CopyContext, target: EventLog, source: Founding): Promise<Founding> {
-  const { logId, epoch, domain } = source;
+  const { logId, epoch, domain, tree } = source;
   await appendPlatformEvent(
     target,
     {
@@ -69,6 +70,7 @@ export async function foundCopy(context: CopyContext, target: EventLog, source: 
       epoch: epoch + 1,
       reason: 'copied',
       copyOf: { logId, epoch },
+      tree,
     },
     { ...context, actor, expected: 'absent' },
   );
@@ -78,12 +80,12 @@ export async function foundCopy(context: CopyContext, target: EventLog, source: 
 export async function finishCopy(
   context: CopyContext,
   target: EventLog,
-  { source, begun }: { readonly source: CopySource; readonly begun: Founding },
+  { source, begun, tree }: { readonly source: CopySource; readonly begun: Founding; readonly tree: TreeSize },
 ): Promise<void> {
   if (
     await appendPlatformEvent(
       target,
-      { type: 'CopyFinished', events: source.events },
+      { type: 'CopyFinished', events: source.events, tree },
       { ...context, actor, expected: begun.revision },
     )
   )

@@ -50,9 +50,9 @@ async function copy(context: CopyContext): Promise<CopiedLog> {
     await assertNotGrown(context, source, 'failed');
     await target.close();
     target = await openTarget();
-    await verifyCopy(context, source, target);
+    const tree = await verifyCopy(context, source, target);
     await assertNotGrown(context, source, 'failed');
-    await finishCopy(context, target, { source, begun });
+    await finishCopy(context, target, { source, begun, tree });
     return { logId: begun.logId, epoch: begun.epoch, events: source.events, written: true };
   } finally {
     await target.close();

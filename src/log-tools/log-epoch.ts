@@ -1,9 +1,11 @@
 import { delay, type Clock } from '../base/clock.ts';
+import { must } from '../base/unreachable.ts';
 import { eventSchema, type EventMetadata, type PlatformEvent } from '../command/event.ts';
 import { logRetryMsMax, logRetryMsMin } from '../limits/log.ts';
 import { encodeEvent } from '../log/event-codec.ts';
 import { platformStream, readFounding, type Founding } from '../log/founded-log.ts';
 import type { EventLog, ExpectedRevision } from '../log/log.ts';
+import { treeOf } from './log-tree.ts';
 
 /** Ids, time and cancellation for the writer of the log's own events. */
 export type EpochWriting = { readonly clock: Clock; readonly uuid: () => string; readonly signal: AbortSignal };
@@ -18,23 +20,25 @@ export class EpochRefusedError extends Error {
 
 /**
  * Starts a new epoch after a log was restored in place: it may assign positions again that clients and read models
- * remember. Positions from this event on belong to the new epoch; the old ones are refused instead of misread.
+ * remember. Positions from this event on belong to the new epoch; the old ones are refused instead of misread. The tree
+ * begins anew too, since leaves that a node has signed may be lost: the event states the old one as it stands here.
  */
 export async function startRestoredEpoch(log: EventLog, writing: EpochWriting): Promise<Founding> {
   const founding = await readFounding(log);
   if (founding === undefined) throw new EpochRefusedError('the log has no identity: no server has used it yet');
   if (!founding.finished) throw new EpochRefusedError('the log is an unfinished copy');
   const { logId, domain, epoch, revision } = founding;
+  const before = { tree: founding.tree, ...(await treeOf(log, { signal: writing.signal })) };
   if (
     !(await appendPlatformEvent(
       log,
-      { type: 'EpochStarted', logId, domain, epoch: epoch + 1, reason: 'restored' },
+      { type: 'EpochStarted', logId, domain, epoch: epoch + 1, reason: 'restored', before },
       { ...writing, actor: 'system:log-new-epoch', expected: revision },
     ))
   ) {
     throw new EpochRefusedError('another process began an epoch at the same time');
   }
-  return { ...founding, epoch: epoch + 1, reason: 'restored' };
+  return must(await readFounding(log), 'it was founded');
 }
 
 /** Retries with the same id until the outcome is known; false when another event has this revision. */

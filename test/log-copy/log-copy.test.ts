@@ -2,6 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import { test, type Test } from 'tap';
 
+import { isLeafStream } from '../../src/audit/proof/leaf-entry.ts';
+import { decodeEvent } from '../../src/log/event-codec.ts';
+import { startRestoredEpoch } from '../../src/log-tools/log-epoch.ts';
+import { treeOf } from '../../src/log-tools/log-tree.ts';
 import { LogCopyError } from '../../src/log-tools/log-copy-cursor.ts';
 import { platformStream, readFounding } from '../../src/log/founded-log.ts';
 import {
@@ -70,6 +74,36 @@ test('a copy holds the same events, ids, revisions, bytes and order, and no leas
   });
   t.not(copied.logId, sourceId, 'a copy is a log of its own');
   t.match(lines.at(-1), /^verifying: \d+ events in /u);
+});
+
+test('a copy continues the tree of its source, also as the copy of a copy, and states its size and root', async (t) => {
+  const { source, events } = await sourceOf(300);
+  const [first, second] = [memoryDisk(), memoryDisk()];
+  await runCopy(source, opening(first));
+  await runCopy(new MemoryLog(first), opening(second));
+  const { signal } = new AbortController();
+  const tree = await treeOf(source, { signal });
+  t.equal(tree.size, events.filter(({ stream }) => isLeafStream(stream)).length);
+  const id = (await readFounding(source))?.tree;
+  for (const disk of [first, second]) {
+    const copy = new MemoryLog(disk);
+    t.equal((await readFounding(copy))?.tree, id);
+    t.strictSame(await treeOf(copy, { signal }), tree);
+    const last = (await collect(copy.readAll({ after: logStart }))).at(-1)!;
+    t.match(decodeEvent(last).event, { type: 'CopyFinished', tree });
+  }
+});
+
+test('a new epoch begins a tree, and states the one before it', async (t) => {
+  const { source } = await sourceOf(50);
+  const { signal } = new AbortController();
+  const [before, tree] = [(await readFounding(source))!, await treeOf(source, { signal })];
+  const after = await startRestoredEpoch(source, { clock: new FakeClock(), uuid: () => idOf('restored'), signal });
+  t.match(after, { epoch: 1, reason: 'restored', tree: idOf('restored') });
+  t.not(after.tree, before.tree);
+  const last = (await collect(source.readAll({ after: logStart }))).at(-1)!;
+  t.match(decodeEvent(last).event, { type: 'EpochStarted', before: { tree: before.tree, ...tree } });
+  t.strictSame(await treeOf(source, { signal }), tree, 'the event is no leaf');
 });
 
 test('a log without objects is copied, too', async (t) => {

@@ -1,0 +1,31 @@
+import { CompactRange } from '../audit/proof/compact-range.ts';
+import { isLeafStream, leafOf } from '../audit/proof/leaf-entry.ts';
+import type { TreeSize } from '../command/event.ts';
+import { logStart, type EventLog, type RecordedEvent } from '../log/log.ts';
+
+/** The Merkle tree over events that are added in the order of their log (docs/spec/tree.md). */
+export class LogTree {
+  readonly #range = new CompactRange();
+
+  add(event: RecordedEvent): void {
+    if (isLeafStream(event.stream)) this.#range.append(leafOf(event));
+  }
+
+  now(): TreeSize {
+    return { size: this.#range.until, root: Buffer.from(this.#range.root()).toString('base64') };
+  }
+}
+
+/** The tree over all events of a log, which is read to its end. Rejects with the signal's reason. */
+export async function treeOf(
+  log: Pick<EventLog, 'readAll'>,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<TreeSize> {
+  const tree = new LogTree();
+  for await (const batch of log.readAll({ after: logStart, signal })) {
+    for (const event of batch) tree.add(event);
+  }
+  // An aborted reader just ends.
+  signal.throwIfAborted();
+  return tree.now();
+}
