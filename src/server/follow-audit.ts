@@ -1,18 +1,26 @@
+import { join } from 'node:path';
+
 import type { AuditModels } from '../../projections/audit/audit-models.ts';
 import { catchUp, CheckpointMismatchError, FoldError, follow, verifyCheckpoint } from '../../projections/runner.ts';
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/error-message.ts';
+import { StartError } from '../base/start-error.ts';
 import { serviceController } from '../base/service-controller.ts';
+import type { Config } from '../config/config.ts';
 import type { FoundedLog } from '../log/founded-log.ts';
 import { LogFailedError } from '../log/log.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
+import { TreeMismatchError } from '../read/folded-tree.ts';
 import { retryLog } from './retry-log.ts';
 
 export type AuditFollowerOptions = {
+  readonly config: Pick<Config, 'dataDir'>;
   readonly log: FoundedLog;
   readonly audit: AuditModels;
   readonly clock: Clock;
   readonly logger: PluginLogger;
+  /** The log has another tree than one of its events states. */
+  readonly onFatal: (error: Error) => void;
 };
 
 /**
@@ -31,9 +39,13 @@ export class AuditFollower {
 
   /** Begins; call it once the read models have folded the log's present end. */
   start(): void {
-    const { audit, logger } = this.#options;
+    const { audit, config, logger, onFatal } = this.#options;
     this.#following = this.#follow().catch((error: unknown) => {
       if (this.#stop.signal.aborted || error instanceof LogFailedError) return;
+      if (error instanceof FoldError && error.cause instanceof TreeMismatchError) {
+        onFatal(operatorError(error.cause, config));
+        return;
+      }
       audit.setUnavailable(`the audit indexes failed: ${messageOf(error)}`);
       logger.error('the audit indexes failed: audit requests are refused until a restart', { err: error });
     });
@@ -78,4 +90,12 @@ export class AuditFollower {
     logger.info('the audit indexes follow the log', { events: audit.folded() });
     await follow(log, audit, signal, { isLast: true });
   }
+}
+
+/** Another node, or this one before, has read another log than this node has now. */
+function operatorError(cause: TreeMismatchError, { dataDir }: Pick<Config, 'dataDir'>): StartError {
+  const advice =
+    `stop all nodes; remove ${join(dataDir, 'audit-models')}: this node builds it again from the log; if it stops ` +
+    'again, the log was changed: restore it from a backup, then run ledgerplane log new-epoch';
+  return new StartError(`${cause.message}; ${advice}`, { exitCode: 1, cause });
 }

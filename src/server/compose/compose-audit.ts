@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AuditModels } from '../../../projections/audit/audit-models.ts';
 import type { AuditPart } from '../../../projections/audit/audit-part.ts';
 import { AuditTables } from '../../../projections/audit/audit-tables.ts';
+import { TreePart } from '../../../projections/audit/tree/tree-part.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Config } from '../../config/config.ts';
 import { privateDir } from '../../disk/data-dir.ts';
@@ -14,6 +15,7 @@ import type { Startup } from '../startup.ts';
 /** The audit indexes: their parts, and the fold that keeps all of them at one position. */
 export type ComposedAudit = {
   readonly models: AuditModels;
+  readonly tree: TreePart;
 };
 
 export type AuditOptions = {
@@ -26,13 +28,14 @@ export async function composeAudit(
   { config, eventLog, clock }: AuditOptions,
   startup: Startup,
 ): Promise<ComposedAudit> {
-  const parts: readonly AuditPart[] = [];
+  const tree = new TreePart(() => eventLog.identity().epoch);
+  const parts: readonly AuditPart[] = [tree];
   const tables = await startup.phase(
     'open the audit indexes',
     () => openTables(config, parts),
     async (all) => all.close(),
   );
-  return { models: new AuditModels({ tables, parts, identity: () => eventLog.identity(), clock }) };
+  return { models: new AuditModels({ tables, parts, identity: () => eventLog.identity(), clock }), tree };
 }
 
 function openTables({ dataDir }: Config, parts: readonly AuditPart[]): AuditTables {

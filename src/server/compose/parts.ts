@@ -62,7 +62,7 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
       }),
     async (one) => one.stop(),
   );
-  const auditFollower = await openAuditFollower(core, startup);
+  const auditFollower = await openAuditFollower(core, options, startup);
   const reconcilers = await startup.phase(
     'compose reconcilers',
     () => composeReconcilers(core),
@@ -92,10 +92,15 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
   return { ...guarded, levels, declarer, readiness, follower, auditFollower, reconcilers, unique, replays };
 }
 
-async function openAuditFollower({ eventLog, audit, edge }: Core, startup: Startup): Promise<AuditFollower> {
+async function openAuditFollower(
+  { config, eventLog, audit, edge }: Core,
+  { onFatal }: PartsOptions,
+  startup: Startup,
+): Promise<AuditFollower> {
   return startup.phase(
     'compose the audit fold',
-    () => new AuditFollower({ log: eventLog, audit: audit.models, clock: edge.clock, logger: edge.log }),
+    () =>
+      new AuditFollower({ config, onFatal, log: eventLog, audit: audit.models, clock: edge.clock, logger: edge.log }),
     async (one) => one.stop(),
   );
 }

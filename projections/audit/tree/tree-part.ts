@@ -1,0 +1,186 @@
+import { CompactRange } from '../../../src/audit/proof/compact-range.ts';
+import { isLeafStream, leafOf } from '../../../src/audit/proof/leaf-entry.ts';
+import { hashBytes, rangeHash, readerOfTiles, tileHeight, type Hash } from '../../../src/audit/proof/merkle.ts';
+import type { DomainEvent } from '../../../src/command/event.ts';
+import { decodeEvent, stampOf } from '../../../src/log/event-codec.ts';
+import { epochShift, logPosition, type LogPosition, type RecordedEvent } from '../../../src/log/log.ts';
+import { TreeMismatchError, type RecordedHead, type FoldedTree } from '../../../src/read/folded-tree.ts';
+import type { AuditEnvironment, AuditPart, Table } from '../audit-part.ts';
+import { TreeRows } from './tree-rows.ts';
+
+/**
+ * The Merkle tree over the events of the log (docs/spec/tree.md), in the tiles of tlog-tiles. Events that state a size
+ * and a root are compared with it: another root ends the fold.
+ */
+export class TreePart implements AuditPart, FoldedTree {
+  readonly name = 'tree';
+  readonly format = 1;
+  readonly #epoch: () => number;
+  #tables: Tables | undefined;
+  #range = new CompactRange();
+  #lastHead: RecordedHead | undefined;
+
+  /** `epoch`: of the log that is folded. */
+  constructor(epoch: () => number) {
+    this.#epoch = epoch;
+  }
+
+  open(environment: AuditEnvironment): void {
+    this.#tables = {
+      rows: new TreeRows(environment.openNumberedTable<Buffer>('rows', { encoding: 'binary' })),
+      range: environment.openTable<Buffer>('range', { encoding: 'binary' }),
+      heads: environment.openTable<string>('heads', { encoding: 'string' }),
+    };
+    this.#load();
+  }
+
+  write(batch: readonly RecordedEvent[]): void {
+    const { rows, range } = this.#open;
+    const shift = epochShift(this.#epoch());
+    for (const recorded of batch) {
+      const { stream } = recorded;
+      if (isLeafStream(stream)) {
+        this.#range.append(leafOf(recorded), ({ level, index }, hash) => {
+          if (level % tileHeight === 0) rows.append(level / tileHeight, index, hash, recorded.position - shift);
+        });
+      }
+      if (stream === 'platform:tree' || stream === 'platform:log') this.#compare(recorded);
+    }
+    rows.flush();
+    range.putSync(rangeKey, encodeRange(this.#range));
+  }
+
+  committed(): void {
+    // What is kept in memory changes with the tables.
+  }
+
+  rolledBack(): void {
+    this.#open.rows.forget();
+    this.#load();
+  }
+
+  cleared(): void {
+    this.#open.rows.forget();
+    [this.#range, this.#lastHead] = [new CompactRange(), undefined];
+  }
+
+  size(): number {
+    return this.#range.until;
+  }
+
+  root(size: number): Hash {
+    return size === this.size() ? this.#range.root() : rangeHash(0, size, this.nodeHash);
+  }
+
+  readonly nodeHash = readerOfTiles((level, first, count) => this.hashes(level, first, count));
+
+  hashes(level: number, first: number, count: number): Uint8Array {
+    return this.#open.rows.hashes(level, first, count);
+  }
+
+  positionOf(index: number): LogPosition {
+    return logPosition(this.#open.rows.positionOf(index) + epochShift(this.#epoch()));
+  }
+
+  leavesUntil(position: LogPosition): number {
+    const wanted = position - epochShift(this.#epoch());
+    const { rows } = this.#open;
+    let [from, until] = [0, this.size()];
+    while (from < until) {
+      const middle = Math.floor((from + until) / 2);
+      if (rows.positionOf(middle) <= wanted) from = middle + 1;
+      else until = middle;
+    }
+    return from;
+  }
+
+  indexOf(position: LogPosition): number | undefined {
+    const last = this.leavesUntil(position) - 1;
+    return last >= 0 && this.positionOf(last) === position ? last : undefined;
+  }
+
+  lastHead(): RecordedHead | undefined {
+    return this.#lastHead;
+  }
+
+  get #open(): Tables {
+    if (this.#tables === undefined) throw new Error('the tree is not open yet');
+    return this.#tables;
+  }
+
+  #load(): void {
+    const { range, heads } = this.#open;
+    const bytes: unknown = range.get(rangeKey);
+    this.#range = Buffer.isBuffer(bytes) ? decodeRange(bytes) : new CompactRange();
+    const head: unknown = heads.get(lastKey);
+    this.#lastHead = typeof head === 'string' ? decodeHead(head) : undefined;
+  }
+
+  #compare(recorded: RecordedEvent): void {
+    const { event } = decodeEvent(recorded);
+    const stated = statedBy(event);
+    if (stated === undefined) return;
+    const { rows, heads } = this.#open;
+    rows.flush();
+    const { size, root } = stated;
+    const place = `the ${event.type} at position ${recorded.position.toString()}`;
+    if (!Number.isSafeInteger(size) || size < 0 || size > this.size())
+      throw new TreeMismatchError(`${place} is about ${String(size)} leaves, of which ${String(this.size())} exist`);
+    const own = Buffer.from(this.root(size)).toString('base64');
+    if (own !== root)
+      throw new TreeMismatchError(
+        `${place} gives the first ${String(size)} leaves the root ${root}, but here they have ${own}`,
+      );
+    if (event.type !== 'TreeHead') return;
+    this.#lastHead = { size, root, index: this.size() - 1, time: stampOf(recorded) };
+    heads.putSync(lastKey, encodeHead(this.#lastHead));
+  }
+}
+
+type Tables = {
+  readonly rows: TreeRows;
+  /** One entry: the number of leaves, and the nodes that cover them. */
+  readonly range: Table<Buffer, string>;
+  /** One entry: the latest `TreeHead`. */
+  readonly heads: Table<string, string>;
+};
+
+const rangeKey = 'range';
+const lastKey = 'last';
+const sizeBytes = 8;
+
+function statedBy(event: DomainEvent): { readonly size: number; readonly root: string } | undefined {
+  switch (event.type) {
+    case 'TreeHead':
+      return event;
+    case 'CopyFinished':
+      return event.tree;
+    case 'EpochStarted':
+      return event.before;
+    default:
+      return undefined;
+  }
+}
+
+function encodeRange(range: CompactRange): Buffer {
+  const { hashes } = range;
+  const bytes = Buffer.allocUnsafe(sizeBytes + hashes.length * hashBytes);
+  bytes.writeBigUInt64BE(BigInt(range.until));
+  for (const [at, hash] of hashes.entries()) bytes.set(hash, sizeBytes + at * hashBytes);
+  return bytes;
+}
+
+function decodeRange(bytes: Buffer): CompactRange {
+  const hashes: Hash[] = [];
+  for (let at = sizeBytes; at < bytes.length; at += hashBytes) hashes.push(bytes.subarray(at, at + hashBytes));
+  return CompactRange.of(0, Number(bytes.readBigUInt64BE()), hashes);
+}
+
+function decodeHead(text: string): RecordedHead {
+  const [size, root, index, time] = text.split(' ');
+  return { size: Number(size), root: root ?? '', index: Number(index), time: time ?? '' };
+}
+
+function encodeHead({ size, root, index, time }: RecordedHead): string {
+  return [size, root, index, time].join(' ');
+}

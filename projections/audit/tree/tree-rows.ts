@@ -1,0 +1,97 @@
+import { hashBytes, type Hash } from '../../../src/audit/proof/merkle.ts';
+import { must } from '../../../src/base/unreachable.ts';
+import type { Table } from '../audit-part.ts';
+
+/** Hashes in one row: a full tile is 16 rows, and an append of one event rewrites at most 640 bytes a level. */
+const rowEntries = 16;
+const positionBytes = 8;
+/** Rows of one tile level: 2^33 leaves at most. */
+const rowsMax = 2 ** 29;
+
+/** A row that is being filled. */
+type Draft = { readonly key: number; readonly bytes: Buffer; length: number };
+
+/**
+ * The hashes of a tree in tiles: level 0 has the leaves, each with the position of its event; level n has the nodes of
+ * level 8 n. Rows are keyed by level and number.
+ */
+export class TreeRows {
+  readonly #table: Table<Buffer, number>;
+  /** By tile level: the last row, of which `flush` has not written the end. */
+  readonly #drafts: (Draft | undefined)[] = [];
+
+  constructor(table: Table<Buffer, number>) {
+    this.#table = table;
+  }
+
+  /** Adds the hash with this index, which is the next of its level. */
+  append(level: number, index: number, hash: Hash, position = 0n): void {
+    const width = widthOf(level);
+    const draft = this.#draftFor(level, index);
+    const at = (index % rowEntries) * width;
+    draft.bytes.set(hash, at);
+    if (level === 0) draft.bytes.writeBigUInt64BE(position, at + hashBytes);
+    draft.length = at + width;
+    if (draft.length === rowEntries * width) {
+      this.#write(draft);
+      this.#drafts[level] = undefined;
+    }
+  }
+
+  /** Writes rows that are not full, within the caller's transaction. They stay open for the next append. */
+  flush(): void {
+    for (const draft of this.#drafts) if (draft !== undefined) this.#write(draft);
+  }
+
+  /** Nothing that was appended since the last commit is valid any more. */
+  forget(): void {
+    this.#drafts.length = 0;
+  }
+
+  /** The hashes from `first` on, beside one another; those that do not exist are left out. */
+  hashes(level: number, first: number, count: number): Buffer {
+    const width = widthOf(level);
+    const found = Buffer.allocUnsafe(count * hashBytes);
+    let length = 0;
+    let row: Buffer | undefined;
+    for (let index = first; index < first + count; index += 1) {
+      if (row === undefined || index % rowEntries === 0) row = this.#table.get(keyOf(level, index));
+      const at = (index % rowEntries) * width;
+      if (row === undefined || row.length < at + width) break;
+      length += row.copy(found, length, at, at + hashBytes);
+    }
+    return found.subarray(0, length);
+  }
+
+  /** The position that was appended with a leaf. */
+  positionOf(index: number): bigint {
+    const row = must(this.#table.get(keyOf(0, index)), `leaf ${String(index)} is in the tree`);
+    return row.readBigUInt64BE((index % rowEntries) * widthOf(0) + hashBytes);
+  }
+
+  #draftFor(level: number, index: number): Draft {
+    const draft = this.#drafts[level];
+    if (draft !== undefined) return draft;
+    const key = keyOf(level, index);
+    const bytes = Buffer.allocUnsafe(rowEntries * widthOf(level));
+    const before = index % rowEntries === 0 ? undefined : this.#table.get(key);
+    before?.copy(bytes);
+    const begun = { key, bytes, length: 0 };
+    this.#drafts[level] = begun;
+    return begun;
+  }
+
+  #write({ key, bytes, length }: Draft): void {
+    this.#table.putSync(key, bytes.subarray(0, length));
+  }
+}
+
+function widthOf(level: number): number {
+  return level === 0 ? hashBytes + positionBytes : hashBytes;
+}
+
+function keyOf(level: number, index: number): number {
+  const row = Math.floor(index / rowEntries);
+  if (row >= rowsMax) throw new RangeError(`a tree has at most ${String(rowsMax * rowEntries)} leaves`);
+  return level * rowsMax + row;
+}
