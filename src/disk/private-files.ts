@@ -4,7 +4,17 @@ import { join } from 'node:path';
 import { StartError } from '../base/start-error.ts';
 
 /** The server's entries in DATA_DIR; other entries are not touched. */
-const kept = ['log', 'read-models', 'audit-models', 'packages', 'plugin-loads', 'admin-password', 'tls', 'lock.sock'];
+const kept = [
+  'keys',
+  'log',
+  'read-models',
+  'audit-models',
+  'packages',
+  'plugin-loads',
+  'admin-password',
+  'tls',
+  'lock.sock',
+];
 
 /**
  * Removes the access of other users to the server's files in DATA_DIR, which contain password hashes, and to DATA_DIR

@@ -1,0 +1,35 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { messageOf } from '../base/error-message.ts';
+import { StartError } from '../base/start-error.ts';
+import { writeDurably } from './durable-file.ts';
+
+const file = 'node.key';
+
+/**
+ * The 32 bytes of this node's Ed25519 key, from `<dir>/node.key` (PKCS #8, PEM). The first start makes it.
+ *
+ * @throws StartError if the file is damaged: it is never replaced without the operator.
+ */
+export async function nodeKey(dir: string): Promise<Uint8Array> {
+  const path = join(dir, file);
+  if (!existsSync(path)) {
+    const { privateKey } = generateKeyPairSync('ed25519');
+    await writeDurably(path, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+  }
+  try {
+    const { crv, d } = createPrivateKey(readFileSync(path)).export({ format: 'jwk' });
+    if (crv === 'Ed25519' && d !== undefined) return Buffer.from(d, 'base64url');
+  } catch (error) {
+    throw damaged(path, messageOf(error));
+  }
+  throw damaged(path, 'it is not an Ed25519 key');
+}
+
+function damaged(path: string, why: string): StartError {
+  const remedy =
+    'restore it from a backup, or remove it: this node then makes a new key, which auditors meet as a new one';
+  return new StartError(`${path} cannot be used: ${why}; ${remedy}`, { exitCode: 2 });
+}

@@ -1,0 +1,65 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { StartError } from '../base/start-error.ts';
+import type { TreeSize } from '../command/event.ts';
+import { writeDurably } from './durable-file.ts';
+
+const file = 'signed.json';
+
+/** Copies and restores begin trees: this many are remembered, the latest ones. */
+const treesMax = 64;
+
+/**
+ * The largest size that this node has signed, with its root, by the tree's origin, in `<dir>/signed.json`. It is beside
+ * the key, so that both are moved together.
+ */
+export class SignedTrees {
+  readonly #path: string;
+  readonly #trees: Map<string, TreeSize>;
+
+  /** @throws StartError if the file is damaged. */
+  constructor(dir: string) {
+    this.#path = join(dir, file);
+    this.#trees = new Map(existsSync(this.#path) ? entriesIn(this.#path) : []);
+  }
+
+  last(origin: string): TreeSize | undefined {
+    return this.#trees.get(origin);
+  }
+
+  /** Resolves once it is on disk. Call it one at a time. */
+  async record(origin: string, { size, root }: TreeSize): Promise<void> {
+    const next = new Map(this.#trees);
+    // The latest one is the last one.
+    next.delete(origin);
+    next.set(origin, { size, root });
+    for (const oldest of [...next.keys()].slice(0, -treesMax)) next.delete(oldest);
+    await writeDurably(this.#path, `${JSON.stringify(Object.fromEntries(next))}\n`);
+    this.#trees.delete(origin);
+    this.#trees.set(origin, { size, root });
+  }
+}
+
+function entriesIn(path: string): readonly (readonly [string, TreeSize])[] {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return Object.entries(value).map(([origin, signed]: [string, unknown]) => [origin, treeSizeIn(signed)]);
+  } catch {
+    // Reported below.
+  }
+  throw new StartError(
+    `${path} is damaged: this node cannot know which trees it has signed; restore it from a backup, or remove it ` +
+      'together with node.key: this node then makes a new key',
+    { exitCode: 2 },
+  );
+}
+
+function treeSizeIn(value: unknown): TreeSize {
+  const { size, root } =
+    typeof value === 'object' && value !== null ? { size: undefined, root: undefined, ...value } : {};
+  if (typeof size !== 'number' || !Number.isSafeInteger(size) || typeof root !== 'string')
+    throw new TypeError('it is no size with a root');
+  return { size, root };
+}
