@@ -20,3 +20,11 @@ export const exportLineBytesMax = 16_777_216;
  */
 export const exportUnpackedRatioMax = 250;
 export const exportUnpackedFreeBytes = 67_108_864;
+
+/** How often the leader signs the tree, if it has grown, and how often it appends the root to the log. */
+export const treeSigningMs = 60_000;
+export const treeHeadMs = 3_600_000;
+/** The pause after a failed append of a key, and between looks at one that waits for a signature. */
+export const keyRetryMs = 5_000;
+/** After this time without a signature the leader's key begins a chain: no other node has a trusted key. */
+export const keyAnewMs = 120_000;

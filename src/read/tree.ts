@@ -20,13 +20,16 @@ export type TreeReader = {
   leavesUntil(position: LogPosition): number;
   /**
    * A checkpoint of `size()` at the time of the call or later, signed with this node's key, as a signed note. Its size
-   * and root are on disk before it resolves, so that this node never signs anything else for that size.
+   * and root are on disk before it resolves, so that this node never signs anything else for that size. Rejects with
+   * `SigningRefusedError`.
    */
   signedCheckpoint(): Promise<string>;
 };
 
-/**
- * The data of the event `TreeHead`: an earlier size and its root, in base64. `checkpoint`: the signed note that says
- * the same, so that a reader of a part of the log knows a place up to which it is unchanged.
- */
-export type TreeHeadData = { readonly size: number; readonly root: string; readonly checkpoint: string };
+/** This node signs no checkpoint now, perhaps never again for this log. */
+export class SigningRefusedError extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'SigningRefusedError';
+  }
+}

@@ -54,6 +54,12 @@ export function verifierKeyText({ name, id, key }: VerifierKey): string {
   return `${name}+${id}+${Buffer.concat([Buffer.from([algorithm]), publicBytes(key)]).toString('base64')}`;
 }
 
+/** `key`: the 32 bytes of an Ed25519 public key. */
+export function verifierKey(name: string, key: Uint8Array): VerifierKey {
+  const der = Buffer.concat([publicPrefix, key]);
+  return { name, id: keyId(name, key), key: createPublicKey({ key: der, format: 'der', type: 'spki' }) };
+}
+
 /** Undefined for text that is no verifier key of Ed25519, and if the id does not match. */
 export function parseVerifierKey(text: string): VerifierKey | undefined {
   const [, name, id, encoded] = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/u.exec(text) ?? [];
@@ -61,8 +67,7 @@ export function parseVerifierKey(text: string): VerifierKey | undefined {
   const bytes = exactBase64(encoded);
   if (bytes?.length !== 1 + keyBytes || bytes[0] !== algorithm) return undefined;
   if (keyId(name, bytes.subarray(1)) !== id) return undefined;
-  const key = createPublicKey({ key: Buffer.concat([publicPrefix, bytes.subarray(1)]), format: 'der', type: 'spki' });
-  return { name, id, key };
+  return verifierKey(name, bytes.subarray(1));
 }
 
 /** `text` ends with a line feed. */

@@ -19,3 +19,8 @@ export async function turnsOf(clock: Pick<Clock, 'monotonic'>, work: Promise<unk
   await over;
   return { turns, longestMs };
 }
+
+/** Lets everything run that waits for no timer and no disk. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+}

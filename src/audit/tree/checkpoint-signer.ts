@@ -1,0 +1,113 @@
+import { messageOf } from '../../base/error-message.ts';
+import type { TreeSize } from '../../command/event.ts';
+import type { FoldedTree } from '../../read/folded-tree.ts';
+import { checkpointText, originOf } from '../proof/checkpoint.ts';
+import type { NodeSigner } from '../keys/node-signer.ts';
+
+/** A checkpoint, as its signed note. */
+export type SignedCheckpoint = TreeSize & { readonly note: string };
+
+/** This node signs nothing now. */
+export type SigningRefusal = { readonly ok: false; readonly reason: 'unavailable'; readonly detail: string };
+
+export type Signing = { readonly ok: true; readonly checkpoint: SignedCheckpoint } | SigningRefusal;
+
+export type CheckpointSignerDependencies = {
+  readonly domain: string;
+  /** The id of the log's tree, once the log is founded. */
+  readonly treeId: () => string;
+  readonly tree: Pick<FoldedTree, 'size' | 'root'>;
+  readonly signer: NodeSigner;
+  /** Why nothing may be signed yet; undefined if it may. */
+  readonly hindrance: () => string | undefined;
+  /** The largest size that this node has signed, by origin, on disk. */
+  readonly signed: {
+    last(origin: string): TreeSize | undefined;
+    record(origin: string, signed: TreeSize): Promise<void>;
+  };
+  /** Called once for each reason: the tree does not extend what this node has signed, or nothing can be recorded. */
+  readonly onRefused: (detail: string) => void;
+};
+
+/**
+ * Signs the tree that this node has folded. Size and root are on disk before a signature leaves, and each one extends
+ * the last: a node with a log that was rolled back, or exchanged, signs nothing more.
+ */
+export class CheckpointSigner {
+  readonly #dependencies: CheckpointSignerDependencies;
+  #last: (SignedCheckpoint & { readonly origin: string }) | undefined;
+  #running: Promise<Signing> | undefined;
+  #refused: string | undefined;
+
+  constructor(dependencies: CheckpointSignerDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** The tree's name in checkpoints, and its keys' name. */
+  get origin(): string {
+    const { domain, treeId } = this.#dependencies;
+    return originOf(domain, treeId());
+  }
+
+  /** The size that this node has signed last; 0 before. */
+  get signedSize(): number {
+    return this.#dependencies.signed.last(this.origin)?.size ?? 0;
+  }
+
+  /** A checkpoint of at least what is folded now. Calls at one time share a signature. */
+  async sign(): Promise<Signing> {
+    const { tree, hindrance } = this.#dependencies;
+    const wanted = tree.size();
+    for (;;) {
+      const hindered = hindrance();
+      if (hindered !== undefined) return { ok: false, reason: 'unavailable', detail: hindered };
+      const last = this.#last;
+      if (last?.origin === this.origin && last.size >= wanted && last.size === tree.size())
+        return { ok: true, checkpoint: last };
+      if (this.#running === undefined) {
+        this.#running = this.#signNow().finally(() => {
+          this.#running = undefined;
+        });
+        return this.#running;
+      }
+      const shared = await this.#running;
+      if (!shared.ok || shared.checkpoint.size >= wanted) return shared;
+    }
+  }
+
+  async #signNow(): Promise<Signing> {
+    const { tree, signer, signed } = this.#dependencies;
+    const { origin } = this;
+    const refused = this.#rollback(origin);
+    if (refused !== undefined) return this.#refuse(refused);
+    const size = tree.size();
+    const root = tree.root(size);
+    const encoded = Buffer.from(root).toString('base64');
+    try {
+      if (signed.last(origin)?.size !== size) await signed.record(origin, { size, root: encoded });
+    } catch (error) {
+      return this.#refuse(`its size and root cannot be written to the disk: ${messageOf(error)}`);
+    }
+    this.#refused = undefined;
+    const note = signer.sign(origin, checkpointText({ origin, size, root }));
+    this.#last = { origin, size, root: encoded, note };
+    return { ok: true, checkpoint: this.#last };
+  }
+
+  /** How the tree differs from the one that this node has signed. */
+  #rollback(origin: string): string | undefined {
+    const { tree, signed } = this.#dependencies;
+    const last = signed.last(origin);
+    if (last === undefined) return undefined;
+    const before = `this node has signed ${String(last.size)} leaves with the root ${last.root}`;
+    if (last.size > tree.size()) return `${before}, and its log has only ${String(tree.size())} now`;
+    const root = Buffer.from(tree.root(last.size)).toString('base64');
+    return root === last.root ? undefined : `${before}, and in its log they have ${root}`;
+  }
+
+  #refuse(detail: string): SigningRefusal {
+    if (this.#refused !== detail) this.#dependencies.onRefused(detail);
+    this.#refused = detail;
+    return { ok: false, reason: 'unavailable', detail: `no checkpoint can be signed: ${detail}` };
+  }
+}

@@ -1,0 +1,52 @@
+import { isLeafStream, leafEntry } from '../proof/leaf-entry.ts';
+import { equalHashes, leafHash } from '../proof/merkle.ts';
+import { logStart, type EventLog, type RecordedEvent } from '../../log/log.ts';
+import type { FoldedTree } from '../../read/folded-tree.ts';
+
+/** The log has another event than the one that this node has folded as a leaf. */
+export class ChangedLeafError extends Error {
+  constructor(index: number) {
+    super(`the log has another event than leaf ${String(index)} of the tree was made of: the log was changed`);
+    this.name = 'ChangedLeafError';
+  }
+}
+
+/** The entry of a leaf, from its event. @throws ChangedLeafError */
+export function entryOf(tree: Pick<FoldedTree, 'hashes'>, index: number, recorded: RecordedEvent): Buffer {
+  const entry = leafEntry(recorded);
+  if (!equalHashes(tree.hashes(0, index, 1), leafHash(entry))) throw new ChangedLeafError(index);
+  return entry;
+}
+
+export type EntriesOptions = {
+  readonly log: Pick<EventLog, 'readAll'>;
+  /** Those that have leaves. */
+  readonly categories: readonly string[];
+  readonly signal: AbortSignal;
+};
+
+/**
+ * The entries of leaves, each after its length in two bytes, as tlog-tiles bundles them. All of them must be in the
+ * tree. Rejects with `ChangedLeafError`, with the log's error, or with the signal's reason.
+ */
+export async function entryBundle(
+  tree: Pick<FoldedTree, 'hashes' | 'positionOf'>,
+  { first, count }: { readonly first: number; readonly count: number },
+  { log, categories, signal }: EntriesOptions,
+): Promise<Buffer> {
+  const after = first === 0 ? logStart : tree.positionOf(first - 1);
+  const parts: Buffer[] = [];
+  const until = tree.positionOf(first + count - 1);
+  for await (const batch of log.readAll({ after, until, categories, signal })) {
+    for (const recorded of batch) {
+      if (!isLeafStream(recorded.stream)) continue;
+      const entry = entryOf(tree, first + parts.length, recorded);
+      const length = Buffer.allocUnsafe(2);
+      length.writeUInt16BE(entry.length);
+      parts.push(Buffer.concat([length, entry]));
+    }
+  }
+  signal.throwIfAborted();
+  if (parts.length !== count) throw new ChangedLeafError(first + parts.length);
+  return Buffer.concat(parts);
+}

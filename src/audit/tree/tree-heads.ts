@@ -1,0 +1,79 @@
+import type { Clock, Timer } from '../../base/clock.ts';
+import type { EventMetadata, TreeEvent } from '../../command/event.ts';
+import { treeHeadMs, treeSigningMs } from '../../limits/audit.ts';
+import { encodeEvent } from '../../log/event-codec.ts';
+import { streamName, type EventLog } from '../../log/log.ts';
+import type { Leadership } from '../../read/leadership.ts';
+import type { FoldedTree } from '../../read/folded-tree.ts';
+import type { CheckpointSigner, SignedCheckpoint } from './checkpoint-signer.ts';
+
+export type TreeHeadsDependencies = {
+  readonly log: Pick<EventLog, 'readLast' | 'append'>;
+  readonly signer: Pick<CheckpointSigner, 'sign' | 'signedSize'>;
+  readonly tree: Pick<FoldedTree, 'size' | 'lastHead'>;
+  readonly leadership: Pick<Leadership, 'isLeader'>;
+  readonly clock: Clock;
+  readonly uuid: () => string;
+  readonly metadata: () => EventMetadata;
+  readonly onError: (error: unknown) => void;
+};
+
+const stream = streamName('platform:tree');
+
+/**
+ * Each minute the leader signs the tree if it has grown, so at most a minute can be rolled back without a trace; and
+ * each hour it appends what it signed as `TreeHead`, which every node compares with its own tree.
+ */
+export class TreeHeads {
+  readonly #dependencies: TreeHeadsDependencies;
+  #timer: Timer | undefined;
+  #running: Promise<void> | undefined;
+  #isStopped = false;
+
+  constructor(dependencies: TreeHeadsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  open(): void {
+    if (this.#isStopped) return;
+    this.#timer = this.#dependencies.clock.after(treeSigningMs, () => {
+      this.#running = this.#sign()
+        .catch(this.#dependencies.onError)
+        .finally(() => {
+          this.#running = undefined;
+          this.open();
+        });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#timer?.cancel();
+    await this.#running;
+  }
+
+  async #sign(): Promise<void> {
+    const { signer, tree, leadership } = this.#dependencies;
+    if (!leadership.isLeader()) return;
+    const isDue = this.#isHeadDue();
+    if (!isDue && tree.size() <= signer.signedSize) return;
+    const signing = await signer.sign();
+    if (signing.ok && isDue && leadership.isLeader()) await this.#append(signing.checkpoint);
+  }
+
+  /** A `TreeHead` is a leaf: alone it is no reason for another one. */
+  #isHeadDue(): boolean {
+    const { tree, clock } = this.#dependencies;
+    const last = tree.lastHead();
+    if (last === undefined) return tree.size() > 0;
+    return tree.size() > last.index + 1 && clock.now() - Date.parse(last.time) >= treeHeadMs;
+  }
+
+  /** One that is not appended, perhaps since another node did, is due again a minute later. */
+  async #append({ size, root, note: checkpoint }: SignedCheckpoint): Promise<void> {
+    const { log, uuid, metadata } = this.#dependencies;
+    const last = await log.readLast(stream);
+    const event: TreeEvent = { type: 'TreeHead', size, root, checkpoint };
+    await log.append(stream, [encodeEvent(uuid(), event, metadata())], last?.revision ?? 'absent');
+  }
+}
