@@ -64,6 +64,45 @@ export const discovery = {
   'GET /apis/{group}/{version}': document('listResources', 'Resources of a group'),
 };
 
+const tile = { types: ['application/octet-stream'], schema: { type: 'string', format: 'binary' } };
+const hashes = { origin: text, hashes: texts };
+const count = { type: 'integer' };
+const tileEntry = {
+  tag: 'Audit',
+  summary: 'Hashes or entries of the tree over the log (C2SP tlog-tiles)',
+  answer: tile,
+};
+export const treeEntries: Entries = {
+  'GET /audit/tree/checkpoint': {
+    id: 'getCheckpoint',
+    tag: 'Audit',
+    summary: 'The size and root of the tree over the log, signed by this node (C2SP tlog-checkpoint)',
+    answer: { types: ['text/plain'], schema: text },
+  },
+  'GET /audit/tree/keys': {
+    id: 'listTreeKeys',
+    tag: 'Audit',
+    summary: 'The public keys of the nodes, each with the signature of an earlier one',
+    answer: { types: json, schema: members({ origin: text, items: { type: 'array', items: { type: 'object' } } }) },
+  },
+  'GET /audit/tree/inclusion': {
+    id: 'getInclusionProof',
+    tag: 'Audit',
+    summary: 'The proof that an event is in the tree: index, or position and id; size',
+    answer: { types: json, schema: members({ ...hashes, size: count, root: text, index: count, entry: text }) },
+  },
+  'GET /audit/tree/consistency': {
+    id: 'getConsistencyProof',
+    tag: 'Audit',
+    summary: 'The proof that the tree of one size begins the tree of another one: from, to',
+    answer: { types: json, schema: members({ ...hashes, from: count, fromRoot: text, to: count, toRoot: text }) },
+  },
+  'GET /audit/tree/tile/{level}/{a}': { ...tileEntry, id: 'getTile' },
+  'GET /audit/tree/tile/{level}/{a}/{b}': { ...tileEntry, id: 'getTileOfTwo' },
+  'GET /audit/tree/tile/{level}/{a}/{b}/{c}': { ...tileEntry, id: 'getTileOfThree' },
+  'GET /audit/tree/tile/{level}/{a}/{b}/{c}/{d}': { ...tileEntry, id: 'getTileOfFour' },
+};
+
 const lines = { types: ['application/jsonl'], schema: text };
 const selection = { type: text, name: text };
 export const audits: Entries = {

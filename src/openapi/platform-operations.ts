@@ -11,6 +11,7 @@ import {
   members,
   text,
   texts,
+  treeEntries,
   type Entries,
   type Entry,
 } from './platform-entries.ts';
@@ -68,6 +69,7 @@ function entriesOf(context: PlatformContext): Entries {
     ...sessions,
     ...reviewEntries(context),
     ...audits,
+    ...treeEntries,
     ...accountEntries(context),
     ...consoleEntries(context),
   };

@@ -108,7 +108,7 @@ async function start(config: Config, options: ServerOptions, startup: Startup): 
 /** Listens: probes are answered from now on. */
 async function openEdge(
   core: Core,
-  { access, plugins: { pluginRoutes, installs }, readiness, replays }: Parts,
+  { access, plugins: { pluginRoutes, installs }, readiness, replays, tree }: Parts,
   { eventLoop, stopping }: Pick<ServerOptions, 'eventLoop'> & { readonly stopping: AbortController },
   startup: Startup,
 ): Promise<{ readonly http: HttpServer; readonly url: string; readonly certificates: Certificates | undefined }> {
@@ -133,7 +133,7 @@ async function openEdge(
     refusals: access.refusals,
     authenticate: (shown) => access.authenticator.authenticate(shown),
     authorize: access.authorize,
-    platformRoutes: [...access.routes, ...installs.routes, ...replays.routes],
+    platformRoutes: [...access.routes, ...installs.routes, ...replays.routes, ...tree.routes],
     watch: createWatchEndpoints({ ...edge, hub }),
   });
   const url = await startup.phase(
@@ -155,7 +155,7 @@ async function openEdge(
 /** Folds the log, then serves the platform's own types. */
 async function openPlatform(
   core: Core,
-  { levels, declarer, access, readiness, follower, auditFollower, reconcilers, unique }: Parts,
+  { levels, declarer, access, readiness, follower, auditFollower, reconcilers, unique, tree }: Parts,
   { signal }: ServerOptions,
   startup: Startup,
 ): Promise<void> {
@@ -177,6 +177,7 @@ async function openPlatform(
   reconcilers.open();
   unique.open();
   leadership.start();
+  tree.open();
   readiness.done('read models');
   await startup.phase('apply roles', async () => applyRoles(core, declarer));
 }

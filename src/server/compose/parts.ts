@@ -9,6 +9,7 @@ import { composeLevels, type NodeLevels } from './compose-levels.ts';
 import { composePlugins, type Plugins } from './compose-plugins.ts';
 import { composeReplays, type ComposedReplays } from './compose-replays.ts';
 import { composeReconcilers, type Reconcilers } from './compose-reconcilers.ts';
+import { composeTree, type ComposedTree } from './compose-tree.ts';
 import { composeUniqueness, type UniqueIndexes } from './compose-uniqueness.ts';
 import type { Core } from './core.ts';
 import type { Startup } from '../startup.ts';
@@ -25,6 +26,7 @@ export type Parts = {
   readonly reconcilers: Reconcilers;
   readonly unique: UniqueIndexes;
   readonly replays: ComposedReplays;
+  readonly tree: ComposedTree;
 };
 
 export type PartsOptions = {
@@ -89,7 +91,8 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
     },
   );
   const replays = await openReplays(core, guarded.access, startup);
-  return { ...guarded, levels, declarer, readiness, follower, auditFollower, reconcilers, unique, replays };
+  const tree = await openTree(core, startup);
+  return { ...guarded, levels, declarer, readiness, follower, auditFollower, reconcilers, unique, replays, tree };
 }
 
 async function openAuditFollower(
@@ -101,6 +104,14 @@ async function openAuditFollower(
     'compose the audit fold',
     () =>
       new AuditFollower({ config, onFatal, log: eventLog, audit: audit.models, clock: edge.clock, logger: edge.log }),
+    async (one) => one.stop(),
+  );
+}
+
+async function openTree(core: Core, startup: Startup): Promise<ComposedTree> {
+  return startup.phase(
+    'compose the tree',
+    async () => composeTree(core),
     async (one) => one.stop(),
   );
 }

@@ -1,0 +1,40 @@
+/** A tile as https://c2sp.org/tlog-tiles names it in paths: `<level>/<number>[.p/<width>]`. */
+export type TilePath = {
+  /** A tile level, or the bundles of entries. */
+  readonly level: number | 'entries';
+  readonly number: number;
+  /** 256 for a full one. */
+  readonly width: number;
+};
+
+export const tileWidth = 256;
+const levelMax = 63;
+
+/** Undefined for segments that name no tile. */
+export function parseTilePath([levelText = '', ...rest]: readonly string[]): TilePath | undefined {
+  const level = levelText === 'entries' ? levelText : numberIn(levelText, levelMax);
+  const { names, width } = split(rest);
+  const number = tileNumber(names);
+  return level === undefined || width === undefined || number === undefined ? undefined : { level, number, width };
+}
+
+/** The names of the number, and the width after `.p`. */
+function split(segments: readonly string[]): { readonly names: readonly string[]; readonly width: number | undefined } {
+  const [lastName = '', last = ''] = segments.slice(-2);
+  if (segments.length < 2 || !lastName.endsWith('.p')) return { names: segments, width: tileWidth };
+  const width = numberIn(last, tileWidth - 1);
+  return { names: [...segments.slice(0, -2), lastName.slice(0, -2)], width: width === 0 ? undefined : width };
+}
+
+/** `x001/x234/067` is 1234067. */
+function tileNumber(names: readonly string[]): number | undefined {
+  const isWellFormed = names.every((name, place) => (place === names.length - 1 ? /^\d{3}$/u : /^x\d{3}$/u).test(name));
+  if (!isWellFormed || names.length === 0 || (names.length > 1 && names[0] === 'x000')) return undefined;
+  return Number(names.map((name) => name.slice(-3)).join(''));
+}
+
+function numberIn(text: string, max: number): number | undefined {
+  if (!/^(?:0|[1-9]\d{0,2})$/u.test(text)) return undefined;
+  const number = Number(text);
+  return number <= max ? number : undefined;
+}

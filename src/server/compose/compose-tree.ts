@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+
+import { auditedCategories } from '../../../projections/audit/audit-models.ts';
+import { NodeKeys } from '../../audit/keys/node-keys.ts';
+import { NodeSigner } from '../../audit/keys/node-signer.ts';
+import { CheckpointSigner } from '../../audit/tree/checkpoint-signer.ts';
+import { TreeHeads } from '../../audit/tree/tree-heads.ts';
+import { privateDir } from '../../disk/data-dir.ts';
+import { nodeKey } from '../../disk/node-key.ts';
+import { SignedTrees } from '../../disk/signed-trees.ts';
+import type { PlatformRoute } from '../../http/fixed-routes.ts';
+import { treeRoutes } from '../../http/platform/tree/tree-routes.ts';
+import type { FoldedTree } from '../../read/folded-tree.ts';
+import { SigningRefusedError, type TreeReader } from '../../read/tree.ts';
+import { metadataOf } from './compose-reconcilers.ts';
+import type { Core } from './core.ts';
+
+/** The node's key, and what it signs: the tree over the log's events. */
+export type ComposedTree = {
+  readonly routes: readonly PlatformRoute[];
+  readonly reader: TreeReader;
+  /** Call it once the read models have caught up. */
+  open(): void;
+  stop(): Promise<void>;
+};
+
+/** Rejects with `StartError` if the key, or the record of its signatures, is damaged. */
+export async function composeTree(core: Core): Promise<ComposedTree> {
+  const { audit, config, eventLog, models } = core;
+  const dir = privateDir(join(config.dataDir, 'keys'));
+  const own = new NodeSigner(await nodeKey(dir));
+  const keys = composeKeys(core, own);
+  const signer = composeSigner(core, { own, keys, signed: new SignedTrees(dir) });
+  const heads = composeHeads(core, signer);
+  return {
+    reader: readerOf(audit.tree, signer),
+    routes: treeRoutes({
+      tree: audit.tree,
+      audit: audit.models,
+      reader: models,
+      log: eventLog,
+      categories: auditedCategories,
+      signer,
+      keys,
+    }),
+    open: () => {
+      keys.open();
+      heads.open();
+    },
+    stop: async () => {
+      await Promise.all([keys.stop(), heads.stop()]);
+    },
+  };
+}
+
+function readerOf(tree: FoldedTree, signer: CheckpointSigner): TreeReader {
+  return {
+    origin: () => signer.origin,
+    size: () => tree.size(),
+    root: (size) => tree.root(size),
+    nodeHash: tree.nodeHash,
+    positionOf: (index) => tree.positionOf(index),
+    leavesUntil: (position) => tree.leavesUntil(position),
+    signedCheckpoint: async () => {
+      const signing = await signer.sign();
+      if (signing.ok) return signing.checkpoint.note;
+      throw new SigningRefusedError(signing.detail);
+    },
+  };
+}
+
+function composeKeys(core: Core, signer: NodeSigner): NodeKeys {
+  const { audit, edge, eventLog: log, leadership, isAlone, models } = core;
+  const metadata = metadataOf('keys', core);
+  return new NodeKeys({
+    log,
+    domain: edge.domain,
+    signer,
+    level: models.level,
+    leadership,
+    isAlone,
+    clock: edge.clock,
+    uuid: randomUUID,
+    metadata: () => ({ ...metadata(), verb: 'create' }),
+    changes: audit.models,
+    onAnew: () => {
+      edge.log.warn('no node has a key that the log trusts: the key of this node begins a chain of its own', {
+        key: signer.key,
+      });
+    },
+    onError: (error) => {
+      edge.log.warn('the keys of nodes cannot be read or written now; retrying until they can', {
+        error: String(error),
+      });
+    },
+  });
+}
+
+type SignerParts = { readonly own: NodeSigner; readonly keys: NodeKeys; readonly signed: SignedTrees };
+
+function composeSigner({ audit, edge, eventLog }: Core, { own, keys, signed }: SignerParts): CheckpointSigner {
+  return new CheckpointSigner({
+    domain: edge.domain,
+    treeId: () => eventLog.tree(),
+    tree: audit.tree,
+    signer: own,
+    signed,
+    hindrance: () => {
+      const unavailable = audit.models.unavailable();
+      if (unavailable !== undefined) return unavailable;
+      return keys.isTrusted() ? undefined : "no trusted key has signed this node's key yet";
+    },
+    onRefused: (detail) => {
+      edge.log.error('no checkpoint can be signed', { reason: detail });
+    },
+  });
+}
+
+function composeHeads(core: Core, signer: CheckpointSigner): TreeHeads {
+  const { audit, edge, eventLog, leadership } = core;
+  const metadata = metadataOf('tree', core);
+  return new TreeHeads({
+    log: eventLog,
+    signer,
+    tree: audit.tree,
+    leadership,
+    clock: edge.clock,
+    uuid: randomUUID,
+    metadata: () => ({ ...metadata(), verb: 'create' }),
+    onError: (error) => {
+      edge.log.warn('the root of the tree cannot be appended to the log now', { error: String(error) });
+    },
+  });
+}
