@@ -56,7 +56,8 @@ test('an operation that reads is answered in each media type that it names', asy
     for (const type of types) {
       const answer = await server.call(path, { headers: { accept: type } });
       await answer.arrayBuffer();
-      if (answer.status === 404) continue;
+      // Of nothing that exists, or without a parameter that it needs.
+      if (answer.status === 404 || answer.status === 400) continue;
       t.equal(answer.headers.get('content-type')?.split(';')[0], type, `${path} as ${type}`);
       answers += 1;
     }

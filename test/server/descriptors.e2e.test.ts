@@ -24,7 +24,7 @@ test('too few file descriptors end the start with an error that names the limit 
 });
 
 test('a server without free descriptors continues when some are free again', async (t) => {
-  const run = runCommandLine(['serve'], { cwd: t.testdir(), env, openFilesMax: 200 });
+  const run = runCommandLine(['serve'], { cwd: t.testdir(), env, openFilesMax: 300 });
   const [, url = ''] = /(http:\S+)/u.exec(await run.ready()) ?? [];
   const { hostname, port } = new URL(url);
   const sockets: Socket[] = [];
