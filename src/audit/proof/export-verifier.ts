@@ -1,0 +1,244 @@
+import { isObject } from '../../base/guards.ts';
+import { parseCheckpoint, type Checkpoint } from './checkpoint.ts';
+import { CompactRange } from './compact-range.ts';
+import { parseExportLine } from './export-lines.ts';
+import type { ExportedEvent, ExportEnd, ExportHeader, ExportRecord, LineProblem } from './export-lines.ts';
+import { leafOf } from './leaf-entry.ts';
+import { equalHashes, hashBytes, type Hash } from './merkle.ts';
+import { RecentRoots } from './recent-roots.ts';
+import { exactBase64, parseNote, verifyNote, type VerifierKey } from './signed-note.ts';
+
+/**
+ * `changed`: this is not what the log's server exported. `unusable`: this export cannot be verified with these keys, or
+ * is none.
+ */
+export type ExportProblem = { readonly ok: false; readonly reason: 'changed' | 'unusable'; readonly detail: string };
+
+export type VerifiedExport = {
+  readonly ok: true;
+  readonly header: ExportHeader;
+  /** Of the tree of which these events are a part. */
+  readonly checkpoint: Checkpoint;
+  /** Checkpoints and `TreeHead` events within the export that agree with its events. */
+  readonly agreeing: number;
+  /** Positions of the first and the last event. */
+  readonly positions: readonly [first: bigint, last: bigint] | undefined;
+};
+
+/** Verifies an export, line by line, with nothing else than public keys. It keeps no events. */
+export class ExportVerifier {
+  readonly #keys: readonly VerifierKey[];
+  #lines = 0;
+  #begun: Begun | undefined;
+  #end: Checkpoint | undefined;
+  #agreed: Agreed | undefined;
+  #agreeing = 0;
+  #first: bigint | undefined;
+  #last: bigint | undefined;
+
+  /** `keys`: of the server's nodes, at least one. */
+  constructor(keys: readonly VerifierKey[]) {
+    this.#keys = keys;
+  }
+
+  /** `line`: without its line feed. After a problem no more lines are added. */
+  add(line: Uint8Array): ExportProblem | undefined {
+    this.#lines += 1;
+    const parsed = parseExportLine(line);
+    if (!parsed.ok) return this.#badLine(parsed.problem);
+    const { record } = parsed;
+    if (this.#end !== undefined) return changed(`line ${String(this.#lines)} follows the end of the export`);
+    if (record.kind === 'Export') return this.#begin(record);
+    if (this.#begun === undefined) return unusable('this is no export: it does not begin with a header');
+    return this.#continue(record, this.#begun);
+  }
+
+  /** The next leaf; undefined before the header. */
+  place(): number | undefined {
+    return this.#begun?.roots.size;
+  }
+
+  /** After the last line. */
+  finish(): VerifiedExport | ExportProblem {
+    if (this.#begun === undefined) return unusable('the file is empty');
+    const { header, roots } = this.#begun;
+    if (this.#end === undefined)
+      return changed(
+        `the export is cut short: it ends before leaf ${String(roots.size)}, and its header announces ` +
+          `leaves ${String(header.from)} to ${String(header.until - 1)}`,
+      );
+    const positions = this.#first === undefined || this.#last === undefined ? undefined : this.#positions();
+    return { ok: true, header, checkpoint: this.#end, agreeing: this.#agreeing, positions };
+  }
+
+  #positions(): readonly [bigint, bigint] {
+    return [this.#first ?? 0n, this.#last ?? 0n];
+  }
+
+  #badLine(problem: LineProblem): ExportProblem {
+    const place = this.#begun === undefined ? '' : `, at leaf ${String(this.#begun.roots.size)},`;
+    if (this.#lines === 1) return unusable('this is no export, or its header has been changed');
+    return changed(
+      problem === 'sum'
+        ? `line ${String(this.#lines)}${place} has been changed: it does not have its sum`
+        : `line ${String(this.#lines)}${place} has been changed: no server writes it in this form`,
+    );
+  }
+
+  #begin(header: ExportHeader): ExportProblem | undefined {
+    if (this.#begun !== undefined) return changed(`line ${String(this.#lines)} is another header`);
+    const { origin, from, until, left } = header;
+    const names = [...new Set(this.#keys.map(({ name }) => name))];
+    if (!names.includes(origin))
+      return unusable(`the export is of the tree ${shown(origin)}, and the key is of ${names.map(shown).join(', ')}`);
+    const range = rangeOf(0, from, left);
+    if (range === undefined || until < from) return changed('the header has been changed: its range is none');
+    this.#begun = { header, roots: new RecentRoots(range) };
+    return undefined;
+  }
+
+  #continue(record: Exclude<ExportRecord, ExportHeader>, begun: Begun): ExportProblem | undefined {
+    switch (record.kind) {
+      case 'Event':
+        return this.#event(record, begun);
+      case 'Checkpoint':
+        return this.#checkpoint(record.checkpoint, begun);
+      case 'End':
+        return this.#ending(record, begun);
+    }
+  }
+
+  #event(event: ExportedEvent, { header, roots }: Begun): ExportProblem | undefined {
+    const { index, position } = event;
+    const expected = roots.size;
+    if (index !== expected)
+      return changed(
+        `leaf ${String(index)} (${nameOf(event)}) is in the place of leaf ${String(expected)}: ` +
+          (index > expected ? 'events have been dropped or moved' : 'events have been added or moved'),
+      );
+    if (index >= header.until) return changed(`leaf ${String(index)} (${nameOf(event)}) is beyond the announced range`);
+    if (this.#last !== undefined && position <= this.#last)
+      return changed(`leaf ${String(index)} (${nameOf(event)}) has a position before the one of the leaf before it`);
+    roots.append(leafOf(event));
+    this.#first ??= position;
+    this.#last = position;
+    return event.type === 'TreeHead' && event.stream === 'platform:tree' ? this.#head(event, roots) : undefined;
+  }
+
+  #head(event: ExportedEvent, roots: RecentRoots): ExportProblem | undefined {
+    const stated = treeHeadOf(event);
+    const root = stated === undefined ? undefined : roots.rootAt(stated.size);
+    if (stated === undefined || root === undefined) return undefined;
+    return this.#agrees(stated, root, `the TreeHead at leaf ${String(event.index)}`);
+  }
+
+  #checkpoint(note: string, { header, roots }: Begun): ExportProblem | undefined {
+    const checkpoint = this.#signed(note, header);
+    if ('ok' in checkpoint) return checkpoint;
+    if (checkpoint.size !== roots.size)
+      return changed(`the checkpoint of ${String(checkpoint.size)} leaves is before leaf ${String(roots.size)}`);
+    return this.#agrees(checkpoint, roots.rootAt(roots.size) ?? checkpoint.root, 'the signed checkpoint');
+  }
+
+  #ending({ right, checkpoint: note }: ExportEnd, { header, roots }: Begun): ExportProblem | undefined {
+    if (roots.size !== header.until)
+      return changed(
+        `the export ends before leaf ${String(roots.size)}, and its header announces leaves up to ` +
+          `${String(header.until - 1)}: events have been dropped`,
+      );
+    const checkpoint = this.#signed(note, header);
+    if ('ok' in checkpoint) return checkpoint;
+    const rest = rangeOf(roots.size, checkpoint.size, right);
+    if (rest === undefined) return changed('the last line has been changed: its hashes do not reach its checkpoint');
+    this.#end = checkpoint;
+    return this.#agrees(checkpoint, roots.rootWith(rest), 'the signed checkpoint', header.until);
+  }
+
+  #agrees(
+    { size, root }: Pick<Checkpoint, 'size' | 'root'>,
+    computed: Hash,
+    place: string,
+    until = size,
+  ): ExportProblem | undefined {
+    if (!equalHashes(computed, root)) return changed(this.#disagreement(size, until, place));
+    this.#agreed = { size: until, place: `${place} of ${String(size)} leaves` };
+    this.#agreeing += 1;
+    return undefined;
+  }
+
+  #disagreement(size: number, until: number, place: string): string {
+    const from = this.#agreed?.size ?? this.#begun?.header.from ?? 0;
+    const before = this.#agreed === undefined ? 'the beginning of the export' : this.#agreed.place;
+    return (
+      `the events do not have the root of ${place} of ${String(size)} leaves: one of the leaves ` +
+      `${String(from)} to ${String(until - 1)} has been changed, dropped, added or moved, ` +
+      `between ${before} and ${place} of ${String(size)} leaves`
+    );
+  }
+
+  #signed(text: string, { origin }: ExportHeader): Checkpoint | ExportProblem {
+    const note = parseNote(text);
+    const checkpoint = note === undefined ? undefined : parseCheckpoint(note.text);
+    if (note === undefined || checkpoint === undefined)
+      return changed(`the checkpoint in line ${String(this.#lines)} is none`);
+    if (checkpoint.origin !== origin)
+      return changed(
+        `the checkpoint is of another tree, ${shown(checkpoint.origin)}, than the export, ${shown(origin)}`,
+      );
+    const verdict = verifyNote(note, this.#keys);
+    if (verdict === 'signed') return checkpoint;
+    if (verdict === 'forged')
+      return changed(`the signature of the checkpoint of ${String(checkpoint.size)} leaves is wrong`);
+    const [by, known] = [note.signatures, this.#keys].map((list) => list.map(({ id }) => id).join(', '));
+    return unusable(
+      `the checkpoint of ${String(checkpoint.size)} leaves is signed by the key ${by ?? ''}, ` +
+        `and given is ${known ?? ''}: the key is of another server`,
+    );
+  }
+}
+
+type Begun = { readonly header: ExportHeader; readonly roots: RecentRoots };
+
+/** The last place up to which the events are those of a signed checkpoint or of a `TreeHead`. */
+type Agreed = { readonly size: number; readonly place: string };
+
+function rangeOf(from: number, until: number, hashes: readonly Hash[]): CompactRange | undefined {
+  try {
+    return until < from ? undefined : CompactRange.of(from, until, hashes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined for a head that cannot be read: the event itself is a leaf, so the tree shows whether it was changed. */
+function treeHeadOf({ data }: ExportedEvent): { readonly size: number; readonly root: Hash } | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(typeof data === 'string' ? data : '');
+  } catch {
+    return undefined;
+  }
+  if (!isObject(value) || typeof value['root'] !== 'string' || typeof value['size'] !== 'number') return undefined;
+  const root = exactBase64(value['root']);
+  return root?.length === hashBytes ? { size: value['size'], root } : undefined;
+}
+
+function nameOf({ id, type, stream }: ExportedEvent): string {
+  return `${shown(type)} ${shown(id)} in ${shown(stream)}`;
+}
+
+/** Text of a file that anybody can have written, for a terminal. */
+function shown(text: string): string {
+  const line = text.replaceAll(/\p{C}/gu, '�');
+  return line.length > shownLengthMax ? `${line.slice(0, shownLengthMax)}…` : line;
+}
+
+const shownLengthMax = 200;
+
+function changed(detail: string): ExportProblem {
+  return { ok: false, reason: 'changed', detail };
+}
+
+function unusable(detail: string): ExportProblem {
+  return { ok: false, reason: 'unusable', detail };
+}
