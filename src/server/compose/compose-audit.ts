@@ -4,18 +4,22 @@ import { AuditModels } from '../../../projections/audit/audit-models.ts';
 import type { AuditPart } from '../../../projections/audit/audit-part.ts';
 import { AuditTables } from '../../../projections/audit/audit-tables.ts';
 import { TreePart } from '../../../projections/audit/tree/tree-part.ts';
+import { VersionPart } from '../../../projections/audit/version-part.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Config } from '../../config/config.ts';
 import { privateDir } from '../../disk/data-dir.ts';
 import { refuseDamagedFile } from '../../disk/store-file.ts';
 import { prepareStoreFiles } from '../../disk/store-files.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
+import type { LogIdentity } from '../../log/log.ts';
+import type { VersionReader } from '../../read/versions.ts';
 import type { Startup } from '../startup.ts';
 
 /** The audit indexes: their parts, and the fold that keeps all of them at one position. */
 export type ComposedAudit = {
   readonly models: AuditModels;
   readonly tree: TreePart;
+  readonly versions: VersionReader;
 };
 
 export type AuditOptions = {
@@ -28,14 +32,16 @@ export async function composeAudit(
   { config, eventLog, clock }: AuditOptions,
   startup: Startup,
 ): Promise<ComposedAudit> {
-  const tree = new TreePart(() => eventLog.identity().epoch);
-  const parts: readonly AuditPart[] = [tree];
+  const identity = (): LogIdentity => eventLog.identity();
+  const tree = new TreePart(() => identity().epoch);
+  const versions = new VersionPart({ identity });
+  const parts: readonly AuditPart[] = [tree, versions];
   const tables = await startup.phase(
     'open the audit indexes',
     () => openTables(config, parts),
     async (all) => all.close(),
   );
-  return { models: new AuditModels({ tables, parts, identity: () => eventLog.identity(), clock }), tree };
+  return { models: new AuditModels({ tables, parts, identity, clock }), tree, versions };
 }
 
 function openTables({ dataDir }: Config, parts: readonly AuditPart[]): AuditTables {

@@ -1,0 +1,57 @@
+import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
+
+/**
+ * Ascending numbers below 2^53 as bytes: the first one, then the difference of each to the one before. The positions of
+ * an object's events take one to five bytes each.
+ */
+
+/** The end of a block: `count` numbers, of which `last` is the greatest. */
+export type BlockEnd = { readonly count: number; readonly last: number };
+
+export function endOf(block: Uint8Array): BlockEnd {
+  const reader = new VarintReader(block);
+  let [count, last] = [0, 0];
+  for (; !reader.isAtEnd(); count += 1) last += reader.next();
+  return { count, last };
+}
+
+/** The block with more numbers. @throws RangeError unless each is greater than the one before. */
+export function extended(block: Uint8Array, end: BlockEnd, numbers: readonly number[]): Buffer {
+  const bytes = Buffer.allocUnsafe(block.length + numbers.length * varintBytesMax);
+  bytes.set(block);
+  let [at, { last }] = [block.length, end];
+  for (const [index, number] of numbers.entries()) {
+    if (number <= last && end.count + index > 0)
+      throw new RangeError(`${String(number)} does not follow ${String(last)}`);
+    at = writeVarint(bytes, at, number - last);
+    last = number;
+  }
+  return bytes.subarray(0, at);
+}
+
+/** @throws RangeError for an empty block. */
+export function firstIn(block: Uint8Array): number {
+  return new VarintReader(block).next();
+}
+
+/** The number with this index, from 0; undefined behind the end. */
+export function numberAt(block: Uint8Array, index: number): number | undefined {
+  const reader = new VarintReader(block);
+  let number = 0;
+  for (let left = index; left >= 0; left -= 1) {
+    if (reader.isAtEnd()) return undefined;
+    number += reader.next();
+  }
+  return number;
+}
+
+/** How many numbers of the block are at most `limit`. */
+export function countUpTo(block: Uint8Array, limit: number): number {
+  const reader = new VarintReader(block);
+  let count = 0;
+  for (let number = 0; !reader.isAtEnd(); count += 1) {
+    number += reader.next();
+    if (number > limit) break;
+  }
+  return count;
+}

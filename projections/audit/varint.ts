@@ -1,0 +1,50 @@
+/**
+ * Whole numbers from 0 to 2^53 - 1 as bytes: seven bits a byte, the lowest first; the high bit of a byte says that
+ * another one follows.
+ */
+
+const bits = 7;
+const radix = 2 ** bits;
+const more = 0x80;
+
+/** The number of bytes of the largest number. */
+export const varintBytesMax = 8;
+
+/** Writes `value` at `offset`, and returns the offset behind it. @throws RangeError for another number. */
+export function writeVarint(bytes: Uint8Array, offset: number, value: number): number {
+  if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`cannot store the number ${String(value)}`);
+  let [at, rest] = [offset, value];
+  for (; rest >= radix; rest = Math.floor(rest / radix)) {
+    bytes[at] = (rest % radix) | more;
+    at += 1;
+  }
+  bytes[at] = rest;
+  return at + 1;
+}
+
+/** Reads numbers one after another. */
+export class VarintReader {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  isAtEnd(): boolean {
+    return this.#at >= this.#bytes.length;
+  }
+
+  /** @throws RangeError at the end of the bytes. */
+  next(): number {
+    let [value, factor] = [0, 1];
+    for (;;) {
+      const byte = this.#bytes[this.#at];
+      if (byte === undefined) throw new RangeError('a stored number is cut short');
+      this.#at += 1;
+      value += (byte % more) * factor;
+      if (byte < more) return value;
+      factor *= radix;
+    }
+  }
+}

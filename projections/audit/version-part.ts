@@ -1,0 +1,188 @@
+import { hash } from 'node:crypto';
+
+import {
+  epochShift,
+  logPosition,
+  streamRevision,
+  type LogIdentity,
+  type LogPosition,
+  type RecordedEvent,
+  type StreamRevision,
+} from '../../src/log/log.ts';
+import type { VersionReader } from '../../src/read/versions.ts';
+import type { TypeKey } from '../../src/resource/type/index-entry.ts';
+import type { AuditEnvironment, AuditPart, Table } from './audit-part.ts';
+import { countUpTo, endOf, extended, firstIn, numberAt } from './position-block.ts';
+
+/** Revisions of a full block. A new event rewrites only the last block of its stream. */
+const blockLength = 256;
+const shortKeyBytes = 8;
+const prefix = 'object:';
+const empty = new Uint8Array();
+
+type Blocks = Table<Buffer, Uint8Array>;
+/** Consecutive events of one stream. */
+type Run = { readonly first: number; readonly positions: number[] };
+
+export type VersionPartOptions = {
+  readonly identity: () => Pick<LogIdentity, 'epoch'>;
+  /** 32 bytes that identify a stream; SHA-256 by default. */
+  readonly digest?: (stream: string) => Buffer;
+};
+
+/**
+ * The version index: the positions of each object's events, in blocks of 256 revisions (`position-block.ts`). The key
+ * of a block is eight bytes of the stream's digest and, behind the first block, the block's number: shorter than names
+ * are. A stream whose eight bytes belong to an earlier one already is stored by its whole digest.
+ */
+export class VersionPart implements AuditPart, VersionReader {
+  readonly name = 'versions';
+  readonly format = 1;
+  readonly #identity: VersionPartOptions['identity'];
+  readonly #digest: (stream: string) => Buffer;
+  #blocks!: Blocks;
+  /** Blocks of the streams that are stored by their whole digest. */
+  #clashing!: Blocks;
+  /** The short keys of those streams, in hexadecimal digits. */
+  readonly #clashes = new Set<string>();
+  readonly #newClashes = new Set<string>();
+
+  constructor({ identity, digest = (stream) => hash('sha256', stream, 'buffer') }: VersionPartOptions) {
+    this.#identity = identity;
+    this.#digest = digest;
+  }
+
+  open(environment: AuditEnvironment): void {
+    this.#blocks = environment.openBinaryTable<Buffer>('blocks', { encoding: 'binary' });
+    this.#clashing = environment.openBinaryTable<Buffer>('clashing', { encoding: 'binary' });
+    for (const key of this.#clashing.getKeys()) this.#clashes.add(shortTextOf(key));
+  }
+
+  write(batch: readonly RecordedEvent[]): void {
+    const shift = epochShift(this.#identity().epoch);
+    const runs = new Map<string, Run>();
+    for (const { stream, revision, position } of batch) {
+      if (!stream.startsWith(prefix)) continue;
+      const local = Number(position - shift);
+      const run = runs.get(stream);
+      if (run === undefined) runs.set(stream, { first: revision, positions: [local] });
+      else run.positions.push(local);
+    }
+    for (const [stream, run] of runs) this.#append(stream, run);
+  }
+
+  committed(): void {
+    this.#newClashes.clear();
+  }
+
+  rolledBack(): void {
+    for (const clash of this.#newClashes) this.#clashes.delete(clash);
+    this.#newClashes.clear();
+  }
+
+  cleared(): void {
+    this.#clashes.clear();
+    this.#newClashes.clear();
+  }
+
+  lastAt(type: TypeKey, name: string, position: LogPosition): StreamRevision | undefined {
+    const limit = Number(position - epochShift(this.#identity().epoch));
+    const key = this.#keyOf(`${prefix}${type}/${name}`);
+    const number = lastThat((one) => {
+      const block = key.block(one);
+      return block !== undefined && firstIn(block) <= limit;
+    });
+    const block = number === undefined ? undefined : key.block(number);
+    if (number === undefined || block === undefined) return undefined;
+    return streamRevision(number * blockLength + countUpTo(block, limit) - 1);
+  }
+
+  positionOf(type: TypeKey, name: string, revision: StreamRevision): LogPosition | undefined {
+    const block = this.#keyOf(`${prefix}${type}/${name}`).block(Math.floor(revision / blockLength));
+    const local = block === undefined ? undefined : numberAt(block, revision % blockLength);
+    return local === undefined ? undefined : logPosition(BigInt(local) + epochShift(this.#identity().epoch));
+  }
+
+  #append(stream: string, { first, positions }: Run): void {
+    const key = first === 0 ? this.#newKeyOf(stream) : this.#keyOf(stream);
+    for (let done = 0; done < positions.length;) {
+      const revision = first + done;
+      const number = Math.floor(revision / blockLength);
+      const block = key.block(number) ?? empty;
+      const end = endOf(block);
+      if (end.count !== revision % blockLength)
+        throw new Error(`revision ${String(revision)} of ${stream} does not follow the last one that is indexed`);
+      const added = positions.slice(done, done + blockLength - end.count);
+      key.put(number, extended(block, end, added));
+      done += added.length;
+    }
+  }
+
+  /** The key of a stream's first event: the whole digest if another stream has the short one. */
+  #newKeyOf(stream: string): BlockKey {
+    const digest = this.#digest(stream);
+    const short = new BlockKey(this.#blocks, digest.subarray(0, shortKeyBytes));
+    if (short.block(0) === undefined) return short;
+    const clash = shortTextOf(digest);
+    if (!this.#clashes.has(clash)) this.#newClashes.add(clash);
+    this.#clashes.add(clash);
+    return new BlockKey(this.#clashing, digest);
+  }
+
+  #keyOf(stream: string): BlockKey {
+    const digest = this.#digest(stream);
+    if (this.#clashes.size > 0 && this.#clashes.has(shortTextOf(digest))) {
+      const whole = new BlockKey(this.#clashing, digest);
+      if (whole.block(0) !== undefined) return whole;
+    }
+    return new BlockKey(this.#blocks, digest.subarray(0, shortKeyBytes));
+  }
+}
+
+/** The blocks of one stream. */
+class BlockKey {
+  readonly #table: Blocks;
+  readonly #stream: Uint8Array;
+
+  constructor(table: Blocks, stream: Uint8Array) {
+    this.#table = table;
+    this.#stream = stream;
+  }
+
+  /** The bytes are valid until the next read of a block. */
+  block(number: number): Uint8Array | undefined {
+    const bytes = this.#table.getBinaryFast(this.#of(number));
+    // The library's buffer is longer than the value, the length of which it has set.
+    return bytes?.subarray(0, bytes.length);
+  }
+
+  put(number: number, block: Buffer): void {
+    this.#table.putSync(this.#of(number), block);
+  }
+
+  #of(number: number): Uint8Array {
+    if (number === 0) return this.#stream;
+    const key = Buffer.allocUnsafe(this.#stream.length + 4);
+    key.set(this.#stream);
+    key.writeUInt32BE(number, this.#stream.length);
+    return key;
+  }
+}
+
+function shortTextOf(digest: Uint8Array): string {
+  return Buffer.from(digest.subarray(0, shortKeyBytes)).toString('hex');
+}
+
+/** The last number from 0 that satisfies a condition which holds up to it and not beyond; undefined for none. */
+function lastThat(holds: (number: number) => boolean): number | undefined {
+  if (!holds(0)) return undefined;
+  let low = 0;
+  let high = 1;
+  for (; holds(high); high *= 2) low = high;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (holds(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}
