@@ -1,11 +1,19 @@
 import { CompactRange } from '../../../src/audit/proof/compact-range.ts';
 import { isLeafStream, leafOf } from '../../../src/audit/proof/leaf-entry.ts';
-import { hashBytes, rangeHash, readerOfTiles, tileHeight, type Hash } from '../../../src/audit/proof/merkle.ts';
+import {
+  hashBytes,
+  rangeHash,
+  readerOfTiles,
+  tileHeight,
+  type Hash,
+  type Node,
+} from '../../../src/audit/proof/merkle.ts';
 import type { DomainEvent } from '../../../src/command/event.ts';
 import { decodeEvent, stampOf } from '../../../src/log/event-codec.ts';
 import { epochShift, logPosition, type LogPosition, type RecordedEvent } from '../../../src/log/log.ts';
 import { TreeMismatchError, type RecordedHead, type FoldedTree } from '../../../src/read/folded-tree.ts';
 import type { AuditEnvironment, AuditPart, Table } from '../audit-part.ts';
+import { KeptNodes } from './kept-nodes.ts';
 import { TreeRows } from './tree-rows.ts';
 
 /**
@@ -19,6 +27,7 @@ export class TreePart implements AuditPart, FoldedTree {
   #tables: Tables | undefined;
   #range = new CompactRange();
   #lastHead: RecordedHead | undefined;
+  readonly #nodes = new KeptNodes(readerOfTiles((level, first, count) => this.hashes(level, first, count)));
 
   /** `epoch`: of the log that is folded. */
   constructor(epoch: () => number) {
@@ -56,11 +65,13 @@ export class TreePart implements AuditPart, FoldedTree {
 
   rolledBack(): void {
     this.#open.rows.forget();
+    this.#nodes.clear();
     this.#load();
   }
 
   cleared(): void {
     this.#open.rows.forget();
+    this.#nodes.clear();
     [this.#range, this.#lastHead] = [new CompactRange(), undefined];
   }
 
@@ -72,7 +83,7 @@ export class TreePart implements AuditPart, FoldedTree {
     return size === this.size() ? this.#range.root() : rangeHash(0, size, this.nodeHash);
   }
 
-  readonly nodeHash = readerOfTiles((level, first, count) => this.hashes(level, first, count));
+  readonly nodeHash = (node: Node): Hash => this.#nodes.get(node);
 
   hashes(level: number, first: number, count: number): Uint8Array {
     return this.#open.rows.hashes(level, first, count);

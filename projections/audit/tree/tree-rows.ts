@@ -9,7 +9,7 @@ const positionBytes = 8;
 const rowsMax = 2 ** 29;
 
 /** A row that is being filled. */
-type Draft = { readonly key: number; readonly bytes: Buffer; length: number };
+type Draft = { readonly key: number; readonly bytes: Buffer; length: number; isWritten: boolean };
 
 /**
  * The hashes of a tree in tiles: level 0 has the leaves, each with the position of its event; level n has the nodes of
@@ -32,6 +32,7 @@ export class TreeRows {
     draft.bytes.set(hash, at);
     if (level === 0) draft.bytes.writeBigUInt64BE(position, at + hashBytes);
     draft.length = at + width;
+    draft.isWritten = false;
     if (draft.length === rowEntries * width) {
       this.#write(draft);
       this.#drafts[level] = undefined;
@@ -76,13 +77,15 @@ export class TreeRows {
     const bytes = Buffer.allocUnsafe(rowEntries * widthOf(level));
     const before = index % rowEntries === 0 ? undefined : this.#table.get(key);
     before?.copy(bytes);
-    const begun = { key, bytes, length: 0 };
+    const begun = { key, bytes, length: 0, isWritten: true };
     this.#drafts[level] = begun;
     return begun;
   }
 
-  #write({ key, bytes, length }: Draft): void {
-    this.#table.putSync(key, bytes.subarray(0, length));
+  #write(draft: Draft): void {
+    if (draft.isWritten) return;
+    this.#table.putSync(draft.key, draft.bytes.subarray(0, draft.length));
+    draft.isWritten = true;
   }
 }
 

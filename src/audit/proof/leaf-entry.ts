@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-import type { Hash } from './merkle.ts';
+import { sha256, type Hash } from './merkle.ts';
 
 /**
  * An event as the log's port has it, in either log: EventStoreDB's adapter has removed its `$append` member. Text
@@ -34,7 +34,7 @@ export function leafEntry(event: LeafEvent): Buffer {
 
 /** The same as `leafHash(leafEntry(event))`, without a copy. */
 export function leafOf(event: LeafEvent): Hash {
-  return hash('sha256', `\0${entryText(event)}`, 'buffer');
+  return sha256(`\0${entryText(event)}`);
 }
 
 export function hexHash(bytes: Uint8Array | string): string {

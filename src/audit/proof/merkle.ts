@@ -18,8 +18,9 @@ export type Node = { readonly level: number; readonly index: number };
 /** Returns the hash of a node that is full, so it never changes again. */
 export type NodeReader = (node: Node) => Hash;
 
-export function sha256(bytes: Uint8Array): Buffer {
-  return hash('sha256', bytes, 'buffer');
+/** The detour over a text takes half the time of the output encoding `buffer` (Node 20 to 24). */
+export function sha256(bytes: Uint8Array | string): Buffer {
+  return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1');
 }
 
 export function leafHash(entry: Uint8Array): Hash {
@@ -29,12 +30,13 @@ export function leafHash(entry: Uint8Array): Hash {
   return sha256(prefixed);
 }
 
+/** Reused: a fold hashes a node for each leaf. */
+const pair = Buffer.alloc(1 + 2 * hashBytes, 1);
+
 export function nodeHash(left: Hash, right: Hash): Hash {
-  const prefixed = Buffer.allocUnsafe(1 + 2 * hashBytes);
-  prefixed[0] = 1;
-  prefixed.set(left, 1);
-  prefixed.set(right, 1 + hashBytes);
-  return sha256(prefixed);
+  pair.set(left, 1);
+  pair.set(right, 1 + hashBytes);
+  return sha256(pair);
 }
 
 export function equalHashes(left: Hash, right: Hash): boolean {
@@ -83,19 +85,23 @@ export function readerOfTiles(read: (tileLevel: number, first: number, count: nu
     const [tileLevel, height] = [Math.floor(level / tileHeight), level % tileHeight];
     const count = 2 ** height;
     const bytes = read(tileLevel, index * count, count);
-    let row: Hash[] = Array.from({ length: count }, (_none, at) =>
-      bytes.subarray(at * hashBytes, (at + 1) * hashBytes),
-    );
-    while (row.length > 1) row = row.flatMap((left, at) => (at % 2 === 0 ? [nodeHash(left, hashAt(row, at + 1))] : []));
-    return hashAt(row, 0);
+    if (bytes.length !== count * hashBytes)
+      throw new RangeError(`the tile has ${String(bytes.length / hashBytes)} of ${String(count)} hashes`);
+    return foldedPairs(bytes);
   };
+}
+
+/** The root over hashes beside one another, a power of two of them. A hash of each pair replaces it in a copy. */
+function foldedPairs(hashes: Uint8Array): Hash {
+  const row = Buffer.from(hashes);
+  for (let { length } = row; length > hashBytes; length /= 2) {
+    for (let at = 0; at < length; at += 2 * hashBytes) {
+      row.copy(pair, 1, at, at + 2 * hashBytes);
+      row.write(hash('sha256', pair, 'binary'), at / 2, 'latin1');
+    }
+  }
+  return row.subarray(0, hashBytes);
 }
 
 /** Levels in a tile: it has 256 hashes. */
 export const tileHeight = 8;
-
-function hashAt(row: readonly Hash[], at: number): Hash {
-  const found = row[at];
-  if (found?.length !== hashBytes) throw new RangeError(`the tile has no hash ${String(at)}`);
-  return found;
-}
