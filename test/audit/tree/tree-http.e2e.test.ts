@@ -1,5 +1,5 @@
 /** The tree as an auditor reads it over HTTP: everything is verified from what the server answers. */
-import { readFileSync, statSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { test, type Test } from 'tap';
@@ -11,6 +11,7 @@ import { isConsistent, isIncluded } from '../../../src/audit/proof/proofs.ts';
 import { parseNote, parseVerifierKey, verifyNote } from '../../../src/audit/proof/signed-note.ts';
 import { must } from '../../../src/base/unreachable.ts';
 import { Administration, as } from '../../support/server/administration.ts';
+import { runCommand } from '../../support/server/command-run.ts';
 import { startTestServer, type TestServer } from '../../support/server/start-server.ts';
 
 const tree = '/audit/tree';
@@ -201,4 +202,63 @@ test('a key is made once, is private, and signs across restarts and rebuilt tabl
   t.equal(readFileSync(key, 'utf8'), text);
   t.equal(after.origin, before.origin);
   t.ok(after.size >= before.size);
+});
+
+test('a copied log goes on with the tree, on a machine with a key of its own', async (t) => {
+  const one = await given(t);
+  await create(one, 'w');
+  const before = await checkpoint(one);
+  await one.close();
+  const dataDir = join(t.testdir(), 'two');
+  const copied = await runCommand(['log', 'copy', '--from', `embedded:${one.dataDir}`, '--to', `embedded:${dataDir}`]);
+  t.equal(copied.code, 0, copied.err);
+  const two = await startTestServer({ dataDir });
+  t.teardown(async () => two.close());
+  const after = await checkpoint(two);
+  t.equal(after.origin, before.origin);
+  t.ok(after.size > before.size);
+  const path = `${tree}/consistency?from=${String(before.size)}&to=${String(after.size)}`;
+  const proof = (await (await two.call(path)).json()) as { readonly fromRoot: string };
+  t.equal(proof.fromRoot, Buffer.from(before.root).toString('base64'));
+  const { items } = (await (await two.call(`${tree}/keys`)).json()) as { readonly items: readonly unknown[] };
+  t.equal(items.length, 2, 'the key of the source and the one of this node');
+});
+
+test('a node does not sign a log that was rolled back, and signs a new tree in a new epoch', async (t) => {
+  const server = await given(t);
+  const kept = join(t.testdir(), 'log');
+  await server.close();
+  cpSync(join(server.dataDir, 'log'), kept, { recursive: true });
+  const grown = await startTestServer({ dataDir: server.dataDir });
+  await create(grown, 'lost');
+  const signed = await checkpoint(grown);
+  await grown.close();
+  const rollBack = (): void => {
+    for (const folder of ['log', 'read-models', 'audit-models'])
+      rmSync(join(server.dataDir, folder), { recursive: true });
+    cpSync(kept, join(server.dataDir, 'log'), { recursive: true });
+  };
+  rollBack();
+  const lines: string[] = [];
+  const logLines = { write: (line: string) => lines.push(line) };
+  const rolledBack = await startTestServer({ dataDir: server.dataDir, logLines });
+  for (let place = 0; place < 9; place += 1) await create(rolledBack, `other${String(place)}`);
+  let refused = '';
+  while (!refused.includes('no checkpoint can be signed')) {
+    const answer = await rolledBack.call(`${tree}/checkpoint`);
+    t.equal(answer.status, 503);
+    refused = await answer.text();
+  }
+  t.match(refused, new RegExp(`this node has signed ${String(signed.size)} leaves with the root`, 'u'));
+  t.ok(lines.some((line) => line.includes('no checkpoint can be signed')));
+  await rolledBack.close();
+
+  rollBack();
+  const command = await runCommand(['log', 'new-epoch', '--log', `embedded:${server.dataDir}`]);
+  t.equal(command.code, 0, command.err);
+  const restored = await startTestServer({ dataDir: server.dataDir });
+  t.teardown(async () => restored.close());
+  const after = await checkpoint(restored);
+  t.not(after.origin, signed.origin);
+  t.ok(after.size > 0);
 });
