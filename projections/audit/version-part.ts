@@ -12,6 +12,7 @@ import {
 import type { VersionReader } from '../../src/read/versions.ts';
 import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import type { AuditEnvironment, AuditPart, Table } from './audit-part.ts';
+import { lastThat } from './last-that.ts';
 import { countUpTo, endOf, extended, firstIn, numberAt } from './position-block.ts';
 
 /** Revisions of a full block. A new event rewrites only the last block of its stream. */
@@ -33,7 +34,7 @@ export type VersionPartOptions = {
 /**
  * The version index: the positions of each object's events, in blocks of 256 revisions (`position-block.ts`). The key
  * of a block is eight bytes of the stream's digest and, behind the first block, the block's number: shorter than names
- * are. A stream whose eight bytes belong to an earlier one already is stored by its whole digest.
+ * are. If an earlier stream has the same eight bytes, a stream is stored by its whole digest.
  */
 export class VersionPart implements AuditPart, VersionReader {
   readonly name = 'versions';
@@ -171,18 +172,4 @@ class BlockKey {
 
 function shortTextOf(digest: Uint8Array): string {
   return Buffer.from(digest.subarray(0, shortKeyBytes)).toString('hex');
-}
-
-/** The last number from 0 that satisfies a condition which holds up to it and not beyond; undefined for none. */
-function lastThat(holds: (number: number) => boolean): number | undefined {
-  if (!holds(0)) return undefined;
-  let low = 0;
-  let high = 1;
-  for (; holds(high); high *= 2) low = high;
-  while (high - low > 1) {
-    const middle = Math.floor((low + high) / 2);
-    if (holds(middle)) low = middle;
-    else high = middle;
-  }
-  return low;
 }

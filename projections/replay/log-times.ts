@@ -29,25 +29,24 @@ export async function positionAt(
 }
 
 /**
- * The events after the time that may count, in log order. Their times decrease: a later event with a later time counts
- * only if an earlier event of the list counts, so it is left out.
+ * The first counted event after the time. `audit/time-part.ts` applies the same rule to all times: an event that is not
+ * later than those before it has their time, and loses it with them.
  */
 class LaterEvents {
   readonly #timeMs: number;
-  readonly #events: Later[] = [];
+  #first: Later | undefined;
 
   constructor(timeMs: number) {
     this.#timeMs = timeMs;
   }
 
   take(stampedMs: number, before: LogPosition): void {
-    while ((this.#events[0]?.timeMs ?? 0) > stampedMs + clockDifferenceMsMax) this.#events.shift();
-    if (stampedMs > this.#timeMs && stampedMs < (this.#events.at(-1)?.timeMs ?? Infinity))
-      this.#events.push({ timeMs: stampedMs, before });
+    if (this.#first !== undefined && this.#first.timeMs > stampedMs + clockDifferenceMsMax) this.#first = undefined;
+    if (stampedMs > this.#timeMs) this.#first ??= { timeMs: stampedMs, before };
   }
 
-  /** The position before the first counted event after the time. */
+  /** The position before it. */
   before(): LogPosition | undefined {
-    return this.#events[0]?.before;
+    return this.#first?.before;
   }
 }

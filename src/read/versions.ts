@@ -12,3 +12,15 @@ export type VersionReader = {
   /** The position of a revision of an object's stream; undefined if it is not folded. */
   positionOf(type: TypeKey, name: string, revision: StreamRevision): LogPosition | undefined;
 };
+
+/** Where the log stood at a time. */
+export type LogTimes = {
+  /**
+   * The last position up to `head` at which no event that counts is later than the time, in epoch milliseconds; the log
+   * may have no event at just that position. Undefined for a time before the first event. An event more than a minute
+   * ahead of a later one does not count.
+   */
+  positionAt(timeMs: number, head: LogPosition): LogPosition | undefined;
+  /** The position of the log's first event in this epoch; undefined if none is folded. */
+  first(): LogPosition | undefined;
+};

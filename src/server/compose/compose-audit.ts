@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AuditModels } from '../../../projections/audit/audit-models.ts';
 import type { AuditPart } from '../../../projections/audit/audit-part.ts';
 import { AuditTables } from '../../../projections/audit/audit-tables.ts';
+import { TimePart } from '../../../projections/audit/time-part.ts';
 import { TreePart } from '../../../projections/audit/tree/tree-part.ts';
 import { VersionPart } from '../../../projections/audit/version-part.ts';
 import type { Clock } from '../../base/clock.ts';
@@ -12,7 +13,7 @@ import { refuseDamagedFile } from '../../disk/store-file.ts';
 import { prepareStoreFiles } from '../../disk/store-files.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
 import type { LogIdentity } from '../../log/log.ts';
-import type { VersionReader } from '../../read/versions.ts';
+import type { LogTimes, VersionReader } from '../../read/versions.ts';
 import type { Startup } from '../startup.ts';
 
 /** The audit indexes: their parts, and the fold that keeps all of them at one position. */
@@ -20,6 +21,7 @@ export type ComposedAudit = {
   readonly models: AuditModels;
   readonly tree: TreePart;
   readonly versions: VersionReader;
+  readonly times: LogTimes;
 };
 
 export type AuditOptions = {
@@ -35,13 +37,14 @@ export async function composeAudit(
   const identity = (): LogIdentity => eventLog.identity();
   const tree = new TreePart(() => identity().epoch);
   const versions = new VersionPart({ identity });
-  const parts: readonly AuditPart[] = [tree, versions];
+  const times = new TimePart(identity);
+  const parts: readonly AuditPart[] = [tree, versions, times];
   const tables = await startup.phase(
     'open the audit indexes',
     () => openTables(config, parts),
     async (all) => all.close(),
   );
-  return { models: new AuditModels({ tables, parts, identity, clock }), tree, versions };
+  return { models: new AuditModels({ tables, parts, identity, clock }), tree, versions, times };
 }
 
 function openTables({ dataDir }: Config, parts: readonly AuditPart[]): AuditTables {

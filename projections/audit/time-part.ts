@@ -1,0 +1,160 @@
+import { clockDifferenceMsMax } from '../../src/limits/log.ts';
+import { categoryTest } from '../../src/log/category-test.ts';
+import { stampOf } from '../../src/log/event-codec.ts';
+import { epochShift, logPosition, type LogIdentity, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
+import type { LogTimes } from '../../src/read/versions.ts';
+import { foldedCategories } from '../fold-event.ts';
+import type { AuditEnvironment, AuditPart, Table } from './audit-part.ts';
+import { lastThat } from './last-that.ts';
+import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
+
+/** Entries of a full block. */
+const blockLength = 256;
+
+/** Ascending times, in milliseconds, and the positions of their events within the epoch. */
+type Entries = { readonly times: number[]; readonly positions: number[] };
+type OpenBlock = Entries & { readonly number: number };
+
+/**
+ * The time index: each event with a time later than all before it, as the time and the position. An event more than a
+ * minute ahead of a later one is removed: a wrong clock stamped it, so its time does not count (consistency protocol,
+ * 8; `log-times.ts` finds one time by the same rule without an index).
+ */
+export class TimePart implements AuditPart, LogTimes {
+  readonly name = 'times';
+  readonly format = 1;
+  readonly #identity: () => Pick<LogIdentity, 'epoch'>;
+  readonly #counts = categoryTest(foldedCategories);
+  #blocks!: Table<Buffer, number>;
+  /** At 0 the position of the first event of all. */
+  #firsts!: Table<Buffer, number>;
+  /** The last block; undefined: to be read. */
+  #open: OpenBlock | undefined;
+
+  constructor(identity: () => Pick<LogIdentity, 'epoch'>) {
+    this.#identity = identity;
+  }
+
+  open(environment: AuditEnvironment): void {
+    this.#blocks = environment.openNumberedTable<Buffer>('blocks', { encoding: 'binary' });
+    this.#firsts = environment.openNumberedTable<Buffer>('firsts', { encoding: 'binary' });
+  }
+
+  write(batch: readonly RecordedEvent[]): void {
+    const shift = epochShift(this.#identity().epoch);
+    let [last, isChanged] = ['', false];
+    for (const recorded of batch) {
+      if (!this.#counts(recorded.stream)) continue;
+      const stamp = stampOf(recorded);
+      if (stamp === last) continue;
+      last = stamp;
+      isChanged = this.#take(Date.parse(stamp), Number(recorded.position - shift)) || isChanged;
+    }
+    if (isChanged) this.#store();
+  }
+
+  committed(): void {
+    // Nothing waits for the commit.
+  }
+
+  rolledBack(): void {
+    this.#open = undefined;
+  }
+
+  cleared(): void {
+    this.#open = undefined;
+  }
+
+  positionAt(timeMs: number, head: LogPosition): LogPosition | undefined {
+    const number = lastThat((one) => {
+      const block = this.#blocks.get(one);
+      return block !== undefined && (decoded(block).times[0] ?? Infinity) <= timeMs;
+    });
+    const { times, positions } = this.#read(number ?? 0);
+    const next = positions[times.findIndex((time) => time > timeMs)] ?? this.#read((number ?? 0) + 1).positions[0];
+    const before = next === undefined ? head : this.#position(next - 1);
+    const first = this.first();
+    if (first === undefined || before < first) return undefined;
+    return before < head ? before : head;
+  }
+
+  first(): LogPosition | undefined {
+    const first = this.#firsts.get(0);
+    return first === undefined ? undefined : this.#position(new VarintReader(first).next());
+  }
+
+  #position(local: number): LogPosition {
+    return logPosition(BigInt(local) + epochShift(this.#identity().epoch));
+  }
+
+  #take(timeMs: number, position: number): boolean {
+    let open = this.#opened();
+    let isChanged = false;
+    while ((open.times.at(-1) ?? 0) > timeMs + clockDifferenceMsMax) {
+      open.times.pop();
+      open.positions.pop();
+      isChanged = true;
+      if (open.times.length === 0 && open.number > 0) {
+        this.#blocks.removeSync(open.number);
+        open = this.#opened(open.number - 1);
+      }
+    }
+    if (timeMs > (open.times.at(-1) ?? -1)) {
+      if (open.times.length === blockLength) {
+        this.#store();
+        open = this.#opened(open.number + 1);
+      }
+      if (open.times.length === 0 && open.number === 0) this.#putFirst(position);
+      open.times.push(timeMs);
+      open.positions.push(position);
+      isChanged = true;
+    }
+    return isChanged;
+  }
+
+  #putFirst(position: number): void {
+    if (this.#firsts.get(0) !== undefined) return;
+    const bytes = Buffer.allocUnsafe(varintBytesMax);
+    this.#firsts.putSync(0, bytes.subarray(0, writeVarint(bytes, 0, position)));
+  }
+
+  #store(): void {
+    const open = this.#opened();
+    this.#blocks.putSync(open.number, encoded(open));
+  }
+
+  #opened(number?: number): OpenBlock {
+    if (number === undefined && this.#open !== undefined) return this.#open;
+    const last = number ?? [...this.#blocks.getKeys({ reverse: true, limit: 1 })][0] ?? 0;
+    this.#open = { number: last, ...this.#read(last) };
+    return this.#open;
+  }
+
+  #read(number: number): Entries {
+    return decoded(this.#blocks.get(number));
+  }
+}
+
+function encoded({ times, positions }: Entries): Buffer {
+  const bytes = Buffer.allocUnsafe(times.length * varintBytesMax * 2);
+  let [at, lastTime, lastPosition] = [0, 0, 0];
+  for (const [index, time] of times.entries()) {
+    const position = positions[index] ?? 0;
+    at = writeVarint(bytes, at, time - lastTime);
+    at = writeVarint(bytes, at, position - lastPosition);
+    [lastTime, lastPosition] = [time, position];
+  }
+  return bytes.subarray(0, at);
+}
+
+function decoded(block: Uint8Array = new Uint8Array()): Entries {
+  const entries: Entries = { times: [], positions: [] };
+  const reader = new VarintReader(block);
+  for (let [time, position] = [0, 0]; !reader.isAtEnd();) {
+    time += reader.next();
+    position += reader.next();
+    entries.times.push(time);
+    entries.positions.push(position);
+  }
+  return entries;
+}
