@@ -37,8 +37,8 @@ export type AdministratorReport = { readonly created: boolean; readonly notices:
 const platform: PlatformSubject = { kind: 'platform', part: 'administrator' };
 
 /**
- * If nobody holds the super role, creates the user `admin` and binds it to the role (decision 7.7). Each step checks
- * the current state: the next start completes an interrupted one, and of several nodes only one creates each object.
+ * Creates the user `admin` and binds it to the super role, if nobody holds that role (decision 7.7). Each step checks
+ * the current state, so the next start completes an interrupted one, and of several nodes only one creates each object.
  */
 export async function ensureAdministrator(options: AdministratorOptions): Promise<AdministratorReport> {
   const { permissions } = options;
@@ -103,7 +103,7 @@ async function makeUser(options: AdministratorOptions): Promise<AdministratorRep
 }
 
 /**
- * Writes the file before the user, so that a valid password can always be read. The file is deleted only if the
+ * Writes the file before the user, so that a valid password is always in the file. The file is deleted only if the
  * password is known to be invalid; an append with unknown outcome may still succeed.
  */
 async function withPassword(
@@ -115,7 +115,8 @@ async function withPassword(
   const chosen = password ?? randomBytes(18).toString('base64url');
   if (password === undefined) await writePassword(path, chosen);
   const outcome = await use(chosen);
-  // An unanswered attempt may have been appended, and the retry then found its user: nobody else knows this password.
+  // An attempt without a response may have been appended, and the retry then found its user. Nobody else knows this
+  // password, so the log-in shows it.
   const counts = outcome.ok || (password === undefined && (await isPassword(options, chosen)));
   const isRefused = !counts && outcome.rejection.reason !== 'unavailable';
   if (isRefused && password === undefined) await rm(path, { force: true });
@@ -171,7 +172,7 @@ function settled(outcome: WriteOutcome): void {
   if (!outcome.ok) throw new Error(`cannot create the super administrator: ${outcome.rejection.detail}`);
 }
 
-/** Written atomically, and never readable by other users, not even while it is created. */
+/** Writes the file atomically. Other users can never read it, not even while it is created. */
 async function writePassword(path: string, password: string): Promise<void> {
   const temporary = `${path}.new`;
   await rm(temporary, { force: true });

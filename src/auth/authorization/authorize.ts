@@ -21,7 +21,9 @@ export type AuthorizerDependencies = {
   readonly permissions: Pick<PermissionReader, 'isReady' | 'rightsOf'>;
   /** The plugin that owns the type or route of a request: some rules name a plugin (decision 6.5). */
   readonly pluginOf: (request: ApiRequest) => string | undefined;
-  /** Why a plugin serves nothing now; undefined for a plugin that serves, and for one that does not exist. */
+  /**
+   * The state of a plugin that serves nothing now; undefined for a plugin that serves, and for one that does not exist.
+   */
   readonly idleOf?: (plugin: string) => IdlePlugin | undefined;
 };
 
@@ -73,7 +75,7 @@ export function isProbe(request: ApiRequest): boolean {
   return request.kind === 'non-resource' && request.verb === 'get' && probes.has(request.path);
 }
 
-/** Kubernetes' wording: verb, resource and name. It does not reveal whether the object exists. */
+/** The refusal's text in Kubernetes' wording: verb, resource and name. It does not reveal whether the object exists. */
 export function refusalOf(subject: Subject, request: ApiRequest): string {
   const who =
     subject.kind === 'visitor'

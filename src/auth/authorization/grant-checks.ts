@@ -16,8 +16,8 @@ type GrantTables = { readonly permissions: PermissionReader; readonly domain: st
 
 /**
  * Refuses a change that grants rights which the writer does not hold, or that acts on a user with more rights than the
- * writer. Changing a role also requires the rights that it grants now: bindings to a deleted role stay, and would grant
- * whatever a later role of that name contains. Undefined: the change is allowed.
+ * writer. A change of a role also requires the rights that the role grants before the change: bindings outlive a
+ * deleted role, and would grant whatever a later role of that name contains. Undefined: the change is allowed.
  */
 export function refuseEscalation(change: DecidedChange, known: GrantTables): Refused | undefined {
   const { type, subject, before, after } = change;
@@ -40,7 +40,7 @@ export function refuseEscalation(change: DecidedChange, known: GrantTables): Ref
     : forbidden(change, `cannot act on a user with more permissions than their own: ${shown(above)}`);
 }
 
-/** The rules of these users, including the roles of all authenticated users, which a visitor does not have. */
+/** The rules of these users, including those of the role of all authenticated users, which a visitor does not have. */
 function rulesOfUsers(
   users: readonly string[],
   { subject }: DecidedChange,
@@ -59,8 +59,8 @@ function rulesGrantedBefore({ type, before }: DecidedChange, { permissions }: Gr
 }
 
 /**
- * A binding outlives its role, and a later role of that name may grant anything; until then nobody else may be bound to
- * it.
+ * The refusal of a binding to a missing role. A binding outlives its role, and a later role of that name may grant
+ * anything; until then nobody else may be bound to the name.
  */
 function describeMissingRole(change: DecidedChange, { permissions }: GrantTables): string | undefined {
   const { type, after } = change;
@@ -75,7 +75,7 @@ function describeMissingRole(change: DecidedChange, { permissions }: GrantTables
 }
 
 /**
- * Why the rules that a role would grant cannot be determined: somebody else may add rules to it, or to a role it
+ * The reason why the rules that a role would grant are unknown: another user may add rules to it, or to a role that it
  * depends on.
  */
 function describeUnpredictableRole(
@@ -125,7 +125,7 @@ function roleBeyond(change: DecidedChange, after: ResourceObject, { roles }: Rig
     : forbidden(change, `cannot give a token a role they do not have: ${JSON.stringify(lacking)}`);
 }
 
-/** Kubernetes' wording: the object first, then the user and the reason. */
+/** The refusal in Kubernetes' wording: the object first, then the user and the reason. */
 function forbidden({ type, subject, before, after }: DecidedChange, why: string): Refused {
   return refuse(
     'forbidden',

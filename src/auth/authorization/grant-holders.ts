@@ -22,8 +22,8 @@ const guard = streamName('guard:super-administrators');
 
 /**
  * Ensures that one super administrator remains. A change that is accepted but not yet folded counts as complete, so two
- * changes on one node cannot both pass. Across nodes the guard stream decides. Only the object's own stream shows which
- * change was accepted, since these tables may lag.
+ * changes on one node cannot both pass. Across nodes the guard stream decides. These tables may lag, so the object's
+ * own stream shows whether a change was accepted.
  */
 export class SuperAdministratorGuard {
   readonly #permissions: PermissionReader;
@@ -40,8 +40,8 @@ export class SuperAdministratorGuard {
   }
 
   #checkEnds(ends: Ends): RuleCheck {
-    // Registered even if nobody holds the role by it yet: a user that becomes a holder meanwhile may be removed by both
-    // changes.
+    // Registers the change even if its user is no holder yet: two changes could otherwise both remove a user that
+    // becomes a holder meanwhile.
     const release = (): void => {
       this.#unsettled.delete(ends);
     };
@@ -57,7 +57,7 @@ export class SuperAdministratorGuard {
     return false;
   }
 
-  /** Usually the first holder remains, which ends the search; there may be thousands of holders. */
+  /** Usually the first holder remains, and the search ends; there may be thousands of holders. */
   #isAnyLeft(ends: Ends): boolean {
     const all = [ends, ...this.#unsettled];
     for (const holder of this.#permissions.holders(superRole))

@@ -33,7 +33,8 @@ export function createGrantRules({ permissions, domain, typeOfKind }: GrantRules
   const superAdministratorGuard = new SuperAdministratorGuard(permissions);
   const tokens = new TokenQuota(permissions);
   return {
-    // A message for a plugin may reach the plugin's callers, and one for the platform the Plugin's status.
+    // A detail about a plugin's write may reach the plugin's callers, and one about the platform's write the Plugin's
+    // status.
     mayName: (subject, type, name) =>
       (subject.kind === 'user' || subject.kind === 'visitor') &&
       permissions.isReady() &&
@@ -68,8 +69,8 @@ function isPlatformsOwn(subject: Subject): boolean {
 }
 
 /**
- * Roles that apply to everybody, or that the platform depends on. Only an authenticated user may change a role that
- * applies to everybody.
+ * Refuses changes of roles that apply to everybody, or that the platform depends on. Only an authenticated user may
+ * change a role that applies to everybody.
  */
 function refuseBuiltInRoleChange({ type, subject, before, after }: DecidedChange): Refused | undefined {
   const { name = '' } = (after ?? before)?.metadata ?? {};

@@ -12,7 +12,7 @@ export type ObjectRight = {
   readonly subresource?: string;
 };
 
-/** Why the subject lacks the right, in the wording of a refused request; undefined when a rule grants it. */
+/** The refusal of the right in the wording of a refused request; undefined if a rule grants the right. */
 export function missingRight(
   { verb, type, ...place }: ObjectRight,
   subject: Subject,

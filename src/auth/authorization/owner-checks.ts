@@ -20,9 +20,10 @@ export const notReady: Refused = {
 };
 
 /**
- * Why the writer may not change the object's owner references (decision 3.5). An object without owners is deleted, and
- * a blocking object delays its owner's deletion. As in Kubernetes' OwnerReferencesPermissionEnforcement, any difference
- * is a change, including removal and order; a create needs no right to delete. Undefined: allowed.
+ * The refusal of a change of the object's owner references (decision 3.5); undefined if it is allowed. An object
+ * without owners is deleted, and a blocking object delays its owner's deletion. As in Kubernetes'
+ * OwnerReferencesPermissionEnforcement, any difference is a change, including removal and order. A create needs no
+ * right to delete.
  */
 export function checkOwnerRights(change: DecidedChange, known: OwnerTables): Refused | undefined {
   const { before, after, subject } = change;
@@ -60,7 +61,7 @@ function firstBeyondRights(
   return undefined;
 }
 
-/** The references that block an owner which this object did not block before. */
+/** The owner references that newly block their owner. */
 function newlyBlocking(
   was: readonly OwnerReference[] = [],
   is: readonly OwnerReference[] = [],

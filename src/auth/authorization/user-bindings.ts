@@ -39,8 +39,8 @@ type BindingChange = { readonly verb: Verb; readonly command: Command };
 const done: BindingsReplaced = { ok: true };
 
 /**
- * Binds a user to exactly these roles. Checks everything before the first write. Creates bindings before it deletes
- * any, so the user never loses a role that they keep. If a write is refused before the first deletion, the created
+ * Binds a user to exactly these roles. Checks all writes before the first one. Creates bindings before it deletes any,
+ * so the user never loses a role that stays assigned. If a write is refused before the first deletion, the created
  * bindings are deleted again. If other writers change the same bindings meanwhile, it plans again.
  */
 export async function replaceBindings(
@@ -58,7 +58,7 @@ export async function replaceBindings(
   return outcome;
 }
 
-/** The bindings have changed since they were read. */
+/** Whether the bindings have changed since they were read. */
 function hasMoved({ reason }: Rejection): boolean {
   return reason === 'stale-version' || reason === 'not-found' || reason === 'already-exists';
 }
@@ -67,7 +67,7 @@ class Replacement {
   readonly #user: string;
   readonly #ports: BindingPorts;
   readonly #context: WriteContext;
-  /** The bindings created so far; empty once one was removed. */
+  /** The bindings created so far; empty after the first deletion. */
   #made: { readonly name: string; readonly uid: string }[] = [];
 
   constructor(user: string, ports: BindingPorts, context: WriteContext) {
@@ -109,13 +109,13 @@ class Replacement {
 
   #contextOf(verb: Verb, dryRun: boolean): WriteContext {
     const context = { ...this.#context, cause: { ...this.#context.cause, verb }, dryRun };
-    // The dry run has counted each step already: a rate limit must not stop the writes half way.
+    // The dry run has counted each step already. A rate limit must not stop the writes after some of them.
     return dryRun ? context : { ...context, admitted: 'whole' };
   }
 
   /**
-   * Updates, which leave a binding to other users and need rights of their own, come before deletions, which may remove
-   * the writer's rights.
+   * The writes in order. Updates come before deletions: an update leaves a binding to other users and needs rights of
+   * its own, and a deletion may remove the writer's rights.
    */
   #plan(roles: readonly string[], bindings: readonly Binding[]): readonly BindingChange[] {
     const bound = new Set(bindings.map(({ role }) => role));
@@ -129,7 +129,8 @@ class Replacement {
   }
 
   /**
-   * Bindings that name the user and are not marked for deletion. Preconditions refuse a write if one changes meanwhile.
+   * Bindings that name the user and are not marked for deletion. Preconditions refuse a write if a binding changes
+   * meanwhile.
    */
   *#bindings(): Steps<readonly Binding[]> {
     const { reader, type } = this.#ports;
@@ -165,7 +166,10 @@ class Replacement {
     return { verb: 'create', command: { type: 'create', object } };
   }
 
-  /** Deterministic, unless an object of that name is a different binding or is still being deleted. */
+  /**
+   * The name of a new binding. It is deterministic, unless an object of that name is a different binding or is still
+   * being deleted.
+   */
   #freeName(role: string): string {
     const { reader, type } = this.#ports;
     let name = bindingName(this.#user, role, 0);
@@ -211,7 +215,7 @@ export function bindingName(user: string, role: string, attempt: number): string
 
 const readableLengthMax = 200;
 
-/** Undefined for a binding that is marked for deletion: it binds nobody any more. */
+/** Undefined for a binding that is marked for deletion, since it binds nobody any more. */
 function bindingOf(stored: StoredObject): Binding | undefined {
   const { metadata, ...members } = storedObject(stored.bytes);
   if (metadata.deletionTimestamp !== undefined) return undefined;

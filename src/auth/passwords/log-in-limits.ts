@@ -25,25 +25,25 @@ export class LoginFailures {
   });
 
   /**
-   * Guesses by user and network. A guess is compared with the cached password even where the log-in is then refused.
+   * Wrong guesses by user and network. A guess is compared with the cached password even if the log-in is then refused.
    */
   readonly #guesses = new SlidingCounts({
     windowMs: loginFailureWindowMs,
     keysMax: loginFailuresCountedMax,
     eventsMax: loginGuessesMax,
   });
-  /** Until this time, some user and network may have too many guesses. */
+  /** Until this time, at least one user and network may have too many guesses. */
   #manyUntil = 0;
 
-  /** Seconds until such an attempt is allowed; 0 when it is allowed now. */
+  /** The seconds until such an attempt is allowed; 0 if it is allowed now. */
   waitSeconds(attempt: Attempt, now: number): number {
     const waits = boundsOf(attempt).map(({ key, max }) => this.#counts.waitMs(key, max, now));
     return Math.ceil(Math.max(this.#guesses.waitMs(siteOf(attempt), loginGuessesMax, now), ...waits) / 1_000);
   }
 
   /**
-   * Counts a password that differs from the cached one. Returns a function that removes the guess again, for a right
-   * password. Past the limit nothing is compared, so nothing is counted.
+   * Counts a password that differs from the cached one. Returns a function that removes the guess if the password is
+   * correct. Above the limit nothing is compared, so nothing is counted.
    */
   guess(attempt: Site, now: number): () => void {
     const site = siteOf(attempt);
@@ -58,12 +58,12 @@ export class LoginFailures {
 
   /** Whether the cached password of the user is disabled for this address. */
   isGuessed(username: string, address: string, now: number): boolean {
-    // Every request calls this, and usually there are no guesses.
+    // Every request calls this, and usually there are no guesses, so this check comes first.
     if (now >= this.#manyUntil) return false;
     return this.#guesses.waitMs(siteOf({ username, network: networkOf(address) }), loginGuessesMax, now) > 0;
   }
 
-  /** Counts an attempt that is allowed and starts. Returns a function that removes it again, for a success. */
+  /** Counts an attempt that is allowed and starts. Returns a function that removes the attempt after a success. */
   begin(attempt: Attempt, now: number): () => void {
     const keys = boundsOf(attempt).map(({ key }) => key);
     for (const key of keys) this.#counts.add(key, now);

@@ -1,6 +1,6 @@
 import { knownNetworksPerUserMax, knownNetworksUsersMax } from '../../limits/access.ts';
 
-/** The networks from which users have logged in since this node started, by the user's uid. Keeps the latest ones. */
+/** By the user's uid: the latest networks from which the user has logged in since this node started. */
 export class LogInNetworks {
   readonly #byUser = new Map<string, readonly string[]>();
 

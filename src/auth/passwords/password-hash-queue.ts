@@ -12,16 +12,16 @@ import {
   passwordHashWaitMs,
 } from '../../limits/access.ts';
 
-/** The client that a password is hashed for. */
+/** The client for which a password is hashed. */
 export type HashRequest = {
   readonly network: string;
-  /** The user has logged in from this network before, or is logged in. */
+  /** Whether the user has logged in from this network before, or is logged in. */
   readonly isKnown: boolean;
   /** Aborts when the client no longer waits. */
   readonly signal?: AbortSignal | undefined;
 };
 
-/** `work` did not start: the queue is full, or the client disconnected. */
+/** A rejected request for a hash: `work` did not start, because the queue is full or the client disconnected. */
 export type HashRejected = {
   readonly done: false;
   readonly isDisconnected: boolean;
@@ -38,15 +38,15 @@ const newestShare = 1 / 8;
 /**
  * Bounds the number of concurrent hashes. Further requests wait in one of two lanes, one for known networks and one for
  * unknown ones; the lanes alternate, so that neither blocks the other. Within a lane, the network of the site with the
- * fewest recent requests comes first, whether or not those succeeded: a new client overtakes clients that retry. A
- * lane's length is bounded by the number of hashes that fit in `passwordHashWaitMs` at their present duration; no
- * request waits longer.
+ * fewest recent requests comes first; successful and failed ones count alike. So a new client overtakes clients that
+ * retry. A lane's length is bounded by the number of hashes that fit in `passwordHashWaitMs` at their present duration;
+ * no request waits longer.
  */
 export class PasswordHashQueue {
   readonly #clock: Clock;
   readonly #known: Lane = new TurnQueue();
   readonly #unknown: Lane = new TurnQueue();
-  /** Recent requests by site, started and rejected. */
+  /** By site: recent requests, both started and rejected ones. */
   readonly #recent = new SlidingCounts({
     windowMs: passwordHashRequestsWindowMs,
     keysMax: passwordHashRequestSitesMax,
@@ -111,7 +111,10 @@ export class PasswordHashQueue {
     });
   }
 
-  /** The capacity of one lane, which gets every second slot: as many requests as are served within the longest wait. */
+  /**
+   * The most requests that may wait in one lane, which gets every second slot: as many as are served within the longest
+   * wait.
+   */
   #laneCapacity(): number {
     if (this.#hashMs === 0) return passwordHashesWaitingMax;
     const served = Math.floor((passwordHashWaitMs * passwordHashesMax) / (2 * this.#hashMs));
@@ -119,7 +122,8 @@ export class PasswordHashQueue {
   }
 
   /**
-   * Rejects the latest request of the network that would be served last, unless the caller would be served even later.
+   * Rejects the latest request of the network that would be served last, unless the caller's request would be served
+   * even later. Returns whether there is room.
    */
   #makeRoom(lane: Lane, caller: string): boolean {
     let [last, most]: [string | undefined, number] = [undefined, this.#order(lane, caller) + 1];
@@ -160,7 +164,7 @@ export class PasswordHashQueue {
     return first === undefined ? undefined : lane.takeOf(first);
   }
 
-  /** `retryAfterSeconds`: until all waiting requests are served. */
+  /** Rejects the request. `retryAfterSeconds`: the time until all waiting requests are served. */
   #reject(turn: HashRequest): HashRejected {
     const drainedMs = ((this.waiting + this.#running) * this.#hashMs) / passwordHashesMax;
     return {

@@ -55,7 +55,7 @@ export class PasswordLogIns {
     if (refused !== undefined) return refused;
     let takeBack = (): void => undefined;
     const first = await this.#inTurn(attempt, async () => {
-      // Checked again when the turn comes: earlier attempts of the same client may have failed meanwhile.
+      // Checked again when the request gets its slot: earlier attempts of the same client may have failed meanwhile.
       const late = this.#refuse(attempt);
       if (late !== undefined) return late;
       takeBack = this.#failures.begin(attempt, this.#dependencies.clock.monotonic());
@@ -71,7 +71,7 @@ export class PasswordLogIns {
     return answer;
   }
 
-  /** Whether there were so many guesses from this address that the cached password must not answer. */
+  /** Whether this address has made so many guesses that the cached password must not be used. */
   isGuessed(username: string, address: string): boolean {
     return this.#failures.isGuessed(username, address, this.#dependencies.clock.monotonic());
   }

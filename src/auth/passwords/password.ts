@@ -6,7 +6,7 @@ import { PasswordHashQueue, type HashRequest, type HashResult } from './password
 
 /**
  * Password hashes as PHC strings: `$scrypt$ln=15,r=8,p=3$<salt>$<hash>`. The parameters are OWASP's for 32 MiB. A hash
- * with other parameters is verified with its own, within bounds, so the defaults can be raised later.
+ * is verified with the parameters that it names, within limits, so the defaults can be raised later.
  */
 const hashCost: HashCost = { ln: 15, r: 8, p: 3 };
 /** For tests: the same algorithm at minimal cost. */
@@ -19,11 +19,11 @@ type Phc = HashCost & { readonly salt: Buffer; readonly hash: Buffer };
 
 const phcString = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/]{2,128})\$([A-Za-z0-9+/]{2,256})$/u;
 
-/** Hashes and verifies passwords. Hashes for clients run within a turn of the client's network. */
+/** Hashes and verifies passwords. Hashes for clients wait in a queue by the client's network. */
 export class Passwords {
   readonly turns: PasswordHashQueue;
   readonly #cost: HashCost;
-  /** Compared in place of the hash of a user without one, so that the cost is the same. No password matches it. */
+  /** The hash that is compared for a user without a password, so that the cost is the same. No password matches it. */
   readonly #dummy: Phc;
 
   constructor(cost = hashCost, clock: Clock = systemClock) {
@@ -44,7 +44,8 @@ export class Passwords {
   }
 
   /**
-   * Call it within a turn. `stored` is undefined for an unknown user: the answer is then false, after the same time.
+   * Call it within a slot of the hash queue. If `stored` is undefined, for an unknown user, the result is false after
+   * the same time.
    */
   async verify(password: string, stored: string | undefined): Promise<boolean> {
     const expected = stored === undefined ? this.#dummy : phcOf(stored);
@@ -63,7 +64,7 @@ export class Passwords {
   }
 }
 
-/** Throws for an invalid hash: a stored secret that does not decode is a bug or a damaged log. */
+/** @throws Error for an invalid hash: a stored secret that cannot be decoded means a bug or a damaged log. */
 function phcOf(text: string): Phc {
   const [, ln = '', r = '', p = '', salt = '', hash = ''] = phcString.exec(text) ?? [];
   const phc = {

@@ -7,12 +7,12 @@ import { membersAt, type Members } from './type-members.ts';
 /** The annotation with which `kubectl apply` keeps a copy of its input, as JSON. */
 export const appliedCopy = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** A member of an object and a member of that one, such as `['spec', 'password']`. */
+/** The path of a secret member in an object, such as `['spec', 'password']`. */
 export type SecretMember = readonly [part: string, member: string];
 
 /**
- * The metadata with a copy that holds none of the secret members. The copy itself is kept where it can be read:
- * without it `kubectl apply` warns, and takes every object for changed.
+ * The metadata with a copy that contains none of the secret members. The copy stays if it can be parsed: without it
+ * `kubectl apply` prints a warning and treats every object as changed.
  */
 export function withoutCopiedSecrets(metadata: Metadata, secrets: readonly SecretMember[]): Metadata {
   const { annotations: { [appliedCopy]: copy, ...others } = {}, ...rest } = metadata;
@@ -22,9 +22,9 @@ export function withoutCopiedSecrets(metadata: Metadata, secrets: readonly Secre
   return Object.keys(annotations).length === 0 ? rest : { ...rest, annotations };
 }
 
-/** The same text if it has no secrets; undefined if it cannot be searched. */
+/** The text without secrets; undefined if it cannot be parsed. */
 function withoutSecrets(text: string, secrets: readonly SecretMember[]): string | undefined {
-  // Refuses double keys, of which `JSON.parse` would show the last one only.
+  // Refuses duplicate keys, because `JSON.parse` would show only the last one.
   const decoded = decodeJson(Buffer.from(text), { depthMax: jsonDepthMax });
   if (!decoded.ok || !isObject(decoded.value)) return undefined;
   const clean = secrets.reduce(withoutMember, decoded.value);

@@ -57,7 +57,7 @@ export const sessionType: TypeDeclaration<never> = {
   indexes: [{ name: 'spec.user' }],
   printerColumns: [
     { name: 'User', type: 'string', pointer: '/spec/user' },
-    // A column of dates shows ages, and has none for a time that is yet to come.
+    // A date column shows the age of a time, and nothing for a time in the future.
     { name: 'Expires', type: 'string', format: 'date-time', pointer: '/status/expiresAt' },
   ],
 };

@@ -75,7 +75,7 @@ export const tokenType: TypeDeclaration<never> = {
   printerColumns: [
     { name: 'Owner', type: 'string', pointer: '/spec/owner' },
     { name: 'Description', type: 'string', pointer: '/spec/description' },
-    // A column of dates shows ages, and has none for a time that is yet to come.
+    // A date column shows the age of a time, and nothing for a time in the future.
     { name: 'Expires', type: 'string', format: 'date-time', pointer: '/spec/expiresAt' },
     { name: 'Revoked', type: 'boolean', pointer: '/spec/revoked' },
     { name: 'Phase', type: 'string', pointer: '/status/phase' },
@@ -111,8 +111,8 @@ function created({ after, subject, kept, now }: Completion): Completed {
 }
 
 /**
- * The platform names the owner; a user owns the tokens they create, and only a log-in of their own may create one: a
- * stolen token cannot create another.
+ * The owner of a new token. The platform names the owner; a user owns the tokens they create, and must have logged in
+ * to create one: a stolen token cannot create another.
  */
 function ownerOf(subject: Subject, named: Owner): Refused | (Owner & { readonly ok: true }) {
   if (subject.kind === 'platform') return { ok: true, ...named };
@@ -149,7 +149,7 @@ function changesOfFixedMembers(stored: Members, spec: Members): readonly Violati
   const isSame = {
     roles: deepEqual(stored['roles'], spec['roles']),
     expiresAt: stored['expiresAt'] === spec['expiresAt'] || timeOf(stored['expiresAt']) === timeOf(spec['expiresAt']),
-    // The server sets the owner: a write that omits it does not change it.
+    // The server sets the owner: a write that omits the member does not change it.
     owner: spec['owner'] === undefined || spec['owner'] === stored['owner'],
   };
   return Object.entries(isSame)
@@ -161,7 +161,7 @@ function timeOf(text: unknown): number {
   return typeof text === 'string' ? Date.parse(text) : NaN;
 }
 
-/** The roles that the token is limited to; empty when it has all roles of its owner. */
+/** The roles that the token is limited to; empty if it has all roles of its owner. */
 export function tokenRolesOf(token: ResourceObject): readonly string[] {
   const { roles } = membersAt(token, 'spec');
   return Array.isArray(roles) ? roles.filter((role) => typeof role === 'string') : [];

@@ -23,12 +23,12 @@ export function membersAt(object: Members | undefined, member: string): Members 
   return isObject(value) ? value : {};
 }
 
-/** `members` without undefined values: JSON has none, and the result is compared with stored JSON. */
+/** `members` without undefined values: JSON has no such values, and the result is compared with stored JSON. */
 export function defined(members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-/** The object with this status; without a status when it would be empty. */
+/** The object with this status; without the member if the status would be empty. */
 export function withStatus({ status: _replaced, ...object }: ResourceObject, status: Members): ResourceObject {
   return Object.keys(status).length === 0 ? object : { ...object, status };
 }

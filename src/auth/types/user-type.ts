@@ -13,7 +13,7 @@ import { commonPasswordProblem } from '../passwords/common-passwords.ts';
 import { withoutCopiedSecrets } from './applied-copy.ts';
 import { refuseViolations, core, defined, membersAt, withStatus, type Members } from './type-members.ts';
 
-/** Members of Halo's users, kept for its clients: the platform itself gives none of them a meaning. */
+/** Members of Halo's users, kept for its clients; the platform does not use them. */
 const profile = {
   avatar: { type: 'string', maxLength: profileTextLengthMax, description: 'The address of a picture.' },
   bio: { type: 'string', maxLength: profileTextLengthMax, description: 'A text about the user.' },
@@ -96,15 +96,15 @@ export const userType: TypeDeclaration<never> = {
 };
 
 /**
- * Blocks the deletion of a user until no binding names them: a later user of that name must not inherit the roles. The
- * bindings reconciler removes the finalizer.
+ * The finalizer that keeps a user until no binding names them: a later user of that name must not inherit the roles.
+ * The bindings reconciler removes the finalizer.
  */
 export function bindingsFinalizer(domain: string): string {
   return `rbac.authorization.${domain}/bindings`;
 }
 
 /**
- * The password is removed before the event is made; the event names the revision of the secret stream that holds the
+ * Removes the password before the event is made. The event names the revision of the secret stream that contains the
  * hash.
  */
 export const userStrategy: Strategy = {
@@ -142,18 +142,18 @@ const unkeptSecret = {
   detail: 'is not kept: every reader of users would see it, and log-ins here have no second factor',
 };
 
-/** What a copy of a user in an annotation must not hold. */
+/** The members that a copy of a user in an annotation must not contain. */
 const secretMembers = [
   ['spec', 'password'],
   ['spec', 'totpEncryptedSecret'],
 ] as const;
 
-/** `ADMIN_PASSWORD`, which the operator chose, may be a common password. */
+/** Whether the operator chose the password: `ADMIN_PASSWORD` may be a common one. */
 function isOperators(subject: Subject): boolean {
   return subject.kind === 'platform' && subject.part === 'administrator';
 }
 
-/** Only the platform writes the status; other writers' values are ignored. */
+/** Only the platform writes the status; values of other writers are ignored. */
 function statusOf({ before, after, subject }: Completion): Members {
   const { passwordRevision, passwordSetAt, timesDisabled } = membersAt(
     subject.kind === 'platform' && after['status'] !== undefined ? after : before,
