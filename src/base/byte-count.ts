@@ -24,7 +24,7 @@ export function parseByteCount(text: string): number | undefined {
   return bytes <= Number.MAX_SAFE_INTEGER && (factor > 1 || Number.isInteger(bytes)) ? Math.round(bytes) : undefined;
 }
 
-/** For messages: in the largest binary unit with a value of at least one. */
+/** A number of bytes for messages, in the largest binary unit with a value of at least one. */
 export function showByteCount(bytes: number): string {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   const step = bytes < 1_024 ? 0 : Math.min(Math.floor(Math.log2(bytes) / 10), units.length - 1);

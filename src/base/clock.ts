@@ -27,7 +27,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** For programs outside of the server: its timers keep the process alive, and need nothing that browsers lack. */
+/** A clock for programs outside of the server: its timers keep the process alive, and it runs in browsers. */
 export const clientClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -55,10 +55,7 @@ export async function delay(clock: Clock, delayMs: number, signal?: AbortSignal)
   });
 }
 
-/**
- * Resolves when `work` does, after `ms`, or when `signal` aborts, whichever is first. Rejects if `work` rejects before
- * that.
- */
+/** Settles when `work` does, or resolves after `ms` or when `signal` aborts, whichever is first. */
 export async function within(
   work: Promise<unknown>,
   { clock, ms, signal }: { readonly clock: Clock; readonly ms: number; readonly signal: AbortSignal },

@@ -2,15 +2,15 @@ import type { Clock } from './clock.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 /**
- * Divides each turn of the event loop among long-running readers: one after the other, in order of request, until the
- * turn's time is used up. A reader that needs more time queues again behind the others. Accounts take turns.
+ * Divides each turn of the event loop among long-running readers. Readers run one after another, in order of request,
+ * until the turn's time is used up; a reader that needs more time queues again. Accounts alternate.
  */
 export class EventLoopTurns {
   readonly #clock: Clock;
   readonly #turnMs: number;
   readonly #waiting = new TurnQueue<string, () => void>();
   #isRunning = false;
-  /** The end of this turn's time for new readers; undefined in a turn without one. */
+  /** The end of the time for readers that begin in this turn; undefined if none has begun. */
   #endsAt: number | undefined;
 
   constructor(clock: Clock, turnMs: number) {
@@ -27,8 +27,8 @@ export class EventLoopTurns {
   }
 
   /**
-   * For mostly short work: undefined if it may start now, because nobody waits and this turn has time left. It must
-   * then start without an `await`, not even of undefined: until it runs, the turn's time seems unused to all others.
+   * For short work: undefined if the work may start now, because nobody waits and this turn has time left. The work
+   * must then start without an `await`, not even of undefined: until it starts, its time does not count.
    */
   soon(account: string): Promise<void> | undefined {
     return this.#waiting.size === 0 && this.#hasTime() ? undefined : this.next(account);

@@ -1,4 +1,4 @@
-/** A queue with constant-time ends; an array's `shift` moves all remaining items. */
+/** A queue whose `push` and `shift` take constant time; an array's `shift` moves all remaining items. */
 export class Fifo<T> {
   readonly #items: (T | undefined)[] = [];
   /** The index of the first item; earlier slots are empty. */
@@ -32,5 +32,5 @@ export class Fifo<T> {
   }
 }
 
-/** With fewer taken items, compaction costs more than the memory it frees. */
+/** The number of taken items from which a compaction pays off. */
 const compactAt = 32;

@@ -1,7 +1,7 @@
 import { isObject } from './guards.ts';
 import { escapeToken } from './reference-token.ts';
 
-/** A JSON value. `JsonValue` of resource/object.ts is the same structure: this ring must not import from outer ones. */
+/** A JSON value. `JsonValue` in resource/object.ts has the same structure; this ring must not import it. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
 
 /** Only for values parsed from JSON: the entries are not checked. */
@@ -16,7 +16,7 @@ export type JsonProblem = {
 };
 
 export type DecodedJson =
-  /** `values`: the number of values in it, itself included. */
+  /** `values`: the number of values in `value`, including itself. */
   | { readonly ok: true; readonly value: Json; readonly values: number }
   | { readonly ok: false; readonly problem: JsonProblem };
 
@@ -24,8 +24,9 @@ export type DecodedJson =
  * Decodes untrusted JSON (RFC 8259), stricter than `JSON.parse` where two readers could disagree: malformed UTF-8,
  * duplicate keys, `__proto__`, numbers too large for a double and nesting past `depthMax` are refused.
  *
- * The common case costs one scan and one walk beside `JSON.parse`: if the text has as many colons outside strings as
- * the tree has keys, no duplicate key was dropped. Only a mismatch starts the slow search for its location.
+ * The usual case costs one scan and one walk in addition to `JSON.parse`: if the number of colons outside of strings
+ * equals the number of keys in the tree, no duplicate key was dropped. Only otherwise the slow search for the problem's
+ * location starts.
  */
 export function decodeJson(bytes: Uint8Array, options: { readonly depthMax: number }): DecodedJson {
   if (bytes.length === 0) return refused('the body is empty');
@@ -48,7 +49,7 @@ export function decodeJson(bytes: Uint8Array, options: { readonly depthMax: numb
   return { ok: true, value, values: tally.values };
 }
 
-/** Equal as JSON: the order of members does not count, the order of elements does. */
+/** Whether two values are equal as JSON: the order of members does not count, the order of elements does. */
 export function deepEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;
   if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false;

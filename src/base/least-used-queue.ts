@@ -1,23 +1,23 @@
 import { TurnQueue } from './turn-queue.ts';
 
 /**
- * A queue of items by account that shares out time: the next item is that of the account that has used the least, and
- * an account's own items keep their order. An account that comes later begins with what the others have used, so it
- * cannot make up for the time before.
+ * A queue of items by account, which shares time fairly: the next item is that of the account that has used the least
+ * time, and the items of one account keep their order. A new account starts with the use of the account served last, so
+ * it cannot make up for the time before.
  */
 export class LeastUsedQueue<Account, Item> {
-  /** Of two accounts that have used the same, the one with the older last turn comes first. */
+  /** The waiting items. Of two accounts with equal use, the one with the older last turn comes first. */
   readonly #waiting = new TurnQueue<Account, Item>();
-  /** Of the accounts that wait, and of those above the floor. */
+  /** By account: its use, for accounts that wait or are above the floor. */
   readonly #used = new Map<Account, number>();
-  /** What the account that was served last had used: no account has used less. */
+  /** The use of the account that was served last: no waiting account has used less. */
   #floor = 0;
 
   add(account: Account, item: Item): void {
     this.#waiting.add(account, item);
   }
 
-  /** False when the item is not queued any more. */
+  /** Returns false if the item is not queued any more. */
   remove(account: Account, item: Item): boolean {
     return this.#waiting.remove(account, item);
   }
@@ -32,7 +32,7 @@ export class LeastUsedQueue<Account, Item> {
     return { account, item };
   }
 
-  /** `time`: what the account has used, in any unit. */
+  /** `time`: the time that the account has used, in any unit. */
   charge(account: Account, time: number): void {
     this.#used.set(account, this.#usedBy(account) + time);
   }

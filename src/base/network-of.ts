@@ -1,6 +1,6 @@
 /**
- * The unit of limits by address: an IPv4 address, or the /64 of an IPv6 address, since one client has all addresses of
- * a /64. `address` is in canonical form (compressed, IPv4 never mapped).
+ * The unit of limits by address: an IPv4 address, or the /64 of an IPv6 address, since one client usually has all
+ * addresses of a /64. `address` is in canonical form (compressed, IPv4 never mapped).
  */
 export function networkOf(address: string): string {
   if (!address.includes(':')) return address;
@@ -15,8 +15,8 @@ export function networkOf(address: string): string {
 }
 
 /**
- * The widest range that one client commonly has, from a network of `networkOf`: an IPv4 address, or the /48 of an IPv6
- * network. Use it to order clients, not for limits: clients of one provider may share a /48.
+ * The widest address range that one client commonly has, from a network of `networkOf`: an IPv4 address, or the /48 of
+ * an IPv6 network. It orders clients. Do not use it for limits: several clients of one provider may share a /48.
  */
 export function siteOf(network: string): string {
   return network.endsWith('::/64') ? `${network.split(':').slice(0, 3).join(':')}::/48` : network;

@@ -3,7 +3,7 @@ export function escapeToken(member: string): string {
   return member.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-/** The member, or the place in an array, that a reference token stands for. */
+/** The member, or the index in an array, that a reference token names. */
 export function unescapeToken(token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -28,7 +28,7 @@ export async function inSlices<T>(steps: Steps<T>, slices: Pick<Slices, 'isOver'
   }
 }
 
-/** Runs the steps to the end in this turn: for callers in a thread of their own, or that know that there are few. */
+/** Runs the steps to the end in this turn: for callers in a separate thread, and for few steps. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();

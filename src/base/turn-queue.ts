@@ -26,7 +26,7 @@ export class TurnQueue<Account, Item> {
     else own.add(item);
   }
 
-  /** False when the item is not queued any more. */
+  /** Returns false if the item is not queued any more. */
   remove(account: Account, item: Item): boolean {
     const own = this.#byAccount.get(account);
     if (own?.delete(item) !== true) return false;
@@ -53,7 +53,7 @@ export class TurnQueue<Account, Item> {
     return item;
   }
 
-  /** Takes the latest item of this account, which keeps its place. */
+  /** Takes the latest item of this account. The account keeps its place in the order. */
   takeLatest(account: Account): Item | undefined {
     const latest = [...(this.#byAccount.get(account) ?? [])].at(-1);
     if (latest !== undefined) this.remove(account, latest);

@@ -1,9 +1,12 @@
-/** Marks a branch the type checker proves impossible: adding a member to a closed union stops compiling here. */
+/**
+ * Marks a branch that the type checker proves impossible: after a new member of a closed union, the code does not
+ * compile here.
+ */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }
 
-/** The value; throws when it is missing. For look-ups that an invariant guarantees; `what` names the invariant. */
+/** The value; throws if it is missing. Use it for look-ups that an invariant guarantees; `what` names the invariant. */
 export function must<T>(value: T | undefined | null, what: string): T {
   if (value === undefined || value === null) throw new Error(`invariant violated: ${what}`);
   return value;
