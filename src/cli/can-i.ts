@@ -37,7 +37,7 @@ export async function canI(
   return allowed;
 }
 
-/** The role and its rule; the server's reason where no rule decided (a refusal, a super administrator). */
+/** The role and its rule; the server's reason if no rule decided, as for a refusal or a super administrator. */
 function decidedBy(answer: Json): string {
   const role = textOf(answer, 'status', 'grant', 'role');
   const reason = textOf(answer, 'status', 'reason');

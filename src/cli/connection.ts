@@ -24,16 +24,16 @@ export type Connection = {
   /** The platform's domain, which the names of its API groups and reserved keys contain. */
   readonly domain: string;
   readonly url: URL;
-  /** Whose certificate the server must have, if it is not one that Node trusts. */
+  /** The authority that must have issued the server's certificate; undefined: those that Node trusts. */
   readonly authority: Authority | undefined;
-  /** An absolute path. */
+  /** The absolute path of DATA_DIR. */
   readonly dataDir: string;
 };
 
 /** The settings that locate the server; a command does not validate the others. */
 const settingsRead = ['HOST', 'PORT', 'DATA_DIR', 'PLATFORM_DOMAIN'];
 
-/** The server that a command sends its requests to, before anything is sent or asked. */
+/** The server of a command, known before any request or prompt. */
 export type Target = Pick<Connection, 'domain' | 'url' | 'authority' | 'dataDir'> & {
   readonly environment: Environment;
 };
@@ -45,7 +45,7 @@ export function targetOf(options: ConnectionOptions, { folder, variables }: Comm
   const url = serverUrl(options.server ?? environment['LEDGERPLANE_SERVER'], config, kind === 'off' ? 'http' : 'https');
   const { dataDir, platformDomain: domain, host } = config;
   const file = environment['LEDGERPLANE_CA'];
-  // With files of the operator's own, the authority in DATA_DIR is one of before.
+  // With certificate files of the operator, an authority in DATA_DIR is obsolete and not used.
   const authority = authorityFor({ url, file, folder, host, dataDir: kind === 'files' ? undefined : dataDir });
   return { environment, url, authority, dataDir, domain };
 }
@@ -63,7 +63,7 @@ export function requireTls({ url, environment }: Target): void {
   );
 }
 
-/** Sends nothing yet; prompts for a password where one is needed. */
+/** Determines server and credentials; prompts for a password if necessary. Sends no request yet. */
 export async function connect(options: ConnectionOptions, context: CommandContext): Promise<Connection> {
   const { environment, ...target } = targetOf(options, context);
   const { url, authority, dataDir } = target;
@@ -112,7 +112,7 @@ function serverUrl(given: string | undefined, { host, port }: Config, scheme: 'h
   return url;
 }
 
-/** A server that listens on all interfaces is reached over the loopback one. */
+/** The address for requests: a server that listens on all interfaces is reached over the loopback interface. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

@@ -7,7 +7,7 @@ export type Sent = {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | undefined;
-  /** The only authorities that may vouch for the server, as PEM; undefined: those that Node trusts. */
+  /** The only authorities that may issue the server's certificate, as PEM; undefined: those that Node trusts. */
   readonly ca: string | undefined;
   readonly signal: AbortSignal;
 };
@@ -15,15 +15,15 @@ export type Sent = {
 export type Answered = { readonly status: number; readonly bytes: Uint8Array };
 
 /**
- * Sends one request on a connection of its own and reads the whole answer, which is bounded. Redirects are not
- * followed: the credentials are for the named server only. Rejects with the system's error.
+ * Sends one request on a new connection and reads the whole response, within a size limit. It does not follow
+ * redirects: the credentials are for the named server only. Rejects with the system's error.
  */
 export async function exchange(target: URL, sent: Sent): Promise<Answered> {
   const { status, body } = await begin(target, sent);
   return { status, bytes: await bounded(body) };
 }
 
-/** The same, with a body that is read as it arrives. */
+/** Sends one request, and returns the response before its body has arrived. */
 export async function begin(
   target: URL,
   { method, headers, body, ca, signal }: Sent,

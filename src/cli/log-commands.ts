@@ -5,7 +5,7 @@ import { readEnvironment } from '../config/environment.ts';
 import { usageError } from './failure.ts';
 import type { CommandContext } from './command-context.ts';
 
-/** A log, in the syntax of EVENT_LOG; undefined: the log of the settings. */
+/** `log`: a log in the syntax of EVENT_LOG; undefined: the log of the settings. */
 export type LogOptions = { readonly log: string | undefined };
 export type LogCopyOptions = {
   readonly from: string;
@@ -16,7 +16,7 @@ export type LogCopyOptions = {
   readonly inFlightMax: number;
 };
 
-/** Passed in: log commands open the log, and src/cli may import settings and HTTP only. */
+/** The commands that open a log. A parameter, since src/cli may import settings and HTTP only. */
 export type LogCommands = {
   copy(options: LogCopyOptions, context: CommandContext): Promise<void>;
   startEpoch(options: LogOptions, context: CommandContext): Promise<void>;

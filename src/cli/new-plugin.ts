@@ -58,7 +58,7 @@ function wordsOf(name: string, version: string): Words {
     version,
     title: `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll('-', ' ')}`,
     group: `${name}.example.com`,
-    // A clone depends on itself by path, since the package may not be in a registry.
+    // A clone of the repository is a dependency by path, since the package may not be in a registry.
     ledgerplane: JSON.stringify(
       packageFolder.split(sep).includes('node_modules') ? `^${version}` : `file:${packageFolder}`,
     ),

@@ -20,7 +20,7 @@ const fileBytesMax = 268_435_456;
 const pollIntervalMs = 200;
 const startedWaitMs = 30_000;
 const removedWaitMs = 60_000;
-/** After this time the command prints the reason for the wait; most removals are faster. */
+/** The time after which the command prints the reason for its wait; most removals are faster. */
 const quietMs = 1_000;
 
 export async function installPlugin(file: string, options: ConnectionOptions, context: CommandContext): Promise<void> {
@@ -121,7 +121,7 @@ export async function uninstallPlugin(name: string, options: UninstallOptions, c
   stderr.write(`uninstalled ${printable(name)}${options.deleteData === true ? ' and its data' : ''}\n`);
 }
 
-/** The clock's timers do not keep the process alive, and nothing else does between two polls. */
+/** Keeps the process alive for the time between two polls: the clock's timers do not. */
 async function pause(clock: Clock): Promise<void> {
   const { port1 } = new MessageChannel();
   port1.ref();
@@ -170,32 +170,33 @@ function phaseOf(plugin: Json): string {
   return textOf(plugin, 'status', 'phase') ?? 'not-started';
 }
 
-/** The status describes this generation of the object. A status without a generation counts as current. */
+/** Whether the status describes this generation of the object. A status without a generation counts as current. */
 function isObserved(plugin: Json): boolean {
   const observed = memberOf(plugin, 'status', 'observedGeneration');
   return observed === undefined || observed === memberOf(plugin, 'metadata', 'generation');
 }
 
-/** Undefined when the plugin does not exist. */
+/** Makes the plugin run. Undefined if it does not exist. */
 async function askToRun(change: Call, { client }: Connection): Promise<Json | undefined> {
   const plugin = await client.find(change);
   if (plugin === undefined || !isUnfinished(plugin)) return plugin;
-  // The plugin was enabled already: only a change of its object makes the server load its files again.
+  // If the plugin is enabled already, only a change of its object makes the server load its files again, so it is
+  // disabled first.
   await client.send({ ...change, body: { spec: { enabled: false } } });
   return client.find(change);
 }
 
-/** The server's process ended while it loaded these files, so it does not load them again. */
+/** Whether the server's process ended while it loaded these files: it then does not load them again. */
 function isUnfinished(plugin: Json): boolean {
   return textOf(readyOf(plugin), 'reason') === 'LoadUnfinished';
 }
 
-/** Disabled by a setting of the server, independently of the object. */
+/** Whether a setting of the server disables the plugin, independently of its object. */
 function isKeptOff(plugin: Json): boolean {
   return textOf(readyOf(plugin), 'reason') === 'KeptOff';
 }
 
-/** An uninstalled plugin with files on the server comes back only when its object is created. */
+/** Advice after an uninstall: a plugin with files on the server comes back only when its object is created. */
 function howItComesBack(name: string, connection: Connection): string {
   const path = objectPath(connection);
   const object = { apiVersion: path.slice(1, 3).join('/'), kind: 'Plugin', metadata: { name }, spec: {} };
@@ -207,7 +208,9 @@ function howItComesBack(name: string, connection: Connection): string {
   );
 }
 
-/** The reason why it does not run; for a running plugin, its warnings: failing reconcilers and retained changes. */
+/**
+ * The reason why the plugin does not run. For a running plugin, its warnings: failing reconcilers and pending changes.
+ */
 function troubleOf(plugin: Json): string {
   if (phaseOf(plugin) !== 'started') return reasonOf(plugin);
   const notices = listOf(plugin, 'status', 'conditions').filter(
@@ -256,7 +259,7 @@ async function readPackage(
   }
 }
 
-/** The server validates names; these would change the path of the request. */
+/** Refuses names that would change the path of the request; the server validates all other rules. */
 function checkName(name: string): void {
   if (/^(?:|\.{1,2})$/u.test(name)) throw usageError(`${JSON.stringify(name)} is not a plugin's name`);
 }

@@ -222,7 +222,7 @@ function gathered(value: string, before: readonly string[] = []): readonly strin
   return [...before, value];
 }
 
-/** The error in the arguments. The value of an unknown option is not repeated: it may be a secret. */
+/** The error in the arguments. The text does not repeat the value of an unknown option, which may be a secret. */
 function misread(program: Command, args: readonly string[], { code, message }: CommanderError): string {
   const [first = '', second = ''] = args;
   const command = named(program, first);

@@ -15,7 +15,7 @@ type ResourceAttributes = {
 
 export type ReviewWords = { readonly name?: string | undefined; readonly subresource?: string | undefined };
 
-/** `posts.content.svc.run`, `users`, either with `/<name>`, or a path that begins with `/`. */
+/** Decodes `posts.content.svc.run` or `users`, either with `/<name>`, or a path that begins with `/`. */
 export function reviewTarget(verb: string, words: string, { name, subresource }: ReviewWords): ReviewTarget {
   if (words.startsWith('/')) {
     if (name !== undefined || subresource !== undefined)

@@ -17,7 +17,7 @@ export async function newPassword({ user, generate }: NewPasswordOptions, asking
   return password;
 }
 
-/** Prompts on the terminal without echo; not even the length of the answer is shown. */
+/** Prompts on the terminal without echo: not even the length of the secret is shown. */
 export async function askSecret(question: string, { input, stderr }: Asking): Promise<string> {
   stderr.write(question);
   input.setRawMode?.(true);
@@ -69,7 +69,7 @@ async function typedLine(input: SecretInput): Promise<string> {
 
 type Keystroke = (typed: string[], character: string) => 'more' | 'done' | 'interrupted';
 
-/** Escape sequences of arrow keys and the like, which would add invisible letters to the password. */
+/** The escape sequences of arrow keys and similar keys, which would add invisible characters to the password. */
 const escapeSequences = /\u001b(?:\[[\d;?]*[ -/]*[@-~]|O.)/gu;
 
 /** Reads characters until the end of the line or the stream; the rest stays for the next prompt. */

@@ -47,7 +47,7 @@ export class ServerClient {
     return this.#answered(status, bytes);
   }
 
-  /** The same; undefined for a 404. */
+  /** Returns the object of the response; undefined for a 404. */
   async find(call: Call): Promise<Json | undefined> {
     const { status, bytes } = await this.#exchange(call);
     return status === 404 ? undefined : this.#answered(status, bytes);
@@ -71,7 +71,7 @@ export class ServerClient {
     );
   }
 
-  /** Sends JSON, and returns the lines of the answer as they arrive; throws a refusal with its reason. */
+  /** Sends JSON, and returns the lines of the response as they arrive; throws a refusal with its reason. */
   async *lines({ method, path, query = {}, body }: Call): AsyncGenerator<Uint8Array> {
     const gone = new AbortController();
     const headers = headersOf(this.#identity, method, body !== undefined);
@@ -160,7 +160,7 @@ async function bodyOf(body: unknown, file: Call['file']): Promise<Body> {
     return { headers: {}, bytes: body === undefined ? undefined : Buffer.from(JSON.stringify(body)) };
   const form = new FormData();
   form.set('file', new Blob([file.bytes]), file.name);
-  // It writes the Content-Type itself, with the multipart boundary.
+  // `Response` writes the Content-Type itself, with the multipart boundary.
   const encoded = new Response(form);
   return {
     headers: { 'content-type': encoded.headers.get('content-type') ?? '' },
@@ -168,7 +168,7 @@ async function bodyOf(body: unknown, file: Call['file']): Promise<Body> {
   };
 }
 
-/** The system's error; never the request, which contains credentials. */
+/** The text of a failed request: the system's error. The request itself contains credentials and is never shown. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

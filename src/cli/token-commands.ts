@@ -64,13 +64,13 @@ export function expiryOption(expires: string, { clock }: Pick<CommandContext, 'c
   );
 }
 
-/** Deletes expired tokens of the caller that have this description, so that they do not use up the number allowed. */
+/** Deletes expired tokens of the caller with this description, since the number of tokens is limited. */
 export async function deleteExpired({ client, domain }: Connection, description: string, nowMs: number): Promise<void> {
   for (const token of listOf(await client.send({ method: 'GET', path: tokensOf(domain) }), 'items')) {
     const name = textOf(token, 'metadata', 'name');
     const expiresAt = textOf(token, 'spec', 'expiresAt');
     if (name === undefined || expiresAt === undefined || textOf(token, 'spec', 'description') !== description) continue;
-    // Another process may have deleted it.
+    // Another process may have deleted the token, so a 404 is no error.
     if (Date.parse(expiresAt) <= nowMs) await client.find({ method: 'DELETE', path: [...tokensOf(domain), name] });
   }
 }

@@ -10,22 +10,22 @@ import { usageError } from './failure.ts';
 
 export type TrustContext = {
   readonly url: URL;
-  /** LEDGERPLANE_CA. */
+  /** The value of LEDGERPLANE_CA. */
   readonly file: string | undefined;
   /** The base of a relative path. */
   readonly folder: string;
-  /** Undefined: no authority there counts. */
+  /** The folder of the server's own authority; undefined: do not use one. */
   readonly dataDir: string | undefined;
-  /** The address or name that the settings' server listens on. */
+  /** The address or name on which the server of these settings listens. */
   readonly host: string;
 };
 
-/** The authority that a server's certificate must come from: its PEM text, and where it was read. */
+/** The authority that must have issued a server's certificate: its PEM text, and its file. */
 export type Authority = { readonly file: string; readonly text: string };
 
 /**
- * The authority in LEDGERPLANE_CA; without that the one in DATA_DIR, for the names in its server's certificate.
- * Undefined: those that Node trusts.
+ * The authority in LEDGERPLANE_CA. Without that setting: the authority in DATA_DIR, if the URL names a host of its
+ * certificate. Undefined: the authorities that Node trusts.
  */
 export function authorityFor({ url, file, folder, dataDir, host }: TrustContext): Authority | undefined {
   if (url.protocol !== 'https:') return undefined;
@@ -38,7 +38,7 @@ export function authorityFor({ url, file, folder, dataDir, host }: TrustContext)
   try {
     return { file: own, text: readFileSync(own, 'utf8') };
   } catch {
-    // The server has a certificate of another authority, or belongs to another user.
+    // Without a readable file: the server has a certificate of another authority, or belongs to another user.
     return undefined;
   }
 }
@@ -47,7 +47,7 @@ function given(file: string): Authority {
   try {
     const text = readFileSync(file, 'utf8');
     if (!text.includes('-----BEGIN')) throw new Error('it has no certificate in PEM format');
-    // TLS itself skips what it cannot read.
+    // Checks each certificate, since TLS silently skips an unreadable one.
     new X509Certificate(text).checkHost('');
     return { file, text };
   } catch (error) {

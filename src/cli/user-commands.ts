@@ -34,7 +34,7 @@ export async function addUser(name: string, options: UserAddOptions, context: Co
       },
     },
   });
-  // Printed first: the user exists now, and nothing else knows the password.
+  // The password is printed first: the user exists now, and the password is stored nowhere else.
   if (generate) context.output.write(`${password}\n`);
   context.stderr.write(`added the user ${JSON.stringify(name)}\n`);
   if (roles.length > 0) await giveRoles(name, roles, connection);
@@ -74,7 +74,7 @@ async function giveRoles(name: string, roles: readonly string[], { client, domai
   }
 }
 
-/** The server validates names; these would change the path of the request. */
+/** Refuses names that would change the path of the request; the server validates all other rules. */
 function checkName(name: string): void {
   if (/^(?:|-|\.{1,2})$/u.test(name)) throw usageError(`${JSON.stringify(name)} is not a user's name`);
 }

@@ -8,7 +8,7 @@ type Auditing = {
   readonly context: CommandContext;
   readonly result: { exitCode: number };
   readonly stoppedReplays: () => Promise<StoppedReplays>;
-  /** Adds the options of commands that ask the server. */
+  /** Adds the options of commands that send requests to the server. */
   readonly connected: (command: Command) => Command;
 };
 

@@ -1,7 +1,7 @@
 import { commandAnswerBytesMax } from '../../limits/settings.ts';
 import { commandError } from '../failure.ts';
 
-/** The lines of a body, without their ends. The last one must be complete. */
+/** The lines of a body, without line ends. The last line must be complete. */
 export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array[] = [];
   let restBytes = 0;

@@ -16,19 +16,19 @@ export type ReplayOptions = ConnectionOptions & {
 
 export type DiffOptions = Pick<ReplayOptions, 'type' | 'name' | 'stopped'> & ConnectionOptions;
 
-/** The body of a replay's or a diff's request. */
+/** The body of the request for a replay or a diff. */
 export type ReplayBody = Readonly<Record<string, string | boolean>>;
 
-/** Passed in: the command line asks servers, and this opens the files of one that does not run. */
+/** Replays and diffs in the files of a stopped server. A parameter, since src/cli imports settings and HTTP only. */
 export type StoppedReplays = {
-  /** The lines of the answer, as the server would send them. */
+  /** The lines that a running server would send. */
   lines(kind: AuditKind, body: ReplayBody, context: CommandContext): AsyncIterable<Uint8Array>;
 };
 
-/** The resource that serves it. */
+/** The resource that serves the request. */
 export type AuditKind = 'replays' | 'diffs';
 
-/** Returns whether nothing differs. */
+/** Prints a replay's result. Returns whether nothing differs. */
 export async function replay(
   options: ReplayOptions,
   context: CommandContext,
@@ -73,7 +73,7 @@ function given(members: Readonly<Record<string, string | boolean | undefined>>):
 const objectOpening = Buffer.from('{"kind":"Object","object":');
 const changeOpening = Buffer.from('{"kind":"Change",');
 
-/** Objects go to standard output; beside them, all else goes to standard error. */
+/** Prints the lines. Objects go to standard output; all other lines then go to standard error. */
 async function shown(
   lines: AsyncIterable<Uint8Array>,
   print: boolean,
@@ -106,7 +106,7 @@ async function shown(
     notes.write(resultText(value));
     isEqual = memberOf(value, 'equal') !== false;
   }
-  // The answer ends when the replay's files are removed, and the next replay may begin.
+  // Returns only when the response ends: the replay's files are then removed, and the next replay may begin.
   if (isEqual !== undefined) return isEqual;
   throw commandError('the replay ended without a result: the connection was lost');
 }

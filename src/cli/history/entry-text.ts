@@ -21,7 +21,7 @@ const causes: Readonly<Record<string, string>> = {
   cause: 'because of',
 };
 
-/** An entry of a history: a head, its cause, and a line for each operation of its change. */
+/** An entry of a history as text: a head, its cause, and a line for each operation of its change. */
 export function entryText(entry: Json, colours: Colours): string {
   const paint = (text: string, colour: string): string => (colours === 'plain' ? text : `${colour}${text}${reset}`);
   const head = ['time', 'event', 'actor', 'verb'].map((member) => shownText(entry, member));
@@ -37,7 +37,7 @@ export function entryText(entry: Json, colours: Colours): string {
   ];
   for (const operation of listOf(entry, 'change')) {
     const mark = markOf.get(textOf(operation, 'op') ?? '');
-    // The version is in the head.
+    // The head already shows the version.
     if (mark === undefined || textOf(operation, 'path') === '/metadata/version') continue;
     lines.push(paint(`  ${operationText(operation, mark.sign)}`, mark.colour));
   }

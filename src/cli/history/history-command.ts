@@ -17,7 +17,7 @@ const limitDefault = 20;
 /** The most entries of one page. */
 const pageMax = 500;
 
-/** Prints the last events of an object, or of all that had its name, newest first. */
+/** Prints the last events of an object, or of all objects that had its name, newest first. */
 export async function printHistory(
   type: string,
   name: string,
@@ -49,7 +49,7 @@ type Asked = {
   readonly query: Readonly<Record<string, string>>;
 };
 
-/** Page by page: a page may have fewer entries than asked for. */
+/** Reads page by page: a page may have fewer entries than requested. */
 async function read(client: ServerClient, { path, limit, query }: Asked): Promise<readonly Json[]> {
   const entries: Json[] = [];
   let next: string | undefined;
@@ -64,7 +64,7 @@ async function read(client: ServerClient, { path, limit, query }: Asked): Promis
   return entries;
 }
 
-/** Colours are for terminals, unless NO_COLOR is set. */
+/** Colours are used on a terminal only, unless NO_COLOR is set. */
 function coloursFor({ output, variables }: CommandContext): Colours {
   return output.isTTY === true && (variables['NO_COLOR'] ?? '') === '' ? 'coloured' : 'plain';
 }

@@ -3,12 +3,12 @@ import { listOf, textOf, textsOf } from '../answer-member.ts';
 import { commandError, usageError } from '../failure.ts';
 import type { ServerClient } from '../server-client.ts';
 
-/** `<plural>`, or `<plural>.<group>`; a singular or short name, or a kind, in place of the plural. */
+/** The form `<plural>` or `<plural>.<group>`; a singular or short name, or a kind, may replace the plural. */
 const words = /^(?<name>[A-Za-z][A-Za-z0-9-]*)(?:\.(?<group>[a-z0-9.-]+))?$/u;
-/** The version of a type that the server does not serve any more: any is taken. */
+/** The version in the path of a type that the server does not serve any more: every version is accepted. */
 const anyVersion = 'v1alpha1';
 
-/** The segments of a type's path, as the discovery of the server has it. */
+/** The segments of a type's path, according to the server's discovery documents. */
 export async function pathOfType(client: ServerClient, type: string): Promise<readonly string[]> {
   const { name = '', group } = words.exec(type)?.groups ?? {};
   if (name === '') throw usageError(`${JSON.stringify(type)} is not a type: write <plural> or <plural>.<group>`);
@@ -18,7 +18,8 @@ export async function pathOfType(client: ServerClient, type: string): Promise<re
     );
     if (found !== undefined) return [...root, textOf(found, 'name') ?? name];
   }
-  // The events of objects remain when the plugin of their type is uninstalled.
+  // The events of objects remain when the plugin of their type is uninstalled, so a group that is not served is
+  // possible.
   if (group !== undefined && group !== '') return ['apis', group, anyVersion, name];
   throw commandError(
     `the server has no type ${type}; one that it does not serve any more needs its group: <plural>.<group>`,
@@ -37,7 +38,7 @@ async function rootsOf(client: ServerClient, group: string | undefined): Promise
   ];
 }
 
-/** Subresources have a slash in their name. */
+/** Whether a row is a type with this name. Subresources have a slash in their name. */
 function isNamed(row: Json, name: string): boolean {
   const lower = name.toLowerCase();
   const names = [textOf(row, 'name'), textOf(row, 'singularName'), textOf(row, 'kind'), ...textsOf(row, 'shortNames')];

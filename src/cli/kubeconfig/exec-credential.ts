@@ -16,12 +16,15 @@ export type CredentialOptions = ConnectionOptions & { readonly role?: readonly s
 /** The version of Kubernetes' interface between a client and a command that fetches its credentials. */
 export const credentialVersion = 'client.authentication.k8s.io/v1';
 
-/** Finds the tokens that this command has created. */
+/** The description of tokens that this command has created; it finds them again. */
 const description = 'kubeconfig --exec';
 
 type Credential = { readonly token: string; readonly expiresAt: string };
 
-/** Prints an `ExecCredential` with a token of one hour: the one in its file, until five minutes before it expires. */
+/**
+ * Prints an `ExecCredential` with a token that is valid for one hour. The token is kept in a file, and used until five
+ * minutes before it expires.
+ */
 export async function printCredential(options: CredentialOptions, context: CommandContext): Promise<void> {
   const target = targetOf(options, context);
   requireTls(target);
@@ -51,7 +54,7 @@ function textFor({ token, expiresAt }: Credential): string {
   });
 }
 
-/** One file for each server, user and set of roles. */
+/** The file of a token: one for each server, user and set of roles. */
 function fileOf({ environment, url, domain }: Target, { user = '', role: roles = [] }: CredentialOptions): string {
   const { XDG_CACHE_HOME: given = '' } = environment;
   const folder = join(isAbsolute(given) ? given : join(homedir(), '.cache'), 'ledgerplane');
@@ -59,7 +62,7 @@ function fileOf({ environment, url, domain }: Target, { user = '', role: roles =
   return join(folder, `token-${createHash('sha256').update(key).digest('hex').slice(0, 32)}.json`);
 }
 
-/** Undefined when there is none, or when another user could have read or written it. */
+/** The stored token; undefined if there is none, or if another user could have read or written the file. */
 function read(file: string): Credential | undefined {
   let descriptor: number | undefined;
   try {
@@ -77,7 +80,7 @@ function read(file: string): Credential | undefined {
   }
 }
 
-/** A file that cannot be written costs a new token for each command. */
+/** Stores the token. If the file cannot be written, each command creates a new token. */
 function write(file: string, credential: Credential): void {
   const draft = `${file}.${String(process.pid)}`;
   try {

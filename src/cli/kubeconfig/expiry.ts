@@ -2,14 +2,17 @@ const unitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 
 const span = /^(?<count>\d{1,6})(?<unit>[mhdw])$/u;
 const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/iu;
 
-/** A duration from now (`30d`) or a time (RFC 3339), as a time in UTC; undefined when it is neither, or in the past. */
+/**
+ * The UTC time of a duration from now (`30d`) or of a time (RFC 3339); undefined for any other text and for a time in
+ * the past.
+ */
 export function expiryAt(text: string, nowMs: number): string | undefined {
   const { count, unit = '' } = span.exec(text)?.groups ?? {};
   const at = count === undefined ? timeOf(text) : nowMs + Number(count) * (unitsMs[unit] ?? 0);
   return at > nowMs ? new Date(at).toISOString() : undefined;
 }
 
-/** NaN for an invalid time, also for a day that its month does not have. */
+/** A time in epoch milliseconds; NaN for an invalid one, such as a day that the month does not have. */
 function timeOf(text: string): number {
   if (!timestamp.test(text)) return NaN;
   const day = new Date(`${text.slice(0, 10)}T00:00:00Z`);

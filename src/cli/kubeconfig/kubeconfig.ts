@@ -46,7 +46,7 @@ function configOf({ url, authority, identity }: Connection, user: object): objec
   };
 }
 
-/** kubectl may run it in any folder: it gets all that this command knows by its settings. */
+/** The command that fetches a token. kubectl may run it in any folder, so it contains all settings of this command. */
 function execOf(
   { user, role: roles = [] }: KubeconfigOptions,
   { url, domain, dataDir, authority, identity }: Connection,

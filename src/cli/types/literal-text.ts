@@ -1,9 +1,9 @@
 import { isObject } from '../../base/guards.ts';
 
-/** The literal type of a JSON value, with arrays and objects as `as const` makes them. */
+/** The literal type of a JSON value, with readonly arrays and objects as from `as const`. */
 export function literalText(value: unknown): string {
   if (typeof value === 'string') return stringText(value);
-  // JSON has numbers that no literal has.
+  // JSON may contain numbers that no literal type can express.
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : 'number';
   if (Array.isArray(value)) return `readonly [${value.map(literalText).join(', ')}]`;
   if (!isObject(value)) return String(value);
@@ -15,7 +15,7 @@ export function memberName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/u.test(name) ? name : stringText(name);
 }
 
-/** A string literal. Characters that editors do not show, or that change the direction of text, are escaped. */
+/** A string literal. Escapes characters that editors do not show, or that change the direction of text. */
 export function stringText(text: string): string {
   const quoted = JSON.stringify(text).replaceAll(
     /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu,

@@ -22,8 +22,8 @@ const forms: Readonly<Record<keyof NamedType, RegExp>> = {
 };
 
 /**
- * The types in the document `/v3/api-docs`, by group, plural and version. The document is of a server that may be
- * anybody's: names without the form that types have are refused.
+ * The types in the document `/v3/api-docs`, by group, plural and version. The server may be anybody's, so names without
+ * the form of a type's name are refused.
  */
 export function servedTypes(document: string): readonly ServedType[] {
   const { paths, components } = objectIn(parsed(document));
@@ -74,7 +74,7 @@ function objectIn(value: unknown): Members {
   return isObject(value) ? value : {};
 }
 
-/** A member `__proto__` is one like any other here: a schema may declare it. */
+/** Parses JSON so that `__proto__` is an ordinary member, since a schema may declare it. */
 function parsed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);

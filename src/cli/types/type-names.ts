@@ -9,7 +9,7 @@ export type NamedType = {
 /** The names of a type's declarations in a file: the type of its objects, and the constant that names it in calls. */
 export type DeclaredNames = { readonly type: string; readonly constant: string };
 
-/** Names that the file imports or uses, and globals that a reader of it would confuse. */
+/** Names that the file imports or uses, and globals that a reader could confuse with them. */
 const typeNamesTaken: ReadonlySet<string> = new Set([
   'ObjectMetadata',
   'PluginObject',
@@ -27,8 +27,8 @@ const reservedWords = `
 const constantsTaken: ReadonlySet<string> = new Set(reservedWords.trim().split(/\s+/u));
 
 /**
- * Distinct names, in the order of `types`: the kind, and where that is not enough the group and then the plural as
- * well. Of several types with one kind none has the short name, so it never changes its meaning.
+ * Distinct names, in the order of `types`: the kind; if that is not unique, the kind and the group; and else also the
+ * plural. Of several types with one kind none has the short name, so a new type never changes the meaning of a name.
  */
 export function namesOf(types: readonly NamedType[]): readonly DeclaredNames[] {
   const forms = types.map((type) => formsOf(type));
@@ -54,7 +54,7 @@ function clashesOf(names: readonly DeclaredNames[]): readonly number[] {
   );
 }
 
-/** For names that remain equal although all three parts differ: `a.b` and `a-b` are one in camel case. */
+/** Adds numbers to names that are still equal: in camel case `a.b` and `a-b` are the same. */
 function numbered(names: readonly DeclaredNames[]): readonly DeclaredNames[] {
   const clashing = new Set(clashesOf(names));
   const taken = new Set(names.filter((_, place) => !clashing.has(place)).flatMap(({ constant }) => [constant]));

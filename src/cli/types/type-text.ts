@@ -17,8 +17,8 @@ function memberText({ name, isRequired, part }: TypedMember, indent: string): re
 }
 
 /**
- * The TypeScript type of a part of a schema, behind `taken` columns of its first line. Further lines begin with at
- * least `indent`; a union that does not fit begins with a line break. Each part is laid out at most once.
+ * The TypeScript type of a part of a schema, which starts at column `taken`. Further lines are indented at least by
+ * `indent`; a union that does not fit begins with a line break. Each part is laid out at most once.
  */
 function typeText(part: TypedPart, taken: number, indent: string): string {
   const flat = flatText(part);
@@ -60,7 +60,7 @@ function brokenText(part: TypedPart, taken: number, indent: string): string {
 
 const flatTexts = new WeakMap<TypedPart, { readonly text: string | undefined }>();
 
-/** The type on one line; undefined if it has members of its own, or is longer than a line. */
+/** The type on one line; undefined if it has declared members, or is longer than a line. */
 function flatText(part: TypedPart): string | undefined {
   const known = flatTexts.get(part);
   if (known !== undefined) return known.text;
@@ -114,7 +114,7 @@ function unionOf(part: TypedPart): string | undefined {
 
 const alternatives = new WeakMap<TypedPart, readonly TypedPart[]>();
 
-/** The types of a union, flat and without repetition. `unknown` takes in all others. */
+/** The types of a union, flat and without repetition. `unknown` replaces all others. */
 function alternativesOf(part: TypedPart): readonly TypedPart[] {
   const known = alternatives.get(part);
   if (known !== undefined) return known;

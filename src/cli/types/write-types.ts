@@ -30,7 +30,7 @@ export async function writeTypes(options: TypesOptions, context: CommandContext)
   context.stderr.write(`wrote ${String(selected.length)} ${selected.length === 1 ? 'type' : 'types'} to ${file}\n`);
 }
 
-/** Those of the named types and groups; all without either. */
+/** The types that the options select by name or group; without options, all. */
 function selectedOf(
   served: readonly ServedType[],
   { type: types = [], group: groups = [] }: TypesOptions,
@@ -44,7 +44,7 @@ function selectedOf(
   return served.filter((one) => groups.includes(one.group) || types.some((type) => isNamed(one, type)));
 }
 
-/** `plural`, or `plural.group`; the plural alone means all groups. */
+/** Whether `name` selects the type: `plural` or `plural.group`; the plural alone selects it in all groups. */
 function isNamed(type: ServedType, name: string): boolean {
   return name === type.plural || name === fullName(type);
 }
@@ -57,7 +57,7 @@ function missing(what: string, name: string, known: readonly string[]): Error {
   return commandError(`the server has no ${what} ${JSON.stringify(printable(name))}; it has ${known.join(', ')}`);
 }
 
-/** The file is the old one or the new one, and never a part. */
+/** Replaces the file in one step: a reader sees the old file or the new one, never a part. */
 async function replaceFile(file: string, text: string): Promise<void> {
   const draft = `${file}.${randomBytes(6).toString('hex')}.tmp`;
   try {
