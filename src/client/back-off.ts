@@ -4,12 +4,15 @@ import { ConnectionError } from './connection-error.ts';
 
 const firstMs = 200;
 const longestMs = 30_000;
-/** A longer Retry-After is cut to this: no server means days. */
+/** The longest accepted Retry-After, in milliseconds: a longer one is shortened. */
 const askedMsMax = 300_000;
 
 export type Chance = () => number;
 
-/** Waits between attempts: longer each time, drawn at random, and never less than a server asks for. */
+/**
+ * Waits between attempts. The wait grows with each attempt, contains a random part, and is never shorter than the
+ * server's Retry-After.
+ */
 export class BackOff {
   readonly #clock: Clock;
   readonly #chance: Chance;
@@ -20,7 +23,7 @@ export class BackOff {
     this.#chance = chance;
   }
 
-  /** After progress. */
+  /** Resets the wait after progress. */
   reset(): void {
     this.#attempts = 0;
   }

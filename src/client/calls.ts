@@ -4,7 +4,7 @@ import { decodeList, decodeObject, isAboutObject, metadataOf } from './decode-an
 import type { CallOptions, RemoteCalls, RemoteListQuery, WriteOptions } from './remote-client.ts';
 import { pathOf, type Requests } from './requests.ts';
 
-/** The calls of plugin code's `Client`, over HTTP. */
+/** The calls of a plugin's `Client`, over HTTP. */
 export function callsOf(requests: Requests): RemoteCalls {
   const write = async <T>(
     method: string,
@@ -43,7 +43,7 @@ export function callsOf(requests: Requests): RemoteCalls {
   };
 }
 
-/** Over HTTP, preconditions are members of the object's metadata. */
+/** The object with the preconditions as members of its metadata, their form over HTTP. */
 function conditional(object: object, options: WriteOptions | undefined): object {
   const preconditions = preconditionsIn(options);
   return preconditions === undefined ? object : { ...object, metadata: { ...metadataOf(object), ...preconditions } };

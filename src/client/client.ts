@@ -36,7 +36,7 @@ export type { Fetch } from './requests.ts';
 export type { ChangeEvent, WatchEvent, WatchOptions } from './watch.ts';
 
 export type ConnectOptions = Credentials & {
-  /** The server's address, with the path below which a proxy serves it, if any. */
+  /** The server's address, with a path prefix if a proxy serves it below one. */
   readonly url: string | URL;
   /** Replaces the global `fetch`. */
   readonly fetch?: Fetch | undefined;
@@ -45,8 +45,8 @@ export type ConnectOptions = Credentials & {
   /** Random numbers from 0 to 1, for the waits between attempts; for tests. */
   readonly chance?: (() => number) | undefined;
   /**
-   * A watch that receives nothing for this time is connected again; 30,000 by default. The server sends keep-alives
-   * every 10 s.
+   * A watch that receives nothing for this time, in milliseconds, is connected again; 30,000 by default. The server
+   * sends keep-alives every 10 s.
    */
   readonly silenceMs?: number | undefined;
 };
@@ -65,7 +65,7 @@ export function connect(options: ConnectOptions): RemoteClient {
   return { ...callsOf(requests), ...streamsOf(requests, { silenceMs, chance }) };
 }
 
-/** From 0 to 1, by the source that browsers and Node share. */
+/** A random number from 0 to 1, from the source that browsers and Node share. */
 function drawn(): number {
   const [number = 0] = crypto.getRandomValues(new Uint32Array(1));
   return number / 2 ** 32;

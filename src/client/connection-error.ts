@@ -1,12 +1,12 @@
 /**
- * No complete answer came: the server was not reached, the connection was cut, or nothing arrived in time. Whether a
- * write took place is unknown.
+ * No complete response arrived: the server was unreachable, the connection was closed, or a time limit passed. A write
+ * may or may not have taken place.
  */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
 
-/** `cause` in the words of the innermost error, which never contain a token: it is in no URL. */
+/** The error with the message of the innermost cause. The message never contains a token, since URLs contain none. */
 export function connectionError(origin: string, cause: unknown): ConnectionError {
   return new ConnectionError(`no answer from ${origin}: ${wordsOf(cause)}`, { cause });
 }

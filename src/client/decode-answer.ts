@@ -11,19 +11,19 @@ export type ListPage<T = PluginObject> = {
   readonly continue: string | undefined;
 };
 
-/** One line of a watch. */
+/** A decoded line of a watch. */
 export type Frame<T> =
   | { readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'; readonly object: T }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly isInitialEnd: boolean };
 
-/** The watch's answer is not a watch: another server, or a proxy that changes its answers. */
+/** The response is not a watch: it comes from another server, or a proxy changed it. */
 export class MalformedWatchError extends Error {
   override readonly name = 'MalformedWatchError';
 }
 
 const initialEnd = 'k8s.io/initial-events-end';
 
-/** The answer is trusted to have the caller's type, as with the client that routes receive. */
+/** The caller is trusted to name the response's type, as with the client of plugins' routes. */
 // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the caller names the type
 export function decodeObject<T>(text: string): T {
   return JSON.parse(text) as T;
@@ -40,12 +40,16 @@ export function decodeList<T>(text: string): ListPage<T> {
     readonly total?: number;
     readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
   };
-  // A list that is one page has an empty token, or none.
+  // A list with a single page has an empty token, or none.
   const token = metadata.continue === '' ? undefined : metadata.continue;
   return { items, total: total ?? items.length, resourceVersion: metadata.resourceVersion, continue: token };
 }
 
-/** Throws the `ClientError` of an ERROR. */
+/**
+ * Decodes a line.
+ *
+ * @throws ClientError for an ERROR event.
+ */
 export function decodeFrame<T>(line: string): Frame<T> {
   const frame = parsedFrame(line);
   const { type, object } = frame;
@@ -53,7 +57,7 @@ export function decodeFrame<T>(line: string): Frame<T> {
     case 'ADDED':
     case 'MODIFIED':
     case 'DELETED':
-      // As it was parsed: a copy for each of 100,000 objects takes the garbage collector long.
+      // The parsed value itself: copies of 100,000 objects would cost long garbage collections.
       return frame as Frame<T>;
     case 'BOOKMARK': {
       const { metadata } = object as PluginObject;
@@ -89,7 +93,9 @@ function parsedFrame(line: string): ParsedFrame {
   return frame as ParsedFrame;
 }
 
-/** `retryAfter` is the header's text; `now` in milliseconds since the epoch, as it may name a date. */
+/**
+ * The error of a refusal. `retryAfter`: the header's text, which may be a date; `now`: milliseconds since the epoch.
+ */
 export function decodeRefusal(
   text: string,
   { status, retryAfter, now }: { readonly status: number; readonly retryAfter: string | null; readonly now: number },
@@ -98,7 +104,7 @@ export function decodeRefusal(
   return refusalOf(body, status, retryAfter === null ? undefined : secondsOf(retryAfter, now));
 }
 
-/** Whether a 404 is about the object of this name; otherwise its path is unknown, or a proxy answered. */
+/** Whether a 404 refers to the object of this name; otherwise the path is unknown, or a proxy answered. */
 export function isAboutObject(text: string, name: string): boolean {
   const message = objectIn(text)?.['message'];
   return typeof message === 'string' && message.endsWith(`"${name}" not found`);

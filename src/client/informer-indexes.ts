@@ -5,7 +5,10 @@ export type IndexFunction<T> = (object: T) => IndexedValue | readonly IndexedVal
 export class InformerIndexes<T> {
   readonly #functions: ReadonlyMap<string, IndexFunction<T>>;
   readonly #names = new Map<string, Map<IndexedValue, Set<string>>>();
-  /** The values of each name, by index: a function may return others for the same object later. */
+  /**
+   * By name, then by index: the object's values. They are stored since a function may later return others for the same
+   * object.
+   */
   readonly #values = new Map<string, ReadonlyMap<string, readonly IndexedValue[]>>();
   readonly #report: (error: unknown) => void;
 
@@ -37,7 +40,7 @@ export class InformerIndexes<T> {
     this.#values.set(name, valuesOf);
   }
 
-  /** An object without a value if the function throws. */
+  /** The values of the object; none if the function throws. */
   #computed(compute: IndexFunction<T>, object: T): readonly IndexedValue[] {
     try {
       return [compute(object) ?? []].flat();

@@ -7,25 +7,25 @@ export type InformerOptions<T = PluginObject> = Pick<WatchOptions<T>, 'labelSele
   /** Look-ups by a field: each function returns the value or values of an object, or undefined. */
   readonly indexes?: Readonly<Record<string, IndexFunction<T>>>;
   /**
-   * Errors of handlers and index functions, and refusals that stay (403) after the cache was filled, which is tried
-   * again. By default they go to the console.
+   * Receives errors of handlers and index functions, and refusals (403) after the cache was filled, which are retried.
+   * By default they are written to the console.
    */
   readonly onError?: (error: unknown) => void;
 };
 
 /**
- * Called in the order of the changes; errors, also rejections, go to `onError`. Objects are shared: do not change them.
+ * Called in the order of the changes. Errors and rejections go to `onError`. Objects are shared: do not change them.
  */
 export type InformerHandler<T = PluginObject> = {
   readonly add?: (object: T) => unknown;
   readonly update?: (object: T, previous: T) => unknown;
-  /** With the last state. */
+  /** Called with the object's last state. */
   readonly delete?: (object: T) => unknown;
 };
 
 export type InformerFeed<T> = {
   readonly watch: (options: WatchOptions<T>) => Watch<T>;
-  /** Waits before the watch is opened again after a refusal that a retry does not resolve. */
+  /** Waits before a watch is opened again after a refusal that is not transient. */
   readonly pause: (signal: AbortSignal) => Promise<void>;
 };
 
@@ -34,7 +34,10 @@ export type InformerFeed<T> = {
  * called once for each difference.
  */
 export class Informer<T = PluginObject> {
-  /** Resolves when the cache holds all objects; rejects if they may not be read, or the informer stops before. */
+  /**
+   * Resolves when the cache contains all objects; rejects if the caller may not read them, or if the informer stops
+   * before.
+   */
   readonly synced: Promise<void>;
   readonly #feed: InformerFeed<T>;
   readonly #options: InformerOptions<T>;
@@ -52,7 +55,7 @@ export class Informer<T = PluginObject> {
     });
     const { promise, resolve, reject } = deferred();
     this.synced = promise;
-    // A caller that does not await it learns of the refusal by `onError`.
+    // A caller that does not await `synced` gets the refusal through `onError`.
     promise.catch(() => undefined);
     options.signal?.addEventListener('abort', this.stop, { once: true });
     if (options.signal?.aborted === true) this.stop();
@@ -72,7 +75,7 @@ export class Informer<T = PluginObject> {
     return this.#position !== undefined;
   }
 
-  /** The cache holds at least the changes up to this position; undefined before `synced`. */
+  /** The cache contains at least all changes up to this position; undefined before `synced`. */
   get resourceVersion(): string | undefined {
     return this.#position;
   }
@@ -91,7 +94,7 @@ export class Informer<T = PluginObject> {
     return [...this.#indexes.names(index, value)].flatMap((name) => this.#objects.get(name) ?? []);
   }
 
-  /** Adds a handler, which is called with every present object first. Returns its removal. */
+  /** Adds a handler. It is first called with every present object. Returns a function that removes it. */
   on(handler: InformerHandler<T>): () => void {
     this.#handlers.add(handler);
     for (const object of this.list()) this.#call(() => handler.add?.(object));

@@ -1,19 +1,19 @@
 import { MalformedWatchError } from './decode-answer.ts';
 
-/** Of one line: a stored object has at most 786,432 bytes. */
+/** The longest line in bytes: a stored object has at most 786,432 bytes. */
 export const lineBytesMax = 4_194_304;
 
 const lineFeed = 0x0a;
 
-/** Cuts a stream of bytes, split anywhere, into lines of text. */
+/** Splits a stream of byte chunks into lines of text. */
 export class LineSplitter {
   /** Decodes whole lines: without a state from call to call, engines decode several times faster. */
   readonly #decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  /** The parts of a line without its end. They are joined once, so that a long line is not copied for each chunk. */
+  /** The parts of an incomplete line. They are joined once, so that a long line is not copied for each chunk. */
   #parts: Uint8Array[] = [];
   #length = 0;
 
-  /** The lines that end in this chunk, without empty ones: those keep the connection alive. */
+  /** The lines that end in this chunk, without empty lines, which only keep the connection alive. */
   push(chunk: Uint8Array): readonly string[] {
     const end = chunk.lastIndexOf(lineFeed);
     if (end < 0) {
@@ -33,7 +33,7 @@ export class LineSplitter {
     if (part.length > 0) this.#parts.push(part);
   }
 
-  /** The kept parts and this one, which end a line. */
+  /** Joins the parts of a line with its last one. */
   #joined(last: Uint8Array): Uint8Array {
     if (this.#parts.length === 0) return last;
     const bytes = new Uint8Array(this.#length + last.length);

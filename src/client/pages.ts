@@ -2,7 +2,7 @@ import { ClientError, type PluginObject, type TypeName } from '../plugin/api/plu
 import { decodeList, metadataOf, type ListPage } from './decode-answer.ts';
 import { pathOf, type Query, type Requests } from './requests.ts';
 
-/** The query of a list that pages by itself. */
+/** The query of a list that reads its pages itself. */
 export type PagesQuery = {
   readonly labelSelector?: string | readonly string[] | undefined;
   readonly fieldSelector?: string | readonly string[] | undefined;
@@ -17,8 +17,8 @@ const limitDefault = 500;
 const restartsMax = 5;
 
 /**
- * The pages of a list, each requested when the one before is consumed. If the server gives up the list in the middle
- * (410), it begins anew, and objects that have been yielded are not yielded again.
+ * The pages of a list, each requested when the previous one is consumed. If the server drops the list before its end
+ * (410), the list begins again and skips the objects that were yielded.
  */
 export async function* pagesOf<T = PluginObject>(
   requests: Requests,

@@ -17,18 +17,18 @@ export type WriteOptions = ClientPreconditions & CallOptions;
 export type RemoteListQuery = ClientListQuery & CallOptions;
 
 /**
- * A `Client` over HTTP. Calls are sent once: a rejection with a `ConnectionError` leaves open whether a write took
- * place, and `retryAfterSeconds` of a `ClientError` is for the caller. Watches and informers try again by themselves.
+ * A `Client` over HTTP. Each call sends one request. After a `ConnectionError` it is unknown whether a write took
+ * place, and the caller handles `retryAfterSeconds` of a `ClientError`. Watches and informers retry by themselves.
  */
 export type RemoteClient = {
-  /** Undefined if there is no object of this name; rejects if there is no such type. */
+  /** Undefined if no object has this name; rejects if the type does not exist. */
   get<T = PluginObject>(type: TypeName & Typed<T>, name: string, options?: CallOptions): Promise<T | undefined>;
   list<T = PluginObject>(type: TypeName & Typed<T>, query?: RemoteListQuery): Promise<ClientList<T>>;
   create<T = PluginObject>(type: TypeName & Typed<T>, object: object, options?: CallOptions): Promise<T>;
   update<T = PluginObject>(type: TypeName & Typed<T>, object: object, options?: WriteOptions): Promise<T>;
   /** A merge patch (RFC 7396). */
   patch<T = PluginObject>(type: TypeName & Typed<T>, name: string, patch: object, options?: WriteOptions): Promise<T>;
-  /** The same for `{status}` only, for a type with `statusSubresource`. */
+  /** A merge patch of `{status}` only, for a type with `statusSubresource`. */
   patchStatus<T = PluginObject>(
     type: TypeName & Typed<T>,
     name: string,
@@ -37,11 +37,11 @@ export type RemoteClient = {
   ): Promise<T>;
   /** Returns the last state, marked for deletion. */
   delete<T = PluginObject>(type: TypeName & Typed<T>, name: string, options?: WriteOptions): Promise<T>;
-  /** Every object that exists throughout, exactly once, read by pages. */
+  /** All objects, read by pages: an object that exists during the whole call is yielded exactly once. */
   items<T = PluginObject>(type: TypeName & Typed<T>, query?: PagesQuery): AsyncGenerator<T, void, undefined>;
   /** The pages of the same list. */
   pages<T = PluginObject>(type: TypeName & Typed<T>, query?: PagesQuery): AsyncGenerator<ListPage<T>, void, undefined>;
-  /** Each change once, until the signal aborts, the loop is left, or a refusal stays. */
+  /** Yields each change once, until the signal aborts, the loop ends, or a refusal is not transient. */
   watch<T = PluginObject>(
     type: TypeName & Typed<T>,
     options?: WatchOptions<T> & { readonly bookmarks?: false | undefined },
@@ -50,7 +50,7 @@ export type RemoteClient = {
     type: TypeName & Typed<T>,
     options?: WatchOptions<T>,
   ): AsyncGenerator<WatchEvent<T>, void, undefined>;
-  /** A cache that follows the server from now on. */
+  /** A cache of the objects that follows the server. */
   informer<T = PluginObject>(type: TypeName & Typed<T>, options?: InformerOptions<T>): Informer<T>;
 };
 

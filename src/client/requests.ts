@@ -8,9 +8,9 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 /** The identity of the requests. */
 export type Credentials = {
-  /** A personal access token or an identity provider's; a function is called for each request. */
+  /** A personal access token, or a token of an identity provider. A function is called for each request. */
   readonly token?: string | (() => string | Promise<string>) | undefined;
-  /** The session of the page, whose cookie the browser sends; `csrfToken` from the answer to the log-in. */
+  /** The session of the page: the browser sends its cookie, and `csrfToken` comes from the response to the log-in. */
   readonly session?: { readonly csrfToken?: string } | undefined;
 };
 
@@ -21,7 +21,7 @@ export type Sent = {
   readonly signal?: AbortSignal | undefined;
 };
 
-/** The values of query parameters; several are a repeated parameter. */
+/** The values of query parameters; a list repeats the parameter. */
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
 
 /** Requests to one server, with one identity. */
@@ -43,14 +43,16 @@ export class Requests {
     this.clock = clock;
   }
 
-  /** Resolves with an answer of 2xx; rejects with a `ClientError`, a `ConnectionError`, or the signal's reason. */
+  /**
+   * Resolves with a response of status 2xx; rejects with a `ClientError`, a `ConnectionError`, or the signal's reason.
+   */
   async send(path: string, sent: Sent = {}): Promise<Response> {
     const response = await this.answer(path, sent);
     if (response.ok) return response;
     throw this.refusal(response, await this.text(response, sent.signal));
   }
 
-  /** Any answer. Redirects are refused: the credentials are for the named server only. */
+  /** Returns a response of any status. Refuses redirects: the credentials are for the named server only. */
   async answer(path: string, { method = 'GET', query = {}, body, signal }: Sent): Promise<Response> {
     const headers = await this.#headers(method, body !== undefined);
     const init: RequestInit = {
@@ -98,7 +100,7 @@ export class Requests {
   }
 }
 
-/** Nobody waits for an answer that arrives after the abort. */
+/** Closes a response that arrives after the abort, since nobody reads it. */
 function dropWhenAborted(arriving: Promise<Response>, signal: AbortSignal): void {
   const drop = ({ body }: Response): void => {
     if (signal.aborted) cancelBody(body);
@@ -119,7 +121,7 @@ function queryOf(query: Query): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** No message here repeats the URL or the token: either may hold a secret. */
+/** Checks the URL. No message repeats the URL or the token, since either may contain a secret. */
 function serverUrl(url: string | URL): URL {
   const parsed = URL.canParse(String(url)) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/u.test(parsed.protocol))

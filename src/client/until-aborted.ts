@@ -1,6 +1,6 @@
 /**
- * Settles as `work` does, or rejects with the signal's reason as soon as it aborts. `fetch` alone does not do so for
- * certain: Node 20's refers weakly to the signal of a request, and loses it when garbage is collected.
+ * Settles like `work`, or rejects with the signal's reason as soon as it aborts. `fetch` alone may miss the abort: Node
+ * 20 holds the signal of a request only weakly, and a garbage collection can free it.
  */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
@@ -20,8 +20,8 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
   }
 }
 
-/** Closes the connection of an answer that is not read to its end. */
+/** Closes the connection of a response that is not read to its end. */
 export function cancelBody(body: { cancel(): Promise<void> } | null | undefined): void {
-  // An answer that has failed has no connection to close.
+  // A failed response has no connection to close, so the error is ignored.
   body?.cancel().catch(() => undefined);
 }

@@ -9,14 +9,17 @@ export type StreamOptions = {
   readonly path: string;
   readonly query: Query;
   readonly signal: AbortSignal;
-  /** The server sends something every 10 s: a connection that is silent for longer than this is dead. */
+  /**
+   * The time in milliseconds without data after which a connection counts as dead. The server sends something every 10
+   * s.
+   */
   readonly silenceMs: number;
 };
 
 /**
- * The events of one connection, as they arrive: an array for each chunk, empty for a sign of life. Ends with the
- * connection; rejects when it is cut or silent, and with the `ClientError` of a refusal or an ERROR event. It reads no
- * further than its consumer, and the events before an ERROR are yielded before it rejects.
+ * The events of one connection as they arrive: an array for each chunk, empty for a keep-alive. Ends with the
+ * connection. Rejects if the connection is cut or silent, and with the `ClientError` of a refusal or an ERROR event;
+ * earlier events are yielded first. It reads only as fast as its consumer.
  */
 export async function* streamedFrames<T>(
   requests: Requests,
@@ -71,7 +74,7 @@ function* decoded<T>(lines: readonly string[]): Generator<readonly Frame<T>[], v
   yield frames;
 }
 
-/** Ends a connection that sends nothing. The consumer's own processing time does not count. */
+/** Ends a connection that sends nothing for a time. The consumer's processing time does not count. */
 class Silence {
   readonly #clock: Clock;
   readonly #ms: number;

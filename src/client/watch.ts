@@ -11,12 +11,12 @@ export type WatchOptions<T = PluginObject> = {
   /** Watches the object of this name only. */
   readonly name?: string | undefined;
   /**
-   * Only changes after this position, for example a list's own: without it the present objects come first. With the
-   * list's `items` the watch also survives an expired position (410); without them it rejects then, as it cannot know
-   * the differences.
+   * Yields only changes after this position, for example a list's position; without it the present objects come first.
+   * With the list's `items` the watch also survives an expired position (410). Without them it then rejects, since it
+   * cannot compute the differences.
    */
   readonly from?: { readonly resourceVersion: string; readonly items?: readonly T[] } | undefined;
-  /** Also yields BOOKMARKs: positions to watch `from` later. */
+  /** Also yields BOOKMARKs, whose positions a later watch can pass as `from`. */
   readonly bookmarks?: boolean | undefined;
   /** Called before each wait for another connection, with the reason; undefined: the server ended the last one. */
   readonly onRetry?: ((error: unknown) => void) | undefined;
@@ -27,20 +27,23 @@ export type WatchOptions<T = PluginObject> = {
 export type ChangeEvent<T = PluginObject> =
   | { readonly type: 'ADDED'; readonly object: T }
   | { readonly type: 'MODIFIED'; readonly object: T }
-  /** The last state: the object was removed, or no longer matches the selectors. */
+  /** The object's last state: it was deleted, or no longer matches the selectors. */
   | { readonly type: 'DELETED'; readonly object: T };
 
 export type WatchEvent<T = PluginObject> =
   | ChangeEvent<T>
-  /** All events up to this position have been yielded. `isInitialEnd`: so have the objects present at the start. */
+  /**
+   * All events up to this position have been yielded. `isInitialEnd`: all objects present at the start have been
+   * yielded too.
+   */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: string; readonly isInitialEnd: boolean };
 
 export type WatchSettings = { readonly chance: Chance; readonly silenceMs: number };
 
 /**
- * A watch that continues through cut connections, restarts and refusals that pass: the caller sees each change once,
- * as if there was one connection. It resumes from the last position. Where there is none (within the present objects,
- * or after a 410), it reads the present objects again and yields the differences to the states it has yielded.
+ * A watch that continues after disconnects, restarts and transient refusals: the caller sees each change once, as over
+ * one connection. It resumes from the last position. Without a position (during the present objects, or after a 410) it
+ * reads the present objects again, and yields the differences to the yielded states.
  */
 export class Watch<T> {
   readonly #requests: Requests;
@@ -51,14 +54,14 @@ export class Watch<T> {
   readonly #signal: AbortSignal;
   /** The state yielded for each name; undefined if the caller began at a position without its objects. */
   readonly #states: Map<string, T> | undefined;
-  /** Undefined until the present objects have been read. */
+  /** The last position; undefined until the present objects have been read. */
   #position: string | undefined;
   /**
-   * The names of the present objects, as far as they have been read. Undefined if nothing has been yielded that could
+   * The names of the present objects that have been read so far; undefined if no object was yielded before, so none can
    * be absent.
    */
   #present: Set<string> | undefined;
-  /** The server does not support initial events, so the present objects are listed first. */
+  /** Whether the present objects are listed first, because the server does not support initial events. */
   #listsFirst = false;
 
   constructor(requests: Requests, type: TypeName, { chance, silenceMs }: WatchSettings, options: WatchOptions<T>) {
@@ -153,12 +156,15 @@ export class Watch<T> {
   #eventsIn(frames: readonly Frame<T>[]): readonly WatchEvent<T>[] {
     const events: WatchEvent<T>[] = [];
     for (const frame of frames) this.#addEvents(frame, events);
-    // Only progress ends the waits: a connection that is cut among the present objects repeats them.
+    // Only progress resets the wait: a connection that ends among the present objects repeats them.
     if (this.#position !== undefined) this.#backOff.reset();
     return events;
   }
 
-  /** Appends to one array for all frames: an array for each of 100,000 objects takes the garbage collector long. */
+  /**
+   * Appends the frame's events to `into`, which all frames share: separate arrays for 100,000 objects would cost long
+   * garbage collections.
+   */
   #addEvents(frame: Frame<T>, into: WatchEvent<T>[]): void {
     if (frame.type === 'BOOKMARK') {
       into.push(...this.#marked(frame));
@@ -177,7 +183,10 @@ export class Watch<T> {
     return this.#options.bookmarks === true ? [...removed, frame] : removed;
   }
 
-  /** The objects that were yielded earlier and are not among the present ones, which have been read completely. */
+  /**
+   * Deletions of objects that were yielded earlier and are not among the present ones. Call it when those have been
+   * read completely.
+   */
   #absent(): readonly WatchEvent<T>[] {
     const removed: WatchEvent<T>[] = [];
     if (this.#present === undefined) return removed;

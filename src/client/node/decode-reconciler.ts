@@ -1,6 +1,6 @@
 import type { ReconcilerDeclaration, ReconcileRequest } from '../../plugin/api/plugin.ts';
 
-/** A reconciler for objects of a type that only its author knows. */
+/** A reconciler whose object type only its author knows. */
 export type DecodedReconciler = {
   readonly type: ReconcilerDeclaration['type'];
   readonly name: string;
@@ -12,7 +12,9 @@ export type DecodedReconciler = {
 const concurrencyMax = 16;
 
 /**
- * The objects are trusted to have the author's type, as in a plugin. Throws a `TypeError` for an invalid concurrency.
+ * Decodes a declaration. The objects are trusted to have the author's type, as in a plugin.
+ *
+ * @throws TypeError for an invalid concurrency.
  */
 export function decodeReconciler(declaration: ReconcilerDeclaration<never>): DecodedReconciler {
   const { type, reconcile, name, watches = [], concurrency = 1 } = declaration;

@@ -1,6 +1,6 @@
 import { ClientError, type Client } from '../../plugin/api/plugin.ts';
 
-/** Refuses the client's calls once `isOver`: a step that continues then could conflict with its successor. */
+/** A client that refuses calls once `isOver`: a step that continues then could conflict with its successor. */
 export function clientUntil(client: Client, isOver: () => boolean): Client {
   const check = (): void => {
     if (isOver())

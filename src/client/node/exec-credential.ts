@@ -10,13 +10,13 @@ export type ExecCommand = {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly apiVersion: string;
-  /** The working folder: that of the kubeconfig. */
+  /** The working folder, which is that of the kubeconfig. */
   readonly folder: string;
 };
 
 const commandMs = 60_000;
 const outputBytesMax = 1_048_576;
-/** A token is fetched again this long before it expires. */
+/** The time before its expiry at which a token is fetched again. */
 const marginMs = 60_000;
 
 type Credential = { readonly token: string; readonly expiresMs: number };
@@ -33,7 +33,7 @@ export function tokenByCommand(command: ExecCommand, clock: Clock): () => Promis
           fresh.expiresMs = expiresMs;
         },
         () => {
-          // The next request runs the command again.
+          // After a failure the next request runs the command again.
           if (kept === fresh) kept = undefined;
         },
       );
@@ -56,7 +56,7 @@ async function credentialOf({ command, args, env, apiVersion, folder }: ExecComm
   return decodeCredential(command, printed.stdout);
 }
 
-/** What it wrote to standard error; its output may hold a token. */
+/** The command's standard error; standard output may contain a token. */
 function reasonOf(error: unknown): string {
   if (!isObject(error)) return 'for no reason that is known';
   const { stderr, code, killed } = error;
@@ -73,7 +73,7 @@ function decodeCredential(command: string, text: string): Credential {
   return { token, expiresMs: typeof expires === 'string' ? timeOf(expires) : Infinity };
 }
 
-/** Milliseconds since the epoch. A time that is none is long past: nothing says how long the token is good. */
+/** Milliseconds since the epoch. An invalid time counts as past, since the token's lifetime is then unknown. */
 function timeOf(text: string): number {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? -Infinity : ms;

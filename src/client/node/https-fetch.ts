@@ -4,9 +4,9 @@ import { Agent, request } from 'node:https';
 import type { Fetch } from '../requests.ts';
 
 export type TlsTrust = {
-  /** The only authorities that may vouch for the server, as PEM; undefined: those that Node trusts. */
+  /** The only authorities that may issue the server's certificate, as PEM; undefined: those that Node trusts. */
   readonly ca: string | undefined;
-  /** The name in the server's certificate, if it is not the URL's. */
+  /** The name in the server's certificate, if it differs from the URL's. */
   readonly serverName?: string | undefined;
 };
 

@@ -25,7 +25,10 @@ export type KubeconfigOptions = {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Unsupported members that change the identity or the trust. They are refused: ignoring one would be unsafe. */
+/**
+ * Members that would change the identity or the trust and are not supported. They are refused, since ignoring one would
+ * be unsafe.
+ */
 const unsupportedOfCluster = ['insecure-skip-tls-verify', 'proxy-url'];
 const unsupportedOfUser = [
   'client-certificate',
@@ -74,7 +77,7 @@ function parsed(file: string, fail: (problem: string) => Error): Members {
   try {
     config = parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    // A parser's message repeats lines of the file, which may hold a token.
+    // The error omits the parser's message, which repeats lines of the file and may contain a token.
     const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
     throw fail(`the file cannot be read as JSON or YAML${code}`);
   }
@@ -110,7 +113,7 @@ function tokenOf(
   }: { readonly folder: string; readonly clock: Clock; readonly fail: (problem: string) => Error },
 ): KubeconfigConnection['token'] {
   const file = text(identity, 'tokenFile');
-  // As Kubernetes does: the file wins, and is read each time, as it may be renewed.
+  // As in Kubernetes, the file takes precedence. It is read for each request, since its token may be renewed.
   if (file !== undefined) return () => readFileSync(resolve(folder, file), 'utf8').trim();
   const token = text(identity, 'token');
   if (token !== undefined) return token;

@@ -1,6 +1,6 @@
 /**
- * The client for programs in Node (`ledgerplane/client/node`): that of `ledgerplane/client`, which also connects with
- * an authority of its own or by a kubeconfig, and runs reconcilers outside of the server.
+ * The client for programs in Node (`ledgerplane/client/node`): that of `ledgerplane/client`, with three additions: a
+ * custom authority, connections by a kubeconfig, and reconcilers outside of the server.
  */
 import { clientClock } from '../../base/clock.ts';
 import { connect as connectByFetch, type ConnectOptions, type RemoteClient } from '../client.ts';
@@ -19,13 +19,13 @@ export { runReconciler, type RunningReconciler, type RunOptions } from './run-re
 export type { KubeconfigOptions } from './kubeconfig.ts';
 
 export type NodeConnectOptions = ConnectOptions & {
-  /** The only authorities that may vouch for the server, as PEM: those that Node trusts by default. */
+  /** The only authorities that may issue the server's certificate, as PEM; by default those that Node trusts. */
   readonly ca?: string | undefined;
-  /** The name in the server's certificate, if it is not the URL's. */
+  /** The name in the server's certificate, if it differs from the URL's. */
   readonly serverName?: string | undefined;
 };
 
-/** As `connect` of `ledgerplane/client`, with an authority. */
+/** Like `connect` of `ledgerplane/client`, with options for TLS. */
 export function connect({ ca, serverName, ...options }: NodeConnectOptions): RemoteClient {
   if (ca === undefined && serverName === undefined) return connectByFetch(options);
   if (options.fetch !== undefined) throw new TypeError('connect needs a fetch, or a ca and serverName, not both');
@@ -34,7 +34,7 @@ export function connect({ ca, serverName, ...options }: NodeConnectOptions): Rem
   return connectByFetch({ ...options, fetch: httpsFetch({ ca, serverName }) });
 }
 
-/** Connects as kubectl would: the server, its authority and the credentials are those of a kubeconfig. */
+/** Connects like kubectl, with the server, the authority and the credentials of a kubeconfig. */
 export function connectKubeconfig(
   options: KubeconfigOptions & Omit<ConnectOptions, 'url' | 'token' | 'session' | 'fetch'> = {},
 ): RemoteClient {

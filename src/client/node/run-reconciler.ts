@@ -16,31 +16,34 @@ import { decodeReconciler, type DecodedReconciler } from './decode-reconciler.ts
 import { clientUntil } from './ending-client.ts';
 
 export type RunOptions = {
-  /** Its rights are those of the reconciler: `list` and `watch` of each type, and what the steps need. */
+  /** The client whose rights the reconciler has: `list` and `watch` of each type, and those that the steps need. */
   readonly client: RemoteClient;
-  /** The console by default, without `debug`. */
+  /** By default the console, without `debug`. */
   readonly log?: PluginLogger | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock | undefined;
 };
 
 export type RunningReconciler = {
-  /** Resolves when all objects are known and enqueued; rejects if they may not be read, or it is stopped before. */
+  /**
+   * Resolves when all objects are known and enqueued; rejects if they may not be read, or if the reconciler is stopped
+   * before.
+   */
   readonly synced: Promise<void>;
-  /** Names with a failed last step, and the number of consecutive failures. */
+  /** By name: the number of consecutive failures, for names whose last step failed. */
   readonly failing: ReadonlyMap<string, number>;
   /** Ended steps by result. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
-  /** Resolves when no name is queued and no step runs. Steps that are retried later do not count. */
+  /** Resolves when no name is queued and no step runs. Steps with a pending retry do not count. */
   readonly idle: () => Promise<void>;
-  /** No step starts after this. Aborts the signals of the running ones and waits up to 5 s for them. */
+  /** Starts no further step, aborts the signals of running ones, and waits up to 5 s for them. */
   readonly stop: () => Promise<void>;
 };
 
 /**
- * Runs a reconciler outside of the server, as the server runs a plugin's: one step at a time for a name, failed names
- * again with growing delays, all names at the start. Each step reads its object from the server. There is no leader:
- * two processes that run one reconciler take each step twice.
+ * Runs a reconciler outside of the server, with the rules for plugins' reconcilers: one step at a time for a name,
+ * growing delays after failures, and a step for all names at the start. Each step reads its object from the server.
+ * There is no leader: if two processes run one reconciler, both take each step.
  */
 export function runReconciler(declaration: ReconcilerDeclaration<never>, options: RunOptions): RunningReconciler {
   const runner = new ReconcilerRunner(decodeReconciler(declaration), options);
@@ -151,7 +154,7 @@ class ReconcilerRunner {
   }
 
   #concern(object: PluginObject, watch: WatchDeclaration): void {
-    // Ignored until all objects are known: all of them are enqueued then.
+    // Changes are ignored until all objects are known, since all of them are enqueued then.
     if (!this.controller.isActive) return;
     try {
       const names: unknown = watch.names(object);
