@@ -42,8 +42,8 @@ export type Command =
   /** Sent by the collector: removes a marked object without finalizers that still has this uid. */
   | { readonly type: 'collect'; readonly name: string; readonly uid: string }
   /**
-   * The platform's: repeats the object of that uid and version one revision on, under the present declaration, which
-   * claims its values.
+   * Sent by the platform: repeats the object with this uid and version at the next revision, decided by the present
+   * declaration, so that its values are claimed.
    */
   | { readonly type: 'fence'; readonly name: string; readonly uid: string; readonly version: number };
 
@@ -67,10 +67,10 @@ export type Preconditions = {
 
 /** The caller and the options of a write, the same for every kind of command. */
 export type WriteContext = {
-  /** The author of the write: its rights decide, even if another part carries the write out. */
+  /** The author of the write: the author's rights decide, even if another part performs the write. */
   readonly subject: Subject;
   readonly cause: Cause;
-  /** The event that the writing step of a reconciler follows; absent for a request, and for a step without one. */
+  /** The event that caused the writing step of a reconciler; absent for a request, and for a step without a cause. */
   readonly causedBy?: CausingEvent | undefined;
   /** `dryRun=All`: checks everything and appends nothing. */
   readonly dryRun: boolean;
@@ -83,14 +83,17 @@ export type WriteContext = {
    * caller.
    */
   readonly chargedTo?: Subject;
-  /** A write of the writer's own tokens, sessions or profile, which has stricter limits in addition. */
+  /** Marks a write of the writer's own tokens, sessions or profile, for which stricter limits apply too. */
   readonly isOwn?: true;
   /**
-   * Rate limiting that the request has passed already. `counted`: one write; `whole`: the write counts but is never
-   * refused, so that a series of writes completes.
+   * Rate limiting that the request has already passed. `counted`: one write. `whole`: a write of a series, which counts
+   * but is never refused, so that the series completes.
    */
   readonly admitted?: 'counted' | 'whole';
-  /** An object from an installed plugin's files. The files bound their number, so they may use the disk reserve. */
+  /**
+   * Marks an object from an installed plugin's files. The files limit the number of such objects, so these may use the
+   * disk reserve.
+   */
   readonly isShipped?: true;
   /** Aborts when the client disconnects. Called only where a write queues for expensive work. */
   readonly signal?: () => AbortSignal;

@@ -8,7 +8,7 @@ type Patched =
   { readonly ok: true; readonly document: JsonObject } | { readonly ok: false; readonly rejection: Rejection };
 
 /**
- * Applies a patch to the stored object as readers see it. Versions that the patch does not set equal the current ones,
+ * Applies a patch to the stored object as readers see it. Versions that the patch does not set equal the present ones,
  * so they pass; any other version is refused as stale.
  */
 export function patched(shown: JsonObject, patch: Patch): Patched {

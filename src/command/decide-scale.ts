@@ -15,7 +15,7 @@ import { admit, refuseViolations } from './validation.ts';
 type ScaledDraft = { readonly ok: true; readonly draft: Draft; readonly warnings: readonly string[] };
 type Target = { readonly name: string; readonly preconditions: Preconditions };
 
-/** The stored object as a Scale, which a patch of the subresource applies to. */
+/** The stored object as a Scale, to which a patch of the subresource applies. */
 export function shownScale(state: LiveState, { type }: Facts): JsonObject | undefined {
   return type.scale === undefined
     ? undefined
@@ -23,8 +23,8 @@ export function shownScale(state: LiveState, { type }: Facts): JsonObject | unde
 }
 
 /**
- * The whole object with the number of replicas of a Scale, which is checked first: its identity, its preconditions and
- * its own schema. The object's schema decides about the result, as for any other write.
+ * The whole object with the number of replicas of a Scale. Checks the Scale's identity, preconditions and schema first.
+ * The object's schema then decides about the result, as for any write.
  */
 export function scaledDraft(state: LiveState, given: Draft, target: Target, facts: Facts): ScaledDraft | Refused {
   const { type } = facts;

@@ -133,7 +133,7 @@ function decidePatch(state: State, command: Command & { readonly type: 'patch' }
 
 type Target = { readonly name: string; readonly part: Part; readonly preconditions: Preconditions };
 
-/** `draft` is the whole object, or for the part `scale` a Scale, which changes one number of it. */
+/** `draft`: the whole object; for the part `scale`, a Scale, which changes only the number of replicas. */
 function decideWhole(
   state: LiveState,
   draft: Draft,
@@ -232,7 +232,10 @@ function decideCollect(state: State, name: string, uid: string, facts: Facts): D
   return { ok: true, event, entry: undefined, object: event.object, warnings: [] };
 }
 
-/** Nobody wished for it, so nothing but its version changes, and what an index cannot take of it is held by nobody. */
+/**
+ * The event of a fence. No caller requested it, so only the object's version changes. Values that an index cannot hold
+ * have no claim.
+ */
 function decideFence(
   state: State,
   { name, uid, version }: Command & { readonly type: 'fence' },

@@ -14,13 +14,13 @@ export type Emitted =
   | {
       readonly ok: true;
       readonly event: ObjectEvent;
-      /** The object's index entry, so that the fold need not compute it again; undefined when unknown. */
+      /** The object's index entry, so that the fold need not compute it again; undefined if unknown. */
       readonly entry: IndexEntry | undefined;
       readonly object: ResourceObject;
       readonly warnings: readonly string[];
       /**
-       * Appended together with `event` when nothing holds the object any more (decision 3.1); `object` is the removed
-       * one.
+       * The removal, appended together with `event` if no finalizer holds the object any more (decision 3.1). Its
+       * `object` is the removed one.
        */
       readonly removal?: Removal;
     };
@@ -61,8 +61,8 @@ export function emit({ type, onceUnique }: Declared, { event, object, warnings }
 }
 
 /**
- * An object under deletion can always be written, and a fence can always repeat one: an index that cannot hold it
- * (declared later, for example) gets no entry.
+ * Writes an object in any case, for an object under deletion or for a fence. If an index cannot hold the object,
+ * because it was declared later for example, the object gets no entry.
  */
 export function emitLeaving({ type, onceUnique }: Declared, change: Change): Emitted {
   const emitted = emit({ type, onceUnique }, change);

@@ -4,17 +4,20 @@ import type { ResourceObject } from '../resource/object/object.ts';
 
 /**
  * Events: facts, in the past tense. An object event contains the whole object after the change, so watch frames,
- * history and rebuilds need no other read. `values` are all unique values held after it, so claims are judged from
- * events alone, without running plugin code (consistency protocol, 1).
+ * history and rebuilds need no other read. `values` are all unique values that the object holds then, so claims are
+ * checked by events alone, without plugin code (consistency protocol, 1).
  */
 
 export type ObjectEvent =
   | { readonly type: 'ObjectCreated'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }
   | { readonly type: 'ObjectUpdated'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }
   | { readonly type: 'ObjectDeletionRequested'; readonly object: ResourceObject; readonly values: readonly HeldValue[] }
-  /** `object` is the last state; it holds no values any more. */
+  /** `object` is the last state; the object holds no values any more. */
   | { readonly type: 'ObjectDeleted'; readonly object: ResourceObject; readonly values: readonly [] }
-  /** Takes a revision, so that a pending append at it is refused; `object` is absent for a name without one. */
+  /**
+   * Takes a revision, so that a pending append at that revision is refused. `object` is absent for a name without an
+   * object.
+   */
   | { readonly type: 'NameFenced'; readonly object?: ResourceObject; readonly values: readonly HeldValue[] };
 
 export type ClaimEvent =
@@ -36,8 +39,8 @@ export type SecretEvent =
  */
 export type PlatformEvent =
   /**
-   * From here on, positions may repeat those of other copies of this log, or of this log before a restore: a position
-   * is valid within its epoch only (consistency protocol, 5). `domain` is the platform's; a log belongs to one
+   * Positions after this event may also occur in other copies of this log, or in this log before a restore. So a
+   * position is valid within its epoch only (consistency protocol, 5). `domain` is the platform's; a log belongs to one
    * platform.
    */
   | {
@@ -85,14 +88,15 @@ export type LeaseEvent =
   | { readonly type: 'LeaseReleased'; readonly holder: string };
 
 /**
- * In the stream `platform:level`: from here on, events of this level may be written. A node that cannot read this level
- * stops here, and so does a version without levels (consistency protocol, 7).
+ * In the stream `platform:level`: after this event, events of the level may be written. A node that cannot read the
+ * level stops here, and so does a version without levels (consistency protocol, 7).
  */
 export type LevelEvent = { readonly type: 'LevelRaised'; readonly level: number };
 
 /**
- * In `lease:node/<id>`, again and again while a node runs: which level it reads, and up to which position (decimal) no
- * append of its that an older declaration decided is still to land (consistency protocol, 1).
+ * In `lease:node/<id>`, repeated while a node runs. `reads`: the level that the node reads. `drained`: a position
+ * (decimal) of a declaration; no append of the node that an earlier declaration decided is pending (consistency
+ * protocol, 1).
  */
 export type NodeEvent =
   | { readonly type: 'NodeSeen'; readonly reads: number; readonly beatMs: number; readonly drained?: string }
@@ -106,15 +110,15 @@ export type PackageEvent =
   { readonly type: 'PackageChunk'; readonly index: number; readonly count: number; readonly data: string };
 
 /**
- * The declaration of a type from here on, in the stream `type:<plural>.<group>`. The last event is in force: a node
- * with another declaration writes no object of the type (consistency protocol, 7).
+ * The declaration of a type, in the stream `type:<plural>.<group>`. The last event is in force: a node with another
+ * declaration writes no object of the type (consistency protocol, 7).
  */
 export type DeclarationEvent = { readonly type: 'TypeDeclared' } & Declaration;
 
 /**
- * In the stream `unique:<plural>.<group>`: of all objects that hold a value of these indexes a claim says so, as of the
- * type's declaration at the revision `declared`, and of `late` events since then that an older one decided. It says
- * nothing if the log has another declaration or more such events before it.
+ * In the stream `unique:<plural>.<group>`: every value of these indexes that an object holds has a claim. It is based
+ * on the type's declaration at the revision `declared`, and on `late` later events that an older declaration decided.
+ * It has no effect if the log has another declaration, or more such events, before it.
  */
 export type UniquenessEvent = {
   readonly type: 'UniqueEnforced';
@@ -126,7 +130,10 @@ export type UniquenessEvent = {
 /** `login-failed`: by a user name and a password; `unauthorized` (401) and `forbidden` (403): requests. */
 export type AccessKind = 'login' | 'logout' | 'login-failed' | 'unauthorized' | 'forbidden';
 
-/** One of them. Times are RFC 3339. A name without a user is left out: it may be a password in the wrong field. */
+/**
+ * The description of one access. Times are RFC 3339. A name without a user is left out, since it may be a password in
+ * the wrong field.
+ */
 export type AccessEntry = {
   readonly time: string;
   readonly kind: AccessKind;
@@ -135,14 +142,14 @@ export type AccessEntry = {
   readonly user?: string;
   readonly isUnknownUser?: true;
   readonly token?: string;
-  /** Of a forbidden request: its verb and path, without the query. */
+  /** The verb and path of a forbidden request, without its query. */
   readonly verb?: string;
   readonly path?: string;
 };
 
 /**
  * Log-ins, log-outs and refusals between two times, in the stream `access:<node>`, which one process writes. `counts`
- * is exact, by kind; `entries` describes as many as there is room for. No read model folds it.
+ * is exact, by kind; `entries` describes a limited number. No read model folds it.
  */
 export type AccessEvent = {
   readonly type: 'AccessRecorded';
@@ -192,13 +199,13 @@ export type CausingEvent = {
 };
 
 export type EventMetadata = Cause & {
-  /** RFC 3339, UTC, milliseconds: the later of now and the last folded event's time. */
+  /** The time of the event (RFC 3339, UTC, milliseconds): now, or the last folded event's time if that is later. */
   readonly time: string;
   /** The version of the event's shape; event-codec.ts upcasts older ones. */
   readonly schema: number;
-  /** The id of the request that led to this event, directly or by the steps of reconcilers. */
+  /** The id of the request that caused this event, directly or through the steps of reconcilers. */
   readonly $correlationId: string;
-  /** The id of the event that led to this one; absent for a request's own, and for a step without an event. */
+  /** The id of the event that caused this one; absent if a request caused it, or a step without a cause. */
   readonly $causationId?: string;
   /** For an object event: the revision of the type declaration that the decision used; absent when none was known. */
   readonly declared?: number;

@@ -7,7 +7,10 @@ import type { ObjectEvent } from './event.ts';
 /** The state of one object's stream, as decisions need it. */
 export type State =
   | { readonly kind: 'absent' }
-  /** Deleted, or a fenced name that never held an object: the next create continues the numbering. */
+  /**
+   * The unique values that the object holds; undefined if the state was read from a row, since only events contain
+   * them.
+   */
   | { readonly kind: 'deleted'; readonly revision: StreamRevision }
   | {
       readonly kind: 'live';

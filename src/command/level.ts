@@ -1,6 +1,6 @@
 /**
  * The level of a log: the kinds of events that nodes may write to it. It rises once every live node reads the next
- * level (consistency protocol, 7), and never falls. A log without a recorded level has the first.
+ * level (consistency protocol, 7), and never falls. A log without a recorded level has level 1.
  *
  * 1: all events from before levels existed.
  * 2: `TypeDeclared` in streams `type:<type>`, `UniqueEnforced` in `unique:<type>`, and `declared` in the metadata of

@@ -2,10 +2,13 @@ import type { WriteContext } from './command.ts';
 import type { Cause, CausingEvent } from './event.ts';
 import { actorOf, type PlatformSubject } from './subject.ts';
 
-/** The cause of a write by the platform; the subject gives the actor. */
+/** The cause of a write by the platform, without the actor, which follows from the subject. */
 export type PlatformCause = Omit<Cause, 'actor'>;
 
-/** The context of a write that a part of the platform makes in its own name: never a dry run, checked by the schema. */
+/**
+ * The context of a write that a part of the platform makes in its own name: it is never a dry run, and the schema
+ * decides about unknown fields.
+ */
 export function platformContext(subject: PlatformSubject, cause: PlatformCause, causedBy?: CausingEvent): WriteContext {
   return {
     subject,

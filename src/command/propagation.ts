@@ -1,6 +1,6 @@
 import { addFinalizers, removeFinalizers } from '../resource/object/finalizers.ts';
 
-/** The treatment of dependents when an object is deleted, as in Kubernetes' DeleteOptions. */
+/** The treatment of dependents when their owner is deleted, as in Kubernetes' DeleteOptions. */
 export type Propagation =
   /** Dependents are deleted after the object. */
   | 'Background'
@@ -9,7 +9,7 @@ export type Propagation =
   /** Dependents that block the deletion are deleted before the object. */
   | 'Foreground';
 
-/** Finalizers for the last two policies, by their names in Kubernetes. */
+/** The finalizers of the policies Orphan and Foreground, with their names in Kubernetes. */
 export const orphanFinalizer = 'orphan';
 export const foregroundFinalizer = 'foregroundDeletion';
 
@@ -20,8 +20,8 @@ const finalizerOf = {
 } as const satisfies Record<Propagation, string | undefined>;
 
 /**
- * The finalizers of an object when it is marked. A policy replaces the policy that the finalizers express; without one
- * they stay, as in Kubernetes. `held`: finalizers of the platform, for its own cleanup.
+ * The finalizers of an object when it is marked. A policy replaces the finalizers of another policy; without a policy
+ * they stay, as in Kubernetes. `held`: the platform's finalizers for its own cleanup.
  */
 export function markedFinalizers(
   finalizers: readonly string[] = [],

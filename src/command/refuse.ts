@@ -56,7 +56,7 @@ export function invalid(
   return { ok: false, rejection: { reason: 'invalid', detail, violations: shown } };
 }
 
-/** A refusal with the warnings of what was dropped before it; anything else as it is. */
+/** A refusal with the warnings about members that were dropped before it; any other outcome unchanged. */
 export function warned<T>(outcome: T, warnings: readonly string[]): T | Refused {
   if (warnings.length === 0 || !isRefused(outcome)) return outcome;
   const { rejection } = outcome;

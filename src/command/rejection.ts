@@ -1,8 +1,8 @@
 import type { Violation } from '../resource/type/resource-type.ts';
 
 /**
- * Why a command is refused: a closed union, mapped to a status in one table (http/problem.ts). `warnings`: of members
- * that were dropped before the refusal, as in Kubernetes.
+ * The reason why a command is refused: a closed union, mapped to a status in one table (http/problem.ts). `warnings`:
+ * about members that were dropped before the refusal, as in Kubernetes.
  */
 export type Rejection = Reason & { readonly warnings?: readonly string[] };
 
@@ -18,7 +18,7 @@ type Reason =
   | { readonly reason: 'stale-version'; readonly detail: string }
   | { readonly reason: 'unique-value-taken'; readonly detail: string; readonly violations: readonly Violation[] }
   | { readonly reason: 'precondition-failed'; readonly detail: string }
-  /** `root`: what an empty pointer stands for; the object when absent. */
+  /** `root`: the name for an empty pointer; the object if absent. */
   | {
       readonly reason: 'invalid';
       readonly detail: string;
@@ -28,7 +28,7 @@ type Reason =
   | { readonly reason: 'too-many-requests'; readonly detail: string; readonly retryAfterSeconds: number }
   /** The disk has less free space than its reserve. */
   | { readonly reason: 'insufficient-storage'; readonly detail: string; readonly retryAfterSeconds: number }
-  /** `lasts`: the node cannot recover by itself, so no caller waits for it. */
+  /** `lasts`: the node cannot recover by itself, so callers must not wait for it. */
   | {
       readonly reason: 'unavailable';
       readonly detail: string;

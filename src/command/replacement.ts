@@ -8,8 +8,8 @@ import type { LiveState } from './evolve.ts';
 type Replacement = { readonly draft: Draft; readonly members: Readonly<Record<string, unknown>>; readonly part: Part };
 
 /**
- * The object after a write of one of its parts: keeps members that the server sets, and takes the client's from the
- * draft.
+ * The object after a write of one of its parts: members that the server sets stay, and the client's members come from
+ * the draft.
  */
 export function replaced(current: ResourceObject, by: Replacement, type: ResourceType): ResourceObject {
   return by.part === 'main'
@@ -65,10 +65,10 @@ export function withStoredMetadata(draft: Draft, current: ResourceObject): Draft
   };
 }
 
-/** A malformed precondition must refuse the write, not pass. */
+/** Pointers of violations that also refuse a write of the status: a malformed precondition must not pass. */
 const statusJudges: ReadonlySet<string> = new Set(['/metadata/uid', '/metadata/version', '/metadata/resourceVersion']);
 
-/** The members beside metadata after a write; undefined when they equal the stored ones. */
+/** The members other than metadata after a write; undefined if they equal the stored ones. */
 export function changedMembers(
   current: ResourceObject,
   next: ResourceObject,

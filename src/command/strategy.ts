@@ -3,8 +3,8 @@ import type { Refused } from './refuse.ts';
 import type { Subject } from './subject.ts';
 
 /**
- * The rules of a platform type that its schema cannot express: how a requested object becomes the stored one. Part of
- * deciding, so it is pure (Kubernetes' registry has the same concept).
+ * The rules of a platform type that its schema cannot express: how a requested object becomes the stored one. It is a
+ * part of deciding, so it is pure; Kubernetes' registry has the same concept.
  */
 export type Strategy = {
   complete(completion: Completion): Completed;
@@ -34,7 +34,7 @@ export type Completed =
 
 export type Withheld =
   | { readonly kind: 'password'; readonly text: string }
-  /** The text of a personal access token or of a session, to be generated. The prefix tells the two apart. */
+  /** The text of a personal access token or of a session, to be generated. The prefix distinguishes the two. */
   | { readonly kind: 'token'; readonly prefix: 'pat' | 'ses' };
 
 export type Kept = {

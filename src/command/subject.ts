@@ -1,5 +1,6 @@
 /**
- * The caller of a request or write; its rights decide. Invalid credentials are refused and never become a subject.
+ * The caller of a request or write, by whose rights it is decided. Invalid credentials are refused and never become a
+ * subject.
  */
 export type Subject = Visitor | UserSubject | PluginSubject | PlatformSubject;
 
@@ -12,7 +13,7 @@ export type UserSubject = {
   readonly credential: Credential;
 };
 
-/** The user's credential. It limits the user's rights and how long the subject stays valid. */
+/** The user's credential, which limits the user's rights and the time for which the subject is valid. */
 export type Credential =
   /**
    * HTTP Basic. `uid` is the user's, `revision` that of the verified password: a new password ends watches and streams

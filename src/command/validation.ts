@@ -29,8 +29,8 @@ export function admit(draft: Draft, facts: Facts): Admitted | Refused {
 
 type Validated = {
   /**
-   * Undefined when they equal the stored ones: those were valid when they were written, and the schema may have changed
-   * since.
+   * Undefined if the members equal the stored ones: those were valid when they were written, and the schema may have
+   * changed since.
    */
   readonly members: Readonly<Record<string, unknown>> | undefined;
   readonly more: readonly Violation[];
