@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** The certificate of the authority that TLS=auto makes; commands trust it. */
+/** The certificate of the authority that TLS=auto creates; commands trust it. */
 export function authorityFile(dataDir: string): string {
   return join(dataDir, 'tls', 'ca.crt');
 }

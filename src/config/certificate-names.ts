@@ -2,12 +2,12 @@ import { isIP } from 'node:net';
 
 import { isHostName } from '../base/host-names.ts';
 
-/** The names of a server, by which its certificate can be verified. */
+/** The names and addresses by which a server's certificate can be verified. */
 export type CertificateNames = { readonly hosts: readonly string[]; readonly addresses: readonly string[] };
 
 /**
- * The names of this machine's server: localhost, the loopback addresses, the address or name that it listens on, and
- * the machine's host name. An address with a zone, or of all interfaces, is none.
+ * The names of this machine's server: localhost, the loopback addresses, the address or name on which it listens, and
+ * the machine's host name. Addresses with a zone, and the address of all interfaces, are left out.
  */
 export function certificateNames(host: string, hostName: string): CertificateNames {
   const isAddress = isIP(host) !== 0;

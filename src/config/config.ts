@@ -23,35 +23,35 @@ import { Settings } from './settings.ts';
 import { tlsSetting, type TlsSetting } from './tls-setting.ts';
 
 /**
- * The environment, decoded once (decision 11.2). No other module reads variables, and each part of the server gets only
- * the settings that it needs.
+ * The decoded environment (decision 11.2). No other module reads variables, and each part of the server gets only the
+ * settings that it needs.
  */
 export type Config = {
   readonly host: string;
-  /** 0: any free port. */
+  /** The port; 0: any free port. */
   readonly port: number;
   /** Allowed values of a request's Host, with or without a port; empty: any. */
   readonly allowedHosts: readonly string[];
-  /** An absolute path. */
+  /** The absolute path of DATA_DIR. */
   readonly dataDir: string;
   readonly eventLog: EventLogSetting;
-  /** Free bytes of DATA_DIR's disk that client writes must leave, 0 for none; undefined: a share of the disk. */
+  /** Free bytes that client writes must leave on the disk of DATA_DIR; 0: none; undefined: a share of the disk. */
   readonly diskReserveBytes: number | undefined;
   readonly platformDomain: string;
-  /** Absolute paths, in addition to the bundled plugins. */
+  /** Absolute paths of folders with plugins, in addition to the bundled plugins. */
   readonly pluginsDirs: readonly string[];
-  /** Plugins that are never loaded, wherever they come from. */
+  /** Names of plugins that are never loaded, independent of their source. */
   readonly pluginsDisabled: readonly string[];
   /** Addresses and CIDR ranges of proxies with trusted forwarding headers. */
   readonly trustedProxies: readonly string[];
-  /** Applies to the first start only (decision 7.7). */
+  /** The administrator's password; applies to the first start only (decision 7.7). */
   readonly adminPassword: string | undefined;
   readonly logLevel: LogLevel;
   /** Whether log-ins, log-outs and refusals are recorded in the log. */
   readonly accessEvents: 'on' | 'off';
   /** The trusted identity provider; undefined: none. */
   readonly oidc: OidcSettings | undefined;
-  /** Write limits of one user for a second; 0: unlimited. */
+  /** The most writes of one user per second; 0: unlimited. */
   readonly writesPerUser: number;
   readonly writeBytesPerUser: number;
   readonly tls: TlsSetting;
@@ -70,7 +70,7 @@ export type LogLevel = (typeof logLevels)[number];
 export type DecodedConfig =
   { readonly ok: true; readonly config: Config } | { readonly ok: false; readonly mistakes: readonly string[] };
 
-/** Returns all problems together. `folder`: the base of relative paths. */
+/** Decodes the environment; returns all problems together. `folder`: the base of relative paths. */
 export function decodeConfig(environment: Environment, folder: string): DecodedConfig {
   const mistakes: string[] = [];
   const settings = new Settings(environment, mistakes);
@@ -104,7 +104,10 @@ const oidcNames: ReadonlySet<string> = new Set([
   'OIDC_JWKS_URL',
 ]);
 
-/** All or none are required: a token without a checked audience may be intended for another service. */
+/**
+ * The settings of the identity provider. Either all or none are required: a token whose audience is not checked may be
+ * intended for another service.
+ */
 function oidcSettings(environment: Environment, settings: Settings, mistakes: string[]): OidcSettings | undefined {
   const given = Object.keys(environment).filter((name) => name.startsWith('OIDC_') && environment[name] !== undefined);
   for (const name of given)

@@ -9,8 +9,8 @@ export const eventStorePrefixDefault = 'ledgerplane-';
 const prefix = /^[a-z0-9](?:[a-z0-9._-]*-)?$/iu;
 
 /**
- * The problem of a prefix; undefined when valid. It ends with a dash, which no category contains: if one prefix starts
- * with another, their streams are still disjoint.
+ * The problem of a prefix; undefined if it is valid. A prefix ends with a dash, and no category contains a dash. So if
+ * one prefix starts with another, their streams are still disjoint.
  */
 export function eventStorePrefixProblem(text: string): string | undefined {
   if (text.length > eventStorePrefixLengthMax)

@@ -1,12 +1,12 @@
 /**
- * The address of an EventStoreDB, and its connection options. The URLs are those of its documentation, parsed more
- * strictly than by its driver, which prints unknown options (including the password) and continues. No error repeats
- * the part before the hosts.
+ * The address of an EventStoreDB, and its connection options. URLs have the form of its documentation, and are parsed
+ * more strictly than by its driver: the driver prints unknown options (including the password) and continues. No error
+ * repeats the part before the hosts.
  */
 export type EventStoreUrl = {
   /**
-   * True: the one host returns the cluster's members; false: several hosts are the members, and a single one is the
-   * node itself.
+   * True: the one host lists the cluster's members. False: several hosts are the members, and a single host is the node
+   * itself.
    */
   readonly discover: boolean;
   readonly hosts: readonly EventStoreHost[];
@@ -38,7 +38,10 @@ const nodePreferences = {
 type NodePreference = (typeof nodePreferences)[keyof typeof nodePreferences];
 
 type Range = { readonly min: number; readonly or?: number };
-/** The ranges that the driver accepts. With a keep-alive under ten seconds, servers close the connection. */
+/**
+ * The accepted ranges of the driver's options. If keep-alives are less than ten seconds apart, servers close the
+ * connection.
+ */
 const numberOptions = {
   maxDiscoverAttempts: { min: 1 },
   discoveryInterval: { min: 0 },

@@ -12,7 +12,7 @@ import {
 } from '../limits/settings.ts';
 import { subdomainProblem } from '../resource/type/names.ts';
 
-/** Checks of settings' values: each returns the problem, to follow the setting's name, or undefined. */
+/** Checks of settings' values: each returns the problem, as a text that follows the setting's name, or undefined. */
 
 export function issuerProblem(value: string): string | undefined {
   return urlProblem(value) ?? (new URL(value).search === '' ? undefined : 'must have no query');
@@ -36,8 +36,8 @@ export function hostProblem(value: string): string | undefined {
 }
 
 /**
- * A range of all addresses would let any client forge its address; a mapped one would match nothing, since IPv4 is
- * never mapped.
+ * The problem of a range of proxies. A range of all addresses would let any client forge its address. An IPv4-mapped
+ * range would match nothing, since addresses are never mapped.
  */
 export function networkProblem(value: string): string | undefined {
   const [address = '', prefix, ...more] = value.split('/');
@@ -77,7 +77,7 @@ export function domainProblem(value: string): string | undefined {
   return problem === undefined ? undefined : `${problem}, is ${quote(value)}`;
 }
 
-/** Neither the password nor the address of an event log, which may contain one, is ever printed. */
+/** The problem of a password. No message contains a password or the address of an event log, which may contain one. */
 export function passwordProblem(value: string): string | undefined {
   if (/\p{Cc}/u.test(value)) return 'must not hold control characters';
   return value.length <= adminPasswordLengthMax

@@ -7,7 +7,7 @@ import { allowedHostsMax } from '../limits/settings.ts';
 import { nameProblem } from '../resource/type/names.ts';
 import { networkProblem, quote } from './setting-problems.ts';
 
-/** Reads variables and collects their problems; an invalid one reads as its default. */
+/** Reads variables and collects their problems. The value of an invalid variable is its default. */
 export class Settings {
   readonly #environment: Environment;
   readonly #mistakes: string[];

@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls';
 import { messageOf } from '../base/error-message.ts';
 import { tlsFileBytesMax } from '../limits/tls.ts';
 
-/** A certificate, with those that it needs behind it, and its key, both as PEM. */
+/** A certificate with its intermediate certificates, and its key, both as PEM. */
 export type CertificatePair = {
   readonly certificate: string;
   readonly key: string;
@@ -23,7 +23,10 @@ export type ReadPair =
 /** A problem of one file, without its content. */
 class FileProblem extends Error {}
 
-/** Reads both files and checks that TLS can use them; returns all problems together. No problem repeats a content. */
+/**
+ * Reads both files and checks that TLS can use them; returns all problems together. No problem repeats a file's
+ * content.
+ */
 export function readPair(files: CertificateFiles): ReadPair {
   const problems: string[] = [];
   const part = <T>(name: string, path: string, decode: (text: string) => T): { text: string; value: T } | undefined => {

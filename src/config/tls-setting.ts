@@ -4,7 +4,7 @@ import { pathProblem } from './setting-problems.ts';
 import type { Settings } from './settings.ts';
 import { readPair, type CertificateFiles } from './tls-files.ts';
 
-/** How PORT is encrypted: not at all, with the operator's files, or with a certificate of an authority in DATA_DIR. */
+/** The encryption of PORT: none, with the operator's files, or with a certificate of an authority in DATA_DIR. */
 export type TlsSetting =
   { readonly kind: 'off' } | { readonly kind: 'files'; readonly files: CertificateFiles } | { readonly kind: 'auto' };
 
@@ -14,7 +14,7 @@ type Surroundings = {
   /** The base of relative paths. */
   readonly folder: string;
   readonly mistakes: string[];
-  /** False: other nodes share the log. */
+  /** Whether no other node shares the log. */
   readonly isAlone: boolean;
 };
 
