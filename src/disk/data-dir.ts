@@ -11,9 +11,9 @@ const socketPathBytesMax = 100;
 
 /**
  * Locks DATA_DIR for this process: one server for each directory (decision 11.2). The lock is a listening socket, which
- * the kernel closes when the process ends, so a killed server leaves no lock. On systems with abstract sockets one of
- * these is taken first: it leaves no file, so of servers that start simultaneously only one proceeds to check the file
- * of a dead one. The file also protects against a server in another network namespace.
+ * the kernel closes when the process ends, so a killed server leaves no lock. On systems with abstract sockets the lock
+ * first takes one of these, which leaves no file: of servers that start simultaneously, only one continues to the check
+ * of a dead server's file. The file also protects against a server in another network namespace.
  */
 export async function takeDataDir(dir: string): Promise<{ release(): Promise<void> }> {
   makePrivate(dir);
@@ -29,13 +29,14 @@ export async function takeDataDir(dir: string): Promise<{ release(): Promise<voi
       await release();
       throw new StartError(`another server is running on DATA_DIR ${dir}`, { exitCode: 2 });
     }
-    // Referenced on purpose: the process keeps the lock, even while it only waits for a plugin that never answers.
+    // The socket keeps the process alive on purpose: the process keeps the lock, even while it only waits for a plugin
+    // that never answers.
     servers.push(server);
   }
   return { release };
 }
 
-/** A folder that only its owner can read, also if it existed with other permissions: it contains password hashes. */
+/** Creates a folder that only its owner can read, and restricts an existing one: it contains password hashes. */
 export function privateDir(dir: string): string {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -72,14 +73,14 @@ function socketPath(dir: string): string {
   return join(tmpdir(), `ledgerplane-${digest(own)}.sock`);
 }
 
-/** A socket file outlives a killed process: without a listener it is unused. */
+/** Listens on a socket file. A file outlives a killed process: if nothing listens on it, it is unused. */
 async function takeOver(path: string): Promise<Server | undefined> {
   if (await isAnswered(path)) return undefined;
   rmSync(path, { force: true });
   return listen(path);
 }
 
-/** Undefined when the path is in use. */
+/** Listens on the path; undefined if it is in use. */
 async function listen(path: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => {
@@ -91,7 +92,8 @@ async function listen(path: string): Promise<Server | undefined> {
         reject(new StartError(`DATA_DIR cannot be locked at ${path}: ${error.message}`, { exitCode: 2, cause: error }));
     });
     server.listen(path, () => {
-      // Connections of other servers' checks may fail to be accepted, without a free file descriptor.
+      // Other servers connect to check the lock. Accepting a connection fails without a free file descriptor, which
+      // does no harm.
       server.on('error', () => undefined);
       if (!path.startsWith('\0')) chmodSync(path, 0o600);
       resolve(server);

@@ -5,8 +5,8 @@ import { descriptorsFreeMin } from '../limits/disk.ts';
 import { descriptorError } from './resource-failure.ts';
 
 /**
- * Opens and closes files, because neither their limit nor the number in use can be read on every system. LMDB does not
- * survive a failed open.
+ * Opens and closes files to find out whether enough can be opened, because neither the limit nor the number in use can
+ * be read on every system. LMDB does not survive a failed open.
  *
  * @throws ResourceError if the process may open too few files.
  */

@@ -20,7 +20,7 @@ import { spaceOf, type DiskSpace } from './disk-space.ts';
 export type DiskReserveOptions = {
   /** A directory on the file system. */
   readonly dir: string;
-  /** Undefined: 5 % of the file system, at most 1 GiB. 0 disables the reserve. */
+  /** The free bytes to keep; undefined: 5 % of the file system, at most 1 GiB. 0 disables the reserve. */
   readonly reserveBytes: number | undefined;
   readonly clock: Clock;
   readonly log: Pick<PluginLogger, 'info' | 'warn'>;
@@ -29,16 +29,16 @@ export type DiskReserveOptions = {
 };
 
 /**
- * Keeps a part of the disk free for deletions and for the platform. Writers query the state and report their bytes; the
- * file system is read once a second. Bytes reported since the reading before last count as used, because the last
- * reading may precede their arrival on the disk.
+ * Keeps a part of the disk free for deletions and for the platform. Writers query the state and report their bytes. The
+ * free space is read once a second. Bytes that were reported since the reading before the last one count as used,
+ * because the last reading may not include them yet.
  */
 export class DiskReserve implements WriterDisk {
   readonly #options: DiskReserveOptions;
   readonly #measure: (dir: string) => Promise<DiskSpace>;
   readonly #logIns: TokenBucket;
   readonly reserveBytes: number;
-  /** As of the last reading. */
+  /** The free bytes at the last reading. */
   #freeBytes: number;
   #writtenBefore = 0;
   #writtenSince = 0;
@@ -78,7 +78,7 @@ export class DiskReserve implements WriterDisk {
     if (!this.#isShort && this.#leftBytes() < this.reserveBytes) this.#update();
   }
 
-  /** Whether this many bytes fit above the reserve; if so they count as used. */
+  /** Returns whether this many bytes fit above the reserve; if so, they count as used. */
   claim(bytes: number): boolean {
     if (this.reserveBytes > 0 && (this.#isShort || this.#leftBytes() - bytes < this.reserveBytes)) return false;
     this.#writtenSince += bytes;
@@ -123,7 +123,7 @@ export class DiskReserve implements WriterDisk {
       this.#isMeasureFailing = false;
       if (!this.#isStopped) this.#update();
     } catch (error) {
-      // Continues from the last known free space, less all bytes written since.
+      // If a reading fails, the state continues from the last known free space, minus all bytes written since.
       const { log } = this.#options;
       if (!this.#isMeasureFailing) log.warn('the free space of DATA_DIR cannot be read', { error: String(error) });
       this.#isMeasureFailing = true;

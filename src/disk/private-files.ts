@@ -17,8 +17,8 @@ const kept = [
 ];
 
 /**
- * Removes the access of other users to the server's files in DATA_DIR, which contain password hashes, and to DATA_DIR
- * itself if this user owns it. A mount point may belong to another user; the files in it are private all the same.
+ * Removes other users' access to the server's files in DATA_DIR, which contain password hashes. DATA_DIR itself is
+ * restricted if this user owns it: a mount point may belong to another user.
  */
 export function tightenDataDir(dir: string): void {
   if (!existsSync(dir)) return;
@@ -31,7 +31,7 @@ export function tightenDataDir(dir: string): void {
 }
 
 function tightenAll(path: string, stats: Stats): void {
-  // A link's own mode has no effect, and its target does not belong to the server.
+  // A link's own mode has no effect, and its target may not belong to the server.
   if (stats.isSymbolicLink()) return;
   tighten(path, stats);
   if (!stats.isDirectory()) return;

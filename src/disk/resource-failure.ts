@@ -9,13 +9,13 @@ export class ResourceError extends StartError {
   }
 }
 
-/** As names of Node, and as numbers of the store's library. */
+/** The codes of a full disk: Node's names, and the numbers of the store's library. */
 const fullDisk: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 28, 122]);
 const noDescriptor: ReadonlySet<unknown> = new Set(['EMFILE', 'ENFILE', 23, 24]);
 
 /**
- * An error with advice for the operator, if the cause is a full disk or a lack of file descriptors; undefined for
- * others.
+ * An error with advice for the operator, if the cause is a full disk or a lack of file descriptors; undefined for other
+ * causes.
  */
 export function resourceFailure(error: unknown): ResourceError | undefined {
   if (!(error instanceof Error)) return undefined;

@@ -21,8 +21,8 @@ const at = {
 } as const;
 
 /**
- * LMDB maps its file without validation: a truncated or foreign file ends the process by a signal, without a message.
- * So this checks it first. A missing or empty file is a new one. `remedy`: advice for the operator.
+ * Checks LMDB's file, which LMDB maps without validation: a truncated or foreign file would end the process by a
+ * signal, without a message. A missing or empty file is a new one. `remedy`: advice for the operator.
  */
 export function refuseDamagedFile(path: string, remedy: string): void {
   const problem = problemOf(path);
@@ -30,8 +30,8 @@ export function refuseDamagedFile(path: string, remedy: string): void {
 }
 
 /**
- * Read models without a log mean that the log was lost, since it is written first. Without this check a new log would
- * be founded, and the old data silently lost.
+ * Refuses read models without a log: the log is written first, so it was lost. Without this check a new log would be
+ * founded, and the old data silently lost.
  */
 export function refuseLostLog(dataDir: string): void {
   const [log, tables] = [join(dataDir, 'log'), join(dataDir, 'read-models')];
