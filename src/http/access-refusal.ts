@@ -16,13 +16,16 @@ export function isLogIn({ kind, verb, path }: WellFormedRequest): boolean {
 
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz', '/version']);
 
-/** A probe with credentials is answered even while they cannot be checked, since it asks for that very state. */
+/**
+ * The subject of a request, or its refusal. A probe is answered even while its credentials cannot be checked, since it
+ * asks for that state.
+ */
 export function subjectOf(authenticated: Authenticated, { verb, path }: WellFormedRequest): Subject | undefined {
   if (authenticated.ok) return authenticated.subject;
   return authenticated.reason === 'unavailable' && verb === 'get' && probes.has(path) ? visitor : undefined;
 }
 
-/** The answer to credentials that were refused. */
+/** The response to refused credentials. */
 export function unauthenticated(refused: Authenticated, req: IncomingMessage): Answer {
   if (refused.ok) throw new Error('invariant violated: an authenticated request was refused');
   if (refused.reason === 'unauthorized')
@@ -34,12 +37,12 @@ function unauthorized(detail: string, challenge = basicChallenge): Answer {
   return refusal(problem('unauthorized', detail, { headers: ['WWW-Authenticate', challenge] }));
 }
 
-/** What kubectl reads before it sends a request: documents that are the same for every caller who may read them. */
+/** The documents that kubectl reads before its request. They are the same for every caller who may read them. */
 const sameForAll = /^\/(?:apis?|openapi\/v2|openapi\/v3(?:\/.*)?)$/u;
 
 /**
- * Ignoring an impersonation header would act as the wrong user, but not in reading what is the same for all: kubectl
- * prints a refusal there as several errors without the reason, before the one that has it.
+ * Whether the request impersonates a user: ignoring that would act as the wrong user. Documents that are the same for
+ * every caller are excepted, because kubectl would print their refusal as several errors without the reason.
  */
 function isImpersonation(req: IncomingMessage, { verb, path }: WellFormedRequest): boolean {
   return headerOf(req, 'impersonate-user') !== undefined && !(verb === 'get' && sameForAll.test(path));

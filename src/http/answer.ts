@@ -1,7 +1,7 @@
 import type { SnapshotSlot } from '../read/snapshot-slots.ts';
 import type { Problem } from './problem.ts';
 
-/** The response to a request. Except for streams, it is complete before anything is written. */
+/** The response to a request. Except for a stream, it is complete before any of it is written. */
 export type Answer =
   | {
       readonly kind: 'bytes';
@@ -10,13 +10,13 @@ export type Answer =
       readonly headers: readonly string[];
       readonly contentType?: string;
     }
-  /** Status and headers are sent before the first chunk; a later failure can only close the connection. */
+  /** A stream: status and headers are sent before the first chunk, so a later failure can only close the connection. */
   | {
       readonly kind: 'stream';
       readonly chunks: AsyncIterable<Uint8Array>;
       /** 200 by default. */
       readonly status?: number;
-      /** Names and values by turns. */
+      /** Alternating names and values. */
       readonly headers?: readonly string[];
       readonly contentType?: string;
       readonly holdMsMax?: number;
@@ -37,7 +37,7 @@ export type Answer =
 export const takenOver: Answer = { kind: 'taken-over' };
 const noHeaders: readonly string[] = [];
 
-/** JSON as stored. */
+/** A response with stored JSON. */
 export function bytesAnswer(bytes: Uint8Array, status = 200, headers: readonly string[] = noHeaders): Answer {
   return { kind: 'bytes', status, bytes, headers };
 }

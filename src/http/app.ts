@@ -27,7 +27,7 @@ import { prefersYaml } from './body/prefers-yaml.ts';
 import { send, type Recipient } from './send.ts';
 import type { SenderOf } from './client/client-address.ts';
 
-/** The cookie is used only without an `Authorization` header. */
+/** Verifies credentials. The cookie is used only without an `Authorization` header. */
 export type Authenticate = (shown: Shown) => Authenticated | Promise<Authenticated>;
 
 export type AppDependencies = DispatcherDependencies & {
@@ -38,7 +38,7 @@ export type AppDependencies = DispatcherDependencies & {
   readonly authorize: Authorize;
   readonly metrics: Metrics;
   readonly hosts: AllowedHosts;
-  /** An id for a request without a valid one of its own. */
+  /** Draws an id for a request without a valid one. */
   readonly drawRequestId: () => string;
 };
 
@@ -135,12 +135,12 @@ export class App {
     return this.#dispatcher.dispatch(exchange, upgrade);
   }
 
-  /** For the fairness of work on answers. */
+  /** The account of the request, for the fair division of work on responses. */
   #accountOf({ req, subject }: Served): string {
     return accountOf(clientOf(subject ?? visitor, networkOf(this.#dependencies.senderOf(req).address)));
   }
 
-  /** A failed log-in is noted where it fails. */
+  /** Records a refusal. A failed log-in records itself where it fails. */
   #noteRefusal({ req, requestId, subject }: Served, { reason, detail }: Problem): void {
     if ((reason !== 'forbidden' && reason !== 'unauthorized') || subject === undefined) return;
     const { refusals, senderOf } = this.#dependencies;
@@ -172,8 +172,8 @@ export class App {
   }
 
   /**
-   * A reload is reported before the authorization: a rule may name the plugin, which does not own this path at the
-   * moment.
+   * The refusal of a request. A plugin's reload is reported before the authorization: a rule may name the plugin, which
+   * does not own this path at the moment.
    */
   #refuse(req: IncomingMessage, subject: Subject, info: WellFormedRequest): Answer | undefined {
     const { generated, authorize } = this.#dependencies;
@@ -185,7 +185,7 @@ export class App {
     return refuseAccess(req, subject, authorize, info);
   }
 
-  /** The caller's id, if valid, so that one id follows a request through several services. */
+  /** The request's id: the caller's id, if valid, so that one id follows a request through several services. */
   #identify(req: IncomingMessage): string {
     const given = req.headers['x-request-id'];
     return typeof given === 'string' && /^[\w.:-]{1,128}$/u.test(given) ? given : this.#dependencies.drawRequestId();

@@ -33,7 +33,10 @@ export class Dispatcher {
     this.#dependencies = dependencies;
   }
 
-  /** A path with a custom or fixed route is never a watch, whatever the request asks for (decision 6.2). */
+  /**
+   * Parses the request. A path with a custom or fixed route is never a watch, even if the request asks for one
+   * (decision 6.2).
+   */
   infoOf(method: string, url: string, wantsWatch: boolean): RequestInfo {
     const info = requestInfo(method, url, wantsWatch ? 'watch' : 'no watch');
     if (info.kind !== 'resource' || info.verb !== 'watch') return info;
@@ -51,7 +54,7 @@ export class Dispatcher {
     return info.verb === 'watch' || this.#dependencies.pluginRoutes.findSocket(info.segments).kind === 'found';
   }
 
-  /** The path does not exist, but a plugin could add it: a group, a version, a type or a custom path. */
+  /** Whether a plugin could add the missing path: a group, a version, a type or a custom path. */
   mayBeServedLater(segments: readonly string[]): boolean {
     const { generated, discovery, fixed, pluginRoutes } = this.#dependencies;
     if (segments[0] !== 'apis' || segments.length < 2 || generated.isKnown(segments)) return false;
@@ -65,7 +68,10 @@ export class Dispatcher {
     return this.#watch(exchange, upgrade) ?? this.#socket(exchange, upgrade) ?? this.#route(exchange);
   }
 
-  /** Generated APIs first, so that no plugin's route can replace one; then the platform's routes, then plugins'. */
+  /**
+   * The order: generated APIs, so that no plugin's route can replace one; then the platform's routes, then those of
+   * plugins.
+   */
   #route(exchange: Exchange): Answer | Promise<Answer> {
     const { method, info } = exchange;
     const generated = this.#dependencies.generated.answer(exchange);

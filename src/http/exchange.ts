@@ -10,7 +10,7 @@ import type { RequestMemory, Serving } from './body/request-memory.ts';
 export type Sender = {
   /** The client's IP address in canonical form; empty if the connection was closed before it was read. */
   readonly address: string;
-  /** The client's own connection uses TLS, here or at a trusted proxy. */
+  /** Whether the client's own connection uses TLS, here or at a trusted proxy. */
   readonly isSecure: boolean;
 };
 
@@ -31,7 +31,10 @@ export type Exchange = {
   readonly serving: Serving;
 };
 
-/** Aborts when the client disconnects before the response has ended. Created on demand: most requests never need it. */
+/**
+ * A signal that aborts when the client disconnects before the response has ended. It is created on demand, since most
+ * requests do not need it.
+ */
 export function disconnectSignalOf(res: ServerResponse): AbortSignal {
   const controller = new AbortController();
   if (res.closed) controller.abort();
@@ -42,12 +45,12 @@ export function disconnectSignalOf(res: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-/** The origin of a log-in, and whether its client still waits. */
+/** The origin of a log-in, with a signal for its client's disconnect. */
 export function fromOf({ sender, res }: Exchange): From {
   return { address: sender.address, signal: () => disconnectSignalOf(res) };
 }
 
-/** A header as text; repeated ones are joined as HTTP allows. */
+/** A header as text; a repeated header is joined as HTTP allows. */
 export function headerOf(req: IncomingMessage, name: string): string | undefined {
   const value = req.headers[name];
   return typeof value === 'string' || value === undefined ? value : value.join(', ');

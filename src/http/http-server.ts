@@ -45,7 +45,7 @@ export type HttpDependencies = Edge & {
   readonly reader: ObjectReader;
   readonly feed: ChangeFeed;
   readonly execute: Execute;
-  /** For histories of objects. */
+  /** The log, for histories of objects. */
   readonly eventLog: HistoryPorts['log'] & { identity(): LogIdentity };
   readonly memory: RequestMemory;
   readonly senderOf: SenderOf;
@@ -61,23 +61,25 @@ export type HttpDependencies = Edge & {
   readonly metrics: Metrics;
   /** Served host names, with or without a port; empty: all. */
   readonly allowedHosts?: readonly string[];
-  /** With a certificate the server speaks TLS only. */
+  /** With a certificate, the server accepts TLS only. */
   readonly certificate?: ServerCertificate | undefined;
   /** Account, permission, review and log-in routes: authorized like any other path. */
   readonly platformRoutes: readonly PlatformRoute[];
 };
 
-/** How often a closing server checks for idle connections. */
+/** The interval, in milliseconds, at which a closing server checks for idle connections. */
 const drainPollMs = 20;
 
 export type HttpServer = {
   readonly server: Server;
   readonly callback: (req: IncomingMessage, res: ServerResponse) => void;
-  /** All current routes: generated, the platform's and plugins', announced ones included. */
+  /** All current routes: generated ones, the platform's, and those of plugins, including announced ones. */
   routes(): readonly Route[];
-  /** New connections use this certificate; only for a server that was made with one. */
+  /** Sets the certificate of new connections; only for a server that was created with one. */
   useCertificate(certificate: ServerCertificate): void;
-  /** Stops accepting connections, completes requests in flight, and closes the rest after `graceMs`. */
+  /**
+   * Stops accepting connections, completes requests in flight, and closes the remaining connections after `graceMs`.
+   */
   close(graceMs: number): Promise<void>;
 };
 
@@ -111,7 +113,7 @@ export function createHttpServer(dependencies: HttpDependencies): HttpServer {
       else resumeBehind({ server, connections, socket, head, guard });
     });
   };
-  // Without a listener, Node closes a CONNECT without a response.
+  // Without these listeners, Node closes a CONNECT without a response.
   server.on('upgrade', leave).on('connect', leave);
   server.on('connection', (socket: Socket) => {
     connections.add(socket);
@@ -199,20 +201,20 @@ function createNodeServer(callback: HttpServer['callback'], requests: typeof Inc
       connectionsCheckingInterval: connectionsCheckMs,
       requestTimeout: requestTimeoutMs,
       keepAliveTimeout: keepAliveTimeoutMs,
-      // Node's own response would have no body; `App` returns a problem instead.
+      // Disabled since Node's own response would have no body; `App` returns a problem instead.
       requireHostHeader: false,
       IncomingMessage: requests,
     },
     callback,
   );
-  // The headers are limited in bytes. With a limit on their number Node silently drops the others, which could include
-  // If-Match.
+  // No limit on the number of headers: above it, Node would silently drop headers, possibly If-Match. Their bytes are
+  // limited.
   server.maxHeadersCount = 0;
   server.on('checkExpectation', callback);
   return server;
 }
 
-/** Unique across restarts by a random prefix, and cheap. */
+/** Draws request ids, which are unique across restarts by a random prefix, and cheap. */
 function requestIds(): () => string {
   const prefix = randomBytes(6).toString('hex');
   let drawn = 0;
@@ -224,7 +226,7 @@ function requestIds(): () => string {
 
 type Guard = (socket: Socket, task: () => void) => void;
 
-/** An exception on behalf of one connection ends that connection, not the process. */
+/** Runs code for one connection: an exception ends that connection, and not the process. */
 function guardWith({ log }: Edge): Guard {
   return (socket, task) => {
     try {
@@ -240,7 +242,7 @@ function cutOff(socket: Socket, error: unknown, log: Edge['log']): void {
   socket.destroy();
 }
 
-/** The class of the server's requests: decides during parsing whether one upgrades. */
+/** The class of the server's requests, which decides during parsing whether a request upgrades. */
 function requestsOf({ app, connections, guard }: Leaving): typeof IncomingMessage {
   return requestClass((req) => {
     let leaves = false;
@@ -264,7 +266,7 @@ function serveUpgrade(app: App, { log, clock }: Edge, { req, socket, head }: Upg
   app
     .serve(req, res, { socket, head, release })
     .then(() => {
-      // A failure after the release: the response has no connection.
+      // After the socket was released, the response has no connection.
       if (res.headersSent && res.socket === null) socket.destroy();
     })
     .catch((error: unknown) => {

@@ -6,8 +6,8 @@ export type MemorySources = {
 };
 
 /**
- * The memory that clients make the server hold. The process's own (`process_resident_memory_bytes`,
- * `nodejs_heap_size_used_bytes`) is among the library's default metrics.
+ * The memory that clients make the server hold. The library's default metrics contain the memory of the process
+ * (`process_resident_memory_bytes`, `nodejs_heap_size_used_bytes`).
  */
 export function defineMemory({ streamBufferBytes }: MemorySources, { Gauge, registers }: MetricLibrary): void {
   new Gauge({

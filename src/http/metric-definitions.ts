@@ -9,19 +9,19 @@ export type MetricSources = MemorySources & {
   readonly watchers: () => number;
   /** Open server-sent event streams and WebSockets of plugins. */
   readonly pluginStreams: () => readonly StreamCount[];
-  /** Objects by type. */
+  /** The number of objects by type. */
   readonly objects: () => readonly { readonly type: string; readonly count: number }[];
   readonly isReady: () => boolean;
   readonly isLogReachable: () => boolean;
   /** Whether this node is the leader. */
   readonly isLeader: () => boolean;
-  /** How often a lost subscription to the log was renewed. */
+  /** The number of times that a lost subscription to the log was renewed. */
   readonly resubscriptions: () => number;
   /** The disk of DATA_DIR: free bytes at the last reading, and the reserve. */
   readonly disk: { readonly freeBytes: number; readonly reserveBytes: number };
   /** Undefined if the event loop is not watched. */
   readonly eventLoop?: EventLoopSource | undefined;
-  /** The certificate in use, which expires at this time in milliseconds since the Unix epoch; undefined without TLS. */
+  /** The certificate in use, with its expiry in milliseconds since the Unix epoch; undefined without TLS. */
   readonly certificate?: (() => { readonly expiresAt: number }) | undefined;
   /** Log-ins, log-outs and refusals by kind, and those without an entry in the log; undefined: not recorded. */
   readonly accesses?: { readonly totals: ReadonlyMap<string, number>; readonly omitted: number } | undefined;
@@ -34,7 +34,7 @@ export type MetricSources = MemorySources & {
 };
 
 /**
- * The number of blocks of the event loop by plugin ('' for the platform), and recent delays of timers, in seconds by
+ * The number of blocks of the event loop by plugin ('' for the platform), and recent delays of timers in seconds, by
  * quantile.
  */
 export type EventLoopSource = { held(): ReadonlyMap<string, number>; lag(): ReadonlyMap<string, number> };

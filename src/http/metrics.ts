@@ -10,7 +10,7 @@ export type { EventLoopSource } from './metric-definitions.ts';
  */
 export class Metrics {
   readonly #sources: MetricSources;
-  /** Responses by status. */
+  /** By status: the number of responses. */
   readonly #answered: number[] = Array.from({ length: 600 }, () => 0);
   #registry: Promise<Registry> | undefined;
 

@@ -15,7 +15,7 @@ import { eventStreamHead } from './send.ts';
 import { thrownText } from './thrown-text.ts';
 
 export type RouteCallDependencies = CallPorts & {
-  /** Whether the authorized request would still be allowed, with a valid credential. */
+  /** Whether the authorized request is still allowed, and its credential still valid. */
   readonly allows: Allows;
 };
 
@@ -33,7 +33,7 @@ type Streaming = {
   readonly calling: AbortController;
 };
 
-/** Calls of plugins' route handlers: each ends in one answer, or in a stream of events. */
+/** Calls plugins' route handlers: each call ends in one response, or in a stream of events. */
 export class PluginRouteCalls {
   readonly #dependencies: RouteCallDependencies;
   readonly #streams: OpenStreams;
@@ -138,7 +138,7 @@ export class PluginRouteCalls {
     return refused === undefined ? takenOver : refusal(refused);
   }
 
-  /** A right may have been lost while the handler ran: streams opened now would miss that change. */
+  /** The refusal if the caller lost the right while the handler ran: a stream opened now would miss that change. */
   #lostRight({ subject, info }: Exchange): Problem | undefined {
     return this.#dependencies.allows(subject, info)
       ? undefined
@@ -146,7 +146,8 @@ export class PluginRouteCalls {
   }
 
   /**
-   * The handler's result, its time limit or its caller's disconnect, whichever is first; a later rejection is ignored.
+   * Awaits the handler's result, its time limit, or its caller's disconnect, whichever is first; a later rejection is
+   * ignored.
    */
   async #settled(
     exchange: Exchange,
@@ -189,7 +190,7 @@ export function notStarted({ plugin }: Mount): Problem {
   return problem('unavailable', `the plugin ${plugin} has not started yet`, { retryAfterSeconds: 1 });
 }
 
-/** Identifies the call in the log. */
+/** The log fields that identify the call. */
 function logFieldsOf(
   { requestId, info: { path } }: Exchange,
   { mount: { plugin }, endpoint }: PluginRoute,

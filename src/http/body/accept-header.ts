@@ -6,8 +6,8 @@ export type MediaRange = {
   /** In lower case; `application/*` and `*` followed by `/*` are wildcards. */
   readonly type: string;
   /**
-   * Names in lower case, values as sent without their quotes. They end at `q`: parameters behind it belong to the
-   * header. The first of two equal names counts.
+   * Names in lower case, values as sent without their quotes. They end at `q`: later parameters belong to the header.
+   * The first of two equal names counts.
    */
   readonly parameters: ReadonlyMap<string, string>;
   /** Above 0 and at most 1. */
@@ -15,10 +15,10 @@ export type MediaRange = {
 };
 
 /**
- * The media ranges of an Accept header, the preferred ones first: by `q`, then in the order sent. Empty without a
- * header, and for one without a valid range. Ranges with `q=0`, which a client excludes, and malformed ranges are left
- * out; ranges past `acceptedRangesMax` are not read, nor as many parameters of one range. A malformed `q` counts as 1,
- * as in Kubernetes. The headers seen last are kept parsed: a client sends the same one with each request.
+ * The media ranges of an Accept header, the preferred ones first: by `q`, then in the order sent. Empty if there is no
+ * header or no valid range. Malformed ranges are left out, and ranges with `q=0`, which a client excludes. At most
+ * `acceptedRangesMax` ranges, and as many parameters of one range, are read. A malformed `q` counts as 1, as in
+ * Kubernetes. The last parsed headers are cached, since a client sends the same one with each request.
  */
 export function parseAccept(header: string | undefined): readonly MediaRange[] {
   if (header === undefined) return [];
@@ -34,7 +34,7 @@ export function parseAccept(header: string | undefined): readonly MediaRange[] {
 
 const parsed = new Map<string, readonly MediaRange[]>();
 
-/** Whether the header is one of the usual ones that ask for JSON and nothing else: it needs no parsing. */
+/** Whether the header asks for JSON in one of the usual spellings, which need no parsing. */
 export function isPlainJson(header: string | undefined): boolean {
   return header === undefined || header === '*/*' || header === jsonType || header === 'application/json, */*';
 }
@@ -44,7 +44,7 @@ function rangesOf(header: string): readonly MediaRange[] {
     .map(rangeOf)
     .filter((range) => range !== undefined)
     .filter(({ q }) => q > 0);
-  // The order of equal ones stays.
+  // Ranges with equal `q` keep their order: the sort is stable.
   return ranges.sort((left, right) => right.q - left.q);
 }
 
@@ -60,7 +60,7 @@ const typeForm = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+$/u;
 function rangeOf(text: string): MediaRange | undefined {
   const [first = '', ...rest] = splitOutsideQuotes(text, ';', acceptedRangesMax);
   const name = first.trim().toLowerCase();
-  // The Accept header of Java's own client ends in `*; q=.2`.
+  // The Accept header of Java's HTTP client ends with the non-standard range `*; q=.2`.
   const type = name === '*' ? '*/*' : name;
   if (!typeForm.test(type)) return undefined;
   const parameters = new Map<string, string>();

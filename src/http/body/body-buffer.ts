@@ -1,5 +1,5 @@
 /**
- * Collects a body. The first chunk, which is the whole of most bodies, is kept as it is; further ones are copied into
+ * Collects a body. The first chunk is kept as it is, since it usually is the whole body. Further chunks are copied into
  * one buffer, because a million chunks of one byte would take hundreds of bytes each.
  */
 export class BodyBuffer {
@@ -17,7 +17,7 @@ export class BodyBuffer {
     return length <= this.#buffer.length ? 0 : this.#capacityFor(length) - this.#buffer.length;
   }
 
-  /** At most `bytesMax` in total. */
+  /** Adds a chunk; the total must not exceed `bytesMax`. */
   add(piece: Buffer): void {
     const length = this.#length + piece.length;
     if (this.#length === 0) {

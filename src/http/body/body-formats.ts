@@ -14,7 +14,7 @@ import { problem } from '../problem.ts';
 import { protobufType, type KubernetesMessage } from './kubernetes-message.ts';
 import { decodeBody, holdingValues, noRoom, notValid, type Body, type Reading } from './read-body.ts';
 
-/** The largest body of a media type. */
+/** The byte limit of a body by its media type. */
 export function bodyBytesMaxOf(type: string): number {
   if (type === yamlType) return yamlBodyBytesMax;
   return type === protobufType ? protobufBodyBytesMax : requestBodyBytesMax;
@@ -55,6 +55,6 @@ async function decodeProtobufBody(
 ): Promise<Body<Json>> {
   const { decodeKubernetesMessage } = await import('./decode-kubernetes-protobuf.ts');
   const decoded = decodeKubernetesMessage(bytes, message);
-  // A field takes two bytes or more.
+  // Limits the number of values: a field takes at least two bytes.
   return decoded.ok ? holdingValues(decoded.value, bytes.length / 2, reading) : notValid(decoded.detail);
 }

@@ -14,7 +14,7 @@ type Encoded = { readonly contentEncoding?: string; readonly contentType?: strin
 type Wrapper = Encoded & { readonly typeMeta?: TypeMeta };
 type Raw = { readonly raw?: { readonly [member: string]: Json } };
 
-/** `runtime.Unknown` without the object itself, which is field 2. */
+/** The fields of `runtime.Unknown` without field 2, the object itself. */
 const wrapper: MessageShape = {
   1: nested('typeMeta', { 1: text('apiVersion'), 2: text('kind') }),
   3: text('contentEncoding'),

@@ -13,13 +13,13 @@ export type Field =
 type NestedField = { readonly name: string; readonly type: 'message'; readonly shape: MessageShape };
 type RepeatedField = { readonly name: string; readonly type: 'strings' };
 
-/** As in the message's JSON form. */
+/** The members in the message's JSON form. */
 type Members = { [name: string]: Json };
 
 /**
  * Decodes an untrusted message in proto2 encoding. As with JSON (decision 0007), input that two readers could
  * understand differently is refused: a second value for a field that has one, padded varints, malformed UTF-8. The
- * depth is that of `shape`, because groups, which nest freely, are refused.
+ * nesting is limited by `shape`, because groups, which nest freely, are refused.
  */
 export function decodeMessage(
   bytes: Uint8Array,
@@ -31,7 +31,7 @@ export function decodeMessage(
     return { ok: true, value: new MessageReader(bytes).message(shape, '') };
   } catch (error) {
     if (error instanceof MalformedMessage) return { ok: false, detail: error.message };
-    // The library's error for a value that ends after the last byte.
+    // The library throws a RangeError for a value that is longer than the input.
     if (error instanceof RangeError) return { ok: false, detail: cutShort };
     throw error;
   }
@@ -60,7 +60,7 @@ class MessageReader {
     this.#reader = new protobuf.Reader(bytes);
   }
 
-  /** `path`: the message's place in its parents, for refusals. */
+  /** `path`: the message's path in its parents, for refusals. */
   message(shape: MessageShape, path: string): Members {
     const members: Members = {};
     const lists = new Map<string, string[]>();
@@ -117,13 +117,13 @@ class MessageReader {
 
   #uint32(): number {
     const bytes = this.#varintBytes(lengthBytesMax);
-    // The library drops the bits past 32.
+    // Refuses a length above 32 bits, since the library drops the higher bits.
     if (bytes === lengthBytesMax && (this.#reader.buf[this.#reader.pos + bytes - 1] ?? 0) > 0x0f)
       throw new MalformedMessage('a tag or length has more than 32 bits');
     return this.#reader.uint32();
   }
 
-  /** A signed integer of 64 bits, if JSON can carry it exactly. */
+  /** A signed integer of 64 bits, if JSON can represent it exactly. */
   #integer(path: string): number {
     this.#varintBytes(varintBytesMax);
     const value = Number(this.#reader.int64());
@@ -140,7 +140,7 @@ class MessageReader {
       throw new MalformedMessage(`a field ${within(path)} has the wire type ${String(wireType)}, which is not known`);
   }
 
-  /** The length of the next varint, checked here because the library does not notice some that are cut short. */
+  /** The length of the next varint. It is checked here because the library does not detect every truncated one. */
   #varintBytes(bytesMax: number): number {
     const { buf, pos, len } = this.#reader;
     for (let bytes = 1; bytes <= bytesMax; bytes += 1) {

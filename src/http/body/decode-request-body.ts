@@ -34,7 +34,7 @@ export type ResourceAttributes = {
 };
 export type NonResourceAttributes = { readonly path: string; readonly verb: string };
 
-/** The request that a review checks: exactly one of the two. */
+/** The request that a review checks: exactly one of the two kinds. */
 export type ReviewedAttributes =
   { readonly resourceAttributes: ResourceAttributes } | { readonly nonResourceAttributes: NonResourceAttributes };
 
@@ -48,7 +48,7 @@ type AccessReview = {
 
 const text = { type: 'string' };
 const word = { type: 'string', minLength: 1 };
-/** Kubernetes' clients send members without meaning here, such as an empty `status`. */
+/** Members that Kubernetes' clients send without a meaning here, such as an empty `status`. */
 const attributes = {
   resourceAttributes: {
     type: ['object', 'null'],

@@ -10,16 +10,16 @@ export type DecodedYaml = { readonly ok: true; readonly value: Json } | { readon
 
 export type YamlBounds = {
   readonly depthMax: number;
-  /** The text of all values and members together, in UTF-16 units, with every alias written out. */
+  /** The highest length of all values and member names, in UTF-16 units, with every alias expanded. */
   readonly lengthMax: number;
 };
 
 /**
- * Decodes one untrusted YAML document (YAML 1.2, core schema) to what JSON can carry. As in JSON (decision 0007), all
- * that two readers could understand differently is refused: duplicate and non-text keys, merge keys, tags other than
- * those of JSON's types, other versions of YAML, several documents, and numbers that are not finite.
+ * Decodes one untrusted YAML document (YAML 1.2, core schema) to a JSON value. As in JSON (decision 0007), it refuses
+ * input that two readers could understand differently: duplicate and non-text keys, merge keys, tags other than those
+ * of JSON's types, other versions of YAML, several documents, and numbers that are not finite.
  *
- * Takes milliseconds for each KiB, so it runs in the YAML thread.
+ * It takes milliseconds for each KiB, so it runs in the YAML thread.
  */
 export function decodeYaml(bytes: Uint8Array, bounds: YamlBounds): DecodedYaml {
   if (bytes.length === 0) return refused('the body is empty');
@@ -56,9 +56,9 @@ class YamlReader {
   readonly #text: string;
   readonly #bounds: YamlBounds;
   readonly #anchors = new Map<string, Node>();
-  /** An anchor may be set again: an alias keeps the node that it named when it was first read. */
+  /** By alias: its node. An anchor may be set again, so the node is looked up when the alias is first read. */
   readonly #targets = new Map<Alias, Node | undefined>();
-  /** The collections around the current node. */
+  /** The collections that contain the current node. */
   readonly #open = new Set<Node>();
   #length = 0;
 
@@ -67,7 +67,7 @@ class YamlReader {
     this.#bounds = bounds;
   }
 
-  /** `path`: a JSON pointer. */
+  /** The value of a node. `path`: its JSON pointer. */
   value(node: unknown, path: string, depth: number): Json {
     this.#add(1);
     if (isAlias(node)) return this.value(this.#targetOf(node, path), path, depth);
@@ -151,7 +151,7 @@ function rangeOf(node: unknown): number | undefined {
 }
 
 function reasonOf({ message, at }: YamlFault, text: string, bounds: YamlBounds): string {
-  // The parser calls itself for each level.
+  // The parser is recursive, so deep nesting overflows the stack.
   if (message.startsWith('Maximum call stack')) return tooDeep(bounds);
   return `${message.split('\n', 1)[0] ?? ''}, at ${placeIn(text, at)}`;
 }

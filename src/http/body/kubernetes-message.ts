@@ -7,7 +7,7 @@ export const protobufType = 'application/vnd.kubernetes.protobuf';
  */
 export type KubernetesMessage = {
   readonly kind: string;
-  /** Undefined: any; DeleteOptions come with the version of the object's group. */
+  /** Undefined: any version; DeleteOptions come with the version of the object's group. */
   readonly apiVersion: string | undefined;
   readonly shape: MessageShape;
 };

@@ -12,12 +12,12 @@ export class YamlFault extends Error {
   }
 }
 
-/** The place of a fault, as the library gives it: an offset, a start and an end, or a token. */
+/** The position of a fault in the library's forms: an offset, a start and an end, or a token. */
 type Place = number | readonly number[] | { readonly offset: number };
 
 /**
- * Ends at the first error or warning: a text of 256 KiB may have 100,000 of them, which take the library seconds. Its
- * own way to report one is a private member; a test counts the faults that are made.
+ * A composer that stops at the first error or warning: a text of 256 KiB may have 100,000 of them, which would take
+ * seconds. The library reports a fault through a private member; a test counts the created faults.
  */
 class FirstFaultComposer extends Composer {
   constructor() {
@@ -25,13 +25,14 @@ class FirstFaultComposer extends Composer {
       version: '1.2',
       schema: 'core',
       resolveKnownTags: false,
-      // Both take time that grows with the square of the length: the reader compares keys and finds places.
+      // These two options take time that grows with the square of the length, so the reader compares keys and finds
+      // positions itself.
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: 'error',
     });
     let first: YamlFault | undefined;
-    // The library catches what is thrown within a collection, and reports it at the place of the collection.
+    // The library catches exceptions within a collection, and reports them at the position of the collection.
     const onError = (place: Place, _code: string, message: string): never => {
       throw (first ??= new YamlFault(message, offsetOf(place)));
     };
@@ -39,7 +40,11 @@ class FirstFaultComposer extends Composer {
   }
 }
 
-/** Parses one document of YAML 1.2 with the core schema. Throws a `YamlFault` for any other text. */
+/**
+ * Parses one document of YAML 1.2 with the core schema.
+ *
+ * @throws YamlFault for any other text.
+ */
 export function parseYaml(text: string): Document.Parsed {
   const composer = new FirstFaultComposer();
   let hasDocument = false;
@@ -50,7 +55,7 @@ export function parseYaml(text: string): Document.Parsed {
       if (hasDocument) throw new YamlFault('the body holds several documents', token.offset);
       hasDocument = true;
     }
-    // A document is passed on by the next one, or by the end.
+    // The composer yields a document when the next one begins, or at the end.
     for (const _ of composer.next(token));
   }
   for (const document of composer.end(true, text.length)) {

@@ -1,9 +1,9 @@
 import { jsonType, yamlType } from './media-types.ts';
 import { includesType, isPlainJson, parseAccept } from './accept-header.ts';
 
-/** Whether `Accept` prefers YAML to JSON, in any form of objects. A wildcard means JSON. */
+/** Whether `Accept` prefers YAML to JSON, for objects in any representation. A wildcard means JSON. */
 export function prefersYaml(accept: string | undefined): boolean {
-  // Nearly every request: nothing is parsed.
+  // The usual case, which needs no parsing.
   if (accept === undefined || isPlainJson(accept) || !/yaml/iu.test(accept)) return false;
   const ranges = parseAccept(accept);
   const yaml = ranges.findIndex(({ type }) => type === yamlType);

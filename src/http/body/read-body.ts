@@ -20,7 +20,7 @@ export type Body<T> =
  */
 const drainedBytesMax = 64 * requestBodyBytesMax;
 
-/** The body's media type, if it is one of `accepted`; without a Content-Type it is JSON (decision 2). */
+/** The media type of the body, if it is one of `accepted`. Without a Content-Type it is JSON (decision 2). */
 export function mediaTypeOf(
   req: IncomingMessage,
   accepted: readonly string[],
@@ -46,12 +46,12 @@ export function mediaTypeOf(
 /** A request with a body to read. */
 export type Reading = Pick<Exchange, 'req' | 'res' | 'subject' | 'sender' | 'memory' | 'serving'>;
 
-/** The whole body, at most `bytesMax`. */
+/** Reads the whole body, at most `bytesMax`. */
 export async function readBody(reading: Reading, bytesMax = requestBodyBytesMax): Promise<Body<Uint8Array>> {
   const { req, memory } = reading;
   const declared = Number(req.headers['content-length'] ?? 0);
   if (declared > bytesMax) {
-    // Node reads an unread body to its end, so that the connection stays usable.
+    // Node reads an unread body to its end, so that the connection stays usable; for a large one the connection closes.
     return tooLarge(bytesMax, declared > drainedBytesMax ? ['Connection', 'close'] : []);
   }
   return new Promise((resolve) => {
@@ -90,10 +90,10 @@ export const noRoom: Body<never> = {
   }),
 };
 
-/** The whole body as JSON. */
+/** Reads the whole body as JSON. */
 export async function readJson(reading: Reading): Promise<Body<Json>> {
   const body = await readBody(reading);
-  // Many large bodies may be complete, or refused, at once.
+  // Waits for a turn: many large bodies may be complete, or refused, at once.
   if (body.ok ? body.value.length >= bodyTurnBytesMin : body.problem !== undefined) {
     const turn = reading.memory.turn();
     if (turn !== undefined) await turn;

@@ -25,9 +25,9 @@ const framingBytesMax = 16_384;
 const drainedTimes = 2;
 
 /**
- * The single file of a `multipart/form-data` body, with at most `bytesMax` of it in memory. Call it after the
- * authorization: nothing of the body is read before. A body that almost stops arriving is refused within seconds, since
- * it occupies a slot.
+ * The single file of a `multipart/form-data` body, at most `bytesMax`, in memory. Call it after the authorization:
+ * before, nothing of the body is read. A body that almost stops arriving is refused within seconds, since it occupies a
+ * slot.
  */
 export async function readUpload(req: IncomingMessage, rules: UploadRules): Promise<Body<Uint8Array>> {
   const contentType = headerOf(req, 'content-type');
@@ -49,7 +49,7 @@ export async function readUpload(req: IncomingMessage, rules: UploadRules): Prom
   try {
     parser = new Busboy({
       headers: { ...req.headers, 'content-type': contentType },
-      // One more of each than allowed, to detect violations.
+      // Each limit is one more than allowed, so that a violation is detected.
       limits: {
         fileSize: rules.bytesMax + 1,
         files: 2,
@@ -80,7 +80,7 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
       req.resume();
       resolve(body);
     };
-    // A request also closes after a complete read: the parser then decides.
+    // A request also closes after a complete read: the parser's result then counts.
     const goneAway = (): void => {
       if (!req.complete) settle({ ok: false, problem: undefined });
     };
@@ -114,7 +114,7 @@ async function parsed(req: IncomingMessage, parser: Busboy, rules: UploadRules):
   });
 }
 
-/** Checks at intervals: a single slow interval may be caused by this process itself. */
+/** Checks the progress at intervals. A single slow interval does not count, since this process itself may cause it. */
 function watchProgress(clock: Clock, received: () => number, onStall: () => void): { cancel(): void } {
   let before = received();
   let slowLooks = 0;
@@ -179,7 +179,7 @@ function tooLarge({ bytesMax }: UploadRules): Body<never> {
   return refused('body-too-large', `a file must be at most ${String(bytesMax)} bytes`);
 }
 
-/** Closes the connection with the response: the rest of the body is not read. */
+/** A refusal that closes the connection with the response: the rest of the body is not read. */
 function stalled(): Body<never> {
   const detail =
     `the upload is too slow: it needs at least ${String(uploadLookBytesMin)} bytes ` +

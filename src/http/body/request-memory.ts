@@ -21,8 +21,8 @@ export type Holding = {
 };
 
 /**
- * What requests share for their bodies: the memory, bounded by user or address and in total, together with writes in
- * flight; turns of the event loop; the thread for YAML.
+ * The resources that requests share for their bodies: memory, limited by user or address and in total, together with
+ * writes in flight; turns of the event loop; and the thread for YAML.
  */
 export class RequestMemory {
   readonly #held: HeldBytes;
@@ -46,14 +46,14 @@ export class RequestMemory {
   }
 
   /**
-   * Undefined if this turn has time to decode a large body; otherwise resolves when one has: many may be complete at
-   * once.
+   * Undefined if this turn has time to decode a large body. Otherwise resolves when a turn has: many bodies may be
+   * complete at once.
    */
   turn(): Promise<void> | undefined {
     return this.#turns.soon('');
   }
 
-  /** Reserves further bytes until the request is answered; false, without a reservation, if they do not fit. */
+  /** Reserves further bytes until the request is answered. Returns false, without a reservation, if they do not fit. */
   hold({ serving, subject, sender, res }: Holding, bytes: number): boolean {
     serving.hold ??= new RequestHold(this.#writers.of(subject, sender.address), this.#held, res);
     return serving.hold.grow(bytes);
@@ -61,8 +61,8 @@ export class RequestMemory {
 }
 
 /**
- * The reservation of one request: until it has been handled, which continues when its client disconnects, and its
- * response is sent.
+ * The reservation of one request. It ends when the request has been handled, even after its client has disconnected,
+ * and its response is sent.
  */
 export class RequestHold {
   readonly #writer: Writer;
@@ -89,7 +89,7 @@ export class RequestHold {
     return true;
   }
 
-  /** The response was passed to the connection. */
+  /** Call it when the response was passed to the connection. */
   served(): void {
     this.#isServed = true;
     this.#releaseAtEnd();

@@ -5,12 +5,12 @@ import { LeastUsedQueue } from '../../base/least-used-queue.ts';
 import { yamlHeapMegabytesMax, yamlIdleMs, yamlReadMs } from '../../limits/requests.ts';
 import { yamlWorkerUrl, type ReadYaml } from './yaml-worker.ts';
 
-/** `late`: reading was ended at its time limit. */
+/** `late`: the reading was stopped at its time limit. */
 export type YamlOutcome = ReadYaml | 'late';
 
 type Waiting = { readonly bytes: Uint8Array; readonly settle: (outcome: YamlOutcome) => void };
 
-/** `startedAt`: of the monotonic clock, in milliseconds. */
+/** `startedAt`: milliseconds on the monotonic clock. */
 type Current = {
   readonly item: Waiting;
   readonly account: string;
@@ -19,15 +19,15 @@ type Current = {
 };
 
 /**
- * Reads YAML bodies in a thread, one after the other: the parser takes milliseconds for each KiB, and cannot pause.
- * The next one is that of the account that has used the least time. The thread starts with the first body, ends when no
- * more come, and is replaced after a body that takes too long.
+ * Reads YAML bodies in a thread, one after another: the parser takes milliseconds for each KiB, and cannot pause. The
+ * next body is that of the account that has used the least time. The thread starts with the first body, ends after a
+ * time without bodies, and is replaced if a body takes too long.
  */
 export class YamlThread {
   readonly #clock: Clock;
   readonly #waiting = new LeastUsedQueue<string, Waiting>();
   #worker: Worker | undefined;
-  /** Ends the thread when it has had no body for a while. */
+  /** The timer that ends the thread after a time without bodies. */
   #idle: Timer | undefined;
   #current: Current | undefined;
 
@@ -35,7 +35,10 @@ export class YamlThread {
     this.#clock = clock;
   }
 
-  /** `account`: for fairness. `gone`: a body that nobody waits for any more is not read; the result is undefined. */
+  /**
+   * Reads a body. `account`: for fairness. `gone`: aborts when nobody waits for the body any more; the result is then
+   * undefined.
+   */
   async read(bytes: Uint8Array, account: string, gone: AbortSignal): Promise<YamlOutcome | undefined> {
     return new Promise((resolve) => {
       const item: Waiting = { bytes, settle: resolve };
@@ -75,15 +78,15 @@ export class YamlThread {
       name: 'yaml',
       resourceLimits: { maxOldGenerationSizeMb: yamlHeapMegabytesMax },
     });
-    // The answer of a thread that has been ended may still arrive: it is of no body that is being read now.
+    // Ignores the late answer of a thread that has been ended: the present body is another one.
     worker.on('message', (read: ReadYaml) => {
       if (worker === this.#worker) this.#settle(read);
     });
-    // Out of memory, as a rule.
+    // The usual cause of an error is a lack of memory.
     worker.on('error', () => {
       if (worker === this.#worker) this.#end('late');
     });
-    // A listener keeps the process alive, so this comes last.
+    // Comes last, because adding a listener keeps the process alive again.
     worker.unref();
     return worker;
   }

@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { jsonDepthMax, requestBodyBytesMax } from '../../limits/requests.ts';
 import { decodeYaml } from './decode-yaml.ts';
 
-/** The answer to one body: its value as JSON text, or why there is none. */
+/** The answer to one body: its value as JSON text, or a problem. */
 export type ReadYaml = { readonly ok: true; readonly json: string } | { readonly ok: false; readonly detail: string };
 
 export const yamlWorkerUrl: string = import.meta.url;
@@ -13,7 +13,10 @@ parentPort?.on('message', (bytes: Uint8Array) => {
   parentPort?.postMessage(decoded.ok ? withinBody(JSON.stringify(decoded.value)) : decoded);
 });
 
-/** Refuses JSON longer than a JSON body may be, which escapes can make of a short text: the event loop decodes it. */
+/**
+ * Refuses JSON that is longer than a JSON body may be, since the event loop decodes it. Escapes can make a short text
+ * long.
+ */
 function withinBody(json: string): ReadYaml {
   return Buffer.byteLength(json) <= requestBodyBytesMax
     ? { ok: true, json }

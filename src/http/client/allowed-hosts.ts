@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Probes address a node by its IP address, which is not configured. */
+/** The paths of probes, which address a node by its IP address instead of a configured name. */
 const probes: ReadonlySet<string> = new Set(['/healthz', '/livez', '/readyz']);
 
-/** The host names that a server answers to, each for any port or for one; without any, every name. */
+/**
+ * The host names under which the server answers, each for any port or for one. Without entries every name is allowed.
+ */
 export class AllowedHosts {
   readonly #hosts: ReadonlySet<string>;
 

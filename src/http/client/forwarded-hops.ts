@@ -2,8 +2,8 @@ import { forwardedHopLengthMax } from '../../limits/addresses.ts';
 import { canonicalAddress } from './ip-address.ts';
 
 /**
- * Reads a list from its end, one entry at a time. Only the end is written by a trusted proxy, so earlier parts, however
- * malformed, must not affect it.
+ * Reads a list from its end, one entry at a time. A trusted proxy writes only the end, so malformed earlier parts must
+ * not affect the result.
  */
 class EntriesFromRight {
   readonly #text: string;
@@ -14,7 +14,7 @@ class EntriesFromRight {
     this.#end = text.length;
   }
 
-  /** The next entry to the left; undefined at the start of the list and for a too long entry. */
+  /** The next entry to the left; undefined at the start of the list and for an entry that is too long. */
   next(): string | undefined {
     if (this.#end < 0) return undefined;
     const comma = this.#comma();
@@ -36,7 +36,9 @@ class EntriesFromRight {
     return this.#end <= forwardedHopLengthMax ? -1 : undefined;
   }
 
-  /** A proxy quotes values of the client, such as `Host`, and escapes quotes within. */
+  /**
+   * Whether the character is escaped: a proxy quotes values of the client, such as `Host`, and escapes quotes within.
+   */
   #isEscaped(place: number): boolean {
     let before = place - 1;
     while (before >= place - forwardedHopLengthMax && this.#text[before] === '\\') before -= 1;
@@ -65,7 +67,10 @@ export function addressOfXForwardedFor(entry: string): string | undefined {
   return canonicalAddress(entry) ?? canonicalAddress(/^([\d.]+):\d{1,5}$/u.exec(entry)?.[1] ?? '');
 }
 
-/** An entry of `Forwarded` (RFC 7239): its `for`; undefined if that is `unknown`, obfuscated, missing or repeated. */
+/**
+ * An entry of `Forwarded` (RFC 7239): its `for` parameter; undefined if it is `unknown`, obfuscated, missing or
+ * repeated.
+ */
 export function addressOfForwarded(entry: string): string | undefined {
   const pair = /\s*([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s";,]*))\s*(?:;|$)/uy;
   const nodes: string[] = [];

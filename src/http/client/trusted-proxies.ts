@@ -18,7 +18,7 @@ export class TrustedProxies {
     }
   }
 
-  /** `address` is canonical, or empty for a closed connection. */
+  /** Whether the address belongs to a trusted proxy. `address` is canonical, or empty for a closed connection. */
   has(address: string): boolean {
     return !this.isEmpty && address !== '' && this.#ranges.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
   }

@@ -1,15 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 
-/** Browsers cannot set `Authorization` on a WebSocket: Kubernetes' clients offer the token as a subprotocol instead. */
+/**
+ * The prefix of a subprotocol that contains a token. Browsers cannot set `Authorization` on a WebSocket, so Kubernetes'
+ * clients offer the token as a subprotocol.
+ */
 const prefix = 'base64url.bearer.authorization.k8s.io.';
 
-/** The subprotocols to confirm, by the handshake's request. */
+/** By request of a handshake: the subprotocol to confirm. */
 const confirmed = new WeakMap<IncomingMessage, string>();
 
 /**
- * Moves the token in the offered subprotocols of a handshake to `Authorization`, so that it is a credential like any
- * other, and nothing else sees it. Returns the problem of the offer, which never repeats the token. With a token,
- * exactly one other subprotocol must be offered, and is confirmed: a browser closes a connection without one.
+ * Moves the token from the offered subprotocols of a handshake to `Authorization`, so that it is a usual credential,
+ * and no other code sees it. Returns the problem of the offer, which never repeats the token. A client that offers a
+ * token must offer exactly one other subprotocol, which is confirmed: a browser closes a connection without a confirmed
+ * one.
  */
 export function takeBearer(req: IncomingMessage): string | undefined {
   const { 'sec-websocket-protocol': offered, authorization } = req.headers;
@@ -17,7 +21,7 @@ export function takeBearer(req: IncomingMessage): string | undefined {
   const all = offered.split(',').map((name) => name.trim());
   const [bearer = '', ...more] = all.filter((name) => name.toLowerCase().includes(prefix));
   const [other, ...others] = all.filter((name) => !name.toLowerCase().includes(prefix));
-  // Before any check: no later step may see a token that was refused.
+  // Comes before any check: no later step may see a refused token.
   req.headers['sec-websocket-protocol'] = other ?? '';
   if (more.length > 0) return 'Sec-WebSocket-Protocol has more than one bearer token: send one';
   if (authorization !== undefined)
@@ -32,12 +36,12 @@ export function takeBearer(req: IncomingMessage): string | undefined {
   return undefined;
 }
 
-/** The subprotocol that was offered beside a token. */
+/** The other subprotocol that was offered with a token. */
 export function besideBearer(req: IncomingMessage): string | undefined {
   return confirmed.get(req);
 }
 
-/** Undefined for text that is not the canonical base64url of visible ASCII characters, as tokens are. */
+/** The token; undefined if the text is not the canonical base64url of visible ASCII characters. */
 function decoded(bearer: string): string | undefined {
   if (!bearer.startsWith(prefix)) return undefined;
   const encoded = bearer.slice(prefix.length);

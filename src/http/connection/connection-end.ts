@@ -5,7 +5,7 @@ import { lingerMs } from '../../limits/requests.ts';
 
 /**
  * Ends a connection after its last response. Briefly reads and drops further input: closing a socket with unread data
- * resets the connection, and the peer may lose the response. A peer that stays connected is disconnected.
+ * would reset the connection, and the peer could lose the response. A peer that stays connected is then disconnected.
  */
 export function endConnection(socket: Duplex, clock: Clock): void {
   if (socket.destroyed) return;

@@ -16,7 +16,7 @@ type Connection = {
 /** All open connections, with their pending requests. */
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
-  /** Connections without a parser, which Node does not track. */
+  /** Connections that have no parser at present, so Node does not track them. */
   readonly #unparsed = new Set<Socket>();
 
   /** Call it for each `connection` event of the server: a socket that returns to HTTP has several. */
@@ -34,11 +34,11 @@ export class Connections {
     });
   }
 
-  /** Call it first for each request that Node emits with a response. */
+  /** Call it before any other handling of a request. */
   begin({ socket, method }: IncomingMessage, res: ServerResponse): void {
     const connection = this.#open.get(socket);
     if (connection === undefined) return;
-    // Data after a CONNECT may be intended for its target, not for this server.
+    // Data after a CONNECT may be intended for the requested target, so this server must not read it as a request.
     if (method === 'CONNECT') res.shouldKeepAlive = false;
     if (res.socket === null) connection.queued.add(res);
     connection.last = res;
@@ -55,7 +55,7 @@ export class Connections {
     return this.#open.get(socket)?.partial?.complete === false;
   }
 
-  /** The connection has no parser for now; its responses are still written. Returns a function that ends this state. */
+  /** Marks a connection without a parser; its responses are still written. Returns a function that removes the mark. */
   pauseParsing(socket: Socket): () => void {
     const { onDrain = [] } = this.#open.get(socket) ?? {};
     for (const listener of onDrain) socket.on('drain', listener);
@@ -72,7 +72,7 @@ export class Connections {
   }
 
   /**
-   * Closes connections that Node wrongly counts as busy: browsers open connections in advance without a request, and a
+   * Closes idle connections that Node counts as busy. Browsers open connections in advance without a request, and a
    * peer need not close its side of an ended connection.
    */
   destroyIdle(): void {
@@ -102,9 +102,12 @@ function newConnection(): Connection {
   return connection;
 }
 
-/** Node closes only the response that is next. This closes another one by assigning a destroyed socket. */
+/**
+ * Closes a response that still waits for earlier ones, by assigning a destroyed socket: Node itself closes only the
+ * next response.
+ */
 export function closeUnsent(res: ServerResponse): void {
-  // Node's own listener would detach the response from the request's socket, and throw.
+  // Node's own listener would detach the response from the request's socket, and throw an error.
   res.removeAllListeners('finish');
   res.assignSocket(new Socket().destroy());
 }

@@ -14,12 +14,12 @@ type Context = Pick<Edge, 'domain' | 'clock'> & {
 };
 
 /**
- * Ends connections with unreadable requests: invalid HTTP, or too slow. The problem is written in the place of that
- * request's response, after all earlier responses, or not at all.
+ * Ends connections with unreadable requests: invalid HTTP, or too slow. The problem is written as the response to that
+ * request, after all earlier responses, or not at all.
  */
 export class MalformedRequests {
   readonly #context: Context;
-  /** Node reports every further read of a connection. */
+  /** The reported connections: Node emits an error for every further read. */
   readonly #reported = new WeakSet<Socket>();
 
   constructor(context: Context) {
@@ -40,13 +40,16 @@ export class MalformedRequests {
     else this.#interrupt(res, error.code, socket);
   }
 
-  /** Refuses a connection to a port with TLS that does not begin with a handshake. */
+  /** Refuses a connection without TLS to a port with TLS. */
   refusePlain(socket: Socket): void {
     socket.write(this.#bytesOf(problem('bad-request', 'this port speaks HTTPS only: use https:// in the address')));
     endConnection(socket, this.#context.clock);
   }
 
-  /** After the last response, unless a request was complete after all: the problem would be taken for its response. */
+  /**
+   * Writes the problem after the last response. If a request was complete after all, the problem is omitted, since it
+   * would be taken for that request's response.
+   */
   #endAfter(res: ServerResponse, code: string | undefined, socket: Socket): void {
     if (code === timedOut) {
       socket.destroy();
@@ -58,7 +61,10 @@ export class MalformedRequests {
     });
   }
 
-  /** Within the body of the last request: the problem is its response, if it is next and has none yet. */
+  /**
+   * The problem is within the body of the last request. It is that request's response, if that is next and has not
+   * started.
+   */
   #interrupt(res: ServerResponse, code: string | undefined, socket: Socket): void {
     if (res.socket !== socket || res.headersSent) {
       socket.destroy();

@@ -17,7 +17,7 @@ type Parts = {
 /**
  * The state of a connection between the end of a request at which Node's parser stopped, and the next one: once all
  * earlier requests are answered and more data has arrived, a new parser takes over. Until then the connection behaves
- * as usual: it times out when idle, ends with its peer, and continues writing.
+ * as usual: it times out when idle, ends when its peer does, and continues to write.
  */
 class Interlude {
   readonly #parts: Parts;
@@ -64,7 +64,7 @@ class Interlude {
     if (!socket.writable || socket.readableEnded) return;
     socket.off('data', this.#read).off('end', this.#end).off('timeout', this.#timeout).off('error', ignore);
     this.#resumeParsing();
-    // The idle time between two requests is over; Node would not stop its timer.
+    // Stops the timer of the idle time between two requests, which Node would not stop.
     socket.setTimeout(0);
     socket.unshift(Buffer.concat(this.#chunks));
     server.emit('connection', socket);
@@ -72,11 +72,11 @@ class Interlude {
   }
 }
 
-/** Call it within the event that passes the connection. */
+/** Continues a connection with a new parser. Call it within the event that passes the connection. */
 export function resumeBehind(parts: Parts): void {
   new Interlude(parts).begin();
 }
 
 function ignore(): void {
-  // Its `close` event follows.
+  // The socket's `close` event follows.
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { AllowedHosts } from '../client/allowed-hosts.ts';
 import { problem, type Problem } from '../problem.ts';
 
-/** The problem with the head of a request, independent of the caller. */
+/** The problem in the head of a request, independent of the caller. */
 export function headProblem(req: IncomingMessage, hosts: AllowedHosts): Problem | undefined {
   const malformed = malformedHead(req);
   if (malformed !== undefined) return problem('bad-request', malformed);
@@ -11,7 +11,9 @@ export function headProblem(req: IncomingMessage, hosts: AllowedHosts): Problem 
   return expectsMore(req) ? problem('expectation-failed', 'the only supported expectation is 100-continue') : undefined;
 }
 
-/** Of repeated single-value headers Node silently uses the first, while a proxy may have checked the last. */
+/**
+ * Whether a single-value header is repeated: Node silently uses the first one, while a proxy may have checked the last.
+ */
 function malformedHead({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
   if (headers.host === undefined && httpVersion === '1.1') return 'a request must have a Host header';
   let [hosts, credentials] = [0, 0];
@@ -24,7 +26,9 @@ function malformedHead({ rawHeaders, headers, httpVersion }: IncomingMessage): s
   return credentials > 1 ? 'a request must have at most one Authorization header' : undefined;
 }
 
-/** RFC 9110, 10.1.1. Node handles 100-continue itself. */
+/**
+ * Whether the Expect header asks for something other than 100-continue (RFC 9110, 10.1.1), which Node handles itself.
+ */
 function expectsMore({ headers: { expect }, httpVersion }: IncomingMessage): boolean {
   return expect !== undefined && httpVersion === '1.1' && !/(?:^|\W)100-continue(?:$|\W)/iu.test(expect);
 }

@@ -5,12 +5,12 @@ import { EventLoopTurns } from '../../base/event-loop-turns.ts';
 import { requestTurnMs, untimedRequestsMax } from '../../limits/requests.ts';
 
 /**
- * Spreads requests that arrive together over several turns of the event loop. Node reads every connection with data in
- * one turn: the first requests of a thousand connections would hold the loop until all are handled.
+ * Spreads simultaneous requests over several turns of the event loop. Node reads every connection with data in one
+ * turn, so the first requests of a thousand connections would hold the loop until all are handled.
  */
 export class RequestTurns {
   readonly #turns: EventLoopTurns;
-  /** Requests since the last turn that began after it was set to 0. */
+  /** The number of requests since this counter was last reset, in a new turn. */
   #begun = 0;
   #isCounting = false;
 
@@ -24,12 +24,15 @@ export class RequestTurns {
     if (turn === undefined) serve();
     else
       void turn.then(() => {
-        // A response in a queue of pipelined ones does not close with its connection.
+        // Checks the socket too: a response that waits for pipelined ones does not close with its connection.
         if (!res.closed && !req.socket.destroyed) serve();
       });
   }
 
-  /** The first few requests cost no look at the clock, and an immediate only once for as many. */
+  /**
+   * Undefined if the request may run now. The first few requests of a turn need no check of the clock, and share one
+   * immediate.
+   */
   #soon({ socket }: IncomingMessage): Promise<void> | undefined {
     this.#begun += 1;
     if (this.#begun <= untimedRequestsMax) return undefined;

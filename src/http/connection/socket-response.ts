@@ -8,8 +8,8 @@ import { endConnection } from './connection-end.ts';
 export type SocketResponse = { readonly res: ServerResponse; readonly release: () => void };
 
 /**
- * A response on the connection of an upgrade request: its end closes the connection, unless the socket is released
- * first. Undefined for a connection that is not a socket, which is then closed.
+ * A response on the connection of an upgrade request. Its end closes the connection, unless the socket is released
+ * first. Undefined if the connection is not a socket; it is then closed.
  */
 export function responseOn(socket: Duplex, req: IncomingMessage, clock: Clock): SocketResponse | undefined {
   if (!(socket instanceof Socket)) {

@@ -9,8 +9,8 @@ import { besideBearer } from './bearer-subprotocol.ts';
 import { responseOn } from './socket-response.ts';
 
 /**
- * The subprotocol that Kubernetes' clients request with a token. Others are not confirmed, since that would promise
- * support.
+ * The subprotocol that Kubernetes' clients request with a token. Others are not confirmed, since a confirmation would
+ * promise support.
  */
 const knownSubprotocol = 'base64.binary.k8s.io';
 
@@ -18,18 +18,18 @@ const serverOptions = {
   noServer: true,
   clientTracking: false,
   perMessageDeflate: false,
-  /** `answerPings` replaces it: unread answers to a client's pings must not accumulate. */
+  /** `answerPings` answers instead, so that answers to a client's pings do not accumulate unread. */
   autoPong: false,
-  /** The library's own timer: it only closes a connection with a peer that does not answer a close frame. */
+  /** The library's timer for a peer that does not answer a close frame: it closes the connection. */
   closeTimeout: watchSocketCloseMs,
   handleProtocols: (offered: ReadonlySet<string>, req: IncomingMessage) =>
     besideBearer(req) ?? (offered.has(knownSubprotocol) ? knownSubprotocol : false),
 } as const;
 
-/** Limits of client messages: a longer message is closed with 1009, more fragments of one with 1008. */
+/** Limits of client messages: a message that is too long is closed with 1009, one with too many fragments with 1008. */
 export type ClientBounds = {
   readonly messageBytesMax: number;
-  /** Frames of one message, and received chunks that are not parsed yet. */
+  /** The most frames of one message, and the most received chunks that are not parsed yet. */
   readonly fragmentsMax: number;
   readonly chunksMax: number;
 };
@@ -37,7 +37,7 @@ export type ClientBounds = {
 /** Performs WebSocket handshakes. */
 export class SocketUpgrades {
   readonly #server: WebSocketServer;
-  /** The problem of the present handshake; undefined in between. */
+  /** The problem of the current handshake; undefined between handshakes. */
   #refused: string | undefined;
 
   constructor({ messageBytesMax, fragmentsMax, chunksMax }: ClientBounds) {
@@ -47,13 +47,16 @@ export class SocketUpgrades {
       maxFragments: fragmentsMax,
       maxBufferedChunks: chunksMax,
     });
-    // With a listener, the library leaves the response to us.
+    // If there is a listener, the library does not write the response itself.
     this.#server.on('wsClientError', ({ message }) => {
       this.#refused = message;
     });
   }
 
-  /** Calls `opened` synchronously, or returns the problem of the handshake; the connection is then unchanged. */
+  /**
+   * Performs the handshake and calls `opened` synchronously. Returns the problem of a failed handshake, which leaves
+   * the connection unchanged.
+   */
   accept(
     req: IncomingMessage,
     socket: Duplex,
@@ -62,7 +65,7 @@ export class SocketUpgrades {
   ): Problem | undefined {
     this.#refused = undefined;
     this.#server.handleUpgrade(req, socket, head, (webSocket) => {
-      // The library closes a peer that violates the protocol; `close` handles a disconnect.
+      // The library itself closes the connection of a peer that violates the protocol; `close` handles the disconnect.
       webSocket.on('error', () => undefined);
       answerPings(webSocket);
       opened(webSocket);
@@ -78,7 +81,7 @@ export class SocketUpgrades {
 }
 
 /**
- * Sends one answer at a time; of the pings received meanwhile only the last one is answered (RFC 6455, 5.5.3). So a
+ * Sends one answer at a time; of the pings that arrive meanwhile, only the last one is answered (RFC 6455, 5.5.3). So a
  * client that pings without reading cannot make a buffer grow.
  */
 function answerPings(webSocket: WebSocket): void {
@@ -94,13 +97,13 @@ function answerPings(webSocket: WebSocket): void {
     webSocket.pong(data, false, answered);
   };
   webSocket.on('ping', (data: Buffer) => {
-    // A copy: the received data is part of a larger buffer.
+    // Copied, since the received data is a part of a larger buffer.
     if (isAnswering) latest = Buffer.from(data);
     else if (webSocket.readyState === WebSocket.OPEN) answer(data);
   });
 }
 
-/** A failed upgrade is answered in plain HTTP, and its connection is closed. */
+/** Answers a failed upgrade in plain HTTP, and closes its connection. */
 export function refuseUpgrade(
   { req, socket, requestId }: { readonly req: IncomingMessage; readonly socket: Duplex; readonly requestId: string },
   refusal: Problem,
@@ -117,7 +120,7 @@ export const pingFrame = Buffer.from([0x89, 0]);
 /** Tracks unanswered pings of a WebSocket. */
 export class Pings {
   readonly #webSocket: WebSocket;
-  /** When the first unanswered ping was sent. */
+  /** The time of the first unanswered ping. */
   #unansweredSince: number | undefined;
 
   constructor(webSocket: WebSocket) {
@@ -132,12 +135,12 @@ export class Pings {
     if (this.#webSocket.readyState === WebSocket.OPEN) this.#webSocket.ping();
   }
 
-  /** A ping was sent, or is queued behind unread data. */
+  /** Call it when a ping was sent, or was queued after other data. */
   asked(now: number): void {
     this.#unansweredSince ??= now;
   }
 
-  /** Resets the state: answers could not be read meanwhile. */
+  /** Resets the state, because answers could not be read meanwhile. */
   forget(): void {
     this.#unansweredSince = undefined;
   }
@@ -147,7 +150,10 @@ export class Pings {
   }
 }
 
-/** A close frame has at most 125 bytes, two of them for the code. Details are ASCII except for client input. */
+/**
+ * A reason that fits into a close frame, which has at most 125 bytes, two of them for the code. Details are ASCII
+ * except for client input.
+ */
 export function closeReason(detail: string): string {
   return detail.replaceAll(/[^ -~]/gu, '?').slice(0, 123);
 }

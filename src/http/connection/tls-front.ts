@@ -23,16 +23,16 @@ type FrontDependencies = Pick<Edge, 'clock' | 'log'> & {
 };
 
 /**
- * TLS below the HTTP server. Connections arrive at the HTTP server, are passed to a TLS server that does not listen
- * itself, and return as `connection` events with their encrypted socket: so everything about connections is the same
- * as without TLS. A connection has as long for its handshake as a request has for its headers.
+ * TLS below the HTTP server. A connection arrives at the HTTP server and is passed to a TLS server that does not listen
+ * itself. It returns as a `connection` event with its encrypted socket, so all handling of connections is the same as
+ * without TLS. A handshake has the same time limit as a request's headers.
  */
 export class TlsFront {
   readonly #dependencies: FrontDependencies;
   readonly #terminator: TlsServer;
-  /** A handshake takes up to a millisecond, and a thousand may begin at once. */
+  /** Spreads handshakes over turns: each takes up to a millisecond, and a thousand may begin at once. */
   readonly #turns: EventLoopTurns;
-  /** Connections before the end of their handshake, by the peer's address. */
+  /** By the peer's address: connections whose handshake has not ended. */
   readonly #opening = new Map<string, Opening>();
 
   constructor(certificate: ServerCertificate, dependencies: FrontDependencies) {
@@ -42,7 +42,7 @@ export class TlsFront {
     this.#terminator.on('secureConnection', (socket) => {
       const place = placeOf(socket);
       const opening = this.#opening.get(place);
-      // Without it the connection is closed, and its `close` event follows.
+      // A connection without an entry is closed already, and its `close` event follows.
       if (opening === undefined) return;
       opening.deadline.cancel();
       this.#opening.delete(place);
@@ -59,12 +59,12 @@ export class TlsFront {
     });
   }
 
-  /** New connections use it; those that exist are unchanged. */
+  /** Sets the certificate of new connections; existing ones are unchanged. */
   use(certificate: ServerCertificate): void {
     this.#terminator.setSecureContext(optionsOf(certificate));
   }
 
-  /** Closes connections before the end of their handshake: they have no request in flight. */
+  /** Closes connections whose handshake has not ended: they have no request in flight. */
   destroyOpening(): void {
     for (const { socket } of this.#opening.values()) socket.destroy();
   }
@@ -103,7 +103,7 @@ export class TlsFront {
   }
 }
 
-/** Unique among the open connections of a server. */
+/** The addresses and ports of a connection, which are unique among the open connections of a server. */
 function placeOf({ remoteAddress = '', remotePort = 0, localAddress = '' }: Socket): string {
   return `${remoteAddress} ${String(remotePort)} ${localAddress}`;
 }
@@ -114,7 +114,7 @@ function optionsOf({ certificate, key }: ServerCertificate): TlsOptions {
     key,
     minVersion: 'TLSv1.2',
     ALPNProtocols: ['http/1.1'],
-    // A client could cause handshake after handshake on one connection (TLS 1.2).
+    // Without this option, a client could request one handshake after another on the same connection (TLS 1.2).
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
   };
 }

@@ -46,7 +46,10 @@ export function leavesHttp(req: IncomingMessage): boolean {
   return req instanceof OfferingRequest && req.isTaken;
 }
 
-/** RFC 6455, 4.1. In HTTP/1.0 an offer has no meaning (RFC 9110, 7.8), and a body would be read as frames. */
+/**
+ * Whether the request offers a WebSocket (RFC 6455, 4.1). In HTTP/1.0 an offer has no meaning (RFC 9110, 7.8), and a
+ * body would be read as frames.
+ */
 export function offersWebSocket({ method, httpVersion, headers }: IncomingMessage): boolean {
   const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) !== 0;
   return method === 'GET' && httpVersion === '1.1' && headers.upgrade?.toLowerCase() === 'websocket' && !hasBody;

@@ -10,14 +10,14 @@ export type DiscoveryForm = AggregatedVersion | 'plain';
 const group = 'apidiscovery.k8s.io';
 const kind = 'APIGroupDiscoveryList';
 
-/** Go clients compare it as text: the parameters are in this order, without spaces. */
+/** The media type of a form. Go clients compare it as text, so the parameters have this order, without spaces. */
 export function mediaTypeOf(form: DiscoveryForm): string {
   return form === 'plain' ? 'application/json' : `application/json;g=${group};v=${form};as=${kind}`;
 }
 
 /**
- * The form of the first range that this server has an answer for: ranges for other kinds, versions and media types are
- * skipped. Plain without such a range.
+ * The form of the first range that this server can answer; ranges for other kinds, versions and media types are
+ * skipped. Without such a range: plain.
  */
 export function formOf(ranges: readonly MediaRange[]): DiscoveryForm {
   for (const range of ranges) {

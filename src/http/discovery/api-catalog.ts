@@ -3,7 +3,7 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 
 /** A resource that discovery lists. */
 export type ApiResource = {
-  /** `''` is the core group. */
+  /** The group; `''` is the core group. */
   readonly group: string;
   readonly version: string;
   readonly plural: string;
@@ -15,7 +15,7 @@ export type ApiResource = {
   readonly subresources: readonly ApiSubresource[];
 };
 
-/** `name` is the last segment of its path. The other members name the kind that it answers with. */
+/** `name` is the last segment of the subresource's path. The other members name the kind of its responses. */
 export type ApiSubresource = {
   readonly name: string;
   readonly group: string;
@@ -31,8 +31,8 @@ const typeVerbs = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch
 const partVerbs = ['get', 'patch', 'update'];
 
 /**
- * The groups served now, by name, each with its preferred version first. The resources of a version are sorted by
- * plural. `others` are served beside the registered types, which replace those of the same path.
+ * The served groups, by name, each with its preferred version first. The resources of a version are sorted by plural.
+ * `others` are served beside the registered types; a registered type replaces the resource with the same path.
  */
 export function catalogOf(registry: TypeRegistry, others: readonly ApiResource[]): readonly ApiGroup[] {
   const resources = new Map(
@@ -97,7 +97,9 @@ function byText(left: string, right: string): number {
   return left < right ? -1 : Number(left > right);
 }
 
-/** Kubernetes' order: releases before betas before alphas, higher numbers first, others last by name. */
+/**
+ * Compares versions in Kubernetes' order: releases before betas before alphas, higher numbers first, other names last.
+ */
 function byPriority(left: string, right: string): number {
   const [a, b] = [rank(left), rank(right)];
   for (const [place, value] of a.entries()) {

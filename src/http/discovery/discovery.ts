@@ -23,8 +23,8 @@ type Document = { readonly bytes: Buffer; readonly headers: readonly string[]; r
 type Documents = Partial<Readonly<Record<DiscoveryForm, Document>>>;
 
 /**
- * `/api`, `/apis` and the documents below, as bytes with entity tags. They are made by the first request after a change
- * of the registry: while plugins start, many types change and few clients ask.
+ * `/api`, `/apis` and the documents below, as bytes with entity tags. The first request after a change of the registry
+ * builds them: while plugins start, many types change and few clients ask.
  */
 export class Discovery {
   readonly #registry: TypeRegistry;
@@ -73,7 +73,8 @@ function documentsOf(registry: TypeRegistry, others: readonly ApiResource[]): Re
   for (const version of core.versions) {
     const list = resourceList('', version);
     plain(`/api/${version.version}`, list);
-    // Go clients look for versions of the core group other than v1 below `/apis`. No group has such a name.
+    // Go clients look below `/apis` for versions of the core group other than v1. No group has the name of a version,
+    // so such a path is free.
     plain(`/apis/${version.version}`, list);
   }
   for (const group of named) {
@@ -98,16 +99,16 @@ function documentsOf(registry: TypeRegistry, others: readonly ApiResource[]): Re
 const listVersion = 'v1';
 
 /**
- * The aggregated form has this version of the core group in addition, without resources: Go clients know the kind
- * `List` only in versions that are listed, and kubectl would refuse these files. The plain form does not: to its
- * clients a version without resources is an error.
+ * Adds this version to the core group in the aggregated form, without resources. Go clients know the kind `List` only
+ * in listed versions, and kubectl would otherwise refuse such files. The plain form omits it: its clients treat a
+ * version without resources as an error.
  */
 function withLists({ group, versions }: ApiGroup): ApiGroup {
   if (versions.some(({ version }) => version === listVersion)) return { group, versions };
   return { group, versions: [...versions, { version: listVersion, resources: [] }] };
 }
 
-/** The tag depends on the content alone, so that it is the same on all nodes. */
+/** The entity tag depends on the content alone, so it is the same on all nodes. */
 function documentOf(document: DiscoveryDocument): Document {
   const bytes = Buffer.from(JSON.stringify(document));
   const etag = `"${createHash('sha256').update(bytes).digest('base64url')}"`;

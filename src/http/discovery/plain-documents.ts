@@ -7,7 +7,7 @@ import type { ApiGroup, ApiResource, ApiVersion } from './api-catalog.ts';
  */
 export type DiscoveryDocument = Readonly<Record<string, unknown>>;
 
-/** `/api`. */
+/** The document at `/api`. */
 export function coreVersions({ versions }: Pick<ApiGroup, 'versions'>): DiscoveryDocument {
   return {
     kind: 'APIVersions',
@@ -17,12 +17,12 @@ export function coreVersions({ versions }: Pick<ApiGroup, 'versions'>): Discover
   };
 }
 
-/** `/apis`; without the core group. */
+/** The document at `/apis`, which omits the core group. */
 export function groupList(groups: readonly ApiGroup[]): DiscoveryDocument {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: groups.map(groupMembers) };
 }
 
-/** `/apis/<group>`. */
+/** The document at `/apis/<group>`. */
 export function groupDocument(group: ApiGroup): DiscoveryDocument {
   return { kind: 'APIGroup', apiVersion: 'v1', ...groupMembers(group) };
 }
@@ -46,7 +46,7 @@ function rows(resource: ApiResource): DiscoveryDocument[] {
       name: `${plural}/${sub.name}`,
       singularName: '',
       namespaced: false,
-      // As in Kubernetes, only if they differ from those of the list.
+      // As in Kubernetes, present only if they differ from those of the list.
       ...(sub.group === group && sub.version === version ? {} : { group: sub.group, version: sub.version }),
       kind: sub.kind,
       verbs: sub.verbs,

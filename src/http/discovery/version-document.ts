@@ -1,6 +1,6 @@
 /**
- * The release of Kubernetes whose tools this server is tested with. Clients read it from `/version`: kubectl compares
- * it to its own, and charts require a minimum.
+ * The release of Kubernetes whose tools are tested with this server. Clients read it from `/version`: kubectl compares
+ * it to its own release, and charts require a minimum.
  */
 export const kubernetesRelease = { major: '1', minor: '35' } as const;
 

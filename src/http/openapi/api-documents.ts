@@ -22,7 +22,7 @@ import { SwaggerProtobuf } from './swagger-protobuf.ts';
 
 export type ApiDocumentsDependencies = {
   readonly registry: TypeRegistry;
-  /** Custom routes of plugins; `revision` changes whenever they do. */
+  /** Custom routes of plugins; `revision` changes whenever the routes do. */
   readonly routes: { readonly revision: () => number; readonly described: () => readonly DescribedRoute[] };
   /** The platform's fixed routes. */
   readonly platform: () => readonly PlatformPath[];
@@ -39,9 +39,9 @@ type Groups = { readonly index: ApiDocument; readonly byKey: ReadonlyMap<string,
 const protobufType = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 
 /**
- * The API documents, each built on the first request after a change, in slices, and then kept as bytes. Documents of
- * groups are built again only if their own types have changed. The others are joined anew, of kept bytes for each type
- * that has not changed.
+ * The API documents. Each is built on the first request after a change, in slices, and then cached as bytes. The
+ * document of a group is built again only if the group's own types have changed. Other documents are joined again from
+ * the cached bytes of unchanged types.
  */
 export class ApiDocuments {
   readonly groups: LazyValue<Groups>;
@@ -106,7 +106,10 @@ export class ApiDocuments {
     return { index: await this.#built(indexText(byKey), json), byKey };
   }
 
-  /** The platform's paths by their key, as Kubernetes names them: reviews by group and version, others by root. */
+  /**
+   * The platform's paths by the key of their document, with Kubernetes' names: reviews by group and version, others by
+   * root.
+   */
   #platformPaths(): ReadonlyMap<string, readonly PlatformPath[]> {
     const byKey = new Map<string, PlatformPath[]>();
     for (const path of this.#dependencies.platform()) {
@@ -119,7 +122,9 @@ export class ApiDocuments {
     return byKey;
   }
 
-  /** By group, version and kind, so that a document depends on the types and not on the order of their start. */
+  /**
+   * The served types by group, version and kind, so that a document does not depend on the order in which types start.
+   */
   #served(): readonly ResourceType[] {
     return this.#dependencies.registry
       .all()

@@ -9,7 +9,7 @@ import type { PlatformRoute } from '../fixed-routes.ts';
 import { isTagKnown } from '../resources/conditional-requests.ts';
 import { viewerPage, viewerScript } from './viewer-page.ts';
 
-/** A file of the viewer: the package's, or text of our own. */
+/** A file of the viewer: from the package, or our own text. */
 type Asset = { readonly type: string; readonly text?: string };
 
 /** The only files of the viewer's package that are served. */
@@ -22,7 +22,10 @@ const assets: ReadonlyMap<string, Asset> = new Map([
   ['favicon-32x32.png', { type: 'image/png' }],
 ]);
 
-/** Scripts and styles are files of ours; the viewer draws icons from data URLs, and calls this server only. */
+/**
+ * The content security policy: scripts and styles are files of this server; the viewer draws icons from data URLs, and
+ * calls this server only.
+ */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -34,7 +37,7 @@ const policy = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** The viewer of the API documents: `/docs`, and its files below. Each is read once. */
+/** The viewer of the API documents: `/docs`, and its files below. Each file is read once. */
 export function docsRoutes(): readonly PlatformRoute[] {
   const loaded = new Map<string, Promise<Loaded>>();
   return [...assets].map(([name, asset]) => ({

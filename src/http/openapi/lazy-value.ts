@@ -11,12 +11,15 @@ export class LazyValue<T> {
     this.#build = build;
   }
 
-  /** The value for the present revision; undefined until it has been built. */
+  /** The value for the present revision; undefined if it has not been built. */
   current(): T | undefined {
     return this.#value?.revision === this.#revision() ? this.#value.value : undefined;
   }
 
-  /** A value at least as new as this call: requests in one turn share a build, and changes meanwhile need another. */
+  /**
+   * A value at least as new as this call. Requests in one turn share a build; after a change meanwhile, another build
+   * follows.
+   */
   async get(): Promise<T> {
     const wanted = this.#revision();
     for (;;) {

@@ -16,7 +16,7 @@ export type OpenApiDependencies = Pick<ApiDocumentsDependencies, 'registry' | 'c
   readonly pluginRoutes: Pick<PluginRoutes, 'revision' | 'described'>;
 };
 
-/** `platform`: all fixed routes, these included. */
+/** `platform`: all fixed routes, including these. */
 export function openApiRoutes(
   { pluginRoutes, ...dependencies }: OpenApiDependencies,
   platform: ApiDocumentsDependencies['platform'],
@@ -36,7 +36,10 @@ export const media = {
   patch: patchTypes,
 };
 
-/** The API documents, for every logged-in user: they describe the server, and not its objects. */
+/**
+ * The routes of the API documents, for every authenticated user: the documents describe the server, and not its
+ * objects.
+ */
 function documentRoutes(documents: ApiDocuments): readonly PlatformRoute[] {
   const get = (path: string, route: PlatformRoute['route']): PlatformRoute => ({ method: 'GET', path, route });
   const group =

@@ -10,9 +10,9 @@ const { Writer } = protobuf;
 type Writer = InstanceType<typeof Writer>;
 
 /**
- * A document of version 2 as the message `openapi.v2.Document` of gnostic, which clients of Kubernetes read. Tables of
- * a message list its members with their field numbers; members that are not listed are left out. Default values of
- * protobuf (0, false and empty) are written where the member is present.
+ * A document of version 2 as the message `openapi.v2.Document` of gnostic, which clients of Kubernetes read. For each
+ * message, a table lists its members with their field numbers; other members are left out. Default values of protobuf
+ * (0, false and empty) are written if the member is present.
  */
 type Write = (writer: Writer, field: number, value: unknown) => void;
 type Table = Readonly<Record<string, readonly [field: number, write: Write]>>;
@@ -34,7 +34,7 @@ const whole: Write = (writer, field, value) => {
 const flag: Write = (writer, field, value) => {
   if (typeof value === 'boolean') writer.uint32(tag(field, varint)).bool(value);
 };
-/** gnostic's `Any`: a JSON value as a text, which is valid YAML. */
+/** gnostic's `Any`: a JSON value as text, which is valid YAML. */
 const any: Write = (writer, field, value) => {
   nested(writer, field, () => writer.uint32(tag(2, delimited)).string(textOf(value)));
 };
@@ -50,7 +50,7 @@ const message =
       members(writer, value, { table: table(), extensionField });
     });
   };
-/** gnostic's form of a map: a message with a list of name and value. */
+/** gnostic's form of a map: a message with a list of pairs of name and value. */
 const pairs =
   (write: Write): Write =>
   (writer, field, value) => {
@@ -69,7 +69,7 @@ function pair(writer: Writer, field: number, { name, write, value }: Pair): void
 
 type Pair = { readonly name: string; readonly write: Write; readonly value: unknown };
 
-/** A choice of messages: the field of the chosen one, inside a message of its own. */
+/** A choice of messages: a message that contains only the field of the chosen one. */
 const choice =
   (chosen: (value: unknown) => readonly [field: number, write: Write]): Write =>
   (writer, field, value) => {
@@ -181,7 +181,7 @@ const pathItem: Write = message(
 );
 const info: Write = message(() => ({ title: [1, text], version: [2, text] }), 7);
 
-/** Fields of the document, and of the messages that hold its pairs. */
+/** Numbers of the document's fields, and of fields in the messages that contain its pairs. */
 const pathsField = 8;
 const pathField = 2;
 const definitionsField = 9;
@@ -194,7 +194,7 @@ export class SwaggerProtobuf {
     pairBytes(definitionField, { name, write: schema, value }),
   );
 
-  /** The document, in pieces. */
+  /** The document in protobuf, in pieces. */
   *of({ head, paths, definitions }: SwaggerDocument): Steps<readonly Uint8Array[]> {
     const start = Writer.create();
     text(start, 1, head.swagger);
@@ -217,7 +217,7 @@ function pairBytes(field: number, named: Pair): Uint8Array {
   return writer.finish();
 }
 
-/** Each part by itself: other work may run between them. */
+/** Encodes each part in a separate step. */
 function* inTurns(parts: readonly Part[], form: Encoded<Uint8Array>): Steps<readonly Uint8Array[]> {
   const encoded: Uint8Array[] = [];
   for (const part of parts) {

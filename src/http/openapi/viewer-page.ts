@@ -1,4 +1,4 @@
-/** The page of the viewer. Its paths are relative, so that a proxy may serve it below a path of its own. */
+/** The page of the viewer. Its paths are relative, so that a proxy may serve it below another path. */
 export const viewerPage = `<!doctype html>
 <html lang="en">
   <head>
@@ -19,9 +19,9 @@ export const viewerPage = `<!doctype html>
 `;
 
 /**
- * Starts the viewer on all documents: the whole one first, then those of groups by the index. Nothing is sent to the
- * public validator that the viewer would ask otherwise. The viewer's own logo needs an inline style, which the policy
- * refuses: a text replaces it.
+ * Starts the viewer on all documents: the whole one first, then those of groups by the index. The public validator,
+ * which the viewer uses by default, is disabled. A text replaces the viewer's logo, which needs an inline style that
+ * the policy refuses.
  */
 export const viewerScript = `'use strict';
 const show = (groups) => {

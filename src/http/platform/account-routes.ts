@@ -21,7 +21,7 @@ import { problem } from '../problem.ts';
 import { readObject } from '../body/read-object.ts';
 import type { RefusalLog } from '../refusal-log.ts';
 
-/** Failures count towards the same limits as log-ins. */
+/** Verifies a password; failures count towards the same limits as log-ins. */
 export type VerifyPassword = (
   username: string,
   password: string,
@@ -36,7 +36,8 @@ export type AccountRoutesDependencies = ResourcePorts & {
 };
 
 /**
- * One's own User: `-` is the caller, and no other name is served (decision 6.9). Callers without a User object get 404.
+ * The caller's own User: the name `-` is the caller, and no other name is served (decision 6.9). Callers without a User
+ * object get 404.
  */
 export function accountRoutes({
   domain,
@@ -82,8 +83,8 @@ export function accountRoutes({
 type Putting = { readonly ports: ResourcePorts; readonly passwordPath: string };
 
 /**
- * Clients may change their display members. All others may be present if unchanged, since clients send a modified copy
- * of the response.
+ * Replaces the caller's User. Clients may change its display members. All other members must be unchanged or absent,
+ * since clients send a modified copy of the response.
  */
 async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passwordPath }: Putting): Promise<Answer> {
   const absent = await refuseAbsent(exchange, target, ports);
@@ -111,7 +112,10 @@ async function putAccount(exchange: Exchange, target: ItemTarget, { ports, passw
   return violations.length === 0 ? written(outcome, target) : refusedChanges(outcome, target, violations);
 }
 
-/** A refusal by the write path for another reason takes precedence: a difference may be a concurrent change. */
+/**
+ * The refusal of forbidden changes. A refusal by the write path for another reason takes precedence, since a difference
+ * may come from a concurrent change.
+ */
 function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: readonly Violation[]): Answer {
   if (!outcome.ok && outcome.rejection.reason !== 'invalid') return written(outcome, target);
   const more = !outcome.ok && 'violations' in outcome.rejection ? outcome.rejection.violations : [];
@@ -123,10 +127,10 @@ function refusedChanges(outcome: WriteOutcome, target: ItemTarget, violations: r
 
 const administered = ['labels', 'annotations', 'finalizers', 'ownerReferences'] as const;
 
-/** Members of the spec that state something about the user, not by them. */
+/** Members of the spec that an administrator confirms: users must not set them themselves. */
 const attested = ['emailVerified', 'registeredAt', 'twoFactorAuthEnabled', 'loginHistoryLimit'] as const;
 
-/** Those that a replacement without them removes. */
+/** The members that a replacement removes if it omits them. */
 const ownMembers = { displayName: null, email: null, avatar: null, bio: null, phone: null };
 
 const unchangeable = 'cannot be changed by the user: leave it unchanged or omit it';
@@ -164,7 +168,8 @@ function differs(given: unknown, stored: unknown): boolean {
 }
 
 /**
- * A merge patch, so that concurrent changes by an administrator stay. Another mail address is not verified any more.
+ * The change as a merge patch, so that concurrent changes by an administrator stay. A new mail address loses its
+ * verification.
  */
 function accountPatch({ metadata, spec, status: _status, ...rest }: JsonMembers, current: ResourceObject): JsonMembers {
   const email = isObject(current['spec']) ? current['spec']['email'] : undefined;
@@ -195,8 +200,8 @@ function without<T>(value: T, left: readonly string[]): T {
 type Rekeying = Pick<AccountRoutesDependencies, 'verifyPassword' | 'refusals'> & { readonly ports: ResourcePorts };
 
 /**
- * Written with the platform's rights: the current password authorizes it more than any role. The cause names the
- * caller.
+ * Changes the caller's password with the platform's rights: the current password authorizes it, and no role is needed.
+ * The event's cause names the caller.
  */
 async function putPassword(
   exchange: Exchange,
@@ -222,7 +227,7 @@ async function putPassword(
       refusals.logInFailed({ requestId, address, reason: verified.detail, username: name });
     return refusedPassword(verified);
   }
-  // Requires the state of the user in which the password was right: a concurrent change is not overwritten.
+  // Requires the state of the user for which the password was verified: a concurrent change is not overwritten.
   const {
     metadata: { uid },
   } = storedObject(stored.bytes);
@@ -258,7 +263,7 @@ function refusedPassword(refused: NotAuthenticated): Answer {
   return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
 }
 
-/** A violation of the User's rules by the new password is reported at its place in this body. */
+/** The response. If the new password violates a rule of User, the violation names the member of this body. */
 function passwordAnswer(outcome: WriteOutcome, target: ItemTarget): Answer {
   if (outcome.ok || outcome.rejection.reason !== 'invalid') return written(outcome, target);
   const violations = outcome.rejection.violations.map((violation) =>

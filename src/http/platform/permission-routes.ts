@@ -26,7 +26,7 @@ export type PermissionRoutesDependencies = {
   readonly reader: ObjectReader;
   readonly execute: Execute;
   readonly permissions: PermissionReader;
-  /** Queried before a user or role is reported as missing: another node may have just created it. */
+  /** Read before a user or role is reported as missing: another node may have just created it. */
   readonly unfoldedWrites: Pick<UnfoldedWrites, 'refreshObject'>;
 };
 
@@ -51,7 +51,7 @@ export function permissionRoutes(dependencies: PermissionRoutesDependencies): re
 
 class PermissionRoutes {
   readonly #dependencies: PermissionRoutesDependencies;
-  /** By user, the last replacement of their bindings: each starts after the previous one. */
+  /** By user: the last replacement of their bindings. Each replacement starts after the previous one. */
   readonly #turns = new Map<string, Promise<unknown>>();
 
   constructor(dependencies: PermissionRoutesDependencies) {
@@ -72,7 +72,7 @@ class PermissionRoutes {
     const bindings = platformType(registry, roleBindingKey);
     if (!bindings.ok) return bindings.answer;
     const name = given === '-' ? actorOf(exchange.subject) : given;
-    // A user of the identity provider becomes known by their first role.
+    // A user of the identity provider has no User object before or after the first role.
     if ((await this.#lookedUp(name)) === undefined && !name.startsWith(oidcPrefix)) return unknownUser(given);
     const body = await readObject(exchange);
     if (!body.ok) return body.answer;
@@ -91,7 +91,7 @@ class PermissionRoutes {
     return this.#permissionsOf(given === '-' ? exchange.subject : subjectNamed(permissions, name), roles.type);
   }
 
-  /** Grouped by module; those without a module last. */
+  /** The role templates by module; those without a module are last. */
   templates(): Answer {
     const roles = platformType(this.#dependencies.registry, roleKey);
     if (!roles.ok) return roles.answer;
@@ -149,7 +149,7 @@ class PermissionRoutes {
     );
   }
 
-  /** As stored, without parsing. Bindings and roles that are missing or marked are omitted. */
+  /** The stored bytes of the objects, unparsed. Missing or marked bindings and roles are omitted. */
   #objects(names: readonly string[], type: ResourceType): Buffer {
     const { permissions, reader } = this.#dependencies;
     return listOf(
@@ -183,7 +183,7 @@ class PermissionRoutes {
   }
 }
 
-/** No User has this prefix: names contain no colon. */
+/** The prefix of users of the identity provider. No User has it, since names contain no colon. */
 const oidcPrefix = 'oidc:';
 
 function unknownUser(name: string): Answer {

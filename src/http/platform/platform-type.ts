@@ -9,7 +9,7 @@ import { problem } from '../problem.ts';
 /** The version of the platform's own APIs. */
 export const platformApiVersion = 'v1alpha1';
 
-/** A platform type, or the response while it is not served. */
+/** A platform type, or the refusal while it is not served. */
 export function platformType(
   registry: TypeRegistry,
   key: TypeKey,
@@ -26,7 +26,10 @@ export function platformType(
   };
 }
 
-/** A token with limited roles is for the requests that these allow, which do not include its owner's account. */
+/**
+ * Refuses a token with limited roles: it allows only the requests of these roles, which do not include its owner's
+ * account.
+ */
 export function refuseConfined({ subject }: Exchange): Answer | undefined {
   if (subject.kind !== 'user' || subject.credential.kind !== 'token' || subject.credential.roles === undefined)
     return undefined;

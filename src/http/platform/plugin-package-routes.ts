@@ -39,13 +39,13 @@ export type PluginPackageRoutesDependencies = {
   readonly clock: Clock;
   /** Undefined once plugins can be installed; before that, the reason. */
   readonly unready: () => string | undefined;
-  /** Why an archive of this size and its contents do not fit on the disk. */
+  /** The refusal of an archive of this size whose contents do not fit on the disk; undefined if they fit. */
   readonly noRoom: (archiveBytes: number) => Problem | undefined;
 };
 
 /**
- * Packages of plugins (decision 9.3): a file in the field `file`. Installing is granted by the path, upgrading as
- * `plugins/upgrade`; both run code with all rights of the server.
+ * The routes for packages of plugins (decision 9.3): an upload in the field `file`. The path grants installing, and
+ * `plugins/upgrade` upgrading; both run code with all rights of the server.
  */
 export function pluginPackageRoutes(dependencies: PluginPackageRoutesDependencies): readonly PlatformRoute[] {
   const { domain, installer } = dependencies;
@@ -85,7 +85,7 @@ type ToAnswer = (installed: Extract<Installed, { ok: true }>) => {
 
 class Uploads {
   readonly #dependencies: PluginPackageRoutesDependencies;
-  /** Two limits: slow uploads must not block installs. */
+  /** The slots of uploads. They are separate from those of installs, so that slow uploads do not block installs. */
   readonly #arriving: UploadSlots;
   readonly #installing: UploadSlots;
 
@@ -105,7 +105,7 @@ class Uploads {
       );
     const waits = unready();
     if (waits !== undefined) return refusal(problem('unavailable', waits, { retryAfterSeconds: 1 }));
-    // Checked before megabytes are uploaded in vain.
+    // Checked first, so that a client does not upload megabytes in vain.
     if (this.#installing.areTaken) return this.#installing.refusal();
     const short = noRoom(0);
     if (short !== undefined) return refusal(short);
@@ -151,7 +151,7 @@ class UploadSlots {
     );
   }
 
-  /** Undefined if all slots are taken. */
+  /** Runs the step; undefined if all slots are taken. */
   async within<T>(step: () => Promise<T>): Promise<T | undefined> {
     if (this.areTaken) return undefined;
     this.#used += 1;

@@ -22,8 +22,9 @@ export type ReplayRoutesDependencies = {
 };
 
 /**
- * Replays and diffs (docs/audit.md): the answer is a stream of JSON lines, and a client that leaves ends the replay.
- * Starting one is granted as `create`; objects of a type are shown if the caller may `get` their history.
+ * The routes of replays and diffs (docs/audit.md). The response is a stream of JSON lines, and a disconnect of the
+ * client ends the replay. The right to start one is `create`. Objects of a type are shown if the caller may `get` their
+ * history.
  */
 export function replayRoutes(dependencies: ReplayRoutesDependencies): readonly PlatformRoute[] {
   const group = `audit.${dependencies.domain}`;
@@ -68,7 +69,7 @@ function problemOfRefusal({ reason, detail }: ReplayRefusal): Problem {
   return problem(reason, detail, isPassing ? { retryAfterSeconds: replayRetryAfterSeconds } : {});
 }
 
-/** The right to read the past of all objects of a type. */
+/** Whether the subject may read the history of all objects of a type. */
 function readable(subject: Subject, authorize: Authorize): (type: string) => boolean {
   return (type) => {
     const dot = type.indexOf('.');

@@ -63,7 +63,7 @@ export function reviewRoutes(dependencies: ReviewRoutesDependencies): readonly P
   ];
 }
 
-/** A review is only created. */
+/** The resource of a review, for discovery; it supports only `create`. */
 function resourceOf({ apiVersion, kind }: Review): ApiResource {
   const [group = '', version = ''] = apiVersion.split('/');
   const singular = kind.toLowerCase();
@@ -164,7 +164,7 @@ class Reviewer {
     });
   }
 
-  /** Rules do not mention versions, but the plugin of a type is found by its path. */
+  /** The version of a type. Rules do not name versions, but the type's path does, by which its plugin is found. */
   #versionOf({ group = '', version = '', resource }: ResourceAttributes): string {
     if (version !== '' && version !== '*') return version;
     return (
@@ -201,7 +201,7 @@ const everything: readonly Rule[] = [
   { kind: 'non-resource', nonResourceURLs: ['*'], verbs: ['*'] },
 ];
 
-/** In Kubernetes' format; undefined members are not written. */
+/** A rule in Kubernetes' format; JSON omits undefined members. */
 function shownRule({ kind: _kind, ...members }: Rule): Readonly<Record<string, unknown>> {
   return members;
 }

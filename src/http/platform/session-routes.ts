@@ -76,7 +76,7 @@ async function logIn(exchange: Exchange, dependencies: SessionRoutesDependencies
 
 /**
  * Ends the oldest sessions of a user above the limit, after a new one was created. Two concurrent log-ins end the same
- * ones; across nodes a few more may remain until the next log-in.
+ * sessions. Across nodes a few more may remain until the next log-in.
  */
 async function endOldest(user: string, exchange: Exchange, dependencies: SessionRoutesDependencies): Promise<void> {
   const { permissions, reader, sessions, execute } = dependencies;
@@ -103,7 +103,7 @@ function notLoggedIn(refused: NotAuthenticated): Answer {
   return refusal(problem(refused.reason, refused.detail, { retryAfterSeconds: refused.retryAfterSeconds }));
 }
 
-/** For the verified user and password: if either has changed since, the session is invalid. */
+/** Creates a session for the verified user and password. If either has changed since, the session is invalid. */
 function creation(
   { name, uid, passwordRevision, timesDisabled }: UserRecord,
   { sessions, clock }: SessionRoutesDependencies,
@@ -205,7 +205,9 @@ async function readCredentials(exchange: Exchange): Promise<Credentials> {
   };
 }
 
-/** Longer values cannot be valid, and would occupy memory while they wait for hashing. */
+/**
+ * The credentials; undefined if they are too long to be valid: they would occupy memory while they wait for hashing.
+ */
 function bounded(username: string, password: string): Credentials {
   if (username.length <= nameLengthMax && password.length <= passwordLengthMax * 2)
     return { ok: true, username, password };

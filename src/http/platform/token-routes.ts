@@ -14,7 +14,10 @@ import { problem } from '../problem.ts';
 
 export type TokenRoutesDependencies = ResourcePorts & { readonly domain: string; readonly registry: TypeRegistry };
 
-/** One's own personal access tokens, like the generated API of the type; others' tokens return 404 (decision 7.2). */
+/**
+ * The caller's own personal access tokens, in the form of the type's generated API; others' tokens return 404 (decision
+ * 7.2).
+ */
 export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependencies): readonly PlatformRoute[] {
   const path = `/apis/uc.api.${domain}/${platformApiVersion}/personalaccesstokens`;
   const onCollection =
@@ -67,7 +70,7 @@ export function tokenRoutes({ domain, registry, ...ports }: TokenRoutesDependenc
   ];
 }
 
-/** A client that asks for a watch would wait for ever on a list. */
+/** Refuses a watch: a client that asks for a watch and gets a list would wait for ever. */
 function unwatched(): Answer {
   return refusal(
     problem('method-not-allowed', 'your own tokens can be listed but not watched', {

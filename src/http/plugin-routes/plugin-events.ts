@@ -22,7 +22,7 @@ const keepAlive = Buffer.from(':\n\n');
 
 export type EventStreamParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
   readonly res: ServerResponse;
-  /** The account of its client's limits. */
+  /** The account to which the limits of the client apply. */
   readonly account: string;
   readonly iterator: AsyncIterator<unknown>;
   readonly clock: Clock;
@@ -39,8 +39,8 @@ type Taken =
   | { readonly kind: 'over' };
 
 /**
- * A plugin's server-sent events on one response with sent headers. The next event is requested once the connection has
- * accepted the last one, so at most one event is buffered beyond the connection's own buffer.
+ * A plugin's server-sent events in one response whose headers are sent. The next event is requested when the connection
+ * has accepted the last one, so at most one event is buffered outside of the connection.
  */
 export class EventStream implements OpenStream {
   readonly transport = 'sse';
@@ -56,7 +56,7 @@ export class EventStream implements OpenStream {
   /** Ends the wait for the plugin's next event. */
   #interrupt: () => void = () => undefined;
   #wroteAt: number;
-  /** Since when the reader has unread data. */
+  /** The time since when the reader has unread data. */
   #unreadSince: number | undefined;
 
   /** Opens the stream, which must have been admitted in this turn. */
@@ -72,7 +72,7 @@ export class EventStream implements OpenStream {
     };
     this.#outbox = streams.outboxes.open(new StreamConnection(res), { account, onOverflow });
     streams.add(this);
-    // A reset during a write is handled by `close`.
+    // The `close` event handles a reset during a write.
     res
       .on('error', () => undefined)
       .once('close', () => {
@@ -92,7 +92,7 @@ export class EventStream implements OpenStream {
     }
   }
 
-  /** Ends cleanly: only whole events were sent, and a browser reconnects with the last event's id. */
+  /** Ends the stream after a whole event, so that a browser reconnects with the last event's id. */
   end({ reason }: StreamEnding): void {
     if (this.#isOver) return;
     const rest = forgettingEndings.has(reason) ? 'dropped' : 'sent';
@@ -139,7 +139,7 @@ export class EventStream implements OpenStream {
     this.#unreadSince = this.#parts.clock.monotonic();
     await this.#outbox.drained();
     this.#unreadSince = undefined;
-    // Otherwise a fast reader and plugin would block all others.
+    // Yields: otherwise a fast reader and plugin would block all other work.
     await setImmediate();
   }
 
@@ -164,7 +164,7 @@ export class EventStream implements OpenStream {
     });
   }
 
-  /** Sends only queued events. */
+  /** Stops reading events; sends only those that are queued. */
   #stop(rest: Finish['rest'], finish: () => void): void {
     this.#isOver = true;
     this.#outbox.stop(rest, () => {
@@ -184,7 +184,7 @@ export class EventStream implements OpenStream {
   }
 }
 
-/** Nothing reads the iterator any more. One that has ended ignores this. */
+/** Notifies the iterator that nobody reads it any more. An iterator that has ended ignores this. */
 export function abandon(iterator: AsyncIterator<unknown>): void {
   Promise.resolve()
     .then(async () => iterator.return?.())
@@ -210,7 +210,7 @@ function frameOf(result: unknown): Frame | 'done' {
   }
 }
 
-/** WHATWG HTML, 9.2.5: a line break of any kind in `data` starts another `data` line. */
+/** The text of an event (WHATWG HTML, 9.2.5): each line of `data` becomes a `data` line. */
 function eventText({
   data,
   event,

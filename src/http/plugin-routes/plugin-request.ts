@@ -43,7 +43,7 @@ export function routeRequest(
 
 type CheckedRequest = { readonly ok: true; readonly body: unknown } | { readonly ok: false; readonly answer: Answer };
 
-/** Checks the request against the route's schemas; other parameters are passed on. */
+/** Checks the request against the route's schemas; parameters without a schema pass unchecked. */
 export async function requestOf(
   exchange: Exchange,
   { query, body: bodySchema }: Pick<RouteEndpoint, 'query' | 'body'>,
@@ -78,10 +78,10 @@ function queryViolations(query: URLSearchParams, schemas: NonNullable<RouteEndpo
   });
 }
 
-/** The client's `patch` takes a merge patch, so a route accepts its media type. */
+/** The media types of a PATCH body: like the client's `patch`, it is a merge patch. */
 const patchTypes = ['application/merge-patch+json', 'application/json'];
 
-/** Decoded JSON; undefined without a body, whatever its media type. */
+/** The decoded JSON of the body, with any media type; undefined without a body. */
 async function bodyOf(exchange: Exchange): Promise<CheckedRequest> {
   const { req, method } = exchange;
   const media = mediaTypeOf(req, method === 'PATCH' ? patchTypes : ['application/json']);
@@ -103,7 +103,7 @@ function queryOf(query: URLSearchParams): RouteRequest['query'] {
   );
 }
 
-/** Credentials are for the platform only: a plugin acts through its clients. */
+/** The headers without credentials, which are for the platform only: a plugin acts through its clients. */
 function headersOf({ req }: Exchange): RouteRequest['headers'] {
   const { authorization: _authorization, cookie: _cookie, ...headers } = withoutBearer(req.headers);
   return headers;

@@ -9,7 +9,7 @@ import type { Answer } from '../answer.ts';
 import { problem, problems, type Problem } from '../problem.ts';
 import { thrownMessage } from '../thrown-text.ts';
 
-/** The result of a plugin's handler is unchecked: decodes it, or returns a problem for the log. */
+/** The decoded result of a plugin's handler, or a problem for the log. */
 export type DecodedResponse =
   | { readonly kind: 'answer'; readonly answer: Answer }
   | {
@@ -19,7 +19,7 @@ export type DecodedResponse =
     }
   | { readonly kind: 'rubbish'; readonly problem: string; readonly violations?: readonly Violation[] };
 
-/** Headers of the connection, which belong to the platform. */
+/** Headers that only the platform may set. */
 const platformHeaders = new Set([
   'connection',
   'content-length',
@@ -111,16 +111,19 @@ function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
   );
 }
 
-/** `isTyped`: text and bytes are sent as they are, so they are not yet a value. */
+/** `isTyped`: whether the body is text or bytes with a content type, which are sent unchanged. */
 type Answered = { readonly body: unknown; readonly bytes: Uint8Array | undefined; readonly isTyped: boolean };
 
-/** Text that is JSON already is parsed again; any other value is checked directly, at no further cost. */
+/**
+ * The violations of a body. Text that is JSON already is parsed again; any other value is checked directly, at no
+ * further cost.
+ */
 function bodyViolations({ body, bytes, isTyped }: Answered, schema: ValueSchema | undefined): readonly Violation[] {
   if (schema === undefined) return [];
   if (bytes === undefined) return [{ pointer: '', detail: 'is required' }];
   const isText = isTyped && (typeof body === 'string' || body instanceof Uint8Array);
   const violations = isText ? schema.violations(parsed(bytes)) : schema.violations(body);
-  // A Date or an undefined member becomes something else in JSON, which is the form that counts.
+  // A Date or an undefined member changes in JSON, so the JSON form is checked again.
   return violations.length === 0 || isText ? violations : schema.violations(parsed(bytes));
 }
 
@@ -133,7 +136,10 @@ function isJson(headers: ReadonlyMap<string, string>): boolean {
   return type === undefined || /^application\/(?:[\w.+-]+\+)?json\b/iu.test(type);
 }
 
-/** Refusals of a client's call: a handler that throws one refuses its caller with it. */
+/**
+ * The reasons of refusals that a handler passes on: if a client's call throws one of these, the caller gets the same
+ * refusal.
+ */
 const passedOn: readonly RejectionReason[] = [
   'bad-request',
   'forbidden',
@@ -148,7 +154,7 @@ const passedOn: readonly RejectionReason[] = [
   'unavailable',
 ];
 
-/** Undefined for any other error: the handler failed. */
+/** The refusal in an error; undefined for any other error: the handler failed. */
 export function decodeRefusal(error: unknown): Problem | undefined {
   try {
     return error instanceof ClientError ? refusalOf(error) : undefined;
@@ -197,7 +203,7 @@ function isFinalStatus(code: unknown): code is number {
   return typeof code === 'number' && Number.isInteger(code) && code >= 200 && code <= 599;
 }
 
-/** By lower-case name. */
+/** The headers by lower-case name, or a problem. */
 function headersOf(raw: unknown): Map<string, string> | string {
   if (!isObject(raw)) return 'its headers are not an object';
   const headers = new Map<string, string>();
@@ -216,7 +222,7 @@ function headersOf(raw: unknown): Map<string, string> | string {
   return headers;
 }
 
-/** JSON, unless the headers set another content type and the body is text or bytes. */
+/** The body's bytes: JSON, unless the headers set another content type and the body is text or bytes. */
 function bytesOf(body: unknown, headers: Map<string, string>): Uint8Array | undefined | string {
   if (body === undefined) return undefined;
   if (headers.has('content-type')) {

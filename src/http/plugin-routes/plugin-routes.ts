@@ -13,7 +13,7 @@ import { bySpecificity, RouteTable, type Found, type FoundOf, type Route } from 
 import { SocketUpgrades } from '../connection/socket-upgrades.ts';
 
 export type PluginRoutesDependencies = RouteCallDependencies & {
-  /** Unread data of readers: shared with watches, so that the limits apply to the total. */
+  /** Unread data of readers. It is shared with watches, so that the limits apply to the total. */
   readonly outboxes: Outboxes;
 };
 
@@ -30,7 +30,7 @@ type Mounted = {
  */
 export class PluginRoutes implements RouteMounts {
   readonly #dependencies: PluginRoutesDependencies;
-  /** In order of mounting: of two plugins with the same route, the first keeps it. */
+  /** By plugin, in order of mounting: of two plugins with the same route, the first keeps the route. */
   readonly #mounted = new Map<string, Mounted>();
   #revision = 0;
   readonly #streams: OpenStreams;
@@ -47,19 +47,27 @@ export class PluginRoutes implements RouteMounts {
     this.#calls = new PluginRouteCalls(dependencies, this.#streams);
   }
 
-  /** Its paths return 503 until they are mounted. Throws as `mount` does. */
+  /**
+   * Announces the plugin's routes, whose paths return 503 until they are mounted.
+   *
+   * @throws RangeError like `mount`.
+   */
   announce(plugin: string, endpoints: Endpoints): void {
     this.#put(plugin, endpoints, false);
   }
 
   /**
-   * Replaces the plugin's endpoints. Throws a RangeError for a path that it must not serve, without changing anything.
+   * Replaces the plugin's endpoints.
+   *
+   * @throws RangeError for a path that the plugin must not serve; nothing is changed then.
    */
   mount(plugin: string, endpoints: Endpoints): void {
     this.#put(plugin, endpoints, true);
   }
 
-  /** Its paths return 404 from now on, and its streams end; calls in progress complete. */
+  /**
+   * Removes the plugin's endpoints: its paths return 404 from now on, and its streams end. Calls in progress complete.
+   */
   unmount(plugin: string): void {
     const mounted = this.#mounted.get(plugin);
     if (mounted === undefined) return;
@@ -111,17 +119,17 @@ export class PluginRoutes implements RouteMounts {
     return this.#streams.counts();
   }
 
-  /** Rights may have changed, or credentials expired: ends streams that are no longer allowed. */
+  /** Ends streams that are no longer allowed; call it when rights may have changed or credentials expired. */
   recheck(allows: Allows): void {
     this.#streams.recheck(allows);
   }
 
-  /** Shutdown: ends all streams, and opens no new ones. */
+  /** Ends all streams at a shutdown; no new ones open. */
   closeStreams(): void {
     this.#streams.closeAll();
   }
 
-  /** A WebSocket, after the handshake; a refusal is sent before it. */
+  /** Serves a WebSocket. A refusal is sent before the handshake. */
   upgrade(
     exchange: Exchange,
     { route: { mount, endpoint }, params }: FoundOf<PluginSocketRoute>,
@@ -135,7 +143,7 @@ export class PluginRoutes implements RouteMounts {
     );
   }
 
-  /** Calls the route's handler; the answer is the handler's, a refusal, or taken by a stream of events. */
+  /** Calls the route's handler. The answer is the handler's, a refusal, or `taken-over` by a stream of events. */
   call(exchange: Exchange, found: FoundOf<PluginRoute>): Promise<Answer> {
     return this.#calls.call(exchange, found);
   }

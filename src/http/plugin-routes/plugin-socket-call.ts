@@ -77,7 +77,7 @@ async function run(
     connection.end({ reason: 'done', detail: '' });
   } catch (error) {
     const refused = decodeRefusal(error);
-    // A handler may well fail when its socket is closed.
+    // A handler may fail because its socket was closed: such an error is not logged.
     const isLogged = !connection.isOver && refused === undefined;
     const fields = {
       plugin,

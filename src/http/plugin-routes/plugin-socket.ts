@@ -29,7 +29,7 @@ import { binaryFrame, frameHeader } from '../watch/watch-socket.ts';
 export type SocketParts = Pick<OpenStream, 'mount' | 'subject' | 'request'> & {
   readonly webSocket: WebSocket;
   readonly socket: Duplex;
-  /** The account of its client's limits. */
+  /** The account to which the limits of the client apply. */
   readonly account: string;
   readonly now: number;
   readonly streams: OpenStreams;
@@ -54,13 +54,13 @@ export class SocketConnection implements OpenStream {
   /** Whether the plugin was notified of the end and the socket is no longer counted. */
   #hasLeft = false;
   #pingedAt: number;
-  /** The time of the last beat, used for messages in between. */
+  /** The time of the last check, used for messages until the next one. */
   #now: number;
-  /** Since when reading is paused, because the plugin has not consumed its messages. */
+  /** The time since when reading is paused, because the plugin has not consumed its messages. */
   #pausedSince: number | undefined;
   /** Bytes refused since the last accepted message. */
   #refusedBytes = 0;
-  /** Since when the peer has accepted no data, and the total accepted by then. */
+  /** The time since when the peer has accepted no data, and the bytes accepted until then. */
   #unsentSince: number | undefined;
   #sentBytes = 0;
   #takenBytes = 0;
@@ -104,7 +104,7 @@ export class SocketConnection implements OpenStream {
         this.#outbox.closed();
       });
     });
-    // A peer violated the protocol: the library closes the socket with the appropriate code.
+    // If a peer violates the protocol, the library closes the socket with the appropriate code.
     webSocket.once('error', () => {
       this.#stop('sent');
     });
@@ -195,7 +195,8 @@ export class SocketConnection implements OpenStream {
     const frames = new Frames(Buffer.concat([header, bytes]));
     this.#sentBytes += frames.bytes.length;
     this.#outbox.push(frames);
-    // The push may have exceeded the limits of all streams, with this one furthest behind.
+    // The push may have exceeded the limits of all streams, which ends the stream that is furthest behind: possibly
+    // this one.
     return !this.#isOver;
   }
 
@@ -207,7 +208,7 @@ export class SocketConnection implements OpenStream {
     if (!this.#isOver) this.#finish(code, reason, 'sent');
   }
 
-  /** Sends only queued messages. */
+  /** Stops the socket; sends only queued messages. */
   #stop(rest: Finish['rest'], finish: () => void = () => undefined): void {
     this.#isOver = true;
     this.#outbox.stop(rest, () => {
@@ -222,14 +223,14 @@ export class SocketConnection implements OpenStream {
     const { webSocket, streams, onOver } = this.#parts;
     streams.delete(this);
     this.#inbox.close();
-    // Further messages are dropped, but must be read to see the answer to our close frame.
+    // Further messages are dropped. They must still be read, because the answer to our close frame follows them.
     if (this.#pausedSince !== undefined) webSocket.resume();
     this.#pausedSince = undefined;
     onOver();
   }
 }
 
-/** Frames are written directly to the connection, as a whole, so that the library's control frames fit in between. */
+/** Writes whole frames directly to the connection, so that the library's control frames fit in between. */
 function connectionOf({ webSocket, socket }: Pick<SocketParts, 'webSocket' | 'socket'>): Connection {
   return {
     write: (bytes, onWritten) => {
@@ -245,7 +246,8 @@ function connectionOf({ webSocket, socket }: Pick<SocketParts, 'webSocket' | 'so
         onWritten();
       };
       socket.write(bytes, takenOnce);
-      // The callback runs in a later turn; within this turn a plugin could exceed its limit.
+      // The callback runs in a later turn, and within this turn a plugin could exceed its limit, so written data counts
+      // at once.
       if (socket.writableLength === 0) takenOnce();
     },
     cut: () => {

@@ -12,11 +12,11 @@ import { pluginStreamsMax, pluginStreamsPerPluginMax } from './route-limits.ts';
 export type Mount = {
   readonly plugin: string;
   readonly serving: boolean;
-  /** Mounted again or unmounted: calls in progress may complete, and no new ones start. */
+  /** Whether the endpoints were mounted again or unmounted: calls in progress may complete, and no new ones start. */
   isOver: boolean;
 };
 
-/** The reasons for which the platform ends a stream, with their close codes (RFC 6455, 7.4). */
+/** The reasons for which the platform ends a stream, with the close codes (RFC 6455, 7.4). */
 export const streamEndings = {
   done: 1000,
   failed: 1011,
@@ -26,7 +26,7 @@ export const streamEndings = {
   'rights-lost': 4403,
   unresponsive: 1006,
 } as const;
-/** Endings that drop unsent data: the reader is too far behind, or may not see it any more. */
+/** Endings that drop unsent data: the reader is too far behind, or may not read it any more. */
 export const forgettingEndings: ReadonlySet<StreamEnding['reason']> = new Set(['too-slow', 'rights-lost']);
 export const rightsLost: StreamEnding = { reason: 'rights-lost', detail: 'no longer allowed' };
 export const crowdedOut: StreamEnding = {
