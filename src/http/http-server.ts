@@ -77,9 +77,7 @@ export type HttpServer = {
   routes(): readonly Route[];
   /** Sets the certificate of new connections; only for a server that was created with one. */
   useCertificate(certificate: ServerCertificate): void;
-  /**
-   * Stops accepting connections, completes requests in flight, and closes the remaining connections after `graceMs`.
-   */
+    /** Accepts no more connections, completes requests in flight, and closes all others after `graceMs`. */
   close(graceMs: number): Promise<void>;
 };
 
