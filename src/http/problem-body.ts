@@ -9,7 +9,7 @@ import { yamlOf } from './representation/yaml-answers.ts';
 /** The context of a refusal's body. */
 export type ProblemContext = {
   readonly domain: string;
-  /** As sent, without the query. */
+  /** The path as sent, without the query. */
   readonly path: string;
   readonly accept: string | undefined;
   readonly requestId: string;
@@ -22,8 +22,8 @@ export type ProblemContext = {
 export type ProblemAnswer = { readonly status: number; readonly headers: readonly string[]; readonly bytes: Buffer };
 
 /**
- * The two forms of decision 8. One body cannot serve both: in RFC 9457 `status` is a number, while Kubernetes' clients
- * decode it as a string, and use a generic message if that fails.
+ * The body in one of the two forms of decision 8. One body cannot serve both: in RFC 9457 `status` is a number, while
+ * Kubernetes' clients decode it as a string, and show a generic message if that fails.
  */
 export function problemAnswer(refusal: Problem, context: ProblemContext): ProblemAnswer {
   const { status, word, title } = problems[refusal.reason];
@@ -66,15 +66,15 @@ function slug(word: string): string {
 
 function wantsProblemJson({ path, accept }: ProblemContext): boolean {
   if (!/^\/+apis?(?:\/|$)/u.test(path)) return true;
-  // A wildcard does not count: clients without support for problem details send one.
+  // A wildcard does not count, since clients without support for problem details send one.
   return parseAccept(accept).some(({ type }) => type === 'application/problem+json');
 }
 
-/** Kubernetes puts the resource here, or the kind for an invalid object. */
+/** The `details` of a Status: Kubernetes puts the resource here, or the kind for an invalid object. */
 function details(refusal: Problem, { resource }: ProblemContext): object {
   const { about = {}, violations = [], causes = [], retryAfterSeconds } = refusal;
   const all = [...violations.map((violation) => causeOf(violation, refusal)), ...causes];
-  // Undefined members are not written.
+  // JSON omits undefined members.
   return {
     name: about.name ?? resource?.name,
     group: resource?.group,
@@ -84,7 +84,7 @@ function details(refusal: Problem, { resource }: ProblemContext): object {
   };
 }
 
-/** At least one: 0 would mean an immediate retry. */
+/** A Retry-After of at least one second: 0 would mean an immediate retry. */
 function wholeSeconds(seconds: number): number {
   return Math.max(1, Math.ceil(seconds));
 }
@@ -96,6 +96,6 @@ function causeOf({ pointer, detail }: Violation, refusal: Problem): object {
       : /\brequired\b|\bmissing\b/u.test(detail)
         ? 'FieldValueRequired'
         : 'FieldValueInvalid';
-  // kubectl prints the field before the message, also an empty one.
+  // kubectl prints the field before the message, even if the field is empty.
   return { reason, message: detail, field: pointer === '' ? (refusal.root ?? 'object') : dottedPath(pointer) };
 }

@@ -46,7 +46,7 @@ export type Problem = {
   readonly reason: ProblemReason;
   readonly detail: string;
   readonly violations?: readonly Violation[];
-  /** What an empty pointer in the violations stands for; the object when absent. */
+  /** The name for an empty pointer in the violations; the object if absent. */
   readonly root?: 'patch';
   /** Kubernetes' machine-readable causes besides the violations. */
   readonly causes?: readonly { readonly reason: string; readonly message: string }[];
@@ -67,7 +67,7 @@ export function problemOf(rejection: Rejection, about: Problem['about'] = {}): P
   return { ...refused, about, ...(warnings.length === 0 ? {} : { headers: warningHeaders(warnings) }) };
 }
 
-/** `Warning: 299 - "text"`; a header has no control characters, and only ASCII is safe for every reader. */
+/** `Warning: 299 - "text"` headers. The text has no control characters and only ASCII, which every reader accepts. */
 export function warningHeaders(warnings: readonly string[]): readonly string[] {
   return warnings.flatMap((text) => [
     'Warning',
@@ -75,17 +75,17 @@ export function warningHeaders(warnings: readonly string[]): readonly string[] {
   ]);
 }
 
-/** Methods in the format of `Allow`. */
+/** The refusal of a method, with the allowed methods in the format of `Allow`. */
 export function methodNotAllowed(method: string, allowed: readonly string[]): Problem {
   const list = allowed.join(', ');
-  // The response to a HEAD has the headers of the response to a GET, including the length (RFC 9110, 9.3.2).
+  // A HEAD has the headers of the response to a GET, including the length (RFC 9110, 9.3.2).
   const named = method === 'HEAD' ? 'GET' : method;
   return problem('method-not-allowed', `${named} is not served here${list === '' ? '' : `; allowed: ${list}`}`, {
     headers: ['Allow', list],
   });
 }
 
-/** `WWW-Authenticate` values. Browsers show a dialog for the first one. */
+/** `WWW-Authenticate` values. A browser shows a dialog for the first one. */
 export const basicChallenge = 'Basic realm="ledgerplane", charset="UTF-8"';
-/** For pages with their own log-in form: after a failed log-in, and for an ended session. */
+/** The challenge for pages with a log-in form: after a failed log-in, and for an ended session. */
 export const logInChallenge = 'Cookie realm="ledgerplane", form-action="/login", cookie-name="ledgerplane_session"';

@@ -23,7 +23,7 @@ const knownNames: ReadonlySet<string> = new Set(known);
 const lowercased = known.map((name) => ({ name, lower: name.toLowerCase() }));
 const lengthMax = Math.max(...known.map(({ length }) => length)) + 1;
 
-/** Sent by Kubernetes' tools, and without meaning here. */
+/** Parameters that Kubernetes' tools send, and that have no meaning here. */
 const kubernetesNames: ReadonlySet<string> = new Set([
   'pretty',
   'timeout',
@@ -41,8 +41,8 @@ const kubernetesNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Refuses a parameter that differs from a known one in case or one letter: ignoring it would return a wrong result. The
- * same applies to `at`, which asks for a past state. Other unknown names are ignored, since tools send their own.
+ * Refuses a parameter that differs from a known one in case or by one letter: ignoring it would return a wrong result.
+ * `at`, which asks for a past state, is refused too. Other unknown names are ignored, since tools send their own.
  */
 export function checkParameterNames(query: URLSearchParams): Problem | undefined {
   if (query.size === 0) return undefined;

@@ -12,7 +12,7 @@ export type Refused = {
   readonly username: string | undefined;
   /** The name of the personal access token. */
   readonly token?: string | undefined;
-  /** The refused request. */
+  /** The verb of the refused request. */
   readonly verb?: string | undefined;
   readonly path?: string | undefined;
 };
@@ -25,9 +25,9 @@ export type RefusalLogDependencies = {
 };
 
 /**
- * Records failed log-ins and refused requests as events. Logs failed log-ins and forbidden requests, with at most a
- * fixed number of lines in a minute; one further line counts the rest. A name without a user is omitted: it may be a
- * password in the wrong field.
+ * Records failed log-ins and refused requests as events. Logs failed log-ins and forbidden requests, up to a fixed
+ * number of lines per minute; one further line counts the suppressed ones. A name without a user is omitted, since it
+ * may be a password in the wrong field.
  */
 export class RefusalLog {
   readonly #dependencies: RefusalLogDependencies;
@@ -52,7 +52,10 @@ export class RefusalLog {
     this.#record('a request was refused', refused, refused.username);
   }
 
-  /** A request without credentials that needs some: clients begin with one, so no line reports it. */
+  /**
+   * Records a request that needs credentials and has none. It is not logged, since clients usually begin with such a
+   * request.
+   */
   unauthorized(refused: Refused): void {
     this.#recordAccess('unauthorized', refused, undefined);
   }

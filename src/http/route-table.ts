@@ -19,14 +19,14 @@ export type Route = { readonly method: string; readonly pattern: string };
 export type Entry<H> = Route & { readonly route: H };
 
 /**
- * Routes by pattern, where `{name}` stands for one segment. Paths are matched by their decoded segments, as authorized:
- * each is encoded once for the router, which decodes captured ones once.
+ * Routes by pattern, where `{name}` matches one segment. Paths are matched by the decoded segments that were
+ * authorized. They are encoded once for the router, which decodes captured segments once.
  */
 export class RouteTable<H> {
   readonly #router = new Router({ sensitive: true, strict: true });
   /** Every layer of the router, in order of creation; the first match wins. */
   readonly #routes = new Map<Layer, Entry<H>>();
-  /** The segments of the patterns by their number; undefined for a parameter. */
+  /** By number of segments: the segments of the patterns; undefined for a parameter. */
   readonly #shapes = new Map<number, (readonly (string | undefined)[])[]>();
 
   add(method: string, pattern: string, route: H): void {
@@ -68,7 +68,10 @@ export class RouteTable<H> {
   }
 }
 
-/** A pattern has only plain segments and parameters, so that nothing in it has a special meaning for the router. */
+/**
+ * The problem of a pattern. A pattern has only plain segments and parameters, so no part of it has a special meaning
+ * for the router.
+ */
 export function patternProblem(pattern: string): string | undefined {
   const names = new Set<string>();
   if (!pattern.startsWith('/')) return 'a path starts with "/"';

@@ -16,7 +16,9 @@ export type Edge = { readonly domain: string; readonly clock: Clock; readonly lo
 /** The recipient of a response. */
 export type Recipient = { readonly req: IncomingMessage; readonly res: ServerResponse; readonly requestId: string };
 
-/** Headers of every response: browsers must not guess its type, run or frame it, or reuse it without revalidation. */
+/**
+ * Headers of every response: browsers must not guess its type, execute or frame it, or reuse it without revalidation.
+ */
 const safe = [
   'X-Content-Type-Options',
   'nosniff',
@@ -26,18 +28,18 @@ const safe = [
   'no-cache, private',
 ] as const;
 
-/** The form of a response may depend on `Accept`: that of objects, and that of errors. */
+/** Headers with `Vary`, since the form of objects and of errors may depend on `Accept`. */
 const common = [...safe, 'Vary', 'Accept', 'X-Request-Id'] as const;
 
 /**
- * An entity tag stands for one form, and a cache revalidates by it: so an object as it is, the most frequent response,
- * goes without `Vary`. A header costs three microseconds.
+ * Headers of a plain object, the most frequent response. `Vary` is omitted, since its entity tag identifies its form
+ * and a cache revalidates by the tag. A header costs three microseconds.
  */
 const revalidated = [...safe, 'X-Request-Id'] as const;
 
 /**
- * Writes a response with one head and one body, without the setters of a framework, which cost more than finding the
- * object. Does nothing if the client has disconnected.
+ * Writes a response with one head and one body. It bypasses the setters of a framework, which cost more than finding
+ * the object. Does nothing if the client has disconnected.
  */
 export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<void> {
   const { res, requestId } = to;
@@ -79,30 +81,34 @@ export async function send(to: Recipient, answer: Answer, edge: Edge): Promise<v
   }
 }
 
-/** `headers`: names and values by turns. */
+/** The common headers of a response. `headers`: alternating names and values. */
 function commonOf(headers: readonly string[]): readonly string[] {
   return headers.includes('ETag') ? revalidated : common;
 }
 
 /**
- * Begins a response that has a body. In the queue of a pipelined one is already the `100 Continue` that its request
- * expects; Node puts headers in front of the queue if a body of bytes follows, and behind it if they are sent alone.
+ * Begins a response with a body. The queue of a pipelined response already contains the `100 Continue` that its request
+ * expects. If a body of bytes follows, Node puts the headers before the queue; if they are sent alone, after it.
  */
 function begin(res: ServerResponse, status: number, headers: string[]): void {
   res.writeHead(status, headers);
   if (res.socket === null && res.writableLength > 0) res.flushHeaders();
 }
 
-/** Up to this size, copying the body costs less than the second buffer of a gathering write. */
+/**
+ * The largest body that is copied behind the head: copying it costs less than a gathering write with a second buffer.
+ */
 const joinedBodyBytesMax = 16_384;
 
-/** Node joins head and body into one write only for text: Latin-1 preserves every byte. */
+/** Ends a response. Node joins head and body into one write only for text: Latin-1 preserves every byte. */
 function end(res: ServerResponse, bytes: Uint8Array): void {
   if (bytes.length > joinedBodyBytesMax) res.end(bytes);
   else res.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'), 'latin1');
 }
 
-/** Also used by modules that write their own response: a watch endpoint that refuses its request. */
+/**
+ * Sends a problem. Modules that write their own response use it too, such as a watch endpoint that refuses its request.
+ */
 export function sendProblem({ req, res, requestId }: Recipient, problem: Problem, { domain, clock, log }: Edge): void {
   if (res.destroyed) return;
   if (res.headersSent) {
@@ -134,7 +140,7 @@ function customHeaders({ headers, bytes }: Extract<Answer, { kind: 'custom' }>, 
   return [...all].flat();
 }
 
-/** As sent: for display, not for routing. */
+/** The path as sent: for display, not for routing. */
 function pathOf({ url = '/' }: IncomingMessage): string {
   const query = url.indexOf('?');
   return query === -1 ? url : url.slice(0, query);
@@ -144,7 +150,7 @@ function resourceOf(path: string): ReturnType<typeof locationOf> {
   return locationOf(path.split('/').filter((segment) => segment !== ''));
 }
 
-/** The head of a plugin's server-sent events. A buffering proxy would delay them. */
+/** The head of a plugin's server-sent events. It asks proxies not to buffer, which would delay the events. */
 export function eventStreamHead(headers: ReadonlyMap<string, string>, requestId: string): string[] {
   const all = new Map([
     ['cache-control', 'no-store'],
@@ -170,7 +176,7 @@ async function sendStream(
           res.destroy();
         });
   try {
-    // The first chunk is always requested: only a started iteration can be abandoned properly.
+    // The first chunk is always requested, because only a started iteration can be abandoned properly.
     for await (const chunk of chunks) {
       if (res.destroyed || req.method === 'HEAD') break;
       await sendChunk(
@@ -192,7 +198,7 @@ async function sendStream(
   }
 }
 
-/** In chunks: a peer that accepts one makes progress, and keeps its slot. */
+/** Sends a chunk in parts: a peer that accepts a part makes progress, and keeps its slot. */
 async function sendChunk(
   res: ServerResponse,
   chunk: Uint8Array,
@@ -212,7 +218,7 @@ function cutOff(res: ServerResponse, { requestId, log }: Pick<Recipient, 'reques
   res.destroy();
 }
 
-/** Resolves when more can be written, or the client has disconnected. */
+/** Resolves when more can be written, or when the client has disconnected. */
 async function drained(res: ServerResponse): Promise<void> {
   if (res.destroyed) return;
   await new Promise<void>((resolve) => {

@@ -1,9 +1,9 @@
-/** A plugin's error for the log, with its stack. Plugins may throw anything: reading it may throw. */
+/** The text of a plugin's error for the log, with its stack. Plugins may throw any value, and reading it may throw. */
 export function thrownText(error: unknown): string {
   return describeThrown(error, ({ stack, message }) => (typeof stack === 'string' ? stack : message));
 }
 
-/** The message only. */
+/** The message of a plugin's error. */
 export function thrownMessage(error: unknown): string {
   return describeThrown(error, ({ message }) => message).slice(0, 256);
 }

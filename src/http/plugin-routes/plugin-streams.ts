@@ -51,7 +51,7 @@ export type OpenStream = Reviewed & {
 /** The number of open streams of a plugin by transport. */
 export type StreamCount = Pick<OpenStream, 'transport'> & { readonly plugin: string; readonly count: number };
 
-/** The interval of each stream's timer: keep-alives may be this much early, due ends this much late. */
+/** The interval of each stream's timer: keep-alives may be early by this much, and due ends late. */
 export const streamBeatMs = 1_000;
 const wheelSlots = 10;
 
@@ -60,11 +60,10 @@ export function hasStopped({ plugin }: Mount): Problem {
 }
 
 /**
- * All open streams of plugins on this node: counts them, keeps them alive, and ends them when they are no longer
- * allowed.
+ * All open streams of plugins on this node. Counts them, keeps them alive, and ends those that are no longer allowed.
  */
 export class OpenStreams {
-  /** Unread data of their readers, within the limits shared with watches. */
+  /** Unread data of the streams' readers, within the limits shared with watches. */
   readonly outboxes: Outboxes;
   readonly #wheel: Wheel<OpenStream>;
   readonly #reviews: Reviews<OpenStream>;
@@ -83,7 +82,7 @@ export class OpenStreams {
     return this.#wheel.size;
   }
 
-  /** Only plugins with open streams; computed on demand, since it is rarely read. */
+  /** The counts of plugins with open streams; computed on demand, since they are rarely read. */
   counts(): readonly StreamCount[] {
     const counts = new Map<string, StreamCount>();
     for (const {
@@ -96,7 +95,7 @@ export class OpenStreams {
     return [...counts.values()];
   }
 
-  /** Why no stream can be opened now; undefined if one can be opened in this turn. */
+  /** The reason why no stream can be opened now; undefined if one can be opened in this turn. */
   refusal(mount: Mount): Problem | undefined {
     const { plugin } = mount;
     if (this.#isClosed) return problem('unavailable', 'the server is shutting down', { retryAfterSeconds: 1 });
@@ -131,12 +130,12 @@ export class OpenStreams {
     });
   }
 
-  /** Rights may have changed, or credentials expired: ends every stream that is no longer allowed. */
+  /** Ends every stream that is no longer allowed; call it when rights may have changed or credentials expired. */
   recheck(allows: Allows): void {
     this.#reviews.begin(this.#wheel.items(), ({ subject, request }) => allows(subject, request));
   }
 
-  /** Shutdown: asks all clients to reconnect, and accepts no new ones. */
+  /** Asks all clients to reconnect, and accepts no new ones; for a shutdown. */
   closeAll(): void {
     this.#isClosed = true;
     this.#endWhere(() => true, { reason: 'shutting-down', detail: 'the server is shutting down; connect again' });

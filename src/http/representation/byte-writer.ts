@@ -1,4 +1,4 @@
-/** Appends to one buffer that grows. */
+/** Appends bytes to one growing buffer. */
 export class ByteWriter {
   #bytes: Buffer;
   #length = 0;
@@ -18,7 +18,7 @@ export class ByteWriter {
   part(bytes: Uint8Array, start: number, end: number): void {
     const length = end - start;
     this.#reserve(length);
-    // A call of the system's copy costs more than a few bytes.
+    // For a few bytes a loop is faster than a call of the system's copy.
     if (length > 24) this.#bytes.set(bytes.subarray(start, end), this.#length);
     else for (let at = 0; at < length; at += 1) this.#bytes[this.#length + at] = bytes[start + at] ?? 0;
     this.#length += length;
@@ -35,7 +35,7 @@ export class ByteWriter {
     this.#length += this.#bytes.write(text, this.#length, 'utf8');
   }
 
-  /** A view of the buffer: the writer is of no use afterwards. */
+  /** A view of the buffer; do not use the writer afterwards. */
   written(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }

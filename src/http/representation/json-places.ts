@@ -12,14 +12,14 @@ export type WantedMembers = {
 };
 
 type WantedMember = {
-  /** The name as it stands in JSON, between its quotes. */
+  /** The member's name as written in JSON, between its quotes. */
   readonly name: Buffer;
-  /** The index if the name is one, since the value may be an array; otherwise -1. */
+  /** The index, if the name is a number, since the value may be an array; otherwise -1. */
   readonly index: number;
   readonly wanted: WantedMembers;
 };
 
-/** The tree for some JSON pointers; the place of each value is the index of its pointer. */
+/** The tree for some JSON pointers. The values are recorded by the index of their pointer. */
 export function wantedMembers(pointers: readonly string[]): WantedMembers {
   const root: WantedMembers = { places: [], members: [] };
   for (const [place, pointer] of pointers.entries()) {
@@ -39,7 +39,7 @@ function childOf({ members }: WantedMembers, segment: string): WantedMembers {
   return wanted;
 }
 
-/** Starts and ends of the values found; a start of -1 stands for a missing one. */
+/** By pointer: the start and end of the value; a start of -1 means that it is missing. */
 export type Places = { readonly starts: Int32Array; readonly ends: Int32Array };
 
 export function placesFor(count: number): Places {
@@ -54,7 +54,7 @@ const quote = 0x22,
   closingBrace = 0x7d,
   closingBracket = 0x5d;
 
-/** Records the places of the wanted members of the value at `at`, and returns the offset behind it. */
+/** Records the positions of the wanted members of the value at `at`, and returns the offset after the value. */
 export function findMembers(bytes: Uint8Array, at: number, wanted: WantedMembers, places: Places): number {
   places.starts.fill(-1);
   return find(bytes, at, wanted, places);
@@ -111,7 +111,7 @@ function memberNamed(
   return undefined;
 }
 
-/** The offset behind the value that begins at `at`. */
+/** The offset after the value that begins at `at`. */
 function endOfValue(bytes: Uint8Array, start: number): number {
   let at = start;
   let depth = 0;

@@ -5,7 +5,7 @@ import type { Representation, Shown } from './representation.ts';
 const wanted = wantedMembers(['/metadata']);
 const comma = Buffer.from(',');
 const end = Buffer.from('}');
-/** In place of the metadata of an object without any. */
+/** Replaces the metadata of an object that has none. */
 export const noMetadata: Buffer = Buffer.from('{}');
 
 /** Kubernetes' PartialObjectMetadata: an object's metadata and nothing else. */
@@ -37,7 +37,7 @@ export class MetadataOnly implements Representation {
     return writer.written();
   }
 
-  /** Returns the offset behind the object at `at`. */
+  /** Writes the object at `at`, and returns the offset after it. */
   #write(bytes: Uint8Array, at: number, writer: ByteWriter): number {
     const behind = findMembers(bytes, at, wanted, this.#places);
     const [start] = this.#places.starts;
@@ -49,7 +49,7 @@ export class MetadataOnly implements Representation {
   }
 }
 
-/** A PartialObjectMetadata up to the value of its metadata; one `}` ends it. */
+/** A PartialObjectMetadata up to the value of its metadata; a single `}` completes it. */
 export function partialOpening(version: string): string {
   return `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/${version}","metadata":`;
 }

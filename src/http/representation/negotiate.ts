@@ -4,30 +4,30 @@ import { problem, type Problem } from '../problem.ts';
 
 export type Shape = 'object' | 'metadata' | 'table';
 
-/** How much of its object each row of a table carries. */
+/** The part of its object that each row of a table contains. */
 export type IncludedObject = 'None' | 'Metadata' | 'Object';
 
 export type Negotiated = {
   readonly shape: Shape;
-  /** The version of `meta.k8s.io` that a table or bare metadata is written in. */
+  /** The version of `meta.k8s.io` of a table or of bare metadata. */
   readonly version: 'v1' | 'v1beta1';
   readonly include: IncludedObject;
 };
 
 export const plainObjects: Negotiated = { shape: 'object', version: 'v1', include: 'Metadata' };
 
-/** The same value for each request that names no other form: nothing is made for it. */
+/** The shared result for requests without another form, which saves an allocation. */
 export const asObjects = { ok: true, value: plainObjects } as const;
 
 /**
- * The form of objects that a request asks for: by its Accept header, and of a table by `includeObject`. The first range
- * that can be served counts; a request without one gets objects as JSON, so no Accept header is refused.
+ * The form of objects that a request asks for, by its Accept header, and for a table by `includeObject`. The first
+ * range that can be served decides. Without such a range the response is JSON objects, so no Accept header is refused.
  */
 export function negotiate(
   accept: string | undefined,
   query: URLSearchParams,
 ): { readonly ok: true; readonly value: Negotiated } | { readonly ok: false; readonly problem: Problem } {
-  // Nearly every request: nothing is parsed.
+  // The usual case, which needs no parsing.
   if (accept === undefined || isPlainJson(accept) || !transformForm.test(accept)) return asObjects;
   for (const range of parseAccept(accept)) {
     if (!includesType(range, jsonType) && range.type !== yamlType) continue;
@@ -41,7 +41,7 @@ export function negotiate(
 
 const transformForm = /as\s*=/iu;
 
-/** Undefined for a form that is not served. */
+/** The form that a range asks for; undefined for a form that is not served. */
 function askedBy({ parameters }: MediaRange): Negotiated | undefined {
   const kind = parameters.get('as');
   if (kind === undefined || kind === '') return plainObjects;
@@ -51,7 +51,7 @@ function askedBy({ parameters }: MediaRange): Negotiated | undefined {
   return version === 'v1' || version === 'v1beta1' ? { shape, version, include: 'Metadata' } : undefined;
 }
 
-/** Clients name the list's kind for a list, and the object's for a watch; the path decides which of them it is. */
+/** Clients name the list's kind for a list, and the object's kind for a watch; the path decides between them. */
 const shapes: ReadonlyMap<string, Shape> = new Map([
   ['Table', 'table'],
   ['PartialObjectMetadata', 'metadata'],

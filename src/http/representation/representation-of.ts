@@ -4,7 +4,7 @@ import type { Negotiated } from './negotiate.ts';
 import { Table } from './table.ts';
 import type { Representation } from './representation.ts';
 
-/** Undefined for objects as they are. */
+/** The representation of a form; undefined for plain objects. */
 export function representationOf(
   type: ResourceType,
   { shape, version, include }: Negotiated,
@@ -20,5 +20,5 @@ export function representationOf(
   return fresh;
 }
 
-/** At most eight a type. */
+/** By type and form; at most eight of a type. */
 const representations = new WeakMap<ResourceType, Map<string, Representation>>();

@@ -7,7 +7,7 @@ import type { Representation } from './representation.ts';
 import { withoutTag } from './yaml-answers.ts';
 import { representationOf } from './representation-of.ts';
 
-/** The form in which a request wants objects of a type; undefined for objects as they are. */
+/** The form in which a request wants objects of a type; undefined for plain objects. */
 export type RequestedForm =
   { readonly ok: true; readonly form: Representation | undefined } | { readonly ok: false; readonly problem: Problem };
 
@@ -20,7 +20,7 @@ export function requestedForm({ req, query }: Exchange, type: ResourceType): Req
 }
 
 /**
- * The answer of a write, an object, in the form that its request wants. An entity tag stands for the object's own
+ * The response to a write: the object in the form that its request wants. An entity tag identifies the plain object's
  * bytes, so other forms have none.
  */
 export function writeInForm(

@@ -3,16 +3,16 @@ import type { PrinterColumn } from '../../resource/type/resource-type.ts';
 import type { ByteWriter } from './byte-writer.ts';
 import { ageOf } from './human-duration.ts';
 
-/** The JSON of a cell's value within an object's; a start of -1 stands for a missing value. */
+/** The position of a cell's value in an object's JSON; a start of -1 means that it is missing. */
 export type CellValue = { readonly bytes: Uint8Array; readonly start: number; readonly end: number };
 
 const quote = 0x22;
 const missing = Buffer.from('null');
 
 /**
- * Writes the cell of a value, by the rules of Kubernetes' custom resources: a value that is not of its column's type is
- * null, but a string column shows numbers, booleans, objects and arrays as their JSON. A date is the time since then. A
- * text longer than `tableCellCharactersMax` is cut. Returns the time at which the cell changes.
+ * Writes the cell of a value, by the rules of Kubernetes' custom resources: a value of another type than its column's
+ * is null, except that a string column shows numbers, booleans, objects and arrays as JSON. A date is shown as its age.
+ * A text longer than `tableCellCharactersMax` is cut. Returns the time at which the cell changes.
  */
 export function cellOf(type: PrinterColumn['type'], value: CellValue, writer: ByteWriter, now: number): number {
   const { bytes, start, end } = value;
@@ -53,18 +53,21 @@ function writeText({ bytes, start, end }: CellValue, kind: ReturnType<typeof kin
   writer.text(JSON.stringify(cut(text)));
 }
 
-/** No character takes more bytes, and one more character shows that the text is to be cut. */
+/**
+ * The bytes that suffice for a cut text: a character has at most four, and one more character shows that the text must
+ * be cut.
+ */
 const cutBytes = 4 * (tableCellCharactersMax + 1);
 
 function cut(text: string): string {
   if (text.length <= tableCellCharactersMax) return text;
-  // Not between the halves of a surrogate pair.
+  // Does not cut between the halves of a surrogate pair.
   const last = text.charCodeAt(tableCellCharactersMax - 2);
   const length = tableCellCharactersMax - (last >= 0xd800 && last < 0xdc00 ? 2 : 1);
   return `${text.slice(0, length)}…`;
 }
 
-/** A number with a fraction is cut to an integer, as in Kubernetes. */
+/** As in Kubernetes, a number with a fraction is truncated to an integer. */
 function writeInteger({ bytes, start, end }: CellValue, writer: ByteWriter): void {
   for (let at = start; at < end; at += 1) {
     const byte = bytes[at] ?? 0;

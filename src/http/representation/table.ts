@@ -22,7 +22,9 @@ const ageColumn: Column = {
   description: 'The time since the object was created.',
 };
 
-/** The columns of a type's table: the name, the declared ones, and the age if none of them is called so. */
+/**
+ * The columns of a type's table: the name, the declared columns, and the age unless a declared column has that name.
+ */
 export function columnsOf({ printerColumns }: ResourceType): readonly Column[] {
   const hasAge = printerColumns.some(({ name }) => name.toLowerCase() === 'age');
   return [nameColumn, ...printerColumns, ...(hasAge ? [] : [ageColumn])];
@@ -33,7 +35,7 @@ const rowOpening = Buffer.from('{"cells":[');
 const rowObject = Buffer.from('],"object":');
 const none = Buffer.from('null');
 const rowEnd = Buffer.from('}');
-/** In place of an object's resourceVersion: the one that names no position. */
+/** Replaces the resourceVersion of an object without one: an empty one names no position. */
 const noVersion = Buffer.from('""');
 const partialRowEnd = Buffer.from('}}');
 
@@ -110,7 +112,9 @@ export class Table implements Representation {
     return writer.written();
   }
 
-  /** The row of the object whose places were just found. Returns the time at which an age in it changes. */
+  /**
+   * Writes the row of the object whose members were just found. Returns the time at which an age in the row changes.
+   */
   #row({ bytes, start, end }: CellValue, writer: ByteWriter, now: number): number {
     const { starts, ends } = this.#places;
     let until = Infinity;

@@ -6,8 +6,8 @@ import { jsonType, yamlType } from '../body/media-types.ts';
 import { YamlWriter } from './yaml-writer.ts';
 
 /**
- * Answers in YAML instead of JSON. They are converted piece by piece at their reader's speed, and all of them together
- * use a part of each turn of the event loop, in which accounts take turns.
+ * Responses in YAML instead of JSON. They are converted piece by piece at the speed of their reader. All of them
+ * together use a part of each turn of the event loop, in which accounts alternate.
  */
 export class YamlAnswers {
   readonly #turns: EventLoopTurns;
@@ -16,7 +16,7 @@ export class YamlAnswers {
     this.#turns = new EventLoopTurns(clock, listTurnMs);
   }
 
-  /** Answers other than JSON stay as they are. `account`: for fairness. */
+  /** Converts a JSON response; others are unchanged. `account`: for fairness. */
   async of(answer: Answer, account: string): Promise<Answer> {
     if (answer.kind === 'stream')
       return { ...answer, chunks: this.#converted(answer.chunks, account), contentType: yamlType };
@@ -43,13 +43,13 @@ export class YamlAnswers {
   }
 }
 
-/** A small answer at once. */
+/** A small document in YAML, converted at once. */
 export function yamlOf(json: Uint8Array): Buffer {
   const writer = new YamlWriter();
   return Buffer.concat([writer.write(json), writer.end()]);
 }
 
-/** An entity tag stands for the bytes of the JSON. `headers`: names and values by turns. */
+/** Removes the entity tag, which identifies the bytes of the JSON. `headers`: alternating names and values. */
 export function withoutTag(headers: readonly string[]): readonly string[] {
   const tag = headers.indexOf('ETag');
   return tag === -1 ? headers : headers.toSpliced(tag, 2);

@@ -1,4 +1,4 @@
-/** A JSON string, number or word as a YAML scalar. `indent`: the column of a block of lines, in spaces. */
+/** A JSON string, number or literal as a YAML scalar. `indent`: the column of a block of lines, in spaces. */
 export function yamlScalar(json: string, indent: number): string {
   if (!json.startsWith('"')) return json;
   const text = String(JSON.parse(json));
@@ -6,29 +6,29 @@ export function yamlScalar(json: string, indent: number): string {
   return isBlock(text, indent) ? block(text, indent) : quoted(json);
 }
 
-/** A JSON string as a key, which is on one line. */
+/** A JSON string as a YAML key on one line. */
 export function yamlKey(json: string): string {
   const text = String(JSON.parse(json));
   return isPlain(text) ? text : quoted(json);
 }
 
 const plainForm = /^[A-Za-z_/](?:[\w./@+()-]|:(?=[\w/])| (?=[\w./(]))*$/u;
-/** Words that are not texts in YAML 1.1, which many readers follow, or in 1.2: `e9` is a number there. */
+/** Words that YAML 1.1, which many readers follow, or YAML 1.2 do not read as text: `e9` is a number. */
 const otherWords = /^(?:true|false|null|yes|no|on|off|y|n|e[-+]?\d[\d_]*)$/iu;
 
 function isPlain(text: string): boolean {
   return plainForm.test(text) && !otherWords.test(text);
 }
 
-/** Characters that a YAML reader may refuse or take for the end of a line, though JSON allows them. */
+/** Characters that JSON allows, but that a YAML reader may refuse or read as the end of a line. */
 const notPrintable = /[\u007f-\u009f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]/gu;
 
-/** JSON's escapes are YAML's, too. */
+/** A quoted scalar: JSON's escapes are also valid in YAML. */
 export function quoted(json: string): string {
   return json.replaceAll(notPrintable, escaped);
 }
 
-/** By character, of about 2,000: a string may have hundreds of thousands of them. */
+/** Cached by character, for about 2,000 of them: a string may have hundreds of thousands. */
 const escapes = new Map<string, string>();
 
 function escaped(character: string): string {
@@ -41,12 +41,15 @@ function escaped(character: string): string {
 
 const control = /[\u0000-\u0008\u000b-\u001f]/u;
 
-/** In UTF-16 code units; the indentation of all lines has the same bound. */
+/** The longest block in UTF-16 code units; the indentation of all its lines has the same limit. */
 const blockTextMax = 65_536;
 
-/** Several lines that a reader gets back exactly; lines that begin with white space are left to quotes. */
+/**
+ * Whether a text can be a block of lines that a reader gets back exactly. Texts with lines that begin with white space
+ * are quoted instead.
+ */
 function isBlock(text: string, indent: number): boolean {
-  // Each line is indented: many short ones would grow to many times their length.
+  // Each line is indented, so many short lines would grow to many times their length.
   if (text.length > blockTextMax || text.split('\n').length * indent > blockTextMax) return false;
   if (!text.includes('\n') || control.test(text) || /^\s|\n[ \t]/u.test(text)) return false;
   notPrintable.lastIndex = 0;

@@ -1,6 +1,6 @@
 import { quoted, yamlKey, yamlScalar } from './yaml-scalar.ts';
 
-/** An object or array that is being written. */
+/** An object or array whose end is not written yet. */
 type Level = {
   readonly isObject: boolean;
   /** The column of its entries. */
@@ -11,27 +11,27 @@ type Level = {
   expectsKey: boolean;
 };
 
-/** Deeper values are written as JSON, which YAML includes: indentation would multiply their size. */
+/** The depth from which values are written as JSON, which is valid YAML: indentation would multiply their size. */
 const blockDepthMax = 12;
 
 const quote = 0x22,
   backslash = 0x5c;
 
 /**
- * Writes JSON as YAML in block style, piece by piece: it holds no more than the levels that are open and the token that
- * a piece ends in. A document of any length can be converted as it is streamed.
+ * Writes JSON as YAML in block style, piece by piece. It holds only the open levels and the token that the end of a
+ * piece cuts, so a document of any length can be converted as it is streamed.
  */
 export class YamlWriter {
   readonly #levels: Level[] = [];
-  /** The start of a token that goes on in the next piece. */
+  /** The beginning of a token that continues in the next piece. */
   #rest: Buffer = Buffer.alloc(0);
-  /** How much of it is known not to contain the end of its string. */
+  /** The length of the part of `#rest` that cannot contain the end of its string. */
   #scanned = 0;
   #text = '';
-  /** How many objects and arrays are open below the deepest level in block style. */
+  /** The number of open objects and arrays below the deepest level in block style. */
   #deeper = 0;
 
-  /** `piece`: the next part of the JSON, cut anywhere. */
+  /** Writes the next part of the JSON, which may be cut anywhere. */
   write(piece: Uint8Array): Buffer {
     const bytes = this.#rest.length === 0 ? bufferOf(piece) : Buffer.concat([this.#rest, piece]);
     let at = 0;
@@ -44,7 +44,7 @@ export class YamlWriter {
     return this.#taken();
   }
 
-  /** The end of the document, which may be a number. */
+  /** Completes the document, whose last token may be a number. */
   end(): Buffer {
     if (this.#rest.length > 0) this.#scalar(this.#rest.toString('utf8'));
     this.#rest = Buffer.alloc(0);
@@ -57,14 +57,14 @@ export class YamlWriter {
     return Buffer.from(text);
   }
 
-  /** The offset behind the token at `at`; undefined if it goes on in the next piece. */
+  /** The offset after the token at `at`; undefined if the token continues in the next piece. */
   #token(bytes: Buffer, at: number): number | undefined {
     const byte = bytes[at] ?? 0;
     if (isSpace(byte) || this.#isStructure(byte)) return at + 1;
     return byte === quote ? this.#string(bytes, at) : this.#word(bytes, at);
   }
 
-  /** Whether the byte is no part of a string or word, and so is written. */
+  /** Writes the byte if it is not a part of a string or word; returns whether it did. */
   #isStructure(byte: number): boolean {
     if (this.#deeper > 0) return this.#asJson(byte);
     switch (byte) {
@@ -103,7 +103,7 @@ export class YamlWriter {
     return at;
   }
 
-  /** The same below the deepest level in block style. */
+  /** Writes a byte of JSON below the deepest level in block style. */
   #asJson(byte: number): boolean {
     switch (byte) {
       case 0x7b:
@@ -134,7 +134,7 @@ export class YamlWriter {
     if (level?.expectsKey === true) {
       this.#entry(level);
       const key = yamlKey(json);
-      // A key on the line of its value may have 1,024 characters.
+      // YAML limits a key on the line of its value to 1,024 characters.
       this.#text += key.length > 1_000 ? `? ${key}\n${' '.repeat(level.indent)}:` : `${key}:`;
       level.expectsKey = false;
       return;
@@ -173,7 +173,7 @@ export class YamlWriter {
     this.#text += '-';
   }
 
-  /** The start of an entry: the first one of an element is on the line of its dash. */
+  /** Starts an entry; the first one of an array's element is on the line of its dash. */
   #entry(level: Level): void {
     if (level.count > 0) this.#text += ' '.repeat(level.indent);
     else if (level.parent === 'member') this.#text += `\n${' '.repeat(level.indent)}`;

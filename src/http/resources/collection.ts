@@ -18,7 +18,7 @@ import type { Representation } from '../representation/representation.ts';
 import { requestedForm } from '../representation/requested-form.ts';
 import { readObject } from '../body/read-object.ts';
 
-/** `key`: undefined if the response is not cached. `form`: undefined for objects as they are. */
+/** `key`: undefined if the response is not cached. `form`: undefined for plain objects. */
 type Keyed = { readonly key: string | undefined; readonly form: Representation | undefined };
 type Asked = Keyed & { readonly request: ListRequest };
 type SlotHolder = Asked & { readonly exchange: Exchange; readonly place: SnapshotSlot };
@@ -33,7 +33,7 @@ export class Collections {
   readonly #ports: ResourcePorts;
   readonly #cache: ListCache | undefined;
 
-  /** Pass no cache if callers see different objects: its key is the query alone. */
+  /** Pass no cache if callers see different objects: the cache's key contains only the query. */
   constructor(ports: ResourcePorts, cache?: ListCache) {
     this.#ports = ports;
     this.#cache = cache;
@@ -75,7 +75,7 @@ export class Collections {
       await turn;
       if (exchange.res.closed) return takenOver;
     }
-    // Of many equal concurrent requests, the first one reads and the others share its result.
+    // The first of many equal concurrent requests reads, and the others share its result.
     const cached = this.#cached(exchange, type, keyed.key);
     if (cached !== undefined) return bytesAnswer(cached);
     return this.#list(exchange, type, { ...keyed, request });
@@ -92,7 +92,7 @@ export class Collections {
     return this.#inTurn(exchange, type, asked);
   }
 
-  /** The state may have changed while it waited for a slot. */
+  /** Reads in a slot. The state may have changed while the request waited for it. */
   async #inTurn(exchange: Exchange, type: ResourceType, asked: Asked): Promise<Answer> {
     const { reader } = this.#ports;
     const place = await reader.snapshots.take(readerOf(exchange), disconnectSignalOf(exchange.res));
@@ -116,7 +116,7 @@ export class Collections {
     }
   }
 
-  /** Releases the slot at once if no snapshot is needed. */
+  /** Releases the slot at once if the list needs no snapshot. */
   #stream(holder: SlotHolder, { items, ...page }: ListPage): Answer {
     const { exchange, place } = holder;
     if (!(items instanceof Uint8Array)) {
@@ -148,7 +148,7 @@ export class Collections {
     ]);
   }
 
-  /** Reading starts with the first chunk; its end or abandonment releases the slot. */
+  /** Reading starts with the first chunk; the end of the stream, or its abandonment, releases the slot. */
   async *#streamed(
     { exchange, request, form, place }: SlotHolder,
     { page, items }: Streamed,

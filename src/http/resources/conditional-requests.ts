@@ -9,14 +9,14 @@ export function etagOf(version: number): string {
   return `"${String(version)}"`;
 }
 
-/** `If-Match`: the versions of which one must be current. Weak and foreign tags never match. */
+/** The versions in `If-Match`, one of which must be current. Weak and foreign tags never match. */
 export function ifMatchOf(req: IncomingMessage): readonly number[] | 'any' | undefined {
   const header = headerOf(req, 'if-match');
   if (header === undefined) return undefined;
   return header.trim() === '*' ? 'any' : versionsOf(header, 'strong');
 }
 
-/** Whether a read returns 304: `If-None-Match` contains this version, and the response would have its tag. */
+/** Whether a read returns 304: `If-None-Match` contains this version, and the response would have the entity tag. */
 export function isUnchanged(req: IncomingMessage, version: number): boolean {
   return isKnown(req, version) && !prefersYaml(req.headers.accept);
 }
@@ -28,7 +28,7 @@ export function isKnown(req: IncomingMessage, version: number): boolean {
   return header.trim() === '*' || versionsOf(header, 'weak').includes(version);
 }
 
-/** The same as `isUnchanged` for a document with this entity tag, which is compared weakly. */
+/** Like `isUnchanged`, for a document with this entity tag, which is compared weakly. */
 export function isTagKnown(req: IncomingMessage, tag: string): boolean {
   const header = headerOf(req, 'if-none-match');
   if (header === undefined || prefersYaml(req.headers.accept)) return false;

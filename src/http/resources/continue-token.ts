@@ -4,8 +4,8 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { decodeParts, encodeParts, identityHash, isCount } from './page-token.ts';
 
 /**
- * The continuation of a chain of pages. It is neither secret nor a permission: everything in it is checked against the
- * query, so a token of another query is refused, and a forged one only starts elsewhere in the data that the caller may
+ * The continuation of a chain of pages. It is neither secret nor a permission, since all its parts are checked against
+ * the query. A token of another query is refused. A forged token only starts elsewhere in the data that the caller may
  * read.
  */
 export type ContinueToken = {
@@ -21,7 +21,7 @@ export type DecodedToken =
   /** `malformed`: not a token, or for another query. `expired`: the type's indexes have changed since. */
   | { readonly ok: false; readonly problem: 'malformed' | 'expired' };
 
-/** The type, selection and order that a token is bound to. */
+/** The type, selection and order to which a token is bound. */
 export type QueryIdentity = { readonly type: ResourceType; readonly selects: readonly (readonly string[])[] };
 
 const positionText = /^[1-9][0-9]{0,23}$|^0$/u;

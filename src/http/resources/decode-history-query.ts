@@ -13,15 +13,15 @@ export type HistoryQuery = {
   readonly freshness: Freshness;
   /** The end of the previous page; absent on the first one. */
   readonly token: HistoryToken | undefined;
-  /** What the token of the next page is bound to. */
+  /** The identity of the query, to which the next page's token is bound. */
   readonly identity: HistoryIdentity;
 };
 
-/** Parameters of lists that history does not have: ignoring them would return a wrong result. */
+/** Parameters of lists that history does not support: ignoring them would return a wrong result. */
 const ofListsOnly = ['labelSelector', 'fieldSelector', 'page', 'size', 'watch'];
 const ownNames = ['uid', 'include'];
 
-/** All parameters of an object's history. `of`: the log, the type and the name. */
+/** Decodes all parameters of an object's history. `of`: the log, the type and the name. */
 export function decodeHistoryQuery(parameters: URLSearchParams, of: readonly string[]): Decoded<HistoryQuery> {
   const misnamed = checkParameterNames(parameters) ?? ownProblem(parameters);
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
@@ -44,7 +44,7 @@ export function decodeHistoryQuery(parameters: URLSearchParams, of: readonly str
   return { ok: true, value: { ...asked, freshness: freshness.value, token, identity } };
 }
 
-/** Without a limit, and with 0: the default. */
+/** The number of entries; the default without a limit, and for 0. */
 function entriesOf(limit = 0): number {
   return Math.min(limit === 0 ? historyEntriesDefault : limit, historyEntriesMax);
 }

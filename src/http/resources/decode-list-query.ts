@@ -22,7 +22,7 @@ export type ListRequest = {
   readonly freshness: Freshness;
 };
 
-/** The oldest acceptable position; `exact` requires this very position. */
+/** The oldest acceptable position; `exact` requires exactly this position. */
 export type Freshness = { readonly notBefore: LogPosition | undefined; readonly match: 'not-older' | 'exact' };
 
 export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
@@ -94,7 +94,7 @@ function decodePaging(parameters: URLSearchParams, identity: QueryIdentity, sort
   return { ok: true, value: pageOf(page.value ?? 1, size.value ?? 0) };
 }
 
-/** Page 0 means 1; without a size there is one page with everything. */
+/** The paging by page number. Page 0 means 1; without a size, one page contains everything. */
 function pageOf(page: number, size: number): Paging {
   return size === 0 ? { kind: 'all' } : { kind: 'page', page: Math.max(1, page), size };
 }
@@ -143,7 +143,7 @@ function refused(detail: string): { readonly ok: false; readonly problem: Proble
   return { ok: false, problem: problem('bad-request', detail) };
 }
 
-/** Kubernetes returns 422 for unknown values of known parameters. */
+/** A refusal with 422, as in Kubernetes for unknown values of known parameters. */
 export function unsupported(parameter: string, detail: string): Problem {
   return problem('invalid', `${parameter}: ${detail}`, { violations: [{ pointer: `/${parameter}`, detail }] });
 }

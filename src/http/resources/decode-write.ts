@@ -62,7 +62,7 @@ export function preconditionsOf(exchange: Exchange): Preconditions {
 
 export type JsonMembers = { readonly [member: string]: Json };
 
-/** A body must be an object. */
+/** The body as an object; any other JSON value is refused. */
 export function decodeObject(body: Json): Decoded<JsonMembers> {
   return isObject(body) ? { ok: true, value: body } : refused('the body must be a JSON object');
 }

@@ -65,7 +65,9 @@ function unfinished(error: unknown, disconnected: AbortSignal): Answer {
   throw error;
 }
 
-/** The responses for one batch. `left`: the number of objects that are not marked because of the caller's limits. */
+/**
+ * The responses of one batch. `left`: the number of objects that are not marked because of the caller's rate limits.
+ */
 type Batch = { readonly marked: readonly Uint8Array[]; readonly more: boolean; readonly left: number };
 
 /** `bytes`: undefined if another writer was faster. */
@@ -136,7 +138,7 @@ class Sweep {
     const outcomes = await this.#queue.addAll(
       names.map((name) => async () => {
         if (isRefused) return undefined;
-        // A dry run waits for nothing: a million of them would be one turn.
+        // Waits for a turn, since a dry run never waits otherwise: a million of them would take one turn.
         const turn = this.#ports.reader.snapshots.turn(this.#client);
         if (turn !== undefined) await turn;
         const outcome = await this.#mark(name);
@@ -156,10 +158,10 @@ class Sweep {
     return { refused: problemOf(outcome.rejection, { kind: this.#type.kind, name }) };
   }
 
-  /** Already marked objects are skipped: otherwise a repeated deletion could use up its rate limit on them. */
+  /** Skips marked objects: otherwise a repeated deletion could use up its rate limit on them. */
   #isMarked(name: string): boolean {
     const bytes = this.#ports.reader.get(this.#type.key, name)?.bytes;
-    // Parses only the few objects that contain the member's name.
+    // Only the few objects that contain the member's name are parsed.
     if (bytes === undefined) return false;
     const { buffer, byteOffset, length } = bytes;
     if (!Buffer.from(buffer, byteOffset, length).includes('"deletionTimestamp"')) return false;
@@ -179,7 +181,7 @@ async function* joined(first: IteratorResult<Batch>, rest: AsyncGenerator<Batch>
   yield* rest;
 }
 
-/** A list with counts that are known only at its end. */
+/** Encodes a list whose counts are known only at its end. */
 async function* envelope(
   type: ResourceType,
   { reader }: ResourcePorts,

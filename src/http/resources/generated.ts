@@ -26,7 +26,10 @@ const historyMethods = ['GET', 'HEAD'];
 
 export type GeneratedPorts = ResourcePorts & { readonly history: HistoryPorts };
 
-/** The APIs of every registered type (seed 4.1), found by the request's path instead of one route for each. */
+/**
+ * The APIs of every registered type (seed 4.1). The request's path determines the type; there are no routes for each
+ * type.
+ */
 export class GeneratedApi {
   readonly #registry: TypeRegistry;
   readonly #ports: ResourcePorts;
@@ -45,12 +48,12 @@ export class GeneratedApi {
     return this.#registry.byPath(group, version, resource);
   }
 
-  /** The plugin that owns the path's group, while it is being reloaded: missing types may be registered soon. */
+  /** The plugin that owns the path's group and is being reloaded, so that missing types may be registered soon. */
   returningAt([root, group = '']: readonly string[]): string | undefined {
     return root === 'apis' ? this.#registry.reloadingPlugin(group) : undefined;
   }
 
-  /** Plugins with unknown types; empty from shortly after the start. */
+  /** Plugins whose types are not known yet; empty shortly after the start. */
   expected(): ReadonlySet<string> {
     return this.#registry.expected();
   }
@@ -97,7 +100,7 @@ export class GeneratedApi {
     return this.#item(exchange, target);
   }
 
-  /** Also of a type that is not registered any more: the events of its objects are in the log. */
+  /** Also answers for a type that is no longer registered, since the events of its objects are in the log. */
   #answerHistory(
     exchange: Exchange,
     place: ResourceLocation,
@@ -159,7 +162,7 @@ function routesAt(methods: readonly string[], pattern: string): readonly Route[]
   return methods.map((method) => ({ method, pattern }));
 }
 
-/** A type may stop being served while a request of it waits for its body, its turn or a position of the log. */
+/** The Retry-After of a request whose type stopped while it waited for its body, its turn or a position. */
 const retryAfterStopSeconds = 1;
 
 function stopped({ plural }: ResourceType): string {

@@ -2,19 +2,21 @@ import { logPosition, streamRevision, type LogPosition, type StreamRevision } fr
 import { decodeParts, encodeParts, identityHash, isCount } from './page-token.ts';
 
 /**
- * The continuation of a chain of pages of an object's history. Like that of a list it is neither secret nor a
- * permission: it is bound to the query, and everything in it is checked.
+ * The continuation of a chain of pages of an object's history. Like the token of a list it is neither secret nor a
+ * permission: it is bound to the query, and all its parts are checked.
  */
 export type HistoryToken = {
   /** The first page's position, which all pages report. */
   readonly position: LogPosition;
-  /** The last revision that the chain shows. */
+  /** The last revision that the pages show. */
   readonly through: StreamRevision;
   /** The revision at which the page begins. */
   readonly next: StreamRevision;
 };
 
-/** What a token is bound to: the log, the object's stream, and the parameters that choose the entries. */
+/**
+ * The parts of a query to which a token is bound: the log, the object's stream, and the parameters that select entries.
+ */
 export type HistoryIdentity = readonly (string | undefined)[];
 
 const tokenLengthMax = 256;
@@ -24,7 +26,7 @@ export function encodeHistoryToken({ position, through, next }: HistoryToken, id
   return encodeParts([identityHash(identity), position.toString(), through, next]);
 }
 
-/** Undefined for what is no token of this query. */
+/** Decodes a token; undefined if it is not a token of this query. */
 export function decodeHistoryToken(text: string, identity: HistoryIdentity): HistoryToken | undefined {
   if (text.length > tokenLengthMax) return undefined;
   const parts = decodeParts(text, { count: 4, depthMax: 1 });

@@ -25,7 +25,7 @@ export type HistoryPorts = {
   readonly identity: () => Pick<LogIdentity, 'logId'>;
 };
 
-/** The name of an object, of a type that is registered or not. `apiVersion` and `plural` are from the path. */
+/** The name of an object whose type may not be registered. `apiVersion` and `plural` are from the path. */
 export type HistoryTarget = {
   readonly key: TypeKey;
   readonly group: string;
@@ -83,7 +83,7 @@ async function readPage(read: Read, { reader, log }: HistoryPorts, place: Snapsh
   return isUnknown ? refusal(problem('not-found', absentDetail(target, query.uid))) : answered(read, page, place);
 }
 
-/** A refusal if this node has not folded what the previous page showed, or the request asks for. */
+/** A refusal, if this node has not folded the state that the previous page showed or that the request requires. */
 async function olderThanAsked(
   exchange: Exchange,
   { token, freshness }: HistoryQuery,
@@ -95,7 +95,7 @@ async function olderThanAsked(
   return stale ?? staleness(freshness, exchange, reader);
 }
 
-/** Where a page begins. All pages of a chain show the name's events as of the first one. */
+/** The revision at which a page begins. All pages of a chain show the events that existed at the first page. */
 function beginningOf(
   { token, order }: HistoryQuery,
   folded: StreamRevision | undefined,
@@ -111,7 +111,7 @@ function absentDetail(target: HistoryTarget, uid: string | undefined): string {
   return uid === undefined ? detail : `${detail} with the uid ${shown(uid)}`;
 }
 
-/** Readers of histories take turns with those of lists, by user. */
+/** Readers of histories and of lists share the turns of the event loop, by user. */
 function paceOf(exchange: Exchange, reader: ResourceReader, disconnected: AbortSignal): Pace {
   const slices = new Slices(exchange.clock);
   return {
@@ -124,7 +124,10 @@ function paceOf(exchange: Exchange, reader: ResourceReader, disconnected: AbortS
   };
 }
 
-/** A large page is sent at its reader's speed, which holds the slot: many slow readers must not hold many pages. */
+/**
+ * The response. A large page is sent at the speed of its reader and holds the slot: slow readers must not hold many
+ * pages.
+ */
 function answered({ target, query, begin }: Read, page: HistoryPage, place: SnapshotSlot): Answer {
   const { position, through } = begin;
   const resourceVersion = position.toString();
@@ -142,7 +145,7 @@ function answered({ target, query, begin }: Read, page: HistoryPage, place: Snap
 
 const comma = Buffer.from(',');
 
-/** Its end, or its abandonment, releases the slot. */
+/** The end of the stream, or its abandonment, releases the slot. */
 async function* onceRead(bytes: Buffer, place: SnapshotSlot): AsyncGenerator<Uint8Array> {
   try {
     yield await Promise.resolve(bytes);

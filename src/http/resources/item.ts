@@ -67,7 +67,10 @@ function answerItem(exchange: Exchange, { type, name }: ItemTarget, reader: Reso
   return bytesAnswer(stored.bytes, 200, headers);
 }
 
-/** Has no entity tag, and is never 304: a tag identifies the object's own bytes, and a table shows ages. */
+/**
+ * The response to a read in another form, without entity tag and never 304: a tag identifies the plain object's bytes,
+ * and a table shows ages.
+ */
 function inForm({ req, clock }: Exchange, { bytes, revision }: StoredObject, form: Representation): Answer {
   const failed = checkConditions(req, revision);
   return failed === undefined ? bytesAnswer(form.object(bytes, clock.now())) : refusal(failed);
@@ -129,7 +132,7 @@ export async function deleteItem(exchange: Exchange, target: ItemTarget, ports: 
   return written(outcome, target);
 }
 
-/** DeleteOptions from a body that may be empty, whatever its media type. */
+/** Reads DeleteOptions from a body that may be empty, with any media type. */
 export async function readDeleteOptions(
   exchange: Exchange,
 ): Promise<{ readonly ok: true; readonly value: DeleteOptions } | { readonly ok: false; readonly answer: Answer }> {
@@ -161,8 +164,8 @@ export function writtenHeaders({ version, warnings }: Extract<WriteOutcome, { ok
 }
 
 /**
- * A missing object is reported before its body is read (decision 2), and so is one that `If-None-Match` excludes. The
- * write path decides that it is missing: another node may have just created it.
+ * Refuses a missing object, or one that `If-None-Match` excludes, before the body is read (decision 2). The write path
+ * decides that the object is missing, since another node may have just created it.
  */
 export async function refuseAbsent(
   exchange: Exchange,

@@ -6,10 +6,10 @@ import type { Representation } from '../representation/representation.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
 import type { ListRequest } from './decode-list-query.ts';
 
-/** `items`: in their form, of which `until` bounds the time. */
+/** `items`: in the form of the list; `until`: the time until which that form is correct. */
 type Joined = Omit<ListPage, 'items'> & { readonly items: Uint8Array };
 
-/** The form of a cached response, and the time within which its items are right, in epoch milliseconds. */
+/** The form of a cached response, and the time until which its items are correct, in epoch milliseconds. */
 export type CachedForm = {
   readonly form: Representation | undefined;
   readonly madeAt: number;
@@ -34,8 +34,8 @@ type Wanted = {
 };
 
 /**
- * Caches recent list responses. A response is valid until an object of its type changes; after changes of other types
- * only, its head is written again with the new position.
+ * Caches recent list responses. A response is valid until an object of its type changes. After changes of other types,
+ * only its head is written again, with the new position.
  */
 export class ListCache {
   /** By type and query as sent; least recently used first. */
@@ -52,7 +52,7 @@ export class ListCache {
   }
 
   /**
-   * The response for `key` as of `position`, if cached. `key` identifies one query of one type, and the form. `now`:
+   * The response for `key` at `position`, if it is cached. `key` identifies one query of one type, and the form. `now`:
    * epoch milliseconds.
    */
   find(key: string, { type, position, now }: Wanted): Buffer | undefined {

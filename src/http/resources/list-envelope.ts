@@ -5,7 +5,7 @@ import type { Representation } from '../representation/representation.ts';
 import { encodeToken } from './continue-token.ts';
 import type { ListRequest, Paging } from './decode-list-query.ts';
 
-/** A list response up to its first item (decision 4.1); `]}` ends it. `form`: undefined for objects as they are. */
+/** A list response up to its first item (decision 4.1); `]}` completes it. `form`: undefined for plain objects. */
 export function envelopeHead(
   request: ListRequest,
   page: Omit<ListPage, 'items'>,
@@ -46,7 +46,7 @@ function counted(paging: Paging, { total, next }: Omit<ListPage, 'items'>): obje
       return ends({ page: paging.page, size: paging.size, total, totalPages }, paging.page < totalPages);
     }
     case 'chain': {
-      // The counts change while a chain is followed, so they do not decide whether it continues.
+      // Counts may change between two pages of a chain, so they do not decide whether the chain continues.
       const page = paging.token?.page ?? 1;
       const totalPages = paging.limit === 0 ? page : Math.ceil(total / paging.limit);
       return ends({ page, size: paging.limit, total, totalPages }, next !== undefined);

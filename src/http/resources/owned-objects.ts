@@ -15,7 +15,7 @@ import type { ResourcePorts, ResourceReader } from './item.ts';
 
 export type Owned = {
   readonly type: ResourceType;
-  /** Compared with `spec.owner`, which the type must index. */ readonly owner: string;
+  /** The owner, which is compared with `spec.owner`; the type must have an index for that member. */ readonly owner: string;
 };
 
 /**
@@ -99,7 +99,7 @@ function ownedExecute({ reader, execute }: ResourcePorts, { owner }: Owned): Exe
 }
 
 type Lookup = ResourcePorts & { readonly context: WriteContext };
-/** `counted`: the context of the write after the check. */
+/** `counted`: the context of a write that has been counted by the check. */
 type Found = { readonly stored: StoredObject; readonly counted: WriteContext };
 
 async function lookedUp(
@@ -110,7 +110,7 @@ async function lookedUp(
   const { reader, execute, context } = lookup;
   const stored = reader.get(type.key, name);
   if (stored !== undefined) return { stored, counted: context };
-  // Another node may have just created it: the write path knows, once this node has folded it.
+  // The object may have just been created on another node: the write path knows it once this node has folded it.
   const confirmed = await confirmExists(execute, { type, name }, context);
   const news = reader.get(type.key, name);
   if (news !== undefined) return { stored: news, counted: { ...context, admitted: 'counted' } };
@@ -119,12 +119,14 @@ async function lookedUp(
   };
 }
 
-/** Finalizers and owner references are set by the platform and administrators, not by the object's owner. */
+/** Members that only the platform and administrators may set, and not the object's owner. */
 const administered = ['finalizers', 'ownerReferences'] as const;
 
 type Change = { readonly stored: StoredObject; readonly execute: Execute; readonly context: WriteContext };
 
-/** The effect of a patch is known after a dry run; undefined: these members do not change. */
+/**
+ * The refusal of a change of these members; undefined if they do not change. A dry run computes the effect of a patch.
+ */
 async function changeRefused(
   type: ResourceType,
   command: Command,
@@ -165,7 +167,7 @@ function violationOf(member: string, detail: string): Violation {
   return { pointer: `/metadata/${member}`, detail };
 }
 
-/** The size of keys and values; values of another type are refused elsewhere. */
+/** The bytes of keys and values; another check refuses values of another type. */
 function bytesOf(texts: unknown): number {
   if (!isObject(texts)) return 0;
   const bytes = ([key, value]: readonly [string, unknown]): number =>
@@ -183,7 +185,7 @@ function listed(value: unknown): unknown {
 }
 
 /**
- * Adds the uid of the checked object as a precondition: its name may belong to another one by the time of the decision.
+ * Adds the uid of the checked object as a precondition: another object may have its name when the command is decided.
  */
 function pinned<C extends Exclude<Command, { readonly type: 'create' | 'find' | 'collect' | 'fence' }>>(
   command: C,

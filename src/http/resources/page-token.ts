@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { decodeJson } from '../../base/json.ts';
 
 /**
- * The parts of a continuation token: JSON in base64url, without padding. A token is neither secret nor a permission, so
- * its reader checks every part.
+ * Encodes the parts of a continuation token as JSON in base64url, without padding. A token is neither secret nor a
+ * permission, so its reader checks every part.
  */
 export function encodeParts(parts: readonly unknown[]): string {
   return Buffer.from(JSON.stringify(parts)).toString('base64url');
@@ -20,7 +20,7 @@ export function decodeParts(
   return decoded.ok && Array.isArray(decoded.value) && decoded.value.length === count ? decoded.value : undefined;
 }
 
-/** Binds a token to its query. */
+/** A hash of the query's identity, which binds a token to its query. */
 export function identityHash(identity: unknown): string {
   return hash('sha256', JSON.stringify(identity), 'base64url').slice(0, 22);
 }

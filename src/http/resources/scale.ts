@@ -27,7 +27,7 @@ export async function answerScale(
   }
 }
 
-/** The entity tag is the object's: its version is that of the Scale. */
+/** The stored object and its entity tag, which is also the Scale's: both have the same version. */
 async function readObject(exchange: Exchange, { type, name }: ItemTarget, { reader }: ResourcePorts): Promise<Answer> {
   const misnamed = checkParameterNames(exchange.query);
   if (misnamed !== undefined) return refusal(misnamed);

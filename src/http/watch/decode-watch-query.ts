@@ -46,7 +46,10 @@ function decodeStart(query: URLSearchParams, resumed: string | undefined): Decod
   };
 }
 
-/** Kubernetes' rule: both parameters must be present together. Undefined when both are absent. */
+/**
+ * Decodes `sendInitialEvents`. By Kubernetes' rule both parameters must be present together; undefined if both are
+ * absent.
+ */
 function decodeInitial(query: URLSearchParams): Decoded<boolean | undefined> {
   const initial = decodeFlag(query, 'sendInitialEvents');
   if (!initial.ok) return initial;
@@ -72,7 +75,7 @@ function decodeResumed(text: string): Decoded<WatchStart> {
   };
 }
 
-/** `0` means any position, like an absent value. */
+/** Decodes a position; `0` means any position, like an absent value. */
 function decodePosition(text: string, parameter: string): Decoded<LogPosition | undefined> {
   if (text !== '' && !isPosition(text))
     return { ok: false, problem: problem('bad-request', `${parameter}: must be a log position, is ${shown(text)}`) };
@@ -97,8 +100,8 @@ function decodeFlag(query: URLSearchParams, parameter: string): Decoded<boolean 
 }
 
 /**
- * Undefined for 0, which means no timeout. A longer timeout is reduced to the limit: clients reconnect when a watch
- * ends.
+ * Decodes the timeout: undefined for 0, which means none. A timeout above the limit is reduced to it, since clients
+ * reconnect when a watch ends.
  */
 function decodeTimeout(query: URLSearchParams): Decoded<number | undefined> {
   const text = query.get('timeoutSeconds') ?? '';

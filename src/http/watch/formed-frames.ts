@@ -4,9 +4,9 @@ import type { Representation } from '../representation/representation.ts';
 import type { Place, ShownObjects } from './shown-objects.ts';
 
 /**
- * The encoding of events with their objects in another form. Watchers with the same form share bytes, and the ages
- * in them are those at the time of the change. Only the first table of a stream has column definitions. `objects`: of
- * all watches of the server.
+ * Encodes events with their objects in another form. Watchers with the same form share bytes, so ages are those at the
+ * time of the change. Only the first table of a stream has column definitions. `objects`: shared by all watches of the
+ * server.
  */
 export function framesInForm(
   form: Representation,
@@ -31,7 +31,10 @@ export function framesInForm(
   };
 }
 
-/** An error is always a plain `Status`. A bookmark, an object with metadata only, takes the form, as in Kubernetes. */
+/**
+ * Whether the event's object takes the form. An error is always a plain `Status`. A bookmark, an object with metadata
+ * only, takes the form, as in Kubernetes.
+ */
 function isObject({ type }: WatchEvent): boolean {
   return type !== 'ERROR';
 }

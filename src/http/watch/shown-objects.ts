@@ -1,28 +1,28 @@
 import { shownObjectBytesMin, shownObjectsBytesMax } from '../../limits/watches.ts';
 import type { Representation } from '../representation/representation.ts';
 
-/** Of the event that begins a stream, or of a later one. */
+/** Whether the object belongs to the first event of a stream, or to a later one. */
 export type Place = 'first' | 'later';
 
 type Kept = { readonly made: Map<Representation, Partial<Record<Place, Buffer>>>; bytes: number };
 
 /**
- * The large objects that were shown in another form within this second, oldest first: a user may open thousands of
- * watches with selections of their own, and showing an object takes milliseconds for a megabyte. Ages in them are
- * right to the second.
+ * The large objects that were shown in another form within the last second, oldest first. A user may open thousands of
+ * watches with different selections, and showing an object takes milliseconds for a megabyte. Ages are correct to the
+ * second.
  */
 export class ShownObjects {
-  /** By the bytes of the object, which all watches of a change share. */
+  /** By the bytes of the object, which all watches of a change share: the shown forms. */
   readonly #kept = new Map<Uint8Array, Kept>();
   #second = -1;
   #bytes = 0;
 
-  /** The size of all that is kept, objects included; at most `shownObjectsBytesMax`. */
+  /** The size of all entries, including the objects; at most `shownObjectsBytesMax`. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** `now`: epoch milliseconds. */
+  /** The object in the form, from the cache if possible. `now`: epoch milliseconds. */
   shown(form: Representation, place: Place, object: Uint8Array, now: number): Buffer {
     if (object.length < shownObjectBytesMin) return made(form, place, object, now);
     this.#beginSecond(Math.floor(now / 1_000));
@@ -63,7 +63,7 @@ function made(form: Representation, place: Place, object: Uint8Array, now: numbe
   return place === 'later' && form.laterObject !== undefined ? form.laterObject(object, now) : form.object(object, now);
 }
 
-/** A short form of a long object may be a view of a long buffer. */
+/** A copy, since a short form of a long object may be a view of a long buffer. */
 function alone(view: Buffer): Buffer {
   return view.length * 2 < view.buffer.byteLength ? Buffer.from(view) : view;
 }

@@ -16,14 +16,16 @@ export const endings = {
   unresponsive: { closeCode: 1006 },
   expired: { closeCode: 1000, error: 'expired' },
   'rights-lost': { closeCode: 4403, error: 'forbidden' },
-  // The server keeps running, so the end of the connection alone would not show the reason.
+  // The server keeps running, so an ended connection alone would not show the reason.
   'type-removed': { closeCode: 1012, error: 'unavailable' },
   'shutting-down': { closeCode: 1012 },
   overloaded: { closeCode: 1013, error: 'too-many-requests' },
   failed: { closeCode: 1011, error: 'internal-error' },
 } as const satisfies Record<EndReason, EndingText>;
 
-/** Within a stream an error is always a plain Kubernetes `Status`, whatever the client accepts. */
+/**
+ * The frames of an ERROR event. Within a stream an error is always a plain Kubernetes `Status`, whatever `Accept` says.
+ */
 export function errorFrames({ reason, detail }: Ending, encoding: FrameEncoding): Uint8Array | undefined {
   const text: EndingText = endings[reason];
   if (text.error === undefined) return undefined;
@@ -42,7 +44,7 @@ export function errorFrames({ reason, detail }: Ending, encoding: FrameEncoding)
   return Buffer.concat(parts);
 }
 
-/** Why no watch can be opened. */
+/** The problem for a refused watch. */
 export function refusalProblem(refusal: 'too-many-watchers' | 'shutting-down'): Problem {
   return refusal === 'shutting-down'
     ? problem('unavailable', 'the server is shutting down', { retryAfterSeconds: 1 })

@@ -34,7 +34,7 @@ export function createWatchEndpoints(dependencies: WatchEndpointsDependencies): 
   };
 }
 
-/** `encoding`: the transport's, in the form of objects that the request asks for. */
+/** `encoding`: that of the transport, for the form of objects that the request asks for. */
 type Admission =
   | { readonly ok: true; readonly plan: WatchPlan; readonly encoding: FrameEncoding }
   | { readonly ok: false; readonly problem: Problem };
@@ -106,7 +106,7 @@ class HubEndpoints {
     const isEvents = transport === serverSentEvents;
     const decoded = decodeWatchQuery(request, isEvents ? headerOf(req, 'last-event-id') : undefined);
     if (!decoded.ok) return decoded;
-    // Server-sent events are a media type of their own, without other forms.
+    // Server-sent events have a media type without other forms of objects.
     const negotiated = negotiate(isEvents ? undefined : headerOf(req, 'accept'), request.query);
     if (!negotiated.ok) return negotiated;
     const { hub, clock } = this.#dependencies;
@@ -121,7 +121,7 @@ class HubEndpoints {
   }
 }
 
-/** A buffering proxy would prevent a watch from ever starting. */
+/** Headers of a watch's stream: a buffering proxy would delay every event. */
 const streamHeaders = [
   'Cache-Control',
   'no-store',

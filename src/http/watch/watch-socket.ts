@@ -13,7 +13,7 @@ const frameEnd = Buffer.from('}');
 
 /**
  * One unmasked text frame for each event (RFC 6455, 5.2), encoded once for all watchers: a WebSocket library would
- * encode the header and write for each.
+ * encode a header and write separately for each watcher.
  */
 export const webSocketFrames: FrameEncoding = {
   name: 'websocket',
@@ -35,8 +35,8 @@ export function frameHeader(payloadBytes: number, opening = textFrame): Buffer {
 }
 
 /**
- * A watch over a WebSocket. Frames are written directly to the connection, as a whole, so that the library's control
- * frames fit in between.
+ * A watch over a WebSocket. It writes whole frames directly to the connection, so that the library's control frames fit
+ * in between.
  */
 export class SocketSink implements Sink {
   readonly encoding: FrameEncoding;

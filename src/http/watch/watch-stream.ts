@@ -18,7 +18,9 @@ export const jsonLines: FrameEncoding = {
   },
 };
 
-/** Events without a name, each with the position to resume from. JSON is on one line, so it needs no splitting. */
+/**
+ * Events without a name, each with the position from which to resume. JSON is on one line, so it needs no splitting.
+ */
 export const serverSentEvents: FrameEncoding = {
   name: 'server-sent-events',
   encode: ({ type, object, position }, into) => {
@@ -34,7 +36,7 @@ export const serverSentEvents: FrameEncoding = {
   },
 };
 
-/** Clients remember an id without data, and dispatch no event. */
+/** A position without data: clients store the id, and dispatch no event. */
 function markText(position: LogPosition): string {
   return `id: ${position.toString()}\n\n`;
 }
@@ -51,7 +53,7 @@ export class StreamConnection implements Connection {
 
   write(frames: Uint8Array, onWritten: () => void): void {
     this.#res.write(frames, onWritten);
-    // Otherwise all writes of a turn would be sent after it, outside of its time limit.
+    // Without this, all writes of a turn would be sent after it, outside of its time limit.
     this.#res.socket?.uncork();
   }
 
@@ -59,7 +61,7 @@ export class StreamConnection implements Connection {
     this.#res.destroy();
   }
 
-  /** Ends cleanly, so that the peer knows that its events are complete and resumes after the last. */
+  /** Ends the response cleanly: the peer then knows that its events are complete, and resumes after the last one. */
   end(): void {
     this.#res.end();
   }
@@ -79,7 +81,7 @@ export class StreamSink extends StreamConnection implements Sink {
     return Buffer.from(cursor === undefined ? ':\n\n' : `:\n${markText(cursor)}`, 'latin1');
   }
 
-  /** HTTP has no ping: a dead peer is detected by unaccepted data. */
+  /** False: HTTP has no ping, and a dead peer is detected by unread data. */
   isUnresponsive(): boolean {
     return false;
   }
