@@ -3,9 +3,9 @@
 /** Entries of one page of an object's history, by default and at most. */
 export const historyEntriesDefault = 50;
 export const historyEntriesMax = 500;
-/** A page ends with the entry that reaches this size. */
+/** The size of a page in bytes: the page ends with the entry that reaches it. */
 export const historyPageBytesMax = 4_194_304;
-/** Events and bytes read for one page, those of other lives of the name included. */
+/** Events and bytes read for one page, including those of earlier and later objects of the name. */
 export const historyReadEventsMax = 2_000;
 export const historyReadBytesMax = 8_388_608;
 /** Bytes of one read of the log: with the largest event, the memory of a page's events. */

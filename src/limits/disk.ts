@@ -11,16 +11,17 @@ export const diskReserveBytesMax = 1_073_741_824;
 /** How often the free space is read. In between, written bytes are estimated. */
 export const diskLookMs = 1_000;
 /**
- * The disk space of one event: its bytes in the log and in the read models, plus a page of 4 KiB in each. Too high an
- * estimate refuses writes near the reserve for up to two intervals; too low an estimate lets a burst use the reserve.
+ * The disk space of one event: its bytes in the log and in the read models, plus a page of 4 KiB in each. If the
+ * estimate is too high, writes near the reserve are refused for up to two intervals; if it is too low, a burst may use
+ * the reserve.
  */
 export const diskEventCopies = 2;
 export const diskEventOverheadBytes = 8_192;
 /** Writes resume when this share of the reserve is free above it, so that the state does not alternate at the limit. */
 export const diskReserveMarginShare = 1 / 16;
 /**
- * Below this share of the reserve, log-ins and records of token use stop: clients cause them, and deletions need the
- * rest. Super administrators, who must free space, keep this rate of log-ins: at 40 KB each at most 60 MB a day.
+ * The share of the reserve below which log-ins and records of token use stop: clients cause them, and deletions need
+ * the rest. Super administrators, who must free space, keep this rate of log-ins: at 40 KB each at most 60 MB a day.
  */
 export const diskReserveLogInShare = 1 / 2;
 export const scarceLogIns = { perSecond: 1 / 60, burst: 10 } as const;
@@ -40,5 +41,5 @@ export const lmdbLockBytes = 69_632;
 export const descriptorsFreeMin = 128;
 /** The limit of open files that the error recommends. */
 export const descriptorsMin = 1_024;
-/** How often failing accepts are logged. */
+/** The interval at which failing accepts are logged. */
 export const acceptReportMs = 60_000;

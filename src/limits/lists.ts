@@ -3,20 +3,20 @@
  * it.
  */
 
-/** One labelSelector or fieldSelector parameter, and the requirements of all together. */
+/** The bytes of one labelSelector or fieldSelector parameter, and the number of requirements of all together. */
 export const selectorBytesMax = 16_384;
 export const selectorRequirementsMax = 64;
 /** Values in one `in (…)` set. */
 export const selectorSetValuesMax = 256;
 /** Sort keys of one list. */
 export const sortKeysMax = 8;
-/** A list up to this many objects and bytes is sent in one turn; a longer one is streamed at its reader's speed. */
+/** The objects and bytes of a list that is sent in one turn; a longer list is streamed at the speed of its reader. */
 export const listJoinedObjectsMax = 1_000;
 export const listJoinedBytesMax = 1_048_576;
-/** Objects of a streamed list joined before yielding, and the bytes that complete a slice. */
+/** Objects of a streamed list that are joined before yielding, and the bytes that complete a slice. */
 export const listSliceObjectsMax = 256;
 export const listSliceBytesMax = 262_144;
-/** The time in one turn of the event loop for selecting and reading long lists, all together. */
+/** The time in one turn of the event loop for selecting and reading long lists, for all lists together. */
 export const listTurnMs = 4;
 /** Names read in one page while all objects of a type are scanned: a page takes well under a millisecond. */
 export const namePageObjectsMax = 512;
@@ -24,7 +24,7 @@ export const namePageObjectsMax = 512;
 export const listCacheBytesMax = 16_777_216;
 /** Concurrent read snapshots; those beyond the clients' share are for plugins' own lists. */
 export const snapshotsMax = 64;
-/** How long a streamed list may hold its snapshot: LMDB cannot reuse pages freed meanwhile. */
+/** The longest time for which a streamed list may hold its snapshot: LMDB cannot reuse pages freed meanwhile. */
 export const snapshotHoldMsMax = 120_000;
 /** Longer queries are not cached, since they are rarely repeated. */
 export const listCacheQueryLengthMax = 2_048;
@@ -36,19 +36,19 @@ export const snapshotSlotsMax = 56;
 export const snapshotsPerUserMax = 8;
 export const snapshotsPerAddressMax = 16;
 /**
- * Queued requests for a snapshot, in total and by user (by address for visitors), and the longest wait: past any of
- * them 429.
+ * Queued requests for a snapshot, in total and by user (by address for visitors), and the longest wait; above any of
+ * them, 429.
  */
 export const snapshotWaitersMax = 1_024;
 export const snapshotWaitersPerUserMax = 128;
 export const snapshotWaitMs = 30_000;
-/** How long a reader may consume nothing before it loses its snapshot to a queued one. */
+/** The time for which a reader may consume nothing before it loses its snapshot to a queued one. */
 export const snapshotStallMs = 10_000;
 /** The size of the chunks of a streamed response: a consumed chunk counts as progress of the peer. */
 export const streamPieceBytesMax = 65_536;
 /** The text of one cell of a table: longer ones are cut, and end in `…`. */
 export const tableCellCharactersMax = 1_024;
-/** JSON that is written as YAML before others have their turn: a few milliseconds of work. */
+/** Bytes of JSON that are converted to YAML before other work gets a turn: a few milliseconds. */
 export const yamlPieceBytesMax = 8_192;
-/** How late an age in a cached table may be: those of many young objects change every few milliseconds. */
+/** The delay of an age in a cached table: a table with many young objects changes every few milliseconds. */
 export const listCacheAgeMs = 1_000;

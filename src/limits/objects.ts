@@ -16,7 +16,7 @@ export const finalizersPerObjectMax = 64;
 export const ownerReferencesPerObjectMax = 64;
 /** The longest generateName prefix: longer ones are cut so that the five random characters fit. */
 export const generateNameLengthMax = nameLengthMax - 5;
-/** Attempts with another random name after a collision: with 36^5 names even one is rare. */
+/** Attempts with another random name after a collision; with 36^5 names even one collision is rare. */
 export const generateNameAttemptsMax = 8;
 /** One index value in UTF-8. Leaves room for the rest of an LMDB key of 1,978 bytes. */
 export const indexValueBytesMax = 1_024;

@@ -1,13 +1,13 @@
 /** Limits of the API documents. Each name ends in its unit. */
 
-/** Schemas within the schema of one type or route: further ones are described as accepting anything. */
+/** Schemas within the schema of one type or route; any further one is described as accepting every value. */
 export const openApiSchemasMax = 20_000;
 /**
- * Nesting of schemas in a document: each is three messages in protobuf, and readers accept 100. Deeper ones are
- * described as accepting anything.
+ * The nesting of schemas in a document: each level is three messages in protobuf, and readers accept 100. A deeper
+ * schema is described as accepting every value.
  */
 export const openApiSchemaDepthMax = 28;
-/** The size of all schemas of one document; beyond it, types and routes are described without theirs. */
+/** The size of all schemas of one document; above it, types and routes are described without schemas. */
 export const openApiDocumentBytesMax = 33_554_432;
-/** Nesting of schemas that a TypeScript type follows: deeper ones have the type `unknown`. */
+/** The nesting of schemas that a TypeScript type follows; a deeper schema has the type `unknown`. */
 export const typedPartDepthMax = 250;

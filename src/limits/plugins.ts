@@ -7,10 +7,11 @@ export const pluginManifestBytesMax = 65_536;
 export const pluginObjectFileBytesMax = 4_194_304;
 export const pluginObjectsMax = 1_000;
 export const routesPerPluginMax = 1_000;
-/** An alias repeats its anchor, so a few bytes of nested aliases could expand to gigabytes. */
+/** Aliases of a YAML file. An alias repeats its anchor, so a few bytes of nested aliases could expand to gigabytes. */
 export const yamlAliasesMax = 100;
 /**
- * The size of a list returned to a plugin as a whole: longer ones must be paged. A hundred of the largest objects fit.
+ * The bytes of a list that a plugin gets as a whole; a longer one must be read by pages. A hundred of the largest
+ * objects fit.
  */
 export const clientListBytesMax = 96 * 1_048_576;
 /** The length of a plugin's message: not all of a thousand problems are listed. */
@@ -20,7 +21,7 @@ export const pluginsWaitMs = 10_000;
 
 /** The heap of the process that first runs an uploaded module: modules and their top-level values are a few MiB. */
 export const trialHeapMebibytesMax = 256;
-/** After this time that process exits by itself, in case the waiting server was killed. */
+/** The time after which a trial's process exits by itself, in case the waiting server was killed. */
 export const trialProcessMs = 20_000;
 /** Unfinished loads of the same files, each in another process, after which the server does not load them again. */
 export const unfinishedLoadsMax = 2;

@@ -5,21 +5,24 @@ export const replayHeapMegabytesMax = 512;
 /** How often a replay reports its progress, and reads the free space of the disk. */
 export const replayReportMs = 250;
 /**
- * How long the event loop waits for the thread to open its view of the live tables at the position of this turn. The
- * thread waits for nothing else by then, so it takes a fraction of a millisecond.
+ * The time that the event loop waits for the thread to open its view of the live tables at the position of this turn.
+ * The thread does nothing else then, so it takes a fraction of a millisecond.
  */
 export const replayMeetMsMax = 20;
-/** How often that is tried, and the pause in between: after that the machine is too busy for a comparison. */
+/**
+ * The attempts to open the view, and the pause between them; afterwards the machine counts as too busy for a
+ * comparison.
+ */
 export const replayMeetingsMax = 600;
 export const replayMeetPauseMs = 100;
 /** How long a comparison may hold its views: LMDB cannot reuse pages freed meanwhile. */
 export const replayHoldMsMax = 600_000;
-/** The share of the event loop that a comparison of indexes takes: so long, then so long not. */
+/** A comparison of indexes runs for one of these times, then pauses for the other. */
 export const replaySliceMs = 2;
 export const replayPauseMs = 4;
-/** Objects or changes that are sent together. */
+/** Bytes of objects or changes that are sent together. */
 export const replayPieceBytesMax = 65_536;
-/** How long a thread may take to end on request, before it is ended. */
+/** The time that a thread may take to end on request, before it is terminated. */
 export const replayStopMsMax = 5_000;
-/** How long a refused client should wait for the replay that runs, or for indexes. */
+/** The Retry-After while a replay runs, or while indexes are built. */
 export const replayRetryAfterSeconds = 5;

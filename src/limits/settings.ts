@@ -3,7 +3,7 @@
  * error states it.
  */
 
-/** Leaves room for the platform's longest group prefix within 253 characters. */
+/** The length of PLATFORM_DOMAIN: leaves room for the platform's longest group prefix within 253 characters. */
 export const platformDomainLengthMax = 190;
 export const adminPasswordLengthMax = 1_024;
 /** A setting with free text: an audience, a claim's name. */
@@ -18,11 +18,13 @@ export const trustedProxiesMax = 256;
 export const allowedHostsMax = 256;
 /** A password typed or piped into the command line; the server's own limit is not higher. */
 export const typedSecretLengthMax = 1_024;
-/** How long the command line waits for a response, and the size of it: roles and tokens, not whole tables. */
+/**
+ * The time that the command line waits for a response, and the bytes of a response: roles and tokens, not whole tables.
+ */
 export const commandAnswerMs = 60_000;
 export const commandAnswerBytesMax = 67_108_864;
-/** A configured rate of writes or bytes: a burst of it is still an exact number. */
+/** A configured rate of writes or bytes: a burst at this rate is still an exact number. */
 export const rateSettingMax = 1_000_000_000_000;
-/** The validity of the tokens of `kubeconfig --exec`, and how long before its end another one is fetched. */
+/** The validity of the tokens of `kubeconfig --exec`, and the time before its end at which the next one is fetched. */
 export const execTokenMs = 3_600_000;
 export const execTokenMarginMs = 300_000;

@@ -4,12 +4,12 @@
 export const tlsFileBytesMax = 1_048_576;
 /** How often the files of TLS_CERT and TLS_KEY are compared with those in use. */
 export const tlsLookMs = 5_000;
-/** How often the server looks whether its own certificate must be renewed. */
+/** The interval at which the server checks whether its own certificate must be renewed. */
 export const tlsRenewalLookMs = 3_600_000;
-/** The validity of the authority and of the certificate that the server makes for itself. */
+/** The validity of the authority and of the certificate that the server creates for itself. */
 export const authorityYears = 10;
 export const certificateDays = 90;
 /** A certificate is renewed after this share of its validity. */
 export const renewalShare = 2 / 3;
-/** A certificate is valid from a little before it is made: a client's clock may be behind. */
+/** The time before its creation from which a certificate is valid: a client's clock may be behind. */
 export const clockSkewMs = 3_600_000;
