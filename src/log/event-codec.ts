@@ -22,7 +22,7 @@ export type DecodedEvent = {
   readonly time: string | undefined;
   /** The revision of the type declaration that the decision used, if this process decided the event and knew one. */
   readonly declared?: number | undefined;
-  /** Of the event's metadata, if this process wrote the event. */
+  /** The correlation id of the event's metadata, if this process wrote the event. */
   readonly correlationId?: string | undefined;
 };
 
@@ -34,9 +34,9 @@ const separator = Buffer.from(',"object":');
 const metadataOpening = Buffer.from('"metadata":{');
 
 /**
- * Attached to the bytes of events that this process appended: the subscription returns the same instance, so folding an
- * own write parses nothing. This is a property because a WeakMap with so many short-lived keys costs the garbage
- * collector more than parsing.
+ * The decoded event, attached to the bytes of events that this process appended. The subscription returns the same
+ * instance, so folding an own write parses nothing. This is a property because a WeakMap with so many short-lived keys
+ * costs the garbage collector more than parsing.
  */
 const written = Symbol('decoded');
 type Written = Uint8Array & { [written]?: DecodedEvent };
@@ -75,12 +75,13 @@ export function decodeMetadata(recorded: RecordedEvent): EventMetadata {
 const schemaMember = Buffer.from('","schema":');
 const timeMember = '"time":"';
 const timeLength = '2026-01-01T00:00:00.000Z'.length;
-/** One digit: from schema 10 on, no event would match and all would be parsed. */
+/** The digit of the current schema. From schema 10 on, no event would match and all would be parsed. */
 const currentSchema = String(eventSchema).charCodeAt(0);
 
 /**
- * The event's time, after checking that this version can read it. The members have a fixed order, so both are found
- * from the end without parsing: a quote within a string is escaped, so it cannot start a member.
+ * The time of the event, after a check that this version can read it. The members have a fixed order, so both the time
+ * and the schema are found from the end without parsing. A quote within a string is escaped, so it cannot start a
+ * member.
  */
 export function stampOf(recorded: RecordedEvent): string {
   const known = (recorded.data as Written)[written]?.time;
@@ -115,8 +116,8 @@ export function declaredIn(recorded: RecordedEvent): number | undefined {
 const correlationMember = Buffer.from(',"$correlationId":"');
 
 /**
- * The id of the request that led to the event, found without parsing: a quote within a string is escaped, so no string
- * can hold the member. An id with an escaped character is parsed.
+ * The id of the request that caused the event, found without parsing: a quote within a string is escaped, so no string
+ * can contain the member. Only an id with an escaped character is parsed.
  */
 export function correlationIn(recorded: RecordedEvent): string {
   const known = (recorded.data as Written)[written]?.correlationId;
@@ -156,8 +157,8 @@ export function answerBytes(decoded: ObjectOffsets, data: Uint8Array, resourceVe
 const valuesOpening = Buffer.from('{"values":');
 
 /**
- * The response JSON of an event's object, at the position of this event or another: sliced out without parsing, for
- * readers that start at the beginning of the log. Undefined for an event without an object.
+ * The response JSON of an event's object, at the position of this or another event. It is sliced out without parsing,
+ * for readers that read the log from its beginning. Undefined for an event without an object.
  */
 export function objectAnswer(recorded: RecordedEvent, at: LogPosition): Buffer | undefined {
   const data = buffer(recorded.data);

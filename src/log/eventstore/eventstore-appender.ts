@@ -17,7 +17,7 @@ export type Reply =
       readonly revision: number;
       readonly position: { readonly commit: bigint; readonly prepare: bigint } | undefined;
     }
-  /** The server answered that it did not append. */
+  /** The server replied that it did not append. */
   | { readonly kind: 'answered'; readonly fault: Fault; readonly cause: unknown }
   | { readonly kind: 'not-sent'; readonly fault: Fault; readonly cause: unknown }
   | { readonly kind: 'unknown'; readonly fault: Fault; readonly cause: unknown };
@@ -123,7 +123,7 @@ export class Appender {
     }
   }
 
-  /** Sends one append on a new stream, and all others after its reply. */
+  /** Sends the first append on a new stream alone, and all others after its reply. */
   #sendNext(): void {
     for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift()) {
       next.timer.cancel();
@@ -158,7 +158,7 @@ export class Appender {
   #failed(append: Append, cause: unknown): void {
     if (!this.#inFlight.has(append)) return;
     const fault = faultOf(cause);
-    // A reply to this append alone: the stream continues.
+    // The server replied to this append alone, so the stream continues.
     if (wasReplied(cause) && !refusals.has(fault.kind)) {
       this.#settle(append, { kind: 'unknown', fault, cause });
       this.#opened();
@@ -226,7 +226,7 @@ export class Appender {
     const client = this.#client;
     this.#client = undefined;
     this.#gate = 'cutting';
-    // Ends the stream without cancelling it: an error would reject appends of the process's other clients.
+    // Ends the stream without cancelling it: a cancellation would reject appends of the process's other clients.
     if (this.#inFlight.size === 0) await client?.close(this.#clock);
     else await client?.cut(this.#clock);
     for (const append of [...this.#inFlight])
@@ -266,7 +266,7 @@ export function takeAppender(url: EventStoreUrl, clock: Clock): Taken {
   let entry = shared.get(key);
   if (entry === undefined) {
     entry = { appender: new Appender(() => new LogClient(url), clock), users: 0 };
-    // A monitor: whether an exception ends the process is decided in src/server/serve.ts.
+    // Only monitors: src/server/serve.ts decides whether an exception ends the process.
     if (shared.size === 0) process.on('uncaughtExceptionMonitor', watchStrays);
     shared.set(key, entry);
   }
