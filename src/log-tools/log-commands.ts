@@ -122,7 +122,7 @@ async function withLogs(
   const locked = new Map<string, { release(): Promise<void> }>();
   const opened: EventLog[] = [];
   const ending = new AbortController();
-  // The port keeps the process alive: the timers of a wait for the log do not.
+  // An open port keeps the process alive: the timers of a wait for the log do not.
   const { port1 } = new MessageChannel();
   port1.on('message', () => undefined);
   const open: OpenLogs['open'] = async (place, { mustExist }) => {
@@ -146,7 +146,7 @@ async function withLogs(
     opened.push(log);
     return log;
   };
-  // The driver throws where no caller can catch it; the appends in flight are resolved all the same.
+  // The driver throws errors where no caller can catch them; the appends in flight get their outcome nevertheless.
   const onStray = (error: unknown): void => {
     if (!isStrayAppendReply(error)) ending.abort(error);
   };
@@ -174,7 +174,10 @@ async function lock(
   locked.set(dataDir, await takeDataDir(dataDir));
 }
 
-/** A message without a stack or credentials. Exit code 2: the operator must change something; 1: it failed. */
+/**
+ * The failure as a message without a stack or credentials. Exit code 2: the operator must change something. 1: the
+ * command failed.
+ */
 function failureOf(error: unknown, places: readonly LogLocation[]): CommandFailure {
   const failed = resourceFailure(error);
   if (failed !== undefined) return new CommandFailure(withoutCredentials(failed.message, places), failed.exitCode);

@@ -8,7 +8,8 @@ import { logStart, type EventLog, type LogPosition, type RecordedEvent } from '.
 type CopyState = { readonly standing: number; readonly last: LogPosition; readonly next: RecordedEvent | undefined };
 
 /**
- * Compares the target with the source's beginning: how many events are there, where they end, and the source's next.
+ * Compares the target with the source's beginning. Returns the number of equal events, their last position, and the
+ * source's next event.
  */
 export async function comparePrefix(context: CopyContext, target: EventLog, events: EventCursor): Promise<CopyState> {
   const { progress, signal, print } = context;

@@ -5,7 +5,10 @@ import type { EventLog, LogPosition } from '../log/log.ts';
 
 export type LogCopyOptions = {
   readonly source: EventLog;
-  /** Opened twice: the verification must read the stored events, not the adapter's memory. */
+  /**
+   * Opens the target. It is opened twice, because the verification must read the stored events and not the adapter's
+   * memory.
+   */
   readonly openTarget: () => Promise<EventLog>;
   readonly inFlightMax: number;
   readonly clock: Clock;

@@ -28,7 +28,7 @@ export function isCopied({ stream }: RecordedEvent): boolean {
 }
 
 export type CursorRange = {
-  /** For messages: the role of the log. */
+  /** The role of the log, for messages. */
   readonly side: 'source' | 'target';
   readonly after: LogPosition;
   readonly until: LogPosition;
@@ -50,7 +50,7 @@ export class EventCursor {
     this.#batches = log.readAll({ after, until, signal })[Symbol.asyncIterator]();
   }
 
-  /** Undefined at the end. */
+  /** The next event; undefined at the end. */
   async next(): Promise<RecordedEvent | undefined> {
     while (true) {
       while (this.#next < this.#batch.length) {
@@ -61,7 +61,7 @@ export class EventCursor {
       const read = await this.#batches.next().catch((error: unknown) => {
         throw describeDamage(this.#side, error);
       });
-      // An aborted reader just ends: that must not look like the end of the log.
+      // An aborted reader simply ends, which must not look like the end of the log.
       this.#signal.throwIfAborted();
       if (read.done === true) return undefined;
       this.#batch = read.value;
@@ -75,8 +75,8 @@ export class EventCursor {
 }
 
 /**
- * The first difference between the source's and the target's event; undefined when they are equal. Positions differ by
- * log.
+ * The first difference between the source's and the target's event; undefined if they are equal. Positions are not
+ * compared, since they differ between logs.
  */
 export function differenceOf(source: RecordedEvent, target: RecordedEvent): string | undefined {
   if (source.id !== target.id) return 'its id';
@@ -87,7 +87,7 @@ export function differenceOf(source: RecordedEvent, target: RecordedEvent): stri
   return Buffer.compare(source.metadata, target.metadata) === 0 ? undefined : 'its metadata';
 }
 
-/** For messages: without the data, which may contain secrets. */
+/** An event for messages, without its data, which may contain secrets. */
 export function describeEvent({ id, stream, revision, position }: RecordedEvent): string {
   return `event ${id} (revision ${revision.toString()} of ${stream}, position ${position.toString()})`;
 }

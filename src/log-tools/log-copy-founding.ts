@@ -26,9 +26,12 @@ export async function sourceFounding(log: EventLog): Promise<Founding> {
   return founding;
 }
 
-/** The target's founding if it is a copy of this very source; undefined if it is empty. Anything else is refused. */
+/**
+ * The target's founding if it is a copy of exactly this source; undefined if the target is empty. Any other target is
+ * refused.
+ */
 export async function targetFounding(target: EventLog, source: Founding): Promise<Founding | undefined> {
-  // Reads the head first: the founding of a killed run may be appended in between.
+  // The head is read first, since the founding of a killed run may be appended in between.
   const head = await target.head();
   const founding = await readFounding(target).catch((error: unknown) => {
     throw describeDamage('target', error, 'refused');
@@ -58,7 +61,7 @@ export async function targetFounding(target: EventLog, source: Founding): Promis
   return founding;
 }
 
-/** Founds the target. An earlier run may have done so late, or a concurrent one. */
+/** Founds the target, unless an earlier or concurrent run has done so. */
 export async function foundCopy(context: CopyContext, target: EventLog, source: Founding): Promise<Founding> {
   const { logId, epoch, domain, tree } = source;
   await appendPlatformEvent(

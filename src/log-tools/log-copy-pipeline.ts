@@ -25,7 +25,7 @@ export type PipelineOptions = {
   readonly onCopied: (events: number) => void;
 };
 
-/** A log rejects an append that it can never accept, and returns an outcome for all others. */
+/** The outcome of an append, or a rejection: a log rejects an append that it can never accept. */
 type Answer = AppendOutcome | { readonly ok: false; readonly reason: 'rejected'; readonly cause: unknown };
 type Sent = { readonly event: RecordedEvent; readonly outcome: Promise<Answer> };
 
@@ -43,7 +43,7 @@ export class CopyPipeline {
   #after: LogPosition;
   #sent: Sent[] = [];
   #bytes = 0;
-  /** A connection preserves order after its first reply; on a new one, the first call may arrive last. */
+  /** A connection preserves order only after its first reply: on a new one, the first call may arrive last. */
   #warm = false;
 
   constructor(options: PipelineOptions) {
@@ -65,7 +65,7 @@ export class CopyPipeline {
   #send(event: RecordedEvent): void {
     const { id, type, data, metadata, stream, revision } = event;
     const expected: ExpectedRevision = revision === 0 ? 'absent' : streamRevision(revision - 1);
-    // Not awaited here: a rejection is handled when its turn comes, and must not be unhandled until then.
+    // Awaited later, in order: a rejection must not be unhandled until then.
     const outcome = this.#options.target
       .append(stream, [{ id, type, data, metadata }], expected)
       .catch((cause: unknown): Answer => ({ ok: false, reason: 'rejected', cause }));
@@ -107,7 +107,7 @@ export class CopyPipeline {
     }
   }
 
-  /** Removes the events that exist in the target; false when it cannot be read. */
+  /** Removes the events that exist in the target; returns false if the target cannot be read. */
   async #readTarget(): Promise<boolean> {
     const { target, signal } = this.#options;
     let standing: EventCursor | undefined;
@@ -115,7 +115,7 @@ export class CopyPipeline {
       standing = new EventCursor(target, { side: 'target', after: this.#after, until: await target.head(), signal });
       for (let found = await standing.next(); found !== undefined; found = await standing.next()) {
         const first = this.#sent[0];
-        // Appends of an earlier run may arrive late, and be ahead of this run.
+        // Appends of an earlier run may arrive late, so the target may be ahead of this run.
         if (first === undefined) break;
         if (differenceOf(first.event, found) !== undefined) throw overtaken(first.event);
         this.#confirm(first.event, found.position);
@@ -165,7 +165,10 @@ function overtaken(event: RecordedEvent): LogCopyError {
   );
 }
 
-/** A refusal of all calls is for the operator; any other rejection concerns this event. */
+/**
+ * The error of a rejected event. A log that refuses all calls needs its operator; any other rejection concerns this
+ * event.
+ */
 function rejected(event: RecordedEvent, cause: unknown): unknown {
   if (cause instanceof LogRefusedError) return cause;
   return new LogCopyError(

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 
 /**
- * The interval of progress reports, and the time without progress after which a copy stops; it can be resumed by hand.
+ * The interval of progress reports, and the time without progress after which a copy stops. The operator can resume it.
  */
 const logCopyProgressMs = 1_000;
 export const logCopyStallMs = 120_000;
@@ -24,7 +24,7 @@ type Stage = {
 export class CopyProgress {
   readonly #options: ProgressOptions;
   #stage: Stage | undefined;
-  /** Grows with all progress in all stages; the stall watch compares it. */
+  /** A counter of progress in all stages; the stall watch compares it. */
   #beats = 0;
 
   constructor(options: ProgressOptions) {
@@ -47,7 +47,7 @@ export class CopyProgress {
     this.#beats += 1;
     if (stage === undefined) return;
     stage.events += 1;
-    // Reading the clock for each of a million events would be measurable.
+    // Reads the clock only for each 64th event: a million reads would take measurable time.
     if (stage.events % 64 !== 0) return;
     const now = this.#options.clock.monotonic();
     if (now - stage.reportedMs < logCopyProgressMs) return;

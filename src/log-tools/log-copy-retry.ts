@@ -7,7 +7,7 @@ import { LogCorruptError, LogRefusedError, LogReplacedError } from '../log/log.t
 
 const finalErrors = [LogCopyError, LogCorruptError, LogRefusedError, LogReplacedError, UnsuitableLogError];
 
-/** Retries a read while a log is unavailable; only the stall limit ends the retries. */
+/** Retries a read while a log is unavailable. Only the time limit for a stalled copy ends the retries. */
 export async function retryRead<T>(
   { clock, signal }: Pick<CopyContext, 'clock' | 'signal'>,
   read: () => Promise<T>,

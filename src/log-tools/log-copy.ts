@@ -69,8 +69,8 @@ function finishedAlready({ logId, epoch, copied }: Founding, events: number): Co
 }
 
 /**
- * Reads the source to its end before anything is written: this refuses a damaged one, and gives the total for the
- * progress.
+ * Reads the source to its end before anything is written. This detects damage, and gives the total for progress
+ * messages.
  */
 async function countSource({ source: log, progress, signal }: CopyContext, head: LogPosition): Promise<number> {
   progress.begin('reading the source');
@@ -91,7 +91,7 @@ async function countSource({ source: log, progress, signal }: CopyContext, head:
   return events;
 }
 
-/** Any new event, a lease renewal included, means that a server is running on the source. */
+/** Refuses a source with new events: even a new lease renewal means that a server is running on it. */
 async function assertNotGrown(context: CopyContext, { head }: CopySource, kind: 'refused' | 'failed'): Promise<void> {
   if ((await retryRead(context, () => context.source.head())) === head) return;
   throw new LogCopyError(

@@ -41,7 +41,10 @@ export async function startRestoredEpoch(log: EventLog, writing: EpochWriting): 
   return must(await readFounding(log), 'it was founded');
 }
 
-/** Retries with the same id until the outcome is known; false when another event has this revision. */
+/**
+ * Appends an event of the log itself, and retries with the same id until the outcome is known. Returns false if another
+ * event has this revision.
+ */
 export async function appendPlatformEvent(
   log: EventLog,
   event: PlatformEvent,

@@ -7,12 +7,16 @@ import { StartError } from '../base/start-error.ts';
 import { eventStorePrefixDefault } from '../config/eventstore-prefix.ts';
 import { decodeEventStoreUrl, eventStoreHosts } from '../config/eventstore-url.ts';
 
-/** A log as the operator names it. `shown` replaces the address in all output, since that may contain a password. */
+/** A log as the operator names it. All output shows `shown` in place of the address, which may contain a password. */
 export type LogLocation = Pick<Config, 'eventLog' | 'dataDir'> & { readonly shown: string };
 
 export type LocationSettings = { readonly environment: Environment; readonly folder: string };
 
-/** @throws StartError for text that names no log, without repeating it. `prefix`: overrides EVENTSTORE_PREFIX. */
+/**
+ * The location of a log. `prefix` overrides EVENTSTORE_PREFIX.
+ *
+ * @throws StartError for a text that names no log, without repeating it.
+ */
 export function logLocation(
   option: string,
   words: string,
@@ -68,7 +72,7 @@ function real(dir: string): string {
   }
 }
 
-/** Removes passwords of the addresses from a message. */
+/** Removes the addresses' passwords from a message. */
 export function withoutCredentials(text: string, places: readonly LogLocation[]): string {
   let cleaned = text;
   for (const { eventLog } of places) {

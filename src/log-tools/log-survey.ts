@@ -9,7 +9,7 @@ export type SurveyOptions = {
   readonly signal: AbortSignal;
 };
 
-/** Each package of a plugin has its own stream. */
+/** The category of package streams: each package of a plugin has its own stream. */
 const packageStreams = 'package:';
 
 /** The properties of a log for the operator, as names and values. Reads the log to its end, so damage is detected. */
@@ -48,7 +48,7 @@ export async function describeLog(
   ];
 }
 
-/** In the format of a `resourceVersion`. */
+/** The position of the log's end in the format of a `resourceVersion`. */
 async function shownHead(log: EventLog, domain: string): Promise<string> {
   const founded = new FoundedLog(log);
   await founded.found({ domain, now: 0, uuid: () => '' });
