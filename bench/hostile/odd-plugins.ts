@@ -32,8 +32,8 @@ function writePlugin(dataDir: string, name: string, module: string): { readonly 
 }
 
 /**
- * The time from the start of the process until the platform's own types are served, beside a plugin whose promise never
- * settles.
+ * The time from the start of the process until the platform's own types are served, beside a plugin with a promise that
+ * never settles.
  */
 export async function neverSettles(bench: Bench): Promise<readonly Result[]> {
   const dataDir = bench.newDataDir();
