@@ -82,7 +82,7 @@ export class LmdbTables {
     return this.#byType(declaredPrefix).map(([type, text]) => [type, JSON.parse(text) as Declared]);
   }
 
-  /** By type: the indexes that were ever unique, whose values events list. */
+  /** By type: the indexes that were ever unique: events list their values. */
   onceUnique(): readonly (readonly [TypeKey, readonly string[]])[] {
     return this.#byType(uniquePrefix).map(([type, text]) => [type, JSON.parse(text) as readonly string[]]);
   }

@@ -66,7 +66,7 @@ function* isSortedText(ordinals: Uint32Array, { textOf }: Texts): Steps<boolean>
 const comparedMax = 64;
 const fewMax = 8;
 
-/** Sorts ordinals whose texts are equal up to `depth`. Each recursion is at least four characters deeper. */
+/** Sorts ordinals with texts that are equal up to `depth`. Each recursion is at least four characters deeper. */
 function* sortRun(texts: Texts, run: Uint32Array, depth: number): Steps<undefined> {
   if (run.length <= comparedMax) {
     sortByComparison(texts, run);
@@ -99,7 +99,7 @@ type EqualStart = {
 };
 
 /**
- * Sorts ordinals whose texts are equal up to `depth`. Usually the whole texts are equal; otherwise the sort continues
+ * Sorts ordinals with equal text up to `depth`. Usually the whole texts are equal; otherwise the sort continues
  * at `depth`.
  */
 function* sortEqualStart(texts: Texts, run: Uint32Array, { depth, isWhole }: EqualStart): Steps<undefined> {
