@@ -67,7 +67,7 @@ export class Controller implements Measured {
     return this.#queue.depth;
   }
 
-  /** By key: the consecutive failures of keys whose last step failed. */
+  /** By key: the consecutive failures of keys with a failed last step. */
   get failing(): ReadonlyMap<string, number> {
     return this.#term.failures;
   }

@@ -16,7 +16,7 @@ export type Measured = {
   readonly depth: number;
   /** Ended steps by result; `stuck` counts steps that exceeded their time limit. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
-  /** By key: the consecutive failures of keys whose last step failed. */
+  /** By key: the consecutive failures of keys with a failed last step. */
   readonly failing: ReadonlyMap<string, number>;
   /** Resolves when no key waits for a step or is held by one. */
   idle(): Promise<void>;

@@ -30,7 +30,7 @@ import { Referrers } from './reference-index.ts';
  */
 export type OwnerReferencesDependencies = PlatformDependencies &
   OwnerGraphDependencies & {
-    /** Types whose objects have no owners, whatever references they contain. */
+    /** Types with objects that have no owners, whatever references they contain. */
     readonly withoutOwners: ReadonlySet<TypeKey>;
     /** Types with ready indexes. */
     readonly serving: () => readonly ResourceType[];

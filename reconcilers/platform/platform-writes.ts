@@ -26,7 +26,7 @@ export class PlatformWrites {
     this.#cause = cause;
   }
 
-  /** The writes of one step, whose events name `cause`. */
+  /** The writes of one step; their events name `cause`. */
   because(cause: CausingEvent | undefined): PlatformWrites {
     return cause === undefined ? this : new PlatformWrites(this.#subject.part, this.#dependencies, cause);
   }
