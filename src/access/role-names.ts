@@ -1,4 +1,4 @@
-/** The role whose holders may do everything, whatever its rules are. */
+/** The role that grants everything to its holders, independent of its rules. */
 export const superRole = 'super-role';
 /** The role that everybody holds, including visitors. */
 export const anonymousRole = 'anonymous';

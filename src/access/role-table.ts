@@ -16,7 +16,7 @@ export type ReadyRule = {
   readonly names: NameSet | undefined;
 };
 
-/** A rule whose group and resource match. `plugin`: the rule applies only to types and routes of this plugin. */
+/** A rule with a matching group and resource. `plugin`: the rule applies only to types and routes of this plugin. */
 export type Candidate = { readonly ready: ReadyRule; readonly plugin: string | undefined };
 
 /** The rules of one group by text, so that most decisions are one look-up. */
@@ -60,7 +60,7 @@ export class RoleTable {
     this.#anyGroup = this.#groups.get('*');
   }
 
-  /** The rules whose group and resource match, in order; a rule may appear twice. */
+  /** The rules with a matching group and resource, in order; a rule may appear twice. */
   candidates(request: RequestedResource): readonly Candidate[] {
     const found: Candidate[] = [];
     const text = resourceText(request.resource, request.subresource);
