@@ -87,7 +87,7 @@ function refuseRoleChange(role: string, why: string): Refused {
   return refuse('forbidden', `roles "${role}" is forbidden: ${why}`);
 }
 
-/** A binding whose role was deleted can still be changed in other respects. */
+/** A binding to a deleted role can still be changed in other respects. */
 function refuseMissingRole({ type, before, after }: DecidedChange, permissions: PermissionReader): Refused | undefined {
   if (type.key !== roleBindingKey || after === undefined) return undefined;
   const role = roleNameOf(after);
