@@ -1,4 +1,4 @@
-/** A queue whose `push` and `shift` take constant time; an array's `shift` moves all remaining items. */
+/** A queue with constant-time `push` and `shift`; an array's `shift` moves all remaining items. */
 export class Fifo<T> {
   readonly #items: (T | undefined)[] = [];
   /** The index of the first item; earlier slots are empty. */
