@@ -16,7 +16,7 @@ export type WatchOptions<T = PluginObject> = {
    * cannot compute the differences.
    */
   readonly from?: { readonly resourceVersion: string; readonly items?: readonly T[] } | undefined;
-  /** Also yields BOOKMARKs, whose positions a later watch can pass as `from`. */
+  /** Also yields BOOKMARKs: a later watch can pass their positions as `from`. */
   readonly bookmarks?: boolean | undefined;
   /** Called before each wait for another connection, with the reason; undefined: the server ended the last one. */
   readonly onRetry?: ((error: unknown) => void) | undefined;

@@ -1,6 +1,6 @@
 import type { ReconcilerDeclaration, ReconcileRequest } from '../../plugin/api/plugin.ts';
 
-/** A reconciler whose object type only its author knows. */
+/** A reconciler with an object type that only its author knows. */
 export type DecodedReconciler = {
   readonly type: ReconcilerDeclaration['type'];
   readonly name: string;

@@ -16,7 +16,9 @@ import { decodeReconciler, type DecodedReconciler } from './decode-reconciler.ts
 import { clientUntil } from './ending-client.ts';
 
 export type RunOptions = {
-  /** The client whose rights the reconciler has: `list` and `watch` of each type, and those that the steps need. */
+  /**
+   * The client that provides the reconciler's rights: `list` and `watch` of each type, and those that the steps need.
+   */
   readonly client: RemoteClient;
   /** By default the console, without `debug`. */
   readonly log?: PluginLogger | undefined;
@@ -30,7 +32,7 @@ export type RunningReconciler = {
    * before.
    */
   readonly synced: Promise<void>;
-  /** By name: the number of consecutive failures, for names whose last step failed. */
+  /** By name: the number of consecutive failures, for names with a failed last step. */
   readonly failing: ReadonlyMap<string, number>;
   /** Ended steps by result. */
   readonly counts: Readonly<Record<'settled' | 'again' | 'failed' | 'stuck', number>>;
