@@ -32,7 +32,7 @@ export class TlsFront {
   readonly #terminator: TlsServer;
   /** Spreads handshakes over turns: each takes up to a millisecond, and a thousand may begin at once. */
   readonly #turns: EventLoopTurns;
-  /** By the peer's address: connections whose handshake has not ended. */
+  /** By the peer's address: connections with an unfinished handshake. */
   readonly #opening = new Map<string, Opening>();
 
   constructor(certificate: ServerCertificate, dependencies: FrontDependencies) {
@@ -64,7 +64,7 @@ export class TlsFront {
     this.#terminator.setSecureContext(optionsOf(certificate));
   }
 
-  /** Closes connections whose handshake has not ended: they have no request in flight. */
+  /** Closes connections with an unfinished handshake: they have no request in flight. */
   destroyOpening(): void {
     for (const { socket } of this.#opening.values()) socket.destroy();
   }

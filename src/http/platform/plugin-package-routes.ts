@@ -39,7 +39,7 @@ export type PluginPackageRoutesDependencies = {
   readonly clock: Clock;
   /** Undefined once plugins can be installed; before that, the reason. */
   readonly unready: () => string | undefined;
-  /** The refusal of an archive of this size whose contents do not fit on the disk; undefined if they fit. */
+  /** The refusal of an archive of this size with contents that do not fit on the disk; undefined if they fit. */
   readonly noRoom: (archiveBytes: number) => Problem | undefined;
 };
 

@@ -48,7 +48,7 @@ export class PluginRoutes implements RouteMounts {
   }
 
   /**
-   * Announces the plugin's routes, whose paths return 503 until they are mounted.
+   * Announces the plugin's routes: their paths return 503 until they are mounted.
    *
    * @throws RangeError like `mount`.
    */

@@ -1,6 +1,6 @@
 import { quoted, yamlKey, yamlScalar } from './yaml-scalar.ts';
 
-/** An object or array whose end is not written yet. */
+/** An open object or array: its end is not written yet. */
 type Level = {
   readonly isObject: boolean;
   /** The column of its entries. */
@@ -44,7 +44,7 @@ export class YamlWriter {
     return this.#taken();
   }
 
-  /** Completes the document, whose last token may be a number. */
+  /** Completes the document; its last token may be a number. */
   end(): Buffer {
     if (this.#rest.length > 0) this.#scalar(this.#rest.toString('utf8'));
     this.#rest = Buffer.alloc(0);

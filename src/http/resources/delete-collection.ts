@@ -181,7 +181,7 @@ async function* joined(first: IteratorResult<Batch>, rest: AsyncGenerator<Batch>
   yield* rest;
 }
 
-/** Encodes a list whose counts are known only at its end. */
+/** Encodes a list with counts that are known only at its end. */
 async function* envelope(
   type: ResourceType,
   { reader }: ResourcePorts,

@@ -53,7 +53,7 @@ export class GeneratedApi {
     return root === 'apis' ? this.#registry.reloadingPlugin(group) : undefined;
   }
 
-  /** Plugins whose types are not known yet; empty shortly after the start. */
+  /** Plugins with unknown types; empty shortly after the start. */
   expected(): ReadonlySet<string> {
     return this.#registry.expected();
   }
