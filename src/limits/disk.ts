@@ -21,7 +21,7 @@ export const diskEventOverheadBytes = 8_192;
 export const diskReserveMarginShare = 1 / 16;
 /**
  * The share of the reserve below which log-ins and records of token use stop: clients cause them, and deletions need
- * the rest. Super administrators, who must free space, keep this rate of log-ins: at 40 KB each at most 60 MB a day.
+ * the rest. Super administrators must free space, so they keep this rate of log-ins: at 40 KB each at most 60 MB a day.
  */
 export const diskReserveLogInShare = 1 / 2;
 export const scarceLogIns = { perSecond: 1 / 60, burst: 10 } as const;

@@ -7,7 +7,7 @@ export const watchBufferedBytesMax = 4_194_304;
 export const watchKeepAliveMs = 10_000;
 export const watchBookmarkMs = 15_000;
 export const watchTimeoutSecondsMax = 86_400;
-/** The bytes of one frame of a watching client, whose content is ignored. */
+/** The bytes of one frame of a watching client; its content is ignored. */
 export const watchClientFrameBytesMax = 4_096;
 /** The time that a watch waits for a position ahead of the log before 410. */
 export const watchAheadWaitMs = 2_000;
