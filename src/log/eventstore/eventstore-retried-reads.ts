@@ -147,7 +147,7 @@ export class RetriedReads {
         settle(() => {
           resolve(events);
         });
-        // Not destroyed: the driver's close waits for each call whose answer was not read to the end.
+        // Not destroyed: the driver's close waits for each call with a response that was not read to the end.
         cancel();
       });
       read.on('end', () => {
