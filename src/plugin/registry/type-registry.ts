@@ -16,7 +16,7 @@ export class TypeRegistry {
   readonly #byKey = new Map<TypeKey, Registration>();
   /** Groups of plugins that are being reloaded. */
   readonly #reloading = new Map<string, string>();
-  /** Plugins whose types are not known yet. */
+  /** Plugins with unknown types. */
   readonly #expected = new Set<string>();
   readonly #listeners = new Set<(registration: Registration, change: 'registered' | 'serving' | 'removed') => void>();
 
