@@ -76,7 +76,7 @@ export class Watcher implements Reviewed {
   /** Since when a catch-up waits for its peer to read; undefined when it does not wait. */
   #stalledAt: number | undefined;
   readonly #endsAt: number;
-  /** Whether nothing was written yet whose first event is encoded in its own way. */
+  /** Whether nothing was written yet to a stream with a special encoding of its first event. */
   #awaitsFirst: boolean;
   /** Whether the hub has removed it. */
   #isForgotten = false;
