@@ -15,7 +15,8 @@ import type { ResourcePorts, ResourceReader } from './item.ts';
 
 export type Owned = {
   readonly type: ResourceType;
-  /** The owner, which is compared with `spec.owner`; the type must have an index for that member. */ readonly owner: string;
+  /** Compared with `spec.owner`; the type must have an index for that member. */
+  readonly owner: string;
 };
 
 /**
