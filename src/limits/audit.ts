@@ -20,6 +20,11 @@ export const exportLineBytesMax = 16_777_216;
  */
 export const exportUnpackedRatioMax = 250;
 export const exportUnpackedFreeBytes = 67_108_864;
+/** Lines of an export that are sent together. */
+export const exportPieceBytes = 65_536;
+/** How often a witness asks a node that shows an older checkpoint than another one did, and the pause in between. */
+export const witnessRetries = 5;
+export const witnessRetryMs = 1_000;
 
 /** How often the leader signs the tree, if it has grown, and how often it appends the root to the log. */
 export const treeSigningMs = 60_000;

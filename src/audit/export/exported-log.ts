@@ -1,0 +1,92 @@
+import { exportPieceBytes } from '../../limits/audit.ts';
+import { logStart } from '../../log/log.ts';
+import type { CategoryFilter, EventLog, LogIdentity, LogPosition, RecordedEvent } from '../../log/log.ts';
+import type { TreeReader } from '../../read/tree.ts';
+import type { Pace } from '../object-history.ts';
+import { parseCheckpoint } from '../proof/checkpoint.ts';
+import { exportFormat, exportLine, shownData, type ExportRecord } from '../proof/export-lines.ts';
+import { isLeafStream } from '../proof/leaf-entry.ts';
+import { nodesOf, type Hash } from '../proof/merkle.ts';
+import { parseNote } from '../proof/signed-note.ts';
+import type { LeafRange } from './leaf-range.ts';
+
+export type ExportedLogDependencies = {
+  readonly log: Pick<EventLog, 'readAll'>;
+  readonly tree: TreeReader;
+  readonly identity: () => LogIdentity;
+  /** Those that have leaves. */
+  readonly categories: CategoryFilter;
+};
+
+/** The log does not have the events that this node has folded into its tree. */
+export class ExportMismatchError extends Error {
+  constructor(detail: string) {
+    super(`the log is not the one that this node has folded: ${detail}`);
+    this.name = 'ExportMismatchError';
+  }
+}
+
+/**
+ * The lines of an export (docs/audit-proof.md), joined into pieces. It reads on when a piece is taken, and gives other
+ * work its turn. Ends early once `signal` aborts.
+ *
+ * @throws ExportMismatchError, SigningRefusedError, or an error of the log.
+ */
+export async function* exportedLog(
+  range: LeafRange,
+  dependencies: ExportedLogDependencies,
+  { pace, signal }: { readonly pace: Pace; readonly signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  const { from, until } = range;
+  const { tree, identity } = dependencies;
+  const { logId: log, epoch } = identity();
+  const left = nodesOf(0, from).map(tree.nodeHash);
+  yield exportLine({ kind: 'Export', format: exportFormat, log, epoch, origin: tree.origin(), from, until, left });
+  yield* exportedEvents(range, dependencies, { pace, signal });
+  if (!signal.aborted) yield exportLine(await endOf(until, tree));
+}
+
+async function* exportedEvents(
+  { from, until }: LeafRange,
+  { log, tree, categories }: ExportedLogDependencies,
+  { pace, signal }: { readonly pace: Pace; readonly signal: AbortSignal },
+): AsyncGenerator<Uint8Array> {
+  if (from === until) return;
+  const [after, last] = [from === 0 ? logStart : tree.positionOf(from - 1), tree.positionOf(until - 1)];
+  let [index, bytes, position]: [number, number, LogPosition] = [from, 0, after];
+  let piece: Uint8Array[] = [];
+  for await (const batch of log.readAll({ after, until: last, categories, signal })) {
+    for (const recorded of batch) {
+      if (!isLeafStream(recorded.stream)) continue;
+      const line = exportLine(eventOf(index, recorded));
+      index += 1;
+      position = recorded.position;
+      piece.push(line);
+      bytes += line.length;
+      if (bytes >= exportPieceBytes) {
+        yield Buffer.concat(piece);
+        [piece, bytes] = [[], 0];
+      }
+      if (pace.isOver()) await pace.next();
+    }
+  }
+  if (signal.aborted) return;
+  if (index !== until || position !== last)
+    throw new ExportMismatchError(
+      `it has ${String(index - from)} of the leaves ${String(from)} to ${String(until - 1)}`,
+    );
+  yield Buffer.concat(piece);
+}
+
+function eventOf(index: number, { position, stream, revision, id, type, metadata, data }: RecordedEvent): ExportRecord {
+  return { kind: 'Event', index, position, stream, revision, id, type, metadata, data: shownData(stream, data) };
+}
+
+/** The checkpoint may be of more leaves than the export has. */
+async function endOf(until: number, tree: TreeReader): Promise<ExportRecord> {
+  const checkpoint = await tree.signedCheckpoint();
+  const size = parseCheckpoint(parseNote(checkpoint)?.text ?? '')?.size;
+  if (size === undefined) throw new Error('the signed checkpoint is none');
+  const right: readonly Hash[] = nodesOf(until, size).map(tree.nodeHash);
+  return { kind: 'End', right, checkpoint };
+}

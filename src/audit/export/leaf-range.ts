@@ -1,0 +1,75 @@
+import { isOfEpoch, logPosition, type LogPosition } from '../../log/log.ts';
+import type { Moment } from '../../read/replay.ts';
+import type { TreeReader } from '../../read/tree.ts';
+
+/** A place in the log: a moment, or the index of a leaf. */
+export type ExportPlace = Moment | { readonly kind: 'leaf'; readonly index: number };
+
+/** The first leaf, and the one after the last. */
+export type LeafRange = { readonly from: number; readonly until: number };
+
+export type RequestedRange = {
+  /** Exclusive; undefined: the beginning. */
+  readonly after: ExportPlace | undefined;
+  /** Inclusive; undefined: what this node has folded. */
+  readonly until: ExportPlace | undefined;
+};
+
+export type RangeDependencies = {
+  readonly tree: Pick<TreeReader, 'size' | 'leavesUntil'>;
+  /** The last folded position. */
+  readonly position: () => LogPosition;
+  readonly epoch: () => number;
+  readonly nowMs: () => number;
+  /** Where the log stood at a time. */
+  readonly positionAt: (timeMs: number) => Promise<LogPosition>;
+};
+
+export type ResolvedRange =
+  | { readonly ok: true; readonly range: LeafRange }
+  | { readonly ok: false; readonly reason: 'bad-request' | 'expired'; readonly detail: string };
+
+type Leaves = { readonly ok: true; readonly leaves: number } | Extract<ResolvedRange, { ok: false }>;
+
+/** The leaves between two places, which this node must have folded. */
+export async function leafRange(
+  { after, until }: RequestedRange,
+  dependencies: RangeDependencies,
+): Promise<ResolvedRange> {
+  const size = dependencies.tree.size();
+  const first = after === undefined ? { ok: true as const, leaves: 0 } : await leavesUpTo(after, dependencies);
+  if (!first.ok) return first;
+  const last = until === undefined ? { ok: true as const, leaves: size } : await leavesUpTo(until, dependencies);
+  if (!last.ok) return last;
+  const range = { from: first.leaves, until: last.leaves };
+  return range.from > range.until ? refused('bad-request', 'after is later than until') : { ok: true, range };
+}
+
+/** The number of leaves up to and including a place. */
+async function leavesUpTo(place: ExportPlace, dependencies: RangeDependencies): Promise<Leaves> {
+  const { tree, position, epoch, nowMs, positionAt } = dependencies;
+  switch (place.kind) {
+    case 'leaf': {
+      const size = tree.size();
+      if (place.index < size) return { ok: true, leaves: place.index + 1 };
+      return refused('bad-request', `there is no leaf ${String(place.index)}: the tree has ${String(size)}`);
+    }
+    case 'position': {
+      const wanted = logPosition(place.position);
+      const shown = wanted.toString();
+      if (wanted > position())
+        return refused('bad-request', `position ${shown} is beyond the end of the log, ${position().toString()}`);
+      if (!isOfEpoch(wanted, epoch())) return refused('expired', `position ${shown} is of an earlier epoch of the log`);
+      return { ok: true, leaves: tree.leavesUntil(wanted) };
+    }
+    case 'time': {
+      if (place.timeMs > nowMs())
+        return refused('bad-request', `${new Date(place.timeMs).toISOString()} is in the future`);
+      return { ok: true, leaves: tree.leavesUntil(await positionAt(place.timeMs)) };
+    }
+  }
+}
+
+function refused(reason: 'bad-request' | 'expired', detail: string): Extract<ResolvedRange, { ok: false }> {
+  return { ok: false, reason, detail };
+}
