@@ -120,4 +120,10 @@ export const audits: Entries = {
     body: { types: json, schema: members({ from: text, to: text, ...selection }, ['from', 'to']) },
     answer: lines,
   },
+  'GET /apis/audit.*/v1alpha1/export': {
+    id: 'exportLog',
+    tag: 'Audit',
+    summary: 'The events of the log with the proof of them, as JSON lines: after, until (docs/audit-proof.md)',
+    answer: lines,
+  },
 };

@@ -50,7 +50,8 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function momentOf(text: unknown): Moment | 'invalid' | undefined {
+/** A position or a time as text; undefined for anything but text. */
+export function momentOf(text: unknown): Moment | 'invalid' | undefined {
   if (typeof text !== 'string') return undefined;
   if (/^\d{1,40}$/u.test(text)) return { kind: 'position', position: BigInt(text) };
   const timeMs = timestampMs(text);

@@ -13,6 +13,7 @@ import type { PlatformRoute } from '../../http/fixed-routes.ts';
 import { treeRoutes } from '../../http/platform/tree/tree-routes.ts';
 import type { FoldedTree } from '../../read/folded-tree.ts';
 import { SigningRefusedError, type TreeReader } from '../../read/tree.ts';
+import { composeExport } from './compose-export.ts';
 import { metadataOf } from './compose-reconcilers.ts';
 import type { Core } from './core.ts';
 
@@ -33,17 +34,19 @@ export async function composeTree(core: Core): Promise<ComposedTree> {
   const keys = composeKeys(core, own);
   const signer = composeSigner(core, { own, keys, signed: new SignedTrees(dir) });
   const heads = composeHeads(core, signer);
+  const proofs = treeRoutes({
+    tree: audit.tree,
+    audit: audit.models,
+    reader: models,
+    log: eventLog,
+    categories: auditedCategories,
+    signer,
+    keys,
+  });
+  const reader = readerOf(audit.tree, signer);
   return {
-    reader: readerOf(audit.tree, signer),
-    routes: treeRoutes({
-      tree: audit.tree,
-      audit: audit.models,
-      reader: models,
-      log: eventLog,
-      categories: auditedCategories,
-      signer,
-      keys,
-    }),
+    reader,
+    routes: [...proofs, ...composeExport(core, reader)],
     open: () => {
       keys.open();
       heads.open();

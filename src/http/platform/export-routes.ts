@@ -1,0 +1,132 @@
+import { exportedLog, type ExportedLogDependencies } from '../../audit/export/exported-log.ts';
+import { leafRange } from '../../audit/export/leaf-range.ts';
+import type { ExportPlace, RangeDependencies, RequestedRange, ResolvedRange } from '../../audit/export/leaf-range.ts';
+import { Slices } from '../../base/slices.ts';
+import type { LogIdentity } from '../../log/log.ts';
+import type { PluginLogger } from '../../plugin/api/plugin.ts';
+import type { AuditProgress } from '../../read/audit-progress.ts';
+import type { ObjectReader } from '../../read/objects.ts';
+import { momentOf } from '../../read/decode-replay.ts';
+import type { SnapshotSlot } from '../../read/snapshot-slots.ts';
+import { refusal, takenOver, type Answer } from '../answer.ts';
+import { acceptsGzip, gzipped } from '../body/gzip.ts';
+import { disconnectSignalOf, headerOf, type Exchange } from '../exchange.ts';
+import type { PlatformRoute } from '../fixed-routes.ts';
+import { problem } from '../problem.ts';
+import { awaitAudit } from '../resources/await-position.ts';
+import { readerOf, tooManyReading } from '../resources/collection.ts';
+import { platformApiVersion } from './platform-type.ts';
+
+export type ExportRoutesDependencies = ExportedLogDependencies &
+  Pick<RangeDependencies, 'positionAt'> & {
+    readonly domain: string;
+    readonly identity: () => LogIdentity;
+    readonly audit: AuditProgress;
+    readonly reader: Pick<ObjectReader, 'position' | 'snapshots'>;
+    readonly logger: Pick<PluginLogger, 'warn'>;
+  };
+
+/**
+ * The export of the log (docs/audit-proof.md): `list` on `export`. It is in no discovery document, since tools that
+ * list all resources would read the whole log.
+ */
+export function exportRoutes(dependencies: ExportRoutesDependencies): readonly PlatformRoute[] {
+  return [
+    {
+      method: 'GET',
+      path: `/apis/audit.${dependencies.domain}/${platformApiVersion}/export`,
+      route: async (_params, exchange) => exportLog(exchange, dependencies),
+    },
+  ];
+}
+
+async function exportLog(exchange: Exchange, dependencies: ExportRoutesDependencies): Promise<Answer> {
+  const requested = decodeRange(exchange.query);
+  if (typeof requested === 'string') return refusal(problem('bad-request', requested));
+  const { audit, reader } = dependencies;
+  const notYet = await awaitAudit(audit, reader.position(), exchange);
+  if (notYet !== undefined) return notYet;
+  const signal = disconnectSignalOf(exchange.res);
+  // A slot first: a time may take reading the log.
+  const place = await reader.snapshots.take(readerOf(exchange), signal);
+  if (place === undefined) return signal.aborted ? takenOver : refusal(tooManyReading);
+  const resolved = await rangeOf(requested, exchange, dependencies).catch((error: unknown) => {
+    place.release();
+    throw error;
+  });
+  if (!resolved.ok) {
+    place.release();
+    return refusal(problem(resolved.reason, resolved.detail));
+  }
+  return answerOf({ exchange, signal, place }, resolved, dependencies);
+}
+
+async function rangeOf(
+  requested: RequestedRange,
+  { clock }: Exchange,
+  { tree, audit, identity, positionAt }: ExportRoutesDependencies,
+): Promise<ResolvedRange> {
+  return leafRange(requested, {
+    tree,
+    positionAt,
+    position: () => audit.position(),
+    epoch: () => identity().epoch,
+    nowMs: () => clock.now(),
+  });
+}
+
+type Beginning = { readonly exchange: Exchange; readonly signal: AbortSignal; readonly place: SnapshotSlot };
+
+function answerOf(
+  { exchange, signal, place }: Beginning,
+  { range }: Extract<ResolvedRange, { ok: true }>,
+  dependencies: ExportRoutesDependencies,
+): Answer {
+  const chunks = ended(exportedLog(range, dependencies, { pace: new Slices(exchange.clock), signal }), {
+    place,
+    onError: (error) => {
+      dependencies.logger.warn('an export has failed', { requestId: exchange.requestId, error: String(error) });
+    },
+  });
+  const isGzipped = acceptsGzip(headerOf(exchange.req, 'accept-encoding'));
+  const encoding = isGzipped ? ['Content-Encoding', 'gzip'] : [];
+  return {
+    kind: 'stream',
+    chunks: isGzipped ? gzipped(chunks) : chunks,
+    contentType: 'application/jsonl',
+    headers: [...encoding, 'Vary', 'Accept-Encoding'],
+    place,
+  };
+}
+
+type Ending = { readonly place: SnapshotSlot; readonly onError: (error: unknown) => void };
+
+/** The answer has begun, so an error is its last line. */
+async function* ended(chunks: AsyncIterable<Uint8Array>, { place, onError }: Ending): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    onError(error);
+    const message = error instanceof Error ? error.message : 'the export failed';
+    yield Buffer.from(`${JSON.stringify({ kind: 'Failure', message })}\n`);
+  } finally {
+    place.release();
+  }
+}
+
+/** The range, or the problem of the query. */
+function decodeRange(query: URLSearchParams): RequestedRange | string {
+  const [after, until] = [placeIn(query, 'after'), placeIn(query, 'until')];
+  if (typeof after === 'string') return after;
+  return typeof until === 'string' ? until : { after, until };
+}
+
+function placeIn(query: URLSearchParams, name: string): ExportPlace | string | undefined {
+  const [text, ...more] = query.getAll(name);
+  if (text === undefined || text === '') return undefined;
+  const [, digits] = /^leaf:(\d{1,15})$/u.exec(text) ?? [];
+  const place = digits === undefined ? momentOf(text) : { kind: 'leaf' as const, index: Number(digits) };
+  return more.length > 0 || place === 'invalid'
+    ? `${name} must be a position of the log, a time (RFC 3339), or leaf:<index>, once`
+    : place;
+}

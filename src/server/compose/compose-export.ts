@@ -1,0 +1,24 @@
+import { auditedCategories } from '../../../projections/audit/audit-models.ts';
+import { positionAt } from '../../../projections/replay/log-times.ts';
+import type { PlatformRoute } from '../../http/fixed-routes.ts';
+import { exportRoutes } from '../../http/platform/export-routes.ts';
+import type { TreeReader } from '../../read/tree.ts';
+import type { Core } from './core.ts';
+
+/** The export of the log, with the proof of its events. */
+export function composeExport(
+  { audit, edge, eventLog: log, models }: Core,
+  tree: TreeReader,
+): readonly PlatformRoute[] {
+  return exportRoutes({
+    domain: edge.domain,
+    log,
+    tree,
+    audit: audit.models,
+    reader: models,
+    logger: edge.log,
+    categories: auditedCategories,
+    identity: () => log.identity(),
+    positionAt: async (timeMs) => positionAt(log, timeMs, { until: audit.models.position(), onBatch: () => undefined }),
+  });
+}
