@@ -1,5 +1,7 @@
 import { request as requestPlain, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as requestTls } from 'node:https';
+import { pipeline } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 
 import { commandAnswerBytesMax } from '../limits/settings.ts';
 
@@ -35,7 +37,16 @@ export async function begin(
       target.protocol === 'https:' ? requestTls(target, { ...options, ca }) : requestPlain(target, options);
     request.once('response', resolve).on('error', reject).end(body);
   });
-  return { status: response.statusCode ?? 0, body: response };
+  return { status: response.statusCode ?? 0, body: plainBody(response) };
+}
+
+/** Servers compress only what a request allows them to. */
+function plainBody(response: IncomingMessage): AsyncIterable<Uint8Array> {
+  if (response.headers['content-encoding'] !== 'gzip') return response;
+  const gunzip = createGunzip();
+  // An error of the response reaches the reader of `gunzip`.
+  pipeline(response, gunzip, () => undefined);
+  return gunzip;
 }
 
 export async function bounded(response: AsyncIterable<Uint8Array>): Promise<Uint8Array> {

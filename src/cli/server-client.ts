@@ -23,6 +23,8 @@ export type Call = {
   readonly path: readonly string[];
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** The answer may be gzipped on its way. */
+  readonly isCompressed?: boolean;
   /** In place of a body: a file to upload in the form field `file`. */
   readonly file?: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> };
 };
@@ -72,9 +74,10 @@ export class ServerClient {
   }
 
   /** Sends JSON, and returns the lines of the response as they arrive; throws a refusal with its reason. */
-  async *lines({ method, path, query = {}, body }: Call): AsyncGenerator<Uint8Array> {
+  async *lines({ method, path, query = {}, body, isCompressed = false }: Call): AsyncGenerator<Uint8Array> {
     const gone = new AbortController();
-    const headers = headersOf(this.#identity, method, body !== undefined);
+    const coding = isCompressed ? { 'accept-encoding': 'gzip' } : {};
+    const headers = { ...headersOf(this.#identity, method, body !== undefined), ...coding };
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     try {
       const sent = { method, headers, body: bytes, ca: this.#ca, signal: gone.signal };

@@ -69,7 +69,7 @@ const sound: Readonly<Record<string, readonly string[]>> = {
   'src/config/eventstore-url.ts': [],
   'src/audit/proof/merkle.ts': ['src/base/clock.ts', 'node:crypto'],
   'src/read/tree.ts': ['src/audit/proof/merkle.ts', 'src/log/log.ts'],
-  'src/read/objects.ts': ['src/resource/object/object.ts', 'src/log/log.ts'],
+  'src/read/objects.ts': ['src/resource/object/object.ts', 'src/log/log.ts', 'src/read/tree.ts'],
   'src/auth/authorization/authorize.ts': ['src/read/objects.ts'],
   'src/watch/hub.ts': ['src/read/objects.ts', 'src/auth/authorization/authorize.ts'],
   'src/write/execute.ts': ['src/log/event-codec.ts', 'src/command/decide.ts', 'src/plugin/registry/type-registry.ts'],

@@ -15,8 +15,8 @@ type Auditing = {
 export function addAuditCommands(program: Command, { context, result, stoppedReplays, connected }: Auditing): void {
   const audit = program
     .command('audit')
-    .description('replay the log, and compare the read models with it; verify exports');
-  addProofCommands(audit, context);
+    .description('replay the log, and compare the read models with it; export the log, and verify exports');
+  addProofCommands(audit, context, connected);
   connected(
     audit.command('replay').description('rebuild the read models from the log, and compare them with the live ones'),
   )

@@ -1,0 +1,83 @@
+import { createWriteStream, renameSync, type WriteStream } from 'node:fs';
+import { finished } from 'node:stream/promises';
+import { createGzip, type Gzip } from 'node:zlib';
+
+import { linesOfFile, BrokenFileError } from './export-file.ts';
+
+/** What an export is written to. It always ends with a whole line. */
+export type ExportOutput = {
+  /** `line`: without its line feed. Resolves when more may be written. */
+  write(line: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type OutputFile = {
+  readonly path: string;
+  readonly gzip: boolean;
+  /** Lines that an existing file begins with, and their bytes with their ends; what follows them is cut off. */
+  readonly keep: { readonly lines: number; readonly bytes: number } | undefined;
+};
+
+const newline = Buffer.from('\n');
+
+/** Rejects with the system's error; an existing file is continued, and never replaced otherwise. */
+export async function openOutput({ path, gzip, keep }: OutputFile): Promise<ExportOutput> {
+  if (!gzip) {
+    const flags = keep === undefined ? 'wx' : 'r+';
+    const file = createWriteStream(path, { flags, mode: 0o600, start: keep?.bytes ?? 0 });
+    return outputTo(file, file);
+  }
+  // A gzipped file cannot be cut at a line: its beginning is written anew, and takes its place in the end.
+  const target = keep === undefined ? path : `${path}.resumed`;
+  const file = createWriteStream(target, { flags: keep === undefined ? 'wx' : 'w', mode: 0o600 });
+  const packer = createGzip();
+  packer.pipe(file);
+  const output = outputTo(packer, file);
+  if (keep === undefined) return output;
+  await copyLines(path, keep.lines, output);
+  return {
+    write: (line) => output.write(line),
+    close: async () => {
+      await output.close();
+      renameSync(target, path);
+    },
+  };
+}
+
+function outputTo(into: WriteStream | Gzip, file: WriteStream): ExportOutput {
+  let failure: Error | undefined;
+  for (const stream of [into, file])
+    stream.on('error', (error: Error) => {
+      failure ??= error;
+    });
+  return {
+    write: async (line) => {
+      if (failure !== undefined) throw failure;
+      if (into.write(Buffer.concat([line, newline]))) return;
+      await new Promise<void>((resolve) => {
+        const go = (): void => {
+          for (const event of ['drain', 'close', 'error']) into.off(event, go);
+          resolve();
+        };
+        for (const event of ['drain', 'close', 'error']) into.once(event, go);
+      });
+    },
+    close: async () => {
+      into.end();
+      await finished(file);
+    },
+  };
+}
+
+async function copyLines(path: string, count: number, output: ExportOutput): Promise<void> {
+  let copied = 0;
+  try {
+    for await (const line of linesOfFile(path)) {
+      if (copied === count) return;
+      await output.write(line);
+      copied += 1;
+    }
+  } catch (error) {
+    if (!(error instanceof BrokenFileError)) throw error;
+  }
+}

@@ -1,0 +1,45 @@
+import { isVouched, keysName, rawKeyOf, verifierKeyOfRaw } from '../../audit/keys/key-statement.ts';
+import { parseVerifierKey, verifierKeyText, type VerifierKey } from '../../audit/proof/signed-note.ts';
+import { listOf, textOf } from '../answer-member.ts';
+import { commandError } from '../failure.ts';
+import type { ServerClient } from '../server-client.ts';
+import type { KeptCheckpoints } from './kept-checkpoints.ts';
+import { verifierKeys } from './verifier-keys.ts';
+
+export type Trusting = {
+  readonly client: ServerClient;
+  /** What `--key` names. */
+  readonly given: readonly string[];
+  readonly folder: string;
+  readonly kept: KeptCheckpoints;
+};
+
+/**
+ * The keys that the server's nodes have, as far as an earlier trusted key has signed them: trusted are those of `--key`
+ * and, after the first time, those that were kept. The first time without `--key` the server itself is believed.
+ */
+export async function trustedKeys({ client, given, folder, kept }: Trusting): Promise<readonly VerifierKey[]> {
+  const answer = await client.send({ method: 'GET', path: ['audit', 'tree', 'keys'] });
+  const origin = textOf(answer, 'origin');
+  if (textOf(answer, 'kind') !== 'TreeKeyList' || origin === undefined)
+    throw commandError('the server answered with something that is no list of keys');
+  const domain = origin.slice(0, origin.lastIndexOf('/'));
+  const known = [
+    ...(given.length === 0 ? [] : verifierKeys(given, folder)),
+    ...kept.keys().flatMap((text) => parseVerifierKey(text) ?? []),
+  ].map(rawKeyOf);
+  const trusted = new Set(known);
+  for (const item of listOf(answer, 'items')) {
+    const [key, by, note] = [textOf(item, 'key'), textOf(item, 'signedBy'), textOf(item, 'note')];
+    if (key === undefined || by === undefined || note === undefined) continue;
+    const isFirst = known.length === 0 && key === by;
+    if ((isFirst || trusted.has(by)) && isVouched(domain, { key, by, note })) trusted.add(key);
+  }
+  kept.keepKeys([...trusted].flatMap((key) => textOfRaw(keysName(domain), key)));
+  return [...trusted].flatMap((key) => verifierKeyOfRaw(origin, key) ?? []);
+}
+
+function textOfRaw(name: string, key: string): readonly string[] {
+  const verifier = verifierKeyOfRaw(name, key);
+  return verifier === undefined ? [] : [verifierKeyText(verifier)];
+}

@@ -1,0 +1,127 @@
+import { mkdirSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+import { parseCheckpoint, type Checkpoint } from '../../audit/proof/checkpoint.ts';
+import type { Hash } from '../../audit/proof/merkle.ts';
+import { isConsistent } from '../../audit/proof/proofs.ts';
+import { exactBase64, parseNote, verifyNote, type VerifierKey } from '../../audit/proof/signed-note.ts';
+import { delay } from '../../base/clock.ts';
+import { witnessRetries, witnessRetryMs } from '../../limits/audit.ts';
+import { listOf, memberOf, textOf } from '../answer-member.ts';
+import type { CommandContext } from '../command-context.ts';
+import { connect, type ConnectionOptions } from '../connection.ts';
+import { commandError, type CommandFailure } from '../failure.ts';
+import type { ServerClient } from '../server-client.ts';
+import { printable } from '../text-table.ts';
+import { KeptCheckpoints, type KeptCheckpoint } from './kept-checkpoints.ts';
+import { trustedKeys } from './trusted-keys.ts';
+
+export type WitnessOptions = ConnectionOptions & {
+  readonly dir?: string;
+  readonly key?: readonly string[];
+  readonly newTree?: boolean;
+};
+
+const defaultDir = 'ledgerplane-witness';
+
+/**
+ * Asks the server for a checkpoint, verifies it and that it extends the last one of its tree that `dir` has, and keeps
+ * it there. Two that do not agree are printed, and fail the command.
+ */
+export async function witness(options: WitnessOptions, context: CommandContext): Promise<void> {
+  const { client } = await connect(options, context);
+  const dir = resolve(context.folder, options.dir ?? defaultDir);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const kept = new KeptCheckpoints(dir);
+  const keys = await trustedKeys({ client, given: options.key ?? [], folder: context.folder, kept });
+  const last = kept.last();
+  const shown = await newestCheckpoint(client, keys, { last, context });
+  if (last !== undefined && last.checkpoint.origin !== shown.checkpoint.origin)
+    refuseOtherTree(last, shown, options.newTree === true);
+  const before = kept.last(shown.checkpoint.origin);
+  if (before !== undefined) await compare(client, before, shown);
+  kept.keep(shown);
+  const { size, origin } = shown.checkpoint;
+  const since = before === undefined ? 'the first one of this tree' : `extends the one of ${count(before)} leaves`;
+  context.output.write(`${printable(origin)}: the checkpoint of ${size.toLocaleString('en')} leaves ${since}\n`);
+}
+
+type Asking = { readonly last: KeptCheckpoint | undefined; readonly context: CommandContext };
+
+/** A node that is behind shows an older checkpoint than another one did: it is given time. */
+async function newestCheckpoint(
+  client: ServerClient,
+  keys: readonly VerifierKey[],
+  { last, context }: Asking,
+): Promise<KeptCheckpoint> {
+  for (let tried = 0; ; tried += 1) {
+    const shown = await signedCheckpoint(client, keys);
+    const isBehind =
+      last?.checkpoint.origin === shown.checkpoint.origin && shown.checkpoint.size < last.checkpoint.size;
+    if (!isBehind || tried >= witnessRetries) return shown;
+    await delay(context.clock, witnessRetryMs);
+  }
+}
+
+async function signedCheckpoint(client: ServerClient, keys: readonly VerifierKey[]): Promise<KeptCheckpoint> {
+  const text = await client.text({ method: 'GET', path: ['audit', 'tree', 'checkpoint'] });
+  const note = parseNote(text);
+  const checkpoint = note === undefined ? undefined : parseCheckpoint(note.text);
+  if (note === undefined || checkpoint === undefined)
+    throw commandError('the server answered with something that is no checkpoint');
+  const named = keys.map((key) => ({ ...key, name: checkpoint.origin }));
+  const verdict = verifyNote(note, [...keys, ...named]);
+  if (verdict === 'signed') return { note: text, checkpoint };
+  throw commandError(
+    verdict === 'forged'
+      ? `the signature of the checkpoint is wrong:\n${printedNote(text)}`
+      : `the checkpoint is signed by none of the known keys: it is of another server:\n${printedNote(text)}`,
+  );
+}
+
+/** @throws CommandFailure unless one of the two extends the other one. */
+async function compare(client: ServerClient, before: KeptCheckpoint, shown: KeptCheckpoint): Promise<void> {
+  const [old, now] = [before.checkpoint, shown.checkpoint];
+  if (now.size < old.size)
+    throw disagreement(before, shown, 'the server shows an older tree than before: its log was rolled back, or hides');
+  const proof = old.size === now.size ? [] : await consistency(client, old, now);
+  const claim = { oldSize: old.size, oldRoot: old.root, size: now.size, root: now.root, proof };
+  if (!isConsistent(claim)) throw disagreement(before, shown, 'two checkpoints do not agree: the log was changed');
+}
+
+async function consistency(client: ServerClient, old: Checkpoint, now: Checkpoint): Promise<readonly Hash[]> {
+  const answer = await client.send({
+    method: 'GET',
+    path: ['audit', 'tree', 'consistency'],
+    query: { from: String(old.size), to: String(now.size) },
+  });
+  if (textOf(answer, 'kind') !== 'ConsistencyProof' || memberOf(answer, 'hashes') === undefined)
+    throw commandError('the server answered with something that is no proof');
+  return listOf(answer, 'hashes').map((hash) => {
+    const bytes = typeof hash === 'string' ? exactBase64(hash) : undefined;
+    if (bytes === undefined) throw commandError('the server answered with a proof that is none');
+    return bytes;
+  });
+}
+
+function refuseOtherTree(last: KeptCheckpoint, shown: KeptCheckpoint, isExpected: boolean): void {
+  if (isExpected) return;
+  throw disagreement(
+    last,
+    shown,
+    'the server has another tree than before. A restore from a backup begins a new one, and so does whoever hides ' +
+      'the old one: if a restore is the reason, compare its size with the operator, and use --new-tree once',
+  );
+}
+
+function disagreement(before: KeptCheckpoint, shown: KeptCheckpoint, detail: string): CommandFailure {
+  return commandError(`${detail}\nkept:\n${printedNote(before.note)}\nshown now:\n${printedNote(shown.note)}`);
+}
+
+function printedNote(note: string): string {
+  return note.split('\n').map(printable).join('\n').trimEnd();
+}
+
+function count({ checkpoint }: KeptCheckpoint): string {
+  return checkpoint.size.toLocaleString('en');
+}

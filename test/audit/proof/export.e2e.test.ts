@@ -1,0 +1,211 @@
+/** Export, verification and witness, as an auditor does them: commands against a real server. */
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+
+import { test, type Test } from 'tap';
+
+import { exportLine, parseExportLine, type ExportRecord } from '../../../src/audit/proof/export-lines.ts';
+import { Administration, as } from '../../support/server/administration.ts';
+import { runCommand, type CommandRun } from '../../support/server/command-run.ts';
+import { startTestServer, testPassword, type TestServer } from '../../support/server/start-server.ts';
+import { secondVerifier } from './second-verifier.ts';
+
+const widgets = '/apis/example.com/v1alpha1/widgets';
+
+type Auditor = {
+  readonly server: TestServer;
+  readonly folder: string;
+  readonly key: string;
+  readonly run: (...args: readonly string[]) => Promise<CommandRun>;
+};
+
+/** Asks again while the node is not ready to sign. */
+async function untilServed(server: TestServer, path: string): Promise<Response> {
+  for (;;) {
+    const answer = await server.call(path);
+    if (answer.status !== 503) return answer;
+    if (!answer.headers.has('retry-after')) throw new Error('a refusal for now says when to come again');
+    await answer.text();
+  }
+}
+
+async function given(t: Test, options: Parameters<typeof startTestServer>[0] = {}): Promise<Auditor> {
+  const server = await startTestServer(options);
+  t.teardown(async () => server.remove());
+  for (const name of ['lamp', 'bulb', 'desk']) await create(server, name);
+  await server.call(`${widgets}/bulb`, { method: 'DELETE' });
+  await (await untilServed(server, '/audit/tree/checkpoint')).text();
+  const { items } = (await (await server.call('/audit/tree/keys')).json()) as {
+    readonly items: readonly [{ readonly verifierKey: string }];
+  };
+  const folder = await mkdtemp(join(tmpdir(), 'ledgerplane-audit-'));
+  t.teardown(async () => rm(folder, { recursive: true, force: true }));
+  const variables = { LEDGERPLANE_SERVER: server.url, LEDGERPLANE_PASSWORD: testPassword };
+  const run = async (...args: readonly string[]): Promise<CommandRun> => {
+    const user = args[0] === 'verify' ? [] : ['--user', 'admin'];
+    return runCommand(['audit', ...args, ...user], { folder, variables });
+  };
+  return { server, folder, key: items[0].verifierKey, run };
+}
+
+async function create(server: TestServer, name: string): Promise<void> {
+  const answer = await server.call(widgets, { method: 'POST', body: { metadata: { name }, spec: { title: name } } });
+  if (answer.status !== 201) throw new Error(await answer.text());
+}
+
+function recordsOf(file: Buffer): readonly ExportRecord[] {
+  const lines = file.toString().split('\n').slice(0, -1);
+  return lines.map((line) => {
+    const parsed = parseExportLine(Buffer.from(line));
+    if (!parsed.ok) throw new Error(`${parsed.problem}: ${line}`);
+    return parsed.record;
+  });
+}
+
+test('an export is verified with nothing but the file and the key, and every event of the log is in it', async (t) => {
+  const { server, folder, key, run } = await given(t);
+  const exported = await run('export', '--output', 'all.jsonl');
+  t.match(exported, { code: 0, err: /^exported leaves 0 to \d+ to all\.jsonl\n$/u });
+  const file = readFileSync(join(folder, 'all.jsonl'));
+  t.equal(statSync(join(folder, 'all.jsonl')).mode & 0o077, 0, 'for its user only');
+  await server.close();
+  const verdict = await run('verify', 'all.jsonl', '--key', key);
+  t.match(verdict, { code: 0, err: '', out: /^verified: \d+ events, leaves 0 to \d+, positions \d+ to \d+\nlog /u });
+  t.equal(secondVerifier(file, key), undefined, 'the second verifier agrees');
+  const events = recordsOf(file).flatMap((record) => (record.kind === 'Event' ? [record] : []));
+  const names = events.map(({ stream, type }) => `${stream} ${type}`);
+  for (const name of ['lamp', 'bulb', 'desk']) t.ok(names.includes(`object:widgets.example.com/${name} ObjectCreated`));
+  t.ok(names.includes('object:widgets.example.com/bulb ObjectDeleted'));
+  t.ok(names.some((name) => name.startsWith('secret:')) && names.some((name) => name.startsWith('platform:keys')));
+  t.notOk(
+    names.some((name) => /^(?:lease:|platform:log)/u.test(name)),
+    'no leases, no founding',
+  );
+  for (const { stream, data } of events)
+    t.equal(typeof data === 'object' && 'sha256' in data, stream.startsWith('secret:'), `${stream} shows its data`);
+});
+
+test('a tampered export is caught: each event that is changed, and an event that is taken out', async (t) => {
+  const { folder, key, run } = await given(t);
+  await run('export', '--output', 'all.jsonl');
+  const path = join(folder, 'all.jsonl');
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(path, text.replace('\\"title\\":\\"lamp\\"', '\\"title\\":\\"limp\\"'));
+  const changed = await run('verify', 'all.jsonl', '--key', key);
+  t.match(changed, { code: 1, err: /all\.jsonl is not verified: line \d+, at leaf \d+, has been changed/u });
+  // With a sum of its own the line is whole, and the tree shows the change.
+  const records = recordsOf(Buffer.from(text));
+  const resealed = records.map((record) =>
+    record.kind === 'Event' && record.stream.endsWith('/lamp') ? { ...record, type: 'ObjectDeleted' } : record,
+  );
+  writeFileSync(path, Buffer.concat(resealed.map(exportLine)));
+  t.match(await run('verify', 'all.jsonl', '--key', key), {
+    code: 1,
+    err: /one of the leaves 0 to \d+ has been changed/u,
+  });
+  const lines = text.split('\n');
+  writeFileSync(path, [...lines.slice(0, 5), ...lines.slice(6)].join('\n'));
+  t.match(await run('verify', 'all.jsonl', '--key', key), { code: 1, err: /leaf 5 .* is in the place of leaf 4/u });
+});
+
+test('parts of the log are verified alone, by leaf, position and time', async (t) => {
+  const { server, folder, key, run } = await given(t);
+  await run('export', '--output', 'all.jsonl');
+  const all = recordsOf(readFileSync(join(folder, 'all.jsonl'))).flatMap((one) => (one.kind === 'Event' ? [one] : []));
+  const [first, last] = [all.at(3), all.at(-4)];
+  if (first === undefined || last === undefined) throw new Error('too few events');
+  const ranges: readonly (readonly [string, string])[] = [
+    ['leaf:3', `leaf:${String(last.index)}`],
+    [first.position.toString(), last.position.toString()],
+  ];
+  for (const [at, [from, until]] of ranges.entries()) {
+    const name = `part-${String(at)}.jsonl`;
+    t.match(await run('export', '--from', from, '--until', until, '--output', name), { code: 0 });
+    const [header] = recordsOf(readFileSync(join(folder, name)));
+    t.match(header, { kind: 'Export', from: 3, until: last.index + 1 });
+    t.match(await run('verify', name, '--key', key), { code: 0 });
+    t.equal(secondVerifier(readFileSync(join(folder, name)), key), undefined);
+  }
+  const now = new Date().toISOString();
+  const later = await server.call(`/apis/audit.svc.run/v1alpha1/export?after=${now}`);
+  t.match(recordsOf(Buffer.from(await later.arrayBuffer()))[0], { kind: 'Export', from: all.length });
+  const refusals: readonly (readonly [query: string, status: number, text: RegExp])[] = [
+    ['after=leaf:999999', 400, /there is no leaf 999999/u],
+    ['until=99999999', 400, /is beyond the end of the log/u],
+    ['until=2999-01-01T00:00:00Z', 400, /is in the future/u],
+    ['after=leaf:5&until=leaf:2', 400, /after is later than until/u],
+    ['after=yesterday', 400, /after must be a position/u],
+    ['after=leaf:1&after=leaf:2', 400, /once/u],
+  ];
+  for (const [query, status, text] of refusals) {
+    const answer = await server.call(`/apis/audit.svc.run/v1alpha1/export?${query}`);
+    t.equal(answer.status, status, query);
+    t.match(await answer.text(), text);
+  }
+});
+
+test('an export that was interrupted goes on after its last whole line, gzipped too', async (t) => {
+  const { folder, key, run } = await given(t);
+  for (const [name, ...more] of [['log.jsonl'], ['log.jsonl.gz', '--gzip']] as const) {
+    t.match(await run('export', '--output', name, ...more), { code: 0 });
+    const path = join(folder, name);
+    const whole = readFileSync(path);
+    const plain = name.endsWith('.gz') ? gunzipSync(whole) : whole;
+    truncateSync(path, Math.floor(whole.length * 0.6));
+    t.match(await run('verify', name, '--key', key), { code: 1, err: /cut short/u });
+    t.match(await run('export', '--output', name), { code: 2, err: /exists: --resume continues it/u });
+    t.match(await run('export', '--output', name, '--resume'), { code: 0, err: /from leaf \d+ on/u });
+    t.match(await run('verify', name, '--key', key), { code: 0 });
+    const resumed = name.endsWith('.gz') ? gunzipSync(readFileSync(path)) : readFileSync(path);
+    t.strictSame(recordsOf(resumed).slice(0, -1), recordsOf(plain).slice(0, -1), 'the same events');
+    t.match(await run('export', '--output', name, '--resume'), { code: 0, err: /is complete/u });
+    writeFileSync(path, '{"kind":"Export"');
+    t.match(await run('export', '--output', name, '--resume', ...more), { code: 0 });
+    t.match(await run('verify', name, '--key', key), { code: 0 });
+  }
+});
+
+test('standard output has the same lines', async (t) => {
+  const { folder, key, run } = await given(t);
+  const { code, out } = await run('export');
+  t.equal(code, 0);
+  writeFileSync(join(folder, 'out.jsonl'), out);
+  t.match(await run('verify', 'out.jsonl', '--key', key), { code: 0 });
+  t.match(await run('export', '--gzip'), { code: 2, err: /need --output/u });
+});
+
+test('an export needs the right to the whole log', async (t) => {
+  const { server } = await given(t);
+  const anonymous = await fetch(`${server.url}/apis/audit.svc.run/v1alpha1/export`);
+  t.equal(anonymous.status, 401);
+  const administration = new Administration(server.url);
+  await administration.user('jane');
+  const ask = async (): Promise<number> => {
+    const answer = await fetch(`${server.url}/apis/audit.svc.run/v1alpha1/export`, {
+      headers: as('jane'),
+    });
+    await answer.text();
+    return answer.status;
+  };
+  t.equal(await ask(), 403);
+  await administration.bind('jane-audits', 'role-template-audit-viewer', 'jane');
+  t.equal(await ask(), 200);
+});
+
+test('a witness keeps checkpoints, and reports two that do not agree', async (t) => {
+  const { server, folder, run } = await given(t);
+  t.match(await run('witness', '--dir', 'w'), { code: 0, out: /leaves the first one of this tree/u });
+  await create(server, 'chair');
+  t.match(await run('witness', '--dir', 'w'), { code: 0, out: /leaves extends the one of \d+ leaves/u });
+  t.match(await run('witness', '--dir', 'w'), { code: 0 });
+  const other = await given(t);
+  const variables = { LEDGERPLANE_SERVER: other.server.url, LEDGERPLANE_PASSWORD: testPassword };
+  const elsewhere = async (...args: readonly string[]): Promise<CommandRun> =>
+    runCommand(['audit', 'witness', '--dir', 'w', '--user', 'admin', ...args], { folder, variables });
+  t.match(await elsewhere(), { code: 1, err: /signed by none of the known keys/u });
+  t.match(await elsewhere('--key', other.key), { code: 1, err: /another tree than before[^]*kept:[^]*shown now:/u });
+  t.match(await elsewhere('--key', other.key, '--new-tree'), { code: 0, out: /the first one of this tree/u });
+});
