@@ -115,6 +115,7 @@ for (const path of [
   'docs/reconcilers.md',
   'docs/operating.md',
   'docs/audit.md',
+  'docs/audit-proof.md',
 ]) {
   test(`the steps of ${path} work`, async (t) => {
     const markdown = followable(path, await readPage(path));

@@ -18,6 +18,12 @@ export type ExportedLogDependencies = {
   readonly categories: CategoryFilter;
 };
 
+export type ExportRequest = {
+  readonly range: LeafRange;
+  /** A signed note of at least the leaves of the range. */
+  readonly checkpoint: string;
+};
+
 /** The log does not have the events that this node has folded into its tree. */
 export class ExportMismatchError extends Error {
   constructor(detail: string) {
@@ -30,10 +36,10 @@ export class ExportMismatchError extends Error {
  * The lines of an export (docs/audit-proof.md), joined into pieces. It reads on when a piece is taken, and gives other
  * work its turn. Ends early once `signal` aborts.
  *
- * @throws ExportMismatchError, SigningRefusedError, or an error of the log.
+ * @throws ExportMismatchError, or an error of the log.
  */
 export async function* exportedLog(
-  range: LeafRange,
+  { range, checkpoint }: ExportRequest,
   dependencies: ExportedLogDependencies,
   { pace, signal }: { readonly pace: Pace; readonly signal: AbortSignal },
 ): AsyncGenerator<Uint8Array> {
@@ -43,7 +49,7 @@ export async function* exportedLog(
   const left = nodesOf(0, from).map(tree.nodeHash);
   yield exportLine({ kind: 'Export', format: exportFormat, log, epoch, origin: tree.origin(), from, until, left });
   yield* exportedEvents(range, dependencies, { pace, signal });
-  if (!signal.aborted) yield exportLine(await endOf(until, tree));
+  if (!signal.aborted) yield exportLine(endOf(until, checkpoint, tree));
 }
 
 async function* exportedEvents(
@@ -82,9 +88,7 @@ function eventOf(index: number, { position, stream, revision, id, type, metadata
   return { kind: 'Event', index, position, stream, revision, id, type, metadata, data: shownData(stream, data) };
 }
 
-/** The checkpoint may be of more leaves than the export has. */
-async function endOf(until: number, tree: TreeReader): Promise<ExportRecord> {
-  const checkpoint = await tree.signedCheckpoint();
+function endOf(until: number, checkpoint: string, tree: TreeReader): ExportRecord {
   const size = parseCheckpoint(parseNote(checkpoint)?.text ?? '')?.size;
   if (size === undefined) throw new Error('the signed checkpoint is none');
   const right: readonly Hash[] = nodesOf(until, size).map(tree.nodeHash);

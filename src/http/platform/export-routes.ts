@@ -1,4 +1,5 @@
-import { exportedLog, type ExportedLogDependencies } from '../../audit/export/exported-log.ts';
+import { exportedLog, ExportMismatchError } from '../../audit/export/exported-log.ts';
+import type { ExportedLogDependencies, ExportRequest } from '../../audit/export/exported-log.ts';
 import { leafRange } from '../../audit/export/leaf-range.ts';
 import type { ExportPlace, RangeDependencies, RequestedRange, ResolvedRange } from '../../audit/export/leaf-range.ts';
 import { Slices } from '../../base/slices.ts';
@@ -8,6 +9,7 @@ import type { AuditProgress } from '../../read/audit-progress.ts';
 import type { ObjectReader } from '../../read/objects.ts';
 import { momentOf } from '../../read/decode-replay.ts';
 import type { SnapshotSlot } from '../../read/snapshot-slots.ts';
+import { SigningRefusedError } from '../../read/tree.ts';
 import { refusal, takenOver, type Answer } from '../answer.ts';
 import { acceptsGzip, gzipped } from '../body/gzip.ts';
 import { disconnectSignalOf, headerOf, type Exchange } from '../exchange.ts';
@@ -16,6 +18,7 @@ import { problem } from '../problem.ts';
 import { awaitAudit } from '../resources/await-position.ts';
 import { readerOf, tooManyReading } from '../resources/collection.ts';
 import { platformApiVersion } from './platform-type.ts';
+import { fromLog, UnreadLogError } from './tree/tree-ports.ts';
 
 export type ExportRoutesDependencies = ExportedLogDependencies &
   Pick<RangeDependencies, 'positionAt'> & {
@@ -50,15 +53,26 @@ async function exportLog(exchange: Exchange, dependencies: ExportRoutesDependenc
   // A slot first: a time may take reading the log.
   const place = await reader.snapshots.take(readerOf(exchange), signal);
   if (place === undefined) return signal.aborted ? takenOver : refusal(tooManyReading);
-  const resolved = await rangeOf(requested, exchange, dependencies).catch((error: unknown) => {
+  const answer = await beginning({ exchange, signal, place }, requested, dependencies).catch((error: unknown) => {
     place.release();
-    throw error;
+    if (signal.aborted) return takenOver;
+    if (!(error instanceof SigningRefusedError || error instanceof UnreadLogError)) throw error;
+    return refusal(problem('unavailable', error.message, { retryAfterSeconds: 5 }));
   });
-  if (!resolved.ok) {
-    place.release();
-    return refusal(problem(resolved.reason, resolved.detail));
-  }
-  return answerOf({ exchange, signal, place }, resolved, dependencies);
+  if (answer.kind !== 'stream') place.release();
+  return answer;
+}
+
+/** The checkpoint comes first: an export that could not be verified is refused. */
+async function beginning(
+  begun: Beginning,
+  requested: RequestedRange,
+  dependencies: ExportRoutesDependencies,
+): Promise<Answer> {
+  const resolved = await rangeOf(requested, begun.exchange, dependencies);
+  if (!resolved.ok) return refusal(problem(resolved.reason, resolved.detail));
+  const checkpoint = await dependencies.tree.signedCheckpoint();
+  return answerOf(begun, { range: resolved.range, checkpoint }, dependencies);
 }
 
 async function rangeOf(
@@ -68,7 +82,7 @@ async function rangeOf(
 ): Promise<ResolvedRange> {
   return leafRange(requested, {
     tree,
-    positionAt,
+    positionAt: async (timeMs) => fromLog(positionAt(timeMs)),
     position: () => audit.position(),
     epoch: () => identity().epoch,
     nowMs: () => clock.now(),
@@ -79,10 +93,10 @@ type Beginning = { readonly exchange: Exchange; readonly signal: AbortSignal; re
 
 function answerOf(
   { exchange, signal, place }: Beginning,
-  { range }: Extract<ResolvedRange, { ok: true }>,
+  request: ExportRequest,
   dependencies: ExportRoutesDependencies,
 ): Answer {
-  const chunks = ended(exportedLog(range, dependencies, { pace: new Slices(exchange.clock), signal }), {
+  const chunks = ended(exportedLog(request, dependencies, { pace: new Slices(exchange.clock), signal }), {
     place,
     onError: (error) => {
       dependencies.logger.warn('an export has failed', { requestId: exchange.requestId, error: String(error) });
@@ -107,7 +121,7 @@ async function* ended(chunks: AsyncIterable<Uint8Array>, { place, onError }: End
     yield* chunks;
   } catch (error) {
     onError(error);
-    const message = error instanceof Error ? error.message : 'the export failed';
+    const message = error instanceof ExportMismatchError ? error.message : 'the event log cannot be read now';
     yield Buffer.from(`${JSON.stringify({ kind: 'Failure', message })}\n`);
   } finally {
     place.release();
