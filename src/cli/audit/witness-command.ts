@@ -109,7 +109,7 @@ function refuseOtherTree(last: KeptCheckpoint, shown: KeptCheckpoint, isExpected
   throw disagreement(
     last,
     shown,
-    'the server has another tree than before. A restore from a backup begins a new one, and so does whoever hides ' +
+    'the server has another tree than before. A restore from a backup begins a new one, and so does hiding ' +
       'the old one: if a restore is the reason, compare its size with the operator, and use --new-tree once',
   );
 }

@@ -1,5 +1,5 @@
 /** Export, verification and witness, as an auditor does them: commands against a real server. */
-import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { test, type Test } from 'tap';
 
 import { exportLine, parseExportLine, type ExportRecord } from '../../../src/audit/proof/export-lines.ts';
 import { Administration, as } from '../../support/server/administration.ts';
+import { systemClock } from '../../../src/base/clock.ts';
 import { runCommand, type CommandRun } from '../../support/server/command-run.ts';
 import { startTestServer, testPassword, type TestServer } from '../../support/server/start-server.ts';
 import { secondVerifier } from './second-verifier.ts';
@@ -208,4 +209,37 @@ test('a witness keeps checkpoints, and reports two that do not agree', async (t)
   t.match(await elsewhere(), { code: 1, err: /signed by none of the known keys/u });
   t.match(await elsewhere('--key', other.key), { code: 1, err: /another tree than before[^]*kept:[^]*shown now:/u });
   t.match(await elsewhere('--key', other.key, '--new-tree'), { code: 0, out: /the first one of this tree/u });
+});
+
+test('a witness prints both of two checkpoints of one tree that do not agree', async (t) => {
+  const { server, folder, run } = await given(t);
+  const settled = async (): Promise<CommandRun> => run('witness', '--dir', 'w');
+  await settled();
+  const [tree = ''] = readdirSync(join(folder, 'w')).filter((name) => /^[0-9a-f]{64}$/u.test(name));
+  const [name = ''] = readdirSync(join(folder, 'w', tree));
+  const path = join(folder, 'w', tree, name);
+  const note = readFileSync(path, 'utf8');
+  const lines = note.split('\n');
+  const another = [...lines.slice(0, 2), Buffer.alloc(32, 1).toString('base64'), ...lines.slice(3)].join('\n');
+  writeFileSync(path, another);
+  const same = await settled();
+  t.match(same, { code: 1, err: /two checkpoints do not agree: the log was changed/u });
+  for (const root of [lines[2], another.split('\n')[2]]) t.ok(same.err.includes(root ?? '-'), 'both are printed');
+  await create(server, 'stool');
+  t.match(await settled(), { code: 1, err: /two checkpoints do not agree/u }, 'nor does a later one');
+  writeFileSync(path, 'nothing');
+  t.match(await settled(), { code: 2, err: /is damaged: it is no checkpoint/u });
+  writeFileSync(path, note);
+  t.match(await settled(), { code: 0, out: /extends the one of/u });
+  // The kept one is larger than any that the server can show: as if its log had been rolled back.
+  const size = String(Number(lines[1]) + 1_000);
+  writeFileSync(join(folder, 'w', tree, `${size}.note`), [lines[0], size, ...lines.slice(2)].join('\n'));
+  const hurried = {
+    ...systemClock,
+    after: (ms: number, run: () => void) => systemClock.after(ms > 9_999 ? ms : 0, run),
+  };
+  const variables = { LEDGERPLANE_SERVER: server.url, LEDGERPLANE_PASSWORD: testPassword };
+  const options = { folder, variables, clock: hurried };
+  const rolledBack = await runCommand(['audit', 'witness', '--dir', 'w', '--user', 'admin'], options);
+  t.match(rolledBack, { code: 1, err: /an older tree than before/u });
 });
