@@ -77,6 +77,17 @@ function batchOf(limit: number): { readonly limit: number; readonly bytesMax: nu
   return { limit: limit + 1, bytesMax: historyReadBatchBytes };
 }
 
+/** One event of a stream that this node has folded. @throws UnreadableHistoryError if the log cannot show it now. */
+export async function readEvent(
+  log: Pick<HistoryLog, 'readStream'>,
+  stream: StreamName,
+  revision: StreamRevision,
+): Promise<RecordedEvent> {
+  const [event] = await read(stream, revision, log.readStream(stream, { from: revision, limit: 1 }));
+  if (event === undefined) throw new UnreadableHistoryError(stream);
+  return event;
+}
+
 async function read(
   stream: StreamName,
   revision: number,

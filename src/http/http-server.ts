@@ -20,7 +20,7 @@ import { Connections } from './connection/connections.ts';
 import { Discovery } from './discovery/discovery.ts';
 import { fixedRoutes, type FixedRoute, type PlatformRoute } from './fixed-routes.ts';
 import type { LogIdentity } from '../log/log.ts';
-import type { HistoryPorts } from './resources/history.ts';
+import type { PastPorts } from './resources/past.ts';
 import { GeneratedApi } from './resources/generated.ts';
 import { docsRoutes } from './openapi/docs-routes.ts';
 import { openApiRoutes } from './openapi/openapi-routes.ts';
@@ -46,7 +46,8 @@ export type HttpDependencies = Edge & {
   readonly feed: ChangeFeed;
   readonly execute: Execute;
   /** The log, for histories of objects. */
-  readonly eventLog: HistoryPorts['log'] & { identity(): LogIdentity };
+  readonly eventLog: PastPorts['log'] & { identity(): LogIdentity };
+  readonly audit: PastPorts['audit'];
   readonly memory: RequestMemory;
   readonly senderOf: SenderOf;
   readonly refusals: RefusalLog;
@@ -77,7 +78,7 @@ export type HttpServer = {
   routes(): readonly Route[];
   /** Sets the certificate of new connections; only for a server that was created with one. */
   useCertificate(certificate: ServerCertificate): void;
-    /** Accepts no more connections, completes requests in flight, and closes all others after `graceMs`. */
+  /** Accepts no more connections, completes requests in flight, and closes all others after `graceMs`. */
   close(graceMs: number): Promise<void>;
 };
 
@@ -163,7 +164,7 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
     pluginRoutes,
   } = dependencies;
   const { refusals, watch, readiness, version, metrics, platformRoutes } = dependencies;
-  const history: HistoryPorts = { reader, log: eventLog, identity: () => eventLog.identity() };
+  const history = { reader, log: eventLog, identity: () => eventLog.identity(), audit: dependencies.audit };
   const generated = new GeneratedApi(registry, { reader, execute, history }, feed);
   const resources = platformRoutes.map(({ resource }) => resource).filter((resource) => resource !== undefined);
   const discovery = new Discovery(registry, resources);

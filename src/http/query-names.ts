@@ -41,22 +41,34 @@ const kubernetesNames: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Refuses a parameter that differs from a known one in case or by one letter: ignoring it would return a wrong result.
- * `at`, which asks for a past state, is refused too. Other unknown names are ignored, since tools send their own.
+ * Refuses a parameter that differs from a known one in case or one letter: ignoring it would return a wrong result. The
+ * same applies to `at`, which asks for a past state, unless the path has one. Other unknown names are ignored, since
+ * tools send their own.
  */
-export function checkParameterNames(query: URLSearchParams): Problem | undefined {
+export function checkParameterNames(query: URLSearchParams, { hasPast = false } = {}): Problem | undefined {
   if (query.size === 0) return undefined;
   for (const given of query.keys()) {
     if (knownNames.has(given) || kubernetesNames.has(given) || given.length > lengthMax) continue;
-    const lower = given.toLowerCase();
-    if (lower === 'at') return problem('bad-request', 'at: past states are not supported yet; omit the parameter');
-    const meant =
-      lowercased.find((one) => one.lower === lower) ?? lowercased.find((one) => isOneLetterFrom(lower, one.lower));
-    if (meant === undefined) continue;
-    const [name, right] = [JSON.stringify(given), JSON.stringify(meant.name)];
-    return problem('bad-request', `there is no query parameter ${name}; did you mean ${right}?`);
+    const refused = given.toLowerCase() === 'at' ? refusedAt(given, hasPast) : misspeltName(given);
+    if (refused !== undefined) return problem('bad-request', refused);
   }
   return undefined;
+}
+
+function refusedAt(given: string, hasPast: boolean): string | undefined {
+  if (!hasPast) return 'at: this path has no past states';
+  return given === 'at' ? undefined : misspelt(given, 'at');
+}
+
+function misspeltName(given: string): string | undefined {
+  const lower = given.toLowerCase();
+  const meant =
+    lowercased.find((one) => one.lower === lower) ?? lowercased.find((one) => isOneLetterFrom(lower, one.lower));
+  return meant === undefined ? undefined : misspelt(given, meant.name);
+}
+
+function misspelt(given: string, meant: string): string {
+  return `there is no query parameter ${JSON.stringify(given)}; did you mean ${JSON.stringify(meant)}?`;
 }
 
 /** Whether one insertion, deletion, substitution or swap of neighbours separates the two. */

@@ -4,6 +4,7 @@ import type { Authenticated } from '../../src/auth/authentication/authenticated.
 import { isProbe, refusalOf, type Authorize } from '../../src/auth/authorization/authorize.ts';
 import { visitor, type Subject } from '../../src/command/subject.ts';
 import { createHttpServer, type HttpDependencies } from '../../src/http/http-server.ts';
+import { logStart } from '../../src/log/log.ts';
 import { Metrics } from '../../src/http/metrics.ts';
 import { PluginRoutes } from '../../src/http/plugin-routes/plugin-routes.ts';
 import { unrecorded } from '../../src/auth/access-events/access-recorder.ts';
@@ -44,6 +45,17 @@ export type LogLine = {
 
 type EdgeChanges = Partial<HttpDependencies> & { readonly clock?: Clock; readonly bounds?: OutboxBounds };
 
+/** The edge alone has no indexes of the past. */
+const unindexed: HttpDependencies['audit'] = {
+  models: {
+    position: () => logStart,
+    unavailable: () => 'no past is indexed here',
+    reached: () => Promise.resolve('timeout'),
+  },
+  versions: { lastAt: () => undefined, positionOf: () => undefined },
+  times: { positionAt: () => undefined, first: () => undefined },
+};
+
 /** The HTTP edge alone, over read models in memory; `Authorization: admin` is the super administrator. */
 export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
   const clock = overrides.clock ?? new FakeClock();
@@ -78,6 +90,7 @@ export async function startEdge({ bounds, ...overrides }: EdgeChanges = {}) {
     feed: objects,
     memory: new RequestMemory({ held: new HeldBytes(), writers: Writers.unlimited(clock), clock }),
     eventLog,
+    audit: unindexed,
     execute: () => Promise.reject(new Error('nothing is written here')),
     senderOf: createSenderOf([]),
     refusals: new RefusalLog({ log: { warn: () => undefined }, clock, isUser: () => false, accesses: unrecorded }),

@@ -9,8 +9,9 @@ import { Collections } from './collection.ts';
 import { deleteCollection } from './delete-collection.ts';
 import type { Exchange } from '../exchange.ts';
 import { deleteItem, getItem, patchItem, putItem, type ItemTarget, type ResourcePorts } from './item.ts';
-import { answerHistory, historyTargetOf, type HistoryPorts } from './history.ts';
+import { answerHistory, historyTargetOf } from './history.ts';
 import { ListCache } from './list-cache.ts';
+import { answerPast, type PastPorts } from './past.ts';
 import { answerScale } from './scale.ts';
 import { problem } from '../problem.ts';
 import { writeInForm } from '../representation/requested-form.ts';
@@ -24,7 +25,7 @@ const itemMethods = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'];
 const partMethods = ['GET', 'HEAD', 'PUT', 'PATCH'];
 const historyMethods = ['GET', 'HEAD'];
 
-export type GeneratedPorts = ResourcePorts & { readonly history: HistoryPorts };
+export type GeneratedPorts = ResourcePorts & { readonly history: PastPorts };
 
 /**
  * The APIs of every registered type (seed 4.1). The request's path determines the type; there are no routes for each
@@ -33,7 +34,7 @@ export type GeneratedPorts = ResourcePorts & { readonly history: HistoryPorts };
 export class GeneratedApi {
   readonly #registry: TypeRegistry;
   readonly #ports: ResourcePorts;
-  readonly #history: HistoryPorts;
+  readonly #history: PastPorts;
   readonly #collections: Collections;
 
   constructor(registry: TypeRegistry, ports: GeneratedPorts, feed: ChangeFeed) {
@@ -85,7 +86,8 @@ export class GeneratedApi {
     const place = info.kind === 'resource' ? info : locationOf(info.segments);
     if (place === undefined) return nothingHere;
     const registration = this.registrationAt(place);
-    if (place.subresource === 'history') return this.#answerHistory(exchange, place, registration);
+    if (place.subresource === 'history' || isOfPast(exchange, place))
+      return this.#answerOfLog(exchange, place, registration);
     if (registration === undefined) return nothingHere;
     if (!registration.serving) return refusal(notYetServing(registration));
     const { type } = registration;
@@ -100,8 +102,11 @@ export class GeneratedApi {
     return this.#item(exchange, target);
   }
 
-  /** Also answers for a type that is no longer registered, since the events of its objects are in the log. */
-  #answerHistory(
+  /**
+   * The history of an object, or the object at a moment; also of a type that is not registered any more, since the
+   * events of its objects are in the log.
+   */
+  #answerOfLog(
     exchange: Exchange,
     place: ResourceLocation,
     registration: Registration | undefined,
@@ -118,7 +123,9 @@ export class GeneratedApi {
     }
     if (!historyMethods.includes(exchange.method)) return { kind: 'not-served', allow: historyMethods };
     if (!isKnown) return refusal(problem('not-found', notFound(target, target.name)));
-    return answerHistory(exchange, target, this.#history);
+    return place.subresource === 'history'
+      ? answerHistory(exchange, target, this.#history)
+      : answerPast(exchange, target, { type: registration?.type, ports: this.#history });
   }
 
   #collection(exchange: Exchange, type: ResourceType): Answer | NotServed | Promise<Answer> {
@@ -147,6 +154,11 @@ export class GeneratedApi {
         return getItem(exchange, target, this.#ports);
     }
   }
+}
+
+/** Whether the request reads an object as it was. */
+function isOfPast({ method, query }: Exchange, { name, subresource }: ResourceLocation): boolean {
+  return historyMethods.includes(method) && name !== undefined && subresource === undefined && query.has('at');
 }
 
 /** Undefined for a subresource that the type does not have: another route may match. */

@@ -54,12 +54,21 @@ async function getFreshItem(exchange: Exchange, target: ItemTarget, reader: Reso
 }
 
 function answerItem(exchange: Exchange, { type, name }: ItemTarget, reader: ResourceReader): Answer {
-  const { req } = exchange;
   const requested = requestedForm(exchange, type);
   if (!requested.ok) return refusal(requested.problem);
   const stored = reader.get(type.key, name);
   if (stored === undefined) return refusal(problem('not-found', notFound(type, name)));
-  if (requested.form !== undefined) return inForm(exchange, stored, requested.form);
+  return answerStored(exchange, stored, requested.form);
+}
+
+/** An object as its GET returns it, on the request's conditions. `form`: undefined for the object as it is. */
+export function answerStored(
+  exchange: Exchange,
+  stored: Pick<StoredObject, 'bytes' | 'revision'>,
+  form: Representation | undefined,
+): Answer {
+  if (form !== undefined) return inForm(exchange, stored, form);
+  const { req } = exchange;
   const headers = ['ETag', etagOf(stored.revision)];
   const failed = checkConditions(req, stored.revision);
   if (failed !== undefined) return refusal(failed);
@@ -71,7 +80,11 @@ function answerItem(exchange: Exchange, { type, name }: ItemTarget, reader: Reso
  * The response to a read in another form, without entity tag and never 304: a tag identifies the plain object's bytes,
  * and a table shows ages.
  */
-function inForm({ req, clock }: Exchange, { bytes, revision }: StoredObject, form: Representation): Answer {
+function inForm(
+  { req, clock }: Exchange,
+  { bytes, revision }: Pick<StoredObject, 'bytes' | 'revision'>,
+  form: Representation,
+): Answer {
   const failed = checkConditions(req, revision);
   return failed === undefined ? bytesAnswer(form.object(bytes, clock.now())) : refusal(failed);
 }

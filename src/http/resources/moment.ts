@@ -1,0 +1,85 @@
+import { freshnessWaitMs } from '../../limits/writes.ts';
+import { logPosition, type LogPosition } from '../../log/log.ts';
+import type { AuditProgress } from '../../read/audit-progress.ts';
+import { momentOf } from '../../read/decode-replay.ts';
+import type { ObjectReader } from '../../read/objects.ts';
+import type { LogTimes, VersionReader } from '../../read/versions.ts';
+import { refusal, takenOver, type Answer } from '../answer.ts';
+import { disconnectSignalOf, type Exchange } from '../exchange.ts';
+import { problem, type ProblemReason } from '../problem.ts';
+import { awaitAudit } from './await-position.ts';
+import { shown } from './decode-list-query.ts';
+
+/** The indexes over the log's past, and how far they are. */
+export type PastIndexes = {
+  readonly models: AuditProgress;
+  readonly versions: VersionReader;
+  readonly times: LogTimes;
+};
+
+export type MomentPorts = {
+  readonly reader: Pick<ObjectReader, 'position' | 'isKnown'>;
+  readonly audit: Pick<PastIndexes, 'models' | 'times'>;
+};
+
+/** A position that the audit indexes of this node have folded. */
+export type Resolved =
+  { readonly ok: true; readonly position: LogPosition } | { readonly ok: false; readonly answer: Answer };
+
+/** The position that the parameter `at` names: a position of this epoch, or where the log stood at a time. */
+export async function resolveMoment(exchange: Exchange, ports: MomentPorts): Promise<Resolved> {
+  const [text = '', ...more] = exchange.query.getAll('at');
+  const moment = more.length > 0 ? 'invalid' : momentOf(text);
+  if (moment === undefined || moment === 'invalid')
+    return refused(
+      'bad-request',
+      `at: must be one position of the log or one time (RFC 3339), is ${shown([text, ...more].join(', '))}`,
+    );
+  for (const other of ['resourceVersion', 'resourceVersionMatch'])
+    if (exchange.query.has(other)) return refused('bad-request', `at cannot be combined with ${other}`);
+  return moment.kind === 'time'
+    ? resolveTime(moment.timeMs, exchange, ports)
+    : resolvePosition(logPosition(moment.position), exchange, ports);
+}
+
+/** A position that this node has not folded yet is waited for, as a `resourceVersion` is. */
+async function resolvePosition(
+  position: LogPosition,
+  exchange: Exchange,
+  { reader, audit: { models, times } }: MomentPorts,
+): Promise<Resolved> {
+  const asked = position.toString();
+  if (!reader.isKnown(position)) return refused('expired', `at: ${asked} is of another epoch of the event log`);
+  const behind = await awaitAudit(models, reader.position(), exchange);
+  if (behind !== undefined) return { ok: false, answer: behind };
+  if (models.position() < position) {
+    const signal = disconnectSignalOf(exchange.res);
+    const reached = await models.reached(position, { timeoutMs: freshnessWaitMs, signal });
+    if (reached === 'aborted') return { ok: false, answer: takenOver };
+    if (reached === 'timeout')
+      return refused('bad-request', `at: ${asked} is beyond the end of the log, ${models.position().toString()}`);
+  }
+  const first = times.first();
+  return first === undefined || position < first
+    ? refused('bad-request', `at: ${asked} is before the log’s first event`)
+    : { ok: true, position };
+}
+
+async function resolveTime(
+  timeMs: number,
+  exchange: Exchange,
+  { reader, audit: { models, times } }: MomentPorts,
+): Promise<Resolved> {
+  const asked = new Date(timeMs).toISOString();
+  if (timeMs > exchange.clock.now()) return refused('bad-request', `at: ${asked} is in the future`);
+  const behind = await awaitAudit(models, reader.position(), exchange);
+  if (behind !== undefined) return { ok: false, answer: behind };
+  const position = times.positionAt(timeMs, models.position());
+  return position === undefined
+    ? refused('bad-request', `at: ${asked} is before the log’s first event`)
+    : { ok: true, position };
+}
+
+function refused(reason: ProblemReason, detail: string): Resolved {
+  return { ok: false, answer: refusal(problem(reason, detail)) };
+}

@@ -1,0 +1,65 @@
+import { readEvent, UnreadableHistoryError } from '../../audit/event-pairs.ts';
+import { notFound } from '../../command/refuse.ts';
+import { objectAnswer } from '../../log/event-codec.ts';
+import { streamName, type LogPosition, type StreamRevision } from '../../log/log.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import { refusal, type Answer } from '../answer.ts';
+import type { Exchange } from '../exchange.ts';
+import { problem } from '../problem.ts';
+import { checkParameterNames } from '../query-names.ts';
+import { requestedForm, type RequestedForm } from '../representation/requested-form.ts';
+import type { HistoryPorts, HistoryTarget } from './history.ts';
+import { answerStored } from './item.ts';
+import { resolveMoment, type PastIndexes } from './moment.ts';
+
+export type PastPorts = HistoryPorts & { readonly audit: PastIndexes };
+
+/** An object after its event with this revision, as a GET returned it then. */
+export type PastObject = { readonly revision: StreamRevision; readonly bytes: Buffer };
+
+export type FoundPast =
+  { readonly ok: true; readonly object: PastObject } | { readonly ok: false; readonly answer: Answer };
+
+const asTheyAre: RequestedForm = { ok: true, form: undefined };
+
+/**
+ * GET of `/{name}?at=`: the object at a moment (decision 10.3), also of one that is gone. Without `type`, whose objects
+ * are not served any more, it is always shown as it is.
+ */
+export async function answerPast(
+  exchange: Exchange,
+  target: HistoryTarget,
+  { type, ports }: { readonly type: ResourceType | undefined; readonly ports: PastPorts },
+): Promise<Answer> {
+  const misnamed = checkParameterNames(exchange.query, { hasPast: true });
+  if (misnamed !== undefined) return refusal(misnamed);
+  const requested = type === undefined ? asTheyAre : requestedForm(exchange, type);
+  if (!requested.ok) return refusal(requested.problem);
+  const found = await findPast(exchange, target, ports);
+  if (!found.ok) return found.answer;
+  return answerStored(exchange, found.object, requested.form);
+}
+
+/** The object at the moment that the request's `at` names: one seek in the version index, and one read of the log. */
+export async function findPast(exchange: Exchange, target: HistoryTarget, ports: PastPorts): Promise<FoundPast> {
+  const moment = await resolveMoment(exchange, ports);
+  if (!moment.ok) return moment;
+  const { key, name } = target;
+  const isKnown = ports.reader.head(key, name).kind !== 'absent';
+  const revision = isKnown ? ports.audit.versions.lastAt(key, name, moment.position) : undefined;
+  if (revision === undefined) return absent(target, moment.position);
+  try {
+    const event = await readEvent(ports.log, streamName(`object:${key}/${name}`), revision);
+    const bytes = event.type === 'ObjectDeleted' ? undefined : objectAnswer(event, event.position);
+    return bytes === undefined ? absent(target, moment.position) : { ok: true, object: { revision, bytes } };
+  } catch (error) {
+    if (!(error instanceof UnreadableHistoryError)) throw error;
+    const unreadable = problem('unavailable', 'the event log cannot be read now', { retryAfterSeconds: 1 });
+    return { ok: false, answer: refusal(unreadable) };
+  }
+}
+
+function absent(target: HistoryTarget, position: LogPosition): FoundPast {
+  const detail = `${notFound(target, target.name)} at position ${position.toString()}`;
+  return { ok: false, answer: refusal(problem('not-found', detail)) };
+}
