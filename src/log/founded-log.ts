@@ -33,15 +33,15 @@ import type {
 export type Founding = LogIdentity & {
   readonly domain: string;
   readonly reason: 'founded' | 'copied' | 'restored';
-  /** False for an unfinished copy. */
+  /** Whether the copy is finished; true for a log that is not a copy. */
   readonly finished: boolean;
   /** The id of the Merkle tree over its events: the id of the event that began it. A copy continues its source's. */
   readonly tree: string;
-  /** The log that this epoch started as a copy of. */
+  /** The log of which this epoch started as a copy. */
   readonly copyOf: LogIdentity | undefined;
   /** The number of events in a finished copy. */
   readonly copied: number | undefined;
-  /** The revision of the last such event, which the next one expects. */
+  /** The revision of the last such event, which the next event expects. */
   readonly revision: StreamRevision;
 };
 
@@ -94,12 +94,12 @@ function platformEventOf(recorded: RecordedEvent): PlatformEvent {
 }
 
 /**
- * The log for the rest of the program: founded, owned by this platform, and with unambiguous positions, since those of
- * a later epoch are larger than all of an earlier one. In the first epoch all calls pass through unchanged.
+ * The log for the rest of the program: founded, owned by this platform, and with unambiguous positions. All positions
+ * of a later epoch are larger than those of an earlier one. In the first epoch all calls pass through unchanged.
  */
 export class FoundedLog implements EventLog {
   readonly #raw: EventLog;
-  /** The underlying log, while its positions need no shift: in the first epoch the overhead is one call. */
+  /** The underlying log, if its positions need no shift: in the first epoch the overhead is one call. */
   #plain: EventLog | undefined;
   #identity: LogIdentity | undefined;
   #tree = '';
@@ -132,7 +132,7 @@ export class FoundedLog implements EventLog {
         [encodeEvent(uuid(), event, foundingMetadata(now, uuid()))],
         'absent',
       );
-      // If several nodes found the log at once, the others read the winner's event.
+      // If several nodes found the log at once, all but one read the event of the first.
       if (outcome.ok || outcome.reason === 'conflict') continue;
       if (outcome.cause instanceof LogRefusedError) throw outcome.cause;
       throw new Error('cannot found the event log: it is unavailable', { cause: outcome.cause });

@@ -7,8 +7,8 @@ import type { Brand } from '../base/brand.ts';
  * Every adapter passes `test/log/log-contract.ts`:
  * - L1 an append is atomic for its batch, and durable before it resolves;
  * - L2 of two appends with the same expected revision exactly one wins;
- * - L3 positions only grow, and a subscriber from p receives every later record once, in order, across the seam between
- *   catch-up and live;
+ * - L3 positions only grow, and a subscriber from p receives every later record once, in order, also between catch-up
+ *   and live;
  * - L4 a record that does not decode stops the reader with an error: it is never skipped.
  */
 
@@ -31,13 +31,14 @@ export function streamRevision(value: number): StreamRevision {
 }
 
 export function streamName(value: string): StreamName {
-  // NUL terminates a name in a log's keys, and a lone surrogate has no UTF-8 encoding: two names could become equal.
+  // NUL terminates a name in a log's keys, and a lone surrogate has no UTF-8 encoding. With either, two names could
+  // become equal.
   if (!/^[a-z]+:[^\0\p{Cs}]+$/u.test(value))
     throw new RangeError(`a stream's name must be <category>:<rest>, got ${JSON.stringify(value)}`);
   return value as StreamName;
 }
 
-/** Before the first event of any log. */
+/** The position before the first event of any log. */
 export const logStart: LogPosition = logPosition(0n);
 
 /** The identity of a log and its epoch. A position of an earlier epoch may mean another event in this one. */
@@ -59,7 +60,7 @@ export function isOfEpoch(position: LogPosition, epoch: number): boolean {
   return position === logStart || (position >= epochShift(epoch) && position < epochShift(epoch + 1));
 }
 
-/** The stream's last revision, as the writer knows it. Always required. */
+/** The stream's last revision, according to the writer. Always required. */
 export type ExpectedRevision = StreamRevision | 'absent';
 
 export type ProposedEvent = {
@@ -81,13 +82,13 @@ export type RecordedEvent = ProposedEvent & {
 };
 
 export type AppendOutcome =
-  /** Durable. `revision` and `position` are those of the batch's last event. */
+  /** The append is durable. `revision` and `position` are those of the batch's last event. */
   | { readonly ok: true; readonly revision: StreamRevision; readonly position: LogPosition }
   /** Nothing was appended: the stream's last revision is `actual`. */
   | { readonly ok: false; readonly reason: 'conflict'; readonly actual: ExpectedRevision }
   /** The log is unavailable; nothing was appended. */
   | { readonly ok: false; readonly reason: 'unavailable'; readonly cause: unknown }
-  /** It may or may not have been appended: read revision `expected + 1` to find out, or retry with the same ids. */
+  /** The append may or may not have happened: read revision `expected + 1` to find out, or retry with the same ids. */
   | { readonly ok: false; readonly reason: 'unknown'; readonly cause: unknown };
 
 /** Whether the log is available. Followers of an unavailable log keep retrying, so it recovers by itself. */
@@ -111,24 +112,30 @@ export type SubscribeOptions = {
 
 /** A page of a stream's events, forwards. */
 export type StreamPage = {
-  /** Inclusive. */
+  /** The first revision of the page. */
   readonly from: StreamRevision;
   readonly limit: number;
-  /** The page ends with the event whose data and metadata reach this total: so it always has one, if there is one. */
+  /**
+   * The page ends with the event whose data and metadata reach this total, so it has at least one event if the stream
+   * has one.
+   */
   readonly bytesMax?: number;
 };
 
-/** The same backwards. By default it begins with the stream's last event, as it does if `from` is after that. */
+/**
+ * A page of a stream's events, backwards. By default, or if `from` is after the last event, it begins with the last
+ * event.
+ */
 export type BackwardStreamPage = Omit<StreamPage, 'from'> & { readonly from?: StreamRevision };
 
-/** Both bounds are exclusive. */
+/** A backward read; both bounds are exclusive. */
 export type BackwardReadOptions = {
   /**
-   * The first event is the last one before it; by default the last durable event at the call. For a position that this
-   * log never issued, the reader may throw `UnknownPositionError`.
+   * The read begins with the last event before this position; by default with the last durable event. For a position
+   * that this log never issued, the reader may throw `UnknownPositionError`.
    */
   readonly before?: LogPosition;
-  /** No event at or before it is read; `logStart` by default. */
+  /** The read ends after the last event behind this position; `logStart` by default. */
   readonly after?: LogPosition;
   readonly categories?: CategoryFilter;
   readonly signal?: AbortSignal;
@@ -146,25 +153,26 @@ export type EventLog = {
   /** The events of a stream from revision `from` forwards, at most `limit`. Empty for a missing stream. */
   readStream(stream: StreamName, page: StreamPage): Promise<readonly RecordedEvent[]>;
   /**
-   * The same backwards: newest first. Empty for a missing stream, and before the first event that the stream still has.
+   * The events of a stream from a revision backwards, newest first. Empty for a missing stream, and before the first
+   * event that the stream still has.
    */
   readStreamBackward(stream: StreamName, page: BackwardStreamPage): Promise<readonly RecordedEvent[]>;
   /** The stream's last event, read from the log itself (no cache); undefined for a missing stream. */
   readLast(stream: StreamName): Promise<RecordedEvent | undefined>;
   /**
-   * The events after `after` up to and including `until`, in order, in batches, and then ends. It never waits: the head
-   * at the time of the call is the limit. It throws if the log closes before the end, since an incomplete read must not
-   * look complete.
+   * The events after `after` up to and including `until`, in order, in batches. The read never waits: it ends at the
+   * head at the time of the call. It throws if the log closes before the end, since an incomplete read must not look
+   * complete.
    */
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]>;
   /**
-   * The events between two positions from the newest to the oldest, in batches, and then ends. It never waits: the head
-   * when the reading begins is the limit. A batch has at most `logReadAheadEventsMax` events, ends with the event that
-   * reaches `logReadAheadBytesMax`, and may split an append. It throws if the log closes before the end.
+   * The events between two positions from the newest to the oldest, in batches. The read never waits: it begins at the
+   * head at its start. A batch has at most `logReadAheadEventsMax` events, ends with the event that reaches
+   * `logReadAheadBytesMax`, and may split an append. It throws if the log closes before the end.
    */
   readAllBackward(options: BackwardReadOptions): AsyncIterable<readonly RecordedEvent[]>;
   /**
-   * All events after `after`, then each new one as it becomes durable. A subscriber that keeps up gets the same `data`
+   * All events after `after`, then each new event when it is durable. A subscriber that keeps up gets the same `data`
    * and `metadata` instances that were appended through this log, so values memoized on them are shared. Batches never
    * split an append and have at most `logReadAheadEventsMax` events (or one append, if that is larger). Ends when
    * `signal` aborts or the log closes; throws `LogCorruptError` on a record that does not decode. Read-ahead is
@@ -174,8 +182,8 @@ export type EventLog = {
   /** Whether the log is available now, synchronously and without I/O. */
   state(): LogState;
   /**
-   * The time of the log's own clock, which all nodes share, in epoch milliseconds; synchronously and without I/O.
-   * Undefined while unknown. Absent for a log without a clock of its own.
+   * The time of the log's own clock, which all nodes share, in epoch milliseconds; read synchronously and without I/O.
+   * Undefined while unknown. Absent for a log without its own clock.
    */
   time?(): number | undefined;
   /** The position of the last durable event, `logStart` when there is none. */
@@ -194,7 +202,7 @@ export class LogCorruptError extends Error {
   }
 }
 
-/** Written by a later version of this program: its meaning is unknown, so it must not be skipped either. */
+/** A record that a later version of this program wrote. Its meaning is unknown, so it must not be skipped either. */
 export class NewerEventError extends LogCorruptError {
   constructor(what: string, options?: ErrorOptions) {
     super(what, options);

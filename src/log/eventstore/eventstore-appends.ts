@@ -24,7 +24,7 @@ type AppendContext = {
   readonly closing: AbortSignal;
 };
 
-/** The log's appends: each is sent, and its reply read as an outcome, if need be after a look-up of its events. */
+/** The log's appends. Each is sent, and its reply becomes an outcome, if necessary after its events were looked up. */
 export class Appends {
   readonly #context: AppendContext;
   readonly #inFlight = new Set<Promise<AppendOutcome>>();
@@ -39,7 +39,8 @@ export class Appends {
     if (this.#context.closing.aborted)
       return Promise.resolve({ ok: false, reason: 'unavailable', cause: new Error('the log is closed') });
     const unavailable = this.#context.contact.known();
-    // In a later turn: a caller that retries without a delay would block the reply that restores the log.
+    // Answers in a later turn: a caller that retries without a delay would otherwise block the reply that restores the
+    // log.
     if (unavailable !== undefined) return nextTurn({ ok: false, reason: 'unavailable', cause: unavailable });
     let outcome: Promise<AppendOutcome>;
     try {
@@ -73,7 +74,8 @@ export class Appends {
     const revision = firstRevision(append) + events.length - 1;
     if (stream.startsWith('lease:')) this.#context.leases.renewed(append);
     const { position } = reply;
-    // For several events, server versions differ in which event's position they return.
+    // Server versions differ in the position that they return for an append of several events: that of the first or the
+    // last.
     const isKnown =
       events.length === 1 &&
       reply.revision === revision &&
@@ -144,7 +146,7 @@ export class Appends {
     }
   }
 
-  /** Resolves once no append is in flight. */
+  /** Resolves when no append is in flight. */
   async drained(): Promise<void> {
     await this.#context.appender.drained(this.#inFlight);
   }

@@ -57,7 +57,7 @@ export class LogClient extends EventStoreDBClient {
 
   #watchConnections(): void {
     const [create, connect] = [this.GRPCStreamCreator, this.getChannel];
-    // All appends share one stream: ending rather than cancelling it keeps its error from other clients' appends.
+    // All appends share one stream. It is ended and not cancelled, so its error does not reach other clients' appends.
     this.GRPCStreamCreator = (Client, name, creator, cache) =>
       create(
         Client,
@@ -103,7 +103,7 @@ export class LogClient extends EventStoreDBClient {
     })();
   }
 
-  /** Events backwards, of streams with one of the prefixes; the leader answers. */
+  /** Events backwards, in streams with one of the prefixes, from the leader. */
   readFiltered(read: FilteredRead): RawRead {
     const request = filteredReadRequest(read);
     const open = this.GRPCStreamCreator(StreamsClient, 'read', (client) =>
@@ -176,8 +176,8 @@ function fileOf(option: string, path: string): Buffer {
 }
 
 /**
- * Whether one of the hosts speaks TLS. Checked when a connection without TLS never succeeded: a TLS server just closes
- * such connections.
+ * Whether one of the hosts speaks TLS. Called if a connection without TLS never succeeded, since a TLS server simply
+ * closes such a connection.
  */
 export async function wantsTls({ hosts }: EventStoreUrl, clock: Clock): Promise<boolean> {
   const answers = await Promise.all(

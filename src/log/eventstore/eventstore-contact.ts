@@ -41,8 +41,8 @@ export class Contact {
   }
 
   /**
-   * The error for callers while the server is known to be unavailable and retries are running; otherwise each of many
-   * writers would wait for the time limit. Undefined while the server is not known to be unavailable.
+   * The error for callers while the server is known to be unavailable; otherwise each of many writers would wait for
+   * the time limit. Undefined while it is not known to be unavailable.
    */
   known(): LogUnavailableError | undefined {
     return this.#everWorked && !this.#state.reachable ? new LogUnavailableError(this.#state.reason) : undefined;

@@ -8,7 +8,7 @@ import { LogRefusedError } from '../log.ts';
  * starts, or plain errors of its discovery, so they are distinguished by their members and not by their class.
  */
 export type Fault =
-  /** The stream's last revision is not the expected one; `actual` undefined: the stream does not exist. */
+  /** The stream's last revision is not the expected one. `actual` undefined: the stream does not exist. */
   | { readonly kind: 'wrong-version'; readonly actual: number | undefined }
   | { readonly kind: 'no-stream' }
   /** The stream was deleted permanently and will never accept an event. */
@@ -74,13 +74,13 @@ function codedFault(error: DriverError): Fault {
 /** One line for operators. The driver's messages contain hosts and statuses, never credentials. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : 'unknown';
-  // Drops the status, which is for machines, and the note about name resolution, which is rarely useful.
+  // Drops the status, which is for machines, and the note about name resolution, which rarely helps.
   const line = (text.split('\n', 1)[0] ?? '').replace(/^\d+ [A-Z_]+: /u, '').replace(/\.? Resolution note:.*$/u, '');
   if (line === '') return 'the server gave no reason';
   return line.length > logReasonLengthMax ? `${line.slice(0, logReasonLengthMax)}…` : line;
 }
 
-/** Whether a call failed before any of it can have been sent. */
+/** Whether a call failed before any part of it can have been sent. */
 export function wasNeverSent(error: unknown): boolean {
   return (
     error instanceof Error && /No connection established|Name resolution failed|Failed to discover/u.test(error.message)
@@ -88,8 +88,8 @@ export function wasNeverSent(error: unknown): boolean {
 }
 
 /**
- * Whether this error is the server's reply to one append, and no stream failed: the driver creates such errors without
- * a status.
+ * Whether this error is the server's reply to one append: the driver creates such errors without a status. Otherwise a
+ * stream failed.
  */
 export function wasReplied(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

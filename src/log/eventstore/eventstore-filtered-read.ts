@@ -7,17 +7,17 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { RawRecord } from './eventstore-record.ts';
 import type { WireAnswer } from './eventstore-wire.ts';
 
-/** A call that returns objects. It ends by being cancelled. */
+/** A call that returns objects. Cancelling ends it. */
 export type SubscriptionCall = Readable & { cancel(): void };
 
-/** Backwards from a position, exclusive, in streams with one of the prefixes. */
+/** A backward read from a position, exclusive, in streams with one of the prefixes. */
 export type FilteredRead = {
   readonly from: bigint | 'end';
   readonly prefixes: readonly string[];
   readonly maxCount: number;
 };
 
-/** The server can filter a read as it filters a subscription; the driver has no call for that. */
+/** A filtered read, like a filtered subscription: the server supports it, and the driver does not. */
 export function filteredReadRequest({ from, prefixes, maxCount }: FilteredRead): streams.ReadReq {
   const all = new streams.ReadReq.Options.AllOptions();
   if (from === 'end') all.setEnd(new shared.Empty());
@@ -46,7 +46,7 @@ export function prefixFilter(prefixes: readonly string[]): streams.ReadReq.Optio
   const filter = new streams.ReadReq.Options.FilterOptions();
   filter.setStreamIdentifier(expression);
   filter.setCount(new shared.Empty());
-  // Checkpoints, which run ahead of the reader, are not used: as few as possible.
+  // Asks for as few checkpoints as possible: they run ahead of the reader and are not used.
   filter.setCheckpointintervalmultiplier(1_000);
   return filter;
 }
@@ -76,7 +76,7 @@ export class RawRead extends Transform {
 
   #begin(call: SubscriptionCall): void {
     this.#call = call;
-    // Also after its end: a cancelled call reports that as an error.
+    // Stays registered after the end: a cancelled call reports the cancellation as an error.
     call.on('error', (error: Error) => {
       this.destroy(convertToCommandError(error));
     });
@@ -89,7 +89,7 @@ export class RawRead extends Transform {
     else next(null, answer satisfies RawRecord);
   }
 
-  /** As the driver's reads are cancelled. */
+  /** Cancels the read like the driver's own reads. */
   cancel(): Promise<void> {
     this.#isCancelled = true;
     this.#call?.cancel();

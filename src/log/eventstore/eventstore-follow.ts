@@ -28,15 +28,21 @@ export type FollowContext = {
 
 export type FollowPlan = {
   readonly after: LogPosition;
-  /** Read up to this position and end; undefined: follow the log. */
+  /** The last position to read; undefined: follow the log. */
   readonly until: LogPosition | undefined;
-  /** With `until`: a stream with an event at or after it, so that the server sends an event that ends the read. */
+  /**
+   * With `until`: a stream with an event at or after that position, so that the server sends an event that ends the
+   * read.
+   */
   readonly endsIn?: StreamName;
   readonly categories: CategoryFilter;
   readonly signal: AbortSignal | undefined;
 };
 
-/** One way of reading for catch-up and live: consecutive subscriptions, each from the end of the last one. */
+/**
+ * One way of reading for catch-up and live: consecutive subscriptions, each of which starts at the end of the previous
+ * one.
+ */
 export async function* follow(
   context: FollowContext,
   plan: FollowPlan,
@@ -86,7 +92,10 @@ class Reader {
     if (this.mayGoOn()) await this.#pause(failure);
   }
 
-  /** The last event read must still exist, or this is another log. Returns the start of the next subscription. */
+  /**
+   * Verifies that the last read event still exists; otherwise this is another log. Returns the start of the next
+   * subscription.
+   */
   async #verify(): Promise<LogPosition> {
     const { reads } = this.#context;
     const { anchor, seen } = this.#batches;
@@ -104,8 +113,8 @@ class Reader {
   }
 
   /**
-   * A position with an existing event: after a deleted event (of a lease, for example), a subscription to a server
-   * before 24.2 misses the next event. Events delivered twice are dropped.
+   * A start position with an existing event. After a deleted event (of a lease, for example), a subscription to a
+   * server before 24.2 misses the next event. Events that arrive twice are dropped.
    */
   async #startAt(seen: LogPosition): Promise<LogPosition> {
     const { reads } = this.#context;
@@ -116,7 +125,7 @@ class Reader {
     return seen;
   }
 
-  /** Returns the failure, or nothing if the next subscription should start at once. */
+  /** Reads one subscription. Returns its failure, or nothing if the next subscription should start at once. */
   async *#subscribe(start: LogPosition): AsyncGenerator<readonly RecordedEvent[], Error | undefined, undefined> {
     const { client, contact, closing } = this.#context;
     if (this.#began) this.#context.onResubscribed();
@@ -152,7 +161,7 @@ class Reader {
   }
 
   /**
-   * Whether the start event still exists on the subscription's server after it confirmed: otherwise the event was
+   * Whether the start event still exists on the subscription's server after its confirmation. Otherwise the event was
    * deleted meanwhile, perhaps before the server located it.
    */
   async #isHeld(start: LogPosition, subscription: LiveSubscription): Promise<boolean | Error> {
@@ -207,7 +216,7 @@ class Reader {
     const { contact, clock } = this.#context;
     const fault = faultOf(failure);
     this.#failures += 1;
-    // A single ended subscription means little (its reader may have been too slow); a second one in a row is reported.
+    // One ended subscription means little, since its reader may have been too slow; a second one in a row is reported.
     const saysMore =
       fault.kind === 'refused' || (this.#failures > 1 && fault.kind !== 'dropped' && fault.kind !== 'not-leader');
     if (!(failure instanceof LogUnavailableError) && saysMore) {
@@ -217,7 +226,7 @@ class Reader {
     await this.#unlessOver((stop) => delay(clock, retryDelayMs(this.#failures), stop));
   }
 
-  /** Waits, but only while there is a reader. */
+  /** Waits only while there is a reader. */
   async #unlessOver<T>(waitFor: (stop: AbortSignal) => Promise<T>): Promise<T | undefined> {
     const { signal } = this.#plan;
     const over = new AbortController();

@@ -40,13 +40,13 @@ export class Leases {
   #keepLast(stream: StreamName): void {
     if (this.#kept.has(stream)) return;
     this.#kept.add(stream);
-    // Fails if it was done before. Otherwise the next process tries again: it only saves space.
+    // Limits the stream. A failure is ignored, since the next process tries again and the limit only saves space.
     this.#context.appender.keepLast(driverStream(this.#context.prefix, stream), leaseEventsMax).catch(() => undefined);
   }
 
   /**
-   * A node with a wrong clock writes leases only. Their server time shows a starting leader when its clock is right
-   * again.
+   * Reads the time of a renewal. A node with a wrong clock writes only leases: their server time shows when its clock
+   * is right again.
    */
   #readBack({ stream, events, sentMs }: Renewal): void {
     const { reads, time } = this.#context;

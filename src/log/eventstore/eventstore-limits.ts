@@ -1,8 +1,8 @@
 /** The limits of this adapter; shared ones are in src/limits, and the same rules apply. */
 
 /**
- * The time limit of one append or read on a remote log. A reply can be lost for good, so this limit completes an
- * append; the driver's own limit applies on the server only.
+ * The time limit of one append or read on a remote log. A reply can be lost for good, so the limit gives an append its
+ * outcome; the driver's own limit applies on the server only.
  */
 export const logReplyMs = 10_000;
 /** How long an append waits for the connection before it is sent; after that the writer should retry. */
@@ -13,8 +13,8 @@ export const logAskAgainMsMax = 2_000;
 /** The attempts of one read before its caller gets an error. */
 export const logReadAttemptsMax = 3;
 /**
- * The attempts to find an event that must exist: a server may report a conflict before the winning event is readable,
- * and a deposed leader returns old data. Three seconds in all.
+ * The attempts to find an event that must exist: a server may report a conflict before the other event is readable, and
+ * a deposed leader returns old data. They take three seconds in all.
  */
 export const logLookUpsMax = 7;
 /** How long a closing log waits for replies, and then for its connections to end. */
@@ -22,10 +22,10 @@ export const logCloseMs = 3_000;
 /** Events and bytes buffered for a slow reader before the server is paused. */
 export const logReceivedEventsMax = 128;
 export const logReceivedBytesMax = 2_097_152;
-/** Events read backwards in one call to find our last one; the first call reads few. */
+/** Events read backwards in one call to find this log's last one; the first call reads few. */
 export const logHeadScanEventsMin = 8;
 export const logHeadScanEventsMax = 1_024;
-/** Events kept in a lease's stream: only the last one is in force, the others resolve unknown outcomes. */
+/** Events kept in a lease's stream: only the last one is in force, and earlier ones resolve unknown outcomes. */
 export const leaseEventsMax = 16;
-/** The length of the reason why the log is unavailable: one line. */
+/** The length of the reason for an unavailable log: one line. */
 export const logReasonLengthMax = 200;

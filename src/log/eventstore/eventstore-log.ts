@@ -39,7 +39,7 @@ export type EventStoreLogOptions = {
   readonly clock: Clock;
   /** The prefix of stream names on the server, `ledgerplane-` by default; each platform needs its own. */
   readonly prefix?: string;
-  /** Called on each change; not for the initial state "has not answered yet". */
+  /** Called on each change; not for the initial state "no response yet". */
   readonly onState?: (state: LogState) => void;
   /** A subscription was lost and is being renewed. */
   readonly onResubscribed?: () => void;
@@ -48,8 +48,8 @@ export type EventStoreLogOptions = {
 };
 
 /**
- * EventStoreDB as the event log. It connects on the first call, and every call retries, so an outage of the log needs
- * no intervention.
+ * EventStoreDB as the event log. It connects on the first call, and every call retries, so the log recovers from an
+ * outage by itself.
  *
  * @throws RangeError for an invalid URL, without repeating it.
  */
@@ -68,7 +68,7 @@ class EventStoreLog implements EventLog {
   readonly #context: FollowContext;
   readonly #appends: Appends;
   readonly #release: () => Promise<void>;
-  /** `#closing` aborts when the log closes, `#ending` once the appends in flight are answered. */
+  /** `#closing` aborts when the log closes, `#ending` when the appends in flight have their outcome. */
   readonly #closing = serviceController();
   readonly #ending = serviceController();
   /** Created on first use: it reads certificate files. */
@@ -141,7 +141,7 @@ class EventStoreLog implements EventLog {
 
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]> {
     const end = this.#end(options.until);
-    // The iteration may start later, or never.
+    // The iteration may start later, or never, so the rejection must be handled here.
     end.catch(() => undefined);
     return this.#readTo(options, end);
   }
@@ -199,7 +199,7 @@ class EventStoreLog implements EventLog {
     throw unavailable;
   }
 
-  /** During a close, only appends in flight may still read. */
+  /** The reads; during a close, only appends in flight may still use them. */
   #open(): Reads {
     if (this.#closing.signal.aborted) throw new Error('the log is closed');
     return this.#reads;

@@ -18,7 +18,7 @@ export type Appended = {
 type LookUpContext = { readonly reads: Reads; readonly clock: Clock; readonly closing: AbortSignal };
 
 /**
- * Determines the outcome of an append from the event after the expected revision, whatever the reply was (consistency
+ * Determines the outcome of an append from the event after the expected revision, independent of the reply (consistency
  * protocol, 3). Only an existing event proves a failure: a deposed leader returns old data, so an end of the stream
  * before or after the expected revision proves nothing.
  *
@@ -41,7 +41,7 @@ export async function resolveOutcome(
       return { ok: true, revision: last.revision, position: last.position };
     head = await reads.last(stream);
     if (last !== undefined) return { ok: false, reason: 'conflict', actual: later(last, head).revision };
-    // The server may report a conflict before the winning event is readable.
+    // The server may report a conflict before the other event is readable.
     await delay(clock, retryDelayMs(attempt), closing);
   }
   const isAhead = (head?.revision ?? -1) < (expected === 'absent' ? -1 : expected);

@@ -13,9 +13,8 @@ type Own = {
 };
 
 /**
- * The events that this process appended, until its subscribers have received them: they get the same instances, so
- * memoized values are not computed again. Bounded, since a subscriber may be slow; beyond the limits it gets equal
- * bytes.
+ * The events that this process appended, until its subscribers have received them. Subscribers get the same instances,
+ * so memoized values are not computed again. Memory is limited: beyond the limits a slow subscriber gets equal bytes.
  */
 export class OwnEvents {
   /** By id, in the order of the appends. */
@@ -42,7 +41,7 @@ export class OwnEvents {
     while (this.#events.size > logRecentEventsMax || this.#bytes > logRecentBytesMax) this.#dropOldest();
   }
 
-  /** These events will not be delivered, or not soon. */
+  /** Drops events that will not be delivered, or not soon. */
   forget(events: readonly ProposedEvent[]): void {
     for (const { id } of events) this.#drop(id);
   }
@@ -61,7 +60,8 @@ export class OwnEvents {
   }
 
   /**
-   * Drops the events that every subscriber has received, oldest first: keeping them only burdens the garbage collector.
+   * Drops the events that every subscriber has received, oldest first, since long-lived events burden the garbage
+   * collector.
    */
   trim(): void {
     for (const [id, { stream, position }] of this.#events) {
@@ -70,7 +70,7 @@ export class OwnEvents {
     }
   }
 
-  /** Whether a subscriber still expects an event of this stream; with a position, one after its last. */
+  /** Whether a subscriber still expects an event of this stream; with a position, an event after that position. */
   #isWanted(stream: StreamName, position?: LogPosition): boolean {
     for (const { seen, wants } of this.#followers)
       if ((position === undefined || seen < position) && wants(stream)) return true;

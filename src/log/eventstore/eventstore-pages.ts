@@ -42,20 +42,20 @@ export async function readStreamPage(
   return events;
 }
 
-/** A counter of bytes: whether the values counted so far reach the bound. */
+/** A test for reading: whether the values so far reach the limit in bytes. */
 function upTo<T>(bytesMax: number, bytesOf: (value: T) => number): (value: T) => boolean {
   let bytes = 0;
   return (value) => (bytes += bytesOf(value)) >= bytesMax;
 }
 
-/** The driver has parsed the metadata, which is short beside the data. */
+/** The bytes of an event without its metadata, which the driver has parsed and which is short. */
 function readSizeOf({ event }: Resolved): number {
   if (event === undefined) return 0;
   const metadata = event.metadata === undefined ? 0 : JSON.stringify(event.metadata).length;
   return metadata + (event.data instanceof Uint8Array ? event.data.length : 0);
 }
 
-/** Revisions follow each other, up or down; `first` is the first one, if it is known. */
+/** Verifies that revisions are contiguous, up or down; `first`: the first revision, if known. */
 function assertWhole(stream: StreamName, events: readonly RecordedEvent[], first: number | undefined): void {
   const begin = first ?? events[0]?.revision ?? 0;
   const step = first === undefined ? -1 : 1;
@@ -66,14 +66,16 @@ function assertWhole(stream: StreamName, events: readonly RecordedEvent[], first
 }
 
 type BackwardSource = StreamSource & {
-  /** Any read: whether the server answers at all. */
+  /** Reads any event, to find out whether the server answers at all. */
   readonly assertAnswers: () => Promise<unknown>;
 };
 
-/** The first page is short: many readers look for the last event only. */
+/** The first page is short, since many readers only look for the last event. */
 const pageGrowth = 8;
 
-/** Each page is one call, which is cancelled once the page has enough bytes, or goes below `after`. */
+/**
+ * Reads pages backwards. Each page is one call, which is cancelled when the page has enough bytes or passes `after`.
+ */
 export async function* readBackward(
   source: BackwardSource,
   { before, after = logStart, categories, signal, turn = nextTurn }: BackwardReadOptions,
@@ -100,7 +102,7 @@ type Page = {
 
 type Answer = {
   readonly events: readonly RecordedEvent[];
-  /** Where the next page begins; undefined at the end. */
+  /** The position at which the next page begins; undefined at the end. */
   readonly next: LogPosition | undefined;
 };
 
@@ -131,7 +133,8 @@ async function ask(source: BackwardSource, page: Page): Promise<readonly RawReco
   } catch (error) {
     if (faultOf(error).kind !== 'failed') throw error;
   }
-  // If the server works otherwise but fails at this position twice, no event starts there: it has no error code for it.
+  // If the server answers otherwise but fails twice at this position, no event starts there: the server has no error
+  // code for that.
   await source.assertAnswers();
   try {
     return await readRecords(source, page, 'failures too');

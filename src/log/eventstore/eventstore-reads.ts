@@ -24,25 +24,25 @@ export type ReadContext = RetryContext & {
   readonly time: ServerTime;
 };
 
-/** The event at a position. `later`: deleted, but the log continues after it. */
+/** The state at a position: its event, `later` if the event is deleted and the log continues, or the end. */
 export type PositionState = RecordedEvent | 'later' | 'end';
 
-/** The position and stream of our last event. */
+/** The position and stream of this log's last event. */
 export type LogEnd = { readonly position: LogPosition; readonly stream?: StreamName | undefined };
 
 type ServerPosition = { readonly commit: bigint; readonly prepare: bigint };
 
-/** An event found on the way; `ours` is set if it belongs to this log. */
+/** An event that was read on the way; `ours` is set if it belongs to this log. */
 type Passed = { readonly place: ServerPosition; readonly ours: LogEnd | undefined };
 
 const emptyLog: LogEnd = { position: logStart };
 
-/** Events of this log's streams, and of its end. */
+/** Reads the events of this log's streams, and the end of the log. */
 export class Reads {
   readonly #context: ReadContext;
   readonly #retried: RetriedReads;
   readonly #source: StreamSource;
-  /** Our last event found so far, and the position up to which nothing more needs to be scanned. */
+  /** The last event of this log found so far, and the position up to which no further scan is needed. */
   #found: LogEnd = emptyLog;
   #scanned = -1n;
 
@@ -69,7 +69,7 @@ export class Reads {
     return (await this.lastCreated(stream))?.event;
   }
 
-  /** With its time by the server's clock. */
+  /** The stream's last event, with its time by the server's clock. */
   async lastCreated(
     stream: StreamName,
   ): Promise<{ readonly event: RecordedEvent; readonly createdMs: number } | undefined> {
@@ -88,9 +88,9 @@ export class Reads {
   }
 
   /**
-   * The position of our last event. The server can filter a subscription but not a read, so $all is read backwards to
-   * our first event, or to the start of the last scan: events of others are scanned once. A deposed leader returns old
-   * data: an end before `atLeast` is accepted only if it persists.
+   * The position of this log's last event. The server cannot filter this read, so $all is read backwards to an event of
+   * this log, or to the start of the last scan: other platforms' events are scanned once. A deposed leader returns old
+   * data, so an end before `atLeast` is accepted only if it persists.
    */
   async end(atLeast: LogPosition = logStart): Promise<LogEnd> {
     const { clock, closing } = this.#context;
@@ -137,7 +137,7 @@ export class Reads {
     await this.#retried.revive();
   }
 
-  /** The log became shorter: the cached end may no longer exist. */
+  /** Forgets the cached end: the log became shorter, so that event may no longer exist. */
   #forget(): void {
     this.#scanned = -1n;
     this.#found = emptyLog;
@@ -177,7 +177,7 @@ export class Reads {
     return (await this.#from(position))?.position?.commit === position - 1n;
   }
 
-  /** The position of the last event before a position, of this log or another; `logStart` without one. */
+  /** The position of the last event before a position, of this log or another; `logStart` if there is none. */
   async before(position: LogPosition): Promise<LogPosition> {
     const [record] = await this.#readBackward(serverPosition(position), 1);
     return record === undefined ? logStart : logPosition(record.place.commit + 1n);
@@ -199,8 +199,8 @@ export class Reads {
   }
 
   /**
-   * If the server works otherwise but fails at this position twice, no event starts there: the server has no error code
-   * for that.
+   * Repeats a failed read. If the server answers otherwise but fails twice at this position, no event starts there: the
+   * server has no error code for that.
    */
   async #again(position: LogPosition, read: () => Promise<readonly Resolved[]>): Promise<readonly Resolved[]> {
     await this.#readBackward('end', 1);

@@ -5,20 +5,22 @@ import { LogCorruptError, logPosition, streamRevision } from '../log.ts';
 import type { LogPosition, ProposedEvent, RecordedEvent, StreamName } from '../log.ts';
 
 /**
- * Our events in EventStoreDB: binary data and JSON metadata, in streams with the platform's prefix, so that a filter
- * excludes all others. Each event of an append with several events has a first metadata member `"$append":"2/3"`: the
- * server writes them atomically, but does not report the end of an append to readers.
+ * This log's events in EventStoreDB: binary data and JSON metadata, in streams with the platform's prefix, so that a
+ * filter excludes all others. Each event of an append with several events has a first metadata member
+ * `"$append":"2/3"`: the server writes them atomically, but does not report the end of an append to readers.
  */
 const nothing = new Uint8Array();
 
-/** Metadata that is not a JSON object has no place for this member: it is kept beside it in base64. */
+/**
+ * The member for metadata that is not a JSON object, in base64: such metadata has no place for the `$append` member.
+ */
 const packed = '$bytes';
 
 export type AppendPlace = { readonly index: number; readonly of: number };
 
 export type StoredRecord = {
   readonly event: RecordedEvent;
-  /** Its place in an append of several events; undefined for a single one. */
+  /** The event's place in an append of several events; undefined for a single event. */
   readonly place: AppendPlace | undefined;
 };
 
@@ -50,7 +52,7 @@ export type DriverRecord = {
   readonly created?: Date;
 };
 
-/** The highest position in the log: servers before 22.6 return a higher one for every event read from its stream. */
+/** The highest position in the log. Servers before 22.6 return a higher number for every event read from its stream. */
 const positionMax = 0x7fff_ffff_ffff_ffffn;
 
 /** @throws RangeError if the server would refuse it, before anything is sent. */
@@ -78,7 +80,7 @@ export function driverEvents(events: readonly ProposedEvent[]): EventData[] {
 
 /** @throws RangeError for a name that the other log adapters would refuse as well. */
 export function driverStream(prefix: string, stream: StreamName): string {
-  // A UTF-16 unit takes at most three bytes, so most names need no counting.
+  // A UTF-16 unit takes at most three bytes in UTF-8, so most names need no counting.
   if (stream.length * 3 > streamNameBytesMax) {
     const bytes = Buffer.byteLength(stream);
     if (bytes > streamNameBytesMax)
@@ -112,7 +114,10 @@ function isJsonObject(text: Buffer): boolean {
   }
 }
 
-/** The driver has parsed the metadata. Ours came from `JSON.stringify`, so stringifying restores the same bytes. */
+/**
+ * An event from the driver, which has parsed the metadata. This adapter wrote the metadata with `JSON.stringify`, so
+ * stringifying restores the same bytes.
+ */
 export function rawRecord({
   streamId,
   id,
@@ -160,7 +165,7 @@ export function storedRecord(prefix: string, raw: RawRecord): StoredRecord | und
   return { event: { id, type, data, metadata, stream, revision, position, endsAppend }, place };
 }
 
-/** The stream name of our event; undefined for other events and for the server's tombstones. */
+/** The stream name of this log's event; undefined for other events and for the server's tombstones. */
 export function streamOf(
   prefix: string,
   { streamId, type }: Pick<RawRecord, 'streamId' | 'type'>,

@@ -30,7 +30,7 @@ export type StreamingRead<Event> = {
 type ReadEachOptions<Event, Kept> = {
   /** Maps an event to a value, or drops it. Must not throw. */
   readonly keep: (event: Event) => Kept | undefined;
-  /** Called with each kept value of one attempt: whether no more are wanted. Must not throw. */
+  /** Called with each kept value of one attempt; returns whether enough values are read. Must not throw. */
   readonly enough?: (() => (kept: Kept) => boolean) | undefined;
   readonly failures?: 'failures too' | undefined;
 };
@@ -122,7 +122,7 @@ export class RetriedReads {
         closing.removeEventListener('abort', close);
         finish();
       };
-      // Nothing waits for its result any more, so a failure to cancel it is ignored.
+      // Nothing waits for the read's result any more, so a failed cancellation is ignored.
       const cancel = (): void => void read.cancel().catch(() => undefined);
       const abandon = (reason: string): void => {
         settle(() => {

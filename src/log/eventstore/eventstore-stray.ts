@@ -4,9 +4,9 @@
  * - a reply that arrives later has no entry, and a socket callback throws a TypeError;
  * - an append that is still queued rejects a promise without an owner.
  *
- * Neither means that the process is broken: the appends in flight are answered `unknown` and resolved by their ids.
- * Both errors are recognized by their throwing code; no other error is. This file knows the driver by name only, so it
- * needs no import.
+ * Neither means that the process is broken: the appends in flight get the outcome `unknown`, which their ids resolve.
+ * Both errors, and no others, are recognized by the code that throws them. This file knows the driver by name only, so
+ * it needs no import.
  */
 export function isStrayAppendReply(error: unknown): boolean {
   if (!(error instanceof Error) || typeof error.stack !== 'string') return false;

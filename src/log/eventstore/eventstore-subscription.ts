@@ -14,7 +14,7 @@ import type { LogPosition, RecordedEvent } from '../log.ts';
 /** Events after `after`, in streams with one of the `prefixes` on the server. */
 export type Subscribed = { readonly after: LogPosition; readonly prefixes: readonly string[] };
 
-/** One subscription. The reader pulls events at its own pace; events that are not pulled stay on the server. */
+/** One subscription. The reader pulls events at its own speed; the others stay on the server. */
 export class LiveSubscription {
   readonly #onConfirmed: () => void;
   #call: SubscriptionCall | undefined;
@@ -28,7 +28,7 @@ export class LiveSubscription {
   #bytes = 0;
   #paused = false;
   #wake: (() => void) | undefined;
-  /** An event may have arrived since the last wait. */
+  /** Whether an event may have arrived since the last wait. */
   #isActive = false;
 
   constructor(client: LogDriver, { after, prefixes }: Subscribed, onConfirmed: () => void) {
@@ -77,7 +77,7 @@ export class LiveSubscription {
     this.stir();
   }
 
-  /** The server has located the start. */
+  /** Whether the server has located the start. */
   get confirmed(): boolean {
     return this.#confirmed;
   }
@@ -104,7 +104,7 @@ export class LiveSubscription {
     return undefined;
   }
 
-  /** Why no more events will arrive. Events received before can still be taken. */
+  /** The reason why no more events will arrive. Earlier events can still be taken. */
   get ended(): Error | undefined {
     return this.#ended;
   }
@@ -116,8 +116,8 @@ export class LiveSubscription {
         this.#wake = resolve;
       });
     this.#wake = undefined;
-    // Events of one network packet arrive one by one: waiting a few turns makes them one batch. A single event waits
-    // for one turn.
+    // Events of one network packet arrive one by one, so a wait of a few turns makes them one batch. A single event
+    // waits for one turn.
     let before: number;
     do {
       before = this.#queue.length;
@@ -137,7 +137,7 @@ export class LiveSubscription {
     if (this.#call !== undefined) this.#cancel(this.#call);
   }
 
-  /** Not in the turn of its creation: gRPC would ignore the cancellation. */
+  /** Cancels in a later turn than that of the call's creation: gRPC would ignore the cancellation. */
   #cancel(call: SubscriptionCall): void {
     void nextTurn().then(() => {
       call.cancel();
@@ -160,12 +160,12 @@ export type Wanted = (stream: string) => boolean;
 export class Batches {
   readonly #wanted: Wanted;
   #seen: LogPosition;
-  /** The last event that will stay in the log: the server may delete a lease's event. */
+  /** The last event that will stay in the log; a lease's event does not count, since the server may delete it. */
   #anchor: RecordedEvent | undefined;
   /** Whole appends, only events that the reader wants. */
   #ready: RecordedEvent[] = [];
   #bytes = 0;
-  /** Events of the incomplete append, and the number received, wanted or not. */
+  /** Events of the incomplete append, and the number of received ones, including those that are not wanted. */
   #partial: RecordedEvent[] = [];
   #next = 1;
 
@@ -183,7 +183,7 @@ export class Batches {
     return this.#anchor;
   }
 
-  /** An existing event at the reader's start. */
+  /** Begins after an existing event at the reader's start. */
   begin(event: RecordedEvent): void {
     if (isKept(event)) this.#anchor = event;
   }
@@ -200,7 +200,10 @@ export class Batches {
     return place?.index === place?.of ? this.#addPartial() : undefined;
   }
 
-  /** A reader that starts within an append receives its rest; all later appends are complete. */
+  /**
+   * Verifies the order within an append. A reader that starts within an append receives its rest; later appends are
+   * complete.
+   */
   #assertNext({ event, place }: StoredRecord): void {
     const before = this.#partial.at(-1);
     if (before === undefined) return;
@@ -248,14 +251,14 @@ export class Batches {
     return batch;
   }
 
-  /** For a read that ends within an append: includes its events so far. */
+  /** The events so far, for a read that ends within an append. */
   cut(): readonly RecordedEvent[] {
     for (const event of this.#partial) if (this.#wanted(event.stream)) this.#ready.push(event);
     this.#partial = [];
     return this.flush();
   }
 
-  /** The next subscription starts after the last complete append. */
+  /** Prepares for the next subscription, which starts after the last complete append. */
   restart(): void {
     this.#partial = [];
   }

@@ -14,12 +14,15 @@ export class ServerTime {
     this.#clock = clock;
   }
 
-  /** An own append, first sent at `sentMs` (monotonic), was read just now. */
+  /** Call it when an own append, first sent at `sentMs` (monotonic), has just been read. */
   own(createdMs: number, sentMs: number): void {
     if (createdMs > 0) this.#offset = { least: createdMs - this.#clock.monotonic(), most: createdMs - sentMs };
   }
 
-  /** Any event was read just now: its time is not in the future. This detects that the machine was suspended. */
+  /**
+   * Call it when any event has just been read: its time is not in the future. This detects that the machine was
+   * suspended.
+   */
   seen(createdMs: number): void {
     const least = createdMs - this.#clock.monotonic();
     if (this.#offset === undefined || least <= this.#offset.least) return;

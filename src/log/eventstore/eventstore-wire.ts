@@ -91,7 +91,7 @@ class Cursor {
     return this.high * 4_294_967_296 + this.low;
   }
 
-  /** Exact beyond 2^53, which a position reaches only after petabytes. */
+  /** The exact value, also beyond 2^53, which a position reaches only after petabytes. */
   bigint(): bigint {
     return this.high < 0x20_0000 ? BigInt(this.number()) : (BigInt(this.high) << 32n) | BigInt(this.low);
   }

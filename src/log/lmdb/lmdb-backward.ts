@@ -10,7 +10,7 @@ type BackwardSource = Pick<ReadSource, 'durable' | 'open'> & {
   readonly storedBackward: (last: number, first: number) => Iterable<RecordedEvent>;
 };
 
-/** The events between two positions of the embedded log, newest first. The end is that of the call. */
+/** The events between two positions of the embedded log, newest first. The log's end at the call is the upper bound. */
 export function readBackward(
   source: BackwardSource,
   options: BackwardReadOptions,

@@ -11,9 +11,12 @@ export type AppendedRecords = {
 };
 
 export type CommitListener = {
-  /** Everything up to `position` is on disk. */
+  /** Called when everything up to `position` is on disk. */
   readonly settled: (position: number) => void;
-  /** The records since the last commit may or may not be on disk, and nothing is written after them. Called once. */
+  /**
+   * Called once, after a failure: the records since the last commit may or may not be on disk, and nothing is written
+   * after them.
+   */
   readonly failed: (reason: unknown, why: Promise<unknown>) => void;
 };
 
@@ -25,9 +28,9 @@ export type CommitListener = {
 export class LmdbCommits {
   readonly #store: LmdbStore;
   readonly #listener: CommitListener;
-  /** lmdb still adds the puts of this turn to the transaction. */
+  /** Whether lmdb still adds puts of this turn to the transaction. */
   #open = false;
-  /** lmdb returns one promise, or a few, for all puts of a transaction. */
+  /** The promises of a transaction: lmdb returns one or a few for all puts. */
   readonly #promises = new Set<Promise<boolean>>();
   /** The position of the last put. */
   #put = 0;
@@ -65,8 +68,8 @@ export class LmdbCommits {
         this.#put = position + index;
       }
     } catch (error) {
-      // Half of an append is queued and cannot be undone: whatever reaches the disk, this process must not continue
-      // from it.
+      // Half of an append is queued and cannot be undone, so this process must not continue, whichever part reaches the
+      // disk.
       this.#fail(error);
     }
   }
@@ -95,7 +98,7 @@ export class LmdbCommits {
   }
 
   #fail(reason: unknown): void {
-    // Each rejection has its own reason promise: without a handler it would be an unhandled rejection.
+    // The reason is a separate promise: without a handler its rejection would be unhandled.
     const why = commitReason(reason);
     if (this.#failed) return;
     this.#failed = true;

@@ -26,16 +26,16 @@ import type {
 } from '../log.ts';
 
 export type LmdbLogOptions = {
-  /** Created if missing. Only one process may have it open. */
+  /** The folder, created if missing. Only one process may open it. */
   readonly dir: string;
   /**
-   * A commit failed, so the state on disk is unknown and this process must stop writing. Called once, with the reason.
-   * Appends in flight return `unknown`, later ones `unavailable`, and readers throw.
+   * Called once, with the reason, when a commit has failed. The state on disk is then unknown, and this process must
+   * stop writing. Appends in flight return `unknown`, later ones `unavailable`, and readers throw.
    */
   readonly onFatal: (error: Error) => void;
   /**
-   * Another handle may write the log at the same time: this one appends nothing, and reads what was durable when it
-   * was opened.
+   * Whether another handle may write the log meanwhile. This handle then appends nothing, and reads the events that
+   * were durable when it was opened.
    */
   readonly isReadOnly?: boolean;
 };
@@ -139,7 +139,8 @@ class LmdbLog implements EventLog {
       records.push(encodeRecord(stream, event, place));
       added.push(stored(stream, event, place));
     }
-    // Everything that may throw has run. The waiting entry is added first, since a failing put answers all entries.
+    // All code that may throw has run. The waiting entry is added first, since a failing put gives all entries an
+    // outcome.
     return new Promise((resolve) => {
       const position = this.#last + 1;
       this.#last += added.length;
@@ -149,12 +150,13 @@ class LmdbLog implements EventLog {
   }
 
   /**
-   * Everything up to `position` is on disk: in one turn this makes it visible to readers, answers writers and wakes
-   * subscribers.
+   * Call it when everything up to `position` is on disk. In one turn it makes the events visible to readers, answers
+   * writers and wakes subscribers.
    */
   #settle(position: number): void {
     this.#durable = position;
-    // Otherwise the next point read may use a snapshot from before this commit, without the appends that were pending.
+    // Otherwise the next point read may use a snapshot from before this commit, which lacks the appends that were
+    // pending.
     this.#store.root.resetReadTxn();
     // Followers that keep up have taken the events of the previous commit by now.
     this.#recent.trim(this.#followers);
@@ -184,7 +186,7 @@ class LmdbLog implements EventLog {
         : { ok: false, reason: 'conflict', actual: last?.revision ?? 'absent' };
     const position = last === undefined ? 0 : Number(last.position);
     if (position <= this.#durable) return Promise.resolve(outcome);
-    // The existing events are in flight themselves: the result waits for them, since a crash could lose them.
+    // The existing events are in flight too. The result waits for them, since a crash could lose them.
     return this.#pending.answerAfter(stream, position, outcome);
   }
 
@@ -285,7 +287,7 @@ function stored(stream: StreamName, event: ProposedEvent, place: RecordLocation)
 
 /** LMDB also refuses a longer key, but only after the other table has received its half of the append. */
 function assertFits(stream: StreamName): void {
-  // A UTF-16 unit takes at most three bytes, so most names need no counting.
+  // A UTF-16 unit takes at most three bytes in UTF-8, so most names need no counting.
   if (stream.length * 3 <= streamNameBytesMax) return;
   const bytes = Buffer.byteLength(stream);
   if (bytes > streamNameBytesMax)

@@ -17,10 +17,10 @@ type PendingAnswer = {
 /** Appends that are not durable yet, in the order of their positions, and the answers that wait for them. */
 export class PendingAppends {
   #answers: PendingAnswer[] = [];
-  /** The newest append of each stream: with the disk, it decides which revision an append may expect. */
+  /** The newest append of each stream. It determines, with the disk, which revision an append may expect. */
   readonly #newest = new Map<StreamName, PendingAnswer>();
 
-  /** Adds an append, which is not empty; its events have the next positions. */
+  /** Adds a non-empty append; its events have the next positions. */
   add(stream: StreamName, added: readonly RecordedEvent[], resolve: (outcome: AppendOutcome) => void): void {
     const { revision, position } = must(added.at(-1), 'an append is not empty');
     const outcome: AppendOutcome = { ok: true, revision, position };
@@ -37,7 +37,8 @@ export class PendingAppends {
   }
 
   /**
-   * Resolves to `outcome` once everything through `position` is durable: it is about an append that is pending itself.
+   * Resolves to `outcome` when everything through `position` is durable: the outcome depends on an append that is
+   * itself pending.
    */
   answerAfter(stream: StreamName, position: number, outcome: AppendOutcome): Promise<AppendOutcome> {
     return new Promise((resolve) => {
@@ -58,7 +59,7 @@ export class PendingAppends {
     return undefined;
   }
 
-  /** Everything through `position` is durable: adds its events to `recent` and answers its writers. */
+  /** Call it when everything through `position` is durable: adds its events to `recent` and answers its writers. */
   settle(position: number, recent: RecentEvents): void {
     let settled = 0;
     for (const answer of this.#answers) {
@@ -72,7 +73,7 @@ export class PendingAppends {
     this.#answers.splice(0, settled);
   }
 
-  /** A commit failed: the outcome of every pending append is unknown. */
+  /** Call it when a commit has failed: the outcome of every pending append is unknown. */
   fail(cause: LogFailedError): void {
     for (const { resolve } of this.#answers) resolve({ ok: false, reason: 'unknown', cause });
     this.#answers = [];

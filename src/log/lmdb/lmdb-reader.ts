@@ -11,7 +11,7 @@ export type ReadSource = {
   durable(): number;
   /** A recently written event: the same instance that was appended. */
   recent(position: number): RecordedEvent | undefined;
-  /** The followers of the log: events that they have not taken yet stay in memory, within limits. */
+  /** The followers of the log: events that a follower has not taken yet stay in memory, within limits. */
   readonly followers: Set<Follower>;
   /** Durable records from disk, in order. */
   stored(first: number, last: number): Iterable<RecordedEvent>;
@@ -23,7 +23,7 @@ export type ReadSource = {
 
 export type ReadPlan = {
   readonly after: number;
-  /** Read up to this position and end; undefined: follow the log. */
+  /** The last position to read; undefined: follow the log. */
   readonly until: number | undefined;
   readonly categories: CategoryFilter;
   readonly signal: AbortSignal | undefined;
@@ -31,8 +31,8 @@ export type ReadPlan = {
 };
 
 /**
- * One loop for catch-up and live reading, with a position as its only state: no seam can lose or repeat an event, and a
- * consumer that falls behind the events in memory just reads from disk again.
+ * One loop for catch-up and live reading, with a position as its only state. So no event is lost or repeated between
+ * the two, and a consumer that falls behind the events in memory reads from disk again.
  */
 export async function* read(
   source: ReadSource,
@@ -67,7 +67,7 @@ async function* readFrom(
     );
     follower.next += batch.consumed;
     if (batch.events.length > 0) yield batch.events;
-    // A catch-up may read for seconds: other work runs between batches. Events in memory are read quickly.
+    // A catch-up may take seconds, so other work runs between batches. Events in memory are read quickly.
     if (plan.turn !== undefined) await plan.turn();
     else if (!live) await nextTurn();
   }
@@ -91,11 +91,12 @@ function* recentFrom(source: ReadSource, first: number, last: number): Generator
 
 type Batch = {
   readonly events: readonly RecordedEvent[];
-  /** Consumed events, wanted or not. */ readonly consumed: number;
+  /** The number of consumed events, including those that are not wanted. */ readonly consumed: number;
 };
 
 /**
- * Whole appends, up to the limits; at least one append, however large. Only the end of the range may split an append.
+ * A batch of whole appends, up to the limits; at least one append, of any size. Only the end of the range may split an
+ * append.
  */
 function takeBatch(records: Iterable<RecordedEvent>, wanted: (stream: string) => boolean): Batch {
   const events: RecordedEvent[] = [];

@@ -5,15 +5,15 @@ import type { RecordedEvent } from '../log.ts';
 export type Follower = { next: number };
 
 /**
- * The newest durable events, shared by all subscribers: a ring indexed by position. A subscriber is only a position, so
- * a slow one costs nothing here: it reads overwritten events from disk. Events that all up-to-date followers have taken
- * are dropped at once: otherwise they age in the heap, which costs the garbage collector far more.
+ * The newest durable events, which all subscribers share: a ring indexed by position. A subscriber is only a position,
+ * so a slow one costs nothing here and reads overwritten events from disk. Events that all up-to-date followers have
+ * taken are dropped at once, since old objects cost the garbage collector far more.
  */
 export class RecentEvents {
   readonly #ring: (RecordedEvent | undefined)[] = Array.from({ length: logRecentEventsMax }, () => undefined);
-  /** The position of the oldest event; one past the newest when the ring is empty. */
+  /** The position of the oldest event; if the ring is empty, the position after the newest. */
   #first: number;
-  /** One past the newest. */
+  /** The position after the newest event. */
   #next: number;
   #bytes = 0;
 
@@ -39,7 +39,7 @@ export class RecentEvents {
     return position >= this.#first && position < this.#next ? this.#ring[position % logRecentEventsMax] : undefined;
   }
 
-  /** Drops the events that no follower within the ring still needs. */
+  /** Drops the events that no follower needs; followers behind the ring do not count. */
   trim(followers: Iterable<Follower>): void {
     let keep = this.#next;
     for (const { next } of followers) if (next >= this.#first && next < keep) keep = next;

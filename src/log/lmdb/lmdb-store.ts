@@ -21,7 +21,7 @@ export type LmdbStore = {
   readonly events: Database<Buffer, number>;
   /** [stream, revision] → position */
   readonly streams: Database<Buffer, StreamKey>;
-  /** The last position in use, 0 in an empty log. */
+  /** The last used position; 0 in an empty log. */
   readonly lastPosition: number;
   /** The position up to which the index was verified against the records, since the log was opened. */
   indexedThrough: number;
@@ -147,7 +147,7 @@ export function readRevision(store: LmdbStore, stream: string, revision: number)
   return position && readIndexed(store, [stream, revision], readUint48(position, 0));
 }
 
-/** `until`: no later position is read. */
+/** `until`: the last position to read. */
 export type StreamRange = StreamPage & { readonly until: number };
 export type BackwardStreamRange = BackwardStreamPage & { readonly until: number };
 
@@ -238,7 +238,7 @@ export function* readRecords(store: LmdbStore, first: number, last: number): Gen
   if (expected <= last) throw new LogCorruptError(`the record is missing at position ${expected.toString()}`);
 }
 
-/** The same from `last` down to `first`. */
+/** Every record from `last` down to `first`, lazily. */
 export function* readRecordsBackward(store: LmdbStore, last: number, first: number): Generator<RecordedEvent> {
   let expected = last;
   for (const { key, value } of store.events.getRange({ reverse: true, start: last, end: first - 1 })) {
