@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 
-// Few and small imports: with few file descriptors these modules must still load, to report the problem.
+// Imports few and small modules, which load even with few file descriptors, to report that problem.
 import type { StoppedReplays } from './cli/audit/replay-command.ts';
 import type { LogCommands } from './cli/log-commands.ts';
 import { StartError } from './base/start-error.ts';
@@ -14,7 +14,7 @@ const mistakeExitCode = 2;
 
 /**
  * The command line. Standard output has results and the ready line; logs and errors go to standard error. `serve` loads
- * none of the other commands, and they load nothing of the server.
+ * no other command, and other commands load nothing of the server.
  */
 async function main(args: readonly string[]): Promise<void> {
   if (args.length === 0 || (args.length === 1 && args[0] === 'serve')) {
@@ -61,7 +61,7 @@ async function stoppedReplays(): Promise<StoppedReplays> {
   return (await import('./server/replay/stopped-replays.ts')).stoppedReplays;
 }
 
-/** Before any store is opened: new files are private, also those created by libraries. */
+/** Runs before any store is opened: new files are private, including those that libraries create. */
 function prepareProcess(): void {
   process.umask(0o077);
   refuseFewDescriptors();
