@@ -14,7 +14,7 @@ export function* membersText(parts: Iterable<Part>, texts: Encoded<Buffer>): Ste
   return pieces;
 }
 
-/** A value that is nested too deep for the engine is left out. */
+/** JSON text; undefined for a value that is nested too deep for the engine. */
 export function textOf(value: unknown): string {
   try {
     return JSON.stringify(value);

@@ -12,9 +12,9 @@ export type DocumentContent = {
   readonly openapi: '3.0.3' | '3.1.0';
   readonly title: string;
   readonly version: string;
-  /** Operations in parts, none of which shares a path with another; read once. */
+  /** Operations in parts, read once. No two parts share a path. */
   readonly operations: Iterable<readonly Operation[]>;
-  /** Beside the standard ones; read once. */
+  /** Schemas in addition to the standard ones, read once. */
   readonly schemas: Iterable<readonly [string, Schema]>;
   readonly tags?: readonly string[];
 };

@@ -77,7 +77,7 @@ export type Everything = {
   readonly routes: readonly DescribedRoute[];
 };
 
-/** Everything that the server answers, in 3.1. Generated APIs come first: no other route replaces one. */
+/** The API of the whole server, in 3.1. Generated APIs come first: no other route replaces one. */
 export function* apiDocument(
   { types, platform, routes }: Everything,
   settings: DocumentSettings,
@@ -110,7 +110,7 @@ export function* apiDocument(
   return yield* documentText({ openapi: '3.1.0', title, version, operations: [all], schemas, tags }, kept);
 }
 
-/** Operations of which no two have one method and shape of path: two names of one parameter are one path. */
+/** Keeps operations unique by method and shape of path: two names of one parameter make the same path. */
 class UniqueOperations {
   readonly #byPlace = new Map<string, Operation>();
   /** The path for each shape (a path without parameter names); the first one names the parameters. */

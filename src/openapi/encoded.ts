@@ -7,7 +7,7 @@ export type Part = {
 
 type Kept<T> = Pick<Part, 'name' | 'sources'> & { readonly encoded: T };
 
-/** Parts in one form. A part is encoded once, and kept for as long as its first source is in use. */
+/** Parts in one encoding. A part is encoded once, and cached while its first source is in use. */
 export class Encoded<T> {
   readonly #encode: (name: string, value: unknown) => T;
   readonly #kept = new WeakMap<object, Kept<T>>();

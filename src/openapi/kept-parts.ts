@@ -4,7 +4,7 @@ import type { Described } from './type-operations.ts';
 import { TypeOperations } from './type-operations-kept.ts';
 import { TypeSchemas } from './type-schemas.ts';
 
-/** The parts of documents that are kept from one build to the next: only those of changed types are made anew. */
+/** The encoded parts of documents, cached from one build to the next: only parts of changed types are made again. */
 export class KeptParts {
   readonly schemas: TypeSchemas;
   readonly operations: TypeOperations;

@@ -2,7 +2,7 @@ import type { ResourceType } from '../resource/type/resource-type.ts';
 
 export type GroupVersionKind = { readonly group: string; readonly version: string; readonly kind: string };
 
-/** Where references to named schemas begin in documents of version 3. */
+/** The prefix of references to named schemas in documents of version 3. */
 export const schemasPrefix = '#/components/schemas/';
 
 export function referenceTo(name: string): { readonly $ref: string } {
@@ -28,7 +28,7 @@ export function camelCase(text: string): string {
     .join('');
 }
 
-/** Continues an operation id that another type of the document has drawn. */
+/** Continues an operation id that another type of the document already uses. */
 export function qualifierOf({ group, version }: Pick<GroupVersionKind, 'group' | 'version'>): string {
   return `${camelCase(group)}${camelCase(version)}`;
 }

@@ -31,7 +31,7 @@ export type Operation = {
   readonly tag: string;
   readonly summary?: string;
   readonly description?: string;
-  /** Kubernetes' name for the verb, and the kind that it is about. */
+  /** Kubernetes' name for the verb, and the kind that the operation concerns. */
   readonly action?: string;
   readonly kind?: GroupVersionKind;
   readonly parameters: readonly Parameter[];

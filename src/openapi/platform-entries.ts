@@ -9,9 +9,9 @@ export type Entry = {
   readonly summary: string;
   readonly body?: Content;
   readonly status?: string;
-  /** JSON is also answered in the other media types of answers. */
+  /** The response; JSON is also available in the other media types of responses. */
   readonly answer?: Content;
-  /** The kind that it creates. */
+  /** The kind that the route creates. */
   readonly kind?: GroupVersionKind;
 };
 

@@ -3,12 +3,15 @@ import { qualifierOf, type UniqueNames } from './names.ts';
 import type { Operation } from './operation.ts';
 import { operationsOf, type Described } from './type-operations.ts';
 
-/** The document of a group and those of everything may need other ids, since other types draw theirs before. */
+/**
+ * The operations of a type in the document of its group and in the document of all types may have different ids, since
+ * other types draw ids first.
+ */
 const variantsMax = 2;
 
 type Kept = {
   readonly wanted: readonly Operation[];
-  /** By the ids, in the order of their last making. */
+  /** By the ids: the operations, in the order of their last use. */
   readonly variants: Map<string, readonly Operation[]>;
 };
 

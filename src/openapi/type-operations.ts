@@ -27,7 +27,7 @@ export type Described = {
   readonly media: MediaTypes;
 };
 
-/** A refusal, in the two forms of decision 8. `types`: of the first. */
+/** A refusal, in the two forms of decision 8. `types`: the media types of the first form. */
 export function refusalsIn(types: readonly string[]): Response {
   return {
     status: 'default',

@@ -44,7 +44,7 @@ function schemas30(type: ResourceType, domain: string): ReadonlyMap<string, Sche
 function schemas31(type: ResourceType, domain: string): ReadonlyMap<string, Schema> {
   const name = schemaNameOf(type, domain);
   const root = withPlatformMembers(type.schema);
-  // Readers would follow a reference that leads back to itself for ever.
+  // Replaces an endless schema: readers would follow a reference that leads back to itself for ever.
   const schema = toOpenApi30(root, name).isEndless ? { type: 'object' } : toOpenApi31(root, name);
   return new Map([
     [name, withDeclared(type, objectSchema(type, isObject(schema) ? schema : {}))],

@@ -38,7 +38,7 @@ const applied =
     if (isList(value)) parts.push(combine(value.map(translate)));
   };
 
-/** Bytes of a value that weigh as much as a schema. */
+/** The bytes of a value that count as one schema in a weight. */
 const valueBytes = 16;
 
 /** The weight (see `Translated.weight`) of a value that is copied into the document. */
@@ -125,7 +125,7 @@ function keep(keyword: string): readonly [string, Reader] {
   return [keyword, same(keyword)];
 }
 
-/** 3.0 has one type, and `nullable` beside it. */
+/** Reads `type`: 3.0 has one type, and `nullable` in addition. */
 function readType({ out, parts, schema }: Reading, value: unknown): void {
   const names = isList(value) ? value : [value];
   const isNullable = names.includes('null') || schema['nullable'] === true;
@@ -142,7 +142,7 @@ function readType({ out, parts, schema }: Reading, value: unknown): void {
   }
 }
 
-/** In 3.0 a bound is exclusive by a flag beside it. */
+/** Reads a bound: in 3.0 an additional flag makes it exclusive. */
 function readBound({ out, schema }: Reading, bound: 'minimum' | 'maximum', flag: string): void {
   const [inclusive, exclusive] = [schema[bound], schema[flag]];
   if (typeof exclusive !== 'number') {
@@ -154,7 +154,7 @@ function readBound({ out, schema }: Reading, bound: 'minimum' | 'maximum', flag:
   Object.assign(out, isStricter ? { [bound]: inclusive } : { [bound]: exclusive, [flag]: true });
 }
 
-/** Behind `prefixItems`, `items` is for the rest of the array, which 3.0 cannot express. */
+/** After `prefixItems`, `items` applies to the rest of the array, which 3.0 cannot express. */
 function readItems(reading: Reading, value: unknown): void {
   if (reading.schema['prefixItems'] !== undefined) return;
   const items = reading.translate(value);
@@ -224,7 +224,7 @@ function take(reading: Reading, inner: Translated): void {
   reading.isExact &&= inner.isExact;
 }
 
-/** What other dialects of regular expressions lack, or read differently without the flag `u`. */
+/** Constructs that other dialects of regular expressions lack, or read differently without the flag `u`. */
 const unportable = /\\[pPk]|\\u\{|\(\?<|[\u{10000}-\u{10ffff}]|\\ud[89a-f]/iu;
 
 function readPattern(reading: Reading, value: unknown): void {

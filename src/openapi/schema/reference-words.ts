@@ -1,6 +1,6 @@
 /**
- * Readers of documents take a member `$ref` for a reference wherever it is, also in a value or as the name of a member:
- * one that leads nowhere breaks the document for them.
+ * Whether a value contains a member `$ref`. Readers take it for a reference anywhere, also in a value or as a member's
+ * name, and a reference without a target breaks the document for them.
  */
 export function holdsReference(value: unknown): boolean {
   return JSON.stringify(value).includes('"$ref"');

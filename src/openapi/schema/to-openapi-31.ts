@@ -30,8 +30,8 @@ const maps = new Set([
 ]);
 
 /**
- * OpenAPI 3.1 has JSON Schema 2020-12 itself: a schema that is the component `name` of a document. References within
- * the schema become references to places within the component.
+ * The schema as the component `name` of a document: OpenAPI 3.1 uses JSON Schema 2020-12 itself. References within the
+ * schema become references to places within the component.
  */
 export function toOpenApi31(root: unknown, name: string): unknown {
   const targets = new SchemaTargets(root);

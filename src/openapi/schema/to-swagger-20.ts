@@ -48,7 +48,7 @@ export function toSwagger20(schema: unknown): Schema {
   };
 }
 
-/** Those without schemas. */
+/** The members that are not schemas. */
 function ownMembers(schema: Schema): Schema {
   const members = Object.entries(schema).filter(([keyword]) => kept.has(keyword) || keyword.startsWith('x-'));
   return Object.fromEntries(members.filter(([keyword]) => keyword !== 'type' || schema['nullable'] !== true));

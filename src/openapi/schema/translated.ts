@@ -3,14 +3,14 @@ import type { Schema } from '../../resource/schema/schema-check.ts';
 /** A schema object of OpenAPI 3.0 in place of one of JSON Schema 2020-12. */
 export type Translated = {
   readonly schema: Schema;
-  /** It accepts exactly the same values. Otherwise it accepts more, never fewer. */
+  /** Whether the translation accepts exactly the same values. Otherwise it accepts more, never fewer. */
   readonly isExact: boolean;
-  /** Its size: schemas within it, and the bytes of its values divided by 16. */
+  /** The size: the number of schemas in it, plus the bytes of its values divided by 16. */
   readonly weight: number;
 };
 
 export const anything: Translated = { schema: {}, isExact: true, weight: 1 };
-/** In place of a schema that OpenAPI 3.0 cannot express. */
+/** Replaces a schema that OpenAPI 3.0 cannot express. */
 export const unknown: Translated = { schema: {}, isExact: false, weight: 1 };
 export const nothing: Translated = { schema: { not: {} }, isExact: true, weight: 2 };
 
@@ -31,7 +31,7 @@ export function allOf(parts: readonly Translated[]): Translated {
 /** Values that any of the schemas accepts. */
 export function anyOf(parts: readonly Translated[]): Translated {
   const open = parts.find(isAnything);
-  // Another part that accepts more changes nothing beside an exact one that accepts everything.
+  // If an inexact part accepts every value, other parts add nothing to it.
   if (open !== undefined) return { ...anything, isExact: parts.some((part) => isAnything(part) && part.isExact) };
   const [only] = parts;
   if (only !== undefined && parts.length === 1) return only;
@@ -49,7 +49,10 @@ export function not(part: Translated): Translated {
   return part.isExact ? { schema: { not: part.schema }, isExact: true, weight: part.weight + 1 } : unknown;
 }
 
-/** `if` appears twice in the exact form: a large one would double with each level. */
+/**
+ * The highest weight of an `if` that is repeated: it appears twice in the exact form, so a large one would double with
+ * each level.
+ */
 const repeatedWeightMax = 64;
 
 /** `if`, `then` and `else`. */
