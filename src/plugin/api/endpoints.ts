@@ -28,9 +28,12 @@ export type Endpoints = { readonly routes: readonly RouteEndpoint[]; readonly so
 
 /** The registry of custom APIs. A call with a path that cannot be served throws and changes nothing. */
 export type RouteMounts = {
-  /** The paths return 503 until they are mounted. */
+  /** Announces paths, which return 503 until they are mounted. */
   announce(plugin: string, endpoints: Endpoints): void;
   mount(plugin: string, endpoints: Endpoints): void;
-  /** The paths return 404 from now on, and their streams end; calls in progress complete. */
+  /**
+   * Removes the plugin's endpoints: the paths return 404 from now on, and their streams end. Calls in progress
+   * complete.
+   */
   unmount(plugin: string): void;
 };

@@ -27,11 +27,14 @@ export type ReconcilerTrouble = {
 
 /** Runs plugins' reconcilers, on the leader. */
 export type ReconcilerMounts = {
-  /** Call it once the plugin's types are served. Every object is reconciled; a second mount replaces the first. */
+  /**
+   * Runs the reconcilers. Call it once the plugin's types are served. Every object is reconciled; a second mount
+   * replaces the first.
+   */
   mount(plugin: string, reconcilers: readonly MountedReconciler[]): void;
-  /** No new step starts after this. Resolves when the running steps have ended or are abandoned. */
+  /** Starts no further step. Resolves when the running steps have ended or are abandoned. */
   unmount(plugin: string): Promise<void>;
-  /** Steps that do not end, and names that keep failing; empty when all is well. */
+  /** Steps that do not end, and names that keep failing; empty if there are none. */
   health(plugin: string): readonly ReconcilerTrouble[];
   /** Notifies when the result of `health` may have changed. */
   subscribe(listener: (plugin: string) => void): () => void;

@@ -45,7 +45,7 @@ export class CodeFolders {
     listener(this.all());
   }
 
-  /** The place in this plugin's code where an error was thrown; the most recently loaded folder has priority. */
+  /** The position in this plugin's code where an error was thrown; the most recently loaded folder has priority. */
   placeOf(name: string, stack: string): string {
     return placeInStack(
       stack,

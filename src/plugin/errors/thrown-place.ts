@@ -26,7 +26,8 @@ export async function thrownPlace(
 }
 
 /**
- * The same for a stack given as text, in any of these folders (real paths): a plugin's code may have run from several.
+ * The position for a stack given as text, in any of these folders (real paths): a plugin's code may have run from
+ * several.
  */
 export function placeInStack(stack: string, folders: readonly string[]): string {
   const text = decoded(stack);

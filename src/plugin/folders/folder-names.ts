@@ -2,7 +2,7 @@ import { nameProblem } from '../../resource/type/names.ts';
 import type { PluginFolder } from './plugin-folder.ts';
 import type { Failure } from '../lifecycle/status/plugin-status.ts';
 
-/** A folder with the plugin name in its plugin.yaml; the folder's own name if that is unreadable. */
+/** A folder with the plugin name in its plugin.yaml; the folder's own name if that file is unreadable. */
 export type DeclaredFolder = { readonly folder: PluginFolder; readonly declared: string };
 
 /** `refused`: another folder has the same declared name. */
@@ -15,9 +15,9 @@ export type FolderNames<Declared> = {
 };
 
 /**
- * Assigns names to folders. Of several folders that declare one name, the folder with that very name has priority, then
- * the first one found: after a folder is moved aside, its replacement gets the name. The others are reported under
- * their folders' names if those are free. Bundled plugins come first.
+ * Assigns names to folders. Of several folders that declare one name, the folder with exactly that name has priority,
+ * then the first one found. So after a folder is moved aside, its replacement gets the name. The others are reported
+ * under their folders' names if those are free. Bundled plugins come first.
  */
 export function nameFolders<Declared extends DeclaredFolder>(folders: Iterable<Declared>): FolderNames<Declared> {
   const names = new Map<string, NamedFolder<Declared>>();

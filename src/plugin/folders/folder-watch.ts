@@ -12,8 +12,8 @@ export type FolderWatchDependencies = {
 };
 
 /**
- * Watches the files of one plugin folder. Notifications of the file system only trigger an earlier scan than the next
- * poll. After a change it scans until two scans in a row are equal, and then compares the contents.
+ * Watches the files of one plugin folder. Notifications of the file system only cause a scan before the next poll.
+ * After a change it scans until two scans in a row are equal, and then compares the contents.
  */
 export class FolderWatch {
   readonly #path: string;
@@ -95,7 +95,8 @@ export class FolderWatch {
 }
 
 /**
- * Undefined when it cannot be watched: it was deleted, or the limit of watchers is reached. Polling finds its changes.
+ * A watcher of the folder; undefined if it cannot be watched, because it was deleted or there are too many watchers.
+ * Polling then finds its changes.
  */
 export function watchFolder(folder: string, hint: () => void): FSWatcher | undefined {
   try {

@@ -17,7 +17,7 @@ export type FilesScan = {
   readonly signature: string;
 };
 
-/** A plugin's own tests and its dependencies' builds are not changes of the plugin. */
+/** Folders that are not part of the plugin: its dependencies and its own tests. */
 const foldersLeftOut = new Set(['node_modules', 'test', 'tests']);
 
 const codeExtensions = new Set(['.js', '.mjs', '.cjs', '.json']);
@@ -47,7 +47,7 @@ export async function scanFiles(root: string): Promise<FilesScan | undefined> {
   };
 }
 
-/** Equal exactly when the plugin's contents are: touching a file makes no difference. */
+/** A digest that is equal exactly when the plugin's contents are: touching a file does not change it. */
 export async function digestOf(root: string, { files }: FilesScan): Promise<string> {
   const hash = createHash('sha256');
   for (const { path, size, modifiedMs } of files) {

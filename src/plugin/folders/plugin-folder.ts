@@ -15,8 +15,8 @@ export type PluginFolder = { readonly path: string; readonly name: string; reado
 export type FileText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly problem: string };
 
 /**
- * The folders within a folder of plugins, by name. One that is deleted meanwhile is skipped; `ENOENT` is thrown only if
- * the folder of plugins itself is missing.
+ * The folders within a folder of plugins, by name. One that is deleted meanwhile is skipped; `ENOENT` means that the
+ * folder of plugins itself is missing.
  */
 export async function foldersIn(root: string, bundled: boolean): Promise<readonly PluginFolder[]> {
   const names = (await readdir(root)).filter((name) => !name.startsWith('.') && name !== 'node_modules').sort();
@@ -35,7 +35,7 @@ export async function readManifest(folder: PluginFolder): Promise<FileText> {
   return readBounded(join(folder.path, 'plugin.yaml'), pluginManifestBytesMax);
 }
 
-/** The version in its package.json, which npm uses; undefined if it has none. */
+/** The version in the folder's package.json; undefined if there is none. */
 export async function readPackageVersion(folder: PluginFolder): Promise<string | undefined> {
   const file = await readBounded(join(folder.path, 'package.json'), pluginManifestBytesMax);
   const decoded = file.ok ? decodeJson(Buffer.from(file.text), { depthMax: jsonDepthMax }) : undefined;

@@ -22,7 +22,7 @@ export type PluginFoldersDependencies = {
   readonly onChange: (name: string) => void;
 };
 
-/** `digest`: of the files; undefined without a plugin.yaml. `refused`: another folder has its name. */
+/** `digest`: of the folder's files; undefined without a plugin.yaml. `refused`: another folder has its name. */
 export type FoundFolder = {
   readonly folder: PluginFolder;
   readonly digest: string | undefined;
@@ -36,13 +36,13 @@ type Entry = {
   digest: string | undefined;
   /** The name in the last readable plugin.yaml. */
   declared: string;
-  /** True once a plugin was found in it: the folder may also contain unrelated folders. */
+  /** Whether a plugin was ever found in the folder: a folder of plugins may also contain unrelated folders. */
   counts: boolean;
-  /** Ignores the folder: its plugin was uninstalled. */
+  /** Whether the folder is ignored because its plugin was uninstalled. */
   isOut: boolean;
 };
 
-/** The state as last reported. */
+/** The name as last reported. */
 type Named = NamedFolder<Entry> & { readonly digest: string | undefined };
 
 /**
@@ -59,7 +59,7 @@ export class PluginFolders {
   readonly #poll: Poll;
   #names: ReadonlyMap<string, Named> = new Map();
   #unnamed: FolderNames<Entry>['unnamed'] = [];
-  /** One change at a time. */
+  /** The last of the changes, which run one at a time. */
   #work: Promise<void> = Promise.resolve();
 
   constructor(dependencies: PluginFoldersDependencies) {
@@ -116,7 +116,7 @@ export class PluginFolders {
     return [...this.#names].filter(([, { of }]) => !of.isOut).map(([name]) => name);
   }
 
-  /** Undefined: no such folder, or its plugin was uninstalled. */
+  /** The folder of a plugin; undefined if there is none or its plugin was uninstalled. */
   get(name: string): FoundFolder | undefined {
     const named = this.#names.get(name);
     return named === undefined || named.of.isOut
@@ -124,7 +124,7 @@ export class PluginFolders {
       : { folder: named.of.folder, digest: named.digest, refused: named.refused };
   }
 
-  /** Includes uninstalled plugins. */
+  /** Whether the plugin has a folder; an uninstalled one counts. */
   has(name: string): boolean {
     return this.#names.has(name);
   }
@@ -146,7 +146,7 @@ export class PluginFolders {
     return this.#inTurn(async () => {
       for (const root of this.#dependencies.roots.extra) {
         const found = await this.#read(root, false);
-        // A folder of plugins that is unreadable now gives no information about its contents.
+        // An unreadable folder of plugins gives no information about its contents.
         if (found !== undefined) this.#compare(root, found);
       }
       this.#notify();

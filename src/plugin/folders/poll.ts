@@ -1,14 +1,14 @@
 import type { Clock, Timer } from '../../base/clock.ts';
 import { filesPollMs, filesSettleMs } from '../lifecycle/life-limits.ts';
 
-/** Polls with one scan at a time: notifications of the file system only trigger an earlier scan. */
+/** Polls with one scan at a time. A notification of the file system only causes an earlier scan. */
 export class Poll {
   readonly #clock: Clock;
   readonly #scan: () => Promise<number>;
   #timer: Timer | undefined;
   #isClosed = false;
   #looking: Promise<void> = Promise.resolve();
-  /** A scan is running or due soon: a hint has no effect, so continuous changes do not postpone the scan. */
+  /** Whether a scan runs or is due soon. A hint then has no effect, so continuous changes do not postpone the scan. */
   #isSoon = false;
 
   /** `scan` returns the time until the next scan; after an error it runs again after the polling interval. */

@@ -23,7 +23,7 @@ export class DesiredStates {
     this.#plugins = plugins;
   }
 
-  /** Whether the object enables it; without an object, the manifest. */
+  /** Whether the object enables the plugin; without an object, the manifest decides. */
   isEnabled(plugin: HostedPlugin): boolean {
     if (this.#disabledPlugins.has(plugin.name)) return false;
     const desired = this.#objects.desired(plugin.name);
@@ -59,24 +59,24 @@ export class DesiredStates {
     return desired;
   }
 
-  /** Its object was deleted, and a new one of the same name exists. */
+  /** Whether the plugin's object was deleted and a new one of the same name exists. */
   isAnother({ uid }: HostedPlugin, desired: DesiredPlugin): boolean {
     return uid !== undefined && desired.uid !== uid;
   }
 
-  /** Its object was deleted; or it has neither object nor folder. */
+  /** Whether the plugin's object was deleted, or the plugin has neither object nor folder. */
   #isDeleted(plugin: HostedPlugin, desired: DesiredPlugin | undefined): boolean {
     return desired === undefined ? plugin.hadObject || plugin.folder === undefined : this.isAnother(plugin, desired);
   }
 
-  /** Differs whenever the plugin's files or its object do. */
+  /** A text that differs whenever the plugin's files or its object do. */
   fingerprint(plugin: HostedPlugin): string {
     const generation = JSON.stringify(this.#objects.desired(plugin.name)?.generation ?? null);
     return `${plugin.files?.digest ?? 'none'} ${generation}`;
   }
 }
 
-/** Changes whenever the desired state may have changed. */
+/** A text that changes whenever the desired state may have changed. */
 export function seenOf(desired: DesiredPlugin | undefined): string {
   if (desired === undefined) return 'none';
   const { uid = null, generation = null, isDeleted } = desired;

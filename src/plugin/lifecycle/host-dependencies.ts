@@ -14,7 +14,7 @@ export type PluginHostDependencies = LoadDependencies &
     readonly changes: ChangeFeed;
     readonly leadership: Leadership;
     readonly log: PluginLogger;
-    /** Absent: nothing is known of unique indexes that are not enforced. */
+    /** The unique indexes that are not enforced; absent: unknown. */
     readonly unique?: UniqueSteps;
     readonly disabledPlugins: ReadonlySet<string>;
     /** The files of installed plugins; absent: plugins cannot be installed. */

@@ -102,7 +102,7 @@ export class PluginHost {
     return [...this.#plugins.values()].map(activityOf);
   }
 
-  /** Why the plugin serves nothing on this node. */
+  /** The state of a plugin that serves nothing on this node. */
   idleOf(name: string): IdlePlugin | undefined {
     const plugin = this.#plugins.get(name);
     return plugin === undefined ? undefined : describeUnavailable(name, plugin.phase);
@@ -119,7 +119,7 @@ export class PluginHost {
     return this.#objects;
   }
 
-  /** Why a plugin that is loaded, but not registered, cannot start beside the present plugins. */
+  /** The reasons why a plugin that is loaded, but not registered, cannot start beside the present plugins. */
   conflicts({ types, definition }: Pick<LoadedPlugin, 'types' | 'definition'>, plugin: string): readonly string[] {
     const { registry, domain } = this.#dependencies;
     return [
@@ -270,7 +270,7 @@ export class PluginHost {
     }
   }
 
-  /** Its reconcilers' health is part of how it stands, and so are unique indexes that are not enforced. */
+  /** The health of a plugin's reconcilers is part of its status, and so are unique indexes that are not enforced. */
   #onReconcilerHealth(name: string): void {
     const plugin = this.#plugins.get(name);
     if (plugin?.phase === 'started') this.#queue.enqueue(plugin);

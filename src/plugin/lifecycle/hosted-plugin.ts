@@ -15,14 +15,14 @@ export type OwnFailure = { readonly failure: Failure; readonly fingerprint: stri
 /** The location of a plugin's files: its folder, or the package that its object names. */
 export type PluginFiles = { readonly folder: PluginFolder; readonly digest: string };
 
-/** `refused`: another folder has its name. `digest` is undefined when the folder holds no plugin. */
+/** `refused`: another folder has the name. `digest`: undefined if the folder contains no plugin. */
 type Placement = {
   readonly folder: PluginFolder;
   readonly digest: string | undefined;
   readonly refused: Failure | undefined;
 };
 
-/** Its object as last observed. `seen` changes whenever the desired state may have changed. */
+/** The plugin's object as last observed. `seen` changes whenever the desired state may have changed. */
 type Observed = {
   readonly seen: string;
   readonly uid: JsonValue | undefined;
@@ -77,38 +77,38 @@ export class HostedPlugin {
     return codeOf(this.#state)?.isApplied === true;
   }
 
-  /** It is to stop, and waits for its dependents to stop. */
+  /** Whether the plugin must stop, and waits for its dependents to stop. */
   get isLeaving(): boolean {
     return this.#state.phase === 'started' && this.#state.isLeaving;
   }
 
-  /** Of the index build, in percent. */
+  /** The progress of the index build, in percent. */
   get progress(): number | undefined {
     return this.#state.phase === 'not-started' ? this.#state.progress : undefined;
   }
 
-  /** Its code, or its code that is being removed, uses that plugin. */
+  /** Whether the plugin's code, or its code that is being removed, depends on that plugin. */
   runsOn(name: string): boolean {
     return runsOn(this.#state).has(name);
   }
 
-  /** Records the desired state: a plugin that should run again stops to leave. */
+  /** Records the desired state. If a plugin should run again, it no longer leaves. */
   desire(desired: DesiredState): void {
     this.#desired = desired;
     this.change({ type: 'leave', isLeaving: false });
   }
 
-  /** It waits for a dependency. */
+  /** Whether the plugin waits for a dependency. */
   get isWaiting(): boolean {
     return this.#desired?.kind === 'wait';
   }
 
-  /** It should run, now or later: stopped registrations come back. */
+  /** Whether the plugin should run, now or later: its stopped registrations come back. */
   get isReturning(): boolean {
     return this.#desired?.kind === 'run' || this.isWaiting;
   }
 
-  /** Why it does not run, as reported. */
+  /** The reported reason why the plugin does not run. */
   get failure(): Failure | undefined {
     return this.#state.phase === 'uninstalling' ? this.#state.problem : this.#desired?.failure;
   }
@@ -118,12 +118,12 @@ export class HostedPlugin {
     this.#placement = placement;
   }
 
-  /** Its folder; undefined for a plugin with only an object. */
+  /** The plugin's folder; undefined for a plugin with only an object. */
   get folder(): PluginFolder | undefined {
     return this.#placement?.folder;
   }
 
-  /** The files in its folder; undefined when they do not exist. */
+  /** The files in the plugin's folder; undefined if they do not exist. */
   get folderFiles(): PluginFiles | undefined {
     const { folder, digest } = this.#placement ?? {};
     return folder === undefined || digest === undefined ? undefined : { folder, digest };
@@ -142,12 +142,12 @@ export class HostedPlugin {
     return this.#files;
   }
 
-  /** `digest`: of the files that it was read from. */
+  /** `digest`: that of the files from which the manifest was read. */
   useManifest(manifest: Manifest, digest: string): void {
     this.#manifest = { manifest, digest };
   }
 
-  /** The last manifest that could be read; that of other files if `hasPresentManifest` is false. */
+  /** The last readable manifest; it belongs to other files if `hasPresentManifest` is false. */
   get manifest(): Manifest | undefined {
     return this.#manifest?.manifest;
   }
@@ -161,7 +161,10 @@ export class HostedPlugin {
     this.#uid ??= observed.uid;
   }
 
-  /** The uid of its object, once there was one; a missing object, or another uid, means that it was deleted. */
+  /**
+   * The uid of the plugin's object, if it ever had one. A missing object, or another uid, means that the object was
+   * deleted.
+   */
   get uid(): JsonValue | undefined {
     return this.#uid;
   }
@@ -182,7 +185,7 @@ export class HostedPlugin {
     this.#ownFailure = failure;
   }
 
-  /** Why it cannot run by its own fault; kept until its files or its object change. */
+  /** The failure that the plugin itself causes; kept until its files or its object change. */
   get ownFailure(): OwnFailure | undefined {
     return this.#ownFailure;
   }
@@ -210,7 +213,7 @@ export class HostedPlugin {
     return this.#groups;
   }
 
-  /** It runs the present files. */
+  /** Whether the plugin runs the present files. */
   get isCurrent(): boolean {
     return this.incarnation !== undefined && this.incarnation.is.digest === this.#files?.digest;
   }
@@ -220,7 +223,7 @@ export class HostedPlugin {
     return (this.incarnation?.is.manifest ?? this.manifest)?.version;
   }
 
-  /** The host stops: no further step runs. */
+  /** Ends the plugin's steps when the host stops. */
   end(): void {
     this.reconciliation.stop();
     this.module.wake();

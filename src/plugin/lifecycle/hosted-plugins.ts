@@ -23,7 +23,7 @@ export class HostedPlugins {
     this.#isOpen = isOpen;
   }
 
-  /** By name. */
+  /** The plugins by name. */
   get all(): ReadonlyMap<string, HostedPlugin> {
     return this.#all;
   }
@@ -46,7 +46,7 @@ export class HostedPlugins {
     plugin.place(this.#folders.get(plugin.name));
   }
 
-  /** Removes a plugin; `hadObject`: it had an object, so that its folder is not taken in again. */
+  /** Removes a plugin. `hadObject`: the plugin had an object, so its folder is then ignored. */
   remove(name: string, hadObject: boolean): void {
     this.#all.delete(name);
     if (hadObject) this.#folders.leaveOut(name);

@@ -16,7 +16,7 @@ import type { TypeRegistry } from '../registry/type-registry.ts';
 
 /** Records the declarations of types in the log. */
 export type TypeDeclarer = {
-  /** Resolves once they are recorded, or once it is clear that this node must not record them. */
+  /** Resolves when the declarations are recorded, or when it is known that this node must not record them. */
   declare(types: readonly ResourceType[]): Promise<void>;
   /** Another node's declaration is in force: this node writes no objects of the type. */
   isOther(type: ResourceType): boolean;
@@ -124,8 +124,8 @@ export class Incarnation {
   }
 
   /**
-   * Whether the declarations in force equal this plugin's, after recording them if necessary. If not, the objects it
-   * ships are not applied.
+   * Whether the declarations in force equal this plugin's, after recording them if necessary. Otherwise the objects
+   * that the plugin ships are not applied.
    */
   async hasOwnDeclarations(): Promise<boolean> {
     const { declarer } = this.#dependencies;
@@ -160,7 +160,7 @@ export class Incarnation {
   async release(): Promise<void> {
     const { plugin } = this.is;
     const { registry, reconcilers, routes, routeOwners, closeWatches } = this.#dependencies;
-    // First: no new step starts after this; running steps have until their limit to end.
+    // Comes first: no new step starts after this. Running steps have until their time limit to end.
     const quiet = reconcilers.unmount(plugin);
     routes.unmount(plugin);
     for (const [shape, owner] of routeOwners) if (owner === plugin) routeOwners.delete(shape);
@@ -173,8 +173,8 @@ export class Incarnation {
   }
 
   /**
-   * Ends its own timers and listeners; also for a plugin that never served, because its module ran. An error is logged
-   * and changes nothing.
+   * Calls the plugin's `stop`, which ends its timers and listeners, also for a plugin that never served, because its
+   * module ran. An error is logged and changes nothing.
    */
   async end(): Promise<void> {
     const {

@@ -27,13 +27,13 @@ export const lifeEvents = [
 ] as const;
 
 export type LifeEvent =
-  /** It should run with its present files. */
+  /** The plugin should run with its present files. */
   | 'wanted'
   /** `spec.enabled` is false. */
   | 'unwanted'
   /** The loaded files differ from the present ones: files changed, or the object names another package. */
   | 'changed'
-  /** It cannot run; the reason is stored beside the state. A lost dependency is one of many reasons. */
+  /** The plugin cannot run, for example because of a lost dependency; the reason is stored beside the state. */
   | 'failed'
   /** Its indexes are built, its objects applied, its paths mounted. */
   | 'served'

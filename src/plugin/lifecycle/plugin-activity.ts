@@ -10,7 +10,7 @@ export type PluginActivity = {
   readonly failure: Failure | undefined;
 };
 
-/** Stands for all plugins in the list of expected ones, until the discovery is done. */
+/** The name for all plugins in the list of expected ones, until the discovery is complete. */
 export const undiscovered = '';
 
 /** The plugins that are not reconciled yet, each with its present activity. */
@@ -30,8 +30,8 @@ function describeActivity({ name, phase, module, isWaiting, failure, progress }:
 }
 
 /**
- * Whether `plugin` affects `other`. A waiting dependent is notified every time, a leaving dependency only of changes:
- * otherwise the two would notify each other endlessly.
+ * Whether `other` must be notified of a change of `plugin`. A waiting dependent is notified every time, a leaving
+ * dependency only of changes: otherwise the two would notify each other endlessly.
  */
 export function isConcerned(other: HostedPlugin, plugin: HostedPlugin, isNews: boolean): boolean {
   return needs(other, plugin) ? isNews || other.isWaiting : isNews && other.isLeaving;
@@ -41,7 +41,7 @@ function needs({ manifest }: HostedPlugin, { name }: HostedPlugin): boolean {
   return manifest?.dependencies.has(name) === true;
 }
 
-/** Resolves when no step of it runs, or after the timeout. */
+/** Resolves when no step of the plugin runs, or after the timeout. */
 export async function waitUntilIdle(
   running: () => Promise<void> | undefined,
   clock: Clock,

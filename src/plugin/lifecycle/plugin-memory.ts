@@ -6,7 +6,7 @@ import { typesRememberedMax } from './life-limits.ts';
 /** A reference to an object, by apiVersion, kind and name. */
 export type ObjectRef = { readonly apiVersion: string; readonly kind: string; readonly name: string };
 
-/** The names of a type, enough to remove its objects without its plugin. */
+/** The names of a type. They suffice to remove its objects without its plugin. */
 export type TypeNames = TypeName & { readonly kind: string; readonly singular: string };
 
 /**

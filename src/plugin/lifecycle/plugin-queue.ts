@@ -60,7 +60,7 @@ export class PluginQueue {
   }
 
   async #run(plugin: HostedPlugin): Promise<void> {
-    // In a later turn: several changes of a plugin are handled as one, and other work runs in between.
+    // Waits for a later turn, so that several changes of a plugin are handled as one, and other work runs in between.
     await nextTurn();
     let hasThrown = false;
     // A forgotten plugin is done: a later plugin of the same name is another one.

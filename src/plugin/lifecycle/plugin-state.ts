@@ -7,7 +7,7 @@ export type PluginCode = { readonly incarnation: Incarnation; readonly isApplied
 
 /** The actual state of a plugin on one node: a member for each state of the life table, with the data of that state. */
 export type PluginState =
-  /** Known, and at rest until the next check of its desired state. */
+  /** The plugin is known, and nothing happens until the next check of its desired state. */
   | { readonly phase: 'discovered' }
   /**
    * Its module loads, or its indexes are built, or it waits for a dependency. Without `code` the module has not loaded.
@@ -35,7 +35,7 @@ export type DesiredState =
 export type RestingPhase = 'discovered' | 'stopped' | 'failed';
 
 export type PluginChange =
-  /** A state without data. Only a plugin without registrations, or one whose registrations are removed, rests. */
+  /** Moves to a state without data. The plugin has no registrations, or they are removed. */
   | { readonly type: 'rest'; readonly phase: RestingPhase }
   /** Its module begins to load. */
   | { readonly type: 'load' }
@@ -52,8 +52,8 @@ export type PluginChange =
   | { readonly type: 'uninstall'; readonly problem?: Failure };
 
 /**
- * The only function that makes a state from another. A change without meaning in the present state returns that state:
- * progress that arrives after the build, for example.
+ * The only function that makes a state from another one. A change that does not fit the present state returns that
+ * state, for example progress that arrives after the build.
  */
 export function nextState(state: PluginState, change: PluginChange): PluginState {
   switch (change.type) {

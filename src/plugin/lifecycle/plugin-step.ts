@@ -103,7 +103,7 @@ export class PluginStep {
     const desired = this.#desired.observe(plugin);
     await this.refresh(plugin);
     const digest = plugin.files?.digest ?? 'none';
-    // A deleted object is not created again, nor is one whose name another folder has.
+    // A deleted object is not created again. Neither is the object of a plugin with a name that another folder has.
     const mayEnsure =
       desired === undefined
         ? !plugin.hadObject && plugin.folder !== undefined
@@ -118,7 +118,7 @@ export class PluginStep {
     const before = this.#desired.fingerprint(plugin);
     const applied = await objects.ensure(plugin.name, plugin.hasPresentManifest ? plugin.manifest : undefined, ref);
     this.#desired.observe(plugin);
-    // The host's own write changes the fingerprint, but resolves no failure.
+    // The host's own write changes the fingerprint, but resolves no failure, so the failure gets the new fingerprint.
     if (plugin.ownFailure?.fingerprint === before) this.fail(plugin, plugin.ownFailure.failure);
     if (applied.ok) {
       plugin.recordKept(new Map([['Plugin', applied.kept]]));
@@ -181,7 +181,7 @@ export class PluginStep {
     );
     if (dependents.length > 0) {
       plugin.change({ type: 'leave', isLeaving: true });
-      // Once: each dependent notifies this plugin of its progress.
+      // Notifies dependents only once, since each dependent notifies this plugin of its progress.
       if (!wasLeaving) dependents.forEach(enqueue);
       return false;
     }
@@ -234,7 +234,7 @@ export class PluginStep {
     return failure;
   }
 
-  /** After this node became the leader: applies the objects that the last leader may not have applied. */
+  /** Applies the objects on a new leader, since the last leader may not have applied them. */
   async #applyLate(plugin: HostedPlugin): Promise<boolean> {
     if (plugin.isApplied || plugin.incarnation === undefined || !this.#dependencies.leadership.isLeader()) return false;
     await this.#apply(plugin, plugin.incarnation);
@@ -277,7 +277,7 @@ export class PluginStep {
   }
 }
 
-/** Whether that is another state than the present one. */
+/** Moves the plugin to a state without data. Returns whether the state has changed. */
 function rest(plugin: HostedPlugin, phase: LifeState): boolean {
   if (phase === plugin.phase || !isRestingPhase(phase)) return false;
   plugin.change({ type: 'rest', phase });

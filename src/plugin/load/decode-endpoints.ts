@@ -11,7 +11,7 @@ export type DecodedEndpoints = Endpoints & {
   readonly ignoredControllers: readonly string[];
 };
 
-/** A position in the export, and the prefix of its paths; empty where they are absolute. */
+/** A position in the export, and the prefix of its paths; empty if the paths are absolute. */
 type SchemaPlace = { readonly at: string; readonly prefix: string };
 
 /** The custom APIs in a plugin's export; adds their problems to `problems`. */
@@ -92,7 +92,7 @@ function decodeRoute(route: unknown, { at, prefix }: SchemaPlace, problems: stri
   if (!isRouteHandler(handler)) problems.push(`${at}.handler: must be a function`);
   const path = absolutePath(route, { at, prefix }, { title: method ?? 'the method', problems });
   if (method === undefined || path === undefined || !isRouteHandler(handler)) return undefined;
-  // Named by method and path rather than by position.
+  // Names the endpoint in messages by method and path, and not by its position.
   return {
     method,
     path,

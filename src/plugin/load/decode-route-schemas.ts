@@ -45,7 +45,7 @@ function decodeQuery(query: unknown, { at, problems }: Findings): ReadonlyMap<st
   for (const [parameter, input] of Object.entries(query)) {
     const schema = compiled(input, `${at}.${parameter}`, problems);
     const type = schema?.schema['type'];
-    // Parameters are text, so such a schema would refuse every request.
+    // Parameters are text, so a schema of another type would refuse every request.
     if (type !== undefined && type !== 'string' && type !== 'array')
       problems.push(
         `${at}.${parameter}.type: must be "string", or "array" for one that may be repeated: a parameter is text`,

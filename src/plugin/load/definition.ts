@@ -57,7 +57,10 @@ function decodeStop(exported: Readonly<Record<string, unknown>>, problems: strin
 export type GroupOwner = { readonly plugin: string; readonly types: ReadonlyMap<string, Pick<ResourceType, 'scale'>> };
 export type EndpointDeclarer = { readonly plugin: string; readonly bundled: boolean; readonly domain: string };
 
-/** Why a plugin's own APIs cannot be served. `ownersOf` returns the plugins with types in a group and version. */
+/**
+ * The reasons why a plugin's own APIs cannot be served. `ownersOf` returns the plugins with types in a group and
+ * version.
+ */
 export function endpointProblems(
   { routes, sockets }: Endpoints,
   declarer: EndpointDeclarer,

@@ -22,7 +22,7 @@ type Mark = { readonly digest: string; readonly generation: JsonValue; readonly 
  */
 export class LoadMarks {
   readonly #dir: string;
-  /** This process: repeated loads within it count once. */
+  /** The id of this process: repeated loads in one process count once. */
   readonly #boot: string;
   readonly #log: PluginLogger;
   readonly #loading = new Set<string>();
@@ -49,7 +49,7 @@ export class LoadMarks {
     return undefined;
   }
 
-  /** The process survived the load, whether or not that succeeded. */
+  /** Removes the marker: the process survived the load, successful or not. */
   end(plugin: string): void {
     if (!this.#loading.delete(plugin)) return;
     try {
@@ -59,7 +59,7 @@ export class LoadMarks {
     }
   }
 
-  /** An orderly exit is not caused by a loading module. */
+  /** Removes the markers at an orderly exit, since a loading module did not cause it. */
   close(): void {
     for (const plugin of this.#loading) this.end(plugin);
   }
@@ -94,7 +94,7 @@ export class LoadMarks {
   }
 }
 
-/** False while one of them is unknown: objects are not known before the read models are. */
+/** Whether two generations differ; false while one is unknown, which is so before the read models are open. */
 function isOther(before: JsonValue, now: JsonValue): boolean {
   return before !== null && now !== null && before !== now;
 }

@@ -93,7 +93,7 @@ function declaredBy({ manifest: { version = '0.0.0' }, origin }: LoadRequest): D
     : { version, source: 'package' };
 }
 
-/** A type in a trial: its declaration is not recorded yet, so its objects are checked, but not written. */
+/** A type in a trial: its declaration is not recorded in the log, so its objects are checked and not written. */
 function tried(type: ResourceType): ResourceType {
   return { ...type, declaration: undefined };
 }

@@ -14,7 +14,7 @@ export type TrialStart = { readonly trialOf: string; readonly name: string; read
 
 export const trialUrl: string = import.meta.url;
 
-/** Discards the module's output: it is printed when the server loads the module. */
+/** Drops the module's log lines: they are written when the server loads the module. */
 const unheard: PluginLogger = {
   debug: () => undefined,
   info: () => undefined,
@@ -28,7 +28,7 @@ export const begins = 'begins';
 const watchdog = 'trial watchdog';
 
 async function run({ trialOf, name, domain }: TrialStart): Promise<void> {
-  // Keeps the process alive while the module waits: a promise that never settles must run into the time limit.
+  // Keeps the process alive while the module waits, so that a promise that never settles exceeds the time limit.
   process.on('message', () => undefined);
   process.on('disconnect', () => {
     process.exit();
@@ -39,14 +39,12 @@ async function run({ trialOf, name, domain }: TrialStart): Promise<void> {
   await runModule(trialOf, { name, domain, log: unheard })
     .then((exported) => checkLoaded(exported, { name, domain }))
     .catch(readThrown);
-  // Work that the module queued in this turn runs before the trial succeeds.
+  // Lets work that the module queued run before the trial succeeds.
   await nextTurn();
   process.send?.('loaded');
 }
 
-/**
- * Reads what the server reads before it uses an export: a getter, or `stop`, may block the process as a top level may.
- */
+/** Reads the same members that the server reads: a getter, or `stop`, may block the process as a top level may. */
 function checkLoaded(exported: unknown, { name, domain }: Pick<TrialStart, 'name' | 'domain'>): unknown {
   const checked = checkExport(exported, {
     plugin: name,
@@ -54,7 +52,7 @@ function checkLoaded(exported: unknown, { name, domain }: Pick<TrialStart, 'name
     domain,
     by: { version: '0.0.0', source: 'package' },
   });
-  // The server does not wait for it for ever.
+  // Not awaited, since the server's own wait for `stop` has a time limit.
   return checked.ok ? void Promise.resolve(checked.definition.stop?.()).catch(describe) : undefined;
 }
 

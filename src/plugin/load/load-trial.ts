@@ -41,7 +41,7 @@ export async function findFatal({ path, name, domain }: TrialRequest, clock: Clo
       timer.cancel();
       timer = limit();
     });
-    // A failed kill also emits an error.
+    // A failed kill also emits an error, which is ignored.
     child.on('error', (error) => {
       end(untried(error));
     });

@@ -26,7 +26,7 @@ export type Manifest = {
   readonly object: JsonObject;
 };
 
-/** The owner name of the platform's types and roles: a plugin of this name would own them. */
+/** The name that owns the platform's types and roles: a plugin of this name would own them. */
 const platformName = 'platform';
 
 export type DecodedManifest =
@@ -68,7 +68,8 @@ export function decodeManifest(text: string, domain: string): DecodedManifest {
 }
 
 /**
- * Why this platform version cannot run it; undefined when it can. A pre-release of the platform counts as its release.
+ * The reason why this version of the platform cannot run the plugin; undefined if it can. A pre-release of the platform
+ * counts as its release.
  */
 export function platformProblem({ requires }: Manifest, platformVersion: string): string | undefined {
   if (requires === undefined || semver.satisfies(releaseOf(platformVersion), requires, { includePrerelease: true }))

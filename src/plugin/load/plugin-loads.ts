@@ -26,7 +26,7 @@ export class PluginLoads {
     this.#dependencies = dependencies;
   }
 
-  /** Runs the module, unless these very files are loading already. Registers nothing. */
+  /** Runs the module, unless the same files are already loading. Registers nothing. */
   begin(plugin: HostedPlugin): Loading | undefined {
     const { files, manifest, module } = plugin;
     const { failedLoads, loading: before } = module;
@@ -50,7 +50,7 @@ export class PluginLoads {
     module.begin(loading);
     void done.then(() => {
       loading.isDone = true;
-      // No step waits for this load: enqueue one to take the result.
+      // If no step waits for this load, enqueues one to take the result.
       if (module.loading === loading && !module.isAwaited) this.#dependencies.enqueue(plugin);
     });
     return loading;

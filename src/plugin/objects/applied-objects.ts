@@ -62,7 +62,7 @@ export class AppliedObjects {
       return failed('could not record the objects it applies', true);
     const kept = new Map<string, readonly string[]>();
     for (const { shipped, type } of typed) {
-      // An uninstall that began meanwhile, on this node or another one, would miss objects created after it.
+      // An uninstall that began meanwhile, on this node or another one, would miss objects that are created now.
       if (this.#dependencies.objects.desired(plugin)?.isDeleted !== false)
         return failed('it is being uninstalled', true);
       const { name, object, kind, file } = shipped;
@@ -107,7 +107,7 @@ export class AppliedObjects {
     return problems.filter((problem) => problem !== undefined);
   }
 
-  /** An empty memory is not written. */
+  /** Records the memory in the status; an empty one is not written. */
   async #remember(
     plugin: string,
     next: PluginMemory & { readonly applied: readonly ObjectRef[] },
@@ -118,7 +118,10 @@ export class AppliedObjects {
     return this.#dependencies.objects.remember(plugin, { applied, types: next.types });
   }
 
-  /** Objects from a platform version that kept no such list are recognized by their annotation alone. */
+  /**
+   * Whether the plugin created the object. An object from a platform version without such a list is recognized by its
+   * annotation alone.
+   */
   #isOwned(shipped: ShippedObject, { applied }: PluginMemory): boolean {
     const state = appliedState(
       must(this.#served(shipped), 'refused objects without a type'),

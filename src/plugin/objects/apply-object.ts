@@ -49,7 +49,7 @@ export type Application = {
   readonly decides?: string;
   /** Checks everything and writes nothing. */
   readonly dryRun?: boolean;
-  /** The object is one of an installed plugin's files. */
+  /** Whether the object is one of an installed plugin's files. */
   readonly isShipped?: true;
 };
 
@@ -107,7 +107,7 @@ export function appliedState(
   const current = parseObject(stored.bytes);
   const base = baseOf(objectAt(current, 'metadata'), key);
   if (base === undefined) return 'foreign';
-  // Finalizers belong to reconcilers as often as to users, so they do not count as a change.
+  // Finalizers do not count as a change by users, since reconcilers add them as often.
   return deepEqual(withoutFinalizers(remember(mergeableOf(current, key))), withoutFinalizers(base))
     ? 'ours'
     : 'changed';
@@ -175,7 +175,7 @@ function withAnnotation(object: JsonObject, key: string, value: string): JsonObj
   return { ...object, metadata: { ...metadata, annotations: { ...objectAt(metadata, 'annotations'), [key]: value } } };
 }
 
-/** Sets the member in the base to its present value, so that the merge takes the shipped value. */
+/** The base of a merge in which the member has its present value, so that the merge takes the shipped value. */
 function decidedBase(
   base: JsonValue | undefined,
   current: JsonObject,
@@ -187,7 +187,7 @@ function decidedBase(
   return { ...known, spec: { ...objectAt(known, 'spec'), [member]: remember(value) } };
 }
 
-/** Undefined: never applied, so the present object belongs to users. */
+/** The last applied state; undefined if the object was never applied, so that it belongs to users. */
 function baseOf(metadata: JsonObject, key: string): JsonValue | undefined {
   const memory = objectAt(metadata, 'annotations')[key];
   // Users may have overwritten the annotation: then the base is unknown.
@@ -209,7 +209,10 @@ async function write(applied: Application, command: Command, dependencies: Apply
   });
 }
 
-/** Another node may be applying the same object, or the log may be overloaded. Other rejections are permanent. */
+/**
+ * The delay before a retry; undefined for a permanent rejection. Another node may be applying the same object, or the
+ * log may be overloaded.
+ */
 function waitBeforeRetryMs(rejection: Rejection): number | undefined {
   switch (rejection.reason) {
     case 'already-exists':

@@ -151,7 +151,7 @@ export class PluginObjects {
         },
         { part: 'main', uid },
       );
-      // Another writer was faster: read its version and keep its changes.
+      // Another writer was faster: the next attempt reads the object again and keeps its changes.
       if (outcome.ok || outcome.rejection.reason !== 'stale-version') return this.#isDone(name, outcome);
     }
     return false;

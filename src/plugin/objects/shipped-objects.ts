@@ -21,7 +21,9 @@ export type ShippedObjects =
 
 type Reader = { readonly plugin: string; readonly domain: string };
 
-/** All objects in a plugin's files. One invalid document refuses all, so that a plugin is never applied in part. */
+/**
+ * Decodes all objects in a plugin's files. One invalid document refuses all, so that a plugin is never applied in part.
+ */
 export function decodeShippedObjects(
   files: readonly { readonly path: string; readonly file: FileText }[],
   reader: Reader,

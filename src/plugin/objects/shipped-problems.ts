@@ -12,10 +12,10 @@ export type ShippedProblemsDependencies = ApplyDependencies & { readonly registr
 const problemsReportedMax = 16;
 
 /**
- * Why a plugin's objects cannot be applied, determined before any is applied: checked against the types that this
- * version declares and the present types of the platform and other plugins. Finds only problems of the objects
- * themselves. Circumstances that may change (a unique value that is taken, a missing type of another plugin) are
- * reported in the plugin's status.
+ * The problems of a plugin's objects, determined before any is applied. They are checked against the types of this
+ * version of the plugin, and against the present types of the platform and other plugins. Only problems of the objects
+ * themselves count. The plugin's status reports circumstances that may change, such as a unique value that another
+ * object has, or a missing type of another plugin.
  */
 export async function shippedProblems(
   plugin: string,

@@ -35,7 +35,7 @@ function mergeMembers(base: JsonValue | undefined, current: JsonObject, { next, 
   return Object.fromEntries(merged);
 }
 
-/** Undefined stands for an absent member: removing a member is a change like any other. */
+/** Merges a value. Undefined is an absent member: its removal is a change like any other. */
 function mergeValue(
   base: JsonValue | undefined,
   current: JsonValue | undefined,
@@ -54,8 +54,8 @@ function memberOf(value: JsonValue | undefined, member: string): JsonValue | und
 }
 
 /**
- * A compact form of a value for the annotation, enough to compare another value with it. Long texts, arrays and large
- * objects become a hash.
+ * A compact form of a value for the annotation, which suffices to compare another value with it. Long texts, arrays and
+ * large objects become a hash.
  */
 export function remember(value: JsonValue): JsonValue {
   if (typeof value === 'string')

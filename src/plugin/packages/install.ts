@@ -21,7 +21,7 @@ import { readManifest, type PluginFolder } from '../folders/plugin-folder.ts';
 export type InstallHost = {
   /** Whether the plugin is in a plugin folder, which an installation must not hide. */
   hasFolder(name: string): Promise<boolean>;
-  /** Why it cannot start beside the present plugins. */
+  /** The reasons why the plugin cannot start beside the present plugins. */
   conflicts(loaded: LoadedPlugin, plugin: string): readonly string[];
   /** Resolves when this node has reconciled the plugin, or after the timeout. */
   waitUntilReconciled(name: string, timeoutMs: number): Promise<unknown>;
@@ -45,7 +45,7 @@ export type InstallDependencies = {
   readonly pluginKey: TypeKey;
   readonly write: WritePlugin;
   readonly load: (folder: PluginFolder, manifest: Manifest) => Promise<PluginLoad>;
-  /** Why the objects that it ships cannot be applied. */
+  /** The reasons why the objects that the plugin ships cannot be applied. */
   readonly shippedProblems: (plugin: string, loaded: LoadedPlugin) => Promise<readonly string[]>;
   readonly clock: Clock;
 };
@@ -143,7 +143,10 @@ export class Installer {
     return decoded.ok ? decoded.manifest : invalid(`plugin.yaml: ${decoded.problems.join('; ')}`);
   }
 
-  /** A full load, as at a start: a module that fails to load is refused. Ends afterwards what the module opened. */
+  /**
+   * Loads the plugin completely, as at a start, and refuses a module that fails to load. Afterwards it ends the
+   * module's timers and listeners.
+   */
   async #load(folder: PluginFolder, manifest: Manifest): Promise<LoadedPlugin | Refused> {
     const load = await this.#dependencies.load(folder, manifest);
     if (!load.ok) return invalid(load.failure.message);
@@ -225,8 +228,8 @@ export class Installer {
   }
 
   /**
-   * The object still has its earlier status, so only a status with the present generation counts. A deleted object
-   * counts as reported.
+   * Whether the leader has reported. The object still has its earlier status, so only a status with the present
+   * generation counts. A deleted object counts as reported.
    */
   #isReported(name: string): boolean {
     const stored = this.#stored(name);
@@ -244,7 +247,7 @@ export class Installer {
   }
 }
 
-/** Why a plugin without a folder cannot be installed, and the possible actions. */
+/** A message about a plugin without a folder that is already present, with the possible actions. */
 function presentWords(name: string, object: JsonObject): string {
   const { metadata } = object;
   if (isObject(metadata) && metadata['deletionTimestamp'] !== undefined)

@@ -72,7 +72,7 @@ export class PackageContents {
     const folded = foldedPath(path);
     const present = this.#paths.get(folded);
     if (present === undefined) {
-      // Implied folders also count, since they are created on disk.
+      // Implied folders count as entries too, since they are created on disk.
       if (isImplied) this.#entries += 1;
       this.#paths.set(folded, { path, kind, isImplied });
       return;
@@ -103,7 +103,7 @@ function foldedPath(path: string): string {
 function namesOf(name: string): readonly string[] {
   const problem = pathProblem(name);
   if (problem !== undefined) throw new ArchiveRefused(`${shown(name)} ${problem}`);
-  // tar prefixes entries with `./` when it is given `.`; a folder ends in a slash.
+  // Removes `./` at the start, which tar adds if its argument is `.`, and the slash at the end of a folder.
   const inner = name.replace(/^(?:\.\/)+/u, '').replace(/\/$/u, '');
   const names = inner === '' || inner === '.' ? [] : inner.split('/');
   if (names.length > packageDepthMax)

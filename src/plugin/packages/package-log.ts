@@ -62,7 +62,10 @@ export class PackageLog {
     }
   }
 
-  /** The archive, verified by its digest. Reads an incomplete one again: another node may still be writing it. */
+  /**
+   * The archive, verified by its digest. An incomplete archive is read again, since another node may still be writing
+   * it.
+   */
   async read({ digest, bytes }: PackageRef, signal?: AbortSignal): Promise<Uint8Array> {
     if (bytes > packageBytesMax)
       throw new PackageUnreadableError(

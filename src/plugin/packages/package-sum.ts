@@ -25,7 +25,7 @@ export function sumOf(contents: Contents, root?: string): string {
   return sum.digest('hex');
 }
 
-/** The same for the files on disk now; undefined if the folder is missing or unreadable. */
+/** The checksum of the files on disk; undefined if the folder is missing or unreadable. */
 export async function sumOfFolder(folder: string): Promise<string | undefined> {
   try {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });

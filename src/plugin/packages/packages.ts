@@ -72,7 +72,7 @@ export class Packages implements PackageStore {
 
   async #unpack(ref: PackageRef): Promise<string> {
     const staged = await this.#folders.stage(await this.#log.read(ref));
-    // Its install accepted it: since then the limits have been lowered, or the disk is damaged.
+    // Its install accepted the package, so the limits were lowered since, or the disk is damaged.
     if (!staged.ok) throw new PackageUnreadableError(`the package ${ref.digest} cannot be unpacked: ${staged.problem}`);
     return staged.adopt(ref.digest);
   }

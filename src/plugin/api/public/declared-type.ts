@@ -12,7 +12,7 @@ export type IndexSpec<T = PluginObject> = {
   readonly type?: IndexType;
   readonly order?: 'ASC' | 'DESC';
   readonly unique?: boolean;
-  /** The function returns an array of values. */
+  /** Whether the function returns an array of values. */
   readonly multi?: boolean;
   /**
    * Computes the indexed value or values; by default the value at the dotted path `name`. Must be pure: the object is

@@ -9,9 +9,9 @@ type Running = {
   readonly kept: KeptChanges;
   /** Problems of its reconcilers. */
   readonly troubles: readonly ReconcilerTrouble[];
-  /** Of its unique indexes that are not enforced. */
+  /** The plugin's unique indexes that are not enforced. */
   readonly unique: readonly UniqueStep[];
-  /** The place in the plugin's code where a stack starts. */
+  /** Returns the position in the plugin's code at which a stack trace starts. */
   readonly placeOf: (stack: string) => string;
 };
 

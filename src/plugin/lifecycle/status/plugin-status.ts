@@ -4,7 +4,7 @@ import { pluginMessageLengthMax } from '../../../limits/plugins.ts';
 import type { JsonObject, JsonValue } from '../../../resource/object/object.ts';
 import type { PluginPhase } from '../../objects/plugin-type.ts';
 
-/** Why a plugin does not run: a fixed reason, and a message about the fix. */
+/** The reason why a plugin does not run: a fixed reason, and a message with advice. */
 export type Failure = {
   readonly reason: string;
   readonly message: string;
@@ -28,7 +28,7 @@ export type Notice = {
 
 export type PluginReport = {
   readonly phase: PluginPhase;
-  /** Why it does not run, or why its uninstall is not complete. */
+  /** The reason why the plugin does not run, or why its uninstall is incomplete. */
   readonly failure?: Failure | undefined;
   readonly notices: readonly Notice[];
   /** The running version. */
@@ -69,7 +69,7 @@ export function statusPatch(report: PluginReport, before: JsonObject, now: strin
   };
 }
 
-/** Whether the status equals the patch already. */
+/** Whether the status already contains the patch. */
 export function isReported(patch: JsonObject, status: JsonValue | undefined): boolean {
   const current = isObject(status) ? status : {};
   return Object.entries(patch).every(([member, value]) =>

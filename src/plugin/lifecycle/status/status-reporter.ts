@@ -12,7 +12,7 @@ import type { ReconcilerMounts } from '../../api/reconciler-mounts.ts';
 export type StatusReporterDependencies = {
   readonly objects: PluginObjects;
   readonly reconcilers: Pick<ReconcilerMounts, 'health'>;
-  /** Absent: nothing is known of them. */
+  /** The unique indexes that are not enforced; absent: unknown. */
   readonly unique?: Pick<UniqueSteps, 'of'>;
   readonly suspects: Pick<CodeFolders, 'placeOf'>;
   readonly leadership: { isLeader(): boolean };
@@ -60,7 +60,7 @@ export class StatusReporter {
     });
   }
 
-  /** A fast step is reported by its result; a slow one also while it runs, with its progress. */
+  /** Reports a fast step by its result, and a slow one also while it runs, with its progress. */
   async reportWhile<Result>(plugin: HostedPlugin, step: () => Promise<Result>): Promise<Result> {
     const { clock, log } = this.#dependencies;
     let reported = Promise.resolve();
