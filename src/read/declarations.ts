@@ -75,11 +75,11 @@ export type DeclarationFeed = {
    * throw.
    */
   subscribe(listener: (type: TypeKey) => void): () => void;
-  /** Calls `listener` once a late write is folded. It must not throw. */
+  /** Calls `listener` when a late write is folded. It must not throw. */
   onLate(listener: (late: LateWrite) => void): () => void;
 };
 
-/** The log's level, as far as this node has folded it. */
+/** The log's level in the events that this node has folded. */
 export type LevelReader = {
   level(): number;
   /** Calls `listener` when the level has risen. It must not throw. */

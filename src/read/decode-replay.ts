@@ -7,7 +7,9 @@ export type DecodedReplay =
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** A replay: `until` a moment or compared, with `print` showing the objects that `type` and `name` select. */
+/**
+ * Decodes a replay: `until` a moment, or a comparison if it is absent. `print` selects objects with `type` and `name`.
+ */
 export function decodeReplay(body: Body): DecodedReplay {
   const problem = memberProblem(body, ['until', 'print', 'type', 'name']);
   if (problem !== undefined) return refused(problem);
@@ -19,7 +21,7 @@ export function decodeReplay(body: Body): DecodedReplay {
   return { ok: true, value: { until, print: print ? selectedIn(body) : undefined } };
 }
 
-/** The changes after `from` up to `to`, of all objects or those that `type` and `name` select. */
+/** Decodes a diff: the changes after `from` up to `to`, of all objects or of those that `type` and `name` select. */
 export function decodeDiff(body: Body): DecodedReplay {
   const problem = memberProblem(body, ['from', 'to', 'type', 'name']);
   if (problem !== undefined) return refused(problem);
@@ -31,7 +33,7 @@ export function decodeDiff(body: Body): DecodedReplay {
 
 const notAMoment = 'must be a position of the log, or a time (RFC 3339)';
 
-/** All members but `print` are texts. */
+/** The problem of a member: all except for `print` are texts. */
 function memberProblem(body: Body, known: readonly string[]): string | undefined {
   for (const [member, value] of Object.entries(body)) {
     if (!known.includes(member)) return `the member ${JSON.stringify(member)} is not known`;

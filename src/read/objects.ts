@@ -53,7 +53,7 @@ export type ListPage = {
   readonly total: number;
   /** The number of objects in this page. */
   readonly count: number;
-  /** The place of the page's last object when more objects follow; undefined on the last page. */
+  /** The place of the page's last object; undefined on the last page. */
   readonly next: OrderPlace | undefined;
   /** The number of objects after this page. */
   readonly remaining: number;
@@ -65,15 +65,15 @@ export type ListPage = {
   readonly items: Uint8Array | (() => AsyncIterable<Uint8Array>);
 };
 
-/** Throws once the result of a selection is no longer wanted. */
+/** Throws when the result of a selection is no longer wanted. */
 export type Wanted = Pick<AbortSignal, 'throwIfAborted'>;
 
 /**
- * A list whose selection takes more than one turn. It continues in later turns, but shows the objects, order and bytes
- * of the turn in which it began. Call exactly one of its methods.
+ * A list with a selection that takes more than one turn. It continues in later turns, but shows the objects, order and
+ * bytes of the turn in which it began. Call exactly one of its methods.
  */
 export type LongList = {
-  /** Rejects with the error of `signal` if that is first; so do `names` and `objects`. */
+  /** The page. Rejects with the error of `signal` if it aborts first, like `names` and `objects`. */
   rest(signal?: Wanted): Promise<ListPage>;
   leave(): void;
 };
@@ -81,12 +81,15 @@ export type LongList = {
 export type ListedObjects = {
   readonly position: LogPosition;
   readonly total: number;
-  /** Read from a snapshot, which is released when the iteration ends or is abandoned. The iteration must be started. */
+  /**
+   * Objects in batches from a snapshot, which is released when the iteration ends or is abandoned. The iteration must
+   * be started.
+   */
   readonly batches: AsyncIterable<readonly Uint8Array[]>;
 };
 
 export type ObjectReader = {
-  /** Limits concurrent snapshots: take a place here before reading one for a client. */
+  /** Limits concurrent snapshots: take a slot before reading one for a client. */
   readonly snapshots: SnapshotSlots;
   /** The position of the last folded event. */
   position(): LogPosition;
@@ -99,19 +102,20 @@ export type ObjectReader = {
   head(type: TypeKey, name: string): StreamHead;
   /** Throws for a type without ready indexes. Call it in a turn with time for it (`snapshots.turn`). */
   list(type: TypeKey, query: ListQuery): ListPage | LongList;
-  /** The names of all matching objects, in order, as of this turn. */
+  /** The names of all matching objects, in order, in the state of this turn. */
   names(type: TypeKey, selection: ListQuery['selection'], signal?: Wanted): Promise<readonly string[]>;
   /**
-   * The same names page by page, each read when it is consumed, so other work can run in between. An object that
-   * changes meanwhile appears in its old or its new state. Throws if the type's indexes are dropped before the last
-   * page.
+   * The names of all matching objects, page by page. Each page is read when it is consumed, so other work can run in
+   * between. An object that changes meanwhile appears in its old or its new state. Throws if the type's indexes are
+   * dropped before the last page.
    */
   pages(type: TypeKey, query: Pick<ListQuery, 'selection' | 'sort'>): Iterable<readonly string[]>;
-  /** The same objects one by one, all as of the present position: the initial state of a watch. */
+  /** All matching objects one by one, in the state of the present position: the initial state of a watch. */
   objects(type: TypeKey, query: ListQuery, signal?: Wanted): Promise<ListedObjects>;
   /**
-   * The name of an object that this node knows to hold `key` in the index at `index`: a hint (protocol, 1). Undefined
-   * if the indexes are not ready or belong to another declaration: the type was stopped or upgraded meanwhile.
+   * The name of an object that holds `key` in the index at `index` according to this node: a hint (consistency
+   * protocol, 1). Undefined if the indexes are not ready or belong to another declaration, because the type was stopped
+   * or upgraded meanwhile.
    */
   holderOf(type: Pick<ResourceType, 'key' | 'fingerprint'>, index: number, key: IndexKey): string | undefined;
   /** Resolves with 'reached' once every event up to `position` is folded, 'timeout' after `timeoutMs`, or 'aborted'. */
@@ -132,10 +136,10 @@ export type Change = {
   readonly cause: CausingEvent;
   /** The response JSON after the change; for `deleted`, the last state with the deletion's resourceVersion. */
   readonly bytes: Uint8Array;
-  /** The index entries before and after the change; undefined without an object, or for an unregistered type. */
+  /** The index entries before and after the change; undefined if there is no object, or the type is not registered. */
   readonly before: IndexEntry | undefined;
   readonly after: IndexEntry | undefined;
-  /** The response JSON before the change; undefined without an earlier object. Computed on call. */
+  /** Computes the response JSON before the change; undefined without an earlier object. */
   readonly previousBytes: (() => Uint8Array) | undefined;
   /** The state after the change: marked for deletion, and has finalizers. */
   readonly deletionRequested: boolean;

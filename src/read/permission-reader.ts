@@ -53,7 +53,7 @@ export type ApiRequest = ResourceRequest | NonResourceRequest;
 
 /** All rights of one subject. */
 export type Rights = {
-  /** Holds `super-role`, directly or by its closure. */
+  /** Whether the subject holds `super-role`, directly or through its roles' closure. */
   readonly isSuperAdministrator: boolean;
   /** Every existing role in the closure of the subject's roles. */
   readonly roles: ReadonlySet<string>;
@@ -62,7 +62,7 @@ export type Rights = {
    * rule names a plugin.
    */
   find(request: ApiRequest, pluginOf: (request: ApiRequest) => string | undefined): Grant | undefined;
-  /** The plugins that would have to own the request's type or route for some rule to allow it. */
+  /** The plugins that must own the request's type or route for at least one rule to allow the request. */
   pluginsFor(request: ApiRequest): ReadonlySet<string>;
   /** The first of `rules` that the rights held here do not cover (decision 6.7). */
   findUncovered(rules: readonly Rule[]): Rule | undefined;
@@ -70,7 +70,7 @@ export type Rights = {
   rules(): readonly Rule[];
 };
 
-/** Objects marked for deletion have no record: they grant nothing any more. */
+/** The record of a user. An object that is marked for deletion has no record: it grants nothing any more. */
 export type UserRecord = {
   readonly name: string;
   readonly uid: string;

@@ -1,8 +1,8 @@
-/** The port of replays: the log folded anew, and compared with the read models or shown. */
+/** The port of replays: the log is folded again, and the result is compared with the read models or shown. */
 
 /**
- * The first place at which two read models differ. `detail` never holds the contents of secrets: it names the place,
- * and hashes of other contents.
+ * The first difference between two read models. `detail` never contains secrets: it names the entry, and hashes of
+ * other contents.
  */
 export type Difference = {
   /** `rows`, `gone`, `heads`, `secrets` or `meta`; in memory: `index <name> of <type>`, `permissions: <table>`. */
@@ -11,26 +11,26 @@ export type Difference = {
   readonly detail: string;
 };
 
-/** How many entries a comparison has read, by table. */
+/** By table: the number of entries that a comparison has read. */
 export type Compared = Readonly<Record<string, number>>;
 
-/** A place in the log: a position, or where the log stood at a time (epoch milliseconds). */
+/** A point in the log: a position, or the last position at a time (epoch milliseconds). */
 export type Moment =
   { readonly kind: 'position'; readonly position: bigint } | { readonly kind: 'time'; readonly timeMs: number };
 
-/** Objects to show: all, those of a type, or one. */
+/** The objects to show: all, those of a type, or one. */
 export type Selected = { readonly type: string | undefined; readonly name: string | undefined };
 
 export type ReplayRequest = {
-  /** The changes after this moment are shown, up to `until`; undefined: no changes are shown. */
+  /** The start of the changes to show; they end at `until`. Undefined: no changes are shown. */
   readonly from?: Moment | undefined;
-  /** Undefined: everything, compared with the read models. */
+  /** The end of the replay; undefined: replay everything and compare it with the read models. */
   readonly until: Moment | undefined;
-  /** Of these objects the state or the changes are shown; undefined: of none. */
+  /** The objects with a state or changes to show; undefined: none. */
   readonly print: Selected | undefined;
   /** Whether objects of this type may be shown. */
   readonly mayRead: (type: string) => boolean;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the caller disconnects. */
   readonly signal: AbortSignal;
 };
 

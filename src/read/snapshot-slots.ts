@@ -14,24 +14,27 @@ import { accountOf, type Client } from './client.ts';
 
 /** A reader's slot for one snapshot. */
 export type SnapshotSlot = {
-  /** The reader waits for its peer. `onStalled` is called if it waits too long while other readers queue. */
+  /**
+   * Call it when the reader starts to wait for its peer. `onStalled` is called if the wait takes too long while other
+   * readers queue.
+   */
   waits(onStalled: () => void): void;
-  /** The peer has consumed data. */
+  /** Call it when the peer has consumed data. */
   took(): void;
-  /** Call it exactly once, in every case. */
+  /** Releases the slot. Call it exactly once, in every case. */
   release(): void;
 };
 
 type Held = { readonly client: Client; waitsSince: number | undefined; onStalled: () => void };
 type Waiter = { readonly client: Client; settle(place: SnapshotSlot | undefined): void };
 
-/** How often stalled readers are checked while others queue. */
+/** The interval at which stalled readers are checked while others queue. */
 const lookMs = 1_000;
 
 /**
- * Divides snapshots among clients, with limits by user, by address and in total. Other readers queue in order; a client
- * at its limit does not delay other clients. A reader with a peer that consumes nothing for `snapshotStallMs` loses its
- * slot to the queue. Also divides the time of each turn among starting lists, most of which need no snapshot.
+ * Shares snapshots among clients, with limits by user, by address and in total. Other readers queue in order; a client
+ * at its limit does not delay other clients. A reader loses its slot to the queue if its peer consumes nothing for
+ * `snapshotStallMs`. Also shares the time of each turn among starting lists; most lists need no snapshot.
  */
 export class SnapshotSlots {
   readonly #clock: Clock;
@@ -41,7 +44,7 @@ export class SnapshotSlots {
   readonly #users = new Map<string, number>();
   readonly #addresses = new Map<string, number>();
   readonly #waitingOf = new Map<string, number>();
-  /** In order of arrival. None of them could get a slot now. */
+  /** The queued readers in order of arrival; none of them can get a slot now. */
   readonly #waiting = new Set<Waiter>();
   /** Set while the queue is not empty. */
   #looking: Timer | undefined;
@@ -56,8 +59,9 @@ export class SnapshotSlots {
   }
 
   /**
-   * Undefined: a list may be begun now, or one object of a collection deleted. Otherwise others have used this turn's
-   * time for that, and it may once this resolves. No `await` may come between undefined and the work.
+   * Undefined: the caller may begin a list now, or delete one object of a collection. Otherwise this turn's time for
+   * such work is used up, and the caller may begin when the promise resolves. No `await` may come between undefined and
+   * the work.
    */
   turn(client: Client): Promise<void> | undefined {
     return this.#beginnings.soon(accountOf(client));
@@ -139,7 +143,10 @@ export class SnapshotSlots {
     }
   }
 
-  /** A stalled reader keeps its slot until it releases it, after `onStalled` was called. */
+  /**
+   * Checks stalled readers. A stalled reader keeps its slot until it releases the slot itself, after a call of
+   * `onStalled`.
+   */
   #checkStalled(): Timer {
     return this.#clock.after(lookMs, () => {
       const since = this.#clock.monotonic() - snapshotStallMs;
