@@ -38,7 +38,7 @@ export type Draft = {
 type Members = Readonly<Record<string, unknown>>;
 
 /**
- * Members besides those decoded below that are ignored: set by the server alone, or without meaning outside of
+ * Ignored members, in addition to those decoded below: set by the server alone, or without meaning outside of
  * Kubernetes.
  */
 const dropped = new Set([
@@ -271,7 +271,10 @@ function ownerOf(
   ];
 }
 
-/** JavaScript enumerates integer-like members first, whenever they were added. */
+/**
+ * Whether the member looks like an integer: JavaScript enumerates such members first, independent of the order of
+ * insertion.
+ */
 function isPlace(member: string): boolean {
   return /^(?:0|[1-9][0-9]*)$/u.test(member);
 }

@@ -1,4 +1,4 @@
-/** Every edit of finalizers. They are a set that keeps its order; the empty set is an absent member. */
+/** All edits of finalizers. They are a set that keeps its order; an empty set is an absent member. */
 import { isList, isObject } from '../../base/guards.ts';
 import type { JsonObject, JsonValue } from './object.ts';
 
@@ -28,7 +28,7 @@ export function finalizerRemoval(
 /** The merge patch that removes all finalizers. */
 export const allFinalizersRemoval: JsonObject = { metadata: { finalizers: null } };
 
-/** A parsed object that has the finalizer as well. */
+/** A parsed object with the finalizer added. */
 export function withFinalizer(object: JsonObject, finalizer: string): JsonObject {
   const metadata = isObject(object['metadata']) ? object['metadata'] : {};
   const declared = metadata['finalizers'];

@@ -6,18 +6,18 @@ export type Operation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: unknown }
   | { readonly op: 'remove'; readonly path: string };
 
-/** Operations in a container up to which they are kept, however small the container is. */
+/** The number of operations in a container that are kept in any case, however small the container is. */
 const keptOperations = 16;
-/** The characters of these, paths included. */
+/** The number of characters of these operations, including their paths. */
 const keptCharacters = 4_096;
 /** The characters of an operation without its path and value. */
 const operationCharacters = 30;
 
 /**
- * The change between two JSON values as a JSON Patch, in steps: the time of each is bounded, and so is the patch. Its
- * operations replace a whole object or array where saying each change in it would take more characters than its members
- * that are equal or changed. Members of arrays are compared in place, after equal ones at both ends; so the work is
- * linear in the size of the values, not quadratic. Undefined members count as absent.
+ * The change between two JSON values as a JSON Patch, in steps: the time of each is bounded, and so is the patch. One
+ * operation replaces a whole object or array if separate operations would take more characters than the members that
+ * were compared. Elements of arrays are compared by index, after equal elements at both ends are skipped, so the work
+ * is linear in the size of the values. Undefined members count as absent.
  */
 export function* jsonDiff(before: unknown, after: unknown): Steps<readonly Operation[]> {
   const patch: Operation[] = [];
@@ -38,7 +38,7 @@ class Difference {
     this.#patch = patch;
   }
 
-  /** Adds the operations at `path`. Returns the characters of what it compared, about. */
+  /** Adds the operations at `path`. Returns the approximate number of compared characters. */
   *compare(before: unknown, after: unknown, path: string): Steps<number> {
     if (this.#isStride()) yield;
     if (!isContainer(before) || !isContainer(after) || Array.isArray(before) !== Array.isArray(after)) {
@@ -88,7 +88,7 @@ class Difference {
     return compared;
   }
 
-  /** How many elements are equal at the start, and then at the end. */
+  /** The number of equal elements at the start, and then at the end. */
   *#ends(before: readonly unknown[], after: readonly unknown[]): Steps<Ends> {
     const most = Math.min(before.length, after.length);
     let [start, end, characters] = [0, 0, 0];
@@ -105,7 +105,10 @@ class Difference {
     return { start, end, characters };
   }
 
-  /** The characters of equal values, about. Without recursion: a stack holds the pairs to compare. */
+  /**
+   * The approximate number of characters if the values are equal; undefined otherwise. A stack of pairs replaces
+   * recursion.
+   */
   *#equal(before: unknown, after: unknown): Steps<number | undefined> {
     const stack: unknown[] = [before, after];
     let characters = 0;
@@ -123,7 +126,7 @@ class Difference {
     return this.#visited % strideMax === 0;
   }
 
-  /** One operation in place of many small ones. */
+  /** Replaces many small operations by one. */
   #shorten(first: number, compared: number, whole: { readonly path: string; readonly after: unknown }): void {
     const count = this.#patch.length - first;
     if (count < 2) return;
@@ -144,7 +147,7 @@ function isPresent(members: Members, member: string): boolean {
   return Object.hasOwn(members, member) && members[member] !== undefined;
 }
 
-/** False if the two differ, whatever their members are. */
+/** Pushes pairs of members to compare. Returns false if the two values differ in kind or in their member names. */
 function pushMembers(stack: unknown[], left: unknown, right: unknown): boolean {
   if (Array.isArray(left) && Array.isArray(right)) {
     if (left.length !== right.length) return false;

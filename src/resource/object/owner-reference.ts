@@ -7,7 +7,7 @@ export function groupOf(apiVersion: string): string {
 }
 
 /**
- * Whether the reference names this very object: by group, kind, name and uid. The uid alone is not enough, since
+ * Whether the reference names exactly this object: by group, kind, name and uid. The uid alone is not enough, since
  * anybody can write one.
  */
 export function isReferenceTo({ apiVersion, kind, name, uid }: OwnerReference, owner: ResourceObject): boolean {

@@ -25,10 +25,10 @@ export function applyMergePatch(document: JsonValue, patch: JsonValue): JsonValu
   return merged;
 }
 
-/** Assigning to it would change the prototype. */
+/** An assignment to this member would change the prototype. */
 const forbiddenMember = '__proto__';
 
-/** Paths are split into tokens; the first, empty one names the document within its root. */
+/** A path, split into tokens; the first token is empty and names the document within its root. */
 type Path = readonly string[];
 type Operation =
   | { readonly op: 'add' | 'replace' | 'test'; readonly path: Path; readonly value: JsonValue }
@@ -65,11 +65,11 @@ type Mutable = string | number | boolean | null | Mutable[] | { [member: string]
 
 type Root = {
   readonly document: { [member: string]: Mutable };
-  /** Each copy may double the document: the total of all copies is checked before each. */
+  /** The bytes of all copies so far. They are limited, since each copy may double the document. */
   copiedBytes: number;
 };
 
-/** Returns why it cannot be applied; undefined after success. */
+/** Applies the operation. Returns the reason if it cannot be applied; undefined after success. */
 function apply(root: Root, operation: Operation): string | undefined {
   switch (operation.op) {
     case 'add':
@@ -200,7 +200,7 @@ function missing(path: Path): string {
   return `there is no ${shown(path)}`;
 }
 
-/** Enough to recognize a pointer, which may be as long as a body. */
+/** The characters of a shown pointer, which may be as long as a body; these suffice to recognize it. */
 const shownLengthMax = 128;
 
 function shown(path: Path): string {
@@ -212,7 +212,7 @@ function refused(detail: string): Patched {
   return { ok: false, problem: 'refused', detail };
 }
 
-/** Whether arrays and objects nest more than `levels` deep. Descends no deeper than that. */
+/** Whether arrays and objects nest more than `levels` deep. Does not descend further. */
 function isDeeper(value: JsonValue, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values<JsonValue>(value).some((inner) => isDeeper(inner, levels - 1));

@@ -5,7 +5,7 @@ export function shownObject(object: ResourceObject, resourceVersion: string): Js
   return { ...object, metadata: { ...object.metadata, resourceVersion } };
 }
 
-/** The inverse, from the response's bytes. */
+/** The stored object, from the bytes of its response: the inverse of `shownObject`. */
 export function storedObject(answer: Uint8Array): ResourceObject {
   const shown = JSON.parse(
     Buffer.from(answer.buffer, answer.byteOffset, answer.byteLength).toString('utf8'),

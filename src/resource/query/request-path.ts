@@ -11,8 +11,8 @@ export type ResourceRequest = ResourceLocation & {
   readonly kind: 'resource';
   readonly verb: string;
   /**
-   * For a list or watch: the single name in its field selector. Rules treat it as the request's name (decision 6.5),
-   * routes do not.
+   * For a list or watch: the single name in its field selector. Rules treat it like the request's name (decision 6.5);
+   * routes ignore it.
    */
   readonly selectedName?: string;
   /** `/` and the decoded segments joined by `/`: no segment contains one. */
@@ -23,7 +23,7 @@ export type ResourceRequest = ResourceLocation & {
 export type NonResourceRequest = {
   readonly kind: 'non-resource';
   readonly verb: string;
-  /** In lower case: a rule may name it in place of the verb (decision 6.4). */
+  /** The method in lower case: a rule may name it in place of the verb (decision 6.4). */
   readonly method: string;
   readonly path: string;
   readonly segments: readonly string[];
@@ -65,7 +65,7 @@ export function requestInfo(method: string, target: string, wanted: 'watch' | 'n
  */
 export function resourceRequest(verb: string, place: ResourceLocation, selectedName?: string): ResourceRequest {
   const { group, version, resource, name, subresource } = place;
-  // In a path, the subresource of an unspecified object is below `-`.
+  // A path with a subresource of an unspecified object has the name `-`.
   const item = subresource === undefined ? [name] : [name ?? '-', subresource];
   const segments = [
     ...(group === '' ? ['api'] : ['apis', group]),
@@ -152,7 +152,10 @@ export function queryOf(target: string): URLSearchParams | string {
     : query;
 }
 
-/** Decisions 6.2 and 6.4; a method without a verb is used in lower case, which only `*` or that very word grants. */
+/**
+ * The verb of a method (decisions 6.2 and 6.4). A method without a verb becomes its own name in lower case, which a
+ * rule allows only by `*` or by that name.
+ */
 function verbOf(method: string, level: 'collection' | 'item'): string {
   switch (method) {
     case 'GET':

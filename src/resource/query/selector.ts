@@ -22,7 +22,8 @@ export function parseFieldSelector(texts: readonly string[]): ParsedSelector<Fie
 }
 
 /**
- * The name if `metadata.name=<name>` is the only condition: such a list or watch counts as a named one (decision 6.5).
+ * The name if `metadata.name=<name>` is the only condition: such a list or watch counts as a request for that name
+ * (decision 6.5).
  */
 export function namedBy(requirements: readonly FieldRequirement[]): string | undefined {
   const [only, ...others] = requirements;
@@ -124,7 +125,7 @@ function parseValue(cursor: Cursor): string | null {
   return cursor.fail('in a value, "=", "(" and ")" are written with a backslash before them');
 }
 
-/** `(a, b)`: an entry may be empty, as in Kubernetes, but not the set. */
+/** Parses `(a, b)`. As in Kubernetes an entry may be empty, but the set may not. */
 function parseSet(cursor: Cursor): readonly string[] | null {
   const start = cursor.at;
   cursor.take('(');
@@ -152,7 +153,7 @@ const equalities = [
 const blanks = ' \t\r\n';
 const subjectEnds = `=!<>^(),${blanks}`;
 const valueEnds = '=(),';
-/** Blanks as well, so that a value may start or end with one. */
+/** Characters that can be escaped; blanks are included, so that a value may start or end with one. */
 const escapable = `,=\\()${blanks}`;
 
 /** The length of the excerpt on each side of the problem. */
@@ -160,7 +161,7 @@ const excerptLength = 24;
 
 class Cursor {
   readonly #text: string;
-  /** Never decreases. */
+  /** The offset of the next character; it never decreases. */
   at = 0;
   /** The first problem, with its place. */
   problem = '';

@@ -50,7 +50,7 @@ function bind(requirement: FieldRequirement, place: number, index: IndexDefiniti
     case '>':
     case '>=': {
       const key = index.keyOf(requirement.value);
-      // No value is before or after an invalid operand.
+      // No value is before or after an invalid operand, so the condition matches nothing.
       return key === undefined
         ? { index: place, operator: 'in', keys: [] }
         : { index: place, operator: requirement.operator, key };
@@ -67,7 +67,7 @@ export function parseSort(texts: readonly string[], indexes: readonly IndexDefin
   if (given.length > sortKeysMax) return { ok: false, problem: `sort: at most ${String(sortKeysMax)} fields` };
   const sort: SortKey[] = [];
   for (const text of given) {
-    // At most one part more than allowed: enough to detect it without splitting a long text.
+    // Splits into at most one part more than allowed, which suffices to detect an error in a long text.
     const [field = '', ...parts] = text.split(',', 4).map((part) => part.trim());
     const place = indexOf(indexes, field);
     const order = place === undefined ? undefined : indexes[place]?.order;
@@ -108,7 +108,7 @@ function keyOf(index: number, direction: SortKey['direction'], place: SortKey['n
   return place === undefined || place === usual ? { index, direction } : { index, direction, nulls: place };
 }
 
-/** In Kubernetes' words, which its clients look for. */
+/** The refusal in Kubernetes' words, for which its clients search. */
 function notSupported(field: string, indexes: readonly IndexDefinition[]): string {
   const label = JSON.stringify(shown(field)).slice(1, -1);
   return `field label not supported: ${label}; ${indexedFields(indexes)}`;

@@ -51,7 +51,7 @@ function setsIn(node: Node): readonly Node[] {
   return node.kind === 'group' ? node.alternatives.flat().flatMap(setsIn) : [];
 }
 
-/** ASCII and some other characters: sets that differ only in other characters count as disjoint. */
+/** ASCII and some other characters. Two sets count as disjoint if none of these is in both. */
 const probes = [
   ...Array.from({ length: 128 }, (_, code) => String.fromCodePoint(code)),
   '\u00e9',
@@ -135,6 +135,6 @@ class PatternParser {
 
 function escapedNode(escaped: string): Node {
   if (escaped === '\\b' || escaped === '\\B') return { kind: 'assertion' };
-  // The match of a back reference is unknown here.
+  // The characters that a back reference matches are unknown here.
   return { kind: 'set', source: /^\\(?:k<|[1-9])/u.test(escaped) ? any : escaped };
 }

@@ -8,7 +8,8 @@ import { subschemas, type Schema } from './schema-check.ts';
 import { explain, shortJson } from './schema-violations.ts';
 
 /**
- * The problems of a schema: each with its place, the value, and the allowed values. Empty if only compiling is left.
+ * The problems of a schema, each with its place, the value, and the allowed values. If there are none, the schema can
+ * be compiled.
  */
 export function schemaProblems(ajv: Ajv2020, schema: Schema): readonly string[] {
   const problems: string[] = [];

@@ -45,7 +45,7 @@ export function compileSchema(input: unknown): SchemaResult {
   };
 }
 
-/** The same for any value: the requests and responses of a custom API. */
+/** A compiled schema for any value: for the requests and responses of a custom API. */
 export type CompiledValueSchema =
   | { readonly ok: true; readonly schema: Schema; readonly violations: (value: unknown) => readonly Violation[] }
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -61,7 +61,7 @@ export function compileValueSchema(input: unknown): CompiledValueSchema {
 
 type Validate = (value: unknown) => readonly Explained[];
 
-/** All violations by a value, or why the schema cannot be compiled. */
+/** A function that returns all violations of a value, or the reason why the schema cannot be compiled. */
 function compileValidator(
   declared: Schema,
   extensions: ReadonlySet<string>,
@@ -162,7 +162,7 @@ function failuresOf(validate: ValidateFunction, value: unknown): readonly ErrorO
   try {
     if (validate(value)) return [];
   } catch (error) {
-    // For example, a reference that leads back to itself without descending into the object.
+    // The schema may contain a reference that leads back to itself without descending into the object.
     const message = `its schema cannot judge it: ${messageOf(error)}`;
     return [{ keyword: 'schema', instancePath: '', schemaPath: '#', params: {}, message }];
   }
@@ -189,7 +189,10 @@ function isLarge(whole: unknown): boolean {
   return left < 0;
 }
 
-/** Dropping a member may uncover another unknown one (if a `oneOf` takes another branch), but rarely. */
+/**
+ * The highest number of rounds. Dropping a member may reveal another unknown one, if a `oneOf` takes another branch,
+ * but rarely.
+ */
 const pruneRoundsMax = 64;
 
 function prune(

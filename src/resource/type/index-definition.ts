@@ -69,11 +69,11 @@ export function defineIndexes(specs: unknown): DefinedIndexes {
   };
 }
 
-/** Increase it when the same declaration and object result in other keys. */
+/** The version of the computation of keys. Increase it when the same declaration and object result in other keys. */
 export const keysGeneration = 1;
 
 /**
- * Changes with every declaration and every index function's source; variables that a function closes over are not
+ * A hash of the index declarations, with the source of their functions; variables that a function closes over are not
  * visible.
  */
 export function fingerprintOf(specs: readonly IndexSpec[]): string {

@@ -4,7 +4,7 @@ import type { IndexValueType } from './resource-type.ts';
 
 /** Index values as keys: comparable with `<` in the order of decision 4.4, which is code point order for strings. */
 
-/** Tests UTF-16 units on purpose: below U+D800 both orders agree, which is true for nearly every string. */
+/** Tests UTF-16 units on purpose: below U+D800 both orders agree, and nearly every string has only such units. */
 const movedUnit = /[\ud800-\uffff]/;
 const movedUnits = /[\ud800-\uffff]/g;
 const loneSurrogates = /\p{Surrogate}/gu;
@@ -38,7 +38,7 @@ const timestamp =
 export function timestampMs(text: string): number | undefined {
   const parts = timestamp.exec(text);
   if (parts === null) return undefined;
-  // The engine accepts 30 February as a day in March: compare the day.
+  // The engine accepts 30 February as a day in March, so the day is compared.
   if (Number(parts[2]) > 28 && new Date(`${parts[1] ?? ''}T00:00:00Z`).getUTCDate() !== Number(parts[2]))
     return undefined;
   const parsed = Date.parse(text.toUpperCase());
@@ -95,11 +95,11 @@ export function textOfKey(type: IndexValueType, key: IndexKey): string {
 function keyOfPlain(type: IndexValueType, value: number | boolean): IndexKey | undefined {
   if (type === 'boolean') return typeof value === 'boolean' ? Number(value) : undefined;
   if (typeof value !== 'number') return undefined;
-  // Beyond this limit it cannot be a Date.
+  // No Date can be further from the epoch.
   return type === 'timestamp' && Math.abs(value) > 8.64e15 ? undefined : finite(value);
 }
 
-/** -0 and 0 are equal to `<` and must be one key. */
+/** The number as a key: -0 and 0 are equal to `<` and must be one key. */
 function finite(value: number): number | undefined {
   return Number.isFinite(value) ? value + 0 : undefined;
 }

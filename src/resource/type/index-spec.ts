@@ -36,7 +36,10 @@ const rules: Readonly<Record<string, { readonly valid: (value: unknown) => boole
   indexFunc: { valid: (value) => value === undefined || typeof value === 'function', expected: 'a function' },
 };
 
-/** A declared index, checked member by member; undefined after problems were added. `place` is where it is declared. */
+/**
+ * A declared index, checked member by member; undefined if problems were added. `place`: the position of the
+ * declaration in messages.
+ */
 export function decodeIndexSpec(raw: unknown, place: string, problems: string[]): IndexSpec | undefined {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
     problems.push(`${place}: must be an object, is ${kindOf(raw)}`);

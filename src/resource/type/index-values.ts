@@ -8,7 +8,7 @@ export class IndexValueError extends Error {
   readonly index: string;
   readonly reason: string;
 
-  /** Whether the index function caused it, rather than a value in the object. */
+  /** Whether the index function caused the error, and not a value in the object. */
   readonly isComputed: boolean;
 
   /** `thrown`: the error of an index function, of any type. */

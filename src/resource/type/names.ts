@@ -55,7 +55,7 @@ export function labelValueProblem(value: string): string | undefined {
   return undefined;
 }
 
-/** `example` itself and `*.example`: `notsvc.run` is not within `svc.run`. */
+/** Whether a group is the domain itself or a subdomain of it: `notsvc.run` is not within `svc.run`. */
 export function isWithinDomain(group: string, domain: string): boolean {
   return group === domain || group.endsWith(`.${domain}`);
 }

@@ -22,7 +22,7 @@ function compiled(): ResourceType {
             additionalProperties: false,
             properties: { replicas: { type: 'integer', minimum: 0, maximum: replicasMax } },
           },
-          // The observed state: what a client sends of it is ignored.
+          // The observed state; a client's value is ignored.
           status: { type: 'object' },
         },
       },
