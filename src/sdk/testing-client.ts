@@ -18,7 +18,7 @@ export type TestCaller = {
   readonly client: RemoteClient;
 };
 
-/** `authorization` undefined: a visitor. */
+/** A caller of the server; `authorization` undefined: a visitor. */
 export function testCaller(url: string, authorization: string | undefined): TestCaller {
   const send: TestFetch = async (path, { method = 'GET', body, headers = {} } = {}) => {
     const isRaw = typeof body === 'string' || body instanceof Uint8Array || body instanceof FormData;

@@ -38,14 +38,14 @@ export type PluginTestOptions = {
 
 /** A running server with the plugin started. `fetch` and `client` act as the administrator. */
 export type PluginTest = TestCaller & {
-  /** The server's URL, with a port of its own. */
+  /** The server's URL; its port is free at the start. */
   readonly url: string;
   readonly visitor: TestCaller;
   /** Creates the user if necessary, assigns these roles to it and returns a caller that acts as this user. */
   readonly as: (user: string, rights?: { readonly roles?: readonly string[] }) => Promise<TestCaller>;
   /**
-   * Resolves when every reconciler is idle: no object waits for a step, and no last step failed. Does not wait for
-   * steps that asked to run again later. Rejects after the time limit, with the failing reconcilers.
+   * Resolves when every reconciler is idle: no object waits for a step, and no last step failed. Steps that asked to
+   * run again later do not count. Rejects after the time limit, with the failing reconcilers.
    */
   readonly settled: () => Promise<void>;
   /** Stops the server and removes its data. */
@@ -103,8 +103,8 @@ async function configOf(
   for (const [index, each] of [folder, ...others].entries()) {
     const path = pathOf(each);
     const name = basename(path);
-    // Two folders may have the same name. The first keeps it, since a plugin with an unreadable manifest is reported
-    // under its folder's name.
+    // Two folders may have the same name, so each gets a unique one. The first keeps its name, since a plugin with an
+    // unreadable manifest is reported under its folder's name.
     await symlink(
       path,
       join(
@@ -213,7 +213,7 @@ async function settled(reconcilers: RunningServer['reconcilers'], limitMs: numbe
     for (;;) {
       const before = steps();
       const outcome = await Promise.race([limit, idle()]);
-      // A step of one reconciler may create work for another that was idle.
+      // A step of one reconciler may create work for another idle one, so all are checked again.
       await nextTurn();
       const failing = reconcilers().flatMap(({ name, failing: keys }) =>
         [...keys].map(([key, times]) => `${name} failed on ${key}, ${String(times)} times`),
