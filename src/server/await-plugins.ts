@@ -10,13 +10,13 @@ export type AwaitPluginsOptions = {
   readonly readiness: Readiness;
   readonly clock: Clock;
   readonly log: PluginLogger;
-  /** Aborts when nobody waits any more. */
+  /** Aborts when the start is no longer wanted. */
   readonly signal: AbortSignal | undefined;
 };
 
 /**
- * Starts the plugins. Resolves once all are reconciled, or after `pluginsWaitMs`; slower ones continue in the
- * background. Until then the node is not ready, although it serves all that is started.
+ * Starts the plugins. Resolves when all are reconciled, or after `pluginsWaitMs`; slower plugins continue in the
+ * background. Until then the node is not ready, although it already serves the started ones.
  */
 export async function awaitPlugins({ host, readiness, clock, log, signal }: AwaitPluginsOptions): Promise<void> {
   signal?.throwIfAborted();

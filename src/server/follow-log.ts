@@ -78,7 +78,7 @@ export class LogFollower {
     signal.throwIfAborted();
     this.#watchClock();
     this.#following = this.#patiently(async () => follow(log, models, signal)).catch((error: unknown) => {
-      // A failed log reports itself, once it knows the reason.
+      // A failed log reports itself when its reason is known.
       if (!signal.aborted && !(error instanceof LogFailedError))
         this.#options.onFatal(error instanceof Error ? error : new Error('the read models failed', { cause: error }));
     });
@@ -128,7 +128,7 @@ export class LogFollower {
   }
 }
 
-/** The log is not the one that was followed before. */
+/** Errors which show that the log is another one than before. */
 const exchangeErrors = [LogReplacedError, CheckpointMismatchError, UnknownPositionError];
 const finalErrors = [
   ...exchangeErrors,
@@ -167,7 +167,10 @@ function adviceOn(error: unknown, tablesDir: string): string | undefined {
   return error instanceof UnsuitableLogError ? '' : undefined;
 }
 
-/** The new epoch comes first: rebuilt read models do not know of the restore, and clients would miss changes. */
+/**
+ * Advice after an exchange of the log. The new epoch must come first: rebuilt read models contain no sign of the
+ * restore, and clients would miss changes.
+ */
 function afterExchange(tablesDir: string): string {
   return (
     'after a restore stop all nodes and run ledgerplane log new-epoch; if the log was replaced ' +

@@ -7,10 +7,10 @@ import { StartError } from '../base/start-error.ts';
 import { acceptReportMs } from '../limits/disk.ts';
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 
-/** Reports failed accepts. */
+/** The dependencies for reports of failed accepts. */
 export type AcceptReports = { readonly clock: Clock; readonly log: Pick<PluginLogger, 'warn'> };
 
-/** Returns the URL. */
+/** Listens, and returns the URL. */
 export async function listen(server: Server, { host, port, tls }: Config, edge: AcceptReports): Promise<string> {
   await new Promise<void>((done, fail) => {
     const refuse = (cause: NodeJS.ErrnoException): void => {
@@ -18,7 +18,7 @@ export async function listen(server: Server, { host, port, tls }: Config, edge: 
       fail(new StartError(`cannot listen on ${host}:${String(port)}: ${why}`, { exitCode: 2, cause }));
     };
     server.once('error', refuse).listen(port, host, () => {
-      // In the same turn: an unhandled error of the server ends the process.
+      // The listeners change in the same turn: an unhandled error of the server would end the process.
       server.off('error', refuse);
       surviveFailedAccepts(server, edge);
       done();
@@ -29,7 +29,7 @@ export async function listen(server: Server, { host, port, tls }: Config, edge: 
   return `${tls.kind === 'off' ? 'http' : 'https'}://${isIPv6(host) ? `[${host}]` : host}:${String(bound)}`;
 }
 
-/** A connection that cannot be accepted for lack of file descriptors is lost; the server continues. */
+/** Keeps the server running when accepts fail: a connection without a free file descriptor is lost. */
 function surviveFailedAccepts(server: Server, { clock, log }: AcceptReports): void {
   let reportedAt = -Infinity;
   server.on('error', (error: NodeJS.ErrnoException) => {

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 
 import type { PluginLogger } from '../plugin/api/plugin.ts';
 
-/** The process's log, as all modules but the root use it. */
+/** The process's log in the form that all modules except for the root use. */
 export function loggerOf(log: Logger): PluginLogger {
   return {
     debug: (message, fields) => {

@@ -6,7 +6,7 @@ type ReadinessStep = 'log' | 'read models' | 'plugins';
 export class Readiness {
   readonly #log: Pick<EventLog, 'state'>;
   readonly #agreement: { problem(): string | undefined } | undefined;
-  /** In the order of the start. */
+  /** The steps that are not complete, in the order of the start, each with its reason. */
   readonly #waiting = new Map<ReadinessStep, string | (() => string)>([
     ['read models', 'read models are catching up'],
     ['plugins', 'plugins are starting'],
@@ -18,7 +18,7 @@ export class Readiness {
     this.#agreement = agreement;
   }
 
-  /** A reason that changes is given as a function. */
+  /** Sets the reason of a step; a reason that changes is a function. */
   waitFor(step: ReadinessStep, reason: string | (() => string)): void {
     this.#waiting.set(step, reason);
   }
@@ -29,7 +29,7 @@ export class Readiness {
 
   reasons(): readonly string[] {
     const state = this.#log.state();
-    // The log's own state is newer than the reason of the last attempt.
+    // For the log step, the log's own state is newer than the reason of the last attempt.
     const waiting = [...this.#waiting].map(([step, reason]) => ({
       step,
       reason: typeof reason === 'string' ? reason : reason(),

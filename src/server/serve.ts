@@ -63,13 +63,14 @@ export async function serve(): Promise<void> {
   stopOnSignal(starting, stopping, { log, flush, written });
   if (decoded.config.tls.kind === 'files') reloadOnSignal(starting);
   const server = await starting.catch((error: unknown) => {
-    // The server was stopped, and the signal handler ends the process.
+    // The server was stopped, so the signal handler ends the process.
     if (stopping.signal.aborted && !(error instanceof StartError)) return undefined;
     throw error;
   });
   if (server === undefined) return;
-  // From here on garbage comes from requests: collect the heap when it has grown by two fifths instead of doubled.
-  // During the index builds almost everything is live, so more frequent collections would only delay the start.
+  // From here on garbage comes from requests, so the heap is collected when it has grown by two fifths instead of
+  // doubled. During the index builds almost everything is live, so more frequent collections would only delay the
+  // start.
   setFlagsFromString('--heap-growing-percent=40');
   const { log: logName, events, types } = server.ready;
   process.stdout.write(
@@ -105,7 +106,7 @@ function openLog(config: Config): OpenedLog {
     maxLength: logBufferBytesMax,
     retryEAGAIN,
   });
-  // A closed reader must not end the server; flushing to it would never succeed.
+  // Whether the reader of the logs is closed, which must not end the server: flushing would then never succeed.
   let isClosed = false;
   destination
     .on('error', () => {
@@ -138,9 +139,9 @@ function openLog(config: Config): OpenedLog {
 }
 
 /**
- * An uncaught exception leaves the process in an unknown state: acknowledged writes are on disk, so the process ends. A
- * plugin's exception occurred outside of all platform code, so the platform continues and logs it with the plugin's
- * name.
+ * An uncaught exception leaves the process in an unknown state: acknowledged writes are on disk, so the process ends.
+ * An exception of a plugin occurred outside of all platform code, so the platform continues and logs it with the
+ * plugin's name.
  */
 function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame): (error: Error) => void {
   const exit = (kind: string, error: unknown): never => {
@@ -151,7 +152,7 @@ function exitOnBugs({ log, flush }: Pick<Logger, 'log' | 'flush'>, blame: Blame)
   const handle =
     (kind: string) =>
     (error: unknown): void => {
-      // An error of the driver, not of this program: it affects appends in flight, which are resolved by their ids.
+      // An error of the driver, and not of this program. It affects only appends in flight, which their ids resolve.
       if (isStrayAppendReply(error)) {
         log.warn('the event log replied to an append after its timeout');
         return;

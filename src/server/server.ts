@@ -29,7 +29,7 @@ import type { OutboxBounds } from '../watch/outbox.ts';
 
 export type RunningServer = {
   readonly url: string;
-  /** The kind of the log, the number of folded events, and the number of types when it became ready. */
+  /** The kind of the log, and at the time of readiness the number of folded events and of types. */
   readonly ready: { readonly log: OpenedLog['name']; readonly events: number; readonly types: number };
   /** Every method and path pattern served now; `{name}` stands for one segment. */
   readonly routes: () => readonly { readonly method: string; readonly pattern: string }[];
@@ -58,7 +58,7 @@ export type ServerOptions = {
   readonly onListening?: (url: string) => void;
   readonly openLog?: OpenLog;
   readonly passwords?: Passwords;
-  /** In place of the bundled plugins. */
+  /** Replaces the bundled plugins. */
   readonly bundledPlugins?: readonly string[];
   /** Records every plugin before its code runs, to attribute uncaught errors to plugins. */
   readonly suspects?: CodeFolders;
@@ -196,7 +196,10 @@ async function openPlugins(
   readiness.done('plugins');
 }
 
-/** Only this phase may take for ever: all later ones are short, and complete before a close. */
+/**
+ * Runs a phase that a stop interrupts. Only this phase may take for ever: all later ones are short, and complete before
+ * a close.
+ */
 async function startUnless(signal: AbortSignal | undefined, follower: LogFollower): Promise<void> {
   signal?.throwIfAborted();
   const giveUp = (): void => {

@@ -39,7 +39,7 @@ import type { Core } from './core.ts';
 export type AccessParts = Core & {
   /** The plugin that serves a custom path. */
   readonly routePluginOf: (segments: readonly string[]) => string | undefined;
-  /** Why a plugin serves nothing on this node. */
+  /** The state of a plugin that serves nothing on this node. */
   readonly idleOf: (plugin: string) => IdlePlugin | undefined;
   /** Ends plugins' streams that are not allowed any more. */
   readonly recheckStreams: (allows: Allows) => void;
@@ -47,7 +47,7 @@ export type AccessParts = Core & {
 
 export type Access = {
   readonly authorize: Authorize;
-  /** The same for watches and streams: also checks that the credential is still valid. */
+  /** Authorizes an open watch or stream again: also checks that the credential is still valid. */
   readonly authorizeStanding: Authorize;
   readonly authenticator: Authenticator;
   readonly refusals: RefusalLog;
@@ -137,7 +137,7 @@ type RouteParts = {
   readonly accesses: AccessRecorder;
 };
 
-/** Each start of a node has a stream of its own. */
+/** Each start of a node has a separate stream. */
 function composeAccessEvents(parts: AccessParts): AccessEvents | undefined {
   const { config, eventLog, node, disk, edge } = parts;
   if (config.accessEvents === 'off') return undefined;

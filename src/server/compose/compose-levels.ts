@@ -11,8 +11,8 @@ import type { Core } from './core.ts';
 /** The heartbeat of this node, and the level of the log. */
 export type NodeLevels = {
   /**
-   * Call it once the read models have caught up. On a single node it resolves once the log has the highest level that
-   * it reads.
+   * Call it when the read models have caught up. On a single node it resolves when the log has the highest level that
+   * the node reads.
    */
   open(): Promise<void>;
   stop(): Promise<void>;
@@ -30,7 +30,7 @@ export function composeLevels(core: Core): NodeLevels {
   const given = { log, clock, uuid: randomUUID, node, reads: levelRead, metadata: metadataOf('node', core) };
   const drain = drainOf(core);
   const drained = (): LogPosition => {
-    // Its result is part of the next heartbeat: an unavailable log must not delay this one.
+    // Not awaited: its result is part of the next heartbeat, and an unavailable log must not delay this one.
     void drain();
     return core.unsettled.drained();
   };

@@ -80,9 +80,9 @@ export function composePlugins(parts: PluginParts): Plugins {
 }
 
 type Clients = {
-  /** With the rights of a request's caller, and with the plugin's own. */
+  /** Clients with the rights of a request's caller, and with the plugin's own. */
   readonly ofRequest: CallPorts['clientsOf'];
-  /** With the plugin's rights, for the step of a reconciler, until the plugin has stopped. */
+  /** A client with the plugin's rights, for the step of a reconciler, until the plugin has stopped. */
   readonly ofStep: (plugin: string, step: PluginStep) => Client;
 };
 

@@ -23,7 +23,7 @@ export type Reconcilers = {
   stop(): Promise<void>;
 };
 
-/** The dependencies that all of them share. */
+/** The dependencies that all platform reconcilers share. */
 function givenTo({ models, edge: { clock, log }, execute, bound, leadership }: Core) {
   return {
     changes: models,

@@ -12,17 +12,20 @@ import type { UniqueStep, UniqueSteps } from '../../read/uniqueness.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
 export type UniqueIndexes = UniqueSteps & {
-  /** Once the read models have caught up. */
+  /** Call it when the read models have caught up. */
   open(): void;
   stop(): Promise<void>;
 };
 
-/** Settles appends that nobody would decide so any more, then says up to where this node is drained. */
+/**
+ * Resolves pending appends that an earlier declaration decided, then returns the position up to which this node is
+ * drained.
+ */
 export function drainOf(core: Core): () => Promise<LogPosition> {
   const { unsettled, eventLog: log } = core;
   const fencing = { log, uuid: randomUUID, metadata: metadataOf('uniqueness', core) };
   return async () => {
-    // An unavailable log is reported elsewhere; unresolved appends hold the position back.
+    // An unavailable log is reported elsewhere; appends that remain unresolved hold the position back.
     await unsettled.fenceStale(fencing).catch(() => undefined);
     return unsettled.drained();
   };
@@ -123,7 +126,7 @@ function createUniqueness(core: Core, reporter: StepReporter): Uniqueness {
   });
 }
 
-/** A plugin's steps shortly after their start: most have ended by then, and are not reported. */
+/** Reports a plugin's steps some time after their start: most have ended by then, and are not reported. */
 class StepReporter {
   readonly #clock: Clock;
   readonly #listeners = new Set<(plugin: string) => void>();

@@ -27,13 +27,13 @@ export type Core = Stores & {
   readonly edge: { readonly domain: string; readonly clock: Clock; readonly log: PluginLogger };
   /** The log lines of one plugin. */
   readonly loggerOf: (plugin: string) => PluginLogger;
-  /** This process among the nodes of its log: random, new at each start. */
+  /** The id of this process among the nodes of its log: random, and new at each start. */
   readonly node: string;
   readonly memory: RequestMemory;
-  /** Its appends to objects that may still land. */
+  /** Pending appends of this process to objects. */
   readonly unsettled: Unsettled;
   readonly execute: Execute;
-  /** The same for the node's own writes: it retries while the log is unavailable. */
+  /** The write path for the node's own writes: it retries while the log is unavailable. */
   readonly patiently: Execute;
   readonly hub: WatchHub;
   readonly leadership: Elector;

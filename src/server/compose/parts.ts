@@ -14,7 +14,7 @@ import { composeUniqueness, type UniqueIndexes } from './compose-uniqueness.ts';
 import type { Core } from './core.ts';
 import type { Startup } from '../startup.ts';
 
-/** Composed before anything is served, and stopped after everything else. */
+/** The parts that are composed before anything is served, and stopped after everything else. */
 export type Parts = {
   readonly levels: NodeLevels;
   readonly declarer: Declarer;
@@ -50,7 +50,7 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
     },
   );
   const readiness = new Readiness(eventLog, agreement);
-  // Stopped after all writers: requests in flight end only once their events are folded.
+  // Stopped after all writers, because requests in flight end only when their events are folded.
   const follower = await startup.phase(
     'compose the fold',
     () =>
@@ -124,7 +124,7 @@ async function openReplays(core: Core, { authorize }: Access, startup: Startup):
   );
 }
 
-/** Access control looks up the plugin of a path, and plugins are bound to access control: each needs the other. */
+/** Access control needs the plugin of a path, and plugins need access control, so both are composed here. */
 function composeGuarded(
   core: Core,
   declared: Pick<Parts, 'declarer' | 'unique'>,

@@ -34,7 +34,7 @@ import type { Startup } from '../startup.ts';
 export type Stores = {
   readonly eventLog: FoundedLog;
   readonly logName: OpenedLog['name'];
-  /** An embedded log has one node: its directory is locked. */
+  /** Whether this is the only node: an embedded log has one, since its directory is locked. */
   readonly isAlone: boolean;
   /** How often a lost subscription to the log was renewed. */
   readonly resubscriptions: () => number;

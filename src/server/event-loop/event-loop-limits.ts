@@ -1,4 +1,7 @@
-/** How often the event loop signals progress, and how often that is checked: ten stores a second cost nothing. */
+/**
+ * The interval at which the event loop signals progress, and at which that is checked: ten writes to memory a second
+ * cost nothing.
+ */
 export const eventLoopBeatMs = 100;
 /** A longer block affects every client: it is logged, with the name of the plugin that caused it. */
 export const eventLoopHeldMs = 500;

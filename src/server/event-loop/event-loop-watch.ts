@@ -100,7 +100,7 @@ export class EventLoopWatch {
     const now = this.#clock.monotonic();
     const lateMs = now - this.#beatAt - eventLoopBeatMs;
     const watchedMs = Atomics.load(this.#cells, watchedMsCell);
-    // Excludes time in which the watcher was suspended as well, or did not exist.
+    // Excludes time in which the watcher was also suspended, or did not exist.
     const heldMs = Math.min(lateMs, (watchedMs - this.#watchedMs) | 0);
     if (heldMs >= eventLoopHeldMs) this.#report(Math.round(heldMs));
     this.#beatAt = now;

@@ -19,7 +19,7 @@ import { ownerOf, type CodeFolder } from '../../plugin/errors/error-attribution.
  */
 export type WatcherStart = {
   readonly port: MessagePort;
-  /** Each side writes its cells and reads those of the other. */
+  /** Shared cells: each side writes its own and reads those of the other. */
   readonly cells: Int32Array;
   /** The lowest log level. */
   readonly level: number;
@@ -31,7 +31,7 @@ export const beatCell = 0;
 /** The cell of the milliseconds of observation, wrapping around, without suspensions of the whole process. */
 export const watchedMsCell = 1;
 
-/** The culprit found while the loop was at this beat. */
+/** The plugin found while the loop was at this beat. */
 export type Found = { readonly beat: number; readonly plugin: string | undefined };
 
 export function isFound(message: unknown): message is Found {
@@ -48,7 +48,7 @@ class Watcher {
   readonly #inspector: typeof Inspector | undefined;
   #suspects: readonly CodeFolder[] = [];
   #beat = 0;
-  /** Time since that beat, without suspensions of this thread. */
+  /** The time since that beat, without suspensions of this thread. */
   #heldMs = 0;
   #reportAtMs = eventLoopHeldMs;
   #tickedAt = systemClock.monotonic();
@@ -79,7 +79,7 @@ class Watcher {
       this.#reportAtMs = eventLoopHeldMs;
       this.#hangUp();
     }
-    // A beat is late by the time since it was due.
+    // A beat is late by the time since its due time.
     if (beat > 0 && this.#heldMs - eventLoopBeatMs >= this.#reportAtMs && this.#session === undefined) this.#pause();
     systemClock.after(eventLoopBeatMs, () => {
       this.tick();
@@ -99,7 +99,7 @@ class Watcher {
       urls.set(scriptId, url);
     });
     session.on('Debugger.paused', ({ params: { callFrames } }) => {
-      // Paused before the request: by a debugger, which must resume it.
+      // A debugger paused the loop before the request, and must resume it.
       if (isRequested) session.post('Debugger.resume');
       if (session !== this.#session) return;
       const isHeld = Atomics.load(this.#start.cells, beatCell) === this.#beat;
@@ -114,7 +114,7 @@ class Watcher {
     });
     try {
       session.connectToMainThread();
-      // Both requests at once: a call into native code may end between two.
+      // Sends both requests at once: a call of native code may end between them.
       session.post('Debugger.enable', () => {
         isRequested = true;
       });
@@ -163,7 +163,7 @@ class Watcher {
         `${JSON.stringify({ level: warnLevel, time, pid: process.pid, hostname: hostname(), ...members, msg })}\n`,
       );
     } catch {
-      // The reader is gone or stalled.
+      // The reader of the log has closed it or is stalled, so the line is lost.
     }
   }
 }

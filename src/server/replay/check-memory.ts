@@ -31,7 +31,7 @@ export class NotHeldError extends Error {
   }
 }
 
-/** Holds the models at the position at which the thread has opened its view of the tables. */
+/** Holds the models at the position of the thread's view of the tables. */
 export async function holdWith(thread: ReplayThread, live: LiveModels, signal: AbortSignal): Promise<HeldModels> {
   const { models, clock } = live;
   for (let tried = 0; tried < replayMeetingsMax; tried += 1) {
@@ -53,7 +53,7 @@ export async function holdWith(thread: ReplayThread, live: LiveModels, signal: A
 
 export type CheckedMemory = { readonly difference: Difference | undefined; readonly indexes: number };
 
-/** Compares indexes and permission tables with the rows, a little at a time; releases the held models. */
+/** Compares indexes and permission tables with the rows in slices, and releases the held models. */
 export async function checkMemory(held: HeldModels, live: LiveModels, signal: AbortSignal): Promise<CheckedMemory> {
   const slices = new PacedSlices(live, signal);
   try {
@@ -70,7 +70,7 @@ export async function checkMemory(held: HeldModels, live: LiveModels, signal: Ab
   return { difference, indexes: held.indexes.length };
 }
 
-/** Leaves most of the event loop to requests. */
+/** Slices with pauses, which leave most of the event loop to requests. */
 class PacedSlices {
   readonly #live: Pick<LiveModels, 'clock' | 'disk'>;
   readonly #signal: AbortSignal;

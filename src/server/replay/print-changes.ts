@@ -22,7 +22,7 @@ export async function printChanges(
     if (!isSelected(found, selected)) break;
     looked += 1;
     if (looked % keysPerLook === 0 && ports.isStopped()) throw new StoppedError();
-    // A row has the position of its last event, so equal rows are those that nothing was written to.
+    // A row contains the position of its last event, so equal rows mean that nothing was written.
     if (left !== undefined && right?.equals(left) === true) continue;
     for (const { change, ...more } of changesOf(objectIn(left), objectIn(right)))
       await pieces.add(found.type, Buffer.from(`${JSON.stringify({ kind: 'Change', change, ...found, ...more })}\n`));
@@ -40,7 +40,10 @@ type ObjectChange =
   | { readonly change: 'created' | 'deleted'; readonly object: ResourceObject }
   | { readonly change: 'changed'; readonly uid: string; readonly patch: readonly unknown[] };
 
-/** A name that another object has since was deleted and created. */
+/**
+ * The changes of a name. A name with another object since means that the first object was deleted and the second one
+ * created.
+ */
 function changesOf(before: ResourceObject | undefined, after: ResourceObject | undefined): readonly ObjectChange[] {
   if (before !== undefined && after !== undefined && before.metadata.uid === after.metadata.uid)
     return [{ change: 'changed', uid: after.metadata.uid, patch: atOnce(jsonDiff(before, after)) }];

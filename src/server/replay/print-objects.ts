@@ -24,7 +24,7 @@ export async function printObjects(snapshot: TablesSnapshot, selected: Selected,
   await pieces.flush();
 }
 
-/** Undefined: from the beginning. */
+/** The key of the first selected object; undefined: the beginning of the table. */
 export function firstKey({ type, name = '' }: Selected): string | undefined {
   return type === undefined ? undefined : `${type}/${name}`;
 }
@@ -36,12 +36,12 @@ export function placeOf(key: string): Place {
   return { type: key.slice(0, slash), name: key.slice(slash + 1) };
 }
 
-/** From the first key on, the objects that are selected follow each other. */
+/** Whether the object is selected. Selected objects are contiguous from the first key on. */
 export function isSelected(place: Place, { type = place.type, name = place.name }: Selected): boolean {
   return place.type === type && place.name === name;
 }
 
-/** Lines of one type at a time, since rights to read are those to a type. */
+/** Collects lines of one type at a time, since the right to read is a right to a type. */
 export class Pieces {
   readonly #ports: PrintPorts;
   #type = '';

@@ -11,7 +11,7 @@ export class RefusedError extends Error {
   }
 }
 
-/** Nobody waits for the replay any more. */
+/** The caller of the replay has disconnected. */
 export class StoppedError extends Error {
   constructor() {
     super('the replay was stopped');

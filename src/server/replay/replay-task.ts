@@ -3,7 +3,10 @@ import type { Compared, Difference, Moment, RefusalReason, Selected } from '../.
 
 /** The part of the log that is replayed, and its use. */
 export type ReplayWork =
-  /** Everything up to the live read models in `live`. `isShared`: this process writes them meanwhile. */
+  /**
+   * Replays everything, up to the position of the live read models in `live`. `isShared`: this process writes them
+   * meanwhile.
+   */
   | { readonly kind: 'compare'; readonly live: string; readonly isShared: boolean }
   | { readonly kind: 'until'; readonly until: Moment }
   /** The changes between two moments. */
@@ -17,16 +20,16 @@ export type ReplayTask = {
   readonly reserveBytes: number;
   readonly cells: Int32Array;
   readonly work: ReplayWork;
-  /** Undefined: no objects are printed. */
+  /** The objects to print; undefined: none. */
   readonly print: Selected | undefined;
 };
 
-/** The shared cells. `stop`: not 0 once the thread should end. `gate`: where the two threads are to meet. */
+/** Shared cells. `stop`: not 0 when the thread must end. `gate`: the state of the meeting of the two threads. */
 export const stopCell = 0;
 export const gateCell = 1;
 export const cellCount = 2;
 
-/** The states of the gate, in this order; `withdrawn` begins anew. */
+/** The states of the gate, in this order; after `withdrawn` it starts again with `closed`. */
 export const gate = { closed: 0, asked: 1, taken: 2, withdrawn: 3 } as const;
 
 export type Summary = {
@@ -36,19 +39,19 @@ export type Summary = {
   readonly objects: number;
 };
 
-/** From the thread. */
+/** A message from the thread. */
 export type ThreadMessage =
-  /** Nothing was replayed: the request cannot be served. */
+  /** Nothing was replayed, because the request cannot be served. */
   | { readonly kind: 'refused'; readonly reason: RefusalReason; readonly detail: string }
   | { readonly kind: 'accepted' }
   | { readonly kind: 'progress'; readonly position: string; readonly events: number; readonly percent: number }
-  /** It waits at the gate. */
+  /** The thread waits at the gate. */
   | { readonly kind: 'waits' }
   | { readonly kind: 'compared'; readonly difference: Difference | undefined; readonly compared: Compared }
-  /** Whole lines of the answer, about objects of one type. It waits for `more`. */
+  /** Whole lines of the response, about objects of one type. The thread then waits for `more`. */
   | { readonly kind: 'lines'; readonly type: string; readonly bytes: Uint8Array }
   | { readonly kind: 'done'; readonly summary: Summary }
   | { readonly kind: 'failed'; readonly reason: RefusalReason | 'failed'; readonly detail: string };
 
-/** To the thread: the last lines were taken. */
+/** The message to the thread after the last lines were taken. */
 export const more = 'more';

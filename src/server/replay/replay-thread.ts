@@ -10,7 +10,7 @@ import { replayHeapMegabytesMax, replayMeetMsMax, replayStopMsMax } from '../../
 import { cellCount, gate, gateCell, more, stopCell, type ReplayTask, type ThreadMessage } from './replay-task.ts';
 import { replayWorkerUrl } from './replay-worker.ts';
 
-/** Removes what a replay left when its process was killed. The caller has locked DATA_DIR. */
+/** Removes the files of replays in a process that was killed. The caller has locked DATA_DIR. */
 export function removeReplays(dataDir: string): void {
   rmSync(join(dataDir, replayFolder), { recursive: true, force: true });
 }
@@ -42,7 +42,7 @@ export class ReplayThread {
       this.#messages.push(message);
       this.#wake();
     });
-    // Out of memory, as a rule.
+    // The usual cause of an error is a lack of memory.
     this.#worker.on('error', (error) => {
       this.#messages.push({ kind: 'failed', reason: 'failed', detail: error.message });
       this.#wake();
@@ -65,14 +65,14 @@ export class ReplayThread {
     return this.#messages.shift();
   }
 
-  /** The last lines were taken. */
+  /** Notifies the thread that the last lines were taken. */
   takeMore(): void {
     this.#worker.postMessage(more);
   }
 
   /**
-   * Call it when the thread waits: it opens its view of the live tables in this very turn. Holds the event loop
-   * meanwhile, for `replayMeetMsMax` at most; false if that was too short.
+   * Call it when the thread waits at the gate. The thread opens its view of the live tables in this turn, while the
+   * event loop is held, for `replayMeetMsMax` at most. Returns false if the time was too short.
    */
   meet(): boolean {
     Atomics.store(this.#cells, gateCell, gate.asked);
@@ -85,7 +85,7 @@ export class ReplayThread {
   async stop(): Promise<void> {
     Atomics.store(this.#cells, stopCell, 1);
     Atomics.notify(this.#cells, gateCell);
-    // It may wait for its lines to be taken.
+    // The thread may still wait until its lines are taken.
     this.takeMore();
     const { signal } = new AbortController();
     await within(this.#ended, { clock: this.#clock, ms: replayStopMsMax, signal });

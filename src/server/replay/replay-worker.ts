@@ -11,7 +11,7 @@ export const replayWorkerUrl: string = import.meta.url;
 
 const niceness = 10;
 
-/** The thread of one replay: it runs once, and ends. */
+/** The main function of a replay's thread, which runs one replay and ends. */
 async function run(task: ReplayTask): Promise<void> {
   const taken: (() => void)[] = [];
   const post = (message: ThreadMessage): void => {
@@ -48,13 +48,16 @@ function causeOf(error: unknown): string {
   return cause instanceof Error ? `${messageOf(error)}: ${cause.message}` : messageOf(error);
 }
 
-/** Requests come first: on Linux this is the priority of the thread, elsewhere it would be that of the process. */
+/**
+ * Gives requests priority: on Linux this lowers the priority of the thread; elsewhere it would lower that of the
+ * process.
+ */
 function yieldToRequests(): void {
   if (process.platform !== 'linux') return;
   try {
     setPriority(niceness);
   } catch {
-    // Not allowed here: then both are equal.
+    // Without the permission both have equal priority.
   }
 }
 
@@ -63,7 +66,10 @@ if (parentPort !== null && isTask(workerData)) {
   void run(workerData);
 }
 
-/** The module is also loaded where the thread is started, which may be a thread itself. */
+/**
+ * Whether the module runs as a replay's thread: it is also loaded where the thread is started, which may be a thread
+ * itself.
+ */
 function isTask(data: unknown): data is ReplayTask {
   return typeof data === 'object' && data !== null && 'work' in data && 'cells' in data;
 }

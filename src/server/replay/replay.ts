@@ -24,21 +24,21 @@ import { gate, gateCell, type ReplayTask, type ThreadMessage } from './replay-ta
 
 export type ReplayPorts = {
   readonly post: (message: ThreadMessage) => void;
-  /** Resolves once the message was taken. */
+  /** Sends a message; resolves when it was taken. */
   readonly send: (message: ThreadMessage) => Promise<void>;
   readonly isStopped: () => boolean;
 };
 
 type Span = { readonly from: LogPosition; readonly until: LogPosition };
 
-/** No index function runs here: what the fold spends on a batch is bounded by its size. */
+/** A clock that never ends a time slice. No index function runs here, so the size of a batch bounds its time. */
 const unhurried: Clock = { ...systemClock, monotonic: () => 0 };
-/** The latest time that an event can have; the latest time folded is not compared. */
+/** The latest possible time of an event: the time up to which tables are folded is not compared. */
 const endOfTime = Date.UTC(9_999, 11, 31);
 
 /**
- * Folds the log into tables of its own, with the fold that the server uses, and compares or prints them. It runs in a
- * thread; types are not registered here, since plugins' code stays in the server's thread.
+ * Folds the log into separate tables, with the server's own fold, and compares or prints them. It runs in a thread. No
+ * types are registered here, since plugins' code stays in the server's thread.
  */
 export class Replay {
   isAccepted = false;
@@ -106,7 +106,7 @@ export class Replay {
     this.#accept(0);
     await this.#rebuild(models, from);
     const view = this.#view(dir);
-    // The state at `from` stays readable while the fold goes on, as LMDB does not use its pages again.
+    // The state at `from` stays readable during the fold: LMDB does not reuse the pages of a snapshot.
     const before = view.snapshot();
     await this.#rebuild(models, until);
     const after = view.snapshot();
@@ -121,7 +121,7 @@ export class Replay {
     this.#ports.post({ kind: 'accepted' });
   }
 
-  /** An embedded log is read as it was when it was opened, so it is opened again to read on. */
+  /** Opens the log. An embedded log shows the events at its opening, so it is opened again to read later ones. */
   async #openLog(): Promise<FoundedLog> {
     await this.#log?.close();
     this.#log = await openReplayedLog(this.#task);
@@ -160,7 +160,7 @@ export class Replay {
     );
   }
 
-  /** Where the live read models are; they only go on from there. */
+  /** The position of the live read models, which only increases. */
   #beginComparison(view: LmdbView, log: FoundedLog): LogPosition {
     const snapshot = view.snapshot();
     const checkpoint = snapshot.checkpoint();
@@ -219,7 +219,7 @@ export class Replay {
     }
   }
 
-  /** A view of the live tables, at the position at which the event loop of the server waits for it. */
+  /** A view of the live tables, at the position at which the server's event loop waits for it. */
   #meet(view: LmdbView): TablesSnapshot {
     const { work, cells } = this.#task;
     if (work.kind !== 'compare' || !work.isShared) return view.snapshot();

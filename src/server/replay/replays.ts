@@ -87,7 +87,7 @@ class Run {
     });
   }
 
-  /** Undefined once the request is accepted. */
+  /** Resolves when the request is accepted (undefined) or refused. */
   async accepted(): Promise<ReplayRefusal | undefined> {
     const message = await this.#thread.next();
     if (message?.kind === 'accepted') return undefined;
@@ -145,7 +145,7 @@ class Run {
     }
   }
 
-  /** From here on the memory is compared beside the thread's comparison of the tables. */
+  /** From here on memory is compared, while the thread compares the tables. */
   async #hold(): Promise<Uint8Array | undefined> {
     const { live } = this.#options;
     if (live === undefined) return undefined;

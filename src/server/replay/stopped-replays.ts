@@ -16,7 +16,7 @@ import { decodeDiff, decodeReplay } from '../../read/decode-replay.ts';
 import { removeReplays } from './replay-thread.ts';
 import { Replays } from './replays.ts';
 
-/** Replays of a server that does not run: there is nothing in memory to compare, and nobody else uses its files. */
+/** Replays for a stopped server: there are no models in memory to compare, and no other process uses its files. */
 export const stoppedReplays: StoppedReplays = {
   lines: async function* (kind, body, context) {
     const asked = kind === 'diffs' ? decodeDiff(body) : decodeReplay(body);
@@ -62,7 +62,7 @@ async function locked(dataDir: string): ReturnType<typeof takeDataDir> {
   }
 }
 
-/** Opening tables that are not valid could end the process. */
+/** Refuses invalid tables: opening them could end the process. */
 function assertTables(dir: string): void {
   if (!isTrustworthy(dir))
     throw commandError('the read models are missing or not valid: the next start rebuilds them from the log');

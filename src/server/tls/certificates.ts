@@ -21,7 +21,11 @@ export type Certificates = {
   stop(): Promise<void>;
 };
 
-/** Undefined without TLS. Throws `StartError` if there is no certificate to start with. */
+/**
+ * The server's certificate; undefined without TLS.
+ *
+ * @throws StartError if there is no certificate to start with.
+ */
 export async function openCertificates(config: Config, edge: CertificatesEdge): Promise<Certificates | undefined> {
   const { tls } = config;
   if (tls.kind === 'off') return undefined;
@@ -32,7 +36,9 @@ export async function openCertificates(config: Config, edge: CertificatesEdge): 
 type Source = {
   readonly lookMs: number;
   first(): Promise<CertificatePair>;
-  /** A valid certificate that replaces `current`, or undefined; logs why a changed one is invalid. */
+  /**
+   * A valid certificate that replaces `current`, or undefined. If a changed certificate is invalid, logs the reason.
+   */
   next(current: CertificatePair, isRequested: boolean): Promise<CertificatePair | undefined>;
 };
 
@@ -106,7 +112,7 @@ function ownSource(config: Config, { clock }: CertificatesEdge): Source {
   };
 }
 
-/** The operator's files. Their states are compared, so that an unfit pair is reported once. */
+/** The operator's files. Their state is compared, so that an invalid pair is reported once. */
 async function fileSource(files: CertificateFiles, { clock, log }: CertificatesEdge): Promise<Source> {
   let seen = await stateOf(files);
   return {
@@ -139,7 +145,7 @@ function isSame(one: CertificatePair, other: CertificatePair): boolean {
   return one.certificate === other.certificate && one.key === other.key;
 }
 
-/** Differs after one of the files was written or replaced. */
+/** A text that differs after one of the files was written or replaced. */
 async function stateOf({ certificate, key }: CertificateFiles): Promise<string> {
   const states = [certificate, key].map(async (path) => {
     try {

@@ -38,7 +38,7 @@ const id = {
 const signsHandshakes = 0b1000_0000;
 const signsCertificates = 0b0000_0110;
 
-/** An authority with a name of its own, so that an earlier one is not taken for it. */
+/** Creates an authority with a unique name, so that clients do not mistake an earlier one for it. */
 export async function makeAuthority(validity: Validity): Promise<Issued> {
   const keys = await newKeys();
   const name = `Ledgerplane authority ${randomBytes(4).toString('hex')}`;
@@ -91,7 +91,7 @@ async function newCertificate(
   { subject, validity }: { readonly subject: string; readonly validity: Validity },
 ): Promise<Certificate> {
   const certificate = new Certificate({ version: 2 });
-  // Positive, and its first byte is not zero.
+  // The serial is positive, and its first byte is not zero.
   const serial = randomBytes(16);
   serial[0] = ((serial[0] ?? 0) & 0x7f) | 0x40;
   certificate.serialNumber = new Integer({ valueHex: arrayBufferOf(serial) });
@@ -121,7 +121,7 @@ function setName(certificate: Certificate, of: 'subject' | 'issuer', name: strin
   certificate[of].typesAndValues.push(new AttributeTypeAndValue({ type: id.commonName, value }));
 }
 
-/** Years from 2050 have another form (RFC 5280, 4.1.2.5). */
+/** The time in one of two forms: years from 2050 have another one (RFC 5280, 4.1.2.5). */
 function timeOf(at: number): Time {
   const value = new Date(at);
   return new Time({ type: value.getUTCFullYear() < 2050 ? TimeType.UTCTime : TimeType.GeneralizedTime, value });

@@ -15,9 +15,10 @@ import type { Issued } from './issue-certificate.ts';
 const dayMs = 86_400_000;
 
 /**
- * The certificate in DATA_DIR/tls, of an authority that is kept beside it: both are made when they are missing, and the
- * certificate again when it is due for renewal, or is for other names. Throws `StartError` if only the operator can fix
- * the problem.
+ * The certificate in DATA_DIR/tls, with its authority in the same folder. Missing ones are created. The certificate is
+ * replaced when it is due for renewal, or has other names.
+ *
+ * @throws StartError if only the operator can fix the problem.
  */
 export async function ownCertificate(
   { dataDir, host }: Pick<Config, 'dataDir' | 'host'>,
@@ -33,7 +34,7 @@ export async function ownCertificate(
   const end = new X509Certificate(authority.certificate).validTo;
   const to = Math.min(now + certificateDays * dayMs, Date.parse(end));
   const issued = await issueCertificate(authority, { names, validity: { from: now - clockSkewMs, to } });
-  // A crash in between leaves no pair, and the next start makes another one.
+  // After a crash in between there is no pair, and the next start makes another one.
   writePrivate(files.key, issued.key);
   writePrivate(files.certificate, issued.certificate);
   const made = presentIn(files);
@@ -41,7 +42,7 @@ export async function ownCertificate(
   return made;
 }
 
-/** Whether the certificate is within its last third. */
+/** Whether the certificate is in the last third of its validity. */
 export function isDue({ beginsAt, expiresAt }: CertificatePair, now: number): boolean {
   return now >= beginsAt + renewalShare * (expiresAt - beginsAt);
 }
@@ -66,13 +67,13 @@ function isGood(pair: CertificatePair, { authority, names, now }: Wanted): boole
   );
 }
 
-/** Clients trust the authority for years: it is never replaced without the operator. */
+/** The authority, created if missing. It is never replaced without the operator, since clients trust it for years. */
 async function authorityIn(dataDir: string, now: number): Promise<Issued> {
   const files = { certificate: authorityFile(dataDir), key: join(dataDir, 'tls', 'ca.key') };
   if (!existsSync(files.certificate)) {
     const { makeAuthority } = await import('./issue-certificate.ts');
     const made = await makeAuthority({ from: now - clockSkewMs, to: yearsAfter(now, authorityYears) });
-    // The certificate last: without it nobody trusts the key.
+    // The certificate is written last: without it no client trusts the key.
     writePrivate(files.key, made.key);
     writePrivate(files.certificate, made.certificate);
     return made;
@@ -98,7 +99,7 @@ function yearsAfter(at: number, years: number): number {
   return date.setUTCFullYear(date.getUTCFullYear() + years);
 }
 
-/** Only its owner can read the file, which is on disk, and whole, when it has its name. */
+/** Writes a file that only its owner can read. When the file has its name, it is whole and on disk. */
 function writePrivate(path: string, text: string): void {
   const draft = `${path}.new`;
   const descriptor = openSync(draft, 'w', 0o600);
