@@ -9,19 +9,22 @@ import { plainEvent, selectedEvent, type ShownChange } from './selected-change.t
 import { nameWatched, selectsAll, type WatchPlan } from './watch-plan.ts';
 import type { Watcher } from './watcher.ts';
 
-/**
- * The live watchers that receive the same bytes: with the same type, name, selection and encoding. Each gets the same
- * buffers.
- */
+/** The live watchers with the same type, name, selection and encoding. Each of them gets the same buffers. */
 export class Audience {
   readonly #encoding: FrameEncoding;
   /** Undefined when everything is selected. */
   readonly #selection: Selection | undefined;
   readonly #members = new Set<Watcher>();
-  /** Encoded single changes that a joining watcher has not received yet, by position; and as the first of a stream. */
+  /**
+   * By position: the encoded change that a joining watcher has not received yet, also in the form of a stream's first
+   * event.
+   */
   readonly #held = new Map<LogPosition, Frames>();
   readonly #heldFirst = new Map<LogPosition, Frames>();
-  /** Its frames of the batch being published; undefined between batches, and for one without a selected change. */
+  /**
+   * The audience's frames of the batch that is being published; undefined between batches, and without a selected
+   * change.
+   */
   #selected: SelectedFrames | undefined;
 
   constructor(plan: WatchPlan, encoding: FrameEncoding) {
@@ -41,7 +44,7 @@ export class Audience {
     this.#members.delete(watcher);
   }
 
-  /** Adds a change of the batch if the audience selects it. True for the first one. */
+  /** Adds a change of the batch if the audience selects it. Returns true for the first one. */
   take(change: ShownChange, batch: Batch): boolean {
     const event = this.#eventOf(change, batch.lastSelected);
     if (event === undefined) return false;
@@ -51,7 +54,7 @@ export class Audience {
     return isFirst;
   }
 
-  /** Sends what it took. */
+  /** Sends the frames of the selected changes. */
   publish(now: number): void {
     const selected = this.#selected;
     this.#selected = undefined;
@@ -66,7 +69,7 @@ export class Audience {
       }
   }
 
-  /** The frames of earlier changes for a watcher that joins: shared by all that join. */
+  /** The frames of earlier changes for a joining watcher; all joining watchers share them. */
   framesOf(changes: readonly ShownChange[], watcher: Pick<Watcher, 'awaitsFirst' | 'begin'>): readonly Frames[] {
     const framed: Frames[] = [];
     for (const change of changes) {
@@ -94,7 +97,7 @@ export class Audience {
     return frames;
   }
 
-  /** Undefined if the audience does not select the change. */
+  /** The event of a change; undefined if the audience does not select the change. */
   #eventOf(change: ShownChange, shownLast?: (change: ShownChange) => Uint8Array): WatchEvent | undefined {
     return this.#selection === undefined ? plainEvent(change) : selectedEvent(this.#selection, change, shownLast);
   }
@@ -105,11 +108,11 @@ type Gathered = {
   readonly byKey: Map<string, Audience>;
   /** Audiences that any object may concern. */
   readonly wide: Set<Audience>;
-  /** Audiences of one object each: with many of them, a change must not check all. */
+  /** By name: audiences of one object, so that a change need not check all of them. */
   readonly byName: Map<string, Set<Audience>>;
 };
 
-/** Finds the audiences of a change. Contains no audience without members. */
+/** Finds the audiences of a change. An audience without members is removed. */
 export class Audiences {
   readonly #types = new Map<TypeKey, Gathered>();
   /** The audience of each watcher, and its key. */

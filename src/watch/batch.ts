@@ -3,7 +3,7 @@ import type { FrameEncoding, WatchEvent } from './frame.ts';
 import { Frames } from './frames.ts';
 import { lastSelected, type ShownChange } from './selected-change.ts';
 
-/** Frames that follow each other in one buffer, and the same ones at the start of a stream. Made on first use. */
+/** Consecutive frames in one buffer, and their form at the start of a stream. Each is encoded on first use. */
 type Run = { readonly frames: Frames; readonly begun: Frames };
 
 /**
@@ -14,7 +14,7 @@ export class Batch {
   readonly #encodings = new Map<string, EncodedBatch>();
   readonly #left = new Map<ShownChange, Uint8Array>();
 
-  /** For an audience that receives the first of its events. */
+  /** The frames for an audience, called with its first selected event. */
   selected(encoding: FrameEncoding): SelectedFrames {
     let encoded = this.#encodings.get(encoding.name);
     if (encoded === undefined) {
@@ -24,7 +24,7 @@ export class Batch {
     return new SelectedFrames(encoded, encoding);
   }
 
-  /** The object of a change for audiences with a selection that it leaves: the same bytes for all. */
+  /** The last selected state of an object, for audiences with a selection that it leaves: all get the same bytes. */
   readonly lastSelected = (change: ShownChange): Uint8Array => {
     const made = this.#left.get(change) ?? lastSelected(change);
     this.#left.set(change, made);
@@ -55,7 +55,7 @@ export class SelectedFrames {
     this.#runs.push(encoded);
   }
 
-  /** In order. `begun`: at the start of a stream. */
+  /** The frames in order. `begun`: at the start of a stream. */
   frames(begun: boolean): readonly Frames[] {
     this.#endRun();
     return this.#runs.map((run, place) => (begun && place === 0 ? run.begun : run.frames));
@@ -71,7 +71,7 @@ export class SelectedFrames {
 class EncodedBatch {
   /** The empty run. */
   readonly start = new SmallRun();
-  /** By the object shown, which is the same buffer for all audiences: one or two events. */
+  /** By the shown object, which is the same buffer for all audiences: its one or two events. */
   readonly #events = new Map<Uint8Array, EncodedEvent[]>();
 
   event(event: WatchEvent, encoding: FrameEncoding): EncodedEvent {
@@ -85,7 +85,7 @@ class EncodedBatch {
   }
 }
 
-/** One event. A large one has a buffer of its own, so that it is not copied for each run that it would be part of. */
+/** One event. A large event has a separate buffer, so that it is not copied for each run that contains it. */
 class EncodedEvent implements Run {
   readonly parts: readonly Uint8Array[];
   readonly isLarge: boolean;
@@ -125,9 +125,9 @@ class EncodedEvent implements Run {
   }
 }
 
-/** Small events in one buffer. Audiences that have received the same ones are at the same run, the end of a path. */
+/** Small events in one buffer. Runs form a tree: audiences that have received the same events share a run. */
 class SmallRun implements Run {
-  /** The run up to the last event, and that event; undefined for the empty run. */
+  /** The previous run, and the event that follows it; undefined for the empty run. */
   readonly #step: { readonly previous: SmallRun; readonly last: EncodedEvent } | undefined;
   readonly #next = new Map<EncodedEvent, SmallRun>();
   #frames: Frames | undefined;
@@ -162,7 +162,7 @@ class SmallRun implements Run {
   }
 }
 
-/** A single part is a buffer already. */
+/** Joins parts; a single part is a buffer already. */
 export function join(parts: readonly Uint8Array[]): Uint8Array {
   const [only] = parts;
   return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);

@@ -8,9 +8,9 @@ export type BudgetBounds = { readonly bytesMax: number; readonly accountBytesMax
 export type Queue = {
   /** Bytes that its peer has not consumed: the queue with the most is furthest behind. */
   readonly unreadBytes: number;
-  /** Disconnects it for exceeding the budget: only a write in progress remains in it. */
+  /** Disconnects the queue for exceeding the budget: only its write in progress remains. */
   overflow(): void;
-  /** Releases everything at once: the connection is destroyed soon. */
+  /** Releases everything at once, since the connection is destroyed soon. */
   cut(): void;
 };
 
@@ -37,7 +37,7 @@ export class BufferBudget {
   readonly #accounts = new Map<string, Account>();
   readonly #leaving = new Set<Queue>();
   #bytes = 0;
-  /** By scope that exceeded its limit in this turn: its queues, the one furthest behind last. */
+  /** By scope that exceeded its limit in this turn: its queues, sorted so that the one furthest behind is last. */
   readonly #orders = new Map<Account | BufferBudget, Queue[]>();
   /** Whether a limit is being enforced: disconnecting one queue may queue a frame in another. */
   #relieving = false;
@@ -67,14 +67,14 @@ export class BufferBudget {
     return account;
   }
 
-  /** The queue accepts nothing more: it is disconnected first from now on. */
+  /** Call it when the queue accepts nothing more: it is then disconnected before others. */
   leave(account: Account, queue: Queue): void {
     account.queues.delete(queue);
     account.leaving.add(queue);
     this.#leaving.add(queue);
   }
 
-  /** The queue is empty and stays so. */
+  /** Call it when the queue is empty and stays so. */
   forget(account: Account, queue: Queue): void {
     account.queues.delete(queue);
     account.leaving.delete(queue);
@@ -106,7 +106,7 @@ export class BufferBudget {
     this.#relieving = false;
   }
 
-  /** False when no queue is left. */
+  /** Disconnects one queue; returns false if none is left. */
   #endOne(scope: Account | BufferBudget, leaving: ReadonlySet<Queue>): boolean {
     for (const queue of leaving) {
       queue.cut();

@@ -37,7 +37,7 @@ export type CatchUpSource = {
 
 /**
  * Waits until this node has folded the start of the watch. A position that the log never issued expires the watch: the
- * client's data comes from another log, and it must list again.
+ * client has data of another log and must list again.
  */
 export async function awaitStart(watcher: Watcher, { reader, log }: CatchUpSource): Promise<void> {
   const needed = neededBy(watcher);
@@ -75,7 +75,7 @@ function neededBy({ plan: { start } }: Watcher): LogPosition | undefined {
   }
 }
 
-/** Caught where the watch that is over is seen to be closed. */
+/** Ends the work of a closed watch. The code that checks for the closed watch catches it. */
 class WatchOverError extends Error {
   override readonly name = 'WatchOverError';
 }
@@ -95,8 +95,8 @@ function isGivenUp(signal: AbortSignal): boolean {
 }
 
 /**
- * Brings a watcher up to date, slice by slice, with a bounded queue. Changes in the meantime are read as well, until
- * the rest is short enough to be sent in the turn in which the watcher joins: so there is neither a gap nor a repeat.
+ * Brings a watcher up to date, slice by slice, with a bounded queue. Changes in the meantime are read too, until the
+ * rest is short enough to be sent in the turn in which the watcher joins. So there is neither a gap nor a repeat.
  */
 export class Replay {
   readonly #watcher: Watcher;
@@ -106,9 +106,9 @@ export class Replay {
   #parts: Uint8Array[] = [];
   /** The bytes of the objects in `#parts`. */
   #bytes = 0;
-  /** The start of the present slice. */
+  /** The time at which the present slice started. */
   #begunAt: number;
-  /** Until the watch is over. */
+  /** Throws when the watch is over. */
   readonly #wanted: Wanted = {
     throwIfAborted: () => {
       if (this.#isOver()) throw new WatchOverError();
@@ -157,8 +157,8 @@ export class Replay {
   }
 
   /**
-   * Sends the events between the watcher's cursor and the hub's position: all, or as many as its peer consumes and the
-   * time allows. The cursor records the progress.
+   * Sends the events between the watcher's cursor and the hub's position: all, or as many as its peer consumes within
+   * the time limit. The cursor records the progress.
    */
   async log(signal: AbortSignal): Promise<void> {
     try {
@@ -200,7 +200,7 @@ export class Replay {
     this.#flush(until);
   }
 
-  /** False when the rest of the batch must wait: the peer is behind or has disconnected. */
+  /** Sends a batch's events. Returns false if the rest must wait, because the peer is behind or has disconnected. */
   async #show(batch: readonly RecordedEvent[]): Promise<boolean> {
     for (const recorded of batch) {
       if (!this.#events.concerns(recorded)) continue;

@@ -16,7 +16,7 @@ export type FrameEncoding = {
   readonly name: string;
   /** Appends the parts of one frame, which are joined later, so that the object is not copied twice. */
   readonly encode: (event: WatchEvent, into: Uint8Array[]) => void;
-  /** In place of `encode` for the first event of a stream. Absent if it is encoded like any other. */
+  /** Replaces `encode` for the first event of a stream. Absent if that event has no special encoding. */
   readonly encodeFirst?: (event: WatchEvent, into: Uint8Array[]) => void;
   /** Appends a position to resume from, without an event. Absent if the format does not support it. */
   readonly mark?: (position: LogPosition, into: Uint8Array[]) => void;

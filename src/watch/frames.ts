@@ -7,7 +7,7 @@ import { watchFrameOverheadBytes } from '../limits/watches.ts';
 export class Frames {
   readonly bytes: Uint8Array;
   readonly #onFree: (() => void) | undefined;
-  /** Most frames are held by one account: a map for each would cost more than the write. */
+  /** The account of all holds, while there is only one: a map for each buffer would cost more than the write. */
   #account: object | undefined;
   #holds = 0;
   #others: Map<object, number> | undefined;
@@ -23,7 +23,7 @@ export class Frames {
     return this.bytes.length + watchFrameOverheadBytes;
   }
 
-  /** Adds a hold, and returns the largest scope that this is the first hold of. */
+  /** Adds a hold, and returns the largest scope for which it is the first hold. */
   hold(account: object): 'anybody' | 'account' | 'neither' {
     if (this.#account === account) {
       this.#holds += 1;
@@ -40,7 +40,7 @@ export class Frames {
     return held === 0 ? 'account' : 'neither';
   }
 
-  /** Removes a hold, and returns the largest scope that this was the last hold of. */
+  /** Removes a hold, and returns the largest scope for which it was the last hold. */
   release(account: object): 'anybody' | 'account' | 'neither' {
     if (this.#account !== account) {
       if (this.#releaseOther(account) > 0) return 'neither';

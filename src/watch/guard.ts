@@ -10,7 +10,7 @@ export type Allows = (subject: Subject, request: ApiRequest) => boolean;
 
 export type WatchGuardDependencies = {
   readonly hub: Pick<WatchHub, 'recheck'>;
-  /** Ends streams of plugins that `allows` no longer allows. */
+  /** Ends plugins' streams that `allows` refuses. */
   readonly recheckStreams?: (allows: Allows) => void;
   readonly clock: Clock;
   /** Whether the subject may still make this request: its credential is valid, and a rule allows it. */
@@ -18,7 +18,7 @@ export type WatchGuardDependencies = {
 };
 
 /**
- * A watch, like a stream of a plugin, outlives its request, so it is authorized again: in the turn in which rights
+ * Authorizes open watches and plugins' streams again, since they outlive their request: in the turn in which rights
  * change, and every few seconds for credentials that expire (decision 5.5).
  */
 export class WatchGuard {

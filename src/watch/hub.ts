@@ -27,13 +27,13 @@ export type WatchHubDependencies = {
   readonly report: (error: unknown) => void;
   /** The limits of recent changes kept for joining watchers; `recentBounds` by default. */
   readonly recent?: RecentBounds;
-  /** The queues of this node, shared with other streams to slow readers. Its own by default. */
+  /** The queues of this node, shared with other streams to slow readers; by default separate ones. */
   readonly outboxes?: Outboxes;
 };
 
 /**
- * All watchers of this node. Every live watcher receives a batch of changes in the turn of its commit, without waiting
- * for any of them; the others read the log at their own speed until they can join.
+ * All watchers of this node. Every live watcher receives a batch of changes in the turn of its commit, and none waits
+ * for another. Other watchers read the log at their own speed until they can join.
  */
 export class WatchHub {
   /** The queues of unread data, for watches and for streams of plugins. */
@@ -46,7 +46,10 @@ export class WatchHub {
   readonly #watchers: Wheel<Watcher>;
   readonly #catchUps = new SlotPool(watchCatchUpsMax);
   readonly #reviews: Reviews<Watcher>;
-  /** Framing what a joining watcher missed takes up to milliseconds, and thousands may join at once. */
+  /**
+   * Spreads joins over turns: encoding missed changes takes up to milliseconds, and thousands of watchers may join at
+   * once.
+   */
   readonly #joins: EventLoopTurns;
   /** Aborts the reads of watchers in catch-up. */
   readonly #reading = new Map<Watcher, AbortController>();
@@ -64,7 +67,7 @@ export class WatchHub {
     this.#recent = new RecentChanges(this.#position, dependencies.recent);
     this.#watchers = new Wheel(clock, { periodMs: watcherBeatMs, slots: wheelSlots }, (watcher, now) => {
       watcher.beat(now, this.#position);
-      // A catch-up that waits for an unavailable log would occupy a slot.
+      // Ends the reads of watchers in catch-up: a wait for an unavailable log would occupy a slot.
       if (!log.state().reachable) this.#reading.get(watcher)?.abort();
     });
     this.#joins = new EventLoopTurns(clock, watchCatchUpTurnMs);
@@ -86,7 +89,7 @@ export class WatchHub {
     return this.#watchers.size;
   }
 
-  /** Why no watch can be opened now; undefined if one can be opened in this turn. */
+  /** The reason why no watch can be opened now; undefined if one can be opened in this turn. */
   refusal(): 'too-many-watchers' | 'shutting-down' | undefined {
     if (this.#closed) return 'shutting-down';
     return this.#watchers.size >= watchersMax ? 'too-many-watchers' : undefined;
@@ -126,8 +129,8 @@ export class WatchHub {
   }
 
   /**
-   * Rights may have changed: ends every watch that `allows` no longer allows. No watcher receives anything before its
-   * check.
+   * Ends every watch that `allows` refuses; call it when rights may have changed. No watcher receives anything before
+   * its check.
    */
   recheck(allows: (watched: Watched) => boolean): void {
     this.#reviews.begin(this.#watchers.items(), ({ watched }) => allows(watched));
@@ -170,7 +173,7 @@ export class WatchHub {
     return true;
   }
 
-  /** `turn`: the one in which the watcher may join first. */
+  /** Catches the watcher up. `turn`: the first turn in which the watcher may join. */
   async #catchUp(watcher: Watcher, turn: Promise<void> | undefined): Promise<void> {
     let joining = turn;
     while (watcher.state === 'catching-up') {
@@ -189,7 +192,7 @@ export class WatchHub {
     }
   }
 
-  /** A watcher that waits for its peer releases its slot. */
+  /** Reads the log for a watcher. A watcher that waits for its peer releases its slot. */
   async #replay(watcher: Watcher, signal: AbortSignal, joining: Promise<void> | undefined): Promise<void> {
     const replay = new Replay(watcher, this.#source);
     const account = accountOf(watcher.plan.client);

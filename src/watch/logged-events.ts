@@ -8,7 +8,7 @@ import { LogSilentError } from './log-silent-error.ts';
 import { transition } from './selected-change.ts';
 import { selectsAll, type WatchPlan } from './watch-plan.ts';
 
-/** Converts recorded events to those of a watch with `plan`: the same that the feed would have published. */
+/** Converts recorded events to the events of a watch with `plan`: the same that the feed would have published. */
 export class LoggedEvents {
   readonly #log: Pick<EventLog, 'readStream'>;
   readonly #plan: WatchPlan;
@@ -90,7 +90,7 @@ export class LoggedEvents {
   }
 }
 
-/** No event precedes it, or only a deleted object or a fenced name. */
+/** Whether no event precedes this one, or only a deleted object or a fenced name. */
 function isFirst(recorded: RecordedEvent): boolean {
   return recorded.type === 'ObjectCreated' || recorded.revision === 0;
 }

@@ -20,7 +20,7 @@ export type Connection = {
   cut(): void;
 };
 
-/** The end of a queue: after its last frames are sent, or with unsent frames dropped. */
+/** The end of a queue: after its last frames are sent, or with its unsent frames dropped. */
 export type Finish = {
   readonly rest: 'sent' | 'dropped';
   readonly last: Frames | undefined;
@@ -62,11 +62,11 @@ export class Outboxes {
 }
 
 /**
- * The frames that one connection has not accepted: one write in progress, and those behind it. Destroying a connection
+ * The frames that one connection has not accepted: one write in progress, and the waiting ones. Destroying a connection
  * with thousands of pending writes takes seconds; with a single one it takes microseconds.
  *
- * open ── stop ──▶ stopped ── finish ──▶ finishing ── written ─▶ closing
- * └──────────────────┴── cut, gone ─────────┴───────────────────┴──────▶ closed
+ * open ── stop ──▶ stopped ── finish ──▶ finishing ── written ─▶ closing └──────────────────┴── cut, gone
+ * ─────────┴───────────────────┴──────▶ closed
  */
 export class Outbox implements Queue {
   readonly #connection: Connection;
@@ -74,12 +74,12 @@ export class Outbox implements Queue {
   readonly #account: Account;
   readonly #onOverflow: () => void;
   #state: 'open' | 'stopped' | 'finishing' | 'closing' | 'closed' = 'open';
-  /** Unsent frames, next one first. The budget counts these and `#pending`. */
+  /** Unsent frames, the next one first. The budget counts them and `#pending`. */
   #queue = new Fifo<Frames>();
   #queuedBytes = 0;
   /** Passed to the connection, but not accepted yet. */
   #pending: Frames | undefined;
-  /** Whether it waits for a turn; and whether it is running, since a write may be accepted synchronously. */
+  /** Whether the queue waits for a turn; and whether it is running, since a write may be accepted synchronously. */
   #isWaiting = false;
   #isAtWork = false;
   /** Whether no write may start. */
@@ -115,7 +115,7 @@ export class Outbox implements Queue {
   }
 
   /**
-   * Accepts no more frames; with `dropped` no write starts either. `leave`, which calls `finish`, `cut` or `closed`,
+   * Stops accepting frames; with `dropped` no write starts either. `leave`, which calls `finish`, `cut` or `closed`,
    * runs in a turn with time for it, since thousands of queues may stop at once.
    */
   stop(rest: Finish['rest'], leave: () => void): void {
@@ -126,7 +126,7 @@ export class Outbox implements Queue {
     this.#all.slices.runNowOrLater({ run: leave });
   }
 
-  /** No write starts before `applyVerdict`: whether the peer may still read is being checked. */
+  /** Prevents writes until `applyVerdict`, while another check decides whether the peer may still read. */
   hold(): void {
     if (this.#state !== 'closing' && this.#state !== 'closed') this.#isHeld = true;
   }
@@ -138,12 +138,12 @@ export class Outbox implements Queue {
     this.#advance();
   }
 
-  /** Only the last frames of `finish` follow. */
+  /** Ends the queue: only the last frames of `finish` follow. */
   finish(finish: Finish): void {
     if (this.#state !== 'open' && this.#state !== 'stopped') return;
     this.#state = 'finishing';
     this.#finish = finish;
-    // Dropped frames cannot be sent by a released hold.
+    // Unsent frames were dropped, so a released hold can send none.
     if (finish.rest === 'dropped') this.#isHeld = false;
     this.#all.budget.leave(this.#account, this);
     this.#deadline = this.#all.clock.after(watchStreamEndMs, () => {
@@ -158,7 +158,7 @@ export class Outbox implements Queue {
       this.cut();
       return;
     }
-    // Its `finish` may wait for a turn, but its memory is released now.
+    // `finish` may wait for a turn, but the memory of a stopped queue is released now.
     if (this.#state === 'stopped') this.#all.budget.leave(this.#account, this);
     this.#drop();
   }
@@ -173,7 +173,7 @@ export class Outbox implements Queue {
     });
   }
 
-  /** The connection is closed. */
+  /** Call it when the connection is closed. */
   closed(): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
@@ -185,7 +185,7 @@ export class Outbox implements Queue {
     this.#wake();
   }
 
-  /** Its turn. */
+  /** Runs the queue's piece of work in a turn. */
   run(): void {
     this.#isWaiting = false;
     this.#advance();

@@ -4,14 +4,15 @@ import type { Change } from '../read/objects.ts';
 export type RecentBounds = { readonly bytesMax: number; readonly changesMax: number };
 
 /**
- * Half of the limit of one watcher, since a joining watcher may get all of it in one write, which alone must not bring
- * it near its limit. The number of changes is limited for small objects, because joining checks each.
+ * The default limits: half of the limit of one watcher, since a joining watcher may get all recent changes in one
+ * write, which alone must not bring it near its limit. The number of changes is limited too, because joining checks
+ * each.
  */
 export const recentBounds: RecentBounds = { bytesMax: 2_097_152, changesMax: 4_096 };
 
 /**
- * The latest changes, shared by all joining watchers: a watcher that resumes after a moment, or has read the log up to
- * a moment ago, gets the rest from here in the turn in which it joins. This bounds the catch-up on a busy log.
+ * The latest changes, shared by all joining watchers: a watcher that was disconnected briefly, or has almost caught up
+ * with the log, gets the rest from here in the turn in which it joins. This bounds the catch-up on a busy log.
  */
 export class RecentChanges {
   /** In order of position; contains every change after `#since`. */
@@ -33,7 +34,7 @@ export class RecentChanges {
     if (this.#bytes > this.#bounds.bytesMax || this.#changes.length > this.#bounds.changesMax) this.#drop();
   }
 
-  /** Drops the changes: `after` works from `position` on only. */
+  /** Drops the changes. From now on `after` works only for `position` and later ones. */
   clear(position: LogPosition): void {
     this.#changes.length = 0;
     this.#bytes = 0;
@@ -48,7 +49,9 @@ export class RecentChanges {
     return this.#changes.slice(first);
   }
 
-  /** Down to half of either limit, so that a busy feed does not move the rest with every batch. */
+  /**
+   * Drops the oldest changes down to half of either limit, so that a busy feed does not move the rest with every batch.
+   */
   #drop(): void {
     const { bytesMax, changesMax } = this.#bounds;
     let dropped = 0;

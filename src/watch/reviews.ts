@@ -4,7 +4,7 @@ import type { Piece, Slices } from './slices.ts';
 export type Reviewed = {
   /** No write starts before the result. */
   hold(): void;
-  /** The result of the check: continue, or end without unsent data. */
+  /** Receives the result of the check: continue, or end without unsent data. */
   applyVerdict(isAllowed: boolean): void;
 };
 
@@ -24,7 +24,7 @@ export class Reviews<T extends Reviewed> implements Piece {
     this.#slices = slices;
   }
 
-  /** `isAllowed` decides for now or a later moment. It must not throw. */
+  /** Begins the checks. `isAllowed` is called now or in a later turn, and must not throw. */
   begin(items: Iterable<T>, isAllowed: (item: T) => boolean): void {
     this.#isAllowed = isAllowed;
     for (const item of items) {
@@ -34,7 +34,7 @@ export class Reviews<T extends Reviewed> implements Piece {
     if (!this.#isQueued) this.run();
   }
 
-  /** Its turn. */
+  /** Runs some checks in a turn. */
   run(): void {
     this.#isQueued = false;
     for (const item of this.#waiting) {

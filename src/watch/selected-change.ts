@@ -10,7 +10,7 @@ export type ShownChange = Pick<Change, 'kind' | 'position' | 'bytes' | 'before' 
 
 const typeOf = { added: 'ADDED', modified: 'MODIFIED', deleted: 'DELETED' } as const;
 
-/** The event of a change for a watch that selects everything. */
+/** The event of a change, for a watch that selects everything. */
 export function plainEvent({ kind, bytes, position }: ShownChange): WatchEvent {
   return { type: typeOf[kind], object: bytes, position };
 }
@@ -22,8 +22,8 @@ export function transition(was: boolean, is: boolean): 'ADDED' | 'MODIFIED' | 'D
 }
 
 /**
- * The event of a change for `selection`; undefined if it is not selected before or after. `shownLast`: for an object
- * that leaves the selection.
+ * The event of a change for `selection`; undefined if the object is selected neither before nor after. `shownLast`: the
+ * last state of an object that leaves the selection.
  */
 export function selectedEvent(
   selection: Selection,
@@ -47,7 +47,7 @@ const opening = Buffer.from('"metadata":{"resourceVersion":"');
 const quote = 0x22;
 
 /**
- * The same response at another position. Its metadata is the first occurrence: no string before it can contain an
+ * A response with another position. Its metadata is the first occurrence, since no string before it can contain an
  * unescaped quote.
  */
 export function withResourceVersion(answer: Uint8Array, position: LogPosition): Uint8Array {

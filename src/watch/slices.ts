@@ -32,13 +32,13 @@ export class Slices {
     return now < this.#endsAt;
   }
 
-  /** Runs it now if the turn has time, otherwise in a later turn. It must not throw. */
+  /** Runs the piece now if the turn has time, otherwise in a later turn. It must not throw. */
   runNowOrLater(piece: Piece): void {
     if (this.hasTime()) piece.run();
     else this.runLater(piece);
   }
 
-  /** Runs it in a later turn. It must not throw. */
+  /** Runs the piece in a later turn. It must not throw. */
   runLater(piece: Piece): void {
     this.#waiting.push(piece);
     if (this.#endsAt !== undefined) return;

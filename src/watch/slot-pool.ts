@@ -34,7 +34,7 @@ export class SlotPool {
       });
   }
 
-  /** The slot goes to the next account, which then moves to the end. */
+  /** Passes the slot to the next account, which then moves to the end. */
   #leave(): void {
     const enter = this.#waiting.take();
     if (enter === undefined) this.#free += 1;

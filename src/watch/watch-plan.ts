@@ -29,7 +29,7 @@ export type WatchPlan = {
   readonly timeoutMs: number | undefined;
 };
 
-/** Why the server ends a watch. */
+/** The reason why the server ends a watch. */
 export type EndReason =
   | 'timed-out'
   | 'too-slow'

@@ -16,7 +16,7 @@ export const watcherBeatMs = 1_000;
 /** A connection, as the hub uses it. No method waits or throws. */
 export type Sink = Connection & {
   readonly encoding: FrameEncoding;
-  /** Bytes without an event, so that no intermediary considers the connection idle. */
+  /** Bytes without an event, which show intermediaries that the connection is in use. */
   keepAlive(now: number, cursor: LogPosition | undefined): Uint8Array;
   /** Whether the peer has not answered a ping for too long. */
   isUnresponsive(now: number): boolean;
@@ -60,20 +60,20 @@ export class Watcher implements Reviewed {
   readonly plan: WatchPlan;
   readonly sink: Sink;
   readonly watched: Watched;
-  /** Frames that are sent but not accepted, and frames that wait. */
+  /** The frames that the connection has not accepted. */
   readonly outbox: Outbox;
   readonly #unreadBytesMax: number;
   readonly #onClosed: (watcher: Watcher) => void;
   #state: WatcherState = 'catching-up';
   /**
-   * Everything selected up to here is written; undefined while an initial state is incomplete. A live watcher uses the
-   * hub's position instead.
+   * The position up to which all selected changes are written; undefined while an initial state is incomplete. A live
+   * watcher uses the hub's position instead.
    */
   #cursor: LogPosition | undefined;
   /** The time of the last write. */
   #wroteAt: number;
   #bookmarkedAt: number;
-  /** Since when a catch-up waits for its peer to read; undefined when it does not wait. */
+  /** The time since when a catch-up waits for its peer to read; undefined if it does not wait. */
   #stalledAt: number | undefined;
   readonly #endsAt: number;
   /** Whether nothing was written yet to a stream with a special encoding of its first event. */
@@ -113,7 +113,7 @@ export class Watcher implements Reviewed {
     return this.#awaitsFirst;
   }
 
-  /** Its first event is encoded, and will be written. */
+  /** Call it when the first event is encoded and about to be written. */
   begin(): void {
     this.#awaitsFirst = false;
   }
@@ -126,7 +126,7 @@ export class Watcher implements Reviewed {
     this.begin();
   }
 
-  /** Frames of past changes; everything up to `cursor` is written after them. The catch-up waits for the peer. */
+  /** Writes frames of past changes; everything up to `cursor` is then written. The catch-up waits for the peer. */
   replay(frames: readonly Frames[], cursor: LogPosition | undefined, now: number): void {
     if (this.#state === 'closed') return;
     if (this.#state === 'live') throw new Error('a live watcher is not replayed to');
@@ -134,13 +134,14 @@ export class Watcher implements Reviewed {
     for (const some of frames) this.#send(some, now);
   }
 
-  /** The catch-up starts or stops waiting for the peer. */
+  /** Call it when the catch-up starts or stops waiting for the peer. */
   stall(since: number | undefined): void {
     this.#stalledAt = since;
   }
 
   /**
-   * It has received everything up to the hub's position, and gets later changes as they happen. False if it is closed.
+   * Makes the watcher live: it has received everything up to the hub's position, and gets later changes when they
+   * happen. Returns false if it is closed.
    */
   join(): boolean {
     if (this.#state === 'closed') return false;
@@ -149,7 +150,10 @@ export class Watcher implements Reviewed {
     return true;
   }
 
-  /** The frames of one batch. Never waits: a watcher past its limit is disconnected, without effect on the others. */
+  /**
+   * Writes the frames of one batch. Never waits: a watcher that exceeds its limit is disconnected, without effect on
+   * others.
+   */
   offer(frames: readonly Frames[], now: number): void {
     if (this.#state === 'closed') return;
     if (this.#state === 'catching-up') throw new Error('a watcher that catches up reads for itself');
@@ -164,7 +168,7 @@ export class Watcher implements Reviewed {
     for (const some of frames) this.#send(some, now);
   }
 
-  /** Does at most one thing that is due at `now`. `position`: the hub's. */
+  /** Takes at most one action that is due at `now`. `position`: the hub's. */
   beat(now: number, position: LogPosition): void {
     if (this.#state === 'closed') return;
     const cursor = this.#state === 'live' ? position : this.#cursor;
@@ -191,12 +195,15 @@ export class Watcher implements Reviewed {
   }
 
   applyVerdict(isAllowed: boolean): void {
-    // A watcher that has ended meanwhile for another reason may have unsent frames.
+    // A watcher that has ended meanwhile for another reason may have unsent frames, so the result still applies.
     this.outbox.applyVerdict(isAllowed);
     if (!isAllowed) this.end(rightsLost);
   }
 
-  /** Nothing is delivered from now on. Closing takes longer, and thousands may end at once: each waits for a turn. */
+  /**
+   * Ends the watch: nothing is delivered from now on. Closing takes longer, and thousands may end at once, so each
+   * waits for a turn.
+   */
   end(ending: Ending): void {
     if (this.#state === 'closed') return;
     this.#state = 'closed';
@@ -206,7 +213,7 @@ export class Watcher implements Reviewed {
     });
   }
 
-  /** The peer disconnected. */
+  /** Call it when the peer has disconnected. */
   closed(): void {
     this.#state = 'closed';
     this.outbox.stop('dropped', () => {
