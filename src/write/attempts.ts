@@ -9,7 +9,7 @@ export type Attempt = WriteOutcome | 'again' | 'lost';
 
 export type Attempted = {
   readonly clock: Clock;
-  /** Unique to the write, so that no two writes wait equally long after a loss. */
+  /** A text unique to the write, so that no two writes wait equally long after a loss. */
   readonly uid: string;
   /** Generates another name after a collision; undefined if the client chose the name. */
   readonly redraw: (() => void) | undefined;
@@ -33,7 +33,8 @@ export async function retryAttempts(attempt: () => Promise<Attempt>, attempted: 
 }
 
 /**
- * Repeated losses are to other nodes. The first retries are immediate; later delays grow, and differ between writes.
+ * Delays a retry. Repeated losses are to other nodes. The first retries are immediate; later delays grow, and differ
+ * between writes.
  */
 async function delayRetry({ clock, uid }: Attempted, losses: number): Promise<void> {
   if (losses <= writeLossesAtOnce) return;

@@ -15,7 +15,7 @@ export class ClockAgreement {
     this.#log = log;
   }
 
-  /** Epoch milliseconds: the log's time; this node's if the log has no clock. */
+  /** The reference time in epoch milliseconds: the log's time, or this node's if the log has no clock. */
   reference(): number {
     return this.#log.time?.() ?? this.#clock.now();
   }
@@ -25,7 +25,7 @@ export class ClockAgreement {
     return this.reference() + clockDifferenceMsMax;
   }
 
-  /** Why this node refuses writes; undefined while its clock is right. */
+  /** The reason why this node refuses writes; undefined while its clock is correct. */
   problem(): string | undefined {
     const aheadMs = this.#clock.now() - this.reference();
     if (Math.abs(aheadMs) <= clockDifferenceMsMax) return undefined;

@@ -6,13 +6,13 @@ export type EventStampsDependencies = {
   readonly clock: Clock;
   /** The latest time of a folded event, in epoch milliseconds: no later event gets an earlier time. */
   readonly lastEventTime: () => number;
-  /** Absent: this node's clock is trusted. */
+  /** The check of this node's clock; absent: the clock is trusted. */
   readonly agreement?: ClockAgreement;
 };
 
 /**
- * Assigns times to events: never earlier than those before, as long as these are close to the reference time. A time
- * from a wrong clock is not taken over (consistency protocol, 8).
+ * Assigns times to events: never earlier than the times before, unless those differ too much from the reference time.
+ * So later events do not take over a time from a wrong clock (consistency protocol, 8).
  */
 export class EventStamps {
   readonly #clock: Clock;

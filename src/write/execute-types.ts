@@ -30,7 +30,7 @@ export type WriteDoorDependencies = EventStampsDependencies & {
   readonly disk?: WriterDisk;
   /** The rate limits; without them all writers are unlimited. */
   readonly writers?: Writers;
-  /** Appends under way; without it nobody asks which are. */
+  /** Records pending appends; absent: no other part needs them. */
   readonly unsettled?: Unsettled;
   /** The limit of one append; by default the limit of all logs. */
   readonly appendBytesMax?: number;
@@ -47,11 +47,11 @@ export type Given = {
   readonly admitted: Admitted;
   /** The secret withheld from this write, once it is stored. */
   kept?: Kept;
-  /** This node has folded the grants that the log held when the write began. */
+  /** Whether this node has folded the grants that were in the log when the write began. */
   hasLastGrants?: boolean;
-  /** Once the write needs one. */
+  /** The guard that the write holds, if it needs one. */
   guard?: HeldGuard;
 };
 
-/** One write's own. */
+/** The values of one write. */
 export type Writing = { readonly given: Given; readonly metadata: EventMetadata; readonly by: DecidedBy };

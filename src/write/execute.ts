@@ -18,8 +18,8 @@ export type Execute = (type: ResourceType, command: Command, context: WriteConte
 
 /**
  * Reads the state, decides, appends at the revision read, and waits until this node's read models have folded the
- * append. An append with unknown outcome is retried with the very same event; the command is decided again only after
- * the append is known to have failed.
+ * append. An append with unknown outcome is retried with the same event. The command is decided again only when the
+ * append is known to have failed.
  */
 export function createWriteDoor(dependencies: WriteDoorDependencies): Execute {
   const door = new WriteDoor(dependencies);
@@ -46,7 +46,7 @@ class WriteDoor {
     let leave: Leave | undefined;
     let outcome: WriteOutcome | undefined;
     try {
-      // Writes of an existing object queue: concurrent ones would nearly all lose each race.
+      // Writes of an existing object queue, since concurrent ones would nearly all lose each race.
       const isOrdered = command.type !== 'create' && nameProblem(command.name) === undefined;
       const turn = isOrdered ? this.#turns.take(streamOf(type, command.name), admitted.writer) : unordered;
       if (turn === undefined) return tooMany('too many writes to this object are queued');

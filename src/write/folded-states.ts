@@ -11,7 +11,7 @@ import type { Attempt } from './attempts.ts';
 import { unavailable } from './refusals.ts';
 import type { Target } from './target.ts';
 
-/** The states of objects as this node has folded them, and answers that are right only once it has folded enough. */
+/** The states of objects that this node has folded. Its answers wait until the node has folded enough events. */
 export class FoldedStates {
   readonly #log: RetryingLog;
   readonly #reader: ObjectReader;
@@ -29,8 +29,8 @@ export class FoldedStates {
   }
 
   /**
-   * Returns without an append. This is right only if this node has folded the object's whole stream, which the log
-   * confirms (consistency protocol, 4).
+   * The outcome of a decision without an append. It is valid only if this node has folded the object's whole stream,
+   * which the log confirms (consistency protocol, 4).
    */
   async confirm(target: Target, decision: Decision): Promise<Attempt> {
     const head = await this.#log.readLast(target.stream);
@@ -49,14 +49,14 @@ export class FoldedStates {
   }
 
   /**
-   * Waits until this node has folded what the log held of objects at the call, the writes of other nodes included: what
-   * is decided then uses no right that was taken away before (consistency protocol, 4).
+   * Waits until this node has folded the object events that were in the log at the call, including other nodes' writes.
+   * A later decision then uses no right that was revoked before (consistency protocol, 4).
    */
   async reachEnd(): Promise<Attempt> {
     return this.reach(await this.#log.lastObject(this.#reader.position()));
   }
 
-  /** Waits until this node has folded the log up to a position: the write is then tried again. */
+  /** Waits until this node has folded the log up to a position; the write is then tried again. */
   async reach(position: LogPosition): Promise<Attempt> {
     if (this.#reader.position() >= position) return 'again';
     const reached = await this.#reader.reached(position, { timeoutMs: writeFoldWaitMs });
@@ -64,7 +64,7 @@ export class FoldedStates {
   }
 }
 
-/** The object after a dry run. Its position stays the stored one, as its change has none. */
+/** The object after a dry run. Its position stays the stored one, since the change has none. */
 function dryRunOf(state: State, object: ResourceObject): object {
   return state.kind === 'live' ? shownObject(object, state.position.toString()) : object;
 }

@@ -14,11 +14,11 @@ export type GuardDependencies = Omit<ClaimsDependencies, 'metadata'> & {
 };
 
 /**
- * One write's hold of a guard (consistency protocol, 4): it prevents that two concurrent writes each remove something
- * and rely on the other's part. A new holder first ensures that the previous holder's append can no longer succeed, and
- * then folds up to its own claim, which includes all changes of earlier holders. Since the write is decided after that
- * and appended at the claimed revision, no two writes rely on the same state. This costs three small appends; such
- * writes are rare.
+ * One write's hold of a guard (consistency protocol, 4): two concurrent writes cannot each remove something and rely on
+ * the other's part. A new holder first ensures that the previous holder's append can no longer succeed, and then folds
+ * up to its own claim, which includes all changes of earlier holders. Since the write is decided after that and
+ * appended at the claimed revision, no two writes rely on the same state. This costs three small appends; such writes
+ * are rare.
  */
 export class HeldGuard {
   readonly #dependencies: GuardDependencies;
@@ -38,7 +38,10 @@ export class HeldGuard {
     return held?.stream === guard && held.me === me && held.base === base;
   }
 
-  /** True once it is held and the changes of earlier holders are folded: the write must be decided again. */
+  /**
+   * Takes the guard. True when it is held and the changes of earlier holders are folded: the write must then be decided
+   * again.
+   */
   async take(guard: StreamName, of: { readonly me: StreamName; readonly base: ExpectedRevision }): Promise<boolean> {
     const { reader, turns, writer, foldWaitMs } = this.#dependencies;
     // Writers of one node queue here: through the log alone, each would fence off the others or poll for them.
@@ -54,14 +57,14 @@ export class HeldGuard {
     );
   }
 
-  /** The guarded append is about to be sent: it may succeed from now on. */
+  /** Call it when the guarded append is about to be sent: it may succeed from now on. */
   spend(): void {
     this.#isSpent = true;
   }
 
   /**
-   * The write has ended. An unused guard is released, so that the next holder need not wait for an append that was
-   * never sent.
+   * Ends the write. An unused guard is released, so that the next holder need not wait for an append that was never
+   * sent.
    */
   async end(): Promise<void> {
     try {

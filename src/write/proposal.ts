@@ -28,7 +28,9 @@ export function propose(decision: Made, proposing: Proposing): Proposal {
   return { events: [first], decision: withoutRemoval(decision) };
 }
 
-/** An object too large for both events is only marked: the collector removes it. */
+/**
+ * The decision without the removal: an object too large for both events is only marked, and the collector removes it.
+ */
 function withoutRemoval({ removal: _removal, ...decision }: Made): Made {
   return { ...decision, object: must(decision.event.object, 'a removed object is marked') };
 }
@@ -36,7 +38,7 @@ function withoutRemoval({ removal: _removal, ...decision }: Made): Made {
 const unbounded: ReadonlySet<ObjectEvent['type']> = new Set(['ObjectDeletionRequested', 'ObjectDeleted', 'NameFenced']);
 
 /**
- * The same without some of the held values: an object under deletion does not hold values that another object has
+ * The proposal without some of the held values: an object under deletion does not hold values that another object has
  * claimed.
  */
 export function lackingIn(proposal: Proposal, values: readonly HeldValue[], proposing: Proposing): Proposal {
@@ -59,7 +61,7 @@ export function sizeOf({ events, decision }: Proposal): { readonly bytes: number
   return { bytes, largest: unbounded.has(type) ? 0 : events[0].data.length };
 }
 
-/** The object after the append, for the response: the append's last event is at the given place. */
+/** The object after the append, for the response. The append's last event has the given revision and position. */
 export function answerOf(
   events: Proposal['events'],
   { stream, revision, position }: Pick<RecordedEvent, 'stream' | 'revision' | 'position'>,

@@ -59,7 +59,9 @@ export function tooLarge(bytes: number): Refusal {
 
 type Taken = { readonly type: ResourceType; readonly value: HeldValue; readonly holder: StreamName };
 
-/** The refusal names the holder of the value only to writers that may read it (decision 3.6). */
+/**
+ * The refusal of a value that another object has. It names that holder only to writers that may read it (decision 3.6).
+ */
 export function refuseTaken(
   { type, value, holder }: Taken,
   subject: Subject,

@@ -11,7 +11,7 @@ export type RetryingLog = WriterLog & {
   lastObject(after: LogPosition): Promise<LogPosition>;
 };
 
-/** A read of the log failed: 503, as for a failed append. */
+/** A read of the log failed: the response is 503, as for a failed append. */
 export class LogUnreadableError extends Error {}
 
 /**

@@ -28,13 +28,13 @@ export type DecidedChange = {
   readonly before: ResourceObject | undefined;
   /** Undefined when the object is marked for deletion. */
   readonly after: ResourceObject | undefined;
-  /** The write sets a new password. */
+  /** Whether the write sets a new password. */
   readonly isNewPassword: boolean;
 };
 
 /**
- * `guard`: the change removes something of which one must remain, so the check is valid only for a holder of this
- * guard.
+ * `guard`: the change removes something of which at least one must remain, so the check is valid only if the write
+ * holds this guard.
  */
 export type RuleCheck = (Refused | { readonly ok: true; readonly release?: (() => void) | undefined }) & {
   readonly guard?: StreamName | undefined;
@@ -59,7 +59,7 @@ export type SecretOwner = {
 export type KeptOutcome =
   { readonly ok: true; readonly kept: Kept } | { readonly ok: false; readonly busySeconds?: number };
 
-/** No rules: all accepted decisions may be written. */
+/** Rules that accept every decision. */
 export const noRules: WriteRules = {
   strategyOf: () => undefined,
   check: () => ({ ok: true }),

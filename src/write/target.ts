@@ -15,7 +15,7 @@ export function streamOf(type: ResourceType, name: string): StreamName {
   return streamName(`object:${type.key}/${name}`);
 }
 
-/** The object as it stood; undefined where there was none. */
+/** The object at the look-up; undefined if there was none. */
 export function storedIn({ state }: Target): ResourceObject | undefined {
   return state.kind === 'live' ? state.object : undefined;
 }

@@ -20,18 +20,18 @@ export type Sending = {
 };
 
 type Sent = Sending & {
-  /** The position folded when it was sent. */
+  /** The position that this node had folded when the append was sent. */
   readonly position: LogPosition;
-  /** Nobody waits for its outcome any more, which is unknown: it may still land. */
+  /** Whether no write waits for the outcome any more. The outcome is unknown: the append may still succeed. */
   isGivenUp: boolean;
 };
 
 type Fencing = Pick<ClaimsDependencies, 'log' | 'uuid' | 'metadata'>;
 
 /**
- * This node's appends to objects that may still land: those under way, and those that were given up with an unknown
- * outcome. Of a type that is declared anew, none that was decided before may be left before this node counts as drained
- * (consistency protocol, 1).
+ * This node's pending appends to objects: those in progress, and those that were given up with an unknown outcome.
+ * After a new declaration of a type, the node counts as drained when no append that an earlier declaration decided is
+ * pending (consistency protocol, 1).
  */
 export class Unsettled {
   readonly #dependencies: UnsettledDependencies;
@@ -43,13 +43,13 @@ export class Unsettled {
     this.#dependencies = dependencies;
   }
 
-  /** Whether one more may be sent: a log that answers nothing for long must not fill the memory. */
+  /** Whether one more append may be sent: a log without responses must not fill the memory. */
   hasRoom(): boolean {
     if (this.#givenUp >= unsettledMax) this.#forgetSettled();
     return this.#givenUp < unsettledMax;
   }
 
-  /** Call it in the turn in which `by` was found to be in force still, and the append began. */
+  /** Tracks an append. Call it in the turn in which `by` was found to be in force and the append began. */
   async track(sending: Sending, appending: Promise<AppendOutcome>): Promise<AppendOutcome> {
     const sent: Sent = { ...sending, position: this.#dependencies.reader.position(), isGivenUp: false };
     this.#sent.add(sent);
@@ -65,8 +65,8 @@ export class Unsettled {
   }
 
   /**
-   * No append that a declaration from before this position decided, and that another one has replaced up to it, may
-   * still land.
+   * The position up to which this node is drained: no append is pending that was decided by a declaration which another
+   * one had replaced at that position.
    */
   drained(): LogPosition {
     this.#forgetSettled();
@@ -76,10 +76,7 @@ export class Unsettled {
     );
   }
 
-  /**
-   * Takes the revisions of appends that were given up and that nobody would decide so any more. What fails is tried
-   * again.
-   */
+  /** Takes the revisions of given-up appends that an earlier declaration decided. A failed one is tried again later. */
   async fenceStale(fencing: Fencing): Promise<void> {
     if (this.#isFencing) return;
     this.#isFencing = true;

@@ -31,7 +31,7 @@ import { claimValues, heldOnItsWayOut, storedHolder, type ValuesRefused } from '
 /** Attempts at one command, each of which reads the state, decides, claims and appends. */
 export class WriteAttempts {
   readonly #dependencies: WriteDoorDependencies;
-  /** The dependencies' log, whose unknown outcomes are settled. */
+  /** The dependencies' log, with retries of unknown outcomes. */
   readonly #log: RetryingLog;
   readonly #folded: FoldedStates;
   readonly #turns: ObjectQueue;
@@ -52,7 +52,7 @@ export class WriteAttempts {
       : this.#decideByLastGrants(type, command, given);
   }
 
-  /** The writer's rights, and those that the write concerns, are no older than the write. */
+  /** Ensures that the writer's rights, and the rights that the write concerns, are no older than the write. */
   async #decideByLastGrants(type: ResourceType, command: Command, given: Given): Promise<Attempt> {
     const reached = await this.#folded.reachEnd();
     if (reached !== 'again') return reached;
@@ -169,7 +169,7 @@ export class WriteAttempts {
     return refused.outcome === 'limited' ? refused.refusal : unavailable();
   }
 
-  /** Refuses a value that another object holds without a claim, if the log confirms that it still does. */
+  /** Refuses a value that another object holds without a claim, if the log confirms that the object still holds it. */
   async #refuseStored(
     target: Target,
     { entry }: Made,
@@ -191,7 +191,7 @@ export class WriteAttempts {
     );
   }
 
-  /** Checks the change against the writer's rights of this very turn. */
+  /** Checks the change against the writer's rights in this turn. */
   #check(target: Target, { event, object, withheld }: Made, { subject }: WriteContext): RuleCheck {
     return this.#dependencies.rules.check({
       type: target.type,
@@ -260,7 +260,7 @@ function metadataOf({ cause, causedBy }: WriteContext, time: string, by: Decided
   };
 }
 
-/** The platform's own steps, which change nothing that anybody is granted. */
+/** The platform's own commands, which change no grants. */
 const isUnchecked: Readonly<Record<Command['type'], boolean>> = {
   create: false,
   replace: false,

@@ -18,7 +18,7 @@ const ownRates = writeRates(ownWritesPerUser, ownWriteBytesPerUser);
 /** Admits writes, with limits on rate, concurrency and memory. */
 export class Admission {
   readonly #dependencies: AdmissionDependencies;
-  /** Writes in flight: of super administrators and the platform, and of all others. */
+  /** The number of writes in flight: those of super administrators and the platform, and all others. */
   #trusted = 0;
   #others = 0;
 
@@ -45,7 +45,10 @@ export class Admission {
     else this.#others -= 1;
   }
 
-  /** A writer that shares slots may hold at most as many as are free, so that later writers find one. */
+  /**
+   * Refuses a writer without a free slot. A writer that shares slots may hold at most as many as are free, so that
+   * later writers find one.
+   */
   #refusePlace({ kind, writesInFlight }: Writer): Refusal | undefined {
     const left = writesInFlightMax - (kind === 'trusted' ? this.#trusted : this.#others);
     if (left > 0 && (kind === 'trusted' || writesInFlight < left)) return undefined;
@@ -87,7 +90,7 @@ export class Admitted {
     return this.#chargeEvents(events.reduce((sum, { metadata }) => sum + metadata.length, dataBytes));
   }
 
-  /** A repeated decision is charged only for additional bytes. */
+  /** Charges the events. A repeated decision is charged only for additional bytes. */
   #chargeEvents(bytes: number): Refusal | undefined {
     const added = Math.max(0, bytes - this.#bytesCharged);
     const refused = this.charge(added);
@@ -136,7 +139,10 @@ export class Admitted {
   }
 }
 
-/** Every request counts, including dry runs and writes without changes: they cost time if not space. */
+/**
+ * Counts and possibly refuses a request. Every request counts, including dry runs and writes without changes, since
+ * they cost time.
+ */
 function refuseWrite(writer: Writer, { isOwn, admitted }: WriteContext, clock: Clock): Refusal | undefined {
   const { allowance } = writer;
   if (allowance === undefined) return undefined;

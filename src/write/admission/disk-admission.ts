@@ -22,7 +22,7 @@ type Write = {
   readonly object: ResourceObject;
   /** The write is charged to a super administrator or to the platform. */
   readonly isTrusted: boolean;
-  /** An earlier attempt was accepted, and has appended something. */
+  /** Whether an earlier attempt was accepted and has appended something. */
   readonly isBegun: boolean;
 };
 
@@ -53,8 +53,8 @@ function isCarriedOut(disk: WriterDisk, write: Write): boolean {
 }
 
 /**
- * Platform writes that clients cause are refused when space is scarce: log-ins of other users, and records of token
- * use.
+ * Whether a write continues when space is scarce. Platform writes that clients cause do not: log-ins of other users,
+ * and records of token use.
  */
 function isDoneWhenScarce(disk: WriterDisk, { context: { subject }, isTrusted, isBegun }: Write): boolean {
   const part = subject.kind === 'platform' ? subject.part : undefined;
@@ -62,7 +62,7 @@ function isDoneWhenScarce(disk: WriterDisk, { context: { subject }, isTrusted, i
   return part !== 'tokens';
 }
 
-/** A marked object loses a finalizer and does not grow. */
+/** Whether a marked object loses a finalizer and does not grow. */
 function freesDeletion(before: ResourceObject, after: ResourceObject): boolean {
   if (before.metadata.deletionTimestamp === undefined) return false;
   if ((after.metadata.finalizers?.length ?? 0) >= (before.metadata.finalizers?.length ?? 0)) return false;

@@ -33,7 +33,7 @@ export class TokenBucket {
     this.#balance = Math.min(this.#rate.burst, this.#balance + amount);
   }
 
-  /** Nothing was taken recently: a new bucket would be equal. */
+  /** Whether the bucket is full: a new bucket would then be equal. */
   isFull(now: number): boolean {
     this.#refill(now);
     return this.#balance >= this.#rate.burst;

@@ -61,7 +61,7 @@ export class Allowance {
 /** One user, address or plugin: its writes in flight, reserved memory and remaining rate. */
 export class Writer {
   readonly kind: WriterKind;
-  /** Only for limited writers. */
+  /** The buckets of a limited writer; undefined for others. */
   readonly allowance: Allowance | undefined;
   /** For its own tokens, sessions and profile; created by the first such write. */
   ownAllowance: Allowance | undefined;
@@ -73,7 +73,7 @@ export class Writer {
     this.allowance = allowance;
   }
 
-  /** Dropping it would change no decision. */
+  /** Whether dropping the writer would change no decision. */
   isIdle(now: number): boolean {
     return this.isUnused() && this.allowance?.isFull(now) !== false && this.ownAllowance?.isFull(now) !== false;
   }

@@ -31,7 +31,8 @@ class KnownWriters {
   }
 
   /**
-   * Scans only a few entries, oldest first, and moves the others to the end. Writers with writes in flight always stay.
+   * Drops one writer. Scans only a few entries, oldest first, and moves the others to the end. Writers with writes in
+   * flight always stay.
    */
   #makeRoom(now: number): void {
     let unused: string | undefined;
@@ -48,7 +49,7 @@ class KnownWriters {
   }
 }
 
-/** The writers on this node, one for all credentials of a user. Each node has its own. */
+/** The writers on this node; all credentials of a user belong to one writer. Nodes do not share them. */
 export class Writers {
   readonly #dependencies: WritersDependencies;
   readonly #users: KnownWriters;
@@ -72,7 +73,7 @@ export class Writers {
     return new Writers({ clock, rates: { writes: undefined, bytes: undefined }, isSuperAdministrator: () => true });
   }
 
-  /** `address` distinguishes visitors. */
+  /** The writer of a subject; `address` distinguishes visitors. */
   of(subject: Subject, address: string | undefined): Writer {
     const { clock, isSuperAdministrator } = this.#dependencies;
     switch (subject.kind) {

@@ -39,8 +39,8 @@ export type Claimed = {
   readonly revision: StreamRevision;
   readonly position: LogPosition;
   /**
-   * No other attempt under this claim can still succeed: the claim started with this one, or all others have earlier
-   * revisions.
+   * Whether no other attempt under this claim can still succeed: the claim started with this one, or all others have
+   * earlier revisions.
    */
   readonly isSole: boolean;
 };
@@ -89,7 +89,7 @@ export async function claim(dependencies: ClaimsDependencies, wanted: Claim): Pr
     const standing = last === undefined ? undefined : claimOf(last);
     const next = await decideClaim(dependencies, wanted, { standing, waited });
     if (typeof next === 'object') return next;
-    // The wait for a pending append is bounded by time, not by attempts: it must last until the fence.
+    // Time, and not the number of attempts, limits the wait for a pending append: the wait must last until the fence.
     if (next === 'wait') continue;
     attempt += 1;
     if (next === 'again') continue;
@@ -154,7 +154,7 @@ export async function claimantOf(
 }
 
 export type ClaimReconciliation =
-  /** The value is not claimed any more, or the claimant holds it. */
+  /** The value is no longer claimed, or the claimant holds it. */
   | { readonly outcome: 'settled' }
   /**
    * The claimant's append may still succeed, or the read of the claimant is older than the claim: `claim` is its
@@ -210,7 +210,7 @@ async function settleUnheld(
   return outcomeOfAppend(await appendFence(dependencies, streamName(holder), head), pending);
 }
 
-/** A conflicting append is fine: the next check sees its result. */
+/** A conflict is no failure here, since the next check reads its result. */
 function outcomeOfAppend(outcome: AppendOutcome, then: ClaimReconciliation): ClaimReconciliation {
   return outcome.ok || outcome.reason === 'conflict' ? then : { outcome: 'unavailable', cause: outcome.cause };
 }
@@ -259,7 +259,7 @@ async function waitThenFence(
   return fenced.ok || fenced.reason === 'conflict' ? 'again' : { outcome: 'unavailable', cause: fenced.cause };
 }
 
-/** Expects `head`. Its values are those of the event it repeats, decided by that one's declaration. */
+/** Appends a fence after `head`. Its values and its declaration are those of the event that it repeats. */
 export async function appendFence(
   dependencies: Pick<ClaimsDependencies, 'log' | 'uuid' | 'metadata'>,
   holder: StreamName,

@@ -36,11 +36,11 @@ export type ValuesWanted = {
   readonly by?: DecidedBy;
   /** Only checks whether another object has the values. */
   readonly dryRun: boolean;
-  /** Whether the object can be written without a value where another has claimed it. */
+  /** Whether the object can be written without a value that another object has claimed. */
   readonly mayLack?: ((value: HeldValue) => boolean) | undefined;
 };
 
-/** Its append may go out; values of `lacking` are others', and the event must not say that they are held. */
+/** The append may be sent. Other objects hold the values of `lacking`, so the event must not contain them. */
 export type ValuesClaimed = { readonly outcome: 'claimed'; readonly lacking: readonly HeldValue[] };
 
 export type ValuesRefused =
@@ -116,7 +116,7 @@ type GivingUp = {
   readonly owe: ValuesDependencies['owe'];
 };
 
-/** A failure is harmless: the next writer waits for the remaining claim and fences it. */
+/** Releases claims. A failure is harmless: the next writer waits for the remaining claim and fences it. */
 async function giveUpAll(claims: ClaimsDependencies, { made, wanted: { me, base }, owe }: GivingUp): Promise<void> {
   const sole = made.filter(({ claimed }) => claimed.isSole);
   if (sole.length > 0) owe(sole.length);
@@ -171,8 +171,8 @@ function textOf({ index, hash }: HeldValue): string {
 }
 
 /**
- * Whether what an event says is held was claimed for it: not if the index has become unique since, until that is
- * enforced.
+ * Whether the values of an event had claims when it was appended. They had none if the index became unique later, until
+ * its enforcement.
  */
 function claimedOf(recorded: RecordedEvent, by: DecidedBy): (value: HeldValue) => boolean {
   if (by === undefined || Object.keys(by.since).every((index) => isEnforced(by, index))) return () => true;
@@ -180,7 +180,7 @@ function claimedOf(recorded: RecordedEvent, by: DecidedBy): (value: HeldValue) =
   return ({ index }) => declared >= (by.since[index] ?? 0) || isEnforced(by, index);
 }
 
-/** Of an object on its way out: whether it had the value before the write, so that it gains nothing with it. */
+/** Whether an object under deletion had the value before the write, so that the write does not add it. */
 export function heldOnItsWayOut(
   type: Pick<ResourceType, 'indexes'>,
   before: ResourceObject | undefined,
@@ -210,10 +210,10 @@ export type StoredHolder = { readonly value: HeldValue; readonly name: string; r
 type Reader = Pick<ObjectReader, 'holderOf' | 'get'>;
 
 /**
- * Until an index is enforced, objects that have a value since it was not unique hold it without a claim, whatever was
- * claimed before or since. Of each value that the write newly gains the read model says whether another object has it.
- * Unless the claim that stands is this object's, that counts if the log confirms that it still stands at that revision
- * (consistency protocol, 1).
+ * Until an index is enforced, objects with values from before it was unique may hold them without a claim. So for each
+ * value that the write adds, the read model is searched for another object with it. If there is one, and this object
+ * does not have the claim in force, the log must confirm that the other object is still at that revision (consistency
+ * protocol, 1).
  */
 export async function storedHolder(
   { log, reader }: { readonly log: Pick<WriterLog, 'readLast'>; readonly reader: Reader },
