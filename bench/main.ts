@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { Bench } from './bench.ts';
 import type { Measure } from './bench.ts';
 import { auditReplay } from './measures/audit-replay.ts';
-import { auditTree } from './measures/audit-tree.ts';
+import { auditTree } from './measures/audit/audit-tree.ts';
 import { collect100k } from './measures/collect-100k.ts';
 import { create } from './measures/create.ts';
 import { decision } from './measures/decision.ts';

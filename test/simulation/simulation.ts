@@ -117,6 +117,8 @@ class Simulation {
         this.#failure ??= { error };
       },
       openTables: () => tables.take(),
+      openTree: () => tables.trees.take(),
+      roots: new Map(),
       hotSerial: 's1',
       releases: Releases.of(seed),
       lives: new Map(),

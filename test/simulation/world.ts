@@ -9,6 +9,7 @@ import type { ResourceType } from '../../src/resource/type/resource-type.ts';
 import { facts as sampleFacts, valuesOf as serialOf, widgetType } from '../support/sample.ts';
 import type { History } from './history.ts';
 import type { Releases } from './releases.ts';
+import type { SimTree } from './node/tree-pool.ts';
 import type { Surroundings } from './passage.ts';
 import type { LmdbTables } from '../../projections/lmdb-tables.ts';
 
@@ -32,6 +33,9 @@ export type World = Surroundings & {
   readonly history: History;
   readonly invocations: Invocation[];
   readonly openTables: () => LmdbTables;
+  readonly openTree: () => SimTree;
+  /** The roots of the tree that nodes have had, in base64, by size. */
+  readonly roots: Map<number, string>;
   readonly uuid: () => string;
   /** Of every node's door, in the whole run. */
   readonly appendBytesMax: number | undefined;

@@ -13,6 +13,8 @@ import type { Watcher } from '../../../src/watch/watcher.ts';
 import type { WatchPlan } from '../../../src/watch/watch-plan.ts';
 import { domain } from '../../support/sample.ts';
 import type { RecordingSink } from '../../watch/recording-sink.ts';
+import { foldTree } from './tree-fold.ts';
+import type { SimTree } from './tree-pool.ts';
 import { nodeParts, type NodeParts, type Serving } from './node-parts.ts';
 import type { Link } from '../passage.ts';
 import type { SimLeadership } from './sim-leadership.ts';
@@ -36,6 +38,7 @@ export class SimNode {
   readonly link: Link;
   readonly #world: World;
   #tables: LmdbTables;
+  #tree: SimTree;
   #skewMs: number;
   #life: Life;
   #way: WayToLog | undefined;
@@ -59,6 +62,7 @@ export class SimNode {
     this.#life = new Life(world.timeline);
     this.#life.end();
     this.#tables = world.openTables();
+    this.#tree = world.openTree();
   }
 
   get alive(): boolean {
@@ -91,6 +95,8 @@ export class SimNode {
     coverage.note(`started with read models ${how}`);
     const life = (this.#life = new Life(timeline));
     if (how !== 'kept') this.#tables = this.#world.openTables();
+    // The tree has no stream of its own to find a gap by: what was folded past one is rebuilt.
+    if (how === 'lost' || this.#way?.hasGap() === true) this.#tree = this.#world.openTree();
     // Before the read models are opened, which begin where the tables end.
     if (how === 'behind') this.#foldSome();
     void this.#serve(life).catch(this.#world.fail);
@@ -256,6 +262,7 @@ export class SimNode {
   ): Promise<void> {
     const config = { platformDomain: domain, dataDir: '' } as Config;
     const { fail, coverage } = this.#world;
+    const life = this.#life;
     const onFatal = (error: Error): void => {
       if (!way.hasGap() || !(error.cause instanceof LogCorruptError)) {
         fail(error);
@@ -275,6 +282,15 @@ export class SimNode {
       onFatal,
     });
     await follower.start();
+    foldTree(this.#world, {
+      name: this.name,
+      log,
+      clock,
+      logger: silent,
+      folded: this.#tree,
+      hasGap: () => way.hasGap(),
+      isOver: () => !life.alive,
+    });
   }
 
   /** Invariant 6: a node's position never falls. */

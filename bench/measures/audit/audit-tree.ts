@@ -1,17 +1,17 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { AuditModels } from '../../projections/audit/audit-models.ts';
-import { AuditTables } from '../../projections/audit/audit-tables.ts';
-import { TreePart } from '../../projections/audit/tree/tree-part.ts';
-import { leafHash } from '../../src/audit/proof/merkle.ts';
-import { inclusionProof, isIncluded } from '../../src/audit/proof/proofs.ts';
-import { systemClock } from '../../src/base/clock.ts';
-import { logPosition, streamName, streamRevision, type RecordedEvent } from '../../src/log/log.ts';
-import type { Bench, Measure } from '../bench.ts';
-import type { RequestTemplate } from '../load/template.ts';
-import type { Result } from '../result.ts';
-import { authorization, headers } from '../subject/server.ts';
+import { AuditModels } from '../../../projections/audit/audit-models.ts';
+import { AuditTables } from '../../../projections/audit/audit-tables.ts';
+import { TreePart } from '../../../projections/audit/tree/tree-part.ts';
+import { leafHash } from '../../../src/audit/proof/merkle.ts';
+import { inclusionProof, isIncluded } from '../../../src/audit/proof/proofs.ts';
+import { systemClock } from '../../../src/base/clock.ts';
+import { logPosition, streamName, streamRevision, type RecordedEvent } from '../../../src/log/log.ts';
+import type { Bench, Measure } from '../../bench.ts';
+import type { RequestTemplate } from '../../load/template.ts';
+import type { Result } from '../../result.ts';
+import { authorization, headers } from '../../subject/server.ts';
 
 const batchEvents = 32;
 const proofs = 20_000;
@@ -128,7 +128,7 @@ async function ofServer(bench: Bench, count: number): Promise<Result> {
     const leaf = leafHash(Buffer.from(entry));
     if (size < count || !isIncluded({ leaf, index, size, proof, root: Buffer.from(root, 'base64') }))
       throw new Error('the proof is wrong');
-    const request: RequestTemplate = { method: 'GET', path: `${path}{n}0`, headers };
+    const request: RequestTemplate = { method: 'GET', path: `${path}1{n}`, headers };
     const { p50Ms, p99Ms } = await bench.loader.http({
       url,
       request,

@@ -1,0 +1,51 @@
+import { AuditModels, type AuditModelDependencies } from '../../../projections/audit/audit-models.ts';
+import type { Clock } from '../../../src/base/clock.ts';
+import type { FoundedLog } from '../../../src/log/founded-log.ts';
+import type { RecordedEvent } from '../../../src/log/log.ts';
+import type { PluginLogger } from '../../../src/plugin/api/plugin.ts';
+import { AuditFollower } from '../../../src/server/follow-audit.ts';
+import type { World } from '../world.ts';
+import type { SimTree } from './tree-pool.ts';
+
+export type TreeFoldGiven = {
+  readonly name: string;
+  readonly log: FoundedLog;
+  readonly clock: Clock;
+  readonly logger: PluginLogger;
+  readonly folded: SimTree;
+  /** A subscription of this life left out an event: what it folds is not the log. */
+  readonly hasGap: () => boolean;
+  /** The life is over: nothing of it may reach the tables, which the next one has. */
+  readonly isOver: () => boolean;
+};
+
+class LifeModels extends AuditModels {
+  readonly #isOver: () => boolean;
+
+  constructor(given: AuditModelDependencies, isOver: () => boolean) {
+    super(given);
+    this.#isOver = isOver;
+  }
+
+  override apply(batch: readonly RecordedEvent[]): number {
+    return this.#isOver() ? batch.length : super.apply(batch);
+  }
+}
+
+/** Folds the tree as a server does, and compares each root with those of all nodes and lives: equal size, equal root. */
+export function foldTree(world: World, given: TreeFoldGiven): void {
+  const { name, log, clock, logger, hasGap, isOver } = given;
+  const { tables, tree } = given.folded;
+  const parts = [tree];
+  const audit = new LifeModels({ tables, parts, identity: () => log.identity(), clock }, isOver);
+  audit.subscribe(() => {
+    const size = tree.size();
+    const root = Buffer.from(tree.root(size)).toString('base64');
+    const known = world.roots.get(size);
+    if (known === undefined) world.roots.set(size, root);
+    else if (known !== root && !hasGap())
+      world.fail(new Error(`${name} has another root of ${String(size)} leaves than a node had before`));
+    else world.coverage.note('equal roots');
+  });
+  new AuditFollower({ config: { dataDir: '' }, log, audit, clock, logger, onFatal: world.fail }).start();
+}
