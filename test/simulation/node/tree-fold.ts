@@ -32,7 +32,7 @@ class LifeModels extends AuditModels {
   }
 }
 
-/** Folds the tree as a server does, and compares each root with those of all nodes and lives: equal size, equal root. */
+/** Folds the tree as a server does, and compares each root with those of all nodes and lives. */
 export function foldTree(world: World, given: TreeFoldGiven): void {
   const { name, log, clock, logger, hasGap, isOver } = given;
   const { tables, tree } = given.folded;
