@@ -28,6 +28,7 @@ import type {
   StreamRevision,
   SubscribeOptions,
 } from './log.ts';
+import { shiftedScan } from './shifted-scan.ts';
 
 /** The log's description of itself in `platform:log`. */
 export type Founding = LogIdentity & {
@@ -44,6 +45,8 @@ export type Founding = LogIdentity & {
   /** The revision of the last such event, which the next event expects. */
   readonly revision: StreamRevision;
 };
+
+type FoundBy = { readonly domain: string; readonly now: number; readonly uuid: () => string };
 
 /** This log cannot be used until its operator fixes it. Nothing was written to it. */
 export class UnsuitableLogError extends Error {
@@ -105,24 +108,18 @@ export class FoundedLog implements EventLog {
   #tree = '';
   /** The offset added to each position of the log. */
   #shift = 0n;
+  readonly scan: EventLog['scan'];
 
   constructor(raw: EventLog) {
     this.#raw = raw;
+    this.scan = shiftedScan(raw, { raw: (position) => this.#rawPosition(position), shift: () => this.#shift });
   }
 
   /**
    * Reads the log's identity; founds an empty log. Rejects with `UnsuitableLogError` or `LogRefusedError` if only the
    * operator can fix it; other rejections mean that the log is unavailable, and the caller retries.
    */
-  async found({
-    domain,
-    now,
-    uuid,
-  }: {
-    readonly domain: string;
-    readonly now: number;
-    readonly uuid: () => string;
-  }): Promise<LogIdentity> {
+  async found({ domain, now, uuid }: FoundBy): Promise<LogIdentity> {
     for (;;) {
       const founding = await readFounding(this.#raw);
       if (founding !== undefined) return this.#adopt(founding, domain);

@@ -143,6 +143,20 @@ export type BackwardReadOptions = {
   readonly turn?: () => Promise<void>;
 };
 
+/** Each event is valid only during `visit`, and until `visit` reads a table. */
+export type ScanOptions = {
+  /** Exclusive. */
+  readonly after: LogPosition;
+  /** Inclusive; not beyond the head. */
+  readonly until: LogPosition;
+  readonly categories?: CategoryFilter;
+  /** Added to the position of each event; 0 by default. */
+  readonly shift?: bigint;
+  readonly visit: (recorded: RecordedEvent) => void;
+  /** Awaited after at most `logReadAheadEventsMax` events; may throw to end the scan. */
+  readonly onBatch: () => Promise<void>;
+};
+
 export type EventLog = {
   /**
    * Appends all events or none. Resolves once they are durable. An empty batch is a bug and rejects. If the whole batch
@@ -165,6 +179,11 @@ export type EventLog = {
    * complete.
    */
   readAll(options: SubscribeOptions & { readonly until?: LogPosition }): AsyncIterable<readonly RecordedEvent[]>;
+  /**
+   * Visits events in order without copying them. Absent for a log that is not in this process's files. It throws if the
+   * log closes before the end.
+   */
+  readonly scan?: ((options: ScanOptions) => Promise<void>) | undefined;
   /**
    * The events between two positions from the newest to the oldest, in batches. The read never waits: it begins at the
    * head at its start. A batch has at most `logReadAheadEventsMax` events, ends with the event that reaches

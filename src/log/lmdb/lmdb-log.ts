@@ -1,12 +1,12 @@
-import { streamNameBytesMax } from '../../limits/log.ts';
 import { readBackward } from './lmdb-backward.ts';
 import { LmdbCommits } from './lmdb-commits.ts';
 import { PendingAppends } from './lmdb-pending.ts';
 import { read } from './lmdb-reader.ts';
 import type { ReadPlan, ReadSource } from './lmdb-reader.ts';
 import { RecentEvents, type Follower } from './lmdb-recent.ts';
-import { encodeRecord } from './lmdb-record.ts';
+import { assertFits, encodeRecord } from './lmdb-record.ts';
 import type { RecordLocation } from './lmdb-record.ts';
+import { scan } from './lmdb-scan.ts';
 import * as store from './lmdb-store.ts';
 import type { LmdbStore } from './lmdb-store.ts';
 import { LogFailedError, logPosition, streamRevision } from '../log.ts';
@@ -20,6 +20,7 @@ import type {
   LogState,
   ProposedEvent,
   RecordedEvent,
+  ScanOptions,
   StreamName,
   StreamPage,
   SubscribeOptions,
@@ -228,6 +229,15 @@ class LmdbLog implements EventLog {
     return readBackward({ ...this.#source, storedBackward }, options);
   }
 
+  async scan(options: ScanOptions): Promise<void> {
+    const last = Math.min(this.#durable, Number(options.until));
+    const onBatch = async (): Promise<void> => {
+      await options.onBatch();
+      if (!this.#source.open()) throw new Error('the log was closed during a scan');
+    };
+    await scan(this.#store, { first: Number(options.after) + 1, last }, { ...options, onBatch });
+  }
+
   subscribe(options: SubscribeOptions): AsyncIterable<readonly RecordedEvent[]> {
     return read(this.#source, { after: Number(options.after), until: undefined, ...reading(options) });
   }
@@ -283,15 +293,6 @@ function stored(stream: StreamName, event: ProposedEvent, place: RecordLocation)
   const position = logPosition(BigInt(place.position));
   const { revision, endsAppend } = place;
   return { id, type, data, metadata, stream, revision: streamRevision(revision), position, endsAppend };
-}
-
-/** LMDB also refuses a longer key, but only after the other table has received its half of the append. */
-function assertFits(stream: StreamName): void {
-  // A UTF-16 unit takes at most three bytes in UTF-8, so most names need no counting.
-  if (stream.length * 3 <= streamNameBytesMax) return;
-  const bytes = Buffer.byteLength(stream);
-  if (bytes > streamNameBytesMax)
-    throw new RangeError(`a stream's name has at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`);
 }
 
 function reading({ categories, signal, turn }: SubscribeOptions): Pick<ReadPlan, 'categories' | 'signal' | 'turn'> {

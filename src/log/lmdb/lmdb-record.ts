@@ -1,7 +1,8 @@
 import { crc32 } from 'node:zlib';
 
+import { streamNameBytesMax } from '../../limits/log.ts';
 import { LogCorruptError, logPosition, streamName, streamRevision } from '../log.ts';
-import type { ProposedEvent, RecordedEvent, StreamName } from '../log.ts';
+import type { LogPosition, ProposedEvent, RecordedEvent, StreamName, StreamRevision } from '../log.ts';
 
 /**
  * One event on disk. The checksum covers everything after itself, including the record's own position, so a torn,
@@ -53,8 +54,24 @@ export function encodeRecord(stream: StreamName, event: ProposedEvent, place: Re
   return record;
 }
 
+/** LMDB also refuses a longer key, but only after the other table has received its half of the append. */
+export function assertFits(stream: StreamName): void {
+  // A UTF-16 unit takes at most three bytes in UTF-8, so most names need no counting.
+  if (stream.length * 3 <= streamNameBytesMax) return;
+  const bytes = Buffer.byteLength(stream);
+  if (bytes > streamNameBytesMax)
+    throw new RangeError(`a stream's name has at most ${streamNameBytesMax.toString()} bytes, got ${bytes.toString()}`);
+}
+
+type Offsets = {
+  readonly typeAt: number;
+  readonly streamAt: number;
+  readonly dataAt: number;
+  readonly metadataAt: number;
+};
+
 /** @throws LogCorruptError unless `record` is complete and belongs at `position`. */
-export function decodeRecord(record: Buffer, position: number): RecordedEvent {
+function offsetsIn(record: Buffer, position: number): Offsets {
   const where = `the record at position ${position.toString()}`;
   if (record.length < headerBytes) throw new LogCorruptError(`${where} has ${record.length.toString()} bytes`);
   if (record.readUInt32BE(0) !== crc32(record.subarray(flagsAt)))
@@ -66,6 +83,12 @@ export function decodeRecord(record: Buffer, position: number): RecordedEvent {
   const dataAt = streamAt + record.readUInt16BE(streamLengthAt);
   const metadataAt = dataAt + record.readUInt32BE(dataLengthAt);
   if (metadataAt > record.length) throw new LogCorruptError(`${where} is shorter than its fields`);
+  return { typeAt, streamAt, dataAt, metadataAt };
+}
+
+/** @throws LogCorruptError unless `record` is complete and belongs at `position`. */
+export function decodeRecord(record: Buffer, position: number): RecordedEvent {
+  const { typeAt, streamAt, dataAt, metadataAt } = offsetsIn(record, position);
   return {
     id: record.toString('utf8', headerBytes, typeAt),
     type: record.toString('utf8', typeAt, streamAt),
@@ -76,4 +99,55 @@ export function decodeRecord(record: Buffer, position: number): RecordedEvent {
     position: logPosition(BigInt(position)),
     endsAppend: (record.readUInt8(flagsAt) & endsAppendFlag) !== 0,
   };
+}
+
+/**
+ * A record in a buffer that is used again: its members are read when they are asked for. `data` and `metadata` are
+ * views of the buffer.
+ */
+export class ScannedRecord implements RecordedEvent {
+  readonly type: string;
+  readonly stream: StreamName;
+  readonly revision: StreamRevision;
+  readonly endsAppend: boolean;
+  readonly #record: Buffer;
+  readonly #offsets: Offsets;
+  readonly #position: number;
+  readonly #shift: bigint;
+  #data: Buffer | undefined;
+  #metadata: Buffer | undefined;
+
+  /**
+   * `shift` is added to the position. @throws LogCorruptError unless `record` is complete and belongs at `position`.
+   */
+  constructor(record: Buffer, position: number, shift: bigint) {
+    const offsets = offsetsIn(record, position);
+    this.#record = record;
+    this.#offsets = offsets;
+    this.#position = position;
+    this.#shift = shift;
+    this.type = record.toString('utf8', offsets.typeAt, offsets.streamAt);
+    // The log accepts no other names, and the record has a checksum.
+    this.stream = record.toString('utf8', offsets.streamAt, offsets.dataAt) as StreamName;
+    this.revision = record.readUIntBE(revisionAt, 6) as StreamRevision;
+    this.endsAppend = (record.readUInt8(flagsAt) & endsAppendFlag) !== 0;
+  }
+
+  get id(): string {
+    return this.#record.toString('utf8', headerBytes, this.#offsets.typeAt);
+  }
+
+  get data(): Buffer {
+    this.#data ??= this.#record.subarray(this.#offsets.dataAt, this.#offsets.metadataAt);
+    return this.#data;
+  }
+
+  get metadata(): Buffer {
+    this.#metadata ??= this.#record.subarray(this.#offsets.metadataAt);
+    return this.#metadata;
+  }
+
+  get position(): LogPosition {
+    return logPosition(BigInt(this.#position) + this.#shift);
+  }
 }

@@ -58,6 +58,8 @@ const streamKey = {
   readKey: (source: Buffer, _start: number, end: number): StreamKey => ['', readUint48(source, end - 6) - 1],
 };
 
+export const eventsTable = { name: 'events', keyEncoder: positionKey };
+
 /** `isReadOnly`: another handle, of this process or another one, writes the log. */
 export async function openStore(dir: string, isReadOnly = false): Promise<LmdbStore> {
   // overlappingSync is off: otherwise a commit is readable before it is on disk, and stays readable if the flush fails.
@@ -70,7 +72,7 @@ export async function openStore(dir: string, isReadOnly = false): Promise<LmdbSt
     readOnly: isReadOnly,
   });
   try {
-    const eventsOptions = { name: 'events', encoding: 'binary' as const, keyEncoder: positionKey };
+    const eventsOptions = { ...eventsTable, encoding: 'binary' as const };
     const streamsOptions = { name: 'streams', encoding: 'binary' as const, keyEncoder: streamKey };
     const events = root.openDB<Buffer, number>(eventsOptions);
     const streams = root.openDB<Buffer, StreamKey>(streamsOptions);
@@ -79,7 +81,7 @@ export async function openStore(dir: string, isReadOnly = false): Promise<LmdbSt
     const store: LmdbStore = { root, events, streams, lastPosition, indexedThrough: 0 };
     assertAsMany(store);
     // A log with a damaged newest record is refused here, before anything is appended after it.
-    if (lastPosition > 0) assertIndexed(store, readRecord(store, lastPosition));
+    if (lastPosition > 0) assertRecordIndexed(store, readRecord(store, lastPosition), lastPosition);
     return store;
   } catch (error) {
     await root.close();
@@ -214,11 +216,15 @@ export function readRecord(store: LmdbStore, position: number): RecordedEvent {
  * The index, which has no checksum, decides about appends, so every read of a record from disk also checks its index
  * entry. A lost entry would let a second event take the same revision.
  */
-function assertIndexed({ streams }: LmdbStore, { stream, revision, position }: RecordedEvent): void {
+export function assertIndexed({ streams }: LmdbStore, stream: string, revision: number, position: number): void {
   const entry = streams.getBinaryFast([stream, revision]);
-  if (entry !== undefined && readUint48(entry, 0) === Number(position)) return;
+  if (entry !== undefined && readUint48(entry, 0) === position) return;
   const where = `revision ${revision.toString()} of ${stream} is at position ${position.toString()}`;
   throw new LogCorruptError(`${where}, but the index has another position`);
+}
+
+function assertRecordIndexed(store: LmdbStore, { stream, revision }: RecordedEvent, position: number): void {
+  assertIndexed(store, stream, revision, position);
 }
 
 /**
@@ -230,7 +236,7 @@ export function* readRecords(store: LmdbStore, first: number, last: number): Gen
   for (const { key, value } of store.events.getRange({ start: first, end: last + 1 })) {
     if (key !== expected) break;
     const stored = decodeRecord(value, expected);
-    if (expected > store.indexedThrough && expected <= store.lastPosition) assertIndexed(store, stored);
+    if (expected > store.indexedThrough && expected <= store.lastPosition) assertRecordIndexed(store, stored, expected);
     if (expected === store.indexedThrough + 1) store.indexedThrough = expected;
     yield stored;
     expected += 1;
@@ -244,7 +250,7 @@ export function* readRecordsBackward(store: LmdbStore, last: number, first: numb
   for (const { key, value } of store.events.getRange({ reverse: true, start: last, end: first - 1 })) {
     if (key !== expected) break;
     const stored = decodeRecord(value, expected);
-    if (expected > store.indexedThrough && expected <= store.lastPosition) assertIndexed(store, stored);
+    if (expected > store.indexedThrough && expected <= store.lastPosition) assertRecordIndexed(store, stored, expected);
     yield stored;
     expected -= 1;
   }

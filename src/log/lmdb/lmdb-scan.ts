@@ -1,0 +1,46 @@
+import type { Database, RootDatabaseOptions } from 'lmdb';
+
+import { logReadAheadEventsMax } from '../../limits/log.ts';
+import { categoryTest } from '../category-test.ts';
+import { LogCorruptError, type ScanOptions } from '../log.ts';
+import { ScannedRecord } from './lmdb-record.ts';
+import { assertIndexed, eventsTable, type LmdbStore } from './lmdb-store.ts';
+
+/**
+ * Visits the records after `first - 1` up to `last` in the buffer in which the library reads them, so that nothing is
+ * copied and a superseded event costs a few microseconds.
+ */
+export async function scan(
+  store: LmdbStore,
+  { first, last }: { readonly first: number; readonly last: number },
+  { categories, shift = 0n, visit, onBatch }: ScanOptions,
+): Promise<void> {
+  const wanted = categoryTest(categories);
+  const records = openScans(store);
+  for (let next = first; next <= last;) {
+    const end = Math.min(last, next + logReadAheadEventsMax - 1);
+    for (const { key, value } of records.getRange({ start: next, end: end + 1 })) {
+      if (key !== next) break;
+      const event = new ScannedRecord(value, next, shift);
+      if (wanted(event.stream)) visit(event);
+      // Comes last: it reads into the same buffer.
+      assertIndexed(store, event.stream, event.revision, next);
+      next += 1;
+    }
+    if (next <= end) throw new LogCorruptError(`the record is missing at position ${next.toString()}`);
+    await onBatch();
+  }
+}
+
+/** The table of records, with values in the library's shared buffer. */
+function openScans({ root }: LmdbStore): Database<Buffer, number> {
+  const options: RootDatabaseOptions & { readonly name: string } = {
+    ...eventsTable,
+    encoder: { encode: refuseToWrite, decode: (bytes: Buffer) => bytes.subarray(0, bytes.length) },
+  };
+  return root.openDB(options);
+}
+
+function refuseToWrite(): never {
+  throw new Error('this handle only reads');
+}
