@@ -168,7 +168,7 @@ export function objectAnswer(recorded: RecordedEvent, at: LogPosition): Buffer |
 
 /** Undefined for data in an unexpected form, which is parsed instead. */
 function findOffsets({ type }: RecordedEvent, data: Buffer): ObjectOffsets | undefined {
-  if (!Object.hasOwn(isObjects, type) || !isObjects[type as DomainEvent['type']]) return undefined;
+  if (!isObjectType(type)) return undefined;
   if (!data.subarray(0, valuesOpening.length).equals(valuesOpening)) return undefined;
   const place = offsetsIn(data);
   return place.objectStart >= separator.length && place.spliceAt >= metadataOpening.length && data.at(-1) === brace
@@ -231,6 +231,10 @@ const isObjects: Readonly<Record<DomainEvent['type'], boolean>> = {
 
 export function isObjectEvent(event: DomainEvent): event is ObjectEvent {
   return isObjects[event.type];
+}
+
+export function isObjectType(type: string): boolean {
+  return Object.hasOwn(isObjects, type) && isObjects[type as DomainEvent['type']];
 }
 
 const required: Readonly<Record<DomainEvent['type'], readonly string[]>> = {

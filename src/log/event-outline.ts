@@ -1,0 +1,52 @@
+import { isList, isObject } from '../base/guards.ts';
+import type { HeldValue } from '../resource/type/held-values.ts';
+import { decodeEvent, isObjectEvent, isObjectType } from './event-codec.ts';
+import { LogCorruptError, type RecordedEvent } from './log.ts';
+
+/** An object event without its object. */
+export type EventOutline = { readonly values: readonly Pick<HeldValue, 'index'>[]; readonly hasObject: boolean };
+
+const opening = Buffer.from('{"values":[');
+const separator = Buffer.from('],"object":{');
+const closingBrace = 0x7d;
+const noValues: EventOutline = { values: [], hasObject: true };
+
+/**
+ * The outline of an event of an object's stream, without parsing the object: for readers that need the object of its
+ * last event only. An event in an unexpected form is decoded whole.
+ */
+export function outlineOf(recorded: RecordedEvent): EventOutline {
+  const { data, type } = recorded;
+  const bytes = Buffer.isBuffer(data) ? data : Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  if (!isObjectType(type) || !startsWith(bytes, opening, 0) || bytes.at(-1) !== closingBrace) return decoded(recorded);
+  if (startsWith(bytes, separator, opening.length)) return noValues;
+  // No string of the values can contain it, since JSON escapes quotes within strings.
+  const end = bytes.indexOf(separator);
+  if (end === -1) return decoded(recorded);
+  const values = valuesIn(bytes.toString('utf8', opening.length - 1, end + 1));
+  return values === undefined ? decoded(recorded) : { values, hasObject: true };
+}
+
+function valuesIn(text: string): EventOutline['values'] | undefined {
+  try {
+    const values: unknown = JSON.parse(text);
+    return isList(values) && values.every(isHeld) ? values : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isHeld(value: unknown): value is Pick<HeldValue, 'index'> {
+  return isObject(value) && typeof value['index'] === 'string';
+}
+
+function startsWith(bytes: Buffer, expected: Buffer, at: number): boolean {
+  for (let place = 0; place < expected.length; place += 1) if (bytes[at + place] !== expected[place]) return false;
+  return true;
+}
+
+function decoded(recorded: RecordedEvent): EventOutline {
+  const { event } = decodeEvent(recorded);
+  if (!isObjectEvent(event)) throw new LogCorruptError(`the object stream ${recorded.stream} holds a ${event.type}`);
+  return { values: event.values, hasObject: event.object !== undefined };
+}
