@@ -129,13 +129,20 @@ export class DeclarationsBatch {
     this.declared.set(type, { ...standing, enforced: { ...standing.enforced, ...Object.fromEntries(enforced) } });
   }
 
+  /**
+   * Whether the type's latest declaration, or none of a type without one, decided an event. The declaration's indexes
+   * are at most as new as the declaration itself: such an event changes nothing here, and nearly every event is one.
+   */
+  isCurrent(type: TypeKey, declared: number | undefined): boolean {
+    const standing = this.#standing(type);
+    return standing === undefined || (declared ?? -1) >= standing.revision;
+  }
+
   /** `row`: the object's row before the event; undefined for a new object. */
   recordWrite(type: TypeKey, { name, declared, isFence, row }: Written): void {
     const standing = this.#standing(type);
-    if (standing === undefined) return;
+    if (standing === undefined || this.isCurrent(type, declared)) return;
     const decided = declared ?? -1;
-    // The declaration's indexes are at most as new as the declaration itself: nearly every event ends here.
-    if (decided >= standing.revision) return;
     const older = Object.keys(standing.since).filter((index) => decided < (standing.since[index] ?? 0));
     // A fence of an object that the same declaration decided repeats known values.
     if (older.length === 0 || (isFence && row !== undefined && row.declared === declared)) return;
@@ -151,7 +158,7 @@ export class DeclarationsBatch {
     return this.declared.get(type) ?? this.#known.declared.get(type);
   }
 
-  write(writer: Writer): void {
+  write(writer: Pick<Writer, 'putOnceUnique' | 'putDeclared'>): void {
     for (const [type, names] of this.onceUnique) writer.putOnceUnique(type, [...names]);
     for (const [type, last] of this.declared) writer.putDeclared(type, last);
   }

@@ -14,18 +14,23 @@ import { typeKey, type IndexEntry, type TypeKey } from '../src/resource/type/ind
 import { entryOfFact } from '../src/resource/type/index-definition.ts';
 import type { ResourceObject } from '../src/resource/object/object.ts';
 import type { ResourceType } from '../src/resource/type/resource-type.ts';
-import type { DeclarationsBatch } from './declarations.ts';
+import type { DeclarationsBatch, Written } from './declarations.ts';
 import { encodeEntry } from './index/entry-codec.ts';
 import { entryBeside } from './index/index-entries.ts';
 import type { LevelBatch } from './level.ts';
 import type { Writer } from './lmdb-tables.ts';
-import { declaredOf, decodeRow, encodeRow, revisionOf } from './row.ts';
+import { declaredOf, decodeRow, encodeRow, revisionOf, type Row } from './row.ts';
 
 /** The tables during a fold, including rows written earlier in the same transaction. */
 export type Rows = {
   row(type: TypeKey, name: string): Buffer | undefined;
-  isEmpty(type: TypeKey): boolean;
   deletedAt(type: TypeKey, name: string): StreamRevision | undefined;
+} & StreamRows;
+
+/** What the fold of a stream without objects reads. */
+export type StreamRows = {
+  /** Whether the type has no objects. */
+  isEmpty(type: TypeKey): boolean;
   head(stream: StreamName): StreamRevision | undefined;
 };
 
@@ -58,34 +63,47 @@ const withoutEffect: ReadonlySet<DomainEvent['type']> = new Set([
 
 /** Writes the effects of one event, and returns the change of an object; undefined if none changed. */
 export function foldEvent(recorded: RecordedEvent, writer: Writer, known: FoldContext): Change | undefined {
-  if (recorded.stream.startsWith('object:')) return foldObject(recorded, writer, known);
+  if (isOfObject(recorded)) return foldObject(recorded, writer, known);
+  foldOther(recorded, writer, known);
+  return undefined;
+}
+
+export function isOfObject({ stream }: RecordedEvent): boolean {
+  return stream.startsWith('object:');
+}
+
+type OtherWriter = Pick<Writer, 'putHead' | 'putPasswordHash' | 'putTokenDigest'>;
+export type OtherContext = Omit<FoldContext, 'rows' | 'type'> & { readonly rows: StreamRows };
+
+/** The same for an event of a stream without objects. */
+export function foldOther(recorded: RecordedEvent, writer: OtherWriter, known: OtherContext): void {
   const { event } = decodeEvent(recorded);
   assertFollows(recorded, known.rows.head(recorded.stream));
   writer.putHead(recorded.stream, recorded.revision);
   switch (event.type) {
     case 'PasswordSet':
       writer.putPasswordHash(uidOf(recorded), recorded.revision, event.hash);
-      return undefined;
+      return;
     case 'TokenIssued':
       writer.putTokenDigest(uidOf(recorded), event.digest);
-      return undefined;
+      return;
     case 'EpochStarted':
       assertSameEpoch(event, known.identity);
-      return undefined;
+      return;
     case 'LevelRaised':
       known.level.raise(event.level);
-      return undefined;
+      return;
     case 'TypeDeclared': {
       const { type: _type, ...declaration } = event;
       const type = typeOfStream(recorded, 'type:');
       known.declarations.declare(type, { revision: recorded.revision, declaration }, known.rows.isEmpty(type));
-      return undefined;
+      return;
     }
     case 'UniqueEnforced':
       known.declarations.enforce(typeOfStream(recorded, 'unique:'), event);
-      return undefined;
+      return;
     default:
-      if (withoutEffect.has(event.type)) return undefined;
+      if (withoutEffect.has(event.type)) return;
       throw new LogCorruptError(`${recorded.stream} holds a ${event.type}`);
   }
 }
@@ -94,7 +112,7 @@ export function foldEvent(recorded: RecordedEvent, writer: Writer, known: FoldCo
  * A gap in a stream's revisions means that the log was changed (consistency protocol, 8). Folded categories are never
  * truncated; an exception would have to be handled here.
  */
-function assertFollows({ stream, revision, position }: RecordedEvent, before: StreamRevision | undefined): void {
+export function assertFollows({ stream, revision, position }: RecordedEvent, before: StreamRevision | undefined): void {
   const expected = before === undefined ? 0 : before + 1;
   if (revision === expected) return;
   const [found, wanted] = [
@@ -132,41 +150,55 @@ function foldObject(recorded: RecordedEvent, writer: Writer, known: FoldContext)
   known.declarations.recordValues(key, event.values);
   if (event.type === 'ObjectDeleted' || event.object === undefined) writer.putDeleted(key, name, revision);
   if (event.object === undefined) return undefined;
-  const bytes = answerBytes(decoded, recorded.data, position.toString());
-  const declared = declaredIn(recorded);
-  const marked = marks(event.object);
+  const content = contentOf(recorded, decoded, event.object);
+  const { declared, answer: bytes, deletionRequested, finalizers } = content;
   const cause = { id: recorded.id, correlationId: correlationIn(recorded) };
+  const marked = { deletionRequested, finalizers };
   const shared = { type: key, name, position, revision, cause, bytes, ...marked, ...stateBefore(previous, type) };
   if (event.type === 'ObjectDeleted') {
     writer.dropSecrets(event.object.metadata.uid);
     const change: Change = { ...shared, kind: 'deleted', after: undefined };
     return type === undefined ? withLateEntries(change, { object: undefined, previous, known }) : change;
   }
-  recordWrite(recorded, { type: key, name, declared, previous }, known.declarations);
+  recordWrite(recorded, { type: key, name, declared, row: placeOf(previous) }, known.declarations);
   const { after, entry } = type === undefined ? unindexed : indexed(decoded, event.object, type);
-  writer.putRow(key, name, encodeRow({ position, revision, ...marked, declared, entry, answer: bytes }), {
-    recreated: revision > 0 && previous === undefined,
-  });
+  writer.putRow(key, name, encodeRow({ ...content, entry }), { recreated: revision > 0 && previous === undefined });
   const change: Change = { ...shared, kind: previous === undefined ? 'added' : 'modified', after };
   return type === undefined ? withLateEntries(change, { object: event.object, previous, known }) : change;
 }
 
-type Stored = {
-  readonly type: TypeKey;
-  readonly name: string;
-  readonly declared: number | undefined;
-  readonly previous: Buffer | undefined;
-};
+type Content = Omit<Row, 'entry'>;
 
-function recordWrite(
+/** The contents of the row of an object after its event. */
+function contentOf(recorded: RecordedEvent, decoded: DecodedEvent, object: ResourceObject): Content {
+  const { revision, position } = recorded;
+  const answer = answerBytes(decoded, recorded.data, position.toString());
+  return { position, revision, declared: declaredIn(recorded), answer, ...marks(object) };
+}
+
+/** The row of an object of an unregistered type after its event; undefined for an event without an object. */
+export function rowAfter(recorded: RecordedEvent): Buffer | undefined {
+  const decoded = decodeEvent(recorded);
+  const { event } = decoded;
+  if (!isObjectEvent(event) || event.object === undefined) return undefined;
+  return encodeRow({ ...contentOf(recorded, decoded, event.object), entry: unindexed.entry });
+}
+
+function placeOf(row: Buffer | undefined): Written['row'] {
+  return row === undefined ? undefined : { declared: declaredOf(row) };
+}
+
+type Stored = Pick<Written, 'name' | 'declared' | 'row'> & { readonly type: TypeKey };
+
+/** Records an event after which the object exists. */
+export function recordWrite(
   { type: event, endsAppend }: RecordedEvent,
-  { type, previous, ...stored }: Stored,
+  { type, ...stored }: Stored,
   declarations: DeclarationsBatch,
 ): void {
   // An object that is removed in the same append is never visible.
-  if (!endsAppend) return;
-  const row = previous === undefined ? undefined : { declared: declaredOf(previous) };
-  declarations.recordWrite(type, { ...stored, row, isFence: event === 'NameFenced' });
+  if (!endsAppend || declarations.isCurrent(type, stored.declared)) return;
+  declarations.recordWrite(type, { ...stored, isFence: event === 'NameFenced' });
 }
 
 type Unregistered = {
@@ -226,7 +258,7 @@ function marks(object: ResourceObject): { readonly deletionRequested: boolean; r
 }
 
 /** Splits `object:<plural>.<group>/<name>`. */
-function objectStream({ stream }: RecordedEvent): { readonly type: TypeKey; readonly name: string } {
+export function objectStream({ stream }: RecordedEvent): { readonly type: TypeKey; readonly name: string } {
   const slash = stream.indexOf('/');
   if (!stream.startsWith('object:') || slash === -1) throw new LogCorruptError(`${stream} is no object's stream`);
   return { type: typeKey(stream.slice('object:'.length, slash)), name: stream.slice(slash + 1) };

@@ -54,7 +54,7 @@ export class LevelBatch {
     this.level = Math.max(this.level, level);
   }
 
-  write(writer: Writer): void {
+  write(writer: Pick<Writer, 'putLevel'>): void {
     if (this.level !== this.#before) writer.putLevel(this.level);
   }
 }
