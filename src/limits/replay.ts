@@ -2,6 +2,13 @@
 
 /** The memory of the thread that replays: it folds without indexes, so that it needs little beside one batch. */
 export const replayHeapMegabytesMax = 512;
+/**
+ * The memory of the names that a replay of an embedded log holds before it writes them: a name takes about 300 bytes,
+ * so that more than half a million objects are written once.
+ */
+export const replayNamesBytesMax = 201_326_592;
+/** The rows of one transaction. */
+export const replayWriteBytesMax = 4_194_304;
 /** How often a replay reports its progress, and reads the free space of the disk. */
 export const replayReportMs = 250;
 /**
@@ -17,8 +24,12 @@ export const replayMeetingsMax = 600;
 export const replayMeetPauseMs = 100;
 /** How long a comparison may hold its views: LMDB cannot reuse pages freed meanwhile. */
 export const replayHoldMsMax = 600_000;
-/** A comparison of indexes runs for one of these times, then pauses for the other. */
+/**
+ * The share of the event loop that a comparison of indexes takes: so long, then one turn for others; if that turn takes
+ * longer than `replayIdleTurnMs`, there are requests, and the comparison pauses.
+ */
 export const replaySliceMs = 2;
+export const replayIdleTurnMs = 0.2;
 export const replayPauseMs = 4;
 /** Bytes of objects or changes that are sent together. */
 export const replayPieceBytesMax = 65_536;

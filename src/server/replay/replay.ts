@@ -4,17 +4,16 @@ import { join } from 'node:path';
 import { LmdbTables } from '../../../projections/lmdb-tables.ts';
 import { tablesFile } from '../../../projections/lmdb-use.ts';
 import { LmdbView, type TablesSnapshot } from '../../../projections/lmdb-view.ts';
-import { ObjectModels } from '../../../projections/object-models.ts';
 import { compareTables, noTables } from '../../../projections/replay/compare-tables.ts';
-import { rebuild } from '../../../projections/replay/rebuild.ts';
 import { showByteCount } from '../../base/byte-count.ts';
-import { systemClock, type Clock } from '../../base/clock.ts';
+import { systemClock } from '../../base/clock.ts';
 import { spaceOf } from '../../disk/disk-space.ts';
 import { prepareStoreFiles } from '../../disk/store-files.ts';
 import { replayReportMs } from '../../limits/replay.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
 import { epochShift, type LogPosition } from '../../log/log.ts';
 import type { Difference, Moment } from '../../read/replay.ts';
+import { openReplayedFold, type ReplayedFold } from './replayed-fold.ts';
 import { openReplayedLog } from './replayed-log.ts';
 import { RefusedError, StoppedError } from './replay-errors.ts';
 import { printChanges } from './print-changes.ts';
@@ -31,15 +30,7 @@ export type ReplayPorts = {
 
 type Span = { readonly from: LogPosition; readonly until: LogPosition };
 
-/** A clock that never ends a time slice. No index function runs here, so the size of a batch bounds its time. */
-const unhurried: Clock = { ...systemClock, monotonic: () => 0 };
-/** The latest possible time of an event: the time up to which tables are folded is not compared. */
-const endOfTime = Date.UTC(9_999, 11, 31);
-
-/**
- * Folds the log into separate tables, with the server's own fold, and compares or prints them. It runs in a thread. No
- * types are registered here, since plugins' code stays in the server's thread.
- */
+/** Folds the log into tables of its own, by the rules of the server's fold, and compares or prints them in a thread. */
 export class Replay {
   isAccepted = false;
   readonly #task: ReplayTask;
@@ -78,7 +69,7 @@ export class Replay {
     await this.#log?.close();
   }
 
-  async #compareLive(models: ObjectModels, live: string, log: FoundedLog): Promise<void> {
+  async #compareLive(models: ReplayedFold, live: string, log: FoundedLog): Promise<void> {
     const view = this.#view(live);
     const until = this.#beginComparison(view, log);
     this.#accept(tablesBytes(live));
@@ -87,7 +78,7 @@ export class Replay {
     await this.#print();
   }
 
-  async #showState(models: ObjectModels, until: LogPosition): Promise<void> {
+  async #showState(models: ReplayedFold, until: LogPosition): Promise<void> {
     this.#accept(0);
     await this.#rebuild(models, until);
     await this.#print();
@@ -101,7 +92,7 @@ export class Replay {
     replayed.release();
   }
 
-  async #showChanges(models: ObjectModels, { from, until }: Span): Promise<void> {
+  async #showChanges(models: ReplayedFold, { from, until }: Span): Promise<void> {
     const { print, dir } = this.#task;
     this.#accept(0);
     await this.#rebuild(models, from);
@@ -128,15 +119,9 @@ export class Replay {
     return this.#log;
   }
 
-  #openModels(log: FoundedLog): ObjectModels {
+  #openModels(log: FoundedLog): ReplayedFold {
     this.#tables = new LmdbTables(this.#task.dir, prepareStoreFiles);
-    return new ObjectModels({
-      tables: this.#tables,
-      identity: () => log.identity(),
-      types: () => undefined,
-      clock: unhurried,
-      latestTime: () => endOfTime,
-    });
+    return openReplayedFold(this.#tables, log);
   }
 
   #view(dir: string): LmdbView {
@@ -176,7 +161,7 @@ export class Replay {
     return checkpoint.position;
   }
 
-  async #rebuild(models: ObjectModels, until: LogPosition): Promise<void> {
+  async #rebuild(models: ReplayedFold, until: LogPosition): Promise<void> {
     const log = await this.#openLog();
     const start = epochShift(log.identity().epoch);
     const onBatch = (): void => {
@@ -188,14 +173,14 @@ export class Replay {
       const percent = done >= all ? 100 : Number((done * 100n) / all);
       this.#ports.post({ kind: 'progress', position: models.position().toString(), events: models.folded(), percent });
     };
-    await rebuild(log, models, { until, onBatch });
+    await models.rebuild(log, { until, onBatch });
   }
 
   #goOn(): void {
     if (this.#ports.isStopped()) throw new StoppedError();
   }
 
-  async #compare(models: ObjectModels, view: LmdbView): Promise<void> {
+  async #compare(models: ReplayedFold, view: LmdbView): Promise<void> {
     const live = this.#meet(view);
     try {
       const until = live.checkpoint()?.position ?? models.position();

@@ -1,0 +1,241 @@
+import { declaredIn, decodeEvent, isObjectEvent, stampOf } from '../../src/log/event-codec.ts';
+import { outlineOf } from '../../src/log/event-outline.ts';
+import {
+  logPosition,
+  logStart,
+  type EventLog,
+  type LogIdentity,
+  type LogPosition,
+  type RecordedEvent,
+  type StreamName,
+  type StreamRevision,
+} from '../../src/log/log.ts';
+import { replayNamesBytesMax } from '../../src/limits/replay.ts';
+import type { Declared } from '../../src/read/declarations.ts';
+import type { TypeKey } from '../../src/resource/type/index-entry.ts';
+import { Declarations, type DeclarationsBatch } from '../declarations.ts';
+import { must } from '../../src/base/unreachable.ts';
+import {
+  assertFollows,
+  foldedCategories,
+  foldOther,
+  isOfObject,
+  objectStream,
+  recordWrite,
+  type OtherContext,
+} from '../fold-event.ts';
+import { Level } from '../level.ts';
+import type { LmdbTables, Writer } from '../lmdb-tables.ts';
+import { declaredOf, revisionOf } from '../row.ts';
+import type { RebuildOptions } from './rebuild.ts';
+import { writeLasts, type Last } from './write-lasts.ts';
+
+/** The memory of a name, or of a secret, beside its text. */
+const nameBytes = 256;
+
+type Tables = Pick<LmdbTables, 'row' | 'deletedAt' | 'head' | 'commit'>;
+
+/** A log of this process's files. */
+export type ScannedLog = Pick<EventLog, 'readAt'> & { scan: NonNullable<EventLog['scan']> };
+
+/**
+ * A fold with the same results as `ObjectModels` without types, for a log that reads an event by its position quickly.
+ * The row of an object depends on its last event only. So this fold checks each event, applies its effects on
+ * declarations and secrets, and of the object remembers the place of its last event; then it writes one row for each
+ * object. It does so earlier if the remembered names reach `bytesMax`.
+ */
+export class LastEvents {
+  readonly #tables: Tables;
+  readonly #identity: () => LogIdentity;
+  readonly #bytesMax: number;
+  readonly #lasts = new Map<StreamName, Last>();
+  readonly #heads = new Map<StreamName, StreamRevision>();
+  readonly #declared = new Map<TypeKey, Declared>();
+  readonly #onceUnique = new Map<TypeKey, readonly string[]>();
+  /** Writes of secrets, in their order. */
+  readonly #secrets: ((writer: Writer) => void)[] = [];
+  readonly #declarations = new Declarations({ onceUnique: () => [], declared: () => [] });
+  readonly #level = new Level({ level: () => undefined });
+  #levelRaised: number | undefined;
+  /** By type: the number of live objects. */
+  readonly #counts = new Map<TypeKey, number>();
+  #known: OtherContext | undefined;
+  #bytes = 0;
+  #position: LogPosition = logStart;
+  #events = 0;
+  /** Whether names may be in the tables. */
+  #hasSettled = false;
+
+  /** `tables`: empty ones. */
+  constructor(tables: Tables, identity: () => LogIdentity, bytesMax = replayNamesBytesMax) {
+    this.#tables = tables;
+    this.#identity = identity;
+    this.#bytesMax = bytesMax;
+  }
+
+  position(): LogPosition {
+    return this.#position;
+  }
+
+  /** The number of folded events. */
+  folded(): number {
+    return this.#events;
+  }
+
+  /** Folds the events up to `until`, and writes the results to the tables. */
+  async rebuild(log: ScannedLog, { until, onBatch }: RebuildOptions): Promise<void> {
+    const last = await endOfAppends(log, { after: this.#position, until });
+    if (last <= this.#position) return;
+    this.#begin();
+    await log.scan({
+      after: this.#position,
+      until: last,
+      categories: foldedCategories,
+      visit: (recorded) => {
+        this.#take(recorded);
+      },
+      onBatch: async () => {
+        this.#keep();
+        if (this.#bytes >= this.#bytesMax) await this.#settle(log, onBatch);
+        await onBatch();
+      },
+    });
+    await this.#settle(log, onBatch);
+  }
+
+  #begin(): void {
+    const [declarations, level] = [this.#declarations.begin(), this.#level.begin()];
+    this.#known = { rows: this.#rows, identity: this.#identity(), declarations, level };
+  }
+
+  #take(recorded: RecordedEvent): void {
+    // Comes first: it refuses events of later versions, which this version would misread.
+    stampOf(recorded);
+    const known = must(this.#known, 'the fold has begun');
+    this.#position = recorded.position;
+    if (isOfObject(recorded)) this.#note(recorded, known.declarations);
+    else foldOther(recorded, this.#writer, known);
+    this.#events += 1;
+  }
+
+  #keep(): void {
+    const { declarations, level } = must(this.#known, 'the fold has begun');
+    declarations.write(this.#writer);
+    level.write(this.#writer);
+    this.#declarations.keep(declarations);
+    this.#level.keep(level);
+    this.#begin();
+  }
+
+  async #settle(log: ScannedLog, onStep: RebuildOptions['onBatch']): Promise<void> {
+    await writeLasts(this.#lasts, { log, tables: this.#tables, onStep });
+    const eventId = (await log.readAt(this.#position))?.id ?? '';
+    this.#tables.commit((writer) => {
+      for (const write of this.#secrets) write(writer);
+      for (const [stream, revision] of this.#heads) writer.putHead(stream, revision);
+      for (const [type, names] of this.#onceUnique) writer.putOnceUnique(type, names);
+      for (const [type, declared] of this.#declared) writer.putDeclared(type, declared);
+      if (this.#levelRaised !== undefined) writer.putLevel(this.#levelRaised);
+      const [position, events] = [this.#position, this.#events];
+      // The latest time depends on the clock of the node that folds, and is not compared.
+      if (events > 0) writer.putCheckpoint({ ...this.#identity(), position, eventId, events, time: 0 });
+    });
+    for (const table of [this.#lasts, this.#heads, this.#onceUnique, this.#declared]) table.clear();
+    this.#secrets.length = 0;
+    this.#bytes = 0;
+    this.#hasSettled = true;
+  }
+
+  #note(recorded: RecordedEvent, declarations: DeclarationsBatch): void {
+    const { values, hasObject } = outlineOf(recorded);
+    const declared = declaredIn(recorded);
+    if (recorded.type === 'ObjectDeleted') this.#dropSecrets(recorded);
+    // Comes after all that reads the event: it may read a table.
+    const last = this.#lastOf(recorded);
+    const { type, name, isLive: wasLive } = last;
+    assertFollows(recorded, last.revision);
+    if (values.length > 0) declarations.recordValues(type, values);
+    last.isLive = hasObject && recorded.type !== 'ObjectDeleted';
+    last.revision = recorded.revision;
+    last.position = this.#position;
+    if (last.isLive !== wasLive) this.#counts.set(type, (this.#counts.get(type) ?? 0) + (wasLive ? -1 : 1));
+    if (!last.isLive) return;
+    const row = wasLive ? { declared: last.declared } : undefined;
+    recordWrite(recorded, { type, name, declared, row }, declarations);
+    last.declared = declared;
+  }
+
+  #lastOf(recorded: RecordedEvent): Last {
+    const known = this.#lasts.get(recorded.stream);
+    if (known !== undefined) return known;
+    const last = this.#storedLast(recorded);
+    this.#lasts.set(recorded.stream, last);
+    this.#bytes += nameBytes + 2 * recorded.stream.length;
+    return last;
+  }
+
+  #storedLast(recorded: RecordedEvent): Last {
+    const { type, name } = objectStream(recorded);
+    const none = { type, name, revision: undefined, position: logStart, declared: undefined };
+    const row = this.#hasSettled ? this.#tables.row(type, name) : undefined;
+    if (row !== undefined)
+      return { ...none, revision: revisionOf(row), declared: declaredOf(row), isLive: true, isGone: false };
+    const revision = this.#hasSettled ? this.#tables.deletedAt(type, name) : undefined;
+    return { ...none, revision, isLive: false, isGone: revision !== undefined };
+  }
+
+  #dropSecrets(recorded: RecordedEvent): void {
+    const { event } = decodeEvent(recorded);
+    const uid = isObjectEvent(event) ? event.object?.metadata.uid : undefined;
+    if (uid !== undefined)
+      this.#writeSecret(uid, (writer) => {
+        writer.dropSecrets(uid);
+      });
+  }
+
+  #writeSecret(text: string, write: (writer: Writer) => void): void {
+    this.#secrets.push(write);
+    this.#bytes += nameBytes + 2 * text.length;
+  }
+
+  readonly #rows: OtherContext['rows'] = {
+    isEmpty: (type) => (this.#counts.get(type) ?? 0) === 0,
+    head: (stream) => this.#heads.get(stream) ?? (this.#hasSettled ? this.#tables.head(stream) : undefined),
+  };
+
+  readonly #writer: Omit<Writer, 'putRow' | 'putDeleted' | 'dropSecrets' | 'putCheckpoint'> = {
+    putHead: (stream, revision) => {
+      if (!this.#heads.has(stream)) this.#bytes += nameBytes + 2 * stream.length;
+      this.#heads.set(stream, revision);
+    },
+    putPasswordHash: (uid, revision, hash) => {
+      this.#writeSecret(uid + hash, (writer) => {
+        writer.putPasswordHash(uid, revision, hash);
+      });
+    },
+    putTokenDigest: (uid, digest) => {
+      this.#writeSecret(uid + digest, (writer) => {
+        writer.putTokenDigest(uid, digest);
+      });
+    },
+    putOnceUnique: (type, names) => {
+      this.#onceUnique.set(type, names);
+    },
+    putDeclared: (type, declared) => {
+      this.#declared.set(type, declared);
+    },
+    putLevel: (level) => {
+      this.#levelRaised = level;
+    },
+  };
+}
+
+/** The last position up to `until` that ends an append: no reader has seen a part of an append. */
+async function endOfAppends(
+  log: Pick<EventLog, 'readAt'>,
+  { after, until }: { readonly after: LogPosition; readonly until: LogPosition },
+): Promise<LogPosition> {
+  let position = until;
+  while (position > after && (await log.readAt(position))?.endsAppend !== true) position = logPosition(position - 1n);
+  return position;
+}

@@ -1,0 +1,74 @@
+import { replayWriteBytesMax } from '../../src/limits/replay.ts';
+import {
+  LogCorruptError,
+  type EventLog,
+  type LogPosition,
+  type StreamName,
+  type StreamRevision,
+} from '../../src/log/log.ts';
+import type { TypeKey } from '../../src/resource/type/index-entry.ts';
+import { rowAfter } from '../fold-event.ts';
+import type { LmdbTables, Writer } from '../lmdb-tables.ts';
+
+/** The last event of an object's stream; without a revision: the stream has no event yet. */
+export type Last = {
+  readonly type: TypeKey;
+  readonly name: string;
+  revision: StreamRevision | undefined;
+  position: LogPosition;
+  /** The revision of the declaration that decided it, if the object is live. */
+  declared: number | undefined;
+  isLive: boolean;
+  /** Whether the table of deleted names has the name. */
+  readonly isGone: boolean;
+};
+
+export type WritePorts = {
+  /** The log that the events are from. */
+  readonly log: Pick<EventLog, 'readAt'>;
+  readonly tables: Pick<LmdbTables, 'commit'>;
+  /** Called between transactions; it may throw to end the work. */
+  readonly onStep: () => void | Promise<void>;
+};
+
+type Written = { readonly last: Last; readonly row: Buffer | undefined };
+
+/** Writes the row of each live object, from its last event, and the revision of each deleted one. */
+export async function writeLasts(
+  lasts: ReadonlyMap<StreamName, Last>,
+  { log, tables, onStep }: WritePorts,
+): Promise<void> {
+  // LMDB fills its pages faster in the order of keys.
+  const sorted = [...lasts].sort(([one], [other]) => (one < other ? -1 : 1));
+  let [batch, bytes]: [Written[], number] = [[], 0];
+  const write = async (): Promise<void> => {
+    tables.commit((writer) => {
+      for (const written of batch) writeLast(writer, written);
+    });
+    [batch, bytes] = [[], 0];
+    await onStep();
+  };
+  for (const [stream, last] of sorted) {
+    const row = last.isLive ? await rowOf(stream, last, log) : undefined;
+    batch.push({ last, row });
+    bytes += nameBytes + (row?.length ?? 0);
+    if (bytes >= replayWriteBytesMax) await write();
+  }
+  await write();
+}
+
+/** The memory of a deleted name, roughly. */
+const nameBytes = 64;
+
+async function rowOf(stream: StreamName, { revision, position }: Last, log: Pick<EventLog, 'readAt'>): Promise<Buffer> {
+  const recorded = await log.readAt(position);
+  const row = recorded?.stream === stream && recorded.revision === revision ? rowAfter(recorded) : undefined;
+  if (row === undefined)
+    throw new LogCorruptError(`the event of ${stream} at position ${String(position)} is another one now`);
+  return row;
+}
+
+function writeLast(writer: Writer, { last: { type, name, revision, isGone }, row }: Written): void {
+  if (row !== undefined) writer.putRow(type, name, row, { recreated: isGone });
+  else if (revision !== undefined) writer.putDeleted(type, name, revision);
+}

@@ -1,0 +1,53 @@
+import type { LmdbTables } from '../../../projections/lmdb-tables.ts';
+import { ObjectModels } from '../../../projections/object-models.ts';
+import { LastEvents, type ScannedLog } from '../../../projections/replay/last-events.ts';
+import { rebuild, type RebuildOptions } from '../../../projections/replay/rebuild.ts';
+import { systemClock, type Clock } from '../../base/clock.ts';
+import { must } from '../../base/unreachable.ts';
+import type { FoundedLog } from '../../log/founded-log.ts';
+import type { EventLog, LogIdentity, LogPosition } from '../../log/log.ts';
+
+/** A fold into the tables of a replay. No types are registered: plugins' code stays in the server's thread. */
+export type ReplayedFold = {
+  position(): LogPosition;
+  /** The number of folded events. */
+  folded(): number;
+  /** Folds the events up to `until` and writes the results to the tables. `onBatch` may throw to end the work. */
+  rebuild(log: EventLog, options: RebuildOptions): Promise<void>;
+};
+
+/** No index function runs here: what the fold spends on a batch is bounded by its size. */
+const unhurried: Clock = { ...systemClock, monotonic: () => 0 };
+/** The latest time that an event can have; the latest time folded is not compared. */
+const endOfTime = Date.UTC(9_999, 11, 31);
+
+/** `tables`: empty ones. */
+export function openReplayedFold(tables: LmdbTables, log: FoundedLog): ReplayedFold {
+  const identity = (): LogIdentity => log.identity();
+  // The log may be another handle on the same files later.
+  if (log.scan !== undefined) {
+    const fold = new LastEvents(tables, identity);
+    return {
+      position: () => fold.position(),
+      folded: () => fold.folded(),
+      rebuild: async (each, options) => fold.rebuild(scanned(each), options),
+    };
+  }
+  const models = new ObjectModels({
+    tables,
+    identity,
+    types: () => undefined,
+    clock: unhurried,
+    latestTime: () => endOfTime,
+  });
+  return {
+    position: () => models.position(),
+    folded: () => models.folded(),
+    rebuild: async (each, options) => rebuild(each, models, options),
+  };
+}
+
+function scanned(log: EventLog): ScannedLog {
+  const scan = must(log.scan, 'the log is of the same kind');
+  return { scan: async (options) => scan.call(log, options), readAt: async (position) => log.readAt(position) };
+}

@@ -1,0 +1,131 @@
+/** Random logs of a few streams, as any versions of the program may have written them. */
+import { randomUUID } from 'node:crypto';
+
+import fc from 'fast-check';
+
+import { eventSchema, type DomainEvent } from '../../src/command/event.ts';
+import { encodeEvent } from '../../src/log/event-codec.ts';
+import { streamName, streamRevision, type EventLog } from '../../src/log/log.ts';
+import { widget } from '../support/given.ts';
+
+const names = ['a', 'b', 'c'] as const;
+const indexes = ['serial', 'slug'] as const;
+
+export type Step = {
+  readonly kind:
+    'write' | 'mark' | 'delete' | 'fence' | 'declare' | 'enforce' | 'password' | 'token' | 'guard' | 'level';
+  readonly name: (typeof names)[number];
+  readonly size: number;
+  readonly held: readonly (typeof indexes)[number][];
+  /** The revision of the declaration that decided the event; 0 or more. */
+  readonly declared: number | undefined;
+  /** The declaration's version of the keys. */
+  readonly keys: string;
+};
+
+export const drawnSteps = fc.array(
+  fc.record<Step>({
+    kind: fc.constantFrom(
+      ...(['write', 'write', 'write', 'mark', 'delete', 'fence', 'declare', 'enforce'] as const),
+      ...(['password', 'token', 'guard', 'level'] as const),
+    ),
+    name: fc.constantFrom(...names),
+    size: fc.integer({ min: 0, max: 9 }),
+    held: fc.subarray([...indexes]),
+    declared: fc.option(fc.nat({ max: 3 }), { nil: undefined }),
+    keys: fc.constantFrom('one', 'two'),
+  }),
+  { minLength: 10, maxLength: 40 },
+);
+
+type Live = ReturnType<typeof widget>;
+type Appended = readonly DomainEvent[];
+
+/** Appends the steps' events: of objects that are created, changed, deleted and created again under the same name. */
+export class DrawnLog {
+  readonly #log: EventLog;
+  readonly #revisions = new Map<string, number>();
+  readonly #live = new Map<string, Live>();
+  #uids = 0;
+
+  constructor(log: EventLog) {
+    this.#log = log;
+  }
+
+  async take(step: Step): Promise<void> {
+    const { stream, events } = this.#eventsOf(step);
+    const before = this.#revisions.get(stream);
+    const encoded = events.map((event) => encodeEvent(randomUUID(), event, metadataOf(step)));
+    const expected = before === undefined ? 'absent' : streamRevision(before);
+    const outcome = await this.#log.append(streamName(stream), encoded, expected);
+    if (!outcome.ok) throw new Error(outcome.reason);
+    this.#revisions.set(stream, outcome.revision);
+  }
+
+  #eventsOf(step: Step): { readonly stream: string; readonly events: Appended } {
+    const { kind, name, declared = 0, held, keys } = step;
+    const uid = this.#live.get(name)?.metadata.uid ?? 'nobody';
+    const unique = held.map((index) => ({ index, keys }));
+    switch (kind) {
+      case 'declare': {
+        const declaration = { shape: keys, code: '', plugin: 'p', version: '1', versions: ['v1'], stored: 'v1' };
+        return { stream: 'type:widgets.example.com', events: [{ type: 'TypeDeclared', ...declaration, unique }] };
+      }
+      case 'enforce':
+        return {
+          stream: 'unique:widgets.example.com',
+          events: [{ type: 'UniqueEnforced', declared, late: 0, indexes: held }],
+        };
+      case 'password':
+        return { stream: `secret:${uid}`, events: [{ type: 'PasswordSet', hash: `$scrypt$${keys}` }] };
+      case 'token':
+        return { stream: `secret:${uid}-token`, events: [{ type: 'TokenIssued', digest: keys }] };
+      case 'guard':
+        return { stream: 'guard:admins', events: [{ type: 'ValueClaimed', holder: name, through: 0 }] };
+      case 'level':
+        return { stream: 'platform:level', events: [{ type: 'LevelRaised', level: 2 }] };
+      default:
+        return { stream: `object:widgets.example.com/${name}`, events: this.#objectEvents(kind, step) };
+    }
+  }
+
+  #objectEvents(kind: Step['kind'], { name, size, held }: Step): Appended {
+    const values = held.map((index) => ({ index, hash: `${index}-${String(size)}` }));
+    const live = this.#live.get(name);
+    if (live === undefined && kind === 'fence') return [{ type: 'NameFenced', values: [] }];
+    if (live === undefined) {
+      this.#uids += 1;
+      const made = this.#keep(name, widget({ metadata: { name, uid: `uid-${String(this.#uids)}` } }));
+      return [{ type: 'ObjectCreated', object: made, values }];
+    }
+    if (kind === 'fence') return [{ type: 'NameFenced', object: live, values }];
+    if (kind === 'write') {
+      const spec = { title: `"values":[],"object":{ ${String(size)}`, size };
+      return [{ type: 'ObjectUpdated', object: this.#keep(name, { ...live, spec }), values }];
+    }
+    const metadata = { ...live.metadata, deletionTimestamp: '2026-01-02T00:00:00.000Z', finalizers: ['example.com/x'] };
+    const marked = this.#keep(name, { ...live, metadata });
+    const request: DomainEvent = { type: 'ObjectDeletionRequested', object: marked, values };
+    if (kind === 'mark') return [request];
+    this.#live.delete(name);
+    const deleted: DomainEvent = { type: 'ObjectDeleted', object: marked, values: [] };
+    return size % 2 === 0 ? [request, deleted] : [deleted];
+  }
+
+  #keep(name: string, object: Live): Live {
+    this.#live.set(name, object);
+    return object;
+  }
+}
+
+function metadataOf({ declared, name }: Step) {
+  return {
+    actor: name,
+    verb: 'update',
+    requestId: 'r',
+    time: '2026-01-01T00:00:00.000Z',
+    schema: eventSchema,
+    $correlationId: 'r',
+    ...(declared === undefined ? {} : { declared }),
+  };
+}

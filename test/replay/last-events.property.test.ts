@@ -1,0 +1,88 @@
+/** The fold that writes each object once has the same tables as the one that writes each event. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import fc from 'fast-check';
+import { test } from 'tap';
+
+import { LmdbTables } from '../../projections/lmdb-tables.ts';
+import { LmdbView } from '../../projections/lmdb-view.ts';
+import { ObjectModels } from '../../projections/object-models.ts';
+import { compareTables, noTables, type CountedTables } from '../../projections/replay/compare-tables.ts';
+import { LastEvents } from '../../projections/replay/last-events.ts';
+import { rebuild } from '../../projections/replay/rebuild.ts';
+import { systemClock } from '../../src/base/clock.ts';
+import { FoundedLog } from '../../src/log/founded-log.ts';
+import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
+import { logPosition } from '../../src/log/log.ts';
+import type { Difference } from '../../src/read/replay.ts';
+import { must } from '../../src/base/unreachable.ts';
+import { DrawnLog, drawnSteps, type Step } from './drawn-log.ts';
+
+const uuid = (): string => '00000000-0000-4000-8000-000000000000';
+const founding = { domain: 'svc.run', now: 0, uuid };
+const onBatch = (): void => undefined;
+
+/** A log of the steps in `dir`, opened anew: nothing of it is in memory. */
+async function logOf(dir: string, steps: readonly Step[]): Promise<FoundedLog> {
+  const onFatal = (error: Error): never => {
+    throw error;
+  };
+  const written = new FoundedLog(await openLmdbLog({ dir, onFatal }));
+  await written.found(founding);
+  const drawn = new DrawnLog(written);
+  for (const step of steps) await drawn.take(step);
+  await written.close();
+  const log = new FoundedLog(await openLmdbLog({ dir, onFatal, isReadOnly: true }));
+  await log.found(founding);
+  return log;
+}
+
+function differenceOf(one: LmdbView, other: LmdbView, counted: CountedTables): Difference | undefined {
+  const [left, right] = [one.snapshot(), other.snapshot()];
+  const steps = compareTables(left, right, counted);
+  for (;;) {
+    const step = steps.next();
+    if (step.done !== true) continue;
+    left.release();
+    right.release();
+    return step.value;
+  }
+}
+
+test('the fold of last events has the tables of the fold of all events, wherever both stop', async (t) => {
+  const counted = noTables();
+  const draws = fc.tuple(drawnSteps, fc.nat(), fc.constantFrom(1, 1_200, Infinity));
+  await fc.assert(
+    fc.asyncProperty(draws, async ([steps, stop, bytesMax]) => {
+      const dir = mkdtempSync(join(tmpdir(), 'ledgerplane-last-'));
+      const log = await logOf(join(dir, 'log'), steps);
+      const [slowDir, fastDir] = [join(dir, 'slow'), join(dir, 'fast')];
+      const [slowTables, fastTables] = [new LmdbTables(slowDir), new LmdbTables(fastDir)];
+      const identity = () => log.identity();
+      const slow = new ObjectModels({ tables: slowTables, identity, types: () => undefined, clock: systemClock });
+      const fast = new LastEvents(fastTables, identity, bytesMax);
+      const views = [new LmdbView(slowDir), new LmdbView(fastDir)] as const;
+      const head = await log.head();
+      const scanned = { scan: must(log.scan, 'it is an embedded log'), readAt: log.readAt.bind(log) };
+      try {
+        // Positions within an append are among them.
+        for (const until of [logPosition(1n + (BigInt(stop) % head)), head]) {
+          await rebuild(log, slow, { until, onBatch });
+          await fast.rebuild(scanned, { until, onBatch });
+          t.strictSame(differenceOf(...views, counted), undefined);
+          t.strictSame([fast.position(), fast.folded()], [slow.position(), slow.folded()]);
+        }
+      } finally {
+        for (const view of views) await view.close();
+        await slowTables.close();
+        await fastTables.close();
+        await log.close();
+        rmSync(dir, { recursive: true, force: true });
+      }
+    }),
+    { numRuns: Number(process.env['REPLAY_RUNS'] ?? 25) },
+  );
+  for (const [table, entries] of Object.entries(counted)) t.ok(entries > 0, `${table} is compared`);
+});
