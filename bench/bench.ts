@@ -28,7 +28,7 @@ export class Bench {
   readonly rounds: number;
   readonly #options: Options;
   readonly #dir = mkdtempSync(join(tmpdir(), 'ledgerplane-bench-'));
-  readonly #seeded = new Map<number, Promise<string>>();
+  readonly #seeded = new Map<string, Promise<string>>();
   readonly #running = new Set<Subject>();
   #dirs = 0;
 
@@ -51,12 +51,16 @@ export class Bench {
     return join(this.#dir, this.#dirs.toString(), 'data');
   }
 
-  /** A DATA_DIR with `count` widgets that one server has folded. All measures that only read share it. */
-  async seeded(count: number): Promise<string> {
-    const present = this.#seeded.get(count);
+  /**
+   * A DATA_DIR with `count` widgets, each with `versions` events, that one server has folded. All measures that only
+   * read share it.
+   */
+  async seeded(count: number, versions = 1): Promise<string> {
+    const key = `${String(count)} ${String(versions)}`;
+    const present = this.#seeded.get(key);
     if (present !== undefined) return present;
-    const made = this.#makeSeeded(count);
-    this.#seeded.set(count, made);
+    const made = this.#makeSeeded(count, versions);
+    this.#seeded.set(key, made);
     return made;
   }
 
@@ -97,10 +101,10 @@ export class Bench {
     rmSync(this.#dir, { recursive: true, force: true });
   }
 
-  async #makeSeeded(count: number): Promise<string> {
+  async #makeSeeded(count: number, versions: number): Promise<string> {
     const dataDir = this.newDataDir();
-    console.error(`seeding ${count.toLocaleString('en')} objects …`);
-    await seed(dataDir, count);
+    console.error(`seeding ${count.toLocaleString('en')} objects of ${String(versions)} versions …`);
+    await seed(dataDir, count, versions);
     await (await startSubject(dataDir)).stop();
     return dataDir;
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { eventSchema } from '../../src/command/event.ts';
 import { encodeEvent } from '../../src/log/event-codec.ts';
 import { openLmdbLog } from '../../src/log/lmdb/lmdb-log.ts';
-import { streamName } from '../../src/log/log.ts';
+import { streamName, streamRevision } from '../../src/log/log.ts';
 import type { EventLog } from '../../src/log/log.ts';
 import type { ResourceObject } from '../../src/resource/object/object.ts';
 import { startSubject } from './server.ts';
@@ -15,10 +15,10 @@ const appendsInFlight = 4_096;
 const began = Date.parse('2026-01-01T00:00:00.000Z');
 
 /**
- * A DATA_DIR with `count` widgets. A server creates the folder and stops; then the widgets' events are appended to its
- * log in the form of its own writes. The next server folds them.
+ * A DATA_DIR with `count` widgets of `versions` versions each. A server creates the folder and stops; then the widgets'
+ * events are appended to its log in the form of its own writes. The next server folds them.
  */
-export async function seed(dataDir: string, count: number): Promise<void> {
+export async function seed(dataDir: string, count: number, versions = 1): Promise<void> {
   await (await startSubject(dataDir)).stop();
   const log = await openLmdbLog({
     dir: join(dataDir, 'log'),
@@ -26,48 +26,52 @@ export async function seed(dataDir: string, count: number): Promise<void> {
       throw error;
     },
   });
-  await appendWidgets(log, count);
+  for (let version = 0; version < versions; version += 1) await appendWidgets(log, count, version);
   await log.close();
 }
 
-/** Appends `count` widgets to a log that a server has founded. */
-export async function appendWidgets(log: EventLog, count: number): Promise<void> {
+/** Appends a version of `count` widgets to a log that a server has founded; version 0 creates them. */
+export async function appendWidgets(log: EventLog, count: number, version = 0): Promise<void> {
   for (let first = 0; first < count; first += appendsInFlight) {
     const size = Math.min(appendsInFlight, count - first);
-    await Promise.all(Array.from({ length: size }, (_, index) => append(log, first + index)));
+    await Promise.all(Array.from({ length: size }, (_, index) => append(log, first + index, version)));
   }
 }
 
-async function append(log: EventLog, index: number): Promise<void> {
+async function append(log: EventLog, index: number, version: number): Promise<void> {
   const time = new Date(began + index).toISOString();
   const metadata = {
     actor: 'admin',
-    verb: 'create',
+    verb: version === 0 ? 'create' : 'update',
     requestId: randomUUID(),
     address: '127.0.0.1',
     userAgent: 'bench',
     time,
     schema: eventSchema,
     $correlationId: randomUUID(),
+    declared: 0,
   };
-  const object = widget(index, time);
-  const event = encodeEvent(randomUUID(), { type: 'ObjectCreated', object, values: [] }, metadata);
+  const object = widget(index, version, time);
+  const type = version === 0 ? 'ObjectCreated' : 'ObjectUpdated';
+  const event = encodeEvent(randomUUID(), { type, object, values: [] }, metadata);
   const outcome = await log.append(
     streamName(`object:widgets.${widgetGroup}/${object.metadata.name}`),
     [event],
-    'absent',
+    version === 0 ? 'absent' : streamRevision(version - 1),
   );
   if (!outcome.ok) throw new Error(`widget ${index.toString()} was not appended: ${outcome.reason}`);
 }
 
-function widget(index: number, creationTimestamp: string): ResourceObject {
+function widget(index: number, version: number, creationTimestamp: string): ResourceObject {
   const tier = tiers[index % tiers.length] ?? '';
   // Spread over the indexes, so that the order by size differs from all other orders.
-  const size = (index * 7_919) % 1_001;
+  const size = ((index + version) * 7_919) % 1_001;
   const { metadata, ...rest } = JSON.parse(
     widgetText({ name: seededName(index), size: size.toString(), tier, batch: (index % 1_000).toString() }),
   ) as ResourceObject;
-  return { ...rest, metadata: { ...metadata, uid: randomUUID(), version: 0, generation: 1, creationTimestamp } };
+  // The uid is a function of the name, so that all versions have the same one.
+  const uid = `00000000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`;
+  return { ...rest, metadata: { ...metadata, uid, version, generation: version + 1, creationTimestamp } };
 }
 
 export function seededName(index: number): string {
