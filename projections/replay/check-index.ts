@@ -75,13 +75,13 @@ function differenceOfEntry(checked: CheckedIndex, ordinal: number, wanted: Posti
   if (!isKept) return { ...at, detail: 'the index entry beside its row is not that of the object' };
   const { rows } = orders;
   if (rows.created(ordinal) !== entry.created || !deepEqual(rows.labels(ordinal), entry.labels))
-    return { ...at, detail: 'its creation time or its labels are others in the indexes' };
+    return { ...at, detail: 'its creation time or its labels differ in the indexes' };
   wanted.labels += Object.keys(entry.labels).length;
   for (const [place, keys] of entry.keys.entries()) {
     const column = rows.columns[place];
     // Names and creation times are compared above.
     if (column !== undefined && !rows.isOfRow(column) && !deepEqual(column.keys(ordinal), keys))
-      return { table: tableOf(type, place), key: name, detail: 'the index has other values of the object' };
+      return { table: tableOf(type, place), key: name, detail: 'the values of the object differ in the index' };
     const postings = orders.multi[place] === true ? Math.max(1, keys.length) : 1;
     wanted.byIndex[place] = (wanted.byIndex[place] ?? 0) + postings;
   }
@@ -141,7 +141,7 @@ function* orderProblem({ rows }: OrdersView, sequence: OrderView, { table, belon
       const ordinal = posting & ordinalMask;
       const key = sequence.keyIn(chunk, offset);
       const name = rows.name(ordinal);
-      if (!belongs(ordinal, key, posting)) return { table, key: name, detail: 'a posting is not one of the object' };
+      if (!belongs(ordinal, key, posting)) return { table, key: name, detail: 'a posting does not belong to the object' };
       if (before !== undefined && sequence.compare(key, { chunk, offset }, before) <= 0)
         return { table, key: name, detail: 'it is out of order' };
       before = { key, ...rows.tie(ordinal) };

@@ -56,13 +56,13 @@ type Entries = TableContents['entries'];
 function* differenceOf(live: Entries, fresh: Entries): Steps<Omit<Difference, 'table'> | undefined> {
   for (const key of live.keys()) {
     if (!deepEqual(plain(live.get(key)), plain(fresh.get(key))))
-      return { key, detail: 'the table in memory differs from what the objects say' };
+      return { key, detail: 'the table in memory differs from the objects' };
     yield;
   }
   // In the turn of the last step, every live entry is also in the fresh table, which can only have more.
   if (live.size === fresh.size) return undefined;
   for (const key of fresh.keys()) {
-    if (live.get(key) === undefined) return { key, detail: 'the table in memory lacks what the objects say' };
+    if (live.get(key) === undefined) return { key, detail: 'the table in memory lacks entries of the objects' };
     yield;
   }
   return undefined;

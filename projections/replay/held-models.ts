@@ -52,7 +52,7 @@ function differenceInMemory(tables: LmdbTables, models: Held['models']): Differe
   const found = [...keysOfOthers(tables, models)][0];
   return found === undefined
     ? undefined
-    : { table: 'meta in memory', key: found, detail: 'it is not what the tables have' };
+    : { table: 'meta in memory', key: found, detail: 'it differs from the tables' };
 }
 
 function* keysOfOthers(tables: LmdbTables, { declarations, level, ...models }: Held['models']): Generator<string> {
