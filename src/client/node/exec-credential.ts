@@ -58,7 +58,7 @@ async function credentialOf({ command, args, env, apiVersion, folder }: ExecComm
 
 /** The command's standard error; standard output may contain a token. */
 function reasonOf(error: unknown): string {
-  if (!isObject(error)) return 'for no reason that is known';
+  if (!isObject(error)) return 'for an unknown reason';
   const { stderr, code, killed } = error;
   if (killed === true) return `it took longer than ${String(commandMs / 1_000)} s`;
   if (typeof stderr === 'string' && stderr.trim() !== '') return stderr.trim().slice(0, 1_000);
