@@ -88,7 +88,7 @@ function reconcilerNotices(troubles: readonly ReconcilerTrouble[]): readonly Not
 
 const duplicatesShownMax = 16;
 const steps: Readonly<Record<UniqueStep['step'], string>> = {
-  pending: 'the writes that other servers began before are not complete',
+  pending: 'waiting for earlier writes of other servers to complete',
   claiming: 'the values of stored objects are being claimed',
 };
 
