@@ -57,7 +57,7 @@ async function locked(dataDir: string): ReturnType<typeof takeDataDir> {
     return await takeDataDir(dataDir);
   } catch (error) {
     if (error instanceof StartError)
-      throw new CommandFailure(`${error.message}: ask it without --stopped`, error.exitCode);
+      throw new CommandFailure(`${error.message}: run the command without --stopped`, error.exitCode);
     throw error;
   }
 }
