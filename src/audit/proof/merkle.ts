@@ -30,7 +30,7 @@ export function leafHash(entry: Uint8Array): Hash {
   return sha256(prefixed);
 }
 
-/** Reused: a fold hashes a node for each leaf. */
+/** One shared buffer, since a fold hashes a node for each leaf. */
 const pair = Buffer.alloc(1 + 2 * hashBytes, 1);
 
 export function nodeHash(left: Hash, right: Hash): Hash {

@@ -72,7 +72,7 @@ class PermissionRoutes {
     const bindings = platformType(registry, roleBindingKey);
     if (!bindings.ok) return bindings.answer;
     const name = given === '-' ? actorOf(exchange.subject) : given;
-    // A user of the identity provider has no User object before or after the first role.
+    // A user of the identity provider has no User object: the first role makes the name known.
     if ((await this.#lookedUp(name)) === undefined && !name.startsWith(oidcPrefix)) return unknownUser(given);
     const body = await readObject(exchange);
     if (!body.ok) return body.answer;
