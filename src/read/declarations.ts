@@ -11,21 +11,21 @@ export type Declared = {
    * interruption. A value held according to an older event may have no claim.
    */
   readonly since: Readonly<Record<string, number>>;
-  /** The same, of whichever values: by which function an index is computed may have changed meanwhile. */
+    /** Like `since`, but a change of the function that computes the index does not count as an interruption. */
   readonly always: Readonly<Record<string, number>>;
   /**
-   * By index the `since` that it is enforced for: of all that stands and holds a value of it a claim says so
-   * (consistency protocol, 1). One of another `since` is not enforced.
+   * By index: the `since` for which the index is enforced, so that every value that an object holds in it has a claim
+   * (consistency protocol, 1). An index with another `since` is not enforced.
    */
   readonly enforced: Readonly<Record<string, number>>;
   /**
-   * Events of the type that were folded since this declaration and were decided by one from before an index of it was
-   * unique.
+   * The number of events folded since this declaration that a declaration decided under which one of the unique
+   * indexes was not unique yet.
    */
   readonly late: number;
 };
 
-/** Whether everything that holds a value of the index has claimed it. */
+/** Whether every object with a value of the index holds the claim of the value. */
 export function isEnforced({ since, enforced }: Pick<Declared, 'since' | 'enforced'>, index: string): boolean {
   return since[index] !== undefined && enforced[index] === since[index];
 }
@@ -62,7 +62,7 @@ export type WrittenObject = {
 /** Names in order; `next` is where the next page begins, undefined at the end. */
 export type OlderPage = { readonly names: readonly string[]; readonly next: string | undefined };
 
-/** Which declarations objects were written by. */
+/** Finds objects by the declaration that decided their last write. */
 export type OlderReader = {
   /** Some of the names after `after` with objects written under a declaration before that revision, or under none. */
   page(type: TypeKey, before: StreamRevision, after: string | undefined): OlderPage;
