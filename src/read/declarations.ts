@@ -11,7 +11,7 @@ export type Declared = {
    * interruption. A value held according to an older event may have no claim.
    */
   readonly since: Readonly<Record<string, number>>;
-    /** Like `since`, but a change of the function that computes the index does not count as an interruption. */
+  /** Like `since`, but a change of the function that computes the index does not count as an interruption. */
   readonly always: Readonly<Record<string, number>>;
   /**
    * By index: the `since` for which the index is enforced, so that every value that an object holds in it has a claim
