@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../resource/object/object.ts';
+import type { JsonObject, JsonValue, ResourceObject } from '../resource/object/object.ts';
 import type { Cause, CausingEvent } from './event.ts';
 import type { Propagation } from './propagation.ts';
 import type { Rejection } from './rejection.ts';
@@ -36,6 +36,13 @@ export type Command =
       readonly name: string;
       readonly preconditions: Preconditions;
       readonly propagation?: Propagation | undefined;
+    }
+  /** Writes the labels, annotations and members of an earlier state of the name. */
+  | {
+      readonly type: 'restore';
+      readonly name: string;
+      readonly past: ResourceObject;
+      readonly preconditions: Preconditions;
     }
   /** Changes nothing: refused when the log holds no such object. */
   | { readonly type: 'find'; readonly name: string }

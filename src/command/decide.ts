@@ -14,6 +14,7 @@ import { markedFinalizers } from './propagation.ts';
 import type { Rejection } from './rejection.ts';
 import type { Withheld } from './strategy.ts';
 import { complete, type Facts } from './facts.ts';
+import { restoredDraft } from './restored.ts';
 import { checkPreconditions, checkStaleness, identityMismatch } from './preconditions.ts';
 import {
   changedMembers,
@@ -49,6 +50,14 @@ export function decide(state: State, command: Command, facts: Facts): Decision {
       return decidePatch(state, command, facts);
     case 'delete':
       return decideDelete(state, command, facts);
+    case 'restore':
+      if (state.kind !== 'live') return refuse('not-found', notFound(facts.type, command.name));
+      return decideReplace(
+        state,
+        restoredDraft(state.object, command.past, facts.type),
+        { ...command, part: 'main' },
+        facts,
+      );
     case 'find':
       if (state.kind !== 'live') return refuse('not-found', notFound(facts.type, command.name));
       return { ok: true, event: undefined, object: state.object, warnings: [] };

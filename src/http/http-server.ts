@@ -165,7 +165,7 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
   } = dependencies;
   const { refusals, watch, readiness, version, metrics, platformRoutes } = dependencies;
   const history = { reader, log: eventLog, identity: () => eventLog.identity(), audit: dependencies.audit };
-  const generated = new GeneratedApi(registry, { reader, execute, history }, feed);
+  const generated = new GeneratedApi(registry, { reader, execute, history, authorize }, feed);
   const resources = platformRoutes.map(({ resource }) => resource).filter((resource) => resource !== undefined);
   const discovery = new Discovery(registry, resources);
   const openApi = [...openApiRoutes(dependencies, () => fixed.all()), ...docsRoutes()];

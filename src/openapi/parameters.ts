@@ -41,6 +41,15 @@ export const historyParameters: readonly Parameter[] = [
   query('include', { type: 'string', enum: ['object'] }, 'object: each event has the object as it was after it.'),
 ];
 
+const moment = 'a position of the log, or a time (RFC 3339).';
+
+/** Of the GET of an object. */
+export const pastParameters: readonly Parameter[] = [query('at', text, `Shows the object as it was: ${moment}`)];
+
+export const restoreParameters: readonly Parameter[] = [
+  { ...query('at', text, `The state to restore: ${moment}`), required: true },
+];
+
 export const freshnessParameters: readonly Parameter[] = [
   query('resourceVersion', text, 'The position of the log that the answer must include; a watch continues from it.'),
   query(

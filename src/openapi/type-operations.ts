@@ -6,6 +6,8 @@ import {
   deleteParameters,
   freshnessParameters,
   historyParameters,
+  pastParameters,
+  restoreParameters,
   nameParameter,
   selectionParameters,
   watchParameters,
@@ -54,6 +56,7 @@ export function operationsOf(type: ResourceType, described: Described): readonly
     ...at.item(''),
     at.remove(),
     at.history(),
+    at.restore(),
     ...(type.statusSubresource ? at.item('status') : []),
     ...(type.scale === undefined ? [] : at.scaled().item('scale')),
   ];
@@ -156,6 +159,22 @@ class Place {
     );
   }
 
+  restore(): Operation {
+    const { kind } = this.#type;
+    return this.#operation(
+      'post',
+      `restore${kind}`,
+      {
+        action: 'post',
+        summary: `Restore the state of a ${kind} at a moment`,
+        description: 'Labels, annotations and all members but the status; 201 if the object was gone.',
+        parameters: [...restoreParameters, ...writeParameters],
+        responses: this.#answers('200', 'The object.'),
+      },
+      '/{name}/restore',
+    );
+  }
+
   /** Reading, replacing and patching an object or one of its subresources. */
   item(subresource: string): readonly Operation[] {
     const { kind } = this.#type;
@@ -167,7 +186,7 @@ class Place {
       action: 'get',
       summary: `Get ${what}`,
       ...(subresource === 'scale' ? {} : { description: otherForms }),
-      parameters: freshnessParameters,
+      parameters: subresource === '' ? [...freshnessParameters, ...pastParameters] : freshnessParameters,
       responses: object,
     };
     const put: Kind = {

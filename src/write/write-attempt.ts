@@ -266,6 +266,7 @@ const isUnchecked: Readonly<Record<Command['type'], boolean>> = {
   replace: false,
   patch: false,
   delete: false,
+  restore: false,
   find: true,
   collect: true,
   fence: true,

@@ -87,6 +87,7 @@ function resourceOf(type: ResourceType): ApiResource {
     ...(categories.length === 0 ? {} : { categories }),
     subresources: [
       { name: 'history', group, version, kind: 'ObjectHistory', verbs: ['get'] },
+      { name: 'restore', group, version, kind, verbs: ['create'] },
       ...(type.scale === undefined ? [] : [{ ...scale, name: 'scale', verbs: partVerbs }]),
       ...(type.statusSubresource ? [{ name: 'status', group, version, kind, verbs: partVerbs }] : []),
     ],

@@ -2,6 +2,7 @@ import { isList, isObject } from '../../base/guards.ts';
 import { userAgentLengthMax } from '../../limits/requests.ts';
 import type { Json } from '../../base/json.ts';
 import type { Part, Patch, Preconditions, WriteContext } from '../../command/command.ts';
+import type { Cause } from '../../command/event.ts';
 import type { Propagation } from '../../command/propagation.ts';
 import { actorOf } from '../../command/subject.ts';
 import { ifMatchOf } from './conditional-requests.ts';
@@ -13,40 +14,38 @@ import { checkParameterNames } from '../query-names.ts';
 const traceParent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/u;
 
 /** The caller and options of a write, from the request's head; `dryRun` may also be in a DeleteOptions body. */
-export function writeContext(exchange: Exchange): Decoded<WriteContext> {
-  const misnamed = checkParameterNames(exchange.query);
+export function writeContext(exchange: Exchange, { hasPast = false } = {}): Decoded<WriteContext> {
+  const misnamed = checkParameterNames(exchange.query, { hasPast });
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
   const dryRun = dryRunOf(exchange.query.getAll('dryRun'));
   if (!dryRun.ok) return dryRun;
   const fieldValidation = fieldValidationOf(exchange.query.get('fieldValidation') ?? '');
   if (!fieldValidation.ok) return fieldValidation;
-  const {
-    req,
-    subject,
-    requestId,
-    info,
-    sender: { address },
-  } = exchange;
-  const userAgent = headerOf(req, 'user-agent');
-  const trace = headerOf(req, 'traceparent');
+  const { subject } = exchange;
   return {
     ok: true,
     value: {
-      cause: {
-        actor: actorOf(subject),
-        ...(subject.kind === 'user' && subject.credential.kind === 'token' ? { token: subject.credential.name } : {}),
-        verb: info.verb,
-        requestId,
-        ...(address === '' ? {} : { address }),
-        ...(userAgent === undefined ? {} : { userAgent: userAgent.slice(0, userAgentLengthMax) }),
-        ...(trace !== undefined && traceParent.test(trace) ? { traceParent: trace } : {}),
-      },
+      cause: causeOf(exchange),
       dryRun: dryRun.value,
       fieldValidation: fieldValidation.value,
       origin: 'client',
       subject,
       signal: () => disconnectSignalOf(exchange.res),
     },
+  };
+}
+
+function causeOf({ req, subject, requestId, info, sender: { address } }: Exchange): Cause {
+  const userAgent = headerOf(req, 'user-agent');
+  const trace = headerOf(req, 'traceparent');
+  return {
+    actor: actorOf(subject),
+    ...(subject.kind === 'user' && subject.credential.kind === 'token' ? { token: subject.credential.name } : {}),
+    verb: info.verb,
+    requestId,
+    ...(address === '' ? {} : { address }),
+    ...(userAgent === undefined ? {} : { userAgent: userAgent.slice(0, userAgentLengthMax) }),
+    ...(trace !== undefined && traceParent.test(trace) ? { traceParent: trace } : {}),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { Authorize } from '../../auth/authorization/authorize.ts';
 import { notFound } from '../../command/refuse.ts';
 import type { Registration, TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import { NotServedError, type ChangeFeed } from '../../read/objects.ts';
@@ -12,6 +13,7 @@ import { deleteItem, getItem, patchItem, putItem, type ItemTarget, type Resource
 import { answerHistory, historyTargetOf } from './history.ts';
 import { ListCache } from './list-cache.ts';
 import { answerPast, type PastPorts } from './past.ts';
+import { restoreItem, type RestorePorts } from './restore.ts';
 import { answerScale } from './scale.ts';
 import { problem } from '../problem.ts';
 import { writeInForm } from '../representation/requested-form.ts';
@@ -24,8 +26,9 @@ const collectionMethods = ['GET', 'HEAD', 'POST', 'DELETE'];
 const itemMethods = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE'];
 const partMethods = ['GET', 'HEAD', 'PUT', 'PATCH'];
 const historyMethods = ['GET', 'HEAD'];
+const restoreMethods = ['POST'];
 
-export type GeneratedPorts = ResourcePorts & { readonly history: PastPorts };
+export type GeneratedPorts = ResourcePorts & { readonly history: PastPorts; readonly authorize: Authorize };
 
 /**
  * The APIs of every registered type (seed 4.1). The request's path determines the type; there are no routes for each
@@ -33,14 +36,15 @@ export type GeneratedPorts = ResourcePorts & { readonly history: PastPorts };
  */
 export class GeneratedApi {
   readonly #registry: TypeRegistry;
-  readonly #ports: ResourcePorts;
+  readonly #ports: RestorePorts;
   readonly #history: PastPorts;
   readonly #collections: Collections;
 
   constructor(registry: TypeRegistry, ports: GeneratedPorts, feed: ChangeFeed) {
     this.#registry = registry;
     this.#history = ports.history;
-    this.#ports = { reader: ports.reader, execute: executeWhileServed(registry, ports.execute) };
+    const { reader, authorize, history } = ports;
+    this.#ports = { reader, authorize, past: history, execute: executeWhileServed(registry, ports.execute) };
     this.#collections = new Collections(this.#ports, new ListCache(feed));
   }
 
@@ -75,7 +79,7 @@ export class GeneratedApi {
       .flatMap(({ type }) => [
         ...routesAt(collectionMethods, type.path),
         ...routesAt(itemMethodsOf(type, undefined), `${type.path}/{name}`),
-        ...['history', 'scale', 'status'].flatMap((subresource) =>
+        ...['history', 'restore', 'scale', 'status'].flatMap((subresource) =>
           routesAt(itemMethodsOf(type, subresource), `${type.path}/{name}/${subresource}`),
         ),
       ]);
@@ -144,6 +148,8 @@ export class GeneratedApi {
 
   #item(exchange: Exchange, target: ItemTarget): Answer | Promise<Answer> {
     switch (exchange.method) {
+      case 'POST':
+        return writeInForm(exchange, target.type, () => restoreItem(exchange, target, this.#ports));
       case 'PUT':
         return writeInForm(exchange, target.type, () => putItem(exchange, target, this.#ports));
       case 'PATCH':
@@ -165,6 +171,7 @@ function isOfPast({ method, query }: Exchange, { name, subresource }: ResourceLo
 function itemMethodsOf(type: ResourceType, subresource: string | undefined): readonly string[] {
   if (subresource === undefined) return itemMethods;
   if (subresource === 'history') return historyMethods;
+  if (subresource === 'restore') return restoreMethods;
   const isServed =
     subresource === 'status' ? type.statusSubresource : subresource === 'scale' && type.scale !== undefined;
   return isServed ? partMethods : [];

@@ -84,7 +84,7 @@ export function endpointProblems(
         `${title}: the group belongs to ${other.plugin === 'platform' ? 'the platform' : `the plugin ${other.plugin}`}`,
       ];
     const type = owners.map(({ types }) => types.get(resource)).find((found) => found !== undefined);
-    return type !== undefined && isGeneratedPath(method, rest, type)
+    return type !== undefined && isGeneratedPath(method, rest)
       ? [`${title}: is a generated API; a route cannot replace it`]
       : [];
   });
@@ -95,12 +95,13 @@ function servedGroup(group: string): string {
   return group.replace(/^(?:console\.|uc\.)?api\./u, '');
 }
 
+/** Also of types that do not have them, since a later version of the type may. */
+const reservedSubresources: ReadonlySet<string> = new Set(['history', 'restore', 'scale', 'status']);
+
 /** `rest`: the segments after the plural. Generated paths are the collection, an item, and the item's subresources. */
-function isGeneratedPath(method: string, rest: readonly string[], { scale }: Pick<ResourceType, 'scale'>): boolean {
+function isGeneratedPath(method: string, rest: readonly string[]): boolean {
   if (rest.length === 0) return method === 'GET' || method === 'POST' || method === 'DELETE';
   if (rest.length === 1) return method !== 'POST';
   const [, subresource] = rest;
-  const isSubresource =
-    subresource === 'status' || subresource === 'history' || (subresource === 'scale' && scale !== undefined);
-  return rest.length === 2 && isSubresource;
+  return rest.length === 2 && reservedSubresources.has(subresource ?? '');
 }

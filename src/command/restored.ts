@@ -1,0 +1,36 @@
+import { draftOf, type Draft } from '../resource/object/draft.ts';
+import type { JsonObject, Metadata, ResourceObject } from '../resource/object/object.ts';
+import type { ResourceType } from '../resource/type/resource-type.ts';
+
+type Kind = Pick<ResourceType, 'apiVersion' | 'kind'>;
+
+/**
+ * An object with the labels, the annotations and the members of an earlier state, as a PUT would send it. Finalizers,
+ * owners and the status are those of now: they say what the platform still has to do, and what is.
+ */
+export function restoredDraft(current: ResourceObject, past: ResourceObject, type: Kind): Draft {
+  const { finalizers, ownerReferences } = current.metadata;
+  const metadata = {
+    ...restoredMetadata(past),
+    ...(finalizers === undefined ? {} : { finalizers }),
+    ...(ownerReferences === undefined ? {} : { ownerReferences }),
+  };
+  const status = current['status'];
+  return draftOf({ ...restoredObject(past, type), metadata, ...(status === undefined ? {} : { status }) });
+}
+
+/** The same as the body of a create: the object is gone. It has no finalizers, owners and status. */
+export function restoredObject(past: ResourceObject, { apiVersion, kind }: Kind): JsonObject {
+  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, status: _status, ...members } = past;
+  return { apiVersion, kind, metadata: restoredMetadata(past), ...members };
+}
+
+function restoredMetadata({
+  metadata: { name, labels, annotations },
+}: ResourceObject): Pick<Metadata, 'name' | 'labels' | 'annotations'> {
+  return {
+    name,
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+  };
+}

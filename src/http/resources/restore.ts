@@ -1,0 +1,65 @@
+import type { Authorize } from '../../auth/authorization/authorize.ts';
+import type { Command } from '../../command/command.ts';
+import { restoredObject } from '../../command/restored.ts';
+import { resourceRequest } from '../../resource/query/request-path.ts';
+import { storedObject } from '../../resource/object/shown-object.ts';
+import type { ResourceObject } from '../../resource/object/object.ts';
+import { bytesAnswer, refusal, type Answer } from '../answer.ts';
+import { readBody } from '../body/read-body.ts';
+import { unread } from '../body/read-object.ts';
+import type { Exchange } from '../exchange.ts';
+import { problem } from '../problem.ts';
+import { ifMatchOf } from './conditional-requests.ts';
+import { preconditionsOf, writeContext } from './decode-write.ts';
+import { written, writtenHeaders, type ItemTarget, type ResourcePorts } from './item.ts';
+import { findPast, type PastPorts } from './past.ts';
+
+export type RestorePorts = ResourcePorts & { readonly past: PastPorts; readonly authorize: Authorize };
+
+/**
+ * POST of `/{name}/restore?at=`: writes labels, annotations and members of an earlier state as a new version, or creates
+ * the object again if it is gone. The request is authorized as `create` of the subresource; what it writes needs
+ * `update` or `create` of the object as well.
+ */
+export async function restoreItem(exchange: Exchange, target: ItemTarget, ports: RestorePorts): Promise<Answer> {
+  const context = writeContext(exchange, { hasPast: true });
+  if (!context.ok) return refusal(context.problem);
+  if (!exchange.query.has('at')) return refusal(problem('bad-request', 'at: is needed, the moment to restore'));
+  const body = await readBody(exchange);
+  if (!body.ok) return unread(body);
+  if (body.value.length > 0) return refusal(problem('bad-request', 'a restore has no body: at names the state'));
+  const { type, name } = target;
+  const isGone = ports.reader.get(type.key, name) === undefined;
+  if (!mayWrite(exchange, target, { isGone, authorize: ports.authorize }))
+    return refusal(problem('forbidden', `this restore needs the verb ${isGone ? 'create' : 'update'}, too`));
+  if (isGone && ifMatchOf(exchange.req) !== undefined)
+    return refusal(problem('precondition-failed', 'If-Match: there is no object of this name'));
+  const found = await findPast(exchange, { ...type, name }, ports.past);
+  if (!found.ok) return found.answer;
+  const command = commandOf(exchange, target, { past: storedObject(found.object.bytes), isGone });
+  const cause = { ...context.value.cause, verb: 'restore' };
+  const outcome = await ports.execute(type, command, { ...context.value, cause });
+  return outcome.ok && isGone
+    ? bytesAnswer(outcome.bytes, 201, ['Location', `${type.path}/${outcome.name}`, ...writtenHeaders(outcome)])
+    : written(outcome, target);
+}
+
+function commandOf(
+  exchange: Exchange,
+  { type, name }: ItemTarget,
+  { past, isGone }: { readonly past: ResourceObject; readonly isGone: boolean },
+): Command {
+  return isGone
+    ? { type: 'create', object: restoredObject(past, type) }
+    : { type: 'restore', name, past, preconditions: preconditionsOf(exchange) };
+}
+
+function mayWrite(
+  { subject }: Exchange,
+  { type: { group, version, plural }, name }: ItemTarget,
+  { isGone, authorize }: Pick<RestorePorts, 'authorize'> & { readonly isGone: boolean },
+): boolean {
+  const place = { group, version, resource: plural };
+  const request = isGone ? resourceRequest('create', place) : resourceRequest('update', { ...place, name });
+  return authorize(subject, request).allowed;
+}
