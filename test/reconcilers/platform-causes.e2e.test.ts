@@ -75,3 +75,22 @@ test('a session ends because of the write that gave its user another password', 
   t.match(cause, { type: 'ObjectUpdated', stream: 'object:users/jane' });
   t.equal(decodeMetadata(cause).requestId, requestOf(changed));
 });
+
+test('the status of a plugin is written because of the write to its Plugin object', async (t) => {
+  const { server, found } = await opened(t);
+  const switched = await server.call('/apis/plugin.svc.run/v1alpha1/plugins/example', {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/merge-patch+json' },
+    body: { spec: { enabled: false } },
+  });
+  if (!switched.ok) throw new Error(await switched.text());
+  const write = await found(
+    (recorded) => recorded.stream.startsWith('object:plugins.') && requestIn(recorded) === requestOf(switched),
+  );
+  const status = await found(({ stream, position }) => stream === write.stream && position > write.position);
+  t.match(decodeMetadata(status), { $causationId: write.id, $correlationId: requestOf(switched) });
+});
+
+function requestIn(recorded: RecordedEvent): string {
+  return decodeMetadata(recorded).requestId;
+}

@@ -261,12 +261,12 @@ export class PluginHost {
   }
 
   #onChanges(batch: ChangeBatch): void {
-    for (const { type, name } of batch.changes) {
+    for (const { type, name, cause } of batch.changes) {
       if (type !== this.#objects.key) continue;
       const seen = seenOf(this.#objects.desired(name));
       if (seen === 'none' && !this.#plugins.has(name)) continue;
       const plugin = this.#hosted.ensure(name);
-      if (plugin.desiredStateSeen !== seen) this.#queue.enqueue(plugin);
+      if (plugin.desiredStateSeen !== seen) this.#queue.enqueue(plugin, cause);
     }
   }
 

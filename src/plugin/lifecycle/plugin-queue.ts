@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
+import type { CausingEvent } from '../../command/event.ts';
 import type { HostedPlugin } from './hosted-plugin.ts';
 import { describe } from '../load/load-module.ts';
 import { isConcerned } from './plugin-activity.ts';
@@ -53,10 +54,11 @@ export class PluginQueue {
     );
   }
 
-  enqueue(plugin: HostedPlugin): void {
+  /** `cause`: the event of the Plugin object that is the reason. */
+  enqueue(plugin: HostedPlugin, cause?: CausingEvent): void {
     if (!this.#isOpen) return;
     plugin.module.wake();
-    plugin.reconciliation.request(async () => this.#run(plugin));
+    plugin.reconciliation.request(async () => this.#run(plugin), cause);
   }
 
   async #run(plugin: HostedPlugin): Promise<void> {

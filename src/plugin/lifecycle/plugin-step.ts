@@ -258,7 +258,10 @@ export class PluginStep {
     if (!leadership.isLeader() || desired === undefined) return false;
     const isOver = (): boolean => objects.desired(plugin.name)?.uid !== plugin.uid;
     const problems = await applied.removeAll(plugin.name, desired.deleteData, isOver);
-    const isDone = !isOver() && problems.length === 0 && (await objects.letGo(plugin.name, plugin.uid));
+    const isDone =
+      !isOver() &&
+      problems.length === 0 &&
+      (await objects.letGo(plugin.name, { uid: plugin.uid, causedBy: plugin.reconciliation.cause }));
     if (isOver()) return false;
     plugin.reconciliation.cancelRetry();
     if (isDone) {

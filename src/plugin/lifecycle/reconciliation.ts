@@ -1,9 +1,13 @@
+import type { CausingEvent } from '../../command/event.ts';
 import type { Clock, Timer } from '../../base/clock.ts';
 
 /** The reconciliation of one plugin: at most one runs, and a request meanwhile leads to another pass of it. */
 export class Reconciliation {
   #running: Promise<void> | undefined;
   #isRequested = false;
+  /** The last event that requested the next pass, and the one of the present pass. */
+  #nextCause: CausingEvent | undefined;
+  #cause: CausingEvent | undefined;
   #isStopped = false;
   #retry: Timer | undefined;
 
@@ -17,9 +21,15 @@ export class Reconciliation {
     return this.#isStopped;
   }
 
+  /** The last event of the Plugin object that led to the present pass; undefined for another reason. */
+  get cause(): CausingEvent | undefined {
+    return this.#cause;
+  }
+
   /** Requests a pass; starts a run, unless one is in progress. */
-  request(run: () => Promise<void>): void {
+  request(run: () => Promise<void>, cause?: CausingEvent): void {
     this.#isRequested = true;
+    this.#nextCause = cause ?? this.#nextCause;
     this.#running ??= run();
   }
 
@@ -35,6 +45,8 @@ export class Reconciliation {
   /** Begins the requested pass: later requests lead to another one. */
   beginPass(): void {
     this.#isRequested = false;
+    this.#cause = this.#nextCause;
+    this.#nextCause = undefined;
   }
 
   endRun(): void {

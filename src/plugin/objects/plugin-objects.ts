@@ -1,3 +1,4 @@
+import type { CausingEvent } from '../../command/event.ts';
 import { finalizerRemoval, withFinalizer } from '../../resource/object/finalizers.ts';
 import { isList, isObject } from '../../base/guards.ts';
 import { deepEqual } from '../../base/json.ts';
@@ -41,6 +42,9 @@ export type DesiredPlugin = {
 
 /** The author of the write, unless it is the platform. */
 export type EnsuredBy = Partial<Pick<Application, 'subject' | 'cause' | 'expects' | 'decides' | 'dryRun'>>;
+
+/** A step for the object with this uid, and the event that led to the step. */
+type Step = { readonly uid: JsonValue | undefined; readonly causedBy: CausingEvent | undefined };
 
 /** The `Plugin` objects: the desired state of each plugin, and the status that the host reports. */
 export class PluginObjects {
@@ -124,17 +128,17 @@ export class PluginObjects {
    * Writes nothing if the status is unchanged, or if the object was deleted (a new object of that name is another
    * plugin).
    */
-  async report(name: string, uid: JsonValue | undefined, report: PluginReport): Promise<void> {
+  async report(name: string, report: PluginReport, { uid, causedBy }: Step): Promise<void> {
     const before = this.#object(name);
     if (before === undefined || objectIn(before, 'metadata')['uid'] !== uid) return;
     const status = statusPatch(report, before, new Date(this.#dependencies.clock.now()).toISOString());
     if (isReported(status, before['status'])) return;
-    const outcome = await this.#write(name, { status }, { part: 'status', uid });
+    const outcome = await this.#write(name, { status }, { part: 'status', uid, causedBy });
     if (outcome.ok || outcome.rejection.reason !== 'stale-version') this.#isDone(name, outcome);
   }
 
   /** The last step of this object's uninstall: removes the finalizer, and with it the object. Other finalizers stay. */
-  async letGo(name: string, uid: JsonValue | undefined): Promise<boolean> {
+  async letGo(name: string, { uid, causedBy }: Step): Promise<boolean> {
     const ours = uninstallFinalizer(this.#dependencies.domain);
     for (let attempt = 0; attempt < writeAttemptsMax; attempt += 1) {
       const metadata = objectIn(this.#object(name) ?? {}, 'metadata');
@@ -149,7 +153,7 @@ export class PluginObjects {
             ...(resourceVersion === undefined ? {} : { resourceVersion }),
           },
         },
-        { part: 'main', uid },
+        { part: 'main', uid, causedBy },
       );
       // Another writer was faster: the next attempt reads the object again and keeps its changes.
       if (outcome.ok || outcome.rejection.reason !== 'stale-version') return this.#isDone(name, outcome);
@@ -161,7 +165,7 @@ export class PluginObjects {
   async #write(
     name: string,
     document: JsonObject,
-    { part, uid }: { readonly part: 'main' | 'status'; readonly uid: JsonValue | undefined },
+    { part, uid, causedBy }: Partial<Step> & { readonly part: 'main' | 'status' },
   ): Promise<WriteOutcome> {
     const command: Command = {
       type: 'patch',
@@ -171,7 +175,7 @@ export class PluginObjects {
       preconditions: typeof uid === 'string' ? { uid } : {},
     };
     const { execute, uuid } = this.#dependencies;
-    return execute(this.#type, command, platformContext(subject, { verb: 'patch', requestId: uuid() }));
+    return execute(this.#type, command, platformContext(subject, { verb: 'patch', requestId: uuid() }, causedBy));
   }
 
   /** An object that was deleted meanwhile needs no write. */

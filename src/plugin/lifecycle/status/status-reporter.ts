@@ -50,14 +50,9 @@ export class StatusReporter {
         : { notices: [] };
     const generation = plugin.isLeaving ? undefined : plugin.generation;
     const isLoading = phase === 'not-started' && plugin.incarnation === undefined;
-    await objects.report(name, plugin.uid, {
-      phase,
-      failure,
-      ...running,
-      progress,
-      isLoading,
-      generation,
-    });
+    const { uid, reconciliation } = plugin;
+    const report = { phase, failure, ...running, progress, isLoading, generation };
+    await objects.report(name, report, { uid, causedBy: reconciliation.cause });
   }
 
   /** Reports a fast step by its result, and a slow one also while it runs, with its progress. */
