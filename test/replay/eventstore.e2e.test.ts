@@ -1,15 +1,15 @@
 /** The same over EventStoreDB: the replay reads through a client of its own. */
 import { test } from 'tap';
 
-import { startEventStore } from '../support/eventstore/eventstore.ts';
+import { commentServer, startLogServer } from '../nodes/support/log-server.ts';
+import { logSettings } from '../support/memory/event-log.ts';
 import { runCommand } from '../support/server/command-run.ts';
 import { startTestServer, testPassword } from '../support/server/start-server.ts';
 import { create, diffsPath, objectsIn, replay, widget, widgets, widgetsPath } from './replay-stage.ts';
 
 test('a log in EventStoreDB is replayed, compared and shown, beside a server and without one', async (t) => {
-  const store = await startEventStore();
-  t.teardown(async () => store.stop());
-  const environment = { EVENT_LOG: store.url };
+  commentServer(t);
+  const environment = logSettings(await startLogServer(t));
   const server = await startTestServer({ environment });
   t.teardown(async () => server.remove());
   const first = await create(server, widget('a'));
@@ -25,7 +25,7 @@ test('a log in EventStoreDB is replayed, compared and shown, beside a server and
   t.match(await replay(server, { until: '1' }), { status: 400, last: { message: /before the log’s first event/u } });
   await server.close();
   const stopped = await runCommand(['audit', 'replay', '--stopped'], {
-    variables: { DATA_DIR: server.dataDir, EVENT_LOG: store.url, ADMIN_PASSWORD: testPassword },
+    variables: { DATA_DIR: server.dataDir, ...environment, ADMIN_PASSWORD: testPassword },
   });
   t.match(stopped, { code: 0, out: /no difference/u }, stopped.err);
 });
