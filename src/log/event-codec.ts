@@ -24,6 +24,8 @@ export type DecodedEvent = {
   readonly declared?: number | undefined;
   /** The correlation id of the event's metadata, if this process wrote the event. */
   readonly correlationId?: string | undefined;
+  /** The same for its actor. */
+  readonly actor?: string | undefined;
 };
 
 type ObjectOffsets = Pick<DecodedEvent, 'objectStart' | 'spliceAt'>;
@@ -48,8 +50,8 @@ export function encodeEvent(
   indexed?: KnownEntry,
 ): ProposedEvent {
   const data: Buffer & Written = Buffer.from(dataText(event), 'utf8');
-  const { time, declared, $correlationId: correlationId } = metadata;
-  data[written] = withOffsets(event, data, { indexed, time, declared, correlationId });
+  const { time, declared, actor, $correlationId: correlationId } = metadata;
+  data[written] = withOffsets(event, data, { indexed, time, declared, correlationId, actor });
   return { id, type: event.type, data, metadata: Buffer.from(JSON.stringify(metadata), 'utf8') };
 }
 
@@ -115,19 +117,35 @@ export function declaredIn(recorded: RecordedEvent): number | undefined {
 
 const correlationMember = Buffer.from(',"$correlationId":"');
 
-/**
- * The id of the request that caused the event, found without parsing: a quote within a string is escaped, so no string
- * can contain the member. Only an id with an escaped character is parsed.
- */
+/** The id of the request that caused the event. */
 export function correlationIn(recorded: RecordedEvent): string {
   const known = (recorded.data as Written)[written]?.correlationId;
   if (known !== undefined) return known;
   const bytes = buffer(recorded.metadata);
   const at = bytes.lastIndexOf(correlationMember);
-  const start = at + correlationMember.length;
+  return textIn(bytes, at, correlationMember) ?? decodeMetadata(recorded).$correlationId;
+}
+
+const actorMember = Buffer.from('{"actor":"');
+
+/** The user or the part of the platform that wrote the event. */
+export function actorIn(recorded: RecordedEvent): string {
+  const known = (recorded.data as Written)[written]?.actor;
+  if (known !== undefined) return known;
+  const bytes = buffer(recorded.metadata);
+  const isFirst = bytes.subarray(0, actorMember.length).equals(actorMember);
+  return textIn(bytes, isFirst ? 0 : -1, actorMember) ?? decodeMetadata(recorded).actor;
+}
+
+/**
+ * The text of the member at `at`, found without parsing: a quote within a string is escaped, so no string can hold the
+ * member. Undefined without the member, and for a text with an escaped character: it is parsed.
+ */
+function textIn(bytes: Buffer, at: number, member: Buffer): string | undefined {
+  const start = at + member.length;
   const end = at === -1 ? -1 : bytes.indexOf(quote, start);
-  const id = bytes.toString('utf8', start, Math.max(start, end));
-  return end === -1 || id.includes('\\') ? decodeMetadata(recorded).$correlationId : id;
+  const text = bytes.toString('utf8', start, Math.max(start, end));
+  return end === -1 || text.includes('\\') ? undefined : text;
 }
 
 const quote = 0x22;
@@ -192,7 +210,7 @@ const unwritten = { indexed: undefined, time: undefined };
 function withOffsets(
   event: DomainEvent,
   data: Buffer,
-  known: Pick<DecodedEvent, 'indexed' | 'time' | 'declared' | 'correlationId'>,
+  known: Pick<DecodedEvent, 'indexed' | 'time' | 'declared' | 'correlationId' | 'actor'>,
 ): DecodedEvent {
   if (!isObjectEvent(event) || event.object === undefined) return { event, objectStart: -1, spliceAt: -1, ...known };
   return { event, ...offsetsIn(data), ...known };

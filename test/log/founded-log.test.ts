@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'tap';
 
 import type { PlatformEvent } from '../../src/command/event.ts';
-import { correlationIn, encodeEvent, stampOf } from '../../src/log/event-codec.ts';
+import { actorIn, correlationIn, encodeEvent, stampOf } from '../../src/log/event-codec.ts';
 import { FoundedLog, platformStream, readFounding, UnsuitableLogError } from '../../src/log/founded-log.ts';
 import {
   epochShift,
@@ -184,6 +184,17 @@ test("the id of an event's chain is read without parsing", async (t) => {
     t.equal(chainOf(id, { $causationId: 'c', declared: 7 }), id);
   }
   t.equal(correlationIn({ ...platformEvent(started), ...place }), 'r', 'of an event of this process');
+});
+
+test('the actor of an event is found without parsing, however it is written', async (t) => {
+  const inPlace = { stream, revision: streamRevision(0), position: logPosition(1n), endsAppend: true };
+  const actorOf = (metadata: object): string =>
+    actorIn({ ...proposed('a'), ...inPlace, metadata: Buffer.from(JSON.stringify(metadata)) });
+  const rest = { time: '2026-01-01T00:00:00.000Z', schema: 1, $correlationId: 'r' };
+  t.equal(actorOf({ actor: 'jane', verb: 'create', ...rest }), 'jane');
+  t.equal(actorOf({ verb: '{"actor":"eve', actor: 'jane', ...rest }), 'jane', 'not the first member');
+  t.equal(actorOf({ actor: 'a "quoted" \\ name', ...rest }), 'a "quoted" \\ name');
+  t.equal(actorOf({ actor: 'Jörg', ...rest }), 'Jörg');
 });
 
 test("an event's time is read without parsing, and an event of a later version is an error", async (t) => {
