@@ -18,14 +18,18 @@ import { join } from './batch.ts';
 import { bookmark } from './bookmark.ts';
 import type { FrameEncoding, WatchEvent } from './frame.ts';
 import { Frames } from './frames.ts';
-import { LoggedEvents } from './logged-events.ts';
+import type { LoggedReader, LoggedSource } from './logged-events.ts';
 import { LogSilentError } from './log-silent-error.ts';
 import { initialQuery, type Ending } from './watch-plan.ts';
 import type { Watcher } from './watcher.ts';
 
+/** The read models of a watch. */
+export type WatchReader = Pick<ObjectReader, 'snapshots' | 'position' | 'isKnown' | 'reached' | 'objects'>;
+
 export type CatchUpSource = {
   readonly log: Pick<EventLog, 'head' | 'readAll' | 'readStream' | 'state'>;
-  readonly reader: ObjectReader;
+  readonly reader: WatchReader;
+  readonly logged: LoggedSource;
   readonly clock: Clock;
   /** The hub's position: later changes will be published. */
   readonly position: () => LogPosition;
@@ -102,7 +106,7 @@ export class Replay {
   readonly #watcher: Watcher;
   readonly #source: CatchUpSource;
   readonly #encoding: FrameEncoding;
-  readonly #events: LoggedEvents;
+  readonly #events: LoggedReader;
   #parts: Uint8Array[] = [];
   /** The bytes of the objects in `#parts`. */
   #bytes = 0;
@@ -120,7 +124,7 @@ export class Replay {
     this.#source = source;
     this.#encoding = watcher.sink.encoding;
     this.#begunAt = source.clock.monotonic();
-    this.#events = new LoggedEvents(
+    this.#events = source.logged.of(
       { readStream: async (...read) => source.log.readStream(...read).catch(silent) },
       watcher.plan,
     );
@@ -186,10 +190,9 @@ export class Replay {
     if (this.#isOver()) return;
     const after = must(this.#watcher.cursor, 'after its initial state a watcher has a cursor');
     const until = this.#source.position();
+    const { categories } = this.#source.logged;
     const turn = async (): Promise<void> => this.#turn();
-    for await (const batch of answered(
-      this.#source.log.readAll({ after, until, categories: ['object'], signal, turn }),
-    )) {
+    for await (const batch of answered(this.#source.log.readAll({ after, until, categories, signal, turn }))) {
       await this.#turn();
       if (!(await this.#show(batch))) return;
       this.#flush(batch.at(-1)?.position ?? after);

@@ -3,10 +3,11 @@ import { EventLoopTurns } from '../base/event-loop-turns.ts';
 import { watchCatchUpsMax, watchCatchUpTurnMs, watchLogRetryMs, watchersMax } from '../limits/watches.ts';
 import type { EventLog, LogPosition } from '../log/log.ts';
 import { accountOf } from '../read/client.ts';
-import { SnapshotsExhaustedError, type ChangeBatch, type ChangeFeed, type ObjectReader } from '../read/objects.ts';
+import { SnapshotsExhaustedError, type ChangeBatch, type ChangeFeed } from '../read/objects.ts';
 import type { TypeKey } from '../resource/type/index-entry.ts';
 import { Audiences } from './audience.ts';
-import { awaitStart, Replay, type CatchUpSource } from './catch-up.ts';
+import { awaitStart, Replay, type CatchUpSource, type WatchReader } from './catch-up.ts';
+import { loggedObjects, type LoggedSource } from './logged-events.ts';
 import { LogSilentError } from './log-silent-error.ts';
 import { Outboxes } from './outbox.ts';
 import { RecentChanges, type RecentBounds } from './recent-changes.ts';
@@ -20,11 +21,13 @@ const wheelSlots = 10;
 
 export type WatchHubDependencies = {
   readonly feed: ChangeFeed;
-  readonly reader: ObjectReader;
+  readonly reader: WatchReader;
   readonly log: EventLog;
   readonly clock: Clock;
   /** Reports a watch that ended because of an error of the server. */
   readonly report: (error: unknown) => void;
+  /** Where watchers read what they have missed; the events of objects by default. */
+  readonly logged?: LoggedSource;
   /** The limits of recent changes kept for joining watchers; `recentBounds` by default. */
   readonly recent?: RecentBounds;
   /** The queues of this node, shared with other streams to slow readers; by default separate ones. */
@@ -59,7 +62,7 @@ export class WatchHub {
   #closed = false;
 
   constructor(dependencies: WatchHubDependencies) {
-    const { feed, reader, log, clock } = dependencies;
+    const { feed, reader, log, clock, logged = loggedObjects } = dependencies;
     this.#dependencies = dependencies;
     this.outboxes = dependencies.outboxes ?? new Outboxes(clock);
     this.#reviews = new Reviews(this.outboxes.slices);
@@ -75,6 +78,7 @@ export class WatchHub {
     this.#source = {
       log,
       reader,
+      logged,
       clock,
       position: () => this.#position,
       turn: () => turns.next(),
@@ -122,10 +126,12 @@ export class WatchHub {
 
   /** The type is no longer served, or has another declaration. */
   closeType(type: TypeKey): void {
-    this.#endWhere((watcher) => watcher.plan.type.key === type, {
-      reason: 'type-removed',
-      detail: `${type} is not served now`,
-    });
+    this.closeWhere((watched) => watched.type.key === type, `${type} is not served now`);
+  }
+
+  /** Ends watches that can go on only as new ones. */
+  closeWhere(matches: (watched: Watched) => boolean, detail: string): void {
+    this.#endWhere(({ watched }) => matches(watched), { reason: 'type-removed', detail });
   }
 
   /**

@@ -8,8 +8,29 @@ import { LogSilentError } from './log-silent-error.ts';
 import { transition } from './selected-change.ts';
 import { selectsAll, type WatchPlan } from './watch-plan.ts';
 
+/** How a hub reads the changes that a watch has missed. */
+export type LoggedSource = {
+  /** The categories of streams that have them. */
+  readonly categories: readonly string[];
+  readonly of: (log: Pick<EventLog, 'readStream'>, plan: WatchPlan) => LoggedReader;
+};
+
+/** Converts recorded events to those of one watch: the same that the feed would have published. */
+export type LoggedReader = {
+  /** Whether the event may be one of the watch: cheap. */
+  concerns(recorded: RecordedEvent): boolean;
+  /** The event's frame; undefined if it is not selected. */
+  shown(recorded: RecordedEvent): WatchEvent | undefined | Promise<WatchEvent | undefined>;
+};
+
+/** The changes of objects. */
+export const loggedObjects: LoggedSource = {
+  categories: ['object'],
+  of: (log, plan) => new LoggedEvents(log, plan),
+};
+
 /** Converts recorded events to the events of a watch with `plan`: the same that the feed would have published. */
-export class LoggedEvents {
+export class LoggedEvents implements LoggedReader {
   readonly #log: Pick<EventLog, 'readStream'>;
   readonly #plan: WatchPlan;
   readonly #everything: boolean;

@@ -44,10 +44,15 @@ export type EndReason =
 export type Ending = { readonly reason: EndReason; readonly detail: string };
 
 /** The facts that authorize a watch: its type, the single name it can see, and the caller. */
-export type Watched = { readonly type: ResourceType; readonly name: string | undefined; readonly subject: Subject };
+export type Watched = {
+  readonly type: ResourceType;
+  readonly name: string | undefined;
+  readonly selection: Selection;
+  readonly subject: Subject;
+};
 
 export function watchedBy(plan: WatchPlan): Watched {
-  return { type: plan.type, name: nameWatched(plan), subject: plan.subject };
+  return { type: plan.type, name: nameWatched(plan), selection: plan.selection, subject: plan.subject };
 }
 
 /**

@@ -9,6 +9,7 @@ import { negotiate } from '../representation/negotiate.ts';
 import { representationOf } from '../representation/representation-of.ts';
 import { framesInForm } from './formed-frames.ts';
 import { decodeWatchQuery } from './decode-watch-query.ts';
+import type { Decoded } from '../resources/decode-list-query.ts';
 import { headerOf } from '../exchange.ts';
 import { jsonType } from '../body/media-types.ts';
 import type { Problem } from '../problem.ts';
@@ -20,7 +21,11 @@ import { SocketSink, webSocketFrames } from './watch-socket.ts';
 import { jsonLines, serverSentEvents, StreamSink } from './watch-stream.ts';
 import type { WatchEndpoints, WatchRequest } from './watching.ts';
 
-export type WatchEndpointsDependencies = Edge & { readonly hub: WatchHub };
+export type WatchEndpointsDependencies = Edge & {
+  readonly hub: WatchHub;
+  /** Decodes the parameters of a watch; those of objects by default. */
+  readonly decode?: (request: WatchRequest, resumed: string | undefined) => Decoded<WatchPlan>;
+};
 
 export function createWatchEndpoints(dependencies: WatchEndpointsDependencies): WatchEndpoints {
   const endpoints = new HubEndpoints(dependencies);
@@ -104,7 +109,8 @@ class HubEndpoints {
 
   #admit(request: WatchRequest, req: IncomingMessage, transport: FrameEncoding): Admission {
     const isEvents = transport === serverSentEvents;
-    const decoded = decodeWatchQuery(request, isEvents ? headerOf(req, 'last-event-id') : undefined);
+    const { decode = decodeWatchQuery } = this.#dependencies;
+    const decoded = decode(request, isEvents ? headerOf(req, 'last-event-id') : undefined);
     if (!decoded.ok) return decoded;
     // Server-sent events have a media type without other forms of objects.
     const negotiated = negotiate(isEvents ? undefined : headerOf(req, 'accept'), request.query);
