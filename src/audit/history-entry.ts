@@ -2,6 +2,7 @@ import type { Steps } from '../base/steps.ts';
 import { decodeEvent, decodeMetadata, isObjectEvent, objectAnswer } from '../log/event-codec.ts';
 import type { RecordedEvent } from '../log/log.ts';
 import type { EventPair } from './event-pairs.ts';
+import { causeMembers } from './stream/event-fields.ts';
 import { jsonDiff, type Operation } from '../resource/object/json-diff.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 
@@ -16,17 +17,25 @@ export function* historyEntry(
 ): Steps<Buffer | undefined> {
   const object = objects.of(event);
   if (object === undefined) return undefined;
-  // Yields: each of these computations may take a dozen milliseconds for the largest objects.
-  yield;
-  const before = baseOf(event, previous, objects);
-  yield;
-  const change: readonly Operation[] =
-    before === undefined ? [{ op: 'add', path: '', value: object }] : yield* jsonDiff(before, object);
+  const change = yield* changeOf({ event, previous }, object, objects);
   yield;
   const entry = Buffer.from(JSON.stringify({ ...membersOf(event, object), change }));
   const state = withObject ? objectAnswer(event, event.position) : undefined;
   if (state === undefined) return entry;
   return Buffer.concat([entry.subarray(0, -1), Buffer.from(',"object":'), state, Buffer.from('}')]);
+}
+
+/** The change from the state before an event to `object`, the state after it. */
+export function* changeOf(
+  { event, previous }: EventPair,
+  object: ResourceObject,
+  objects: EventObjects,
+): Steps<readonly Operation[]> {
+  // Each of these may take a dozen milliseconds for the largest objects.
+  yield;
+  const before = baseOf(event, previous, objects);
+  yield;
+  return before === undefined ? [{ op: 'add', path: '', value: object }] : yield* jsonDiff(before, object);
 }
 
 /** Decodes the objects of events, and caches the last two: two entries need the same event. */
@@ -58,7 +67,6 @@ function baseOf(
 
 /** The members of an entry that come from the event. JSON omits undefined members. */
 function membersOf(event: RecordedEvent, { metadata: { uid } }: ResourceObject): Readonly<Record<string, unknown>> {
-  const metadata = decodeMetadata(event);
   const position = event.position.toString();
   return {
     id: event.id,
@@ -67,15 +75,6 @@ function membersOf(event: RecordedEvent, { metadata: { uid } }: ResourceObject):
     resourceVersion: position,
     version: event.revision,
     uid,
-    time: metadata.time,
-    actor: metadata.actor,
-    token: metadata.token,
-    verb: metadata.verb,
-    address: metadata.address,
-    userAgent: metadata.userAgent,
-    requestId: metadata.requestId,
-    traceParent: metadata.traceParent,
-    plugin: metadata.plugin,
-    cause: metadata.$causationId,
+    ...causeMembers(decodeMetadata(event)),
   };
 }

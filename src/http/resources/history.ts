@@ -1,20 +1,19 @@
 import { UnreadableHistoryError, type HistoryLog } from '../../audit/event-pairs.ts';
-import { readHistory, type HistoryPage, type Pace } from '../../audit/object-history.ts';
-import { Slices } from '../../base/slices.ts';
+import { readHistory, type HistoryPage } from '../../audit/object-history.ts';
 import { notFound } from '../../command/refuse.ts';
-import { listJoinedBytesMax } from '../../limits/lists.ts';
 import { streamName, streamRevision, type LogIdentity, type StreamRevision } from '../../log/log.ts';
 import { lastRevision, type ObjectReader } from '../../read/objects.ts';
 import type { SnapshotSlot } from '../../read/snapshot-slots.ts';
 import type { ResourceLocation } from '../../resource/query/request-path.ts';
 import { isTypeKey, type TypeKey } from '../../resource/type/index-entry.ts';
 import { groupVersionOf, typeKeyOf } from '../../resource/type/type-declaration.ts';
-import { bytesAnswer, refusal, takenOver, type Answer } from '../answer.ts';
+import { refusal, takenOver, type Answer } from '../answer.ts';
 import { disconnectSignalOf, type Exchange } from '../exchange.ts';
 import { problem } from '../problem.ts';
 import { readerOf, tooManyReading } from './collection.ts';
 import { shown } from './decode-list-query.ts';
 import { decodeHistoryQuery, type HistoryQuery } from './decode-history-query.ts';
+import { entryPage, paceOf } from './entry-page.ts';
 import { encodeHistoryToken, type HistoryToken } from './history-token.ts';
 import type { ResourceReader } from './item.ts';
 import { staleness } from './await-position.ts';
@@ -111,23 +110,6 @@ function absentDetail(target: HistoryTarget, uid: string | undefined): string {
   return uid === undefined ? detail : `${detail} with the uid ${shown(uid)}`;
 }
 
-/** Readers of histories and of lists share the turns of the event loop, by user. */
-function paceOf(exchange: Exchange, reader: ResourceReader, disconnected: AbortSignal): Pace {
-  const slices = new Slices(exchange.clock);
-  return {
-    isOver: () => slices.isOver(),
-    next: async () => {
-      await slices.next();
-      await reader.snapshots.turn(readerOf(exchange));
-      disconnected.throwIfAborted();
-    },
-  };
-}
-
-/**
- * The response. A large page is sent at the speed of its reader and holds the slot: slow readers must not hold many
- * pages.
- */
 function answered({ target, query, begin }: Read, page: HistoryPage, place: SnapshotSlot): Answer {
   const { position, through } = begin;
   const resourceVersion = position.toString();
@@ -135,21 +117,6 @@ function answered({ target, query, begin }: Read, page: HistoryPage, place: Snap
     page.next === undefined
       ? { resourceVersion }
       : { resourceVersion, continue: encodeHistoryToken({ position, through, next: page.next }, query.identity) };
-  const head = JSON.stringify({ apiVersion: target.apiVersion, kind: 'ObjectHistory', metadata });
-  const parts: Uint8Array[] = [Buffer.from(`${head.slice(0, -1)},"items":[`)];
-  for (const [index, entry] of page.entries.entries()) parts.push(...(index === 0 ? [] : [comma]), entry);
-  const bytes = Buffer.concat([...parts, Buffer.from(']}')]);
-  if (bytes.length > listJoinedBytesMax) return { kind: 'stream', chunks: onceRead(bytes, place), place };
-  return bytesAnswer(bytes);
-}
-
-const comma = Buffer.from(',');
-
-/** The end of the stream, or its abandonment, releases the slot. */
-async function* onceRead(bytes: Buffer, place: SnapshotSlot): AsyncGenerator<Uint8Array> {
-  try {
-    yield await Promise.resolve(bytes);
-  } finally {
-    place.release();
-  }
+  const envelope = JSON.stringify({ apiVersion: target.apiVersion, kind: 'ObjectHistory', metadata });
+  return entryPage({ envelope }, page.entries, place);
 }

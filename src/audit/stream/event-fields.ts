@@ -1,0 +1,86 @@
+import type { EventMetadata } from '../../command/event.ts';
+import { decodeEvent, decodeMetadata, isObjectEvent } from '../../log/event-codec.ts';
+import type { RecordedEvent } from '../../log/log.ts';
+import { isOfObject, isSecret, placeOf } from '../../read/event-place.ts';
+import { uidIn } from './uid-in.ts';
+
+/** The members of an event that a fieldSelector can name, beside `time` and `position`. */
+export const eventFields = [
+  'actor',
+  'type',
+  'name',
+  'uid',
+  'verb',
+  'requestId',
+  'address',
+  'event',
+  'id',
+  'token',
+  'plugin',
+  'cause',
+  'correlationId',
+] as const;
+
+export type EventField = (typeof eventFields)[number];
+
+/** The members of one event, each decoded when it is first asked for. */
+export class EventValues {
+  readonly event: RecordedEvent;
+  #metadata: EventMetadata | undefined;
+
+  constructor(event: RecordedEvent) {
+    this.event = event;
+  }
+
+  get metadata(): EventMetadata {
+    return (this.#metadata ??= decodeMetadata(this.event));
+  }
+
+  /** Undefined for an event without a value. */
+  of(field: EventField): string | undefined {
+    switch (field) {
+      case 'type':
+      case 'name':
+        return placeOf(this.event.stream)[field];
+      case 'id':
+        return this.event.id;
+      case 'event':
+        return this.event.type;
+      case 'uid':
+        return uidOf(this.event);
+      case 'cause':
+        return this.metadata.$causationId;
+      case 'correlationId':
+        return this.metadata.$correlationId;
+      default:
+        return this.metadata[field];
+    }
+  }
+}
+
+/** The uid of the object. The stream of the secrets of a user or token is named by it. */
+function uidOf(event: RecordedEvent): string | undefined {
+  const place = placeOf(event.stream);
+  if (isSecret(place)) return place.name;
+  if (!isOfObject(place)) return undefined;
+  const text = uidIn(event);
+  if (text !== undefined) return text;
+  const { event: decoded } = decodeEvent(event);
+  return isObjectEvent(decoded) ? decoded.object?.metadata.uid : undefined;
+}
+
+/** The members of an event that come from its request, also in a history. JSON omits undefined ones. */
+export function causeMembers(metadata: EventMetadata): Readonly<Record<string, string | undefined>> {
+  return {
+    time: metadata.time,
+    actor: metadata.actor,
+    token: metadata.token,
+    verb: metadata.verb,
+    address: metadata.address,
+    userAgent: metadata.userAgent,
+    requestId: metadata.requestId,
+    traceParent: metadata.traceParent,
+    plugin: metadata.plugin,
+    cause: metadata.$causationId,
+  };
+}

@@ -1,0 +1,23 @@
+import type { RecordedEvent } from '../../log/log.ts';
+
+const objectMember = Buffer.from(',"object":{');
+const metadataMember = Buffer.from('"metadata":{');
+const uidMember = Buffer.from('"uid":"');
+const [quote, brace, bracket, backslash] = [0x22, 0x7b, 0x5b, 0x5c];
+
+/**
+ * The uid of an event's object, found without parsing: it is among the first members of the metadata, before any that
+ * could hold one of the same name. Undefined in any other form, which is parsed.
+ */
+export function uidIn({ data }: RecordedEvent): string | undefined {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  const object = bytes.indexOf(objectMember);
+  const metadata = object === -1 ? -1 : bytes.indexOf(metadataMember, object);
+  const at = metadata === -1 ? -1 : bytes.indexOf(uidMember, metadata);
+  if (at === -1) return undefined;
+  const before = bytes.subarray(metadata + metadataMember.length, at);
+  const start = at + uidMember.length;
+  const uid = bytes.subarray(start, bytes.indexOf(quote, start));
+  const isPlain = [brace, bracket, backslash].every((sign) => !before.includes(sign)) && !uid.includes(backslash);
+  return isPlain ? uid.toString('utf8') : undefined;
+}

@@ -1,0 +1,29 @@
+import type { StreamName } from '../log/log.ts';
+
+/**
+ * The subject of an event, by its stream. For an event of no object, the category of its stream counts as the type, and
+ * the rest of the stream as the name.
+ */
+export type EventPlace = { readonly category: string; readonly type: string; readonly name: string };
+
+const objectPrefix = 'object:';
+
+/** `object:<plural>.<group>/<name>`, or `<category>:<name>`. */
+export function placeOf(stream: StreamName): EventPlace {
+  if (!stream.startsWith(objectPrefix)) {
+    const colon = stream.indexOf(':');
+    const category = stream.slice(0, colon);
+    return { category, type: category, name: stream.slice(colon + 1) };
+  }
+  const slash = stream.indexOf('/');
+  return { category: 'object', type: stream.slice(objectPrefix.length, slash), name: stream.slice(slash + 1) };
+}
+
+/** Password hashes and digests of tokens: nothing of their data is shown but its SHA-256 (decision 7.1). */
+export function isSecret({ category }: Pick<EventPlace, 'category'>): boolean {
+  return category === 'secret';
+}
+
+export function isOfObject({ category }: Pick<EventPlace, 'category'>): boolean {
+  return category === 'object';
+}
