@@ -1,0 +1,187 @@
+import { isOfObject, placeOf } from '../../src/read/event-place.ts';
+import { must } from '../../src/base/unreachable.ts';
+import { actorIn } from '../../src/log/event-codec.ts';
+import { epochShift, logPosition, type LogIdentity, type LogPosition, type RecordedEvent } from '../../src/log/log.ts';
+import type { EventClause, EventIndex, EventWalk } from '../../src/read/event-index.ts';
+import type { VersionReader } from '../../src/read/versions.ts';
+import { isTypeKey, typeKey, type TypeKey } from '../../src/resource/type/index-entry.ts';
+import type { AuditEnvironment, AuditPart } from './audit-part.ts';
+import { Intersection, unionOf, type PositionCursor, type PositionOrder } from './position-cursors.ts';
+import { ObjectCursor } from './object-cursor.ts';
+import { Postings } from './postings.ts';
+
+/** The first character of a term, by its field. Types of objects are enumerated, so they differ from categories. */
+const objectType = 't';
+const category = 'c';
+const name = 'n';
+const actor = 'a';
+
+/** Objects that are looked up by a condition on names. */
+const objectsSoughtMax = 256;
+
+type Walk = { readonly types: readonly TypeKey[]; readonly order: PositionOrder; readonly head: LogPosition };
+
+export type EventPartOptions = {
+  /** Of the same audit models, so that both show the same position. */
+  readonly versions: VersionReader;
+  readonly identity: () => Pick<LogIdentity, 'epoch'>;
+};
+
+/**
+ * The positions of events by type, name and actor: the index of the audit stream. Those of an object are in the
+ * version index: an entry here for each name would cost more than all others.
+ */
+export class EventPart implements AuditPart, EventIndex {
+  readonly name = 'events';
+  readonly format = 1;
+  readonly #versions: VersionReader;
+  readonly #identity: EventPartOptions['identity'];
+  #postings: Postings | undefined;
+  /** The types of objects, as of the last commit; undefined until they are read. */
+  #types: Set<string> | undefined;
+  /** Types in a transaction that is not committed. */
+  readonly #newTypes = new Set<string>();
+
+  constructor({ versions, identity }: EventPartOptions) {
+    this.#versions = versions;
+    this.#identity = identity;
+  }
+
+  open(environment: AuditEnvironment): void {
+    this.#postings = new Postings({
+      tails: environment.openTable('tails', { encoding: 'binary' }),
+      blocks: environment.openBinaryTable('blocks', { encoding: 'binary' }),
+    });
+  }
+
+  write(batch: readonly RecordedEvent[]): void {
+    const postings = this.#opened();
+    const types = this.#knownTypes();
+    for (const event of batch) {
+      const place = placeOf(event.stream);
+      const position = this.#within(event.position);
+      postings.add(`${actor}${actorIn(event)}`, position);
+      if (isOfObject(place)) {
+        if (!types.has(place.type)) this.#newTypes.add(place.type);
+        postings.add(`${objectType}${place.type}`, position);
+      } else {
+        postings.add(`${category}${place.type}`, position);
+        postings.add(`${name}${place.name}`, position);
+      }
+    }
+    postings.flush();
+  }
+
+  committed(): void {
+    for (const type of this.#newTypes) this.#types?.add(type);
+    this.#newTypes.clear();
+  }
+
+  rolledBack(): void {
+    this.#opened().forget();
+    this.#newTypes.clear();
+  }
+
+  cleared(): void {
+    this.rolledBack();
+    this.#types = undefined;
+  }
+
+  walk(
+    clauses: readonly EventClause[],
+    { order, head }: { readonly order: PositionOrder; readonly head: LogPosition },
+  ): EventWalk | undefined {
+    const shift = this.#shift();
+    const options = { types: this.#typesIn(clauses), order, head };
+    const indexed = clauses
+      .map((clause) => this.#cursorsOf(clause, options))
+      .filter((cursors) => cursors !== undefined);
+    if (indexed.length === 0) return undefined;
+    const common = new Intersection(
+      indexed.map((cursors) =>
+        unionOf(
+          cursors.filter(({ size }) => size > 0),
+          order,
+        ),
+      ),
+    );
+    return {
+      step: (from) => {
+        const next = common.step(from < shift ? 0 : Number(from - shift));
+        return next && { found: next.found, at: logPosition(shift + BigInt(next.at)) };
+      },
+    };
+  }
+
+  before(place: LogPosition): LogPosition | undefined {
+    const within = this.#within(place);
+    return within === 0 ? undefined : this.#nearest(within - 1, 'newest');
+  }
+
+  after(place: LogPosition): LogPosition | undefined {
+    return this.#nearest(this.#within(place) + 1, 'oldest');
+  }
+
+  objectTypes(): readonly string[] {
+    return [...this.#knownTypes()].sort();
+  }
+
+  #knownTypes(): Set<string> {
+    return (this.#types ??= new Set(
+      this.#opened()
+        .terms(objectType)
+        .map((term) => term.slice(1)),
+    ));
+  }
+
+  /** Every event has one type or category, and there are few of them. */
+  #nearest(within: number, order: PositionOrder): LogPosition | undefined {
+    const postings = this.#opened();
+    const terms = [objectType, category].flatMap((prefix) => postings.terms(prefix));
+    const found = unionOf(
+      terms.map((term) => postings.cursor(term, order)),
+      order,
+    ).seek(within);
+    return found === undefined ? undefined : logPosition(this.#shift() + BigInt(found));
+  }
+
+  /** Undefined for a condition of too many names: looking all of them up takes longer than reading events. */
+  #cursorsOf({ field, values }: EventClause, walk: Walk): readonly PositionCursor[] | undefined {
+    const postings = this.#opened();
+    const { order, types } = walk;
+    if (field !== 'name')
+      return values.flatMap((value) => termsOf(field, value)).map((term) => postings.cursor(term, order));
+    if (values.length * types.length > objectsSoughtMax) return undefined;
+    const shift = this.#shift();
+    return values.flatMap((value) => [
+      postings.cursor(`${name}${value}`, order),
+      ...types.map((type) => new ObjectCursor(this.#versions, { ...walk, type, name: value, shift })),
+    ]);
+  }
+
+  /** The types that the conditions are limited to, of those with events. */
+  #typesIn(clauses: readonly EventClause[]): readonly TypeKey[] {
+    const known = this.#knownTypes();
+    const wanted = clauses.find(({ field }) => field === 'type')?.values ?? [...known];
+    return wanted.filter((type) => known.has(type) && isTypeKey(type)).map(typeKey);
+  }
+
+  /** The position within the epoch. EventStoreDB's positions are places in its files: far less than 2^53. */
+  #within(position: LogPosition): number {
+    const shift = this.#shift();
+    return position < shift ? 0 : Number(position - shift);
+  }
+
+  #shift(): bigint {
+    return epochShift(this.#identity().epoch);
+  }
+
+  #opened(): Postings {
+    return must(this.#postings, 'an audit part is opened before it is used');
+  }
+}
+
+/** A type is one of objects or a category of streams. */
+function termsOf(field: 'type' | 'actor', value: string): readonly string[] {
+  return field === 'actor' ? [`${actor}${value}`] : [`${objectType}${value}`, `${category}${value}`];
+}
