@@ -33,3 +33,17 @@ export const treeHeadMs = 3_600_000;
 export const keyRetryMs = 5_000;
 /** After this time without a signature the leader's key begins a chain: no other node has a trusted key. */
 export const keyAnewMs = 120_000;
+/** Events of one page of the audit stream, by default and at most. */
+export const auditEventsDefault = 50;
+export const auditEventsMax = 500;
+/** A page of it ends with the event that reaches this size. */
+export const auditPageBytesMax = 4_194_304;
+/** Events read for one page: in the order of the log, and at places that the index names. */
+export const auditScannedEventsMax = 10_000;
+export const auditFoundEventsMax = 2_000;
+/** Steps over the index for one page. */
+export const auditIndexStepsMax = 20_000;
+/** Bytes of events read for one page. */
+export const auditReadBytesMax = 33_554_432;
+/** Events that are read at once at places that the index names. */
+export const auditReadsAtOnceMax = 16;

@@ -1,0 +1,86 @@
+import { typeKey, type IndexEntry, type IndexKey } from '../../resource/type/index-entry.ts';
+import { stringKey } from '../../resource/type/index-key.ts';
+import type { IndexDefinition, PrinterColumn, ResourceType } from '../../resource/type/resource-type.ts';
+import { eventFields, type EventValues } from './event-fields.ts';
+
+const version = 'v1alpha1';
+
+/**
+ * The events of the log as a resource of the group `audit.<domain>`: a type without objects, with the fields of events
+ * in place of indexes. Selectors and watches of events are those of objects.
+ */
+export function eventType(domain: string): ResourceType {
+  const group = `audit.${domain}`;
+  return {
+    key: typeKey(`events.${group}`),
+    group,
+    version,
+    kind: 'Event',
+    singular: 'event',
+    plural: 'events',
+    apiVersion: `${group}/${version}`,
+    path: `/apis/${group}/${version}/events`,
+    indexes: eventFields.map(fieldIndex),
+    statusSubresource: false,
+    printerColumns,
+    shortNames: [],
+    categories: [],
+    scale: undefined,
+    schema: {},
+    violations: () => [],
+    prune: (object) => ({ object, unknown: [] }),
+    plugin: 'platform',
+    fingerprint: '',
+    declaration: undefined,
+    source: 'platform',
+  };
+}
+
+/** The fields that a selector of a list can name: those of events, and the places in the log. */
+export const selectableFields: readonly IndexDefinition[] = [...eventFields, 'time', 'position'].map(fieldIndex);
+
+/** The values of an event's fields as keys, computed when they are first read. */
+export class FieldKeys implements IndexEntry {
+  readonly created = 0;
+  readonly labels = {};
+  readonly #values: EventValues;
+  #keys: readonly (readonly IndexKey[])[] | undefined;
+
+  constructor(values: EventValues) {
+    this.#values = values;
+  }
+
+  get name(): string {
+    return this.#values.event.position.toString();
+  }
+
+  get keys(): readonly (readonly IndexKey[])[] {
+    return (this.#keys ??= eventFields.map((field) => {
+      const value = this.#values.of(field);
+      return value === undefined ? [] : [stringKey(value)];
+    }));
+  }
+}
+
+function fieldIndex(name: string): IndexDefinition {
+  return {
+    name,
+    type: 'string',
+    order: 'ASC',
+    unique: false,
+    multi: false,
+    keysOf: () => [],
+    keyOf: stringKey,
+  };
+}
+
+const printerColumns: readonly PrinterColumn[] = [
+  { name: 'Time', type: 'string', pointer: '/time' },
+  { name: 'Event', type: 'string', pointer: '/event' },
+  { name: 'Type', type: 'string', pointer: '/type' },
+  { name: 'Object', type: 'string', pointer: '/name' },
+  { name: 'Actor', type: 'string', pointer: '/actor' },
+  { name: 'Verb', type: 'string', pointer: '/verb' },
+  { name: 'Request', type: 'string', pointer: '/requestId', priority: 1 },
+  { name: 'Address', type: 'string', pointer: '/address', priority: 1 },
+];

@@ -1,0 +1,214 @@
+import type { Slices } from '../../base/slices.ts';
+import {
+  auditFoundEventsMax,
+  auditIndexStepsMax,
+  auditPageBytesMax,
+  auditReadBytesMax,
+  auditReadsAtOnceMax,
+  auditScannedEventsMax,
+} from '../../limits/audit.ts';
+import {
+  isPermanentReadError,
+  logPosition,
+  logStart,
+  type EventLog,
+  type LogPosition,
+  type RecordedEvent,
+} from '../../log/log.ts';
+import type { EventIndex, EventWalk } from '../../read/event-index.ts';
+import type { EventSelection } from './event-selection.ts';
+
+export type EventsRequest = {
+  readonly order: 'oldest' | 'newest';
+  /** The first place to read: that of an event, or between two of them. */
+  readonly from: LogPosition;
+  /** The last place in the order. */
+  readonly until: LogPosition;
+  /** The newest position that all pages of a chain may show. */
+  readonly head: LogPosition;
+  readonly limit: number;
+  readonly selection: EventSelection;
+  /** An event as JSON. */
+  readonly show: (event: RecordedEvent) => Promise<Buffer>;
+};
+
+export type EventsPage = {
+  readonly items: readonly Buffer[];
+  /** Where the next page begins; undefined after the last one. */
+  readonly next: LogPosition | undefined;
+};
+
+export type EventsSource = {
+  readonly log: Pick<EventLog, 'readAll' | 'readAllBackward' | 'readAt'>;
+  readonly index: EventIndex;
+  /** The categories of streams that the audit stream shows. */
+  readonly categories: readonly string[];
+};
+
+/** The log cannot be read now, or does not show an event that this node has folded: its server is behind. */
+export class UnreadableEventsError extends Error {
+  constructor(options?: ErrorOptions) {
+    super('events of the log cannot be read', options);
+    this.name = 'UnreadableEventsError';
+  }
+}
+
+/** Divides the time of the event loop among readers. */
+type Pace = Pick<Slices, 'isOver' | 'next'>;
+
+/**
+ * One page of the events of the whole log. With a condition on an indexed field it reads the events at the places that
+ * the index names, otherwise one after another. A page may end early, even empty, and still have a next one.
+ *
+ * @throws UnreadableEventsError if the log cannot be read, or does not show yet what this node has folded.
+ */
+export async function readEvents(source: EventsSource, request: EventsRequest, pace: Pace): Promise<EventsPage> {
+  await pace.next();
+  const page = new Page(source, request, pace);
+  const clauses = request.selection.clauses();
+  if (request.head === logStart || isBehind(request, request.from)) return page.end(undefined);
+  const { order, head } = request;
+  const walk = clauses.length === 0 ? undefined : source.index.walk(clauses, { order, head });
+  return walk === undefined ? page.scan() : page.visit(walk);
+}
+
+type Places = { readonly places: readonly LogPosition[]; readonly next: LogPosition | undefined };
+
+class Page {
+  readonly #source: EventsSource;
+  readonly #request: EventsRequest;
+  readonly #pace: Pace;
+  readonly #items: Buffer[] = [];
+  /** Of the index. */
+  #steps = 0;
+  #events = 0;
+  #bytesRead = 0;
+  #bytes = 0;
+
+  constructor(source: EventsSource, request: EventsRequest, pace: Pace) {
+    this.#source = source;
+    this.#request = request;
+    this.#pace = pace;
+  }
+
+  end(next: LogPosition | undefined): EventsPage {
+    return { items: this.#items, next };
+  }
+
+  /** Reads the log. */
+  async scan(): Promise<EventsPage> {
+    for await (const batch of this.#batches()) {
+      for (const event of batch) {
+        if (isBehind(this.#request, event.position)) return this.end(undefined);
+        if (!isReached(this.#request, event.position)) continue;
+        await this.#take(event);
+        if (this.#isFull(auditScannedEventsMax)) return this.end(this.#after(event.position));
+      }
+      await this.#pace.next();
+    }
+    return this.end(undefined);
+  }
+
+  /** Reads the events at the places of a walk. */
+  async visit(walk: EventWalk): Promise<EventsPage> {
+    let from: LogPosition | undefined = this.#request.from;
+    while (from !== undefined && this.#steps < auditIndexStepsMax) {
+      const { places, next } = await this.#places(walk, from);
+      for (const event of await this.#readAt(places)) {
+        await this.#take(event);
+        if (this.#isFull(auditFoundEventsMax)) return this.end(this.#after(event.position));
+      }
+      from = next;
+    }
+    return this.end(from);
+  }
+
+  /** The next places of a walk, as many as are read at once, and the one at which it goes on. */
+  async #places(walk: EventWalk, begin: LogPosition): Promise<Places> {
+    const places: LogPosition[] = [];
+    let from = begin;
+    while (places.length < this.#readsAtOnce() && this.#steps < auditIndexStepsMax) {
+      this.#steps += 1;
+      const step = walk.step(from);
+      if (step === undefined || isBehind(this.#request, step.at)) return { places, next: undefined };
+      if (step.found) places.push(step.at);
+      const next = step.found ? this.#after(step.at) : step.at;
+      if (next === undefined) return { places, next };
+      from = next;
+      if (this.#pace.isOver()) await this.#pace.next();
+    }
+    return { places, next: from };
+  }
+
+  /** No more than the page may need. */
+  #readsAtOnce(): number {
+    return Math.min(auditReadsAtOnceMax, this.#request.limit - this.#items.length);
+  }
+
+  async #readAt(places: readonly LogPosition[]): Promise<readonly RecordedEvent[]> {
+    try {
+      const events = await Promise.all(places.map(async (place) => this.#source.log.readAt(place)));
+      const present = events.filter((event) => event !== undefined);
+      if (present.length === events.length) return present;
+    } catch (cause) {
+      throw isPermanentReadError(cause) ? cause : new UnreadableEventsError({ cause });
+    }
+    throw new UnreadableEventsError();
+  }
+
+  async #take(event: RecordedEvent): Promise<void> {
+    this.#events += 1;
+    this.#bytesRead += event.data.length + event.metadata.length;
+    if (this.#request.selection.matches(event)) {
+      const item = await this.#request.show(event);
+      this.#items.push(item);
+      this.#bytes += item.length;
+    }
+    if (this.#pace.isOver()) await this.#pace.next();
+  }
+
+  #isFull(eventsMax: number): boolean {
+    return (
+      this.#items.length >= this.#request.limit ||
+      this.#bytes >= auditPageBytesMax ||
+      this.#events >= eventsMax ||
+      this.#bytesRead >= auditReadBytesMax
+    );
+  }
+
+  /** The place behind a position; undefined behind the last one. */
+  #after(position: LogPosition): LogPosition | undefined {
+    const next = logPosition(position + (this.#request.order === 'oldest' ? 1n : -1n));
+    return isBehind(this.#request, next) ? undefined : next;
+  }
+
+  /** From an event that stands: a log may refuse a position that it never issued. */
+  async *#batches(): AsyncGenerator<readonly RecordedEvent[]> {
+    const { log, index, categories } = this.#source;
+    const { order, from, head } = this.#request;
+    const turn = async (): Promise<void> => this.#pace.next();
+    const batches =
+      order === 'oldest'
+        ? log.readAll({ after: index.before(from) ?? logStart, until: head, categories, turn })
+        : log.readAllBackward({ ...beforeOf(index.after(from)), categories, turn });
+    try {
+      yield* batches;
+    } catch (cause) {
+      throw isPermanentReadError(cause) ? cause : new UnreadableEventsError({ cause });
+    }
+  }
+}
+
+function beforeOf(before: LogPosition | undefined): { readonly before?: LogPosition } {
+  return before === undefined ? {} : { before };
+}
+
+/** Whether a place is behind the last one of the request. */
+function isBehind({ order, until }: EventsRequest, place: LogPosition): boolean {
+  return order === 'oldest' ? place > until : place < until;
+}
+
+/** Whether a place is at the first one of the request, or behind it. */
+function isReached({ order, from }: EventsRequest, place: LogPosition): boolean {
+  return order === 'oldest' ? place >= from : place <= from;
+}

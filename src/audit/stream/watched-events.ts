@@ -1,0 +1,129 @@
+import type { CausingEvent } from '../../command/event.ts';
+import { correlationIn } from '../../log/event-codec.ts';
+import { logStart, type EventLog, type LogPosition, type RecordedEvent } from '../../log/log.ts';
+import type { Change, ChangeBatch, ListedObjects, Wanted } from '../../read/objects.ts';
+import type { ListQuery } from '../../resource/query/list-query.ts';
+import type { IndexEntry } from '../../resource/type/index-entry.ts';
+import type { ResourceType } from '../../resource/type/resource-type.ts';
+import type { WatchEvent } from '../../watch/frame.ts';
+import type { LoggedReader, LoggedSource } from '../../watch/logged-events.ts';
+import { membersAlone, shownEvent } from './event-item.ts';
+import { EventSelection } from './event-selection.ts';
+import { FieldKeys } from './event-type.ts';
+import { EventValues } from './event-fields.ts';
+
+/** An event of the log as a change: it is added, and never changes. Everything is computed when it is first read. */
+class EventChange implements Change {
+  readonly kind = 'added';
+  readonly before = undefined;
+  readonly previousBytes = undefined;
+  readonly deletionRequested = false;
+  readonly finalizers = false;
+  readonly after: IndexEntry;
+  readonly #event: RecordedEvent;
+  readonly #type: ResourceType;
+  #bytes: Uint8Array | undefined;
+
+  constructor(event: RecordedEvent, type: ResourceType) {
+    this.#event = event;
+    this.#type = type;
+    this.after = new FieldKeys(new EventValues(event));
+  }
+
+  get type(): Change['type'] {
+    return this.#type.key;
+  }
+
+  get name(): string {
+    return this.#event.position.toString();
+  }
+
+  get position(): LogPosition {
+    return this.#event.position;
+  }
+
+  get revision(): Change['revision'] {
+    return this.#event.revision;
+  }
+
+  get cause(): CausingEvent {
+    return { id: this.#event.id, correlationId: correlationIn(this.#event) };
+  }
+
+  get bytes(): Uint8Array {
+    return (this.#bytes ??= shownEvent(this.#event, this.#type.apiVersion, membersAlone));
+  }
+}
+
+/** A commit of the audit indexes as changes for watchers. */
+export function changesOf(batch: readonly RecordedEvent[], type: ResourceType): ChangeBatch {
+  return {
+    changes: batch.map((event) => new EventChange(event, type)),
+    position: batch.at(-1)?.position ?? logStart,
+  };
+}
+
+/** Watches of events read in the log what they have missed. `categories`: those that the audit stream shows. */
+export function loggedEvents(categories: readonly string[]): LoggedSource {
+  return { categories, of: (_log, { type, selection }) => new EventsOfLog(type, new EventSelection(selection.fields)) };
+}
+
+class EventsOfLog implements LoggedReader {
+  readonly #type: ResourceType;
+  readonly #selection: EventSelection;
+
+  constructor(type: ResourceType, selection: EventSelection) {
+    this.#type = type;
+    this.#selection = selection;
+  }
+
+  /** Their conditions are checked where the time of a slice is. */
+  concerns(): boolean {
+    return true;
+  }
+
+  shown(event: RecordedEvent): WatchEvent | undefined {
+    if (!this.#selection.matches(event)) return undefined;
+    const { apiVersion } = this.#type;
+    return { type: 'ADDED', object: shownEvent(event, apiVersion, membersAlone), position: event.position };
+  }
+}
+
+/** Events that are selected and encoded in one turn. */
+const readTogetherBytes = 1_048_576;
+const shownTogetherMax = 64;
+
+/** The events up to a position as the initial state of a watch that wants its end marked. */
+export function eventsUpTo(
+  position: LogPosition,
+  { selection }: ListQuery,
+  {
+    log,
+    type,
+    categories,
+    wanted,
+  }: {
+    readonly log: Pick<EventLog, 'readAll'>;
+    readonly type: ResourceType;
+    readonly categories: readonly string[];
+    readonly wanted: Wanted | undefined;
+  },
+): ListedObjects {
+  const selected = new EventSelection(selection.fields);
+  async function* batches(): AsyncGenerator<readonly Uint8Array[]> {
+    let shown: Uint8Array[] = [];
+    let read = 0;
+    for await (const batch of log.readAll({ after: logStart, until: position, categories })) {
+      for (const event of batch) {
+        if (selected.matches(event)) shown.push(shownEvent(event, type.apiVersion, membersAlone));
+        read += event.data.length;
+        if (read < readTogetherBytes && shown.length < shownTogetherMax) continue;
+        wanted?.throwIfAborted();
+        yield shown;
+        [shown, read] = [[], 0];
+      }
+    }
+    yield shown;
+  }
+  return { position, total: 0, batches: batches() };
+}
