@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 
 import { networkOf } from '../base/network-of.ts';
-import { requestInfo, type RequestInfo } from '../resource/query/request-path.ts';
+import { requestInfo, type RequestInfo, type ResourceLocation } from '../resource/query/request-path.ts';
 import { refusal, takenOver, type Answer } from './answer.ts';
 import type { Discovery } from './discovery/discovery.ts';
 import type { Exchange } from './exchange.ts';
@@ -12,7 +12,7 @@ import { methodNotAllowed, problem } from './problem.ts';
 import { checkParameterNames } from './query-names.ts';
 import type { RouteTable } from './route-table.ts';
 import type { Edge } from './send.ts';
-import type { WatchEndpoints } from './watch/watching.ts';
+import type { WatchedRoute, WatchEndpoints } from './watch/watching.ts';
 
 /** The connection of a request that upgrades. */
 export type Upgrade = { readonly socket: Duplex; readonly head: Buffer; readonly release: () => void };
@@ -23,6 +23,8 @@ export type DispatcherDependencies = Edge & {
   readonly fixed: RouteTable<FixedRoute>;
   readonly pluginRoutes: PluginRoutes;
   readonly watch: WatchEndpoints;
+  /** Collections that the platform's own routes serve and that can be watched. */
+  readonly watched: readonly WatchedRoute[];
 };
 
 /** Finds what serves a request: a generated API, a route of the platform, or a route or socket of a plugin. */
@@ -43,6 +45,7 @@ export class Dispatcher {
     const { generated, fixed, pluginRoutes } = this.#dependencies;
     const isTaken =
       generated.registrationAt(info) === undefined &&
+      this.#watchedAt(info) === undefined &&
       (fixed.covers(info.segments) || pluginRoutes.pluginOf(info.segments) !== undefined);
     return isTaken ? requestInfo(method, url, 'no watch') : info;
   }
@@ -118,10 +121,12 @@ export class Dispatcher {
   ): Answer | undefined {
     if (info.kind !== 'resource' || info.verb !== 'watch') return undefined;
     const registration = this.#dependencies.generated.registrationAt(info);
-    if (registration === undefined) return undefined;
-    if (!registration.serving) return refusal(notYetServing(registration));
+    if (registration?.serving === false) return refusal(notYetServing(registration));
+    const watched = registration && { type: registration.type, endpoints: this.#dependencies.watch };
+    const { type, endpoints } = watched ?? this.#watchedAt(info) ?? {};
+    if (type === undefined || endpoints === undefined) return undefined;
     const request = {
-      type: registration.type,
+      type,
       query,
       subject,
       address: networkOf(sender.address),
@@ -129,11 +134,18 @@ export class Dispatcher {
       ...(info.name === undefined ? {} : { name: info.name }),
     };
     if (upgrade === undefined) {
-      this.#dependencies.watch.open(request, req, res);
+      endpoints.open(request, req, res);
     } else {
       upgrade.release();
-      this.#dependencies.watch.upgrade(request, req, upgrade.socket, upgrade.head);
+      endpoints.upgrade(request, req, upgrade.socket, upgrade.head);
     }
     return takenOver;
+  }
+
+  #watchedAt({ group, version, resource, name }: ResourceLocation): WatchedRoute | undefined {
+    if (name !== undefined) return undefined;
+    return this.#dependencies.watched.find(
+      ({ type }) => type.group === group && type.version === version && type.plural === resource,
+    );
   }
 }

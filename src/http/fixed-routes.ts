@@ -5,6 +5,7 @@ import { versionDocument } from './discovery/version-document.ts';
 import type { Exchange } from './exchange.ts';
 import type { Metrics } from './metrics.ts';
 import { RouteTable } from './route-table.ts';
+import type { WatchedRoute } from './watch/watching.ts';
 
 export type FixedRoute = (params: Readonly<Record<string, string>>, exchange: Exchange) => Answer | Promise<Answer>;
 
@@ -15,6 +16,8 @@ export type PlatformRoute = {
   readonly route: FixedRoute;
   /** The resource at this path, for discovery. */
   readonly resource?: ApiResource;
+  /** The watches at this path. */
+  readonly watched?: WatchedRoute;
 };
 
 export type FixedRouteOptions = {
@@ -26,6 +29,11 @@ export type FixedRouteOptions = {
   readonly metrics: Metrics;
   readonly more: readonly PlatformRoute[];
 };
+
+/** The routes with watches. */
+export function watchedRoutes(routes: readonly PlatformRoute[]): readonly WatchedRoute[] {
+  return routes.map(({ watched }) => watched).filter((watched) => watched !== undefined);
+}
 
 /** Health, version, metrics and discovery, independent of registered types. */
 export function fixedRoutes({

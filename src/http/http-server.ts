@@ -18,7 +18,7 @@ import { AllowedHosts } from './client/allowed-hosts.ts';
 import { App, type Authenticate } from './app.ts';
 import { Connections } from './connection/connections.ts';
 import { Discovery } from './discovery/discovery.ts';
-import { fixedRoutes, type FixedRoute, type PlatformRoute } from './fixed-routes.ts';
+import { fixedRoutes, watchedRoutes, type FixedRoute, type PlatformRoute } from './fixed-routes.ts';
 import type { LogIdentity } from '../log/log.ts';
 import type { PastPorts } from './resources/past.ts';
 import { GeneratedApi } from './resources/generated.ts';
@@ -181,6 +181,7 @@ function createApp(dependencies: HttpDependencies, drawRequestId: () => string):
     authorize,
     pluginRoutes,
     watch,
+    watched: watchedRoutes(platformRoutes),
     metrics,
     drawRequestId,
     generated,

@@ -5,7 +5,7 @@ const text = { type: 'string' };
 const whole = { type: 'integer', minimum: 0 };
 const flag = { type: 'boolean' };
 
-function query(name: string, schema: Parameter['schema'], description: string): Parameter {
+export function query(name: string, schema: Parameter['schema'], description: string): Parameter {
   return { name, in: 'query', schema, description };
 }
 

@@ -1,12 +1,13 @@
 import type { Schema } from '../resource/schema/schema-check.ts';
 import type { GroupVersionKind } from './names.ts';
-import type { Content } from './operation.ts';
+import type { Content, Parameter } from './operation.ts';
 
 /** A description of a route of the platform. */
 export type Entry = {
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
+  readonly parameters?: readonly Parameter[];
   readonly body?: Content;
   readonly status?: string;
   /** The response; JSON is also available in the other media types of responses. */

@@ -2,6 +2,7 @@ import type { Schema } from '../resource/schema/schema-check.ts';
 import { camelCase, referenceTo, tagOf, type UniqueNames } from './names.ts';
 import type { Content, Method, Operation, Response } from './operation.ts';
 import { reviewSchema, reviewSchemaName, reviewsByPath, type ReviewDescription } from './review-schemas.ts';
+import { auditEventEntries } from './audit-events.ts';
 import {
   audits,
   discovery,
@@ -70,6 +71,7 @@ function entriesOf(context: PlatformContext): Entries {
     ...reviewEntries(context),
     ...audits,
     ...treeEntries,
+    ...auditEventEntries,
     ...accountEntries(context),
     ...consoleEntries(context),
   };
@@ -203,7 +205,7 @@ function operationOf(
     tag: entry?.tag ?? 'Platform',
     ...(entry === undefined ? {} : { summary: entry.summary }),
     ...(entry?.kind === undefined ? {} : { action: 'post', kind: entry.kind }),
-    parameters: pathParameters(pattern),
+    parameters: [...pathParameters(pattern), ...(entry?.parameters ?? [])],
     ...(entry?.body === undefined ? {} : { body: { ...entry.body, required: method !== 'delete' } }),
     responses: [answerOf(entry, media), refusalsIn(media.answer)],
   };

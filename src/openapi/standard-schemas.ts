@@ -1,4 +1,5 @@
 import type { Schema } from '../resource/schema/schema-check.ts';
+import { auditEventSchemas } from './audit-events.ts';
 import { flag, object, text, textMap, texts, time, whole } from './described.ts';
 import { referenceTo } from './names.ts';
 
@@ -164,6 +165,7 @@ export const standardSchemas: ReadonlyMap<string, Schema> = new Map<string, Sche
   [listMeta, listMetaSchema],
   [objectHistory, objectHistorySchema],
   [historyEntry, historyEntrySchema],
+  ...auditEventSchemas,
   [status, statusSchema],
   [statusDetails, statusDetailsSchema],
   [deleteOptions, deleteOptionsSchema],

@@ -48,10 +48,11 @@ const unreadable = '{';
 /** Every way a route can be asked for: a read also as a watch, in all three transports. */
 function callsOf({ method, pattern }: Route, _place: number, routes: readonly Route[]): readonly Call[] {
   const collection = pattern.replace(/\/\{name\}$/u, '');
-  // What types serve can be watched; of anything else a watch is a read.
-  const isWatchable = ['POST', 'DELETE'].every((write) =>
+  // What types serve can be watched, and the events of the log; of anything else a watch is a read.
+  const isType = ['POST', 'DELETE'].every((write) =>
     routes.some((route) => route.method === write && route.pattern === collection),
   );
+  const isWatchable = isType || pattern === '/apis/audit.svc.run/v1alpha1/events';
   const path = pattern.replaceAll(/\{\w+\}/gu, 'sample');
   const call = (asked: Asked, watches: boolean, query = ''): Call => ({
     ...asked,

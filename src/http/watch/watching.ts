@@ -20,6 +20,9 @@ export type WatchRequest = {
   readonly requestId: string;
 };
 
+/** A collection that the platform's own routes serve, and its watches. */
+export type WatchedRoute = { readonly type: ResourceType; readonly endpoints: WatchEndpoints };
+
 /** The watch API, one method for each transport. Both take over the connection and never throw. */
 export type WatchEndpoints = {
   /** Chunked JSON lines, or server-sent events if `Accept` asks for them. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AuditModels } from '../../../projections/audit/audit-models.ts';
 import type { AuditPart } from '../../../projections/audit/audit-part.ts';
 import { AuditTables } from '../../../projections/audit/audit-tables.ts';
+import { EventPart } from '../../../projections/audit/event-part.ts';
 import { TimePart } from '../../../projections/audit/time-part.ts';
 import { TreePart } from '../../../projections/audit/tree/tree-part.ts';
 import { VersionPart } from '../../../projections/audit/version-part.ts';
@@ -13,6 +14,7 @@ import { refuseDamagedFile } from '../../disk/store-file.ts';
 import { prepareStoreFiles } from '../../disk/store-files.ts';
 import type { FoundedLog } from '../../log/founded-log.ts';
 import type { LogIdentity } from '../../log/log.ts';
+import type { EventIndex } from '../../read/event-index.ts';
 import type { LogTimes, VersionReader } from '../../read/versions.ts';
 import type { Startup } from '../startup.ts';
 
@@ -22,6 +24,7 @@ export type ComposedAudit = {
   readonly tree: TreePart;
   readonly versions: VersionReader;
   readonly times: LogTimes;
+  readonly events: EventIndex;
 };
 
 export type AuditOptions = {
@@ -38,13 +41,15 @@ export async function composeAudit(
   const tree = new TreePart(() => identity().epoch);
   const versions = new VersionPart({ identity });
   const times = new TimePart(identity);
-  const parts: readonly AuditPart[] = [tree, versions, times];
+  const events = new EventPart({ identity, versions });
+  const parts: readonly AuditPart[] = [tree, versions, times, events];
   const tables = await startup.phase(
     'open the audit indexes',
     () => openTables(config, parts),
     async (all) => all.close(),
   );
-  return { models: new AuditModels({ tables, parts, identity, clock }), tree, versions, times };
+  const models = new AuditModels({ tables, parts, identity, clock });
+  return { models, tree, versions, times, events };
 }
 
 function openTables({ dataDir }: Config, parts: readonly AuditPart[]): AuditTables {

@@ -5,6 +5,7 @@ import { CodeFolders } from '../../plugin/errors/error-attribution.ts';
 import { Readiness } from '../readiness.ts';
 import { composeAccess, type Access } from './compose-access.ts';
 import { composeDeclarer } from './compose-declarer.ts';
+import { composeEvents, type ComposedEvents } from './compose-events.ts';
 import { composeLevels, type NodeLevels } from './compose-levels.ts';
 import { composePlugins, type Plugins } from './compose-plugins.ts';
 import { composeReplays, type ComposedReplays } from './compose-replays.ts';
@@ -27,6 +28,7 @@ export type Parts = {
   readonly unique: UniqueIndexes;
   readonly replays: ComposedReplays;
   readonly tree: ComposedTree;
+  readonly events: ComposedEvents;
 };
 
 export type PartsOptions = {
@@ -129,13 +131,14 @@ function composeGuarded(
   core: Core,
   declared: Pick<Parts, 'declarer' | 'unique'>,
   { suspects = new CodeFolders(), bundledPlugins }: PartsOptions,
-): Pick<Parts, 'access' | 'plugins'> {
+): Pick<Parts, 'access' | 'plugins' | 'events'> {
   const access: Access = composeAccess({
     ...core,
     routePluginOf: (segments) => plugins.pluginRoutes.pluginOf(segments),
     idleOf: (plugin) => plugins.host.idleOf(plugin),
     recheckStreams: (allows) => {
       plugins.pluginRoutes.recheck(allows);
+      events.recheck(allows);
     },
   });
   const plugins: Plugins = composePlugins({
@@ -145,5 +148,6 @@ function composeGuarded(
     bundledPlugins,
     authorize: access.authorizeStanding,
   });
-  return { access, plugins };
+  const events: ComposedEvents = composeEvents(core, access.authorize);
+  return { access, plugins, events };
 }

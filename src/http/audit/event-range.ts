@@ -1,0 +1,135 @@
+import { logPosition, type LogPosition } from '../../log/log.ts';
+import type { FieldRequirement } from '../../resource/query/list-query.ts';
+import { timestampMs } from '../../resource/type/index-key.ts';
+import { problem, type Problem } from '../problem.ts';
+import { isPosition, shown, type Decoded } from '../resources/decode-list-query.ts';
+
+/** Whole numbers of one kind, both ends included: positions, or milliseconds. */
+type Range = { readonly from: bigint; readonly until: bigint };
+
+/** The positions and times that a selector asks for; undefined for any. */
+export type AskedRange = { readonly position: Range | undefined; readonly time: Range | undefined };
+
+/** Resolves a range to positions of the log. */
+export type Places = {
+  /** The newest position that is shown. */
+  readonly head: LogPosition;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** Whether the log may have issued the position in its present epoch. */
+  readonly isKnown: (position: LogPosition) => boolean;
+  /** The last position at which no event of the log had a later time, as far as it counts; `logStart` before all. */
+  readonly positionAt: (timeMs: number) => LogPosition;
+};
+
+/** Both ends are included. */
+export type PositionRange = { readonly first: LogPosition; readonly last: LogPosition };
+
+const last = 10n ** 30n;
+const everything: Range = { from: 1n, until: last };
+const operators = '=, <, <=, > and >=';
+
+/** Takes `time` and `position` out of a selector. */
+export function decodeRange(requirements: readonly FieldRequirement[]): Decoded<AskedRange> {
+  let [position, time]: [Range | undefined, Range | undefined] = [undefined, undefined];
+  for (const requirement of requirements) {
+    const isTime = requirement.field === 'time';
+    if (!isTime && requirement.field !== 'position') continue;
+    const narrowed = narrow((isTime ? time : position) ?? everything, requirement, isTime ? timeOf : positionOf);
+    if (!narrowed.ok) return narrowed;
+    if (narrowed.value.from > narrowed.value.until)
+      return refused(`${requirement.field}: the range is empty: no event can be in it`);
+    if (isTime) time = narrowed.value;
+    else position = narrowed.value;
+  }
+  return { ok: true, value: { position, time } };
+}
+
+type Operand = (text: string) => bigint | undefined;
+
+function narrow(range: Range, requirement: FieldRequirement, operandOf: Operand): Decoded<Range> {
+  const { field } = requirement;
+  const comparison = comparisonOf(requirement);
+  if (comparison === undefined) return refused(`${field}: takes ${operators} with one value`);
+  const operand = operandOf(comparison.text);
+  if (operand === undefined) {
+    const wanted = field === 'time' ? 'an RFC 3339 time, such as 2026-01-31T08:00:00Z' : 'a log position';
+    return refused(`${field}: must be ${wanted}, is ${shown(comparison.text)}`);
+  }
+  const { from = range.from, until = range.until } = comparison.ends(operand);
+  return {
+    ok: true,
+    value: { from: from > range.from ? from : range.from, until: until < range.until ? until : range.until },
+  };
+}
+
+type Ends = (operand: bigint) => Partial<Range>;
+
+/** The whole numbers that meet a comparison. */
+const endsOf: Readonly<Record<'<' | '<=' | '>' | '>=' | '=', Ends>> = {
+  '<': (operand) => ({ until: operand - 1n }),
+  '<=': (operand) => ({ until: operand }),
+  '>': (operand) => ({ from: operand + 1n }),
+  '>=': (operand) => ({ from: operand }),
+  '=': (operand) => ({ from: operand, until: operand }),
+};
+
+/** Undefined for a condition that is no comparison with one value. */
+function comparisonOf(requirement: FieldRequirement): { readonly text: string; readonly ends: Ends } | undefined {
+  if (!('value' in requirement)) {
+    if (requirement.operator !== 'in' || requirement.values.length !== 1) return undefined;
+    const [text = ''] = requirement.values;
+    return { text, ends: endsOf['='] };
+  }
+  const { operator, value: text } = requirement;
+  return operator === '^=' ? undefined : { text, ends: endsOf[operator] };
+}
+
+function timeOf(text: string): bigint | undefined {
+  const ms = timestampMs(text);
+  // Before 1970 there are no events: a bound there is one at its beginning.
+  return ms === undefined ? undefined : BigInt(Math.max(ms, 0));
+}
+
+function positionOf(text: string): bigint | undefined {
+  return isPosition(text) ? BigInt(text) : undefined;
+}
+
+/** The positions of a range, or why there can be none. */
+export function resolveRange({ position, time }: AskedRange, places: Places): Decoded<PositionRange> {
+  const wrong = positionProblem(position, places) ?? timeProblem(time, places);
+  if (wrong !== undefined) return { ok: false, problem: wrong };
+  const { head, positionAt } = places;
+  const begins = [1n, position?.from ?? 1n, time === undefined ? 1n : positionAt(Number(time.from) - 1) + 1n];
+  const ends = [
+    head,
+    position?.until ?? head,
+    time === undefined || time.until === last ? head : positionAt(Number(time.until)),
+  ];
+  const first = begins.reduce((one, other) => (one > other ? one : other));
+  const end = ends.reduce<bigint>((one, other) => (one < other ? one : other), head);
+  return { ok: true, value: { first: logPosition(first), last: logPosition(end < 0n ? 0n : end) } };
+}
+
+function positionProblem(range: Range | undefined, { head, isKnown }: Places): Problem | undefined {
+  if (range === undefined) return undefined;
+  const asked = [range.from, range.until].filter((end) => end > 1n && end < last).map(logPosition);
+  const foreign = asked.find((end) => !isKnown(end));
+  if (foreign !== undefined)
+    return problem('expired', `fieldSelector: position ${foreign.toString()} is of another epoch of the event log`);
+  if (range.from > head && range.from > 1n)
+    return problem(
+      'bad-request',
+      `fieldSelector: position ${range.from.toString()} is beyond the head of the log, ${head.toString()}`,
+    );
+  return undefined;
+}
+
+function timeProblem(range: Range | undefined, { now }: Places): Problem | undefined {
+  if (range === undefined || range.from <= BigInt(now)) return undefined;
+  return problem('bad-request', `fieldSelector: time ${new Date(Number(range.from)).toISOString()} is in the future`);
+}
+
+function refused(detail: string): { readonly ok: false; readonly problem: Problem } {
+  return { ok: false, problem: problem('bad-request', `fieldSelector: ${detail}`) };
+}

@@ -1,0 +1,70 @@
+import { ofTypes } from '../../audit/stream/event-selection.ts';
+import { logStart } from '../../log/log.ts';
+import type { AuditProgress } from '../../read/audit-progress.ts';
+import type { Selection } from '../../resource/query/list-query.ts';
+import type { Watched, WatchPlan, WatchStart } from '../../watch/watch-plan.ts';
+import { problem, type Problem } from '../problem.ts';
+import type { Decoded } from '../resources/decode-list-query.ts';
+import { decodeWatchQuery } from '../watch/decode-watch-query.ts';
+import type { WatchRequest } from '../watch/watching.ts';
+import { decodeEventSelector } from './decode-events-query.ts';
+import { scopeOf, type Allows, type EventScope, type EventScopes } from './event-scope.ts';
+
+export type EventWatchesDependencies = EventScopes & { readonly audit: Pick<AuditProgress, 'unavailable'> };
+
+/** Watches of events, each with the types of which its user could read the events when it began. */
+export class EventWatches {
+  readonly #dependencies: EventWatchesDependencies;
+  readonly #scopes = new WeakMap<Selection, EventScope>();
+
+  constructor(dependencies: EventWatchesDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** All parameters of a watch of events. It shows the events of those types alone that the caller may read. */
+  decode(request: WatchRequest, resumed: string | undefined): Decoded<WatchPlan> {
+    const unavailable = this.#dependencies.audit.unavailable();
+    if (unavailable !== undefined)
+      return { ok: false, problem: problem('unavailable', unavailable, { retryAfterSeconds: 1 }) };
+    const wrong = selectorProblem(request.query);
+    if (wrong !== undefined) return { ok: false, problem: wrong };
+    const plan = decodeWatchQuery(request, resumed);
+    if (!plan.ok) return plan;
+    const scope = scopeOf(request.subject, this.#dependencies);
+    const fields = [...plan.value.selection.fields, ...(scope === undefined ? [] : [ofTypes(scope)])];
+    const selection = { labels: [], fields };
+    this.#scopes.set(selection, scope);
+    return { ok: true, value: { ...plan.value, start: startOf(plan.value.start), selection } };
+  }
+
+  /** Whether a watch would be the same one if it began now, with the rights that `allows` gives. */
+  isCurrent({ subject, selection }: Watched, allows: Allows): boolean {
+    const { type } = this.#dependencies;
+    if (!allows(subject, 'watch', { group: type.group, version: type.version, resource: type.plural })) return false;
+    return isSameScope(this.#scopes.get(selection), scopeOf(subject, { ...this.#dependencies, allows }));
+  }
+}
+
+function isSameScope(one: EventScope, other: EventScope): boolean {
+  if (one === undefined || other === undefined) return one === other;
+  return one.length === other.length && one.every((type, place) => type === other[place]);
+}
+
+function selectorProblem(query: URLSearchParams): Problem | undefined {
+  const selector = decodeEventSelector(query);
+  if (!selector.ok) return selector.problem;
+  const [place] = selector.value.places;
+  if (place !== undefined) {
+    const detail = `fieldSelector: ${place.field} is for lists; a watch begins at its resourceVersion`;
+    return problem('bad-request', detail);
+  }
+  const misplaced = ['include', 'at', 'sort', 'continue'].find((name) => query.has(name));
+  return misplaced === undefined
+    ? undefined
+    : problem('bad-request', `${misplaced}: is not a parameter of a watch of events`);
+}
+
+/** Events never change: all of them are those after the start of the log, and such a watch can be resumed anywhere. */
+function startOf(start: WatchStart): WatchStart {
+  return start.kind === 'state' && !start.marksEnd ? { kind: 'after', position: logStart } : start;
+}

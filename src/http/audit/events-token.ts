@@ -1,0 +1,42 @@
+import { logPosition, type LogPosition } from '../../log/log.ts';
+import { decodeParts, encodeParts, identityHash, isCount } from '../resources/page-token.ts';
+
+/** The continuation of a chain of pages of events. Neither secret nor a permission: everything in it is checked. */
+export type EventsToken = {
+  /** The first page's position, which all pages report: no later event is shown. */
+  readonly head: LogPosition;
+  /** The place at which the page begins. */
+  readonly from: LogPosition;
+};
+
+export type DecodedEventsToken =
+  | { readonly ok: true; readonly token: EventsToken }
+  /** `malformed`: not a token, or of another query. `expired`: of another epoch of the log. */
+  | { readonly ok: false; readonly problem: 'malformed' | 'expired' };
+
+/** A token is bound to the log and its epoch, and to the parameters that choose the events. */
+export type EventsIdentity = { readonly epoch: number; readonly query: readonly string[] };
+
+const tokenLengthMax = 256;
+const positionText = /^[1-9][0-9]{0,23}$/u;
+
+export function encodeEventsToken({ head, from }: EventsToken, { epoch, query }: EventsIdentity): string {
+  return encodeParts([identityHash(query), epoch, head.toString(), from.toString()]);
+}
+
+export function decodeEventsToken(text: string, identity: EventsIdentity): DecodedEventsToken {
+  const malformed = { ok: false, problem: 'malformed' } as const;
+  const parts = text.length > tokenLengthMax ? undefined : decodeParts(text, { count: 4, depthMax: 1 });
+  if (parts === undefined) return malformed;
+  const [query, epoch, head, from] = parts;
+  if (query !== identityHash(identity.query) || !isCount(epoch)) return malformed;
+  const places = [head, from].map(placeOf).filter((place) => place !== undefined);
+  const [last, begin] = places;
+  if (last === undefined || begin === undefined) return malformed;
+  if (epoch !== identity.epoch) return { ok: false, problem: 'expired' };
+  return begin > last ? malformed : { ok: true, token: { head: last, from: begin } };
+}
+
+function placeOf(part: unknown): LogPosition | undefined {
+  return typeof part === 'string' && positionText.test(part) ? logPosition(BigInt(part)) : undefined;
+}
