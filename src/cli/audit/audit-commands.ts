@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import type { CommandContext } from '../command-context.ts';
+import { addEventCommands } from './event-commands.ts';
 import { addProofCommands } from './proof-commands.ts';
 import type { DiffOptions, ReplayOptions, StoppedReplays } from './replay-command.ts';
 
@@ -15,8 +16,9 @@ type Auditing = {
 export function addAuditCommands(program: Command, { context, result, stoppedReplays, connected }: Auditing): void {
   const audit = program
     .command('audit')
-    .description('replay the log, and compare the read models with it; export the log, and verify exports');
+    .description('list events, replay the log, compare the read models with it, export it, verify exports');
   addProofCommands(audit, context, connected);
+  addEventCommands(audit, { context, connected });
   connected(
     audit.command('replay').description('rebuild the read models from the log, and compare them with the live ones'),
   )

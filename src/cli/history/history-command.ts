@@ -65,6 +65,6 @@ async function read(client: ServerClient, { path, limit, query }: Asked): Promis
 }
 
 /** Colours are used on a terminal only, unless NO_COLOR is set. */
-function coloursFor({ output, variables }: CommandContext): Colours {
+export function coloursFor({ output, variables }: CommandContext): Colours {
   return output.isTTY === true && (variables['NO_COLOR'] ?? '') === '' ? 'coloured' : 'plain';
 }

@@ -1,0 +1,37 @@
+import type { Command } from 'commander';
+
+import type { CommandContext } from '../command-context.ts';
+import type { FollowOptions, ListOptions } from './list-events.ts';
+
+type Listing = {
+  readonly context: CommandContext;
+  /** Adds the options of commands that ask the server. */
+  readonly connected: (command: Command) => Command;
+};
+
+/** `audit list` and `audit follow`. */
+export function addEventCommands(audit: Command, { context, connected }: Listing): void {
+  const selecting = (command: Command): Command =>
+    connected(command)
+      .option('--actor <name>', 'events by this user, or system:<part>')
+      .option('--type <type>', 'events of this type alone: <plural>.<group>, or a category of streams, such as access')
+      .option('--name <name>', 'events of objects with this name alone')
+      .option('--verb <verb>', 'events of requests with this verb alone')
+      .option('--output <form>', 'text, or json for JSON lines', 'text');
+  selecting(audit.command('list').description('print events of the whole log'))
+    .option('--since <moment>', 'events from this time (RFC 3339) or position on')
+    .option('--until <moment>', 'events up to this time or position')
+    .option('--newest', 'the newest first')
+    .option('--limit <count>', 'how many', '20')
+    .action(async (options: ListOptions) => {
+      const { listEvents } = await import('./list-events.ts');
+      await listEvents(options, context);
+    });
+  selecting(audit.command('follow').description('print events of the whole log as they happen'))
+    .option('--since <position>', 'begin with the events after this position of the log')
+    .option('--limit <count>', 'end after as many events')
+    .action(async (options: FollowOptions) => {
+      const { followEvents } = await import('./list-events.ts');
+      await followEvents(options, context);
+    });
+}

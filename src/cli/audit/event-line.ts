@@ -1,0 +1,53 @@
+import type { Json } from '../../base/json.ts';
+import { memberOf, textOf } from '../answer-member.ts';
+import type { Colours } from '../history/entry-text.ts';
+import { printable } from '../text-table.ts';
+
+const reset = '\u001b[0m';
+const [green, yellow, red] = ['\u001b[32m', '\u001b[33m', '\u001b[31m'];
+/** The colours of events, as those of the changes in a history. */
+const colourOf: ReadonlyMap<string, string> = new Map([
+  ['ObjectCreated', green],
+  ['ObjectUpdated', yellow],
+  ['ObjectDeletionRequested', red],
+  ['ObjectDeleted', red],
+]);
+/** The members that a line shows behind its event, if the event has them. */
+const causes: Readonly<Record<string, string>> = {
+  address: 'from',
+  token: 'token',
+  plugin: 'plugin',
+  requestId: 'request',
+  cause: 'because of',
+};
+
+/** An event of the audit stream on one line: time, event, object, actor, and the request. */
+export function eventLine(event: Json, colours: Colours): string {
+  const kind = shownText(event, 'event');
+  const colour = colours === 'coloured' ? colourOf.get(kind) : undefined;
+  const subject = `${shownText(event, 'type')}/${shownText(event, 'name')}`;
+  const parts = [
+    shownText(event, 'time'),
+    colour === undefined ? kind : `${colour}${kind}${reset}`,
+    subject,
+    `${shownText(event, 'actor')} (${shownText(event, 'verb')})`,
+    ...countsOf(event),
+    Object.entries(causes)
+      .filter(([member]) => textOf(event, member) !== undefined)
+      .map(([member, words]) => `${words} ${shownText(event, member)}`)
+      .join(', '),
+  ];
+  return `${parts.join('  ').trimEnd()}\n`;
+}
+
+/** Log-ins and refusals: how many of which kind. */
+function countsOf(event: Json): readonly string[] {
+  const counts = memberOf(memberOf(event, 'data'), 'counts');
+  if (typeof counts !== 'object' || counts === null || Array.isArray(counts)) return [];
+  const shown = Object.entries(counts).map(([kind, count]) => `${JSON.stringify(count)} ${printable(kind)}`);
+  return shown.length === 0 ? [] : [shown.join(', ')];
+}
+
+function shownText(event: Json, member: string): string {
+  return printable(textOf(event, member) ?? '-');
+}
