@@ -1,3 +1,4 @@
+import { textIn } from './member-text.ts';
 import { LogCorruptError, NewerEventError, type LogPosition, type ProposedEvent, type RecordedEvent } from './log.ts';
 import type { IndexEntry } from '../resource/type/index-entry.ts';
 import { eventSchema, type DomainEvent, type EventMetadata, type ObjectEvent } from '../command/event.ts';
@@ -122,8 +123,9 @@ export function correlationIn(recorded: RecordedEvent): string {
   const known = (recorded.data as Written)[written]?.correlationId;
   if (known !== undefined) return known;
   const bytes = buffer(recorded.metadata);
-  const at = bytes.lastIndexOf(correlationMember);
-  return textIn(bytes, at, correlationMember) ?? decodeMetadata(recorded).$correlationId;
+  return (
+    textIn(bytes, bytes.lastIndexOf(correlationMember), correlationMember) ?? decodeMetadata(recorded).$correlationId
+  );
 }
 
 const actorMember = Buffer.from('{"actor":"');
@@ -137,18 +139,6 @@ export function actorIn(recorded: RecordedEvent): string {
   return textIn(bytes, isFirst ? 0 : -1, actorMember) ?? decodeMetadata(recorded).actor;
 }
 
-/**
- * The text of the member at `at`, found without parsing: a quote within a string is escaped, so no string can hold the
- * member. Undefined without the member, and for a text with an escaped character: it is parsed.
- */
-function textIn(bytes: Buffer, at: number, member: Buffer): string | undefined {
-  const start = at + member.length;
-  const end = at === -1 ? -1 : bytes.indexOf(quote, start);
-  const text = bytes.toString('utf8', start, Math.max(start, end));
-  return end === -1 || text.includes('\\') ? undefined : text;
-}
-
-const quote = 0x22;
 const zero = 0x30;
 
 function isDigit(byte: number | undefined): boolean {

@@ -122,7 +122,7 @@ const query = fc.record({
 
 type Query = typeof query extends fc.Arbitrary<infer Drawn> ? Drawn : never;
 
-test('all pages of a chain together are the events that a plain filter of the log leaves, in both orders', async (t) => {
+test('all pages of a chain are the events that a plain filter of the log leaves, in both orders', async (t) => {
   const property = fc.asyncProperty(
     drawnLog,
     fc.constantFrom(0, 2),
