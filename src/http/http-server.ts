@@ -148,22 +148,9 @@ type Application = { readonly app: App; readonly generated: GeneratedApi; readon
 
 /** The application, with the routes that the platform serves itself. */
 function createApp(dependencies: HttpDependencies, drawRequestId: () => string): Application {
-  const {
-    domain,
-    clock,
-    log,
-    registry,
-    reader,
-    feed,
-    execute,
-    eventLog,
-    memory,
-    senderOf,
-    authenticate,
-    authorize,
-    pluginRoutes,
-  } = dependencies;
-  const { refusals, watch, readiness, version, metrics, platformRoutes } = dependencies;
+  const { domain, clock, log, registry, reader, feed, execute, eventLog, memory, senderOf, authenticate, authorize } =
+    dependencies;
+  const { pluginRoutes, refusals, watch, readiness, version, metrics, platformRoutes } = dependencies;
   const history = { reader, log: eventLog, identity: () => eventLog.identity(), audit: dependencies.audit };
   const generated = new GeneratedApi(registry, { reader, execute, history, authorize }, feed);
   const resources = platformRoutes.map(({ resource }) => resource).filter((resource) => resource !== undefined);
