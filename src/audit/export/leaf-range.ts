@@ -1,6 +1,7 @@
-import { isOfEpoch, logPosition, type LogPosition } from '../../log/log.ts';
+import { isOfEpoch, logPosition, logStart, type LogPosition } from '../../log/log.ts';
 import type { Moment } from '../../read/replay.ts';
 import type { TreeReader } from '../../read/tree.ts';
+import type { LogTimes } from '../../read/versions.ts';
 
 /** A place in the log: a moment, or the index of a leaf. */
 export type ExportPlace = Moment | { readonly kind: 'leaf'; readonly index: number };
@@ -21,8 +22,7 @@ export type RangeDependencies = {
   readonly position: () => LogPosition;
   readonly epoch: () => number;
   readonly nowMs: () => number;
-  /** Where the log stood at a time. */
-  readonly positionAt: (timeMs: number) => Promise<LogPosition>;
+  readonly times: Pick<LogTimes, 'positionAt'>;
 };
 
 export type ResolvedRange =
@@ -32,22 +32,19 @@ export type ResolvedRange =
 type Leaves = { readonly ok: true; readonly leaves: number } | Extract<ResolvedRange, { ok: false }>;
 
 /** The leaves between two places, which this node must have folded. */
-export async function leafRange(
-  { after, until }: RequestedRange,
-  dependencies: RangeDependencies,
-): Promise<ResolvedRange> {
+export function leafRange({ after, until }: RequestedRange, dependencies: RangeDependencies): ResolvedRange {
   const size = dependencies.tree.size();
-  const first = after === undefined ? { ok: true as const, leaves: 0 } : await leavesUpTo(after, dependencies);
+  const first = after === undefined ? { ok: true as const, leaves: 0 } : leavesUpTo(after, dependencies);
   if (!first.ok) return first;
-  const last = until === undefined ? { ok: true as const, leaves: size } : await leavesUpTo(until, dependencies);
+  const last = until === undefined ? { ok: true as const, leaves: size } : leavesUpTo(until, dependencies);
   if (!last.ok) return last;
   const range = { from: first.leaves, until: last.leaves };
   return range.from > range.until ? refused('bad-request', 'after is later than until') : { ok: true, range };
 }
 
 /** The number of leaves up to and including a place. */
-async function leavesUpTo(place: ExportPlace, dependencies: RangeDependencies): Promise<Leaves> {
-  const { tree, position, epoch, nowMs, positionAt } = dependencies;
+function leavesUpTo(place: ExportPlace, dependencies: RangeDependencies): Leaves {
+  const { tree, position, epoch, nowMs, times } = dependencies;
   switch (place.kind) {
     case 'leaf': {
       const size = tree.size();
@@ -65,7 +62,7 @@ async function leavesUpTo(place: ExportPlace, dependencies: RangeDependencies): 
     case 'time': {
       if (place.timeMs > nowMs())
         return refused('bad-request', `${new Date(place.timeMs).toISOString()} is in the future`);
-      return { ok: true, leaves: tree.leavesUntil(await positionAt(place.timeMs)) };
+      return { ok: true, leaves: tree.leavesUntil(times.positionAt(place.timeMs, position()) ?? logStart) };
     }
   }
 }

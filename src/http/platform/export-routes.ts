@@ -1,7 +1,7 @@
 import { exportedLog, ExportMismatchError } from '../../audit/export/exported-log.ts';
 import type { ExportedLogDependencies, ExportRequest } from '../../audit/export/exported-log.ts';
 import { leafRange } from '../../audit/export/leaf-range.ts';
-import type { ExportPlace, RangeDependencies, RequestedRange, ResolvedRange } from '../../audit/export/leaf-range.ts';
+import type { ExportPlace, RangeDependencies, RequestedRange } from '../../audit/export/leaf-range.ts';
 import { Slices } from '../../base/slices.ts';
 import type { LogIdentity } from '../../log/log.ts';
 import type { PluginLogger } from '../../plugin/api/plugin.ts';
@@ -18,10 +18,9 @@ import { problem } from '../problem.ts';
 import { awaitAudit } from '../resources/await-position.ts';
 import { readerOf, tooManyReading } from '../resources/collection.ts';
 import { platformApiVersion } from './platform-type.ts';
-import { fromLog, UnreadLogError } from './tree/tree-ports.ts';
 
 export type ExportRoutesDependencies = ExportedLogDependencies &
-  Pick<RangeDependencies, 'positionAt'> & {
+  Pick<RangeDependencies, 'times'> & {
     readonly domain: string;
     readonly identity: () => LogIdentity;
     readonly audit: AuditProgress;
@@ -50,13 +49,12 @@ async function exportLog(exchange: Exchange, dependencies: ExportRoutesDependenc
   const notYet = await awaitAudit(audit, reader.position(), exchange);
   if (notYet !== undefined) return notYet;
   const signal = disconnectSignalOf(exchange.res);
-  // A slot first: a time may take reading the log.
   const place = await reader.snapshots.take(readerOf(exchange), signal);
   if (place === undefined) return signal.aborted ? takenOver : refusal(tooManyReading);
   const answer = await beginning({ exchange, signal, place }, requested, dependencies).catch((error: unknown) => {
     place.release();
     if (signal.aborted) return takenOver;
-    if (!(error instanceof SigningRefusedError || error instanceof UnreadLogError)) throw error;
+    if (!(error instanceof SigningRefusedError)) throw error;
     return refusal(problem('unavailable', error.message, { retryAfterSeconds: 5 }));
   });
   if (answer.kind !== 'stream') place.release();
@@ -69,24 +67,17 @@ async function beginning(
   requested: RequestedRange,
   dependencies: ExportRoutesDependencies,
 ): Promise<Answer> {
-  const resolved = await rangeOf(requested, begun.exchange, dependencies);
-  if (!resolved.ok) return refusal(problem(resolved.reason, resolved.detail));
-  const checkpoint = await dependencies.tree.signedCheckpoint();
-  return answerOf(begun, { range: resolved.range, checkpoint }, dependencies);
-}
-
-async function rangeOf(
-  requested: RequestedRange,
-  { clock }: Exchange,
-  { tree, audit, identity, positionAt }: ExportRoutesDependencies,
-): Promise<ResolvedRange> {
-  return leafRange(requested, {
+  const { tree, audit, identity, times } = dependencies;
+  const resolved = leafRange(requested, {
     tree,
-    positionAt: async (timeMs) => fromLog(positionAt(timeMs)),
+    times,
     position: () => audit.position(),
     epoch: () => identity().epoch,
-    nowMs: () => clock.now(),
+    nowMs: () => begun.exchange.clock.now(),
   });
+  if (!resolved.ok) return refusal(problem(resolved.reason, resolved.detail));
+  const checkpoint = await tree.signedCheckpoint();
+  return answerOf(begun, { range: resolved.range, checkpoint }, dependencies);
 }
 
 type Beginning = { readonly exchange: Exchange; readonly signal: AbortSignal; readonly place: SnapshotSlot };

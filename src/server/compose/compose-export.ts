@@ -1,5 +1,4 @@
 import { auditedCategories } from '../../../projections/audit/audit-models.ts';
-import { positionAt } from '../../../projections/replay/log-times.ts';
 import type { PlatformRoute } from '../../http/fixed-routes.ts';
 import { exportRoutes } from '../../http/platform/export-routes.ts';
 import type { TreeReader } from '../../read/tree.ts';
@@ -19,6 +18,6 @@ export function composeExport(
     logger: edge.log,
     categories: auditedCategories,
     identity: () => log.identity(),
-    positionAt: async (timeMs) => positionAt(log, timeMs, { until: audit.models.position(), onBatch: () => undefined }),
+    times: audit.times,
   });
 }
