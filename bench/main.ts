@@ -30,6 +30,7 @@ import { restartMillion } from './measures/restart-million.ts';
 import { history } from './measures/history.ts';
 import { table500 } from './measures/table-500.ts';
 import { update } from './measures/update.ts';
+import { verifyExport } from './measures/verify-export.ts';
 import { watchFanOut } from './measures/watch/watch-fan-out.ts';
 import { watchLatency } from './measures/watch/watch-latency.ts';
 import { isMet, printJson, printText } from './result.ts';
@@ -58,6 +59,7 @@ const measures: readonly Measure[] = [
   restartMillion,
   auditReplay,
   auditTree,
+  verifyExport,
   pageMillion,
   hostile,
   eventStoreCreate,
