@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createWriteStream, writeFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -18,6 +18,7 @@ export const verifyExport: Measure = {
   run: async (bench) => {
     const count = bench.scaled(1_000_000);
     const dir = bench.newDataDir();
+    mkdirSync(dir, { recursive: true });
     const [file, keys] = [join(dir, 'log.jsonl'), join(dir, 'keys')];
     let exportMs = 0;
     await bench.withSubject(await bench.seeded(count), async ({ url }) => {
