@@ -22,6 +22,8 @@ export const exportUnpackedRatioMax = 250;
 export const exportUnpackedFreeBytes = 67_108_864;
 /** Lines of an export that are sent together. */
 export const exportPieceBytes = 65_536;
+/** An export has a signed checkpoint before each leaf with a multiple of this index: a change lies between two. */
+export const exportCheckpointLeaves = 1_024;
 /** How often a witness asks a node that shows an older checkpoint than another one did, and the pause in between. */
 export const witnessRetries = 5;
 export const witnessRetryMs = 1_000;

@@ -24,6 +24,8 @@ export type TreeReader = {
    * `SigningRefusedError`.
    */
   signedCheckpoint(): Promise<string>;
+  /** The same for at most the size of a checkpoint that this node has signed; RangeError for a larger one. */
+  earlierCheckpoint(size: number): string;
 };
 
 /** This node signs no checkpoint now, perhaps never again for this log. */

@@ -1,4 +1,4 @@
-import { exportPieceBytes } from '../../limits/audit.ts';
+import { exportCheckpointLeaves, exportPieceBytes } from '../../limits/audit.ts';
 import { logStart } from '../../log/log.ts';
 import type { CategoryFilter, EventLog, LogIdentity, LogPosition, RecordedEvent } from '../../log/log.ts';
 import type { TreeReader } from '../../read/tree.ts';
@@ -64,11 +64,11 @@ async function* exportedEvents(
   for await (const batch of log.readAll({ after, until: last, categories, signal })) {
     for (const recorded of batch) {
       if (!isLeafStream(recorded.stream)) continue;
-      const line = exportLine(eventOf(index, recorded));
+      const lines = linesOf(index, recorded, { from, tree });
       index += 1;
       position = recorded.position;
-      piece.push(line);
-      bytes += line.length;
+      piece.push(...lines);
+      for (const line of lines) bytes += line.length;
       if (bytes >= exportPieceBytes) {
         yield Buffer.concat(piece);
         [piece, bytes] = [[], 0];
@@ -82,6 +82,17 @@ async function* exportedEvents(
       `it has ${String(index - from)} of the leaves ${String(from)} to ${String(until - 1)}`,
     );
   yield Buffer.concat(piece);
+}
+
+/** Checkpoints between the events name the place of a change. */
+function linesOf(
+  index: number,
+  recorded: RecordedEvent,
+  { from, tree }: { readonly from: number; readonly tree: TreeReader },
+): readonly Uint8Array[] {
+  const line = exportLine(eventOf(index, recorded));
+  if (index === from || index % exportCheckpointLeaves !== 0) return [line];
+  return [exportLine({ kind: 'Checkpoint', checkpoint: tree.earlierCheckpoint(index) }), line];
 }
 
 function eventOf(index: number, { position, stream, revision, id, type, metadata, data }: RecordedEvent): ExportRecord {

@@ -75,6 +75,19 @@ export class CheckpointSigner {
     }
   }
 
+  /**
+   * The signed note of a smaller tree than one that this node has signed: it says nothing new, so nothing is recorded.
+   *
+   * @throws RangeError for a larger one, and while the tree does not extend what this node has signed.
+   */
+  signEarlier(size: number): string {
+    const { tree, signer } = this.#dependencies;
+    const { origin, signedSize } = this;
+    if (size > signedSize || this.#rollback(origin) !== undefined)
+      throw new RangeError(`this node has signed ${String(signedSize)} leaves, and no tree with ${String(size)}`);
+    return signer.sign(origin, checkpointText({ origin, size, root: tree.root(size) }));
+  }
+
   async #signNow(): Promise<Signing> {
     const { tree, signer, signed } = this.#dependencies;
     const { origin } = this;

@@ -65,6 +65,7 @@ function readerOf(tree: FoldedTree, signer: CheckpointSigner): TreeReader {
     nodeHash: tree.nodeHash,
     positionOf: (index) => tree.positionOf(index),
     leavesUntil: (position) => tree.leavesUntil(position),
+    earlierCheckpoint: (size) => signer.signEarlier(size),
     signedCheckpoint: async () => {
       const signing = await signer.sign();
       if (signing.ok) return signing.checkpoint.note;

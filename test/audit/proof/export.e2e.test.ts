@@ -243,3 +243,30 @@ test('a witness prints both of two checkpoints of one tree that do not agree', a
   const rolledBack = await runCommand(['audit', 'witness', '--dir', 'w', '--user', 'admin'], options);
   t.match(rolledBack, { code: 1, err: /an older tree than before/u });
 });
+
+test('signed checkpoints in a long export name the place of a change that was covered up', async (t) => {
+  const { server, folder, key, run } = await given(t);
+  const names = Array.from({ length: 1_100 }, (_none, at) => `w${String(at)}`);
+  for (let at = 0; at < names.length; at += 50)
+    await Promise.all(names.slice(at, at + 50).map(async (name) => create(server, name)));
+  await run('export', '--output', 'all.jsonl');
+  const path = join(folder, 'all.jsonl');
+  const records = recordsOf(readFileSync(path));
+  t.match(
+    records.findIndex(({ kind }) => kind === 'Checkpoint'),
+    1_025,
+    'before leaf 1,024, behind the header',
+  );
+  t.match(await run('verify', 'all.jsonl', '--key', key), { code: 0, out: /^2 checkpoints and tree heads agree/mu });
+  t.equal(secondVerifier(readFileSync(path), key), undefined);
+  for (const [changed, place] of [
+    [1_000, /leaves 0 to 1023 .*, between the beginning of the export and the signed checkpoint of 1024 leaves/u],
+    [1_080, /leaves 1024 to \d+ .*, between the signed checkpoint of 1024 leaves and the signed checkpoint of/u],
+  ] as const) {
+    const sealed = records.map((record) =>
+      record.kind === 'Event' && record.index === changed ? { ...record, type: 'ObjectDeleted' } : record,
+    );
+    writeFileSync(path, Buffer.concat(sealed.map(exportLine)));
+    t.match(await run('verify', 'all.jsonl', '--key', key), { code: 1, err: place });
+  }
+});

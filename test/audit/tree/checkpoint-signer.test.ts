@@ -111,6 +111,23 @@ test('a rolled back log is refused, shorter or longer, also after a restart', as
   t.equal(await signedSize(after), 4, 'the tree that it signed, and more');
 });
 
+test('an earlier tree is signed without a record, and no larger one, nor one of a log that was rolled back', async (t) => {
+  const signed = new SignedTrees(folder(t));
+  const { tree, signer } = stage(signed);
+  tree.leaves = ['a', 'b', 'c'];
+  t.throws(() => signer.signEarlier(1), RangeError, 'nothing was signed yet');
+  await signer.sign();
+  tree.leaves = ['a', 'b', 'c', 'd'];
+  const note = must(parseNote(signer.signEarlier(2)), 'it is a note');
+  const key = must(parseVerifierKey(own.verifierKey(signer.origin)), 'it is a key');
+  t.equal(verifyNote(note, [key]), 'signed');
+  t.match(parseCheckpoint(note.text), { size: 2, root: Buffer.from(tree.root(2)) });
+  t.equal(signed.last(signer.origin)?.size, 3, 'nothing was recorded');
+  t.throws(() => signer.signEarlier(4), RangeError);
+  tree.leaves = ['a', 'x', 'c', 'd'];
+  t.throws(() => signer.signEarlier(1), RangeError, 'the log was changed');
+});
+
 test('the tree of a new epoch has a record of its own', async (t) => {
   const at = stage(new SignedTrees(folder(t)));
   at.tree.leaves = ['a', 'b', 'c'];
