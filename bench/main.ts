@@ -30,7 +30,7 @@ import { restartMillion } from './measures/restart-million.ts';
 import { history } from './measures/history.ts';
 import { table500 } from './measures/table-500.ts';
 import { update } from './measures/update.ts';
-import { verifyExport } from './measures/verify-export.ts';
+import { verifyExport } from './measures/audit/verify-export.ts';
 import { watchFanOut } from './measures/watch/watch-fan-out.ts';
 import { watchLatency } from './measures/watch/watch-latency.ts';
 import { isMet, printJson, printText } from './result.ts';

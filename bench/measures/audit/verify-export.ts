@@ -5,11 +5,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 
-import type { Measure } from '../bench.ts';
-import { expect, expectTotal } from '../subject/client.ts';
-import { authorization } from '../subject/server.ts';
+import type { Measure } from '../../bench.ts';
+import { expect, expectTotal } from '../../subject/client.ts';
+import { authorization } from '../../subject/server.ts';
 
-const program = resolve(import.meta.dirname, '../../src/main.js');
+const program = resolve(import.meta.dirname, '../../../src/main.js');
 const headers = { authorization, 'accept-encoding': 'identity' };
 
 /** Exports a log of a million events, and verifies the file with the command, which has nothing else than a key. */
