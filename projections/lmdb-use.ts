@@ -70,8 +70,8 @@ function readUse(dir: string): Partial<Use> | undefined {
 }
 
 /**
- * Undefined on systems other than Linux; it then matches no mark, so every unclean end counts as a crash of the
- * machine.
+ * The id of the machine's current boot; undefined on systems other than Linux. Without an id no mark matches, so the
+ * tables are rebuilt after each unclean end.
  */
 function bootId(): string | undefined {
   return textOf('/proc/sys/kernel/random/boot_id')?.trim();

@@ -16,7 +16,7 @@ export type LogCopyOptions = {
   readonly inFlightMax: number;
 };
 
-/** The commands that open a log. A parameter, since src/cli may import settings and HTTP only. */
+/** The commands that open a log. The caller passes them, because src/cli cannot import the log. */
 export type LogCommands = {
   copy(options: LogCopyOptions, context: CommandContext): Promise<void>;
   startEpoch(options: LogOptions, context: CommandContext): Promise<void>;

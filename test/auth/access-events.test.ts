@@ -209,7 +209,7 @@ test('while the log is away nobody waits, and what happened is counted exactly o
   t.strictSame(stage.states, ['Error: no answer', undefined]);
 });
 
-test('an append with an unknown outcome stands once, whether it succeeded or not', async (t) => {
+test('an append with an unknown outcome leaves one event, whether it succeeded or not', async (t) => {
   for (const isWritten of [true, false]) {
     let calls = 0;
     const stage = new Stage((log) => async (...call) => {

@@ -56,7 +56,7 @@ test('what JSON.parse refuses is refused, with its place', async (t) => {
   t.pass();
 });
 
-test('a key that stands twice in one object is refused wherever it stands, escaped or not', async (t) => {
+test('a duplicate key of an object is refused at any place, escaped or not', async (t) => {
   const key = fc.string().filter((text) => text !== '__proto__');
   fc.assert(
     fc.property(key, fc.jsonValue({ maxDepth: 2 }), fc.nat(3), (name, value, depth) => {

@@ -2,7 +2,7 @@ import { test } from 'tap';
 
 import { networkOf } from '../../src/base/network-of.ts';
 
-test('an IPv4 address stands for itself, an IPv6 address for its /64', async (t) => {
+test('the network of an IPv4 address is the address, that of an IPv6 address its /64', async (t) => {
   const cases = [
     ['192.0.2.1', '192.0.2.1'],
     ['', ''],

@@ -315,7 +315,7 @@ test('0005 names every package and its licence', async (t) => {
   }
 });
 
-test('`…` stands for anything, blanks outside quotes for nothing, and all else for itself', async (t) => {
+test('`…` matches anything, blanks outside quotes match nothing, and all other text matches itself', async (t) => {
   t.ok(showsAll('{"a": "…",\n "b": […]}', '{"a":"x y","b":[1,2]}'));
   t.notOk(showsAll('{"a":"x y"}', '{"a":"xy"}'));
   t.notOk(showsAll('{"a":1}', '{"a":1}{"a":2}'));

@@ -25,7 +25,7 @@ export function addAuditCommands(program: Command, { context, result, stoppedRep
     .option('--until <moment>', 'stop at a position of the log, or at a time (RFC 3339); nothing is compared')
     .option('--print', 'print the objects there, as JSON lines')
     .option('--type <type>', 'print objects of this type alone: <plural>.<group>')
-    .option('--name <name>', 'print this object of the type alone')
+    .option('--name <name>', 'print only the object with this name; needs --type')
     .option('--stopped', 'open the DATA_DIR and EVENT_LOG of the settings, of a server that does not run')
     .addHelpText('after', '\nIt exits with 0 if nothing differs, and with 1 if anything does.')
     .action(async (options: ReplayOptions) => {

@@ -19,7 +19,7 @@ export type DiffOptions = Pick<ReplayOptions, 'type' | 'name' | 'stopped'> & Con
 /** The body of the request for a replay or a diff. */
 export type ReplayBody = Readonly<Record<string, string | boolean>>;
 
-/** Replays and diffs in the files of a stopped server. A parameter, since src/cli imports settings and HTTP only. */
+/** Replays and diffs in the files of a stopped server. The caller passes them: src/cli cannot import the log. */
 export type StoppedReplays = {
   /** The lines that a running server would send. */
   lines(kind: AuditKind, body: ReplayBody, context: CommandContext): AsyncIterable<Uint8Array>;

@@ -24,7 +24,7 @@ test('a constant is no word of the language', async (t) => {
   ]);
 });
 
-test('kinds of one name, or with constants of one name, are told apart by group, plural and number', async (t) => {
+test('kinds with equal names, or with constants of equal names, differ by group, plural and number', async (t) => {
   t.strictSame(namesFor(['Thing', 'a.example'], ['Thing', 'b.example'], ['Other', 'b.example']), [
     'ThingAExample thingAExample',
     'ThingBExample thingBExample',

@@ -152,7 +152,7 @@ test('YAML that two readers could understand differently, or that grows, is refu
   t.equal((await read('refused')).status, 404, 'nothing is written');
 });
 
-test('aliases are written out, each as its anchor stood', async (t) => {
+test('each alias is replaced by the value of its anchor at that place', async (t) => {
   const made = await send(
     'POST',
     widgets,
