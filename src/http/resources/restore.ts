@@ -17,8 +17,8 @@ import { findPast, type PastPorts } from './past.ts';
 export type RestorePorts = ResourcePorts & { readonly past: PastPorts; readonly authorize: Authorize };
 
 /**
- * POST of `/{name}/restore?at=`: writes labels, annotations and members of an earlier state as a new version, or creates
- * the object again if it is gone. The request is authorized as `create` of the subresource; what it writes needs
+ * POST of `/{name}/restore?at=`: writes labels, annotations and members of an earlier state as a new version, or
+ * creates the object again if it is gone. The request is authorized as `create` of the subresource; what it writes needs
  * `update` or `create` of the object as well.
  */
 export async function restoreItem(exchange: Exchange, target: ItemTarget, ports: RestorePorts): Promise<Answer> {

@@ -204,6 +204,7 @@ test('only health, version and discovery are open to visitors', async (t) => {
     resources: [
       { name: 'widgets', singularName: 'widget', kind: 'Widget', namespaced: false },
       { name: 'widgets/history', kind: 'ObjectHistory', verbs: ['get'] },
+      { name: 'widgets/restore', kind: 'Widget', verbs: ['create'] },
       { name: 'widgets/status' },
     ],
   });

@@ -210,36 +210,45 @@ test('discovery lists short names, categories and scales', async (t) => {
   t.strictSame(names, [
     'eggs',
     'eggs/history',
+    'eggs/restore',
     'flocks',
     'flocks/history',
+    'flocks/restore',
     'flocks/scale',
     'flocks/status',
     'nests',
     'nests/history',
+    'nests/restore',
     'nests/scale',
   ]);
-  t.match(list[2], { shortNames: ['fl', 'flk'], categories: ['birds'] });
+  t.match(list[3], { shortNames: ['fl', 'flk'], categories: ['birds'] });
   t.strictSame(Object.keys(list[0] ?? {}), ['name', 'singularName', 'namespaced', 'kind', 'verbs']);
-  t.strictSame(list[4], { name: 'flocks/scale', singularName: '', namespaced: false, ...scale });
+  t.strictSame(list[6], { name: 'flocks/scale', singularName: '', namespaced: false, ...scale });
   const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
   const response = await server.call('/apis', { headers: { accept } });
   const { items } = (await response.json()) as { items: { metadata: { name: string }; versions: unknown[] }[] };
   const { verbs, ...responseKind } = scale;
   const history = { subresource: 'history', verbs: ['get'] };
+  const restore = { subresource: 'restore', verbs: ['create'] };
   t.match(
     items.find(({ metadata }) => metadata.name === 'farm.example'),
     {
       versions: [
         {
           resources: [
-            { resource: 'eggs', shortNames: undefined, subresources: [history] },
+            { resource: 'eggs', shortNames: undefined, subresources: [history, restore] },
             {
               resource: 'flocks',
               shortNames: ['fl', 'flk'],
               categories: ['birds'],
-              subresources: [history, { subresource: 'scale', responseKind, verbs }, { subresource: 'status' }],
+              subresources: [
+                history,
+                restore,
+                { subresource: 'scale', responseKind, verbs },
+                { subresource: 'status' },
+              ],
             },
-            { resource: 'nests', subresources: [history, { subresource: 'scale', responseKind, verbs }] },
+            { resource: 'nests', subresources: [history, restore, { subresource: 'scale', responseKind, verbs }] },
           ],
         },
       ],
