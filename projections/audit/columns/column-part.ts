@@ -1,0 +1,174 @@
+import { delay, type Clock } from '../../../src/base/clock.ts';
+import type { Steps } from '../../../src/base/steps.ts';
+import {
+  epochShift,
+  logPosition,
+  type EventLog,
+  type LogIdentity,
+  type LogPosition,
+  type RecordedEvent,
+} from '../../../src/log/log.ts';
+import { must } from '../../../src/base/unreachable.ts';
+import type { ChangeFeed } from '../../../src/read/objects.ts';
+import type { TypeKey } from '../../../src/resource/type/index-entry.ts';
+import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
+import type { ListQuery } from '../../../src/resource/query/list-query.ts';
+import type { QueryResult } from '../../index/index-choice.ts';
+import type { AuditEnvironment, AuditPart } from '../audit-part.ts';
+import { BackgroundPace } from './background-pace.ts';
+import { queryColumns, type HeldColumns } from './query/column-query.ts';
+import { columnBounds, type ColumnBounds } from './column-bounds.ts';
+import { ColumnTables } from './column-tables.ts';
+import { ColumnWorker } from './column-worker.ts';
+import { KeptTypes } from './kept-types.ts';
+
+export type ColumnSources = {
+  /** The object read model: its changes have the index entries before and after. */
+  readonly feed: ChangeFeed & { position(): LogPosition };
+  readonly log: Pick<EventLog, 'readAll'>;
+  /** The position of the audit models at the start. */
+  readonly folded: LogPosition;
+  readonly onError: (error: unknown) => void;
+};
+
+export type ColumnDependencies = {
+  readonly identity: () => Pick<LogIdentity, 'epoch'>;
+  readonly clock: Clock;
+  readonly bounds?: ColumnBounds;
+};
+
+/**
+ * Values of the objects of each type by column, for lists as of a position. New values come from the object read model,
+ * which has computed them; they are kept in memory and written in the background, after the audit models have folded
+ * their events. What is missing, after a crash or under another declaration, is read from the log.
+ */
+export class ColumnPart implements AuditPart {
+  readonly name = 'columns';
+  readonly format = 1;
+  readonly #identity: ColumnDependencies['identity'];
+  readonly #clock: Clock;
+  readonly #pace: BackgroundPace;
+  readonly #bounds: ColumnBounds;
+  #opened: { readonly tables: ColumnTables; readonly types: KeptTypes } | undefined;
+  #following: { readonly worker: ColumnWorker; readonly feed: ColumnSources['feed']; leave(): void } | undefined;
+  /** Of the audit models, within the epoch: in the transaction, and after it. */
+  #written = 0;
+  #folded = 0;
+  readonly #waiting = new Set<() => void>();
+
+  constructor({ identity, clock, bounds = columnBounds }: ColumnDependencies) {
+    this.#bounds = bounds;
+    this.#identity = identity;
+    this.#clock = clock;
+    this.#pace = new BackgroundPace(clock);
+  }
+
+  open(environment: AuditEnvironment): void {
+    const tables = new ColumnTables(environment);
+    this.#opened = { tables, types: new KeptTypes(tables, this.#bounds) };
+  }
+
+  write(batch: readonly RecordedEvent[]): void {
+    const last = batch.at(-1);
+    if (last !== undefined) this.#written = this.#within(last.position);
+  }
+
+  committed(): void {
+    this.#folded = this.#written;
+    this.#following?.worker.folded();
+  }
+
+  rolledBack(): void {
+    this.#written = this.#folded;
+  }
+
+  cleared(): void {
+    [this.#written, this.#folded] = [0, 0];
+    this.#pace.end();
+    this.#types.reopen();
+    this.#following?.worker.wake();
+  }
+
+  register(type: ResourceType): void {
+    this.#types.register(type);
+    this.#following?.worker.wake();
+  }
+
+  remove(key: TypeKey): void {
+    const feed = this.#following?.feed;
+    this.#types.remove(key, feed === undefined ? 0 : this.#within(feed.position()));
+    this.#following?.worker.wake();
+  }
+
+  /** Begins to follow the object read model, and to write in the background. */
+  start({ feed, log, folded, onError }: ColumnSources): void {
+    this.#folded = this.#within(folded);
+    const worker = new ColumnWorker({
+      ...must(this.#opened, 'the part is open'),
+      log,
+      onError,
+      clock: this.#clock,
+      pace: this.#pace,
+      position: () => feed.position(),
+      within: (position) => this.#within(position),
+      inLog: (within) => logPosition(within === 0 ? 0n : BigInt(within) + epochShift(this.#identity().epoch)),
+      durable: () => this.#folded,
+      onLive: () => {
+        for (const look of [...this.#waiting]) look();
+      },
+    });
+    const leave = feed.subscribe(({ changes }) => {
+      for (const change of changes) if (this.#types.take(change, this.#within(change.position))) worker.wake();
+    });
+    this.#following = { worker, feed, leave };
+    worker.start();
+  }
+
+  /** Writes what is in memory. */
+  async close(): Promise<void> {
+    this.#following?.leave();
+    await this.#following?.worker.stop();
+  }
+
+  /**
+   * The objects of a list at a position that is folded, by the columns as of this turn; undefined while these are read
+   * from the log. The steps throw NotServedError if the columns are dropped meanwhile.
+   */
+  query(type: ResourceType, position: LogPosition, query: ListQuery): Steps<QueryResult> | undefined {
+    const within = this.#within(position);
+    const held = this.#types.live(type)?.held(within);
+    return held === undefined ? undefined : answered(held, within, query);
+  }
+
+  /** Resolves once the columns of a type are complete, after `timeoutMs`, or when `signal` aborts. */
+  async ready(type: ResourceType, timeoutMs: number, signal: AbortSignal): Promise<void> {
+    if (this.#types.live(type) !== undefined) return;
+    const settled = new AbortController();
+    const settle = (): void => {
+      settled.abort();
+    };
+    const look = (): void => {
+      if (this.#types.live(type) !== undefined) settle();
+    };
+    signal.addEventListener('abort', settle);
+    this.#waiting.add(look);
+    if (!signal.aborted) await delay(this.#clock, timeoutMs, settled.signal);
+    this.#waiting.delete(look);
+    signal.removeEventListener('abort', settle);
+  }
+
+  get #types(): KeptTypes {
+    return must(this.#opened, 'the part is open').types;
+  }
+
+  #within(position: LogPosition): number {
+    if (position === 0n) return 0;
+    const within = Number(position - epochShift(this.#identity().epoch));
+    if (!Number.isSafeInteger(within)) throw new RangeError(`the position ${position.toString()} is too large`);
+    return within;
+  }
+}
+
+function* answered(held: Steps<HeldColumns>, within: number, query: ListQuery): Steps<QueryResult> {
+  return yield* queryColumns(yield* held, within, query);
+}

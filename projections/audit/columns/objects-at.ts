@@ -1,0 +1,43 @@
+import { objectAnswer } from '../../../src/log/event-codec.ts';
+import { isPermanentReadError, streamName, type EventLog, type LogPosition } from '../../../src/log/log.ts';
+import { UnreadableLogError } from '../../../src/read/lists-at.ts';
+import type { VersionReader } from '../../../src/read/versions.ts';
+import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
+
+export type ObjectsAtDependencies = {
+  readonly log: Pick<EventLog, 'readStream'>;
+  readonly versions: Pick<VersionReader, 'lastAt'>;
+};
+
+/** Objects as they were at a position, from their streams in the log. */
+export class ObjectsAt {
+  readonly #log: ObjectsAtDependencies['log'];
+  readonly #versions: ObjectsAtDependencies['versions'];
+
+  constructor({ log, versions }: ObjectsAtDependencies) {
+    this.#log = log;
+    this.#versions = versions;
+  }
+
+  /**
+   * The JSON of an object that stood at the position, as it was answered then.
+   *
+   * @throws UnreadableLogError if the log cannot be read now.
+   */
+  async read(type: ResourceType, name: string, position: LogPosition): Promise<Buffer> {
+    const revision = this.#versions.lastAt(type.key, name, position);
+    if (revision === undefined) throw new UnreadableLogError(`no event of ${name} is folded`);
+    const stream = streamName(`object:${type.key}/${name}`);
+    const [event] = await this.#log.readStream(stream, { from: revision, limit: 1 }).catch(refused);
+    if (event?.revision !== revision)
+      throw new UnreadableLogError(`it lacks revision ${String(revision)} of ${stream}`);
+    const answer = objectAnswer(event, event.position);
+    if (answer === undefined) throw new Error(`invariant broken: ${name} is in a column and has no object`);
+    return answer;
+  }
+}
+
+function refused(error: unknown): never {
+  if (isPermanentReadError(error)) throw error;
+  throw new UnreadableLogError(error);
+}

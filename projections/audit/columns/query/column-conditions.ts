@@ -1,0 +1,118 @@
+import { must } from '../../../../src/base/unreachable.ts';
+import type { IndexKey } from '../../../../src/resource/type/index-entry.ts';
+import type { IndexRequirement, LabelRequirement, Selection } from '../../../../src/resource/query/list-query.ts';
+import { labelTerm } from '../../../index/index-orders.ts';
+import type { KeyDictionary } from '../segment/key-dictionary.ts';
+import type { Segment, SegmentColumn } from '../segment/segment.ts';
+
+type IdRange = readonly [low: number, high: number];
+
+/** One requirement as ranges of ids in a dictionary; `negated`: a row holds it if it has none of them. */
+export type ColumnCondition = {
+  readonly column: number;
+  readonly negated: boolean;
+  readonly ranges: (keys: KeyDictionary) => readonly IdRange[];
+};
+
+/** `labels`: the column of labels. */
+export function conditionsOf(selection: Selection, labels: number): readonly ColumnCondition[] {
+  return [
+    ...selection.labels.map((requirement) => labelCondition(requirement, labels)),
+    ...selection.fields.map(fieldCondition),
+  ];
+}
+
+function labelCondition(requirement: LabelRequirement, column: number): ColumnCondition {
+  const { key, operator } = requirement;
+  if (operator === 'in' || operator === 'notIn') {
+    const terms = requirement.values.map((value) => labelTerm(key, value));
+    return { column, negated: operator === 'notIn', ranges: (keys) => equalTo(keys, terms) };
+  }
+  const ranges = (keys: KeyDictionary): readonly IdRange[] => [
+    [keys.lower(labelTerm(key, '')), keys.lower(`${key}\u0001`)],
+  ];
+  return { column, negated: operator === 'absent', ranges };
+}
+
+function fieldCondition(requirement: IndexRequirement): ColumnCondition {
+  const { operator, index: column } = requirement;
+  return {
+    column,
+    negated: operator === 'notIn' || operator === 'absent',
+    ranges: (keys) => idsOf(keys, requirement),
+  };
+}
+
+function idsOf(keys: KeyDictionary, requirement: IndexRequirement): readonly IdRange[] {
+  const { size } = keys;
+  switch (requirement.operator) {
+    case 'in':
+    case 'notIn':
+      return equalTo(keys, requirement.keys);
+    case 'exists':
+    case 'absent':
+      return [[0, size]];
+    case '<':
+      return [[0, keys.lower(requirement.key)]];
+    case '<=':
+      return [[0, after(keys, requirement.key)]];
+    case '>':
+      return [[after(keys, requirement.key), size]];
+    case '>=':
+      return [[keys.lower(requirement.key), size]];
+    case '^=':
+      return [[keys.lower(requirement.prefix), beyondPrefix(keys, requirement.prefix)]];
+  }
+}
+
+function equalTo(keys: KeyDictionary, wanted: readonly IndexKey[]): readonly IdRange[] {
+  return wanted.map((key) => [keys.lower(key), after(keys, key)]);
+}
+
+function after(keys: KeyDictionary, key: IndexKey): number {
+  const low = keys.lower(key);
+  return low < keys.size && keys.key(low) === key ? low + 1 : low;
+}
+
+/** The first id of a key that neither is before `prefix` nor starts with it. */
+function beyondPrefix(keys: KeyDictionary, prefix: string): number {
+  let low = keys.lower(prefix);
+  let high = keys.size;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (String(keys.key(middle)).startsWith(prefix)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** 1 for each of the first `rows` rows that has an object and holds every condition. */
+export function holdingRows(segment: Segment, conditions: readonly ColumnCondition[], rows: number): Uint8Array {
+  const holding = Uint8Array.from(segment.alive.subarray(0, rows));
+  for (const { column, negated, ranges } of conditions) {
+    const values = segment.column(column);
+    const wanted = new Uint8Array(values.keys.size + 1);
+    for (const [low, high] of ranges(values.keys)) if (low < high) wanted.fill(1, low, high);
+    if (values.starts === undefined) keepSingle(holding, values.ids, { wanted, negated });
+    else keepMulti(holding, values, { wanted, negated });
+  }
+  return holding;
+}
+
+type Kept = { readonly wanted: Uint8Array; readonly negated: boolean };
+
+function keepSingle(holding: Uint8Array, ids: SegmentColumn['ids'], { wanted, negated }: Kept): void {
+  const rejected = negated ? 1 : 0;
+  for (let row = 0; row < holding.length; row++) if (wanted[ids[row] ?? 0] === rejected) holding[row] = 0;
+}
+
+function keepMulti(holding: Uint8Array, { starts, ids }: SegmentColumn, { wanted, negated }: Kept): void {
+  const ends = must(starts, 'the column is multi-valued');
+  for (let row = 0; row < holding.length; row++) {
+    if (holding[row] === 0) continue;
+    let found = false;
+    const end = ends[row + 1] ?? 0;
+    for (let at = ends[row] ?? 0; at < end && !found; at++) found = wanted[ids[at] ?? 0] === 1;
+    if (found === negated) holding[row] = 0;
+  }
+}

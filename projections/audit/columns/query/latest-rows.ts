@@ -1,0 +1,33 @@
+/** Ordinals per page. */
+const pageSize = 4_096;
+
+/** The last row of each ordinal; memory grows with the ranges of ordinals that have one, not with all ordinals. */
+export class LatestRows {
+  readonly #pages = new Map<number, Uint32Array>();
+  #page: Uint32Array | undefined;
+  #number = -1;
+
+  /** `row`: at least 1. */
+  set(ordinal: number, row: number): void {
+    const number = Math.floor(ordinal / pageSize);
+    let page = this.#at(number);
+    if (page === undefined) {
+      this.#pages.set(number, (page = new Uint32Array(pageSize)));
+      this.#page = page;
+    }
+    page[ordinal % pageSize] = row;
+  }
+
+  /** 0: none. */
+  get(ordinal: number): number {
+    return this.#at(Math.floor(ordinal / pageSize))?.[ordinal % pageSize] ?? 0;
+  }
+
+  /** Consecutive calls mostly need the same page. */
+  #at(number: number): Uint32Array | undefined {
+    if (number === this.#number) return this.#page;
+    this.#number = number;
+    this.#page = this.#pages.get(number);
+    return this.#page;
+  }
+}

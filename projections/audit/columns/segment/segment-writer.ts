@@ -1,0 +1,95 @@
+import type { Steps } from '../../../../src/base/steps.ts';
+import type { IndexEntry, IndexKey } from '../../../../src/resource/type/index-entry.ts';
+import { encodeKeys } from './key-dictionary.ts';
+import type { ColumnLayout } from './column-layout.ts';
+import { packIntegers } from './packed-integers.ts';
+
+/** The values of one object from a position on; `entry` undefined: it was deleted there. */
+export type ValueRow = {
+  /** Within the epoch. */
+  readonly position: number;
+  /** The number of the object's name among those of its type. */
+  readonly ordinal: number;
+  readonly entry: IndexEntry | undefined;
+};
+
+/**
+ * Rows by column, little-endian: `u32` number of blocks, their ends (`u32` each), the blocks. Blocks: ordinals;
+ * positions (`f64` of the first, then the distances to it); 1 for each row with an object; one for each column.
+ *
+ * A column's block: its dictionary; of a single-valued column the ids, with the dictionary's size for a row without a
+ * value; of a multi-valued one the number of values of each row, then all their ids.
+ */
+export function* encodeSegment(rows: readonly ValueRow[], layout: readonly ColumnLayout[]): Steps<Buffer> {
+  const first = rows[0]?.position ?? 0;
+  const base = Buffer.allocUnsafe(8);
+  base.writeDoubleLE(first);
+  const blocks = [
+    packIntegers(rows.map(({ ordinal }) => ordinal)),
+    Buffer.concat([base, packIntegers(rows.map(({ position }) => position - first))]),
+    packIntegers(rows.map(({ entry }) => Number(entry !== undefined))),
+  ];
+  for (const column of layout) {
+    yield;
+    blocks.push(yield* encodeColumn(rows, column));
+  }
+  return joined(blocks);
+}
+
+function joined(blocks: readonly Buffer[]): Buffer {
+  const head = Buffer.allocUnsafe(4 + 4 * blocks.length);
+  head.writeUInt32LE(blocks.length);
+  let end = head.length;
+  for (const [place, block] of blocks.entries()) {
+    end += block.length;
+    head.writeUInt32LE(end, 4 + 4 * place);
+  }
+  return Buffer.concat([head, ...blocks]);
+}
+
+function* encodeColumn(rows: readonly ValueRow[], { isText, multi, valuesOf }: ColumnLayout): Steps<Buffer> {
+  const found = new Found();
+  const counts: number[] = [];
+  for (const [place, { entry }] of rows.entries()) {
+    const values = entry === undefined ? noValues : valuesOf(entry);
+    counts.push(values.length);
+    for (const value of values) found.add(value);
+    if (place % 256 === 255) yield;
+  }
+  const { keys, ids } = yield* found.ranked();
+  const dictionary = yield* encodeKeys(keys, isText);
+  if (multi) return Buffer.concat([dictionary, packIntegers(counts), packIntegers(ids)]);
+  let next = 0;
+  const single = counts.map((count) => (count === 0 ? keys.length : (ids[next++] ?? 0)));
+  return Buffer.concat([dictionary, packIntegers(single)]);
+}
+
+/** Without a comparator the engine sorts texts by their UTF-16 units, as `<` compares them, several times as fast. */
+function sorted(keys: readonly IndexKey[]): readonly IndexKey[] {
+  return typeof keys[0] === 'string' ? keys.toSorted() : [...Float64Array.from(keys, Number).sort()];
+}
+
+const noValues: readonly IndexKey[] = Object.freeze([]);
+
+/** The values of a column in order of rows. */
+class Found {
+  readonly #places = new Map<IndexKey, number>();
+  readonly #found: number[] = [];
+
+  add(value: IndexKey): void {
+    let place = this.#places.get(value);
+    if (place === undefined) this.#places.set(value, (place = this.#places.size));
+    this.#found.push(place);
+  }
+
+  /** The distinct values in order, and the place there of each added one. */
+  *ranked(): Steps<{ readonly keys: readonly IndexKey[]; readonly ids: Uint32Array }> {
+    const keys = sorted([...this.#places.keys()]);
+    yield;
+    const rankOf = new Uint32Array(keys.length);
+    for (let rank = 0; rank < keys.length; rank++) rankOf[this.#places.get(keys[rank] ?? '') ?? 0] = rank;
+    const ids = new Uint32Array(this.#found.length);
+    for (let at = 0; at < ids.length; at++) ids[at] = rankOf[this.#found[at] ?? 0] ?? 0;
+    return { keys, ids };
+  }
+}

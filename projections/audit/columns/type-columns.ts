@@ -1,0 +1,266 @@
+import type { Steps } from '../../../src/base/steps.ts';
+import { must } from '../../../src/base/unreachable.ts';
+import type { IndexEntry } from '../../../src/resource/type/index-entry.ts';
+import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
+import type { ColumnBounds } from './column-bounds.ts';
+import { layoutOf, type ColumnLayout } from './segment/column-layout.ts';
+import type { HeldColumns } from './query/column-query.ts';
+import type { ColumnsRecord, ColumnTables } from './column-tables.ts';
+import { encodeSegment } from './segment/segment-writer.ts';
+import { bytesOf, Chunk } from './row-chunk.ts';
+import { entryAt, Segment } from './segment/segment.ts';
+import { snapshotRows, type SnapshotSource } from './snapshot-builder.ts';
+
+/** New values of an object. `objects`: by how many there are more. Positions are within the epoch. */
+export type ChangedValues = {
+  readonly position: number;
+  readonly name: string;
+  readonly entry: IndexEntry | undefined;
+  readonly objects: -1 | 0 | 1;
+};
+
+type Row = Omit<ChangedValues, 'name'> & {
+  readonly name: string | undefined;
+  /** Estimated. */
+  readonly bytes: number;
+  ordinal: number | undefined;
+};
+
+/** Names numbered in one transaction. */
+const namesPerCommit = 256;
+
+/** The columns of one type: full segments in the tables, the latest rows in memory. */
+export class TypeColumns {
+  readonly type: ResourceType;
+  readonly layout: readonly ColumnLayout[];
+  readonly #tables: ColumnTables;
+  readonly #bounds: ColumnBounds;
+  #record: ColumnsRecord;
+  /** After those of the full segments. */
+  readonly #rows: Row[] = [];
+  #bytes = 0;
+  /** Nothing of the type up to here is missing. */
+  #through: number;
+  /** Objects after all rows. */
+  #objects: number;
+
+  constructor(type: ResourceType, tables: ColumnTables, bounds: ColumnBounds) {
+    this.type = type;
+    this.layout = layoutOf(type.indexes);
+    this.#tables = tables;
+    this.#bounds = bounds;
+    const known = tables.record(type.key);
+    this.#record = known?.fingerprint === type.fingerprint ? known : begun(type, tables, known);
+    this.#through = this.#record.through;
+    this.#objects = this.#record.objects;
+    if (this.#record.open > 0) this.#load();
+  }
+
+  get through(): number {
+    return this.#through;
+  }
+
+  /** Estimated bytes of the rows in memory. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Changes come in the order of the log. */
+  add({ position, name, entry, objects }: ChangedValues): void {
+    this.#push({ position, name, entry, objects, bytes: bytesOf(entry), ordinal: undefined });
+    this.#objects += objects;
+    this.#through = position;
+  }
+
+  cover(position: number): void {
+    this.#through = Math.max(this.#through, position);
+  }
+
+  isFull(): boolean {
+    return this.#rows.length >= this.#bounds.segmentRows || this.#bytes >= this.#bounds.segmentBytes;
+  }
+
+  /** Writes the first rows as a full segment. False if they are not all up to `durable`. */
+  *seal(durable: number): Steps<boolean> {
+    const rows = this.#rows.slice(0, this.#segmentRows());
+    const last = rows.at(-1);
+    if (last === undefined || last.position > durable) return false;
+    const bytes = yield* this.#encoded(rows);
+    const { id, sealed, changed } = this.#record;
+    const counts = {
+      sealed: sealed + 1,
+      open: 0,
+      changed: changed + rows.length,
+      objects: this.#objectsAt(rows.length),
+    };
+    const { position } = last;
+    this.#commit({ ...this.#record, ...counts, through: position, sealedThrough: position }, () => {
+      this.#tables.putChanges(id, sealed, bytes);
+    });
+    for (const row of this.#rows.splice(0, rows.length)) this.#bytes -= row.bytes;
+    return true;
+  }
+
+  /** Writes the rows up to `durable` as a segment that is not full, and how far it goes. */
+  *flush(durable: number): Steps<undefined> {
+    const rows = this.#rowsUpTo(durable);
+    const through = rows.length === this.#rows.length ? Math.min(this.#through, durable) : rows.at(-1)?.position;
+    if (through === undefined || through <= this.#record.through) return;
+    const bytes = rows.length === 0 ? undefined : yield* this.#encoded(rows);
+    const { id, sealed } = this.#record;
+    this.#commit({ ...this.#record, open: rows.length, objects: this.#objectsAt(rows.length), through }, () => {
+      if (bytes !== undefined) this.#tables.putChanges(id, sealed, bytes);
+    });
+  }
+
+  /** Whether more values have changed since the last snapshot than there are objects. */
+  needsSnapshot(): boolean {
+    return this.#record.changed > Math.max(this.#objects, this.#bounds.changesMin);
+  }
+
+  /** Writes the state after the full segments. */
+  *snapshot(): Steps<undefined> {
+    const { id, sealed, sealedThrough: position } = this.#record;
+    const { key } = this.type;
+    const before = this.#tables.snapshot(id, Infinity);
+    const from = before?.from ?? 0;
+    const source = {
+      layout: this.layout,
+      before: this.#tables.chunks(key, id, before),
+      changes: sealed - from,
+      change: (number: number) => this.#tables.changes(key, id, from + number),
+    };
+    const chunks = yield* this.#chunks(source, [id, position]);
+    this.#commit({ ...this.#record, changed: 0 }, () => {
+      this.#tables.putSnapshot(id, { position, chunks, from: sealed });
+    });
+  }
+
+  /** Writes the segments of a snapshot, and returns their number. */
+  *#chunks(source: SnapshotSource, [id, position]: readonly [id: number, position: number]): Steps<number> {
+    let [chunks, read] = [0, 0];
+    const chunk = new Chunk(this.#bounds);
+    for (const row of snapshotRows(source)) {
+      if (++read % rowsPerStep === 0) yield;
+      if (row !== undefined) chunk.add(row);
+      if (!chunk.isFull()) continue;
+      this.#putChunk([id, position, chunks++], yield* encodeSegment(chunk.take(), this.layout));
+    }
+    if (chunk.size > 0) this.#putChunk([id, position, chunks++], yield* encodeSegment(chunk.take(), this.layout));
+    return chunks;
+  }
+
+  #putChunk([id, position, chunk]: readonly [id: number, position: number, chunk: number], bytes: Buffer): void {
+    this.#tables.commit(() => {
+      this.#tables.putChunk(id, [position, chunk], bytes);
+    });
+  }
+
+  /**
+   * The columns for a query at a position, as of this turn. Run the steps first, and the query after them.
+   */
+  held(position: number): Steps<HeldColumns> {
+    const { id, sealed } = this.#record;
+    const snapshot = this.#tables.snapshot(id, position);
+    const rows = this.#rowsUpTo(position);
+    const range = { from: snapshot?.from ?? 0, to: sealed, position };
+    return this.#prepared(rows, {
+      layout: this.layout,
+      snapshot: this.#tables.chunks(this.type.key, id, snapshot),
+      changes: this.#tables.changesUpTo(this.type.key, id, range),
+    });
+  }
+
+  *#prepared(rows: readonly Row[], { layout, snapshot, changes }: HeldColumns): Steps<HeldColumns> {
+    if (rows.length === 0) return { layout, snapshot, changes };
+    const latest: Buffer[] = [];
+    for (let from = 0; from < rows.length; from += this.#bounds.segmentRows)
+      latest.push(yield* this.#encoded(rows.slice(from, from + this.#bounds.segmentRows)));
+    return { layout, snapshot, changes: joined(changes, latest) };
+  }
+
+  *#encoded(rows: readonly Row[]): Steps<Buffer> {
+    const unnumbered = rows.filter(({ ordinal }) => ordinal === undefined);
+    for (let from = 0; from < unnumbered.length; from += namesPerCommit) {
+      const some = unnumbered.slice(from, from + namesPerCommit);
+      this.#tables.commit(() => {
+        const ordinals = this.#tables.ordinals(
+          this.type.key,
+          some.map(({ name }) => name ?? ''),
+        );
+        for (const [place, row] of some.entries()) row.ordinal = ordinals[place];
+      });
+      yield;
+    }
+    const numbered = rows.map(({ position, entry, ordinal = 0 }) => ({ position, entry, ordinal }));
+    return yield* encodeSegment(numbered, this.layout);
+  }
+
+  #commit(record: ColumnsRecord, write: () => void): void {
+    this.#tables.commit(() => {
+      write();
+      this.#tables.putRecord(this.type.key, record);
+    });
+    this.#record = record;
+  }
+
+  /** Rows of the next full segment: its bytes are limited as well. */
+  #segmentRows(): number {
+    let bytes = 0;
+    const full = this.#rows.findIndex((row, place) => {
+      bytes += row.bytes;
+      return place + 1 >= this.#bounds.segmentRows || bytes >= this.#bounds.segmentBytes;
+    });
+    return full === -1 ? this.#rows.length : full + 1;
+  }
+
+  #rowsUpTo(position: number): readonly Row[] {
+    const after = this.#rows.findLastIndex((row) => row.position <= position);
+    return this.#rows.slice(0, after + 1);
+  }
+
+  /** Objects after the first rows. */
+  #objectsAt(rows: number): number {
+    return this.#rows.slice(rows).reduce((count, { objects }) => count - objects, this.#objects);
+  }
+
+  #push(row: Row): void {
+    this.#rows.push(row);
+    this.#bytes += row.bytes;
+  }
+
+  /** The rows of the segment that is not full, from the tables. */
+  #load(): void {
+    const { id, sealed, open } = this.#record;
+    const bytes = this.#tables.changes(this.type.key, id, sealed);
+    const segment = new Segment(bytes, this.layout, this.layout.keys());
+    for (let row = 0; row < open; row++) {
+      const entry = entryAt(segment, row, this.layout.length);
+      const [position = 0, ordinal] = [segment.positions[row], segment.ordinals[row]];
+      this.#push({ position, ordinal, entry, name: entry?.name, objects: 0, bytes: bytesOf(entry) });
+    }
+  }
+}
+
+const rowsPerStep = 64;
+
+/** New columns of a type; those of another declaration are dropped. */
+function begun(
+  { key, fingerprint }: ResourceType,
+  tables: ColumnTables,
+  before: ColumnsRecord | undefined,
+): ColumnsRecord {
+  let record: ColumnsRecord | undefined;
+  tables.commit(() => {
+    if (before !== undefined) tables.putDropped(before.id);
+    const counts = { through: 0, sealed: 0, open: 0, objects: 0, changed: 0, sealedThrough: 0 };
+    record = { id: tables.nextId(), fingerprint, ...counts };
+    tables.putRecord(key, record);
+  });
+  return must(record, 'the transaction ran');
+}
+
+function* joined(first: Iterable<Buffer>, then: readonly Buffer[]): Generator<Buffer, undefined> {
+  yield* first;
+  yield* then;
+}
