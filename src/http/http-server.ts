@@ -21,7 +21,7 @@ import { Discovery } from './discovery/discovery.ts';
 import { fixedRoutes, watchedRoutes, type FixedRoute, type PlatformRoute } from './fixed-routes.ts';
 import type { LogIdentity } from '../log/log.ts';
 import type { PastPorts } from './resources/past.ts';
-import { GeneratedApi } from './resources/generated.ts';
+import { GeneratedApi, type GeneratedPorts } from './resources/generated.ts';
 import { docsRoutes } from './openapi/docs-routes.ts';
 import { openApiRoutes } from './openapi/openapi-routes.ts';
 import { resumeBehind } from './connection/parser-handover.ts';
@@ -47,7 +47,7 @@ export type HttpDependencies = Edge & {
   readonly execute: Execute;
   /** The log, for histories of objects. */
   readonly eventLog: PastPorts['log'] & { identity(): LogIdentity };
-  readonly audit: PastPorts['audit'];
+  readonly audit: PastPorts['audit'] & GeneratedPorts['past'];
   readonly memory: RequestMemory;
   readonly senderOf: SenderOf;
   readonly refusals: RefusalLog;
@@ -150,9 +150,9 @@ type Application = { readonly app: App; readonly generated: GeneratedApi; readon
 function createApp(dependencies: HttpDependencies, drawRequestId: () => string): Application {
   const { domain, clock, log, registry, reader, feed, execute, eventLog, memory, senderOf, authenticate, authorize } =
     dependencies;
-  const { pluginRoutes, refusals, watch, readiness, version, metrics, platformRoutes } = dependencies;
-  const history = { reader, log: eventLog, identity: () => eventLog.identity(), audit: dependencies.audit };
-  const generated = new GeneratedApi(registry, { reader, execute, history, authorize }, feed);
+  const { pluginRoutes, refusals, watch, readiness, version, metrics, platformRoutes, audit } = dependencies;
+  const history = { reader, log: eventLog, identity: () => eventLog.identity(), audit };
+  const generated = new GeneratedApi(registry, { reader, execute, history, authorize, past: audit }, feed);
   const resources = platformRoutes.map(({ resource }) => resource).filter((resource) => resource !== undefined);
   const discovery = new Discovery(registry, resources);
   const openApi = [...openApiRoutes(dependencies, () => fixed.all()), ...docsRoutes()];

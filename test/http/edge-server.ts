@@ -53,6 +53,7 @@ const unindexed: HttpDependencies['audit'] = {
     reached: () => Promise.resolve('timeout'),
   },
   versions: { lastAt: () => undefined, positionOf: () => undefined },
+  lists: { listAt: () => Promise.reject(new Error('no past is indexed here')) },
   times: { positionAt: () => undefined, first: () => undefined },
 };
 

@@ -1,7 +1,8 @@
 import { listCacheAgeMs, listCacheQueryLengthMax, snapshotHoldMsMax } from '../../limits/lists.ts';
 import { networkOf } from '../../base/network-of.ts';
 import type { LogPosition } from '../../log/log.ts';
-import { clientOf, type Client } from '../../read/client.ts';
+import { accountOf, clientOf, type Client } from '../../read/client.ts';
+import { UnreadableLogError, type ListsAt } from '../../read/lists-at.ts';
 import { SnapshotsExhaustedError, type ListPage, type LongList } from '../../read/objects.ts';
 import type { SnapshotSlot } from '../../read/snapshot-slots.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
@@ -13,6 +14,7 @@ import { staleness } from './await-position.ts';
 import { written, writtenHeaders, type ResourcePorts } from './item.ts';
 import type { ListCache } from './list-cache.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
+import { resolveMoment, resolvePosition, type MomentPorts, type Resolved } from './moment.ts';
 import { problem } from '../problem.ts';
 import type { Representation } from '../representation/representation.ts';
 import { requestedForm } from '../representation/requested-form.ts';
@@ -21,6 +23,9 @@ import { readObject } from '../body/read-object.ts';
 /** `key`: undefined if the response is not cached. `form`: undefined for plain objects. */
 type Keyed = { readonly key: string | undefined; readonly form: Representation | undefined };
 type Asked = Keyed & { readonly request: ListRequest };
+/** Lists as of a position that the audit indexes have folded. */
+export type PastLists = MomentPorts['audit'] & { readonly lists: ListsAt };
+type AskedPast = { readonly asked: Asked; readonly past: PastLists };
 type SlotHolder = Asked & { readonly exchange: Exchange; readonly place: SnapshotSlot };
 type Streamed = {
   readonly page: Omit<ListPage, 'items'>;
@@ -32,11 +37,16 @@ type JoinedPage = Omit<ListPage, 'items'> & { readonly items: Uint8Array };
 export class Collections {
   readonly #ports: ResourcePorts;
   readonly #cache: ListCache | undefined;
+  readonly #past: PastLists | undefined;
 
-  /** Pass no cache if callers see different objects: the cache's key contains only the query. */
-  constructor(ports: ResourcePorts, cache?: ListCache) {
+  /**
+   * Pass no cache if callers see different objects: the cache's key contains only the query. Without `past`, `at` is
+   * refused.
+   */
+  constructor(ports: ResourcePorts, { cache, past }: { readonly cache?: ListCache; readonly past?: PastLists } = {}) {
     this.#ports = ports;
     this.#cache = cache;
+    this.#past = past;
   }
 
   list(exchange: Exchange, type: ResourceType): Answer | Promise<Answer> {
@@ -48,9 +58,9 @@ export class Collections {
     return cached === undefined ? this.#read(exchange, type, keyed) : bytesAnswer(cached);
   }
 
-  /** A request with a position waits for it first, so it does not use the cache. */
+  /** A request with a position waits for it first, or shows that one, so it does not use the cache. */
   #keyOf({ query, rawQuery }: Exchange, type: ResourceType, form: Representation | undefined): string | undefined {
-    const waits = /[^0]/u.test(query.get('resourceVersion') ?? '');
+    const waits = /[^0]/u.test(query.get('resourceVersion') ?? '') || query.has('at');
     if (this.#cache === undefined || rawQuery.length > listCacheQueryLengthMax || waits) return undefined;
     return `${form === undefined ? '' : `${form.name} `}${type.path}?${rawQuery}`;
   }
@@ -61,9 +71,11 @@ export class Collections {
   }
 
   async #read(exchange: Exchange, type: ResourceType, keyed: Keyed): Promise<Answer> {
-    const decoded = decodeListQuery(exchange.query, type);
+    const decoded = decodeListQuery(exchange.query, type, { hasPast: this.#past !== undefined });
     if (!decoded.ok) return refusal(decoded.problem);
     const request = decoded.value;
+    if (this.#past !== undefined && exchange.query.has('at'))
+      return this.#listAt(exchange, type, { asked: { ...keyed, request }, past: this.#past });
     const begun = firstPagePosition(request);
     const { reader } = this.#ports;
     const stale =
@@ -79,6 +91,30 @@ export class Collections {
     const cached = this.#cached(exchange, type, keyed.key);
     if (cached !== undefined) return bytesAnswer(cached);
     return this.#list(exchange, type, { ...keyed, request });
+  }
+
+  async #listAt(exchange: Exchange, type: ResourceType, { asked, past }: AskedPast): Promise<Answer> {
+    const { reader } = this.#ports;
+    const moment = await momentOf(exchange, asked.request.paging, { reader, audit: past });
+    if (!moment.ok) return moment.answer;
+    const { position } = moment;
+    const signal = disconnectSignalOf(exchange.res);
+    const place = await reader.snapshots.take(readerOf(exchange), signal);
+    if (place === undefined) return signal.aborted ? takenOver : refusal(tooManyReading);
+    try {
+      const options = { position, account: accountOf(readerOf(exchange)), signal };
+      const page = await past.lists.listAt(type, asked.request.query, options);
+      if (page !== undefined) return this.#stream({ exchange, ...asked, place }, page);
+      place.release();
+      return refusal(
+        problem('unavailable', `values of ${type.plural} are being read from the log`, { retryAfterSeconds: 5 }),
+      );
+    } catch (error) {
+      place.release();
+      if (signal.aborted) return takenOver;
+      if (!(error instanceof UnreadableLogError)) throw error;
+      return refusal(problem('unavailable', error.message, { retryAfterSeconds: 1 }));
+    }
   }
 
   #list(exchange: Exchange, type: ResourceType, asked: Asked): Answer | Promise<Answer> {
@@ -176,6 +212,12 @@ export class Collections {
     if (!outcome.ok) return written(outcome, { type, ...nameIn(object.value['metadata']) });
     return bytesAnswer(outcome.bytes, 201, ['Location', `${path}/${outcome.name}`, ...writtenHeaders(outcome)]);
   }
+}
+
+/** All pages of a chain show the position of the first one, also of a time. */
+async function momentOf(exchange: Exchange, paging: ListRequest['paging'], ports: MomentPorts): Promise<Resolved> {
+  const begun = paging.kind === 'chain' ? paging.token?.position : undefined;
+  return begun === undefined ? resolveMoment(exchange, ports) : resolvePosition(begun, exchange, ports);
 }
 
 /** All pages of a chain report the first page's position, so no page may be older. */

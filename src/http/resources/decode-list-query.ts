@@ -27,9 +27,13 @@ export type Freshness = { readonly notBefore: LogPosition | undefined; readonly 
 
 export type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
 
-/** All parameters of a list (decisions 4.1 to 4.3, 2.6). */
-export function decodeListQuery(parameters: URLSearchParams, type: ResourceType): Decoded<ListRequest> {
-  const misnamed = checkParameterNames(parameters);
+/** All parameters of a list (decisions 4.1 to 4.3, 2.6). `hasPast`: the path shows past states, too. */
+export function decodeListQuery(
+  parameters: URLSearchParams,
+  type: ResourceType,
+  { hasPast }: { readonly hasPast: boolean },
+): Decoded<ListRequest> {
+  const misnamed = checkParameterNames(parameters, { hasPast });
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
   const selection = decodeSelection(parameters, type);
   if (!selection.ok) return selection;
@@ -39,10 +43,8 @@ export function decodeListQuery(parameters: URLSearchParams, type: ResourceType)
   if (!freshness.ok) return freshness;
   if (parameters.has('sendInitialEvents'))
     return { ok: false, problem: unsupported('sendInitialEvents', 'is for watches only') };
-  const identity: QueryIdentity = {
-    type,
-    selects: [parameters.getAll('labelSelector'), parameters.getAll('fieldSelector'), parameters.getAll('sort')],
-  };
+  const selects = ['labelSelector', 'fieldSelector', 'sort', ...(parameters.has('at') ? ['at'] : [])];
+  const identity: QueryIdentity = { type, selects: selects.map((name) => parameters.getAll(name)) };
   const paging = decodePaging(parameters, identity, sort.sort);
   if (!paging.ok) return paging;
   const query = { selection: selection.value, sort: sort.sort, window: windowOf(paging.value) };

@@ -6,7 +6,7 @@ import { nameProblem } from '../../resource/type/names.ts';
 import { locationOf, type ResourceLocation } from '../../resource/query/request-path.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 import { refusal, type Answer } from '../answer.ts';
-import { Collections } from './collection.ts';
+import { Collections, type PastLists } from './collection.ts';
 import { deleteCollection } from './delete-collection.ts';
 import type { Exchange } from '../exchange.ts';
 import { deleteItem, getItem, patchItem, putItem, type ItemTarget, type ResourcePorts } from './item.ts';
@@ -28,7 +28,11 @@ const partMethods = ['GET', 'HEAD', 'PUT', 'PATCH'];
 const historyMethods = ['GET', 'HEAD'];
 const restoreMethods = ['POST'];
 
-export type GeneratedPorts = ResourcePorts & { readonly history: PastPorts; readonly authorize: Authorize };
+export type GeneratedPorts = ResourcePorts & {
+  readonly history: PastPorts;
+  readonly authorize: Authorize;
+  readonly past: PastLists;
+};
 
 /**
  * The APIs of every registered type (seed 4.1). The request's path determines the type; there are no routes for each
@@ -45,7 +49,7 @@ export class GeneratedApi {
     this.#history = ports.history;
     const { reader, authorize, history } = ports;
     this.#ports = { reader, authorize, past: history, execute: executeWhileServed(registry, ports.execute) };
-    this.#collections = new Collections(this.#ports, new ListCache(feed));
+    this.#collections = new Collections(this.#ports, { cache: new ListCache(feed), past: ports.past });
   }
 
   /** The type at a path, served or not. */

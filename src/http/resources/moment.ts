@@ -43,7 +43,7 @@ export async function resolveMoment(exchange: Exchange, ports: MomentPorts): Pro
 }
 
 /** A position that this node has not folded yet is waited for, as a `resourceVersion` is. */
-async function resolvePosition(
+export async function resolvePosition(
   position: LogPosition,
   exchange: Exchange,
   { reader, audit: { models, times } }: MomentPorts,

@@ -105,7 +105,15 @@ async function openAuditFollower(
   return startup.phase(
     'compose the audit fold',
     () =>
-      new AuditFollower({ config, onFatal, log: eventLog, audit: audit.models, clock: edge.clock, logger: edge.log }),
+      new AuditFollower({
+        config,
+        onFatal,
+        log: eventLog,
+        audit: audit.models,
+        columns: audit.columns,
+        clock: edge.clock,
+        logger: edge.log,
+      }),
     async (one) => one.stop(),
   );
 }

@@ -103,7 +103,10 @@ export async function openStores(config: Config, options: StoreOptions, startup:
     openPackages(config, { log: eventLog, clock, lastEventTime: () => models.lastTime() }),
   );
   const accessTables = composeTables({ models, eventLog, clock, domain: config.platformDomain, passwords, registry });
-  const audit = await composeAudit({ config, eventLog, clock }, startup);
+  const audit = await composeAudit(
+    { config, eventLog, objects: models, registry, clock, logger: loggerOf(log) },
+    startup,
+  );
   return { ...opened, eventLog, models, audit, agreement, registry, accessTables, packages, disk };
 }
 

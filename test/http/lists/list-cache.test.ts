@@ -46,7 +46,7 @@ function given() {
 }
 
 function request(query = ''): ListRequest {
-  const decoded = decodeListQuery(new URLSearchParams(query), type);
+  const decoded = decodeListQuery(new URLSearchParams(query), type, { hasPast: true });
   if (!decoded.ok) throw new Error(decoded.problem.detail);
   return decoded.value;
 }

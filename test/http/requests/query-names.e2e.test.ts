@@ -164,8 +164,11 @@ test("the platform's paths refuse such names, and plugins' own routes receive th
     ['/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { method: 'POST', body: review }],
     ['/login', { method: 'POST', body: '{"username":"admin","password":"x"}' }],
   ];
-  const hasPast = (path: string, { method = 'GET', upgrade }: Asked): boolean =>
-    path === `${boxes}/a` && ['GET', 'HEAD'].includes(method) && upgrade === undefined;
+  const hasPast = (path: string, { method = 'GET', headers, upgrade }: Asked): boolean =>
+    [boxes, `${boxes}/a`].includes(path) &&
+    ['GET', 'HEAD'].includes(method) &&
+    headers === undefined &&
+    upgrade === undefined;
   for (const [path, asked = {}] of calls) {
     const what = `${asked.method ?? 'GET'} ${path}${asked.upgrade === true ? ' upgrade' : ''}`;
     for (const query of ['at=5', 'force=true&Limit=1', 'dryrun=All', 'fieldSelectr=x']) {

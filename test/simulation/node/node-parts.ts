@@ -94,7 +94,7 @@ export function nodeParts(world: World, given: Given): NodeParts {
   });
   const recent = { bytesMax: 1_000_000, changesMax: random.pick([0, 3, 1_000]) };
   const hub = new WatchHub({ feed: models, reader: models, log, clock, report: fail, recent, outboxes });
-  const collections = new Collections({ reader: models, execute }, new ListCache(models));
+  const collections = new Collections({ reader: models, execute }, { cache: new ListCache(models) });
   const declares =
     world.releases === undefined ? undefined : declaring(world, { ...given, models, execute, leadership, unsettled });
   const open = (): void => {
