@@ -7,6 +7,8 @@ export type PagesQuery = {
   readonly labelSelector?: string | readonly string[] | undefined;
   readonly fieldSelector?: string | readonly string[] | undefined;
   readonly sort?: string | readonly string[] | undefined;
+  /** A position of the log, or a time (RFC 3339): the objects as they were there. */
+  readonly at?: string | undefined;
   /** Objects of one page; 500 by default. */
   readonly limit?: number | undefined;
   readonly signal?: AbortSignal | undefined;

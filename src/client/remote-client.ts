@@ -14,7 +14,8 @@ import type { ChangeEvent, WatchEvent, WatchOptions } from './watch.ts';
 /** Options of a single call. */
 export type CallOptions = { readonly signal?: AbortSignal | undefined };
 export type WriteOptions = ClientPreconditions & CallOptions;
-export type RemoteListQuery = ClientListQuery & CallOptions;
+/** `at`: the objects as they were at a position of the log (a `resourceVersion`) or a time (RFC 3339). */
+export type RemoteListQuery = ClientListQuery & CallOptions & { readonly at?: string | undefined };
 
 /**
  * A `Client` over HTTP. Each call sends one request. After a `ConnectionError` it is unknown whether a write took

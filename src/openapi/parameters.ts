@@ -43,8 +43,8 @@ export const historyParameters: readonly Parameter[] = [
 
 const moment = 'a position of the log, or a time (RFC 3339).';
 
-/** Of the GET of an object. */
-export const pastParameters: readonly Parameter[] = [query('at', text, `Shows the object as it was: ${moment}`)];
+/** Of the GET of an object, and of lists. */
+export const pastParameters: readonly Parameter[] = [query('at', text, `Shows the past: ${moment}`)];
 
 export const restoreParameters: readonly Parameter[] = [
   { ...query('at', text, `The state to restore: ${moment}`), required: true },

@@ -97,7 +97,13 @@ class Place {
       action: 'list',
       summary: `List or watch ${plural}`,
       description: otherForms,
-      parameters: [...selectionParameters, ...continueParameters, ...freshnessParameters, ...watchParameters],
+      parameters: [
+        ...selectionParameters,
+        ...continueParameters,
+        ...freshnessParameters,
+        ...pastParameters,
+        ...watchParameters,
+      ],
       responses: this.#answers('200', 'The objects.', { types: this.#described.media.answer, schema: list }),
     });
   }

@@ -18,7 +18,7 @@ export type AuditFollowerOptions = {
   readonly log: FoundedLog;
   readonly audit: AuditModels;
   /** Begun and ended with the fold. */
-  readonly columns: { start(): void; close(): Promise<void> };
+  readonly columns?: { start(): void; close(): Promise<void> };
   readonly clock: Clock;
   readonly logger: PluginLogger;
   /** The log has another tree than one of its events states. */
@@ -42,7 +42,7 @@ export class AuditFollower {
   /** Begins; call it once the read models have folded the log's present end. */
   start(): void {
     const { audit, columns, config, logger, onFatal } = this.#options;
-    columns.start();
+    columns?.start();
     this.#following = this.#follow().catch((error: unknown) => {
       if (this.#stop.signal.aborted || error instanceof LogFailedError) return;
       if (error instanceof FoldError && error.cause instanceof TreeMismatchError) {
@@ -57,7 +57,7 @@ export class AuditFollower {
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#following;
-    await this.#options.columns.close();
+    await this.#options.columns?.close();
   }
 
   async #follow(): Promise<void> {
