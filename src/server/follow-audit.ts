@@ -17,7 +17,7 @@ export type AuditFollowerOptions = {
   readonly config: Pick<Config, 'dataDir'>;
   readonly log: FoundedLog;
   readonly audit: AuditModels;
-  /** Begun and ended with the fold. */
+  /** Begun once the indexes belong to the log, at each attempt; ended with the fold. */
   readonly columns?: { start(): void; close(): Promise<void> };
   readonly clock: Clock;
   readonly logger: PluginLogger;
@@ -41,8 +41,7 @@ export class AuditFollower {
 
   /** Begins; call it once the read models have folded the log's present end. */
   start(): void {
-    const { audit, columns, config, logger, onFatal } = this.#options;
-    columns?.start();
+    const { audit, config, logger, onFatal } = this.#options;
     this.#following = this.#follow().catch((error: unknown) => {
       if (this.#stop.signal.aborted || error instanceof LogFailedError) return;
       if (error instanceof FoldError && error.cause instanceof TreeMismatchError) {
@@ -78,13 +77,15 @@ export class AuditFollower {
   }
 
   async #once(): Promise<void> {
-    const { log, audit, logger } = this.#options;
+    const { log, audit, columns, logger } = this.#options;
     const { signal } = this.#stop;
     await verifyCheckpoint(log, audit).catch((error: unknown) => {
       if (!(error instanceof CheckpointMismatchError)) throw error;
       logger.warn('the audit indexes belong to another log and are rebuilt', { reason: error.message });
       audit.clear();
     });
+    // Their positions are those of this log and epoch from here on.
+    columns?.start();
     const onProgress = ({ percent }: { readonly percent: number }): void => {
       audit.setUnavailable(`the audit indexes are being built: ${String(percent)} %`);
     };

@@ -100,8 +100,9 @@ export class ColumnPart implements AuditPart {
     this.#following?.worker.wake();
   }
 
-  /** Begins to follow the object read model, and to write in the background. */
+  /** Begins to follow the object read model, and to write in the background; once. */
   start({ feed, log, folded, onError }: ColumnSources): void {
+    if (this.#following !== undefined) return;
     this.#folded = this.#within(folded);
     const worker = new ColumnWorker({
       ...must(this.#opened, 'the part is open'),
