@@ -30,7 +30,7 @@ import { requestedForm } from '../representation/requested-form.ts';
 import { awaitAudit, staleness } from '../resources/await-position.ts';
 import { readerOf, tooManyReading } from '../resources/collection.ts';
 import { isPosition } from '../resources/decode-list-query.ts';
-import { entryPage, paceOf } from '../resources/entry-page.ts';
+import { entryPage, paceOf } from './entry-page.ts';
 import type { ResourceReader } from '../resources/item.ts';
 import type { WatchEndpoints } from '../watch/watching.ts';
 import { decodeEventsQuery, type EventsQuery } from './decode-events-query.ts';

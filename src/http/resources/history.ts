@@ -13,7 +13,7 @@ import { problem } from '../problem.ts';
 import { readerOf, tooManyReading } from './collection.ts';
 import { shown } from './decode-list-query.ts';
 import { decodeHistoryQuery, type HistoryQuery } from './decode-history-query.ts';
-import { entryPage, paceOf } from './entry-page.ts';
+import { entryPage, paceOf } from '../audit/entry-page.ts';
 import { encodeHistoryToken, type HistoryToken } from './history-token.ts';
 import type { ResourceReader } from './item.ts';
 import { staleness } from './await-position.ts';

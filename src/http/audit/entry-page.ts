@@ -4,8 +4,8 @@ import { listJoinedBytesMax } from '../../limits/lists.ts';
 import type { SnapshotSlot } from '../../read/snapshot-slots.ts';
 import { bytesAnswer, type Answer } from '../answer.ts';
 import type { Exchange } from '../exchange.ts';
-import { readerOf } from './collection.ts';
-import type { ResourceReader } from './item.ts';
+import { readerOf } from '../resources/collection.ts';
+import type { ResourceReader } from '../resources/item.ts';
 
 /** Readers of pages of events take turns with those of lists, by user. */
 export function paceOf(
