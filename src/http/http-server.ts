@@ -20,7 +20,7 @@ import { Connections } from './connection/connections.ts';
 import { Discovery } from './discovery/discovery.ts';
 import { fixedRoutes, watchedRoutes, type FixedRoute, type PlatformRoute } from './fixed-routes.ts';
 import type { LogIdentity } from '../log/log.ts';
-import type { PastPorts } from './resources/past.ts';
+import type { PastPorts } from './resources/past/past.ts';
 import { GeneratedApi, type GeneratedPorts } from './resources/generated.ts';
 import { docsRoutes } from './openapi/docs-routes.ts';
 import { openApiRoutes } from './openapi/openapi-routes.ts';

@@ -14,7 +14,7 @@ import { staleness } from './await-position.ts';
 import { written, writtenHeaders, type ResourcePorts } from './item.ts';
 import type { ListCache } from './list-cache.ts';
 import { envelopeHead, envelopeTail } from './list-envelope.ts';
-import { resolveMoment, resolvePosition, type MomentPorts, type Resolved } from './moment.ts';
+import { resolveMoment, resolvePosition, type MomentPorts, type Resolved } from './past/moment.ts';
 import { problem } from '../problem.ts';
 import type { Representation } from '../representation/representation.ts';
 import { requestedForm } from '../representation/requested-form.ts';

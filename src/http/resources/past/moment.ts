@@ -1,14 +1,14 @@
-import { freshnessWaitMs } from '../../limits/writes.ts';
-import { logPosition, type LogPosition } from '../../log/log.ts';
-import type { AuditProgress } from '../../read/audit-progress.ts';
-import { momentOf } from '../../read/decode-replay.ts';
-import type { ObjectReader } from '../../read/objects.ts';
-import type { LogTimes, VersionReader } from '../../read/versions.ts';
-import { refusal, takenOver, type Answer } from '../answer.ts';
-import { disconnectSignalOf, type Exchange } from '../exchange.ts';
-import { problem, type ProblemReason } from '../problem.ts';
-import { awaitAudit } from './await-position.ts';
-import { shown } from './decode-list-query.ts';
+import { freshnessWaitMs } from '../../../limits/writes.ts';
+import { logPosition, type LogPosition } from '../../../log/log.ts';
+import type { AuditProgress } from '../../../read/audit-progress.ts';
+import { momentOf } from '../../../read/decode-replay.ts';
+import type { ObjectReader } from '../../../read/objects.ts';
+import type { LogTimes, VersionReader } from '../../../read/versions.ts';
+import { refusal, takenOver, type Answer } from '../../answer.ts';
+import { disconnectSignalOf, type Exchange } from '../../exchange.ts';
+import { problem, type ProblemReason } from '../../problem.ts';
+import { awaitAudit } from '../await-position.ts';
+import { shown } from '../decode-list-query.ts';
 
 /** The indexes over the log's past, and how far they are. */
 export type PastIndexes = {

@@ -1,25 +1,25 @@
-import type { Authorize } from '../../auth/authorization/authorize.ts';
-import type { Command } from '../../command/command.ts';
-import { restoredObject } from '../../command/restored.ts';
-import { resourceRequest } from '../../resource/query/request-path.ts';
-import { storedObject } from '../../resource/object/shown-object.ts';
-import type { ResourceObject } from '../../resource/object/object.ts';
-import { bytesAnswer, refusal, type Answer } from '../answer.ts';
-import { readBody } from '../body/read-body.ts';
-import { unread } from '../body/read-object.ts';
-import type { Exchange } from '../exchange.ts';
-import { problem } from '../problem.ts';
-import { ifMatchOf } from './conditional-requests.ts';
-import { preconditionsOf, writeContext } from './decode-write.ts';
-import { written, writtenHeaders, type ItemTarget, type ResourcePorts } from './item.ts';
+import type { Authorize } from '../../../auth/authorization/authorize.ts';
+import type { Command } from '../../../command/command.ts';
+import { restoredObject } from '../../../command/restored.ts';
+import { resourceRequest } from '../../../resource/query/request-path.ts';
+import { storedObject } from '../../../resource/object/shown-object.ts';
+import type { ResourceObject } from '../../../resource/object/object.ts';
+import { bytesAnswer, refusal, type Answer } from '../../answer.ts';
+import { readBody } from '../../body/read-body.ts';
+import { unread } from '../../body/read-object.ts';
+import type { Exchange } from '../../exchange.ts';
+import { problem } from '../../problem.ts';
+import { ifMatchOf } from '../conditional-requests.ts';
+import { preconditionsOf, writeContext } from '../decode-write.ts';
+import { written, writtenHeaders, type ItemTarget, type ResourcePorts } from '../item.ts';
 import { findPast, type PastPorts } from './past.ts';
 
 export type RestorePorts = ResourcePorts & { readonly past: PastPorts; readonly authorize: Authorize };
 
 /**
  * POST of `/{name}/restore?at=`: writes labels, annotations and members of an earlier state as a new version, or
- * creates the object again if it is gone. The request is authorized as `create` of the subresource; what it writes needs
- * `update` or `create` of the object as well.
+ * creates the object again if it is gone. The request is authorized as `create` of the subresource; what it writes
+ * needs `update` or `create` of the object as well.
  */
 export async function restoreItem(exchange: Exchange, target: ItemTarget, ports: RestorePorts): Promise<Answer> {
   const context = writeContext(exchange, { hasPast: true });

@@ -1,15 +1,15 @@
-import { readEvent, UnreadableHistoryError } from '../../audit/event-pairs.ts';
-import { notFound } from '../../command/refuse.ts';
-import { objectAnswer } from '../../log/event-codec.ts';
-import { streamName, type LogPosition, type StreamRevision } from '../../log/log.ts';
-import type { ResourceType } from '../../resource/type/resource-type.ts';
-import { refusal, type Answer } from '../answer.ts';
-import type { Exchange } from '../exchange.ts';
-import { problem } from '../problem.ts';
-import { checkParameterNames } from '../query-names.ts';
-import { requestedForm, type RequestedForm } from '../representation/requested-form.ts';
-import type { HistoryPorts, HistoryTarget } from './history.ts';
-import { answerStored } from './item.ts';
+import { readEvent, UnreadableHistoryError } from '../../../audit/event-pairs.ts';
+import { notFound } from '../../../command/refuse.ts';
+import { objectAnswer } from '../../../log/event-codec.ts';
+import { streamName, type LogPosition, type StreamRevision } from '../../../log/log.ts';
+import type { ResourceType } from '../../../resource/type/resource-type.ts';
+import { refusal, type Answer } from '../../answer.ts';
+import type { Exchange } from '../../exchange.ts';
+import { problem } from '../../problem.ts';
+import { checkParameterNames } from '../../query-names.ts';
+import { requestedForm, type RequestedForm } from '../../representation/requested-form.ts';
+import type { HistoryPorts, HistoryTarget } from '../history.ts';
+import { answerStored } from '../item.ts';
 import { resolveMoment, type PastIndexes } from './moment.ts';
 
 export type PastPorts = HistoryPorts & { readonly audit: PastIndexes };
