@@ -141,7 +141,7 @@ function* orderProblem({ rows }: OrdersView, sequence: OrderView, { table, belon
       const ordinal = posting & ordinalMask;
       const key = sequence.keyIn(chunk, offset);
       const name = rows.name(ordinal);
-      if (!belongs(ordinal, key, posting)) return { table, key: name, detail: 'a posting does not belong to the object' };
+      if (!belongs(ordinal, key, posting)) return { table, key: name, detail: 'a posting is not of the object' };
       if (before !== undefined && sequence.compare(key, { chunk, offset }, before) <= 0)
         return { table, key: name, detail: 'it is out of order' };
       before = { key, ...rows.tie(ordinal) };
