@@ -7,6 +7,7 @@ Settings are environment variables, or lines of a .env file in the working direc
   ALLOWED_HOSTS        allowed values of the Host header, name or name:port
   DATA_DIR             folder of the log and the read models             ./data
   DISK_RESERVE         free space that writes must leave, like 512MiB     5 % of the disk, at most 1 GiB
+  BACKUP_DIR           folder for backups of the embedded log; none: no backups
   EVENT_LOG            embedded: (in DATA_DIR), or an esdb://… URL        embedded:
   EVENTSTORE_PREFIX    prefix of stream names in EventStoreDB             ledgerplane-
   PLATFORM_DOMAIN      domain of the reserved groups and keys            svc.run

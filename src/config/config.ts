@@ -35,6 +35,8 @@ export type Config = {
   /** The absolute path of DATA_DIR. */
   readonly dataDir: string;
   readonly eventLog: EventLogSetting;
+  /** The folder in which folders of backups are made, an absolute path; undefined: no backups. */
+  readonly backupDir: string | undefined;
   /** Free bytes that client writes must leave on the disk of DATA_DIR; 0: none; undefined: a share of the disk. */
   readonly diskReserveBytes: number | undefined;
   readonly platformDomain: string;
@@ -75,11 +77,13 @@ export function decodeConfig(environment: Environment, folder: string): DecodedC
   const mistakes: string[] = [];
   const settings = new Settings(environment, mistakes);
   const eventLog = eventLogSetting(settings);
+  const dataDir = resolve(folder, settings.read('DATA_DIR', 'data', pathProblem));
   const config: Config = {
     host: settings.read('HOST', '127.0.0.1', hostProblem),
     port: Number(settings.read('PORT', '8090', portProblem)),
     allowedHosts: settings.hosts('ALLOWED_HOSTS'),
-    dataDir: resolve(folder, settings.read('DATA_DIR', 'data', pathProblem)),
+    dataDir,
+    backupDir: settings.folderBeside('BACKUP_DIR', folder, dataDir),
     eventLog,
     diskReserveBytes: parseByteCount(settings.read('DISK_RESERVE', '', byteCountProblem)),
     platformDomain: settings.read('PLATFORM_DOMAIN', 'svc.run', domainProblem),

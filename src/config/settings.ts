@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { resolve, sep } from 'node:path';
 
 import { allowedHostProblem } from '../base/host-names.ts';
 import type { Environment } from './environment.ts';
 import { allowedHostsMax } from '../limits/settings.ts';
 import { nameProblem } from '../resource/type/names.ts';
-import { networkProblem, quote } from './setting-problems.ts';
+import { networkProblem, pathProblem, quote } from './setting-problems.ts';
 
 /** Reads variables and collects their problems. The value of an invalid variable is its default. */
 export class Settings {
@@ -59,6 +59,16 @@ export class Settings {
       if (problem !== undefined) this.#mistakes.push(`${name} holds ${quote(entry)}, which ${problem}`);
     }
     return networks;
+  }
+
+  /** An absolute path that is not in `dataDir`: what the disk loses there, it loses with it. */
+  folderBeside(name: string, folder: string, dataDir: string): string | undefined {
+    const value = this.optional(name, pathProblem);
+    if (value === undefined) return undefined;
+    const path = resolve(folder, value);
+    if (`${path}${sep}`.startsWith(`${dataDir}${sep}`))
+      this.#mistakes.push(`${name} must not be in DATA_DIR: it is lost with it`);
+    return path;
   }
 
   hosts(name: string): readonly string[] {

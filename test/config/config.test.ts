@@ -21,6 +21,7 @@ test('without a variable everything has its default', async (t) => {
       port: 8090,
       allowedHosts: [],
       dataDir: '/srv/ledgerplane/data',
+      backupDir: undefined,
       eventLog: { kind: 'embedded' },
       platformDomain: 'svc.run',
       diskReserveBytes: undefined,
@@ -45,6 +46,7 @@ test('every supported variable is read', async (t) => {
       HOST: '::1',
       PORT: '0',
       DATA_DIR: 'here/data',
+      BACKUP_DIR: 'backups',
       EVENT_LOG: 'embedded:',
       PLATFORM_DOMAIN: 'example.com',
       PLUGINS_DIRS: `${plugins}/one, ${plugins}/two,`,
@@ -71,6 +73,7 @@ test('every supported variable is read', async (t) => {
       host: '::1',
       port: 0,
       dataDir: '/srv/ledgerplane/here/data',
+      backupDir: '/srv/ledgerplane/backups',
       eventLog: { kind: 'embedded' },
       platformDomain: 'example.com',
       pluginsDirs: [join(plugins, 'one'), join(plugins, 'two')],
@@ -92,6 +95,15 @@ test('every supported variable is read', async (t) => {
       tls: { kind: 'auto' },
     },
   });
+});
+
+test('a folder of backups in DATA_DIR is refused, and one beside it is not', async (t) => {
+  for (const within of ['data', 'data/backups', './data/a/..', '/srv/ledgerplane/data/b'])
+    t.strictSame(mistakesOf(decodeConfig({ BACKUP_DIR: within }, folder)), [
+      'BACKUP_DIR must not be in DATA_DIR: it is lost with it',
+    ]);
+  for (const beside of ['backups', 'data-backups', '..', '/srv/backups'])
+    t.ok(decodeConfig({ BACKUP_DIR: beside }, folder).ok, beside);
 });
 
 test('all mistakes are reported together', async (t) => {
