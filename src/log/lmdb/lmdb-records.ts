@@ -1,0 +1,95 @@
+import { decodeRecord } from './lmdb-record.ts';
+import { hasRevision, openStore, positionBytes, type LmdbStore } from './lmdb-store.ts';
+import { LogCorruptError, type RecordedEvent } from '../log.ts';
+
+/** A record exactly as it is stored, and the event in it. */
+export type RawRecord = { readonly position: number; readonly bytes: Buffer; readonly event: RecordedEvent };
+
+/** The records of a log that another handle may write meanwhile. */
+export class RecordReader {
+  readonly #store: LmdbStore;
+  /** The last position that was durable when the log was opened; 0 in an empty one. */
+  readonly last: number;
+
+  private constructor(store: LmdbStore) {
+    this.#store = store;
+    this.last = store.lastPosition;
+  }
+
+  static async open(dir: string): Promise<RecordReader> {
+    return new RecordReader(await openStore(dir, true));
+  }
+
+  /**
+   * Records from `first` on, at least one and at most up to `last`, until they reach `bytesMax`. No snapshot is held
+   * between calls, so the log can use the pages again that it has freed.
+   *
+   * @throws LogCorruptError for a record that is missing or does not decode.
+   */
+  take(first: number, last: number, bytesMax: number): readonly RawRecord[] {
+    const taken: RawRecord[] = [];
+    let [position, bytes] = [first, 0];
+    for (const { key, value } of this.#store.events.getRange({ start: first, end: last + 1 })) {
+      if (key !== position) break;
+      taken.push({ position, bytes: value, event: decodeRecord(value, position) });
+      position += 1;
+      bytes += value.length;
+      if (bytes >= bytesMax) break;
+    }
+    this.#store.root.resetReadTxn();
+    if (taken.length === 0 && first <= last)
+      throw new LogCorruptError(`the record is missing at position ${String(first)}`);
+    return taken;
+  }
+
+  async close(): Promise<void> {
+    await this.#store.root.close();
+  }
+}
+
+/** Writes the records of a backup into an empty log, with their positions. */
+export class RecordWriter {
+  readonly #store: LmdbStore;
+  #last = 0;
+
+  private constructor(store: LmdbStore) {
+    this.#store = store;
+  }
+
+  /** @throws Error if the log has events. */
+  static async create(dir: string): Promise<RecordWriter> {
+    const store = await openStore(dir);
+    if (store.lastPosition === 0) return new RecordWriter(store);
+    await store.root.close();
+    throw new Error(`the log in ${dir} is not empty`);
+  }
+
+  /**
+   * In one transaction, which is on disk when this returns. The records follow those before.
+   *
+   * @throws LogCorruptError if a position or a revision is left out or repeated.
+   */
+  add(records: readonly RawRecord[]): void {
+    const { root, events, streams } = this.#store;
+    root.transactionSync(() => {
+      for (const { position, bytes, event } of records) {
+        const { stream, revision } = event;
+        if (position !== this.#last + 1)
+          throw new LogCorruptError(`position ${String(position)} follows position ${String(this.#last)}`);
+        const follows = revision === 0 || hasRevision(this.#store, stream, revision - 1);
+        if (!follows || hasRevision(this.#store, stream, revision))
+          throw new LogCorruptError(
+            `the event at position ${String(position)} has revision ${String(revision)} of ${stream}, which ` +
+              (follows ? 'another event has' : 'follows none'),
+          );
+        events.putSync(position, bytes);
+        streams.putSync([stream, revision], positionBytes(position));
+        this.#last = position;
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#store.root.close();
+  }
+}
