@@ -29,6 +29,19 @@ export function refuseDamagedFile(path: string, remedy: string): void {
   if (problem !== undefined) throw new StartError(`${path} is damaged: ${problem}; ${remedy}`, { exitCode: 1 });
 }
 
+/** In DATA_DIR: the log that a restore writes, before it is whole and verified. */
+export const restoringFolder = 'log.restoring';
+
+/** Without this check a new log would be founded beside the one that was to be restored. */
+export function refuseUnfinishedRestore(dataDir: string): void {
+  const path = join(dataDir, restoringFolder);
+  if (!existsSync(path)) return;
+  throw new StartError(
+    `${path} is left of a restore that did not end: run ledgerplane restore again, or remove it to begin without`,
+    { exitCode: 2 },
+  );
+}
+
 /**
  * Refuses read models without a log: the log is written first, so it was lost. Without this check a new log would be
  * founded, and the old data silently lost.

@@ -6,7 +6,7 @@ import { privateDir } from '../disk/data-dir.ts';
 import { prepareStoreFiles } from '../disk/store-files.ts';
 import { openLmdbLog } from '../log/lmdb/lmdb-log.ts';
 import type { EventLog, LogState } from '../log/log.ts';
-import { refuseDamagedFile, refuseLostLog } from '../disk/store-file.ts';
+import { refuseDamagedFile, refuseLostLog, refuseUnfinishedRestore } from '../disk/store-file.ts';
 
 export type OpenLogOptions = {
   readonly clock: Clock;
@@ -33,6 +33,7 @@ export const openLog: OpenLog = async ({ eventLog, dataDir }, options) => {
     const { openEventStoreLog } = await import('../log/eventstore/eventstore-log.ts');
     return { log: openEventStoreLog({ url: eventLog.url, prefix: eventLog.prefix, ...options }), name: 'EventStoreDB' };
   }
+  refuseUnfinishedRestore(dataDir);
   refuseLostLog(dataDir);
   const dir = privateDir(join(dataDir, 'log'));
   refuseDamagedFile(join(dir, 'data.mdb'), 'restore DATA_DIR/log from a backup');
