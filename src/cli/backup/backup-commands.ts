@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+
+import type { CommandContext } from '../command-context.ts';
+import type { BackupOptions } from './backup-command.ts';
+
+export type BackupFileOptions = { readonly key?: readonly string[] };
+
+/** Passed in: these open the files of backups and logs, and src/cli may import settings and HTTP only. */
+export type BackupFileCommands = {
+  verify(folder: string, options: BackupFileOptions, context: CommandContext): Promise<void>;
+  restore(folder: string, options: BackupFileOptions, context: CommandContext): Promise<void>;
+};
+
+type BackingUp = {
+  readonly context: CommandContext;
+  readonly backupFiles: () => Promise<BackupFileCommands>;
+  /** Adds the options of commands that ask the server. */
+  readonly connected: (command: Command) => Command;
+};
+
+export function addBackupCommands(program: Command, { context, backupFiles, connected }: BackingUp): void {
+  const backup = connected(program.command('backup').description('back up the embedded log of a running server'));
+  backup
+    .option('--name <name>', 'the folder in BACKUP_DIR of the server; by default named by its log and epoch')
+    .addHelpText('after', '\nA folder that has backups of the log receives only what they lack.')
+    .action(async (options: BackupOptions) => (await import('./backup-command.ts')).backUp(options, context));
+  withKeys(backup.command('verify <folder>').description('check every byte of the backups in a folder')).action(
+    async (folder: string, options: BackupFileOptions) => (await backupFiles()).verify(folder, options, context),
+  );
+  withKeys(
+    program
+      .command('restore <folder>')
+      .description('restore a backup into the DATA_DIR of the settings, if it is empty'),
+  ).action(async (folder: string, options: BackupFileOptions) =>
+    (await backupFiles()).restore(folder, options, context),
+  );
+}
+
+function withKeys(command: Command): Command {
+  return command.option(
+    '--key <key>',
+    'a public key that must have signed the last checkpoint, or a file of keys; may be repeated',
+    gathered,
+  );
+}
+
+function gathered(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}

@@ -1,0 +1,149 @@
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+import { messageOf } from '../../base/error-message.ts';
+import { backupManifestBytesMax } from '../../limits/backup.ts';
+import { BackupDamagedError, BackupRefusedError } from './backup-errors.ts';
+import {
+  decodeManifest,
+  manifestName,
+  manifestPattern,
+  partSuffix,
+  segmentPattern,
+  type Manifest,
+} from './manifest.ts';
+
+/** The backups of one log in a folder, oldest first; each continues the one before. */
+export type BackupChain = { readonly manifests: readonly Manifest[]; readonly digest: string | undefined };
+
+/** Letters, digits and `._-`: no path, and not a hidden file. */
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/u;
+
+/**
+ * The folder of that name in BACKUP_DIR, which is made if it is missing.
+ *
+ * @throws BackupRefusedError unless it is a folder of backups, or an empty one.
+ */
+export function prepareFolder(backupDir: string, name: string): string {
+  if (!namePattern.test(name) || name.endsWith('.'))
+    throw new BackupRefusedError(
+      'bad-request',
+      'the name of a backup has 1 to 100 letters, digits and the characters . _ -, and begins with a letter or digit',
+    );
+  if (!isFolder(backupDir, true))
+    throw new BackupRefusedError('not-found', `BACKUP_DIR ${backupDir} is not a folder: create it, or mount it`);
+  const folder = join(backupDir, name);
+  if (!exists(folder)) mkdirSync(folder, { mode: 0o700 });
+  if (!isFolder(folder, false))
+    throw new BackupRefusedError('already-exists', `${folder} is not a folder: choose another name`);
+  const names = readdirSync(folder);
+  const foreign = names.find((entry) => !isOurs(entry));
+  if (foreign !== undefined && !names.some((entry) => manifestPattern.test(entry)))
+    throw new BackupRefusedError(
+      'already-exists',
+      `${folder} is not a folder of backups: it has ${JSON.stringify(foreign.slice(0, 100))}; choose another name`,
+    );
+  return folder;
+}
+
+/**
+ * Reads and checks all manifests. Their segments are checked elsewhere.
+ *
+ * @throws BackupDamagedError that names the file.
+ */
+export function readChain(folder: string): BackupChain {
+  const names = readdirSync(folder)
+    .filter((name) => manifestPattern.test(name))
+    .sort();
+  const manifests: Manifest[] = [];
+  let digest: string | undefined;
+  for (const [index, name] of names.entries()) {
+    const number = index + 1;
+    if (name !== manifestName(number)) throw new BackupDamagedError(manifestName(number), 'it is missing');
+    const decoded = decodeManifest(readManifest(folder, name), number);
+    if (!decoded.ok) throw new BackupDamagedError(name, decoded.detail);
+    const { manifest } = decoded;
+    const before = manifests.at(-1);
+    if (manifest.previous !== digest || manifest.first !== (before?.last ?? 0) + 1)
+      throw new BackupDamagedError(name, `it does not continue ${before === undefined ? 'nothing' : 'the one before'}`);
+    if (before !== undefined && manifest.logId !== before.logId)
+      throw new BackupDamagedError(name, 'it is of another log than the one before');
+    manifests.push(manifest);
+    digest = decoded.digest;
+  }
+  return { manifests, digest };
+}
+
+/**
+ * Whether all segments are there, with their sizes: an incremental backup must not continue a chain with holes. Their
+ * contents are for `backup verify`.
+ *
+ * @throws BackupDamagedError that names the file.
+ */
+export function assertSegments(folder: string, { manifests }: BackupChain): void {
+  for (const { file, bytes } of manifests.flatMap(({ segments }) => segments)) {
+    const stats = lstatSync(join(folder, file), { throwIfNoEntry: false });
+    if (stats === undefined) throw new BackupDamagedError(file, 'it is missing');
+    if (!stats.isFile()) throw new BackupDamagedError(file, 'it is not a file');
+    if (stats.size !== bytes)
+      throw new BackupDamagedError(file, `it has ${String(stats.size)} bytes; the manifest says ${String(bytes)}`);
+  }
+}
+
+/** Removes what a backup has left that did not end: the chain names every other file of ours. */
+export function removeLeftovers(folder: string, { manifests }: BackupChain): void {
+  const named = new Set(manifests.flatMap(({ segments }) => segments.map(({ file }) => file)));
+  for (const name of readdirSync(folder)) {
+    const isLeft = name.endsWith(partSuffix) ? isOurs(name) : segmentPattern.test(name) && !named.has(name);
+    if (isLeft) rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** Makes the names of files in a folder durable. */
+export function syncFolder(folder: string): void {
+  const opened = openSync(folder, 'r');
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
+}
+
+function readManifest(folder: string, name: string): Buffer {
+  const path = join(folder, name);
+  try {
+    const stats = lstatSync(path);
+    if (!stats.isFile()) throw new BackupDamagedError(name, 'it is not a file');
+    if (stats.size > backupManifestBytesMax)
+      throw new BackupDamagedError(name, `it has ${String(stats.size)} bytes, more than any manifest`);
+    return readFileSync(path);
+  } catch (cause) {
+    if (cause instanceof BackupDamagedError) throw cause;
+    throw new BackupDamagedError(name, `it cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function isOurs(name: string): boolean {
+  const whole = name.endsWith(partSuffix) ? name.slice(0, -partSuffix.length) : name;
+  return manifestPattern.test(whole) || segmentPattern.test(whole);
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** A link to a folder counts as one only if `mayBeLink`. */
+function isFolder(path: string, mayBeLink: boolean): boolean {
+  const stats = (mayBeLink ? statSync : lstatSync)(path, { throwIfNoEntry: false });
+  return stats?.isDirectory() === true;
+}

@@ -1,0 +1,63 @@
+import { setPriority } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+
+import { messageOf } from '../../base/error-message.ts';
+import { resourceFailure } from '../../disk/resource-failure.ts';
+import { BackupRefusedError, BackupStoppedError } from './backup-errors.ts';
+import type { BackupMessage, BackupTask } from './backup-task.ts';
+import { BackupRun } from './write-backup.ts';
+
+export const backupWorkerUrl: string = import.meta.url;
+
+const niceness = 10;
+
+/** The thread of one backup: it runs once, and ends. */
+async function run(task: BackupTask): Promise<void> {
+  const post = (message: BackupMessage): void => {
+    parentPort?.postMessage(message);
+  };
+  const backup = new BackupRun(task, {
+    post,
+    isStopped: () => Atomics.load(task.stop, 0) !== 0,
+  });
+  let last: BackupMessage | undefined;
+  try {
+    await backup.run();
+  } catch (error) {
+    last = endOf(error, backup.isAccepted);
+  } finally {
+    await backup.close();
+    // After the removal of all that was not finished.
+    if (last !== undefined) post(last);
+    parentPort?.close();
+  }
+}
+
+function endOf(error: unknown, isAccepted: boolean): BackupMessage | undefined {
+  if (error instanceof BackupStoppedError) return undefined;
+  if (error instanceof BackupRefusedError && !isAccepted)
+    return { kind: 'refused', reason: error.reason, detail: error.message };
+  const isFull = resourceFailure(error) !== undefined;
+  const detail = isFull ? `the disk of BACKUP_DIR is full: ${messageOf(error)}` : messageOf(error);
+  return { kind: 'failed', detail };
+}
+
+/** Requests come first: on Linux this is the priority of the thread, elsewhere it would be that of the process. */
+function yieldToRequests(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(niceness);
+  } catch {
+    // Not allowed here: then both are equal.
+  }
+}
+
+if (parentPort !== null && isTask(workerData)) {
+  yieldToRequests();
+  void run(workerData);
+}
+
+/** The module is also loaded where the thread is started, which may be a thread itself. */
+function isTask(data: unknown): data is BackupTask {
+  return typeof data === 'object' && data !== null && 'backupDir' in data && 'stop' in data;
+}

@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto';
+
+import { isList, isObject } from '../../base/guards.ts';
+import { decodeJson } from '../../base/json.ts';
+import { backupSegmentsMax } from '../../limits/backup.ts';
+
+/** A file of records, from position `first` to `last` of the log, without gaps. */
+export type SegmentEntry = {
+  readonly file: string;
+  readonly first: number;
+  readonly last: number;
+  readonly bytes: number;
+  /** Of the whole file, as 64 hexadecimal digits; so are all hashes here. */
+  readonly sha256: string;
+};
+
+/** The Merkle tree over all leaves up to the end of a backup. */
+export type BackupTree = {
+  readonly size: number;
+  readonly root: string;
+  /** The hashes of the fewest full nodes that cover the leaves: the next backup continues from them. */
+  readonly nodes: readonly string[];
+  /** A signed note of this size and root; absent if the server could not sign one. */
+  readonly checkpoint?: string;
+};
+
+/** One backup: what it adds to those before it in its folder. docs/operating.md describes the files. */
+export type Manifest = {
+  /** From 1, without gaps. */
+  readonly number: number;
+  readonly logId: string;
+  /** Of the log when the backup was made. */
+  readonly epoch: number;
+  readonly domain: string;
+  /** When it was complete, RFC 3339. */
+  readonly time: string;
+  /** The raw positions of its records in the log. The first backup begins at 1. */
+  readonly first: number;
+  readonly last: number;
+  /** The SHA-256 of the record at `last`: a log with another record there does not continue this backup. */
+  readonly lastRecord: string;
+  readonly segments: readonly SegmentEntry[];
+  /** The digest of the manifest before; absent in the first. */
+  readonly previous?: string;
+  readonly tree: BackupTree;
+};
+
+export type DecodedManifest =
+  | { readonly ok: true; readonly manifest: Manifest; readonly digest: string }
+  | { readonly ok: false; readonly detail: string };
+
+export const manifestPattern = /^manifest-(\d{7})\.json$/u;
+export const segmentPattern = /^segment-\d{7}-\d{4}\.records$/u;
+/** Files that are not complete have this at the end of their names. */
+export const partSuffix = '.part';
+
+export function manifestName(number: number): string {
+  return `manifest-${String(number).padStart(7, '0')}.json`;
+}
+
+/** `index`: from 1. */
+export function segmentName(number: number, index: number): string {
+  return `segment-${String(number).padStart(7, '0')}-${String(index).padStart(4, '0')}.records`;
+}
+
+export function hexDigest(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** One line of JSON, and a line with its SHA-256, which is the manifest's digest. */
+export function encodeManifest(manifest: Manifest): Buffer {
+  const line = `${JSON.stringify({ kind: manifestKind, format: manifestFormat, ...manifest })}\n`;
+  return Buffer.from(`${line}sha256 ${hexDigest(line)}\n`);
+}
+
+const manifestKind = 'LedgerplaneBackup';
+const manifestFormat = 1;
+const manifestDepthMax = 4;
+const digestLineBytes = 'sha256 '.length + 64 + 1;
+
+export function decodeManifest(bytes: Uint8Array, number: number): DecodedManifest {
+  const end = bytes.length - digestLineBytes;
+  if (end < 1 || bytes[end - 1] !== newline) return refused('it does not end with a line of its SHA-256');
+  const line = bytes.subarray(0, end);
+  const digest = hexDigest(line);
+  if (Buffer.from(bytes.subarray(end)).toString('latin1') !== `sha256 ${digest}\n`)
+    return refused(`its SHA-256 is ${digest}, and its last line names another`);
+  const decoded = decodeJson(line, { depthMax: manifestDepthMax });
+  if (!decoded.ok || !isObject(decoded.value)) return refused('it is not a JSON object');
+  const { value } = decoded;
+  if (value['kind'] !== manifestKind) return refused(`its kind is not ${manifestKind}`);
+  if (value['format'] !== manifestFormat)
+    return refused(`its format is ${JSON.stringify(value['format'])}; this program reads ${String(manifestFormat)}`);
+  if (isManifest(value, number)) return { ok: true, manifest: value, digest };
+  return refused(`its ${wrongMember(value, number) ?? 'content'} is not valid`);
+}
+
+const newline = 0x0a;
+
+function refused(detail: string): DecodedManifest {
+  return { ok: false, detail };
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+function isManifest(value: Members, number: number): value is Members & Manifest {
+  return wrongMember(value, number) === undefined;
+}
+
+function wrongMember(value: Members, number: number): string | undefined {
+  const checks: Readonly<Record<string, boolean>> = {
+    number: value['number'] === number,
+    logId: isText(value['logId'], 100),
+    epoch: isCount(value['epoch'], 0),
+    domain: isText(value['domain'], 253),
+    time: isText(value['time'], 40),
+    first: isCount(value['first'], 1),
+    last: isCount(value['last'], Number(value['first'])),
+    lastRecord: isHash(value['lastRecord']),
+    segments: areSegments(value['segments'], value, number),
+    previous: number === 1 ? value['previous'] === undefined : isHash(value['previous']),
+    tree: isTree(value['tree']),
+  };
+  return Object.entries(checks).find(([, isRight]) => !isRight)?.[0];
+}
+
+/** They follow each other, from the first position of the backup to its last. */
+function areSegments(value: unknown, { first, last }: Members, number: number): boolean {
+  if (!isList(value) || value.length === 0 || value.length > backupSegmentsMax) return false;
+  let next = Number(first);
+  for (const [index, segment] of value.entries()) {
+    if (!isObject(segment) || segment['file'] !== segmentName(number, index + 1)) return false;
+    if (segment['first'] !== next || !isCount(segment['last'], next)) return false;
+    if (!isCount(segment['bytes'], 1) || !isHash(segment['sha256'])) return false;
+    next = Number(segment['last']) + 1;
+  }
+  return next === Number(last) + 1;
+}
+
+function isTree(value: unknown): boolean {
+  if (!isObject(value)) return false;
+  const { size, root, nodes, checkpoint } = value;
+  const isNote = checkpoint === undefined || isText(checkpoint, 65_536);
+  return isCount(size, 0) && isHash(root) && isList(nodes) && nodes.length <= 64 && nodes.every(isHash) && isNote;
+}
+
+function isText(value: unknown, lengthMax: number): boolean {
+  return typeof value === 'string' && value.length > 0 && value.length <= lengthMax;
+}
+
+function isCount(value: unknown, least: number): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= least;
+}
+
+function isHash(value: unknown): boolean {
+  return typeof value === 'string' && /^[0-9a-f]{64}$/u.test(value);
+}

@@ -1,0 +1,104 @@
+import { existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { VerifierKey } from '../../audit/proof/signed-note.ts';
+import { StartError } from '../../base/start-error.ts';
+import { privateDir } from '../../disk/data-dir.ts';
+import { refuseFullDisk } from '../../disk/start-space.ts';
+import { restoringFolder } from '../../disk/store-file.ts';
+import { prepareStoreFiles } from '../../disk/store-files.ts';
+import { restoreBatchBytesMax, restoreBatchRecordsMax } from '../../limits/backup.ts';
+import { startRestoredEpoch, type EpochWriting } from '../../log-tools/log-epoch.ts';
+import { openLmdbLog } from '../../log/lmdb/lmdb-log.ts';
+import { RecordWriter, type RawRecord } from '../../log/lmdb/lmdb-records.ts';
+import { syncFolder } from './backup-folder.ts';
+import { verifiedRecords, type VerifiedBackup } from './verify-backup.ts';
+
+export type Restore = Omit<EpochWriting, 'signal'> & {
+  readonly folder: string;
+  /** Locked by the caller. */
+  readonly dataDir: string;
+  readonly keys: readonly VerifierKey[];
+  readonly onRecord: () => void;
+};
+
+export type Restored = VerifiedBackup & { readonly epoch: number };
+
+/** The server's lock, and the folder that a new file system has. */
+const ofNobody: ReadonlySet<string> = new Set(['lock.sock', 'lost+found', restoringFolder]);
+
+/** @throws StartError unless DATA_DIR is missing, or has nothing but a restore that did not end. */
+export function refuseUsedDataDir(dataDir: string): void {
+  if (!existsSync(dataDir)) return;
+  const used = readdirSync(dataDir).find((name) => !ofNobody.has(name));
+  if (used === undefined) return;
+  throw new StartError(
+    `DATA_DIR ${dataDir} is not empty: it has ${JSON.stringify(used)}; a backup is restored into an empty folder only`,
+    { exitCode: 2 },
+  );
+}
+
+/**
+ * Writes the log of a backup, begins a new epoch in it, and makes it the log of DATA_DIR. Until all of the backup has
+ * been verified the log has another name, which no server opens.
+ *
+ * @throws BackupDamagedError with the place; nothing is left then.
+ */
+export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }: Restore): Promise<Restored> {
+  refuseFullDisk(dataDir);
+  const staging = join(dataDir, restoringFolder);
+  rmSync(staging, { recursive: true, force: true });
+  privateDir(staging);
+  try {
+    prepareStoreFiles({ data: join(staging, 'data.mdb'), lock: join(staging, 'lock.mdb'), isFolder: true });
+    const verified = await writeRecords(staging, verifiedRecords(folder, keys), onRecord);
+    const epoch = await beginEpoch(staging, ids);
+    syncFolder(staging);
+    renameSync(staging, join(dataDir, 'log'));
+    syncFolder(dataDir);
+    return { ...verified, epoch };
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+async function writeRecords(
+  dir: string,
+  records: Generator<RawRecord, VerifiedBackup>,
+  onRecord: () => void,
+): Promise<VerifiedBackup> {
+  const writer = await RecordWriter.create(dir);
+  try {
+    let [batch, bytes]: [RawRecord[], number] = [[], 0];
+    for (;;) {
+      const next = records.next();
+      if (next.done === true) {
+        writer.add(batch);
+        return next.value;
+      }
+      batch.push(next.value);
+      bytes += next.value.bytes.length;
+      onRecord();
+      if (batch.length < restoreBatchRecordsMax && bytes < restoreBatchBytesMax) continue;
+      writer.add(batch);
+      [batch, bytes] = [[], 0];
+    }
+  } finally {
+    await writer.close();
+  }
+}
+
+async function beginEpoch(dir: string, ids: Omit<EpochWriting, 'signal'>): Promise<number> {
+  const failing = new AbortController();
+  const log = await openLmdbLog({
+    dir,
+    onFatal: (error) => {
+      failing.abort(error);
+    },
+  });
+  try {
+    return (await startRestoredEpoch(log, { ...ids, signal: failing.signal })).epoch;
+  } finally {
+    await log.close();
+  }
+}

@@ -1,0 +1,194 @@
+import { createHash, type Hash } from 'node:crypto';
+import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+import { messageOf } from '../../base/error-message.ts';
+import { backupPieceBytesMax } from '../../limits/backup.ts';
+import { decodeRecord } from '../../log/lmdb/lmdb-record.ts';
+import type { RecordedEvent } from '../../log/log.ts';
+import { BackupDamagedError } from './backup-errors.ts';
+import type { SegmentEntry } from './manifest.ts';
+
+/** A record exactly as the log has it, and the event in it. */
+export type StoredRecord = { readonly position: number; readonly bytes: Buffer; readonly event: RecordedEvent };
+
+/**
+ * A segment is a line with the log's id, and then its records, each after its length as four bytes, big-endian. A
+ * record has its position and a checksum (`log/lmdb/lmdb-record.ts`).
+ */
+const lengthBytes = 4;
+
+function openingOf(logId: string): Buffer {
+  return Buffer.from(`ledgerplane segment 1 ${logId}\n`);
+}
+
+/** Writes one segment file. */
+export class SegmentWriter {
+  readonly #file: number;
+  readonly #hash = createHash('sha256');
+  #pieces: Buffer[] = [];
+  #pieceBytes = 0;
+  /** Of the file, with what is not written yet. */
+  bytes = 0;
+
+  /** @throws if the file exists. */
+  constructor(path: string, logId: string) {
+    this.#file = openSync(
+      path,
+      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+      0o600,
+    );
+    this.#push(openingOf(logId));
+  }
+
+  add(record: Buffer): void {
+    const length = Buffer.allocUnsafe(lengthBytes);
+    length.writeUInt32BE(record.length);
+    this.#push(length);
+    this.#push(record);
+    if (this.#pieceBytes >= backupPieceBytesMax) this.#flush();
+  }
+
+  /** Returns the SHA-256 of the file, which is on disk by then. */
+  finish(): string {
+    this.#flush();
+    fsyncSync(this.#file);
+    closeSync(this.#file);
+    return this.#hash.digest('hex');
+  }
+
+  /** Without an error: the file is removed next. */
+  abandon(): void {
+    try {
+      closeSync(this.#file);
+    } catch {
+      // It is closed already.
+    }
+  }
+
+  #push(piece: Buffer): void {
+    this.#pieces.push(piece);
+    this.#pieceBytes += piece.length;
+    this.bytes += piece.length;
+  }
+
+  #flush(): void {
+    const bytes = Buffer.concat(this.#pieces);
+    [this.#pieces, this.#pieceBytes] = [[], 0];
+    this.#hash.update(bytes);
+    for (let written = 0; written < bytes.length;) written += writeSync(this.#file, bytes, written);
+  }
+}
+
+/**
+ * The records of a segment, in order, each checked; at the end the file as a whole. `as`: the name of the file, if it
+ * is not that of the entry yet.
+ *
+ * @throws BackupDamagedError that names the file, the offset in it and the position in the log.
+ */
+export function* readSegment(
+  folder: string,
+  { entry, logId, as = entry.file }: { readonly entry: SegmentEntry; readonly logId: string; readonly as?: string },
+): Generator<StoredRecord, void> {
+  const reader = new FileReader(join(folder, as), entry.file);
+  try {
+    const opening = openingOf(logId);
+    if (reader.take(opening.length)?.equals(opening) !== true)
+      throw reader.damage(0, `it does not begin as a segment of log ${logId}`);
+    for (let position = entry.first; position <= entry.last; position += 1) {
+      const at = reader.offset;
+      yield storedRecord(reader, position, at);
+    }
+    if (reader.offset !== reader.size)
+      throw reader.damage(reader.offset, `it has bytes after its last record, at position ${String(entry.last)}`);
+    const [sha256, bytes] = [reader.digest(), reader.size];
+    if (sha256 !== entry.sha256 || bytes !== entry.bytes)
+      throw reader.damage(
+        0,
+        `it has ${String(bytes)} bytes and SHA-256 ${sha256}; the manifest says ${String(entry.bytes)} bytes and ` +
+          entry.sha256,
+      );
+  } finally {
+    reader.close();
+  }
+}
+
+function storedRecord(reader: FileReader, position: number, at: number): StoredRecord {
+  const where = `the record at position ${String(position)}`;
+  const length = reader.take(lengthBytes)?.readUInt32BE();
+  if (length === undefined) throw reader.damage(at, `it ends before ${where}`);
+  const bytes = reader.take(length);
+  if (bytes === undefined)
+    throw reader.damage(at, `${where} has ${String(length)} bytes, more than the rest of the file`);
+  try {
+    return { position, bytes, event: decodeRecord(bytes, position) };
+  } catch (cause) {
+    throw reader.damage(at, messageOf(cause), cause);
+  }
+}
+
+/** Reads a file once from its beginning to its end, and hashes it. */
+class FileReader {
+  readonly #path: string;
+  readonly #name: string;
+  readonly #file: number;
+  readonly #hash: Hash = createHash('sha256');
+  readonly size: number;
+  /** Of the next byte to be taken. */
+  offset = 0;
+  #read = 0;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(path: string, name: string) {
+    this.#path = path;
+    this.#name = name;
+    try {
+      this.#file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    } catch (cause) {
+      throw new BackupDamagedError(name, `it cannot be read: ${messageOf(cause)}`, { cause });
+    }
+    const stats = fstatSync(this.#file);
+    this.size = stats.size;
+    if (stats.isFile()) return;
+    this.close();
+    throw new BackupDamagedError(name, 'it is not a file');
+  }
+
+  /** Undefined if the file has fewer bytes. */
+  take(length: number): Buffer | undefined {
+    if (length > this.size - this.offset) return undefined;
+    while (this.#rest.length < length) if (!this.#fill(length - this.#rest.length)) return undefined;
+    const taken = this.#rest.subarray(0, length);
+    this.#rest = this.#rest.subarray(length);
+    this.offset += length;
+    return taken;
+  }
+
+  /** Of all that was read. */
+  digest(): string {
+    return this.#hash.digest('hex');
+  }
+
+  damage(at: number, detail: string, cause?: unknown): BackupDamagedError {
+    return new BackupDamagedError(`${this.#name}, byte ${String(at)}`, detail, { cause });
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+
+  #fill(wanted: number): boolean {
+    const piece = Buffer.allocUnsafeSlow(Math.max(wanted, Math.min(backupPieceBytesMax, this.size - this.#read)));
+    let filled = 0;
+    try {
+      filled = readSync(this.#file, piece, 0, piece.length, this.#read);
+    } catch (cause) {
+      throw this.damage(this.#read, `${basename(this.#path)} cannot be read: ${messageOf(cause)}`, cause);
+    }
+    const bytes = piece.subarray(0, filled);
+    this.#hash.update(bytes);
+    this.#read += filled;
+    this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    return filled > 0;
+  }
+}

@@ -1,0 +1,73 @@
+import { parseNote, verifyNote, type VerifierKey } from '../../audit/proof/signed-note.ts';
+import { BackupDamagedError, BackupRefusedError } from './backup-errors.ts';
+import { readChain } from './backup-folder.ts';
+import { RecordTree, signedTree } from './backup-tree.ts';
+import { hexDigest, manifestName, type BackupTree, type Manifest } from './manifest.ts';
+import { readSegment, type StoredRecord } from './segment-file.ts';
+
+export type VerifiedBackup = {
+  /** The newest backup in the folder. */
+  readonly latest: Manifest;
+  readonly backups: number;
+  /** Of its checkpoint: `unchecked` without keys, `missing` if it has none. */
+  readonly signature: 'verified' | 'unchecked' | 'missing';
+};
+
+/**
+ * All records of the backups in a folder, in order. Each is checked before it is passed on, and the whole at the end:
+ * manifests, files, and the tree of each backup. With `keys` one of them must have signed the last checkpoint.
+ *
+ * @throws BackupDamagedError with the place.
+ */
+export function* verifiedRecords(
+  folder: string,
+  keys: readonly VerifierKey[],
+): Generator<StoredRecord, VerifiedBackup> {
+  const { manifests } = readChain(folder);
+  const latest = manifests.at(-1);
+  if (latest === undefined) throw new BackupRefusedError('not-found', `${folder} has no backup: it has no manifest`);
+  const signature = checkSignature(latest, keys);
+  const tree = new RecordTree();
+  for (const manifest of manifests) {
+    let last: Buffer | undefined;
+    for (const entry of manifest.segments)
+      for (const record of readSegment(folder, { entry, logId: manifest.logId })) {
+        tree.add(record.event);
+        last = record.bytes;
+        yield record;
+      }
+    assertTree(manifest, tree.summary());
+    if (hexDigest(last ?? '') !== manifest.lastRecord)
+      throw new BackupDamagedError(manifestName(manifest.number), 'its last record has another SHA-256');
+  }
+  return { latest, backups: manifests.length, signature };
+}
+
+function assertTree({ number, tree }: Manifest, records: Omit<BackupTree, 'checkpoint'>): void {
+  const { size, root, nodes } = tree;
+  if (size === records.size && root === records.root && nodes.join() === records.nodes.join()) return;
+  throw new BackupDamagedError(
+    manifestName(number),
+    `its records have a tree of ${String(records.size)} leaves with root ${records.root}; it names ` +
+      `${String(size)} leaves with root ${root}`,
+  );
+}
+
+function checkSignature({ number, tree }: Manifest, keys: readonly VerifierKey[]): VerifiedBackup['signature'] {
+  const damage = (detail: string): BackupDamagedError => new BackupDamagedError(manifestName(number), detail);
+  if (tree.checkpoint === undefined) {
+    if (keys.length > 0) throw damage('it has no signed checkpoint');
+    return 'missing';
+  }
+  const note = parseNote(tree.checkpoint);
+  const signed = signedTree(tree.checkpoint);
+  if (note === undefined || signed === undefined) throw damage('its checkpoint is not a signed note of a tree');
+  if (signed.size !== tree.size || signed.root !== tree.root)
+    throw damage(`its checkpoint is of ${String(signed.size)} leaves with root ${signed.root}, not of its own tree`);
+  if (keys.length === 0) return 'unchecked';
+  const verdict = verifyNote(note, keys);
+  if (verdict === 'signed') return 'verified';
+  throw damage(
+    verdict === 'forged' ? 'the signature of its checkpoint is wrong' : 'its checkpoint is not signed by a given key',
+  );
+}

@@ -1,0 +1,255 @@
+import { renameSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+import { showByteCount } from '../../base/byte-count.ts';
+import { systemClock } from '../../base/clock.ts';
+import { reserveOf } from '../../disk/disk-reserve.ts';
+import { spaceOf } from '../../disk/disk-space.ts';
+import { backupPieceBytesMax, backupReportMs, backupSegmentsMax, backupsMax } from '../../limits/backup.ts';
+import { isLeafStream } from '../../audit/proof/leaf-entry.ts';
+import { RecordReader } from '../../log/lmdb/lmdb-records.ts';
+import { BackupDamagedError, BackupRefusedError, BackupStoppedError } from './backup-errors.ts';
+import {
+  assertSegments,
+  prepareFolder,
+  readChain,
+  removeLeftovers,
+  syncFolder,
+  type BackupChain,
+} from './backup-folder.ts';
+import type { BackupMessage, BackupSummary, BackupTask } from './backup-task.ts';
+import { RecordTree, shownRoot, signedTree } from './backup-tree.ts';
+import { hexDigest, partSuffix, segmentName, type BackupTree, type Manifest, type SegmentEntry } from './manifest.ts';
+import { readSegment, SegmentWriter } from './segment-file.ts';
+import { writeManifest } from './write-manifest.ts';
+
+export type BackupPorts = {
+  readonly post: (message: BackupMessage) => void;
+  readonly isStopped: () => boolean;
+};
+
+/** The positions that a backup adds. */
+type Span = { readonly number: number; readonly first: number; readonly last: number };
+
+/**
+ * Copies the records that the folder lacks, as they are stored, reads them back from the files, and then names them in
+ * a manifest. Until the manifest is there the folder is what it was before.
+ */
+export class BackupRun {
+  isAccepted = false;
+  readonly #task: BackupTask;
+  readonly #ports: BackupPorts;
+  readonly #parts = new Set<string>();
+  #source: RecordReader | undefined;
+  #open: SegmentWriter | undefined;
+  #reportedAt = systemClock.monotonic();
+
+  constructor(task: BackupTask, ports: BackupPorts) {
+    this.#task = task;
+    this.#ports = ports;
+  }
+
+  async run(): Promise<void> {
+    const { backupDir, name, logDir } = this.#task;
+    const folder = prepareFolder(backupDir, name);
+    const chain = readChain(folder);
+    const source = await RecordReader.open(logDir);
+    this.#source = source;
+    this.#assertContinued(folder, chain, source);
+    assertSegments(folder, chain);
+    const before = chain.manifests.at(-1);
+    const span = { number: (before?.number ?? 0) + 1, first: (before?.last ?? 0) + 1, last: this.#end(source) };
+    removeLeftovers(folder, chain);
+    this.#assertRoom(folder, this.#bytesOf(span));
+    if (span.number > backupsMax)
+      throw new BackupRefusedError('already-exists', `${folder} is full: choose another name`);
+    this.isAccepted = true;
+    this.#ports.post({ kind: 'accepted' });
+    const added = span.first > span.last ? undefined : await this.#add(folder, chain, span);
+    const { checkpoint } = this.#task;
+    const summary = summaryOf(folder, span, added ?? before);
+    this.#ports.post({
+      kind: 'done',
+      summary:
+        added !== undefined && 'unsigned' in checkpoint ? { ...summary, unsigned: checkpoint.unsigned } : summary,
+    });
+  }
+
+  /** Removes what was not finished. */
+  async close(): Promise<void> {
+    this.#open?.abandon();
+    for (const path of this.#parts) rmSync(path, { force: true });
+    await this.#source?.close();
+  }
+
+  async #add(folder: string, chain: BackupChain, span: Span): Promise<Manifest> {
+    const before = chain.manifests.at(-1);
+    const { segments, lastRecord } = await this.#copy(folder, span);
+    const tree = new RecordTree(before?.tree);
+    for (const entry of segments) await this.#verify(folder, { entry, tree, span });
+    const copied = tree.summary();
+    const checkpoint = this.#checkpointOf(copied);
+    this.#goOn();
+    for (const { file } of segments) {
+      this.#parts.add(join(folder, file));
+      renameSync(join(folder, `${file}${partSuffix}`), join(folder, file));
+    }
+    syncFolder(folder);
+    const manifest: Manifest = {
+      ...span,
+      ...this.#task.identity,
+      time: new Date(systemClock.now()).toISOString(),
+      lastRecord,
+      segments,
+      ...(chain.digest === undefined ? {} : { previous: chain.digest }),
+      tree: { ...copied, ...(checkpoint === undefined ? {} : { checkpoint }) },
+    };
+    writeManifest(folder, manifest);
+    // From here on the backup counts.
+    this.#parts.clear();
+    return manifest;
+  }
+
+  async #copy(
+    folder: string,
+    span: Span,
+  ): Promise<{ readonly segments: readonly SegmentEntry[]; readonly lastRecord: string }> {
+    const segments: SegmentEntry[] = [];
+    let lastRecord: Buffer = Buffer.alloc(0);
+    let first = span.first;
+    const { identity, segmentBytesMax } = this.#task;
+    const finish = (writer: SegmentWriter, last: number): void => {
+      const sha256 = writer.finish();
+      this.#open = undefined;
+      segments.push({ file: segmentName(span.number, segments.length + 1), first, last, bytes: writer.bytes, sha256 });
+      first = last + 1;
+    };
+    for (let next = span.first; next <= span.last;) {
+      this.#goOn();
+      const taken = this.#source?.take(next, span.last, backupPieceBytesMax) ?? [];
+      for (const { position, bytes } of taken) {
+        this.#open ??= this.#newSegment(folder, segmentName(span.number, segments.length + 1), identity.logId);
+        this.#open.add(bytes);
+        lastRecord = bytes;
+        if (this.#open.bytes >= segmentBytesMax && segments.length < backupSegmentsMax - 1)
+          finish(this.#open, position);
+      }
+      next += taken.length;
+      this.#report('copying', next - 1, span, folder);
+      await nextTurn();
+    }
+    if (this.#open !== undefined) finish(this.#open, span.last);
+    return { segments, lastRecord: hexDigest(lastRecord) };
+  }
+
+  #newSegment(folder: string, file: string, logId: string): SegmentWriter {
+    const path = join(folder, `${file}${partSuffix}`);
+    this.#parts.add(path);
+    return new SegmentWriter(path, logId);
+  }
+
+  /** Reads the file back: the records and their order, its hash, and the tree. */
+  async #verify(
+    folder: string,
+    { entry, tree, span }: { readonly entry: SegmentEntry; readonly tree: RecordTree; readonly span: Span },
+  ): Promise<void> {
+    let bytes = 0;
+    const as = `${entry.file}${partSuffix}`;
+    for (const record of readSegment(folder, { entry, logId: this.#task.identity.logId, as })) {
+      tree.add(record.event);
+      bytes += record.bytes.length;
+      if (bytes < backupPieceBytesMax) continue;
+      bytes = 0;
+      this.#goOn();
+      this.#report('verifying', record.position, span, folder);
+      await nextTurn();
+    }
+  }
+
+  /** Where the backup ends: with the last leaf that the server has signed, and what follows it without being one. */
+  #end(source: RecordReader): number {
+    const { checkpoint } = this.#task;
+    if ('unsigned' in checkpoint) return source.last;
+    let last = checkpoint.position;
+    for (; last < source.last; last += 1) {
+      const [next] = source.take(last + 1, last + 1, 1);
+      if (next === undefined || isLeafStream(next.event.stream)) break;
+    }
+    return last;
+  }
+
+  /** @throws BackupDamagedError if the copied records have another tree than the server has signed. */
+  #checkpointOf({ size, root }: Pick<BackupTree, 'size' | 'root'>): string | undefined {
+    const { checkpoint } = this.#task;
+    if ('unsigned' in checkpoint) return undefined;
+    const signed = signedTree(checkpoint.note);
+    if (signed?.size === size && signed.root === root) return checkpoint.note;
+    throw new BackupDamagedError(
+      'the log',
+      `the copied records have a tree of ${String(size)} leaves with root ${root}, and this server has signed ` +
+        `${String(signed?.size)} leaves with root ${String(signed?.root)}`,
+    );
+  }
+
+  /** The log must have what the folder has: the last record stands for all before it. */
+  #assertContinued(folder: string, { manifests }: BackupChain, source: RecordReader): void {
+    const before = manifests.at(-1);
+    if (before === undefined) return;
+    const { logId, last, lastRecord } = before;
+    if (logId !== this.#task.identity.logId)
+      throw new BackupRefusedError('already-exists', `${folder} has backups of log ${logId}: choose another name`);
+    const [record] = last > source.last ? [] : source.take(last, last, 1);
+    if (record !== undefined && hexDigest(record.bytes) === lastRecord) return;
+    throw new BackupRefusedError(
+      'already-exists',
+      `${folder} has events that this log does not have, up to position ${String(last)}: it is of this log before a ` +
+        'restore; choose another name',
+    );
+  }
+
+  /** About as many as the log's file has for them. */
+  #bytesOf({ first, last }: Span): number {
+    const { size } = statSync(join(this.#task.logDir, 'data.mdb'));
+    return last === 0 ? 0 : Math.ceil((size * (last + 1 - first)) / last);
+  }
+
+  #assertRoom(folder: string, needed: number): void {
+    const space = spaceOf(statfsSync(folder));
+    const reserve = reserveOf(space, this.#task.reserveBytes);
+    if (space.freeBytes - needed >= reserve) return;
+    throw new BackupRefusedError(
+      'insufficient-storage',
+      `not enough free disk space in ${folder}: ${showByteCount(space.freeBytes)} are free, the backup needs about ` +
+        `${showByteCount(needed)} beside the reserve of ${showByteCount(reserve)}`,
+    );
+  }
+
+  #goOn(): void {
+    if (this.#ports.isStopped()) throw new BackupStoppedError();
+  }
+
+  #report(step: 'copying' | 'verifying', position: number, { first, last }: Span, folder: string): void {
+    if (systemClock.monotonic() - this.#reportedAt < backupReportMs) return;
+    this.#reportedAt = systemClock.monotonic();
+    this.#assertRoom(folder, 0);
+    const percent = Math.floor((100 * (position + 1 - first)) / (last + 1 - first));
+    this.#ports.post({ kind: 'progress', step, position, percent });
+  }
+}
+
+/** `latest`: the last backup in the folder, perhaps the one before. */
+function summaryOf(folder: string, { number, first, last }: Span, latest: Manifest | undefined): BackupSummary {
+  const empty = { number: 0, last: 0, segments: [], tree: { size: 0, root: '' } };
+  const { tree, ...shown } = latest ?? empty;
+  const written = shown.number === number;
+  return {
+    folder,
+    written,
+    number: shown.number,
+    events: written ? last + 1 - first : 0,
+    bytes: written ? shown.segments.reduce((sum, { bytes }) => sum + bytes, 0) : 0,
+    position: shown.last,
+    tree: { size: tree.size, root: shownRoot(tree.root), signed: 'checkpoint' in tree },
+  };
+}
