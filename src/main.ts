@@ -2,6 +2,7 @@
 
 // Imports few and small modules, which load even with few file descriptors, to report that problem.
 import type { StoppedReplays } from './cli/audit/replay-command.ts';
+import type { BackupFileCommands } from './cli/backup/backup-commands.ts';
 import type { LogCommands } from './cli/log-commands.ts';
 import { StartError } from './base/start-error.ts';
 import { refuseFewDescriptors } from './disk/descriptors.ts';
@@ -41,6 +42,7 @@ async function main(args: readonly string[]): Promise<void> {
     serve,
     logCommands,
     stoppedReplays,
+    backupFiles,
     version: platformVersion,
   });
 }
@@ -59,6 +61,11 @@ async function logCommands(): Promise<LogCommands> {
 async function stoppedReplays(): Promise<StoppedReplays> {
   prepareProcess();
   return (await import('./server/replay/stopped-replays.ts')).stoppedReplays;
+}
+
+async function backupFiles(): Promise<BackupFileCommands> {
+  prepareProcess();
+  return (await import('./server/backup/backup-files.ts')).backupFiles;
 }
 
 /** Runs before any store is opened: new files are private, including those that libraries create. */

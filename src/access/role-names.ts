@@ -20,4 +20,5 @@ export const builtInRoles: ReadonlySet<string> = new Set([
   'role-template-manage-roles',
   'role-template-view-plugins',
   'role-template-audit-viewer',
+  'role-template-backup',
 ]);

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 
 import { addAuditCommands } from './audit/audit-commands.ts';
 import type { StoppedReplays } from './audit/replay-command.ts';
+import { addBackupCommands, type BackupFileCommands } from './backup/backup-commands.ts';
 import type { CanIOptions } from './can-i.ts';
 import type { ConnectionOptions } from './connection.ts';
 import type { CredentialOptions } from './kubeconfig/exec-credential.ts';
@@ -26,6 +27,8 @@ export type ProgramOptions = {
   readonly logCommands: () => Promise<LogCommands>;
   /** Loads the replays of stopped servers, on first use. */
   readonly stoppedReplays: () => Promise<StoppedReplays>;
+  /** Loads the commands about files of backups, on first use. */
+  readonly backupFiles: () => Promise<BackupFileCommands>;
   readonly version: string;
 };
 
@@ -34,7 +37,7 @@ const mistakeExitCode = 2;
 /** Parses the command line, runs the command and returns the exit code. Throws for a bug. */
 export async function runProgram(
   args: readonly string[],
-  { context, serve, logCommands, stoppedReplays, version }: ProgramOptions,
+  { context, serve, logCommands, stoppedReplays, backupFiles, version }: ProgramOptions,
 ): Promise<number> {
   const { output, stderr } = context;
   const result = { exitCode: 0 };
@@ -62,6 +65,7 @@ export async function runProgram(
   addTypes(program, context);
   addLogCommands(program, context, logCommands);
   addAuditCommands(program, { context, result, stoppedReplays, connected });
+  addBackupCommands(program, { context, backupFiles, connected });
   program
     .command('version')
     .description('print the version')

@@ -127,4 +127,11 @@ export const audits: Entries = {
     summary: 'The events of the log with the proof of them, as JSON lines: after, until (docs/audit-proof.md)',
     answer: lines,
   },
+  'POST /apis/audit.*/v1alpha1/backups': {
+    id: 'backUpLog',
+    tag: 'Audit',
+    summary: 'Back up the embedded log into a folder of BACKUP_DIR, as JSON lines',
+    body: { types: json, schema: members({ name: text }) },
+    answer: lines,
+  },
 };

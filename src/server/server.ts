@@ -108,7 +108,7 @@ async function start(config: Config, options: ServerOptions, startup: Startup): 
 /** Listens: probes are answered from now on. */
 async function openEdge(
   core: Core,
-  { access, plugins: { pluginRoutes, installs }, readiness, replays, tree, events }: Parts,
+  { access, plugins: { pluginRoutes, installs }, readiness, replays, tree, events, backups }: Parts,
   { eventLoop, stopping }: Pick<ServerOptions, 'eventLoop'> & { readonly stopping: AbortController },
   startup: Startup,
 ): Promise<{ readonly http: HttpServer; readonly url: string; readonly certificates: Certificates | undefined }> {
@@ -133,7 +133,7 @@ async function openEdge(
     refusals: access.refusals,
     authenticate: (shown) => access.authenticator.authenticate(shown),
     authorize: access.authorize,
-    platformRoutes: [...access.routes, ...installs.routes, ...replays.routes, ...tree.routes, ...events.routes],
+    platformRoutes: [access, installs, replays, tree, events, backups].flatMap(({ routes }) => routes),
     watch: createWatchEndpoints({ ...edge, hub }),
   });
   const url = await startup.phase(

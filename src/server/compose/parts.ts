@@ -8,6 +8,7 @@ import { composeDeclarer } from './compose-declarer.ts';
 import { composeEvents, type ComposedEvents } from './compose-events.ts';
 import { composeLevels, type NodeLevels } from './compose-levels.ts';
 import { composePlugins, type Plugins } from './compose-plugins.ts';
+import { composeBackups, type ComposedBackups } from './compose-backups.ts';
 import { composeReplays, type ComposedReplays } from './compose-replays.ts';
 import { composeReconcilers, type Reconcilers } from './compose-reconcilers.ts';
 import { composeTree, type ComposedTree } from './compose-tree.ts';
@@ -29,6 +30,7 @@ export type Parts = {
   readonly replays: ComposedReplays;
   readonly tree: ComposedTree;
   readonly events: ComposedEvents;
+  readonly backups: ComposedBackups;
 };
 
 export type PartsOptions = {
@@ -93,8 +95,9 @@ export async function composeParts(core: Core, options: PartsOptions, startup: S
     },
   );
   const replays = await openReplays(core, guarded.access, startup);
-  const tree = await openTree(core, startup);
-  return { ...guarded, levels, declarer, readiness, follower, auditFollower, reconcilers, unique, replays, tree };
+  const proving = await openProving(core, startup);
+  const folds = { follower, auditFollower };
+  return { ...guarded, ...folds, levels, declarer, readiness, reconcilers, unique, replays, ...proving };
 }
 
 async function openAuditFollower(
@@ -132,6 +135,17 @@ async function openReplays(core: Core, { authorize }: Access, startup: Startup):
     () => composeReplays(core, authorize),
     async (all) => all.stop(),
   );
+}
+
+/** Backups end where the tree was signed. */
+async function openProving(core: Core, startup: Startup): Promise<Pick<Parts, 'tree' | 'backups'>> {
+  const tree = await openTree(core, startup);
+  const backups = await startup.phase(
+    'compose backups',
+    () => composeBackups(core, tree.reader),
+    async (all) => all.stop(),
+  );
+  return { tree, backups };
 }
 
 /** Access control needs the plugin of a path, and plugins need access control, so both are composed here. */

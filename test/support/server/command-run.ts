@@ -53,6 +53,7 @@ export async function runCommand(
     serve: () => Promise.reject(new Error('not a server')),
     stoppedReplays: async () => (await import('../../../src/server/replay/stopped-replays.ts')).stoppedReplays,
     logCommands: async () => (await import('../../../src/log-tools/log-commands.ts')).logCommands,
+    backupFiles: async () => (await import('../../../src/server/backup/backup-files.ts')).backupFiles,
     version: '0.0.0',
   });
   return { code, ...texts };
