@@ -48,6 +48,7 @@ async function openPage(t: Test, blocks: readonly Block[]): Promise<Page> {
     env: {
       PORT: '0',
       DATA_DIR: 'data',
+      BACKUP_DIR: 'backups',
       LOG_LEVEL: 'error',
       ...(files.length === 0 ? {} : { PLUGINS_DIRS: './my-plugins' }),
     },
