@@ -38,8 +38,8 @@ export type ColumnDependencies = {
 };
 
 /**
- * Values of the objects of each type by column, for lists as of a position. New values come from the object read model,
- * which has computed them; they are kept in memory and written in the background, after the audit models have folded
+ * Values of the objects by column, for lists as of a position, of each type since its first such list. New values come
+ * from the object read model, which has computed them; they are kept in memory and written in the background, after the audit models have folded
  * their events. What is missing, after a crash or under another declaration, is read from the log.
  */
 export class ColumnPart implements AuditPart {
@@ -141,9 +141,13 @@ export class ColumnPart implements AuditPart {
     return held === undefined ? undefined : answered(held, within, query);
   }
 
-  /** Resolves once the columns of a type are complete, after `timeoutMs`, or when `signal` aborts. */
+  /**
+   * Resolves once the columns of a type are complete, after `timeoutMs`, or when `signal` aborts. The first call for a
+   * type begins to read them from the log.
+   */
   async ready(type: ResourceType, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.#types.live(type) !== undefined) return;
+    if (this.#types.request(type.key)) this.#following?.worker.wake();
     const settled = new AbortController();
     const settle = (): void => {
       settled.abort();

@@ -16,12 +16,17 @@ export type KeptType = {
   later: ChangedValues[] | undefined;
 };
 
-/** The columns of all registered types. */
+/**
+ * The columns of registered types of which lists of the past were requested, now or before a restart: keeping those of
+ * all types would make each write slower.
+ */
 export class KeptTypes {
   readonly #tables: ColumnTables;
   readonly #bounds: ColumnBounds;
   readonly #byKey = new Map<TypeKey, KeptType>();
-  /** Registered, and not opened yet. */
+  /** Registered, without a request so far. */
+  readonly #unused = new Map<TypeKey, ResourceType>();
+  /** Registered and requested, and not opened yet. */
   readonly #opening = new Map<TypeKey, ResourceType>();
   /** Of types that are not registered any more; not written yet. */
   readonly #retired: TypeColumns[] = [];
@@ -45,12 +50,23 @@ export class KeptTypes {
   }
 
   register(type: ResourceType): void {
-    this.#opening.set(type.key, type);
+    const isUsed = this.#byKey.has(type.key) || this.#tables.record(type.key) !== undefined;
+    (isUsed ? this.#opening : this.#unused).set(type.key, type);
+  }
+
+  /** A list requests the columns of the type. Returns whether there is work now. */
+  request(key: TypeKey): boolean {
+    const type = this.#unused.get(key);
+    if (type === undefined) return false;
+    this.#unused.delete(key);
+    this.#opening.set(key, type);
+    return true;
   }
 
   /** `position`: of the last folded event. */
   remove(key: TypeKey, position: number): void {
     this.#opening.delete(key);
+    this.#unused.delete(key);
     const kept = this.#byKey.get(key);
     if (kept === undefined) return;
     if (kept.isLive) kept.columns.cover(position);

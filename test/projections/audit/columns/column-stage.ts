@@ -157,6 +157,11 @@ export class ColumnStage {
       .position;
   }
 
+  /** As the first list of the type does; resolves at once. */
+  async request(): Promise<void> {
+    if (this.type !== undefined) await this.opened.part.ready(this.type, 0, AbortSignal.abort());
+  }
+
   async fold(): Promise<void> {
     await catchUp(this.log, this.opened.models, { signal });
     await catchUp(this.log, this.opened.audit, { signal });

@@ -6,6 +6,7 @@ import type { ObjectEvent } from '../../../../src/command/event.ts';
 import type { LogPosition } from '../../../../src/log/log.ts';
 import type { ResourceObject } from '../../../../src/resource/object/object.ts';
 import type { ListQuery, OrderPlace } from '../../../../src/resource/query/list-query.ts';
+import { settled } from '../../../support/clocks/turns.ts';
 import { boundQuery, fields, naiveNames, objectOf, queryOf, type Field } from '../../index/type-index-oracle.ts';
 import { ColumnStage, itemsOf, typeOf } from './column-stage.ts';
 
@@ -20,7 +21,7 @@ type Step =
       readonly number: number;
       readonly object: ResourceObject;
     }
-  | { readonly kind: 'fold' | 'close' | 'crash' | 'stop' | 'start' }
+  | { readonly kind: 'fold' | 'close' | 'crash' | 'stop' | 'start' | 'request' }
   | { readonly kind: 'declare'; readonly declared: readonly Field[] };
 
 const steps: fc.Arbitrary<Step> = fc.oneof(
@@ -35,7 +36,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
     ),
     weight: 10,
   },
-  { arbitrary: fc.record({ kind: fc.constant('fold' as const) }), weight: 4 },
+  { arbitrary: fc.record({ kind: fc.constantFrom('fold' as const, 'request' as const) }), weight: 6 },
   { arbitrary: fc.record({ kind: fc.constantFrom('close' as const, 'crash' as const) }), weight: 1 },
   { arbitrary: fc.record({ kind: fc.constantFrom('stop' as const, 'start' as const) }), weight: 1 },
   {
@@ -128,6 +129,8 @@ async function perform(stage: ColumnStage, history: History, step: Step): Promis
       return history.put(step.object);
     case 'fold':
       return stage.fold();
+    case 'request':
+      return stage.request();
     case 'close':
     case 'crash':
       await stage.close(step.kind === 'close');
@@ -196,6 +199,7 @@ test('a list at a position has the objects of that moment, whatever happened to 
   const scenario = fc.record({
     history: fc.array(steps, { minLength: 1, maxLength: 120 }),
     declared: fc.shuffledSubarray([...fields]),
+    isUsed: fc.boolean(),
     questions: fc.array(
       fc.record({ at: fc.double({ min: 0, max: 0.999, noNaN: true }), limit: fc.integer({ min: 1, max: 5 }) }),
       {
@@ -212,9 +216,10 @@ test('a list at a position has the objects of that moment, whatever happened to 
           queries: fc.array(queryOf(drawn.declared), { minLength: 4, maxLength: 4 }),
         }),
       ),
-      async ({ drawn: { history: drawnSteps, declared, questions }, queries }) => {
+      async ({ drawn: { history: drawnSteps, declared, isUsed, questions }, queries }) => {
         const stage = new ColumnStage(t, { type: declaredType(declared) });
         await stage.open();
+        if (isUsed) await stage.request();
         const history = new History(stage);
         for (const step of drawnSteps) await perform(stage, history, step);
         const type = declaredType(declared);
@@ -229,4 +234,26 @@ test('a list at a position has the objects of that moment, whatever happened to 
     ),
     { numRuns },
   );
+});
+
+test('columns of a type are kept from the first list on, also after a restart', async (t) => {
+  const stage = new ColumnStage(t, { type: typeOf([]) });
+  await stage.open();
+  const object = fc.sample(objectOf(fields, fc.constant(nameOf(1))), { numRuns: 1, seed: 7 })[0]!;
+  const history = new History(stage);
+  await history.put(object);
+  await stage.fold();
+  const { position } = history.states[0]!;
+  const type = typeOf([]);
+  const query = { ...boundQuery({ labels: [], fields: [], sort: [] }, type.indexes), window: { kind: 'all' } as const };
+  const isKept = (): boolean => stage.opened.part.query(type, position, query) !== undefined;
+  await settled();
+  t.notOk(isKept(), 'no list was requested');
+  await stage.list(query, position);
+  t.ok(isKept());
+  await stage.close();
+  await stage.open();
+  await settled();
+  t.ok(isKept());
+  await stage.close();
 });
