@@ -2,6 +2,7 @@ import { closeSync, existsSync, fstatSync, openSync, readSync, statSync } from '
 import { join } from 'node:path';
 
 import { StartError } from '../base/start-error.ts';
+import { areFree } from './free-pages.ts';
 
 /**
  * The layout of LMDB's file: two meta pages, of which the one with the higher transaction id is valid (`mdb.c`,
@@ -16,6 +17,7 @@ const at = {
   magic: headerBytes,
   format: headerBytes + 4,
   pageBytes: headerBytes + 24,
+  freeRoot: headerBytes + 64,
   lastPage: headerBytes + 120,
   transaction: headerBytes + 128,
 } as const;
@@ -74,12 +76,22 @@ function headerProblem(file: number, size: number): string | undefined {
   const first = metaAt(file, 0);
   if (first === undefined) return 'it does not have the header of an LMDB file';
   const second = metaAt(file, first.pageBytes);
-  const { lastPage, pageBytes } = second !== undefined && second.transaction > first.transaction ? second : first;
-  const needed = (lastPage + 1n) * BigInt(pageBytes);
-  return BigInt(size) < needed ? `it has ${String(size)} bytes and should have at least ${String(needed)}` : undefined;
+  const meta = second !== undefined && second.transaction > first.transaction ? second : first;
+  const { lastPage: last, pageBytes, freeRoot } = meta;
+  const needed = (last + 1n) * BigInt(pageBytes);
+  if (BigInt(size) >= needed) return undefined;
+  const from = BigInt(size) / BigInt(pageBytes);
+  if (size % pageBytes === 0 && areFree({ file, pageBytes }, freeRoot, { from, last })) return undefined;
+  return `it has ${String(size)} bytes and should have at least ${String(needed)}`;
 }
 
-type Meta = { readonly pageBytes: number; readonly lastPage: bigint; readonly transaction: bigint };
+type Meta = {
+  readonly pageBytes: number;
+  readonly lastPage: bigint;
+  /** The root page of the table of free pages. */
+  readonly freeRoot: bigint;
+  readonly transaction: bigint;
+};
 
 function metaAt(file: number, offset: number): Meta | undefined {
   const page = Buffer.alloc(metaBytes);
@@ -88,6 +100,7 @@ function metaAt(file: number, offset: number): Meta | undefined {
   return {
     pageBytes: page.readUInt32LE(at.pageBytes),
     lastPage: page.readBigUInt64LE(at.lastPage),
+    freeRoot: page.readBigUInt64LE(at.freeRoot),
     transaction: page.readBigUInt64LE(at.transaction),
   };
 }

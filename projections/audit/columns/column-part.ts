@@ -39,8 +39,9 @@ export type ColumnDependencies = {
 
 /**
  * Values of the objects by column, for lists as of a position, of each type since its first such list. New values come
- * from the object read model, which has computed them; they are kept in memory and written in the background, after the audit models have folded
- * their events. What is missing, after a crash or under another declaration, is read from the log.
+ * from the object read model, which has computed them. They are kept in memory and written in the background, after the
+ * audit models have folded their events. Missing values, after a crash or under another declaration, are read from the
+ * log.
  */
 export class ColumnPart implements AuditPart {
   readonly name = 'columns';

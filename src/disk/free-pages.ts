@@ -1,0 +1,75 @@
+import { readSync } from 'node:fs';
+
+/**
+ * LMDB's table of free pages, read from the file (`mdb.c`: MDB_page, MDB_node, FREE_DBI; the library's page header has
+ * 24 bytes, and offsets within a page count from its end).
+ */
+const headerBytes = 24;
+const nodeBytes = 8;
+const at = { flags: 18, lower: 20, nodeFlags: 4, keySize: 6 } as const;
+const branchPage = 1;
+const leafPage = 2;
+const bigData = 1;
+/** The root of an empty table. */
+const noPage = 0xffff_ffff_ffff_ffffn;
+/** More levels than any table has: a cycle ends here. */
+const depthMax = 32;
+
+export type PageFile = { readonly file: number; readonly pageBytes: number };
+
+/**
+ * Whether all pages from `from` up to `last` are free. LMDB does not write a page that the same transaction allocates
+ * and frees, so a complete file may end before its last page. `root`: of the table of free pages. False for a table
+ * that cannot be read.
+ */
+export function areFree(pages: PageFile, root: bigint, { from, last }: { from: bigint; last: bigint }): boolean {
+  let free = 0n;
+  for (const [first, count] of freeRuns(pages, root, depthMax)) {
+    const begin = first > from ? first : from;
+    const end = first + count - 1n < last ? first + count - 1n : last;
+    if (end >= begin) free += end - begin + 1n;
+  }
+  return free === last - from + 1n;
+}
+
+type Run = readonly [first: bigint, count: bigint];
+
+function* freeRuns(pages: PageFile, number: bigint, depth: number): Generator<Run> {
+  if (number === noPage || depth === 0) return;
+  const page = bytesAt(pages, number, pages.pageBytes);
+  if (page.length < pages.pageBytes) return;
+  const flags = page.readUInt16LE(at.flags);
+  for (let node = 0; node < page.readUInt16LE(at.lower) >> 1; node += 1) {
+    const offset = headerBytes + page.readUInt16LE(headerBytes + 2 * node);
+    if (offset + nodeBytes > page.length) return;
+    if ((flags & branchPage) !== 0) yield* freeRuns(pages, childOf(page, offset), depth - 1);
+    else if ((flags & leafPage) !== 0) yield* runsIn(dataOf(pages, page, offset));
+  }
+}
+
+function childOf(page: Buffer, offset: number): bigint {
+  return page.readBigUInt64LE(offset) & 0xffff_ffff_ffffn;
+}
+
+function dataOf(pages: PageFile, page: Buffer, offset: number): Buffer {
+  const size = page.readUInt32LE(offset);
+  const start = offset + nodeBytes + page.readUInt16LE(offset + at.keySize);
+  if ((page.readUInt16LE(offset + at.nodeFlags) & bigData) === 0) return page.subarray(start, start + size);
+  return bytesAt(pages, page.readBigUInt64LE(start), headerBytes + size).subarray(headerBytes);
+}
+
+/** A count of entries, then each: a page, or minus the length of a run and its first page; 0 is unused. */
+function* runsIn(value: Buffer): Generator<Run> {
+  for (let entry = 8; entry + 8 <= value.length; entry += 8) {
+    const number = value.readBigInt64LE(entry);
+    if (number > 0n) yield [number, 1n];
+    if (number >= 0n || entry + 16 > value.length) continue;
+    entry += 8;
+    yield [value.readBigInt64LE(entry), -number];
+  }
+}
+
+function bytesAt({ file, pageBytes }: PageFile, number: bigint, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  return bytes.subarray(0, readSync(file, bytes, 0, length, number * BigInt(pageBytes)));
+}
