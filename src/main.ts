@@ -25,7 +25,7 @@ async function main(args: readonly string[]): Promise<void> {
   // The reader closed the pipe, which is not an error.
   process.stdout.on('error', () => undefined);
   const { runProgram } = await import('./cli/program.ts');
-  const { systemClock } = await import('./base/clock.ts');
+  const { clientClock } = await import('./base/clock.ts');
   const { platformVersion } = await import('./server/platform-version.ts');
   const { stdin, stdout, stderr, env } = process;
   const context = {
@@ -34,7 +34,7 @@ async function main(args: readonly string[]): Promise<void> {
     stderr,
     variables: env,
     folder: process.cwd(),
-    clock: systemClock,
+    clock: clientClock,
     program: [process.execPath, import.meta.filename],
   };
   process.exitCode = await runProgram(args, {

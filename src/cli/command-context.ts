@@ -13,6 +13,7 @@ export type CommandContext = {
   readonly variables: Environment;
   /** The folder of `.env`, and the base of relative paths. */
   readonly folder: string;
+  /** Its timers keep the process alive. */
   readonly clock: Clock;
   /** The command line that runs this program, with absolute paths and without arguments for it. */
   readonly program: readonly string[];

@@ -1,8 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import { MessageChannel } from 'node:worker_threads';
 
-import { delay, type Clock } from '../base/clock.ts';
+import { delay } from '../base/clock.ts';
 import type { Json } from '../base/json.ts';
 import { listOf, memberOf, textOf, textsOf } from './answer-member.ts';
 import { connect } from './connection.ts';
@@ -86,7 +85,7 @@ async function switchPlugin(
   const deadline = clock.monotonic() + startedWaitMs;
   while (plugin !== undefined && !(isObserved(plugin) && (phases.includes(phaseOf(plugin)) || isKeptOff(plugin)))) {
     if (clock.monotonic() > deadline) throw commandError(`the plugin ${printable(name)} is still ${describe(plugin)}`);
-    await pause(clock);
+    await delay(clock, pollIntervalMs);
     plugin = await connection.client.find({ method: 'GET', path });
   }
   if (plugin === undefined) throw commandError(`the plugin ${printable(name)} has been removed`);
@@ -116,17 +115,9 @@ export async function uninstallPlugin(name: string, options: UninstallOptions, c
       throw commandError(`the plugin ${printable(name)} is still being uninstalled; ${heldUpBy(plugin)}`);
     if (waited > quietMs && holds !== printed) stderr.write(`${holds}\n`);
     if (waited > quietMs) printed = holds;
-    await pause(clock);
+    await delay(clock, pollIntervalMs);
   }
   stderr.write(`uninstalled ${printable(name)}${options.deleteData === true ? ' and its data' : ''}\n`);
-}
-
-/** Keeps the process alive for the time between two polls: the clock's timers do not. */
-async function pause(clock: Clock): Promise<void> {
-  const { port1 } = new MessageChannel();
-  port1.ref();
-  await delay(clock, pollIntervalMs);
-  port1.close();
 }
 
 /** The finalizers and the state that delay the removal. */

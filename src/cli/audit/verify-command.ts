@@ -59,7 +59,7 @@ function summaryOf({ header, checkpoint, agreeing, positions }: VerifiedExport):
       : `leaves ${String(from)} to ${String(until - 1)}, positions ${first.toString()} to ${last.toString()}`;
   return [
     `verified: ${count(until - from)} events, ${range}`,
-    `log ${printable(log)}, epoch ${String(epoch)}, tree ${printable(origin)}`,
+    `log ${printable(log)}, epoch ${String(epoch)} (as the file says), tree ${printable(origin)}`,
     `the signed checkpoint of ${count(checkpoint.size)} leaves has the root ${base64(checkpoint.root)}`,
     `${count(agreeing)} checkpoints and tree heads agree with the events`,
   ]

@@ -42,7 +42,7 @@ export async function witness(options: WitnessOptions, context: CommandContext):
   if (before !== undefined) await compare(client, before, shown);
   kept.keep(shown);
   const { size, origin } = shown.checkpoint;
-  const since = before === undefined ? 'the first one of this tree' : `extends the one of ${count(before)} leaves`;
+  const since = before === undefined ? 'is the first one of this tree' : `extends the one of ${count(before)} leaves`;
   context.output.write(`${printable(origin)}: the checkpoint of ${size.toLocaleString('en')} leaves ${since}\n`);
 }
 

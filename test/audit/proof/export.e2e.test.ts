@@ -10,6 +10,7 @@ import { test, type Test } from 'tap';
 import { exportLine, parseExportLine, type ExportRecord } from '../../../src/audit/proof/export-lines.ts';
 import { Administration, as } from '../../support/server/administration.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import { runCommandLine } from '../../support/server/command-line.ts';
 import { runCommand, type CommandRun } from '../../support/server/command-run.ts';
 import { startTestServer, testPassword, type TestServer } from '../../support/server/start-server.ts';
 import { secondVerifier } from './second-verifier.ts';
@@ -198,7 +199,7 @@ test('an export needs the right to the whole log', async (t) => {
 
 test('a witness keeps checkpoints, and reports two that do not agree', async (t) => {
   const { server, folder, run } = await given(t);
-  t.match(await run('witness', '--dir', 'w'), { code: 0, out: /leaves the first one of this tree/u });
+  t.match(await run('witness', '--dir', 'w'), { code: 0, out: /leaves is the first one of this tree/u });
   await create(server, 'chair');
   t.match(await run('witness', '--dir', 'w'), { code: 0, out: /leaves extends the one of \d+ leaves/u });
   t.match(await run('witness', '--dir', 'w'), { code: 0 });
@@ -242,6 +243,12 @@ test('a witness prints both of two checkpoints of one tree that do not agree', a
   const options = { folder, variables, clock: hurried };
   const rolledBack = await runCommand(['audit', 'witness', '--dir', 'w', '--user', 'admin'], options);
   t.match(rolledBack, { code: 1, err: /an older tree than before/u });
+  const ownProcess = runCommandLine(['audit', 'witness', '--dir', 'w', '--user', 'admin'], {
+    cwd: folder,
+    env: variables,
+  });
+  t.equal(await ownProcess.exited(), 1, 'the process waits for its retries');
+  t.match(ownProcess.stderr(), /an older tree than before/u);
 });
 
 test('signed checkpoints in a long export name the place of a change that was covered up', async (t) => {
