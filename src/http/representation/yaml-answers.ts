@@ -16,11 +16,12 @@ export class YamlAnswers {
     this.#turns = new EventLoopTurns(clock, listTurnMs);
   }
 
-  /** Converts a JSON response; others are unchanged. `account`: for fairness. */
+  /** Converts a JSON response; others, such as JSON lines, are unchanged. `account`: for fairness. */
   async of(answer: Answer, account: string): Promise<Answer> {
+    if (answer.kind !== 'bytes' && answer.kind !== 'stream') return answer;
+    if ((answer.contentType ?? jsonType) !== jsonType) return answer;
     if (answer.kind === 'stream')
       return { ...answer, chunks: this.#converted(answer.chunks, account), contentType: yamlType };
-    if (answer.kind !== 'bytes' || (answer.contentType ?? jsonType) !== jsonType) return answer;
     const { status, bytes } = answer;
     const headers = withoutTag(answer.headers);
     if (bytes.length > yamlPieceBytesMax)

@@ -96,7 +96,8 @@ export class YamlWriter {
   }
 
   #word(bytes: Buffer, start: number): number | undefined {
-    let at = start;
+    // Also a byte that no JSON has is passed: the offset always grows.
+    let at = start + 1;
     while (at < bytes.length && !isDelimiter(bytes[at] ?? 0)) at += 1;
     if (at === bytes.length) return undefined;
     this.#scalar(bytes.toString('latin1', start, at));

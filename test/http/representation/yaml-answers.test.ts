@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import { test } from 'tap';
 
 import { bytesAnswer, type Answer } from '../../../src/http/answer.ts';
@@ -40,4 +42,17 @@ test('the pieces of many long answers of one account delay another by a turn', a
   const many = Array.from({ length: 20 }, async () => convert(large, 'user:a'));
   await Promise.all([...many, convert(small, 'user:b')]);
   t.equal(order[0], 'user:b');
+});
+
+test('a stream that is not JSON is sent as it is, also to clients that prefer YAML', async (t) => {
+  const answers = new YamlAnswers(new FakeClock());
+  const lines = '{"kind":"Export"}\n{"kind":"End"}\n';
+  for (const bytes of [Buffer.from(lines), gzipSync(lines)]) {
+    const chunks = Readable.from([bytes]);
+    const answer = await answers.of({ kind: 'stream', chunks, contentType: 'application/jsonl' }, 'user:a');
+    t.match(answer, { contentType: 'application/jsonl' });
+    const read: Uint8Array[] = [];
+    if (answer.kind === 'stream') for await (const chunk of answer.chunks) read.push(chunk);
+    t.strictSame(Buffer.concat(read), bytes);
+  }
 });

@@ -131,3 +131,10 @@ test('a reader of YAML 1.2 and one of 1.1 get the value back, wherever its JSON 
     { numRuns: 400 },
   );
 });
+
+test('bytes that no JSON has are passed', async (t) => {
+  const writer = new YamlWriter();
+  const control = Array.from({ length: 32 }, (_byte, code) => code);
+  t.ok(writer.write(Buffer.from([...control, 0x2c])).length > 0);
+  t.ok(writer.end());
+});
