@@ -61,7 +61,8 @@ async function* exportedEvents(
   const [after, last] = [from === 0 ? logStart : tree.positionOf(from - 1), tree.positionOf(until - 1)];
   let [index, bytes, position]: [number, number, LogPosition] = [from, 0, after];
   let piece: Uint8Array[] = [];
-  for await (const batch of log.readAll({ after, until: last, categories, signal })) {
+  const turn = async (): Promise<void> => pace.next();
+  for await (const batch of log.readAll({ after, until: last, categories, signal, turn })) {
     for (const recorded of batch) {
       if (!isLeafStream(recorded.stream)) continue;
       const lines = linesOf(index, recorded, { from, tree });

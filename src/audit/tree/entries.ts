@@ -2,6 +2,7 @@ import { isLeafStream, leafEntry } from '../proof/leaf-entry.ts';
 import { equalHashes, leafHash } from '../proof/merkle.ts';
 import { logStart, type EventLog, type RecordedEvent } from '../../log/log.ts';
 import type { FoldedTree } from '../../read/folded-tree.ts';
+import type { Pace } from '../object-history.ts';
 
 /** The log has another event than the one that this node has folded as a leaf. */
 export class ChangedLeafError extends Error {
@@ -23,6 +24,8 @@ export type EntriesOptions = {
   /** Those that have leaves. */
   readonly categories: readonly string[];
   readonly signal: AbortSignal;
+  /** Divides the time of the event loop among readers. */
+  readonly pace: Pace;
 };
 
 /**
@@ -32,18 +35,20 @@ export type EntriesOptions = {
 export async function entryBundle(
   tree: Pick<FoldedTree, 'hashes' | 'positionOf'>,
   { first, count }: { readonly first: number; readonly count: number },
-  { log, categories, signal }: EntriesOptions,
+  { log, categories, signal, pace }: EntriesOptions,
 ): Promise<Buffer> {
   const after = first === 0 ? logStart : tree.positionOf(first - 1);
   const parts: Buffer[] = [];
   const until = tree.positionOf(first + count - 1);
-  for await (const batch of log.readAll({ after, until, categories, signal })) {
+  const turn = async (): Promise<void> => pace.next();
+  for await (const batch of log.readAll({ after, until, categories, signal, turn })) {
     for (const recorded of batch) {
       if (!isLeafStream(recorded.stream)) continue;
       const entry = entryOf(tree, first + parts.length, recorded);
       const length = Buffer.allocUnsafe(2);
       length.writeUInt16BE(entry.length);
       parts.push(Buffer.concat([length, entry]));
+      if (pace.isOver()) await pace.next();
     }
   }
   signal.throwIfAborted();

@@ -7,11 +7,11 @@ import type { Exchange } from '../exchange.ts';
 import { readerOf } from '../resources/collection.ts';
 import type { ResourceReader } from '../resources/item.ts';
 
-/** Readers of pages of events take turns with those of lists, by user. */
+/** Readers of the log take turns with those of lists, by user. With a signal, its abort rejects the next turn. */
 export function paceOf(
   exchange: Exchange,
   { snapshots }: Pick<ResourceReader, 'snapshots'>,
-  disconnected: AbortSignal,
+  disconnected?: AbortSignal,
 ): Pace {
   const slices = new Slices(exchange.clock);
   return {
@@ -19,7 +19,7 @@ export function paceOf(
     next: async () => {
       await slices.next();
       await snapshots.turn(readerOf(exchange));
-      disconnected.throwIfAborted();
+      disconnected?.throwIfAborted();
     },
   };
 }

@@ -2,7 +2,6 @@ import { exportedLog, ExportMismatchError } from '../../audit/export/exported-lo
 import type { ExportedLogDependencies, ExportRequest } from '../../audit/export/exported-log.ts';
 import { leafRange } from '../../audit/export/leaf-range.ts';
 import type { ExportPlace, RangeDependencies, RequestedRange } from '../../audit/export/leaf-range.ts';
-import { Slices } from '../../base/slices.ts';
 import type { LogIdentity } from '../../log/log.ts';
 import type { PluginLogger } from '../../plugin/api/plugin.ts';
 import type { AuditProgress } from '../../read/audit-progress.ts';
@@ -11,6 +10,7 @@ import { momentOf } from '../../read/decode-replay.ts';
 import type { SnapshotSlot } from '../../read/snapshot-slots.ts';
 import { SigningRefusedError } from '../../read/tree.ts';
 import { refusal, takenOver, type Answer } from '../answer.ts';
+import { paceOf } from '../audit/entry-page.ts';
 import { acceptsGzip, gzipped } from '../body/gzip.ts';
 import { disconnectSignalOf, headerOf, type Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
@@ -87,7 +87,8 @@ function answerOf(
   request: ExportRequest,
   dependencies: ExportRoutesDependencies,
 ): Answer {
-  const chunks = ended(exportedLog(request, dependencies, { pace: new Slices(exchange.clock), signal }), {
+  const pace = paceOf(exchange, dependencies.reader);
+  const chunks = ended(exportedLog(request, dependencies, { pace, signal }), {
     place,
     onError: (error) => {
       dependencies.logger.warn('an export has failed', { requestId: exchange.requestId, error: String(error) });

@@ -3,6 +3,7 @@ import { verifierKeyOfRaw } from '../../../audit/keys/key-statement.ts';
 import { ChangedLeafError, entryBundle } from '../../../audit/tree/entries.ts';
 import { verifierKeyText } from '../../../audit/proof/signed-note.ts';
 import { jsonAnswer, refusal, takenOver, textAnswer, type Answer } from '../../answer.ts';
+import { paceOf } from '../../audit/entry-page.ts';
 import { disconnectSignalOf, type Exchange } from '../../exchange.ts';
 import type { FixedRoute, PlatformRoute } from '../../fixed-routes.ts';
 import { problem } from '../../problem.ts';
@@ -103,8 +104,9 @@ async function readEntries(
   const signal = disconnectSignalOf(exchange.res);
   const place = await reader.snapshots.take(readerOf(exchange), signal);
   if (place === undefined) return undefined;
+  const read = { log, categories, signal, pace: paceOf(exchange, reader, signal) };
   try {
-    return await fromLog(entryBundle(tree, { first: number * tileWidth, count: width }, { log, categories, signal }));
+    return await fromLog(entryBundle(tree, { first: number * tileWidth, count: width }, read));
   } finally {
     place.release();
   }
