@@ -17,18 +17,18 @@ export type AuditFollowerOptions = {
   readonly config: Pick<Config, 'dataDir'>;
   readonly log: FoundedLog;
   readonly audit: AuditModels;
-  /** Begun once the indexes belong to the log, at each attempt; ended with the fold. */
+  /** The columns: each attempt starts them after the check that the indexes belong to the log. `stop` closes them. */
   readonly columns?: { start(): void; close(): Promise<void> };
   readonly clock: Clock;
   readonly logger: PluginLogger;
-  /** The log has another tree than one of its events states. */
+  /** Called if the tree of the log differs from the tree in one of its events. */
   readonly onFatal: (error: Error) => void;
 };
 
 /**
- * Folds the audit indexes in the background: the server is ready without them, and refuses requests that need them
- * until they have caught up. The read models have verified the log before, so a checkpoint of another log only means
- * that the indexes are rebuilt.
+ * Folds the audit indexes in the background. The server is ready before the indexes have caught up, and refuses
+ * requests that need the indexes until then. The read models have already verified the log, so indexes of another log
+ * are rebuilt.
  */
 export class AuditFollower {
   readonly #options: AuditFollowerOptions;
@@ -39,7 +39,7 @@ export class AuditFollower {
     this.#options = options;
   }
 
-  /** Begins; call it once the read models have folded the log's present end. */
+  /** Starts the fold. Call this once the read models have folded all present events of the log. */
   start(): void {
     const { audit, config, logger, onFatal } = this.#options;
     this.#following = this.#follow().catch((error: unknown) => {
@@ -84,7 +84,7 @@ export class AuditFollower {
       logger.warn('the audit indexes belong to another log and are rebuilt', { reason: error.message });
       audit.clear();
     });
-    // Their positions are those of this log and epoch from here on.
+    // The indexes now have positions of this log and epoch.
     columns?.start();
     const onProgress = ({ percent }: { readonly percent: number }): void => {
       audit.setUnavailable(`the audit indexes are being built: ${String(percent)} %`);
@@ -97,7 +97,7 @@ export class AuditFollower {
   }
 }
 
-/** Another node, or this one before, has read another log than this node has now. */
+/** The error for a log that differs from the log that another node, or this node earlier, has read. */
 function operatorError(cause: TreeMismatchError, { dataDir }: Pick<Config, 'dataDir'>): StartError {
   const advice =
     `stop all nodes; remove ${join(dataDir, 'audit-models')}: this node builds it again from the log; if it stops ` +

@@ -9,15 +9,15 @@ export type RetryLogOptions = {
   readonly clock: Clock;
   readonly logger: Pick<PluginLogger, 'warn'>;
   readonly signal: AbortSignal;
-  /** Whether a retry cannot change the error. */
+  /** Whether the error is final: a retry cannot succeed. */
   readonly isFinal: (error: unknown) => boolean;
-  /** The error that is thrown in place of a final one. */
+  /** The error that replaces a final error. */
   readonly finalError?: (error: unknown) => unknown;
   /** The number of folded events: progress resets the waiting time. */
   readonly folded: () => number;
   /** Called with the reason before each wait, and with undefined after a success. */
   readonly onWaiting?: (reason: string | undefined) => void;
-  /** Of the log line that names the reason. */
+  /** The message of the log line that contains the reason. */
   readonly message: string;
 };
 

@@ -11,7 +11,7 @@ export class BackupRefusedError extends Error {
   }
 }
 
-/** Nobody waits for the backup any more. */
+/** The client of the backup has disconnected, or the server stops. */
 export class BackupStoppedError extends Error {
   constructor() {
     super('the backup was stopped before its end');
@@ -19,9 +19,9 @@ export class BackupStoppedError extends Error {
   }
 }
 
-/** Files of a backup are not as they were written. */
+/** A file of a backup differs from the file that was written, or is missing. */
 export class BackupDamagedError extends Error {
-  /** `where`: the file, and the place in it if one is known. */
+  /** `where`: the file name, with the byte offset in the file if the offset is known. */
   constructor(where: string, detail: string, options?: ErrorOptions) {
     super(`the backup is damaged: ${where}: ${detail}`, options);
     this.name = 'BackupDamagedError';

@@ -23,16 +23,16 @@ import {
   type Manifest,
 } from './manifest.ts';
 
-/** The backups of one log in a folder, oldest first; each continues the one before. */
+/** The backups of one log in a folder, oldest first. Each backup continues the previous backup. */
 export type BackupChain = { readonly manifests: readonly Manifest[]; readonly digest: string | undefined };
 
-/** Letters, digits and `._-`: no path, and not a hidden file. */
+/** A name has letters, digits and `._-`. A name is not a path, and not the name of a hidden file. */
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/u;
 
 /**
- * The folder of that name in BACKUP_DIR, which is made if it is missing.
+ * Returns the folder `name` in BACKUP_DIR, and creates a missing folder.
  *
- * @throws BackupRefusedError unless it is a folder of backups, or an empty one.
+ * @throws BackupRefusedError unless the folder has backups or is empty.
  */
 export function prepareFolder(backupDir: string, name: string): string {
   if (!namePattern.test(name) || name.endsWith('.'))
@@ -57,7 +57,7 @@ export function prepareFolder(backupDir: string, name: string): string {
 }
 
 /**
- * Reads and checks all manifests. Their segments are checked elsewhere.
+ * Reads and checks all manifests. `assertSegments` and `readSegment` check the segments.
  *
  * @throws BackupDamagedError that names the file.
  */
@@ -85,8 +85,8 @@ export function readChain(folder: string): BackupChain {
 }
 
 /**
- * Whether all segments are there, with their sizes: an incremental backup must not continue a chain with holes. Their
- * contents are for `backup verify`.
+ * Checks that all segments exist and have the size in the manifest: an incremental backup must not continue a chain
+ * with gaps. `backup verify` checks the contents.
  *
  * @throws BackupDamagedError that names the file.
  */
@@ -100,7 +100,7 @@ export function assertSegments(folder: string, { manifests }: BackupChain): void
   }
 }
 
-/** Removes what a backup has left that did not end: the chain names every other file of ours. */
+/** Removes the files of a backup that did not end: partial files, and segments that no manifest names. */
 export function removeLeftovers(folder: string, { manifests }: BackupChain): void {
   const named = new Set(manifests.flatMap(({ segments }) => segments.map(({ file }) => file)));
   for (const name of readdirSync(folder)) {
@@ -109,7 +109,7 @@ export function removeLeftovers(folder: string, { manifests }: BackupChain): voi
   }
 }
 
-/** Makes the names of files in a folder durable. */
+/** Writes the folder entry of each file to disk (fsync). */
 export function syncFolder(folder: string): void {
   const opened = openSync(folder, 'r');
   try {
@@ -142,7 +142,7 @@ function exists(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** A link to a folder counts as one only if `mayBeLink`. */
+/** With `mayBeLink`, a symbolic link to a folder counts as a folder. */
 function isFolder(path: string, mayBeLink: boolean): boolean {
   const stats = (mayBeLink ? statSync : lstatSync)(path, { throwIfNoEntry: false });
   return stats?.isDirectory() === true;

@@ -3,34 +3,34 @@ import type { BackupRefusalReason } from '../../read/backup.ts';
 export type SignedEnd = { readonly note: string; readonly position: number };
 
 export type BackupTask = {
-  /** The folder of the log, which the server writes meanwhile. */
+  /** The folder of the log. The server writes to this log during the backup. */
   readonly logDir: string;
   readonly backupDir: string;
   readonly name: string;
   readonly identity: { readonly logId: string; readonly epoch: number; readonly domain: string };
-  /** DISK_RESERVE; undefined: a share of the disk. */
+  /** The bytes of DISK_RESERVE; undefined: the default share of the disk. */
   readonly reserveBytes: number | undefined;
   readonly segmentBytesMax: number;
   /**
-   * What the server has signed when the backup began, and the raw position of its last leaf: the backup ends there.
-   * Without it the backup ends with the log, and says why.
+   * The signed checkpoint at the start of the backup, and the raw position of its last leaf, where the backup ends.
+   * `unsigned` is the reason for a missing checkpoint; the backup then ends with the log.
    */
   readonly checkpoint: SignedEnd | { readonly unsigned: string };
-  /** Not 0 once the thread should end. */
+  /** The stop flag: a value other than 0 ends the thread. */
   readonly stop: Int32Array;
 };
 
 export type BackupSummary = {
   /** The path of the folder. */
   readonly folder: string;
-  /** False: the log has nothing that the last backup in the folder lacks. */
+  /** False: the last backup in the folder already has all events of the log. */
   readonly written: boolean;
-  /** Of the last backup in the folder. */
+  /** The number of the last backup in the folder. */
   readonly number: number;
-  /** What this backup has added: events and bytes of its segments. */
+  /** The number of events that this backup added, and the bytes of its segments. */
   readonly events: number;
   readonly bytes: number;
-  /** The last position of the log in the folder. */
+  /** The raw position of the last event in the folder. */
   readonly position: number;
   /** `root` in base64, as in checkpoints. */
   readonly tree: { readonly size: number; readonly root: string; readonly signed: boolean };
@@ -38,9 +38,9 @@ export type BackupSummary = {
   readonly unsigned?: string;
 };
 
-/** From the thread. */
+/** A message from the backup thread. */
 export type BackupMessage =
-  /** Nothing was written: the request cannot be served. */
+  /** The request cannot be served, and the thread has written nothing. */
   | { readonly kind: 'refused'; readonly reason: BackupRefusalReason; readonly detail: string }
   | { readonly kind: 'accepted' }
   | {

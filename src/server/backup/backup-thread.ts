@@ -5,7 +5,7 @@ import { backupHeapMegabytesMax, backupStopMsMax } from '../../limits/backup.ts'
 import type { BackupMessage, BackupTask } from './backup-task.ts';
 import { backupWorkerUrl } from './backup-worker.ts';
 
-/** The thread of one backup. It removes what it has not finished before it ends. */
+/** The thread of one backup. The thread removes its incomplete files before the thread ends. */
 export class BackupThread {
   readonly #clock: Clock;
   readonly #stop = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
@@ -50,7 +50,7 @@ export class BackupThread {
     return this.#messages.shift();
   }
 
-  /** Ends the thread: what it has finished stays. */
+  /** Ends the thread. A complete backup stays in the folder. */
   async stop(): Promise<void> {
     Atomics.store(this.#stop, 0, 1);
     const { signal } = new AbortController();

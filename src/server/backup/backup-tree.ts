@@ -5,23 +5,25 @@ import { parseNote } from '../../audit/proof/signed-note.ts';
 import type { RecordedEvent } from '../../log/log.ts';
 import type { BackupTree } from './manifest.ts';
 
-/** The tree that a signed note states; undefined if it is none. Its signature is not checked. */
+/**
+ * Returns the tree of a checkpoint note; undefined for a text that is not a checkpoint. The signature is not checked.
+ */
 export function signedTree(note: string): { readonly size: number; readonly root: string } | undefined {
   const text = parseNote(note)?.text;
   const checkpoint = text === undefined ? undefined : parseCheckpoint(text);
   return checkpoint && { size: checkpoint.size, root: Buffer.from(checkpoint.root).toString('hex') };
 }
 
-/** As checkpoints show it. */
+/** Returns the root in base64, as checkpoints show the root. */
 export function shownRoot(hex: string): string {
   return Buffer.from(hex, 'hex').toString('base64');
 }
 
-/** The Merkle tree over the leaves of a log's beginning (docs/operating.md). */
+/** The Merkle tree over the leaves in the first records of a log (docs/operating.md). */
 export class RecordTree {
   readonly #range: CompactRange;
 
-  /** `before`: of the records before the first that is added. */
+  /** `before`: the tree of all records before the first added record. */
   constructor(before?: BackupTree) {
     const hashes = before?.nodes.map((node) => Buffer.from(node, 'hex')) ?? [];
     this.#range = CompactRange.of(0, before?.size ?? 0, hashes);

@@ -11,7 +11,7 @@ export const backupWorkerUrl: string = import.meta.url;
 
 const niceness = 10;
 
-/** The thread of one backup: it runs once, and ends. */
+/** The main function of a backup thread, which runs one backup and ends. */
 async function run(task: BackupTask): Promise<void> {
   const post = (message: BackupMessage): void => {
     parentPort?.postMessage(message);
@@ -27,7 +27,7 @@ async function run(task: BackupTask): Promise<void> {
     last = endOf(error, backup.isAccepted);
   } finally {
     await backup.close();
-    // After the removal of all that was not finished.
+    // The message follows the removal of incomplete files.
     if (last !== undefined) post(last);
     parentPort?.close();
   }
@@ -42,13 +42,16 @@ function endOf(error: unknown, isAccepted: boolean): BackupMessage | undefined {
   return { kind: 'failed', detail };
 }
 
-/** Requests come first: on Linux this is the priority of the thread, elsewhere it would be that of the process. */
+/**
+ * Gives requests priority: on Linux this lowers the priority of the thread; elsewhere it would lower that of the
+ * process.
+ */
 function yieldToRequests(): void {
   if (process.platform !== 'linux') return;
   try {
     setPriority(niceness);
   } catch {
-    // Not allowed here: then both are equal.
+    // Without the permission, the backup and requests have equal priority.
   }
 }
 
@@ -57,7 +60,7 @@ if (parentPort !== null && isTask(workerData)) {
   void run(workerData);
 }
 
-/** The module is also loaded where the thread is started, which may be a thread itself. */
+/** Whether the module runs as a backup thread: the module is also loaded by the code that starts the thread. */
 function isTask(data: unknown): data is BackupTask {
   return typeof data === 'object' && data !== null && 'backupDir' in data && 'stop' in data;
 }

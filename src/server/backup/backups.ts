@@ -12,7 +12,7 @@ export type BackupsOptions = {
   readonly config: Pick<Config, 'backupDir' | 'dataDir' | 'diskReserveBytes' | 'eventLog' | 'platformDomain'>;
   readonly clock: Clock;
   readonly identity: () => LogIdentity;
-  /** What the server signs now, after all events that it has acknowledged; or why it signs nothing. */
+  /** Returns a new signed checkpoint after all acknowledged events, or the reason for a missing checkpoint. */
   readonly signedEnd: (signal: AbortSignal) => Promise<BackupTask['checkpoint']>;
 };
 
@@ -73,7 +73,7 @@ export class Backups implements Backer {
 
 type RunOptions = { readonly clock: Clock; readonly signal: AbortSignal };
 
-/** One backup, from its thread to its last line. */
+/** One backup, from the start of its thread to the last line of the response. */
 class Run {
   readonly ended: Promise<void>;
   readonly #options: RunOptions;
@@ -92,7 +92,7 @@ class Run {
     if (options.signal.aborted) void this.stop();
   }
 
-  /** Undefined once the request is accepted. */
+  /** Resolves when the request is accepted (undefined) or refused. */
   async accepted(): Promise<BackupRefusal | undefined> {
     const message = await this.#thread.next();
     if (message?.kind === 'accepted') return undefined;

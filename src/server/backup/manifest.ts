@@ -4,13 +4,13 @@ import { isList, isObject } from '../../base/guards.ts';
 import { decodeJson } from '../../base/json.ts';
 import { backupSegmentsMax } from '../../limits/backup.ts';
 
-/** A file of records, from position `first` to `last` of the log, without gaps. */
+/** A segment: a file with the records from raw position `first` to `last` of the log, without gaps. */
 export type SegmentEntry = {
   readonly file: string;
   readonly first: number;
   readonly last: number;
   readonly bytes: number;
-  /** Of the whole file, as 64 hexadecimal digits; so are all hashes here. */
+  /** The SHA-256 of the whole file. All hashes in a manifest have 64 hexadecimal digits. */
   readonly sha256: string;
 };
 
@@ -20,27 +20,30 @@ export type BackupTree = {
   readonly root: string;
   /** The hashes of the fewest full nodes that cover the leaves: the next backup continues from them. */
   readonly nodes: readonly string[];
-  /** A signed note of this size and root; absent if the server could not sign one. */
+  /** The signed checkpoint note with this size and root; absent if the server could not sign. */
   readonly checkpoint?: string;
 };
 
-/** One backup: what it adds to those before it in its folder. docs/operating.md describes the files. */
+/**
+ * The manifest of one backup: the records that the backup adds to the previous backups in its folder. docs/operating.md
+ * describes the files.
+ */
 export type Manifest = {
-  /** From 1, without gaps. */
+  /** The number of the backup: 1, 2, 3 and so on, without gaps. */
   readonly number: number;
   readonly logId: string;
-  /** Of the log when the backup was made. */
+  /** The epoch of the log at the time of the backup. */
   readonly epoch: number;
   readonly domain: string;
-  /** When it was complete, RFC 3339. */
+  /** The time of completion, in RFC 3339 format. */
   readonly time: string;
-  /** The raw positions of its records in the log. The first backup begins at 1. */
+  /** The raw positions of the first and last record of the backup. The first backup in a folder begins at 1. */
   readonly first: number;
   readonly last: number;
   /** The SHA-256 of the record at `last`: a log with another record there does not continue this backup. */
   readonly lastRecord: string;
   readonly segments: readonly SegmentEntry[];
-  /** The digest of the manifest before; absent in the first. */
+  /** The digest of the previous manifest; absent in the first manifest. */
   readonly previous?: string;
   readonly tree: BackupTree;
 };
@@ -51,14 +54,14 @@ export type DecodedManifest =
 
 export const manifestPattern = /^manifest-(\d{7})\.json$/u;
 export const segmentPattern = /^segment-\d{7}-\d{4}\.records$/u;
-/** Files that are not complete have this at the end of their names. */
+/** The file name of an incomplete file ends with this suffix. */
 export const partSuffix = '.part';
 
 export function manifestName(number: number): string {
   return `manifest-${String(number).padStart(7, '0')}.json`;
 }
 
-/** `index`: from 1. */
+/** `index`: the number of the segment in the backup, from 1. */
 export function segmentName(number: number, index: number): string {
   return `segment-${String(number).padStart(7, '0')}-${String(index).padStart(4, '0')}.records`;
 }
@@ -67,7 +70,10 @@ export function hexDigest(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** One line of JSON, and a line with its SHA-256, which is the manifest's digest. */
+/**
+ * Encodes a manifest as a line of JSON, and a second line with the SHA-256 of the first. This SHA-256 is the digest of
+ * the manifest.
+ */
 export function encodeManifest(manifest: Manifest): Buffer {
   const line = `${JSON.stringify({ kind: manifestKind, format: manifestFormat, ...manifest })}\n`;
   return Buffer.from(`${line}sha256 ${hexDigest(line)}\n`);
@@ -124,7 +130,7 @@ function wrongMember(value: Members, number: number): string | undefined {
   return Object.entries(checks).find(([, isRight]) => !isRight)?.[0];
 }
 
-/** They follow each other, from the first position of the backup to its last. */
+/** Whether the segments cover the positions of the backup from first to last, in order and without gaps. */
 function areSegments(value: unknown, { first, last }: Members, number: number): boolean {
   if (!isList(value) || value.length === 0 || value.length > backupSegmentsMax) return false;
   let next = Number(first);

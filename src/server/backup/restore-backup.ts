@@ -16,7 +16,7 @@ import { verifiedRecords, type VerifiedBackup } from './verify-backup.ts';
 
 export type Restore = Omit<EpochWriting, 'signal'> & {
   readonly folder: string;
-  /** Locked by the caller. */
+  /** DATA_DIR, which the caller has locked. */
   readonly dataDir: string;
   readonly keys: readonly VerifierKey[];
   readonly onRecord: () => void;
@@ -24,10 +24,13 @@ export type Restore = Omit<EpochWriting, 'signal'> & {
 
 export type Restored = VerifiedBackup & { readonly epoch: number };
 
-/** The server's lock, and the folder that a new file system has. */
+/**
+ * The names that an unused DATA_DIR may have: the lock of the server, the folder of a new file system, and an
+ * unfinished restore.
+ */
 const ofNobody: ReadonlySet<string> = new Set(['lock.sock', 'lost+found', restoringFolder]);
 
-/** @throws StartError unless DATA_DIR is missing, or has nothing but a restore that did not end. */
+/** @throws StartError if DATA_DIR has other entries than those of an unused folder. */
 export function refuseUsedDataDir(dataDir: string): void {
   if (!existsSync(dataDir)) return;
   const used = readdirSync(dataDir).find((name) => !ofNobody.has(name));
@@ -39,10 +42,10 @@ export function refuseUsedDataDir(dataDir: string): void {
 }
 
 /**
- * Writes the log of a backup, begins a new epoch in it, and makes it the log of DATA_DIR. Until all of the backup has
- * been verified the log has another name, which no server opens.
+ * Writes the log of a backup, begins a new epoch, and makes this log the log of DATA_DIR. Before the whole backup is
+ * verified, the log folder has a name that no server opens.
  *
- * @throws BackupDamagedError with the place; nothing is left then.
+ * @throws BackupDamagedError with the file and offset of the damage. The written files are then removed.
  */
 export async function restoreBackup({ folder, dataDir, keys, onRecord, ...ids }: Restore): Promise<Restored> {
   refuseFullDisk(dataDir);

@@ -9,12 +9,12 @@ import type { RecordedEvent } from '../../log/log.ts';
 import { BackupDamagedError } from './backup-errors.ts';
 import type { SegmentEntry } from './manifest.ts';
 
-/** A record exactly as the log has it, and the event in it. */
+/** The exact bytes of a record in the log, and the decoded event. */
 export type StoredRecord = { readonly position: number; readonly bytes: Buffer; readonly event: RecordedEvent };
 
 /**
- * A segment is a line with the log's id, and then its records, each after its length as four bytes, big-endian. A
- * record has its position and a checksum (`log/lmdb/lmdb-record.ts`).
+ * A segment begins with a line that contains the log id. The records follow, each after its length: four bytes,
+ * big-endian. A record contains its position and a checksum (`log/lmdb/lmdb-record.ts`).
  */
 const lengthBytes = 4;
 
@@ -28,7 +28,7 @@ export class SegmentWriter {
   readonly #hash = createHash('sha256');
   #pieces: Buffer[] = [];
   #pieceBytes = 0;
-  /** Of the file, with what is not written yet. */
+  /** The size of the file in bytes, including bytes that are not written yet. */
   bytes = 0;
 
   /** @throws if the file exists. */
@@ -49,7 +49,7 @@ export class SegmentWriter {
     if (this.#pieceBytes >= backupPieceBytesMax) this.#flush();
   }
 
-  /** Returns the SHA-256 of the file, which is on disk by then. */
+  /** Writes the file to disk (fsync), closes the file and returns its SHA-256. */
   finish(): string {
     this.#flush();
     fsyncSync(this.#file);
@@ -57,12 +57,12 @@ export class SegmentWriter {
     return this.#hash.digest('hex');
   }
 
-  /** Without an error: the file is removed next. */
+  /** Closes the file and ignores errors, because the caller removes the file. */
   abandon(): void {
     try {
       closeSync(this.#file);
     } catch {
-      // It is closed already.
+      // The file is closed already.
     }
   }
 
@@ -81,10 +81,10 @@ export class SegmentWriter {
 }
 
 /**
- * The records of a segment, in order, each checked; at the end the file as a whole. `as`: the name of the file, if it
- * is not that of the entry yet.
+ * Reads and checks the records of a segment in order, and at the end checks the whole file. `as`: the name of the file
+ * while the file does not have the name in `entry` yet.
  *
- * @throws BackupDamagedError that names the file, the offset in it and the position in the log.
+ * @throws BackupDamagedError that names the file, the byte offset, and the log position if known.
  */
 export function* readSegment(
   folder: string,
@@ -127,14 +127,14 @@ function storedRecord(reader: FileReader, position: number, at: number): StoredR
   }
 }
 
-/** Reads a file once from its beginning to its end, and hashes it. */
+/** Reads a file once from its beginning to its end, and computes the SHA-256. */
 class FileReader {
   readonly #path: string;
   readonly #name: string;
   readonly #file: number;
   readonly #hash: Hash = createHash('sha256');
   readonly size: number;
-  /** Of the next byte to be taken. */
+  /** The offset in the file of the next byte for `take`. */
   offset = 0;
   #read = 0;
   #rest: Buffer = Buffer.alloc(0);
@@ -154,7 +154,7 @@ class FileReader {
     throw new BackupDamagedError(name, 'it is not a file');
   }
 
-  /** Undefined if the file has fewer bytes. */
+  /** Returns the next `length` bytes; undefined if the rest of the file is shorter. */
   take(length: number): Buffer | undefined {
     if (length > this.size - this.offset) return undefined;
     while (this.#rest.length < length) if (!this.#fill(length - this.#rest.length)) return undefined;
@@ -164,7 +164,7 @@ class FileReader {
     return taken;
   }
 
-  /** Of all that was read. */
+  /** Returns the SHA-256 of all bytes that were read. */
   digest(): string {
     return this.#hash.digest('hex');
   }

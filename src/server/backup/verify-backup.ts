@@ -9,15 +9,16 @@ export type VerifiedBackup = {
   /** The newest backup in the folder. */
   readonly latest: Manifest;
   readonly backups: number;
-  /** Of its checkpoint: `unchecked` without keys, `missing` if it has none. */
+  /** The state of the signature of the latest checkpoint: `unchecked` without keys, `missing` without a checkpoint. */
   readonly signature: 'verified' | 'unchecked' | 'missing';
 };
 
 /**
- * All records of the backups in a folder, in order. Each is checked before it is passed on, and the whole at the end:
- * manifests, files, and the tree of each backup. With `keys` one of them must have signed the last checkpoint.
+ * Yields all records of the backups in a folder, in order. Each record is checked before its yield. The manifests are
+ * checked first; each file and the tree of each backup are checked at their end. With `keys`, one of the keys must have
+ * signed the last checkpoint.
  *
- * @throws BackupDamagedError with the place.
+ * @throws BackupDamagedError with the file of the damage.
  */
 export function* verifiedRecords(
   folder: string,

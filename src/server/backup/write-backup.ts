@@ -29,12 +29,12 @@ export type BackupPorts = {
   readonly isStopped: () => boolean;
 };
 
-/** The positions that a backup adds. */
+/** The number of a backup, and the raw positions of its first and last record. */
 type Span = { readonly number: number; readonly first: number; readonly last: number };
 
 /**
- * Copies the records that the folder lacks, as they are stored, reads them back from the files, and then names them in
- * a manifest. Until the manifest is there the folder is what it was before.
+ * Copies the bytes of all records that the folder lacks, reads the copies back, and then writes a manifest. Before the
+ * manifest exists, the backups in the folder are unchanged.
  */
 export class BackupRun {
   isAccepted = false;
@@ -76,7 +76,7 @@ export class BackupRun {
     });
   }
 
-  /** Removes what was not finished. */
+  /** Removes incomplete files and closes the log. */
   async close(): Promise<void> {
     this.#open?.abandon();
     for (const path of this.#parts) rmSync(path, { force: true });
@@ -106,7 +106,7 @@ export class BackupRun {
       tree: { ...copied, ...(checkpoint === undefined ? {} : { checkpoint }) },
     };
     writeManifest(folder, manifest);
-    // From here on the backup counts.
+    // The manifest exists, so the backup is complete.
     this.#parts.clear();
     return manifest;
   }
@@ -149,7 +149,7 @@ export class BackupRun {
     return new SegmentWriter(path, logId);
   }
 
-  /** Reads the file back: the records and their order, its hash, and the tree. */
+  /** Reads a segment back and checks its records, their order and the hash. The records are added to `tree`. */
   async #verify(
     folder: string,
     { entry, tree, span }: { readonly entry: SegmentEntry; readonly tree: RecordTree; readonly span: Span },
@@ -167,7 +167,9 @@ export class BackupRun {
     }
   }
 
-  /** Where the backup ends: with the last leaf that the server has signed, and what follows it without being one. */
+  /**
+   * Returns the last position of the backup: that of the last signed leaf, or of the last record before the next leaf.
+   */
   #end(source: RecordReader): number {
     const { checkpoint } = this.#task;
     if ('unsigned' in checkpoint) return source.last;
@@ -179,7 +181,7 @@ export class BackupRun {
     return last;
   }
 
-  /** @throws BackupDamagedError if the copied records have another tree than the server has signed. */
+  /** @throws BackupDamagedError if the tree of the copied records differs from the signed tree. */
   #checkpointOf({ size, root }: Pick<BackupTree, 'size' | 'root'>): string | undefined {
     const { checkpoint } = this.#task;
     if ('unsigned' in checkpoint) return undefined;
@@ -192,7 +194,10 @@ export class BackupRun {
     );
   }
 
-  /** The log must have what the folder has: the last record stands for all before it. */
+  /**
+   * Checks that the log continues the backups in the folder. An equal last record proves that all earlier records are
+   * equal.
+   */
   #assertContinued(folder: string, { manifests }: BackupChain, source: RecordReader): void {
     const before = manifests.at(-1);
     if (before === undefined) return;
@@ -208,7 +213,7 @@ export class BackupRun {
     );
   }
 
-  /** About as many as the log's file has for them. */
+  /** Estimates the bytes of the span as its share of the size of the log file. */
   #bytesOf({ first, last }: Span): number {
     const { size } = statSync(join(this.#task.logDir, 'data.mdb'));
     return last === 0 ? 0 : Math.ceil((size * (last + 1 - first)) / last);
@@ -238,7 +243,7 @@ export class BackupRun {
   }
 }
 
-/** `latest`: the last backup in the folder, perhaps the one before. */
+/** `latest`: the last backup in the folder, which is the previous backup if this run added no records. */
 function summaryOf(folder: string, { number, first, last }: Span, latest: Manifest | undefined): BackupSummary {
   const empty = { number: 0, last: 0, segments: [], tree: { size: 0, root: '' } };
   const { tree, ...shown } = latest ?? empty;

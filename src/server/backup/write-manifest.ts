@@ -5,8 +5,8 @@ import { syncFolder } from './backup-folder.ts';
 import { encodeManifest, manifestName, partSuffix, type Manifest } from './manifest.ts';
 
 /**
- * Writes a manifest: its name appears once its contents are on disk, and makes the backup count. After an error there
- * is none.
+ * Writes a manifest, which completes the backup. The file gets its name after its contents are on disk. After an error
+ * the file is removed.
  */
 export function writeManifest(folder: string, manifest: Manifest): void {
   const path = join(folder, manifestName(manifest.number));

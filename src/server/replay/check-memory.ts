@@ -73,7 +73,7 @@ export async function checkMemory(held: HeldModels, live: LiveModels, signal: Ab
   return { difference, indexes: held.indexes.length };
 }
 
-/** Leaves most of the event loop to requests, if there are any. */
+/** Leaves most of the time of a busy event loop to requests. */
 class PacedSlices {
   readonly #live: Pick<LiveModels, 'clock' | 'disk'>;
   readonly #signal: AbortSignal;
@@ -95,7 +95,7 @@ class PacedSlices {
     const { clock, disk } = this.#live;
     const endedMs = clock.monotonic();
     await nextTurn();
-    // An idle event loop needs no pause: its turn takes a fraction of this.
+    // An idle event loop needs no pause: its turn takes less than `replayIdleTurnMs`.
     if (clock.monotonic() - endedMs > replayIdleTurnMs) await delay(clock, replayPauseMs, this.#signal);
     this.#signal.throwIfAborted();
     this.#begunMs = clock.monotonic();

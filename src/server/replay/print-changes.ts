@@ -41,8 +41,7 @@ type ObjectChange =
   | { readonly change: 'changed'; readonly uid: string; readonly patch: readonly unknown[] };
 
 /**
- * The changes of a name. A name with another object since means that the first object was deleted and the second one
- * created.
+ * Returns the changes of one name. Different uids mean that the first object was deleted and the second object created.
  */
 function changesOf(before: ResourceObject | undefined, after: ResourceObject | undefined): readonly ObjectChange[] {
   if (before !== undefined && after !== undefined && before.metadata.uid === after.metadata.uid)

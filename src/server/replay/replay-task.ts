@@ -4,8 +4,8 @@ import type { Compared, Difference, Moment, RefusalReason, Selected } from '../.
 /** The part of the log that is replayed, and its use. */
 export type ReplayWork =
   /**
-   * Replays everything, up to the position of the live read models in `live`. `isShared`: this process writes them
-   * meanwhile.
+   * Replays all events up to the position of the live read models in the folder `live`. `isShared`: this process writes
+   * these models during the replay.
    */
   | { readonly kind: 'compare'; readonly live: string; readonly isShared: boolean }
   | { readonly kind: 'until'; readonly until: Moment }

@@ -17,7 +17,7 @@ export function removeReplays(dataDir: string): void {
 
 const replayFolder = 'replay';
 
-/** The thread of one replay, and its folder, which is removed with it. */
+/** The thread of one replay, and its folder, which `stop` removes. */
 export class ReplayThread {
   readonly #dir: string;
   readonly #clock: Clock;
@@ -71,7 +71,7 @@ export class ReplayThread {
   }
 
   /**
-   * Call it when the thread waits at the gate. The thread opens its view of the live tables in this turn, while the
+   * Call this when the thread waits at the gate. The thread opens its view of the live tables in this turn, while the
    * event loop is held, for `replayMeetMsMax` at most. Returns false if the time was too short.
    */
   meet(): boolean {

@@ -57,7 +57,7 @@ function yieldToRequests(): void {
   try {
     setPriority(niceness);
   } catch {
-    // Without the permission both have equal priority.
+    // Without the permission, the replay and requests have equal priority.
   }
 }
 
@@ -66,10 +66,7 @@ if (parentPort !== null && isTask(workerData)) {
   void run(workerData);
 }
 
-/**
- * Whether the module runs as a replay's thread: it is also loaded where the thread is started, which may be a thread
- * itself.
- */
+/** Whether the module runs as a replay thread: the module is also loaded by the code that starts the thread. */
 function isTask(data: unknown): data is ReplayTask {
   return typeof data === 'object' && data !== null && 'work' in data && 'cells' in data;
 }

@@ -30,7 +30,7 @@ export type ReplayPorts = {
 
 type Span = { readonly from: LogPosition; readonly until: LogPosition };
 
-/** Folds the log into tables of its own, by the rules of the server's fold, and compares or prints them in a thread. */
+/** Folds the log into separate tables by the rules of the server's fold, and compares or prints these tables. */
 export class Replay {
   isAccepted = false;
   readonly #task: ReplayTask;
@@ -112,7 +112,9 @@ export class Replay {
     this.#ports.post({ kind: 'accepted' });
   }
 
-  /** Opens the log. An embedded log shows the events at its opening, so it is opened again to read later ones. */
+  /**
+   * Opens the log. An embedded log shows the events at its opening, so each call opens the log again for later events.
+   */
   async #openLog(): Promise<FoundedLog> {
     await this.#log?.close();
     this.#log = await openReplayedLog(this.#task);
@@ -145,7 +147,7 @@ export class Replay {
     );
   }
 
-  /** The position of the live read models, which only increases. */
+  /** Returns the position of the live read models. This position only increases. */
   #beginComparison(view: LmdbView, log: FoundedLog): LogPosition {
     const snapshot = view.snapshot();
     const checkpoint = snapshot.checkpoint();
@@ -204,7 +206,7 @@ export class Replay {
     }
   }
 
-  /** A view of the live tables, at the position at which the server's event loop waits for it. */
+  /** Returns a snapshot of the live tables at the position at which the server's event loop waits for the snapshot. */
   #meet(view: LmdbView): TablesSnapshot {
     const { work, cells } = this.#task;
     if (work.kind !== 'compare' || !work.isShared) return view.snapshot();

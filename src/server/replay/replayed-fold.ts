@@ -16,15 +16,15 @@ export type ReplayedFold = {
   rebuild(log: EventLog, options: RebuildOptions): Promise<void>;
 };
 
-/** No index function runs here: what the fold spends on a batch is bounded by its size. */
+/** A clock that never advances: no index function runs in a replay, so the batch size bounds the time of a batch. */
 const unhurried: Clock = { ...systemClock, monotonic: () => 0 };
-/** The latest time that an event can have; the latest time folded is not compared. */
+/** The latest time that an event can have: a replay refuses no event for its time. */
 const endOfTime = Date.UTC(9_999, 11, 31);
 
-/** `tables`: empty ones. */
+/** `tables`: the empty tables of the replay. */
 export function openReplayedFold(tables: LmdbTables, log: FoundedLog): ReplayedFold {
   const identity = (): LogIdentity => log.identity();
-  // The log may be another handle on the same files later.
+  // A later `rebuild` may get another handle on the files of the log.
   if (log.scan !== undefined) {
     const fold = new LastEvents(tables, identity);
     return {

@@ -8,7 +8,7 @@ import { logStart, type EventLog, type LogPosition } from '../../log/log.ts';
 import { RefusedError } from './replay-errors.ts';
 import type { ReplayTask } from './replay-task.ts';
 
-/** The log of the settings, for reading: an embedded log may be written by another thread meanwhile. */
+/** Opens the configured log for reading. Another thread may write to an embedded log at the same time. */
 export async function openReplayedLog({ config }: ReplayTask): Promise<FoundedLog> {
   const raw = await open(config);
   try {

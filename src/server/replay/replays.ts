@@ -61,7 +61,7 @@ export class Replays implements Replayer {
 type RunOptions = ReplaysOptions & { readonly stopping: AbortSignal };
 type Checked = Promise<CheckedMemory | { readonly failed: string }>;
 
-/** One replay, from its thread to its last line. */
+/** One replay, from the start of its thread to the last line of the response. */
 class Run {
   readonly ended: Promise<void>;
   readonly #request: ReplayRequest;
@@ -145,7 +145,7 @@ class Run {
     }
   }
 
-  /** From here on memory is compared, while the thread compares the tables. */
+  /** Holds the models and starts the comparison of memory, while the thread compares the tables. */
   async #hold(): Promise<Uint8Array | undefined> {
     const { live } = this.#options;
     if (live === undefined) return undefined;

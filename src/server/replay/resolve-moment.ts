@@ -6,7 +6,7 @@ import type { Moment } from '../../read/replay.ts';
 import { RefusedError } from './replay-errors.ts';
 import { firstPosition } from './replayed-log.ts';
 
-/** The position of a moment. @throws RefusedError for one that this log does not have. */
+/** Returns the position of a moment. @throws RefusedError for a moment outside this log. */
 export async function resolveMoment(moment: Moment, log: FoundedLog, onBatch: () => void): Promise<LogPosition> {
   const head = await log.head();
   if (moment.kind === 'time') {

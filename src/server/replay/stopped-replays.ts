@@ -16,7 +16,10 @@ import { decodeDiff, decodeReplay } from '../../read/decode-replay.ts';
 import { removeReplays } from './replay-thread.ts';
 import { Replays } from './replays.ts';
 
-/** Replays for a stopped server: there are no models in memory to compare, and no other process uses its files. */
+/**
+ * Replays for a stopped server, which has no models in memory to compare. The lock keeps other processes from its
+ * files.
+ */
 export const stoppedReplays: StoppedReplays = {
   lines: async function* (kind, body, context) {
     const asked = kind === 'diffs' ? decodeDiff(body) : decodeReplay(body);
