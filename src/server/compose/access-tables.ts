@@ -8,7 +8,10 @@ import type { EventLog } from '../../log/log.ts';
 import type { TypeRegistry } from '../../plugin/registry/type-registry.ts';
 import type { WriteRules } from '../../write/rules.ts';
 
-/** The rules that judge writes; the write path needs them before the rest of access control exists. */
+/**
+ * The tables and rules that authorize writes. The write path needs these parts before the rest of access control
+ * exists.
+ */
 export type AccessTables = {
   readonly permissions: PermissionTables;
   readonly rules: WriteRules;

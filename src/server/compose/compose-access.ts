@@ -55,8 +55,8 @@ export type Access = {
   readonly accesses: AccessEvents | undefined;
   readonly routes: readonly PlatformRoute[];
   /**
-   * Call it once the platform's types can be listed: if the log has an administrator, requests are authorized from now
-   * on.
+   * Call this once the platform's types can be listed. If the log has a super administrator, requests are then
+   * authorized.
    */
   open(): Promise<void>;
   /** Whether a super administrator exists. */
@@ -226,7 +226,7 @@ type AuthenticatorParts = {
   readonly unfoldedWrites: UnfoldedWrites;
 };
 
-/** ADMIN_PASSWORD applies to the first start only, which is known once the log is folded. */
+/** Checks ADMIN_PASSWORD at the first start only. The folded log shows whether this start is the first. */
 function refuseCommonPassword(password: string | undefined, permissions: PermissionTables): void {
   if (password === undefined || isHeld(permissions)) return;
   const problem = commonPasswordProblem(password, administrator);
@@ -267,8 +267,8 @@ function composeAuthenticator(parts: AccessParts, { gated, unfoldedWrites }: Aut
 const lapsed = { allowed: false, reason: 'forbidden: the credentials of this request are no longer valid' } as const;
 
 /**
- * The tables are updated before watchers are notified: a subject that lost a right does not receive the change that
- * removed it.
+ * The permission tables are updated before watchers are notified, so a subject that lost a right does not receive the
+ * change that removed this right.
  */
 function guardWatches(
   { accessTables: { permissions }, hub, edge: { clock }, recheckStreams }: AccessParts,

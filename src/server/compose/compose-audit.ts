@@ -32,7 +32,7 @@ export type ComposedAudit = {
   readonly versions: VersionReader;
   readonly times: LogTimes;
   readonly events: EventIndex;
-  /** Follows the object read model from its `start` to its `close`. */
+  /** The columns follow the object read model from `start` to `close`. */
   readonly columns: { start(): void; close(): Promise<void> };
   readonly lists: ListsAt;
 };
@@ -64,7 +64,7 @@ export async function composeAudit(options: AuditOptions, startup: Startup): Pro
   return { models, tree, versions, times, events, ...composeColumns({ columns, models, versions }, options) };
 }
 
-/** Lists as of a position. */
+/** Composes the columns, and the lists as of a position that read these columns. */
 function composeColumns(
   {
     columns,

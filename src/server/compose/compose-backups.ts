@@ -27,7 +27,7 @@ export function composeBackups(core: Core, tree: TreeReader): ComposedBackups {
   return { routes: backupRoutes(domain, backups), stop: async () => backups.stop() };
 }
 
-/** A checkpoint after all events that are acknowledged now, and where it ends. */
+/** Returns a signed checkpoint that includes all events acknowledged now, and the raw position of its last leaf. */
 async function signedEnd(
   { audit, eventLog }: Core,
   tree: TreeReader,

@@ -16,7 +16,7 @@ import type { Core } from './core.ts';
 /** The audit stream: its routes and its watches. */
 export type ComposedEvents = {
   readonly routes: readonly PlatformRoute[];
-  /** Rights have changed: ends watches that would show other events now. */
+  /** Call this after a change of rights: ends the watches that would now show other events. */
   recheck(allows: Allows): void;
   /** Asks all watchers to connect again. */
   closeAll(): void;
@@ -62,7 +62,7 @@ function composeHub({ audit, eventLog, models, hub, edge }: Core, type: Resource
     subscribe: (listener) =>
       audit.models.subscribe((batch) => {
         if (own.size > 0) onBatch();
-        // Nobody would read them.
+        // Without watches, nothing reads the changes, and the last event is enough.
         listener(changesOf(own.size > 0 ? batch : batch.slice(-1), type));
       }),
   };

@@ -11,8 +11,8 @@ import type { Core } from './core.ts';
 /** The heartbeat of this node, and the level of the log. */
 export type NodeLevels = {
   /**
-   * Call it when the read models have caught up. On a single node it resolves when the log has the highest level that
-   * the node reads.
+   * Call this when the read models have caught up. On a single node, the promise resolves when the log has the highest
+   * level that the node reads.
    */
   open(): Promise<void>;
   stop(): Promise<void>;
@@ -30,7 +30,8 @@ export function composeLevels(core: Core): NodeLevels {
   const given = { log, clock, uuid: randomUUID, node, reads: levelRead, metadata: metadataOf('node', core) };
   const drain = drainOf(core);
   const drained = (): LogPosition => {
-    // Not awaited: its result is part of the next heartbeat, and an unavailable log must not delay this one.
+    // The drain is not awaited: its result is part of the next heartbeat, and an unavailable log must not delay this
+    // heartbeat.
     void drain();
     return core.unsettled.drained();
   };

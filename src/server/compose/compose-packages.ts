@@ -25,7 +25,9 @@ export type InstallParts = Core & LoadDependencies & { readonly host: PluginHost
 
 export type Installs = {
   readonly routes: readonly PlatformRoute[];
-  /** Call it once the plugins of this node are reconciled: until then installs are refused with a retry. */
+  /**
+   * Call this once the plugins of this node are reconciled. Until then installs are refused with a Retry-After time.
+   */
   open(): Promise<void>;
 };
 
@@ -72,14 +74,17 @@ export function composeInstalls(parts: InstallParts): Installs {
 }
 
 /**
- * The disk space of a package: in the log as base64, and unpacked, where both deflate's ratio and the limit of packages
- * bound it.
+ * The disk bytes that a package may need: its base64 in the log, and its unpacked files. The ratio of deflate and the
+ * limit of packages bound the unpacked bytes.
  */
 function packageDiskBytes(archiveBytes: number): number {
   return Math.ceil((archiveBytes * 4) / 3) + Math.min(archiveBytes * deflateRatioMax, packageUnpackedBytesMax);
 }
 
-/** Deletes folders of packages that no plugin names from this node's disk; the log keeps them. */
+/**
+ * Yields between objects and returns the digests of all packages that a plugin names. This node keeps the folders of
+ * these packages only; the log keeps all packages.
+ */
 function* namedPackages(host: PluginHost, models: ObjectModels): Steps<ReadonlySet<string>> {
   const { key } = host.objects;
   const digests = new Set<string>();

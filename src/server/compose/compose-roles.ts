@@ -8,8 +8,8 @@ import { applyBuiltInRoles } from '../../plugin/objects/built-in-roles.ts';
 import type { Core } from './core.ts';
 
 /**
- * Applies the platform's own roles. While nodes of another platform version declare roles differently, their version
- * stays.
+ * Applies the platform's own roles. While nodes of another platform version declare the type Role differently, the
+ * roles of that version stay.
  */
 export async function applyRoles(
   { models, registry, edge, patiently: execute }: Core,

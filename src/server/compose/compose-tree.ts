@@ -17,11 +17,11 @@ import { composeExport } from './compose-export.ts';
 import { metadataOf } from './compose-reconcilers.ts';
 import type { Core } from './core.ts';
 
-/** The node's key, and what it signs: the tree over the log's events. */
+/** The node's key, and the tree over the log's events, which this key signs. */
 export type ComposedTree = {
   readonly routes: readonly PlatformRoute[];
   readonly reader: TreeReader;
-  /** Call it once the read models have caught up. */
+  /** Call this once the read models have caught up. */
   open(): void;
   stop(): Promise<void>;
 };

@@ -12,7 +12,7 @@ import type { UniqueStep, UniqueSteps } from '../../read/uniqueness.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
 export type UniqueIndexes = UniqueSteps & {
-  /** Call it when the read models have caught up. */
+  /** Call this when the read models have caught up. */
   open(): void;
   stop(): Promise<void>;
 };
@@ -126,7 +126,10 @@ function createUniqueness(core: Core, reporter: StepReporter): Uniqueness {
   });
 }
 
-/** Reports a plugin's steps some time after their start: most have ended by then, and are not reported. */
+/**
+ * Reports the steps of a plugin `uniquenessReportMs` after their start. Most steps have ended by then and are not
+ * reported.
+ */
 class StepReporter {
   readonly #clock: Clock;
   readonly #listeners = new Set<(plugin: string) => void>();

@@ -137,7 +137,7 @@ async function openReplays(core: Core, { authorize }: Access, startup: Startup):
   );
 }
 
-/** Backups end where the tree was signed. */
+/** Composes the tree and then backups, because a backup ends at a signed checkpoint of the tree. */
 async function openProving(core: Core, startup: Startup): Promise<Pick<Parts, 'tree' | 'backups'>> {
   const tree = await openTree(core, startup);
   const backups = await startup.phase(

@@ -34,9 +34,9 @@ import type { Startup } from '../startup.ts';
 export type Stores = {
   readonly eventLog: FoundedLog;
   readonly logName: OpenedLog['name'];
-  /** Whether this is the only node: an embedded log has one, since its directory is locked. */
+  /** Whether this is the only node. An embedded log has a single node, because DATA_DIR is locked. */
   readonly isAlone: boolean;
-  /** How often a lost subscription to the log was renewed. */
+  /** The number of renewals of lost subscriptions to the log. */
   readonly resubscriptions: () => number;
   readonly models: ObjectModels;
   readonly audit: ComposedAudit;
@@ -142,7 +142,7 @@ function openTables({ dataDir }: Config): LmdbTables {
   return new LmdbTables(dir, prepareStoreFiles);
 }
 
-/** The packages of installed plugins: in the log, and unpacked in DATA_DIR. */
+/** Opens the packages of installed plugins. The log has each package, and DATA_DIR has the unpacked files. */
 async function openPackages(
   { dataDir }: Config,
   ports: { readonly log: FoundedLog; readonly clock: Clock; readonly lastEventTime: () => number },
