@@ -17,7 +17,9 @@ export const nameParameter: Parameter = {
   description: 'The name of the object.',
 };
 
-/** The two selectors first: a deletion of a collection takes no others. */
+/**
+ * The parameters of a selection. The two selectors are first: deleting a collection takes these two parameters only.
+ */
 export const selectionParameters: readonly Parameter[] = [
   query('labelSelector', text, 'Requirements on labels, for example tier=web,env in (dev,test),!old. May be repeated.'),
   query('fieldSelector', text, 'Requirements on indexed fields, for example spec.size>=3. May be repeated.'),
@@ -43,7 +45,7 @@ export const historyParameters: readonly Parameter[] = [
 
 const moment = 'a position of the log, or a time (RFC 3339).';
 
-/** Of the GET of an object, and of lists. */
+/** The parameter `at` for the GET of an object and for lists. */
 export const pastParameters: readonly Parameter[] = [query('at', text, `Shows the past: ${moment}`)];
 
 export const restoreParameters: readonly Parameter[] = [

@@ -25,17 +25,17 @@ export type EventsQuery = {
   readonly parts: EventParts;
   readonly limit: number;
   readonly freshness: Freshness;
-  /** The end of the previous page; absent on the first one. */
+  /** The continue token of the previous page; undefined for the first page. */
   readonly token: EventsToken | undefined;
-  /** What the token of the next page is bound to. */
+  /** The log, epoch and parameters for which the token of the next page is valid. */
   readonly identity: EventsIdentity;
 };
 
-/** Parameters of lists that events do not have: ignoring them would return a wrong result. */
+/** The list parameters that lists of events refuse, because ignoring these parameters would return a wrong result. */
 const ofObjectsOnly = ['page', 'size', 'at'];
 const partNames = ['object', 'change', 'data'] as const;
 
-/** All parameters of a list of events. */
+/** Decodes and checks all parameters of a list of events. */
 export function decodeEventsQuery(
   parameters: URLSearchParams,
   log: { readonly logId: string; readonly epoch: number },
@@ -76,7 +76,7 @@ export type EventSelector = {
   readonly places: readonly FieldRequirement[];
 };
 
-/** The selectors of a list or watch of events. */
+/** Decodes the selectors of a list or watch of events. */
 export function decodeEventSelector(parameters: URLSearchParams): Decoded<EventSelector> {
   if (parameters.getAll('labelSelector').some((text) => text.trim() !== ''))
     return refused('labelSelector: events have no labels');
@@ -92,7 +92,7 @@ export function decodeEventSelector(parameters: URLSearchParams): Decoded<EventS
   return { ok: true, value: { selection: new EventSelection(bound.requirements), places } };
 }
 
-/** Without a limit, and with 0: the default. */
+/** Returns the page size: the default without a limit or with a limit of 0, and never more than `auditEventsMax`. */
 function entriesOf(limit = 0): number {
   return Math.min(limit === 0 ? auditEventsDefault : limit, auditEventsMax);
 }
@@ -114,7 +114,7 @@ function orderOf(sort: readonly string[]): EventsQuery['order'] | undefined {
   return text === 'position,desc' ? 'newest' : undefined;
 }
 
-/** `include` may be repeated, and each may have several names separated by commas. */
+/** Decodes `include`: a request may repeat the parameter, and each value may have several names separated by commas. */
 function decodeParts(parameters: URLSearchParams): Decoded<EventParts> {
   const names = parameters.getAll('include').flatMap((text) => text.split(',', partNames.length + 1));
   const wanted = names.map((name) => name.trim()).filter((name) => name !== '');

@@ -7,7 +7,10 @@ import type { Exchange } from '../exchange.ts';
 import { readerOf } from '../resources/collection.ts';
 import type { ResourceReader } from '../resources/item.ts';
 
-/** Readers of the log take turns with those of lists, by user. With a signal, its abort rejects the next turn. */
+/**
+ * Paces a read of the log: reads of the log and of lists take turns by user. An abort of `disconnected` rejects the
+ * next turn.
+ */
 export function paceOf(
   exchange: Exchange,
   { snapshots }: Pick<ResourceReader, 'snapshots'>,
@@ -25,8 +28,8 @@ export function paceOf(
 }
 
 /**
- * A page of entries, each as JSON. `envelope`: the JSON of the other members. A large page is sent at its reader's
- * speed, which holds the slot: many slow readers must not hold many pages.
+ * Returns a page of JSON entries. `envelope`: the JSON object with the other members. A large page holds its slot until
+ * the client has read the page: many slow clients must not hold many pages in memory.
  */
 export function entryPage(
   { envelope, opening = ',"items":[' }: { readonly envelope: string; readonly opening?: string },
@@ -42,7 +45,7 @@ export function entryPage(
 
 const comma = Buffer.from(',');
 
-/** Its end, or its abandonment, releases the slot. */
+/** Yields the bytes once. The end or the `return` of this generator releases the slot. */
 async function* onceRead(bytes: Buffer, place: SnapshotSlot): AsyncGenerator<Uint8Array> {
   try {
     yield await Promise.resolve(bytes);

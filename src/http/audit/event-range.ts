@@ -4,32 +4,32 @@ import { timestampMs } from '../../resource/type/index-key.ts';
 import { problem, type Problem } from '../problem.ts';
 import { isPosition, shown, type Decoded } from '../resources/decode-list-query.ts';
 
-/** Whole numbers of one kind, both ends included: positions, or milliseconds. */
+/** A range of positions or of epoch milliseconds. The range includes both ends. */
 type Range = { readonly from: bigint; readonly until: bigint };
 
-/** The positions and times that a selector asks for; undefined for any. */
+/** The positions and times that a selector requests; undefined without a condition. */
 export type AskedRange = { readonly position: Range | undefined; readonly time: Range | undefined };
 
 /** Resolves a range to positions of the log. */
 export type Places = {
-  /** The newest position that is shown. */
+  /** The newest position in the response. */
   readonly head: LogPosition;
-  /** Epoch milliseconds. */
+  /** The present time in epoch milliseconds. */
   readonly now: number;
   /** Whether the log may have issued the position in its present epoch. */
   readonly isKnown: (position: LogPosition) => boolean;
-  /** The last position at which no event of the log had a later time, as far as it counts; `logStart` before all. */
+  /** Returns the last position up to which all events are at or before `timeMs`; `logStart` before the first event. */
   readonly positionAt: (timeMs: number) => LogPosition;
 };
 
-/** Both ends are included. */
+/** A range of positions that includes `first` and `last`. */
 export type PositionRange = { readonly first: LogPosition; readonly last: LogPosition };
 
 const last = 10n ** 30n;
 const everything: Range = { from: 1n, until: last };
 const operators = '=, <, <=, > and >=';
 
-/** Takes `time` and `position` out of a selector. */
+/** Decodes the conditions on `time` and `position` in a selector. */
 export function decodeRange(requirements: readonly FieldRequirement[]): Decoded<AskedRange> {
   let [position, time]: [Range | undefined, Range | undefined] = [undefined, undefined];
   for (const requirement of requirements) {
@@ -65,7 +65,7 @@ function narrow(range: Range, requirement: FieldRequirement, operandOf: Operand)
 
 type Ends = (operand: bigint) => Partial<Range>;
 
-/** The whole numbers that meet a comparison. */
+/** The function for each operator that returns the bounds of the range. */
 const endsOf: Readonly<Record<'<' | '<=' | '>' | '>=' | '=', Ends>> = {
   '<': (operand) => ({ until: operand - 1n }),
   '<=': (operand) => ({ until: operand }),
@@ -74,7 +74,7 @@ const endsOf: Readonly<Record<'<' | '<=' | '>' | '>=' | '=', Ends>> = {
   '=': (operand) => ({ from: operand, until: operand }),
 };
 
-/** Undefined for a condition that is no comparison with one value. */
+/** Returns the comparison of a requirement; undefined if the requirement does not compare with one value. */
 function comparisonOf(requirement: FieldRequirement): { readonly text: string; readonly ends: Ends } | undefined {
   if (!('value' in requirement)) {
     if (requirement.operator !== 'in' || requirement.values.length !== 1) return undefined;
@@ -87,7 +87,7 @@ function comparisonOf(requirement: FieldRequirement): { readonly text: string; r
 
 function timeOf(text: string): bigint | undefined {
   const ms = timestampMs(text);
-  // Before 1970 there are no events: a bound there is one at its beginning.
+  // No event is older than 1970, so a bound before 1970 becomes the start of 1970.
   return ms === undefined ? undefined : BigInt(Math.max(ms, 0));
 }
 
@@ -95,7 +95,7 @@ function positionOf(text: string): bigint | undefined {
   return isPosition(text) ? BigInt(text) : undefined;
 }
 
-/** The positions of a range, or why there can be none. */
+/** Resolves a range to positions, or returns the problem of the range. */
 export function resolveRange({ position, time }: AskedRange, places: Places): Decoded<PositionRange> {
   const wrong = positionProblem(position, places) ?? timeProblem(time, places);
   if (wrong !== undefined) return { ok: false, problem: wrong };

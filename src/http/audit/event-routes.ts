@@ -47,7 +47,7 @@ export type EventRoutesDependencies = EventScopes & {
   readonly watches: WatchEndpoints;
 };
 
-/** The whole log as one resource: its events, as a list and one by one. A watch has the same path as the list. */
+/** The routes of the log as a resource: the list of events, and a single event. A watch has the path of the list. */
 export function eventRoutes(dependencies: EventRoutesDependencies): readonly PlatformRoute[] {
   const { group, version, plural, singular, kind, path } = dependencies.type;
   const verbs = ['get', 'list', 'watch'];
@@ -95,7 +95,10 @@ async function list(exchange: Exchange, dependencies: EventRoutesDependencies): 
 
 const unreadable = problem('unavailable', 'the event log cannot be read now', { retryAfterSeconds: 1 });
 
-/** A refusal if this node is behind the pages that the caller has seen, or its audit indexes behind this node. */
+/**
+ * Refuses if this node is behind the pages that the caller has seen, or if the audit indexes are behind the read
+ * models.
+ */
 async function olderThanAsked(
   exchange: Exchange,
   { token, freshness }: EventsQuery,
@@ -114,7 +117,7 @@ type Asked = {
   readonly query: EventsQuery;
   readonly range: PositionRange;
   readonly head: LogPosition;
-  /** The place at which a later page begins. */
+  /** The position at which a later page begins; undefined for the first page. */
   readonly from: LogPosition | undefined;
   readonly form: Representation | undefined;
   readonly disconnected: AbortSignal;
@@ -163,7 +166,7 @@ function metadataOf(
   return { resourceVersion, continue: encodeEventsToken({ head, from: next }, identity) };
 }
 
-/** `types`: those that the caller may read; undefined for everything. */
+/** `types`: the types with events that the caller may read; undefined for all events. */
 function narrowed(selection: EventSelection, types: readonly string[] | undefined): EventSelection {
   return types === undefined ? selection : new EventSelection([...selection.requirements, ofTypes(types)]);
 }
@@ -190,7 +193,7 @@ async function previousOf(
   return previous;
 }
 
-/** One event, by its position; the verb `get` of events grants all of them. */
+/** Answers with a single event by its position. The verb `get` of events grants all events. */
 async function get(exchange: Exchange, name: string, dependencies: EventRoutesDependencies): Promise<Answer> {
   const { type, source, audit, reader } = dependencies;
   const refused = await awaitAudit(audit, reader.position(), exchange);

@@ -6,13 +6,16 @@ import type { ResourceType } from '../../resource/type/resource-type.ts';
 export type Allows = (subject: Subject, verb: string, place: ResourceLocation) => boolean;
 
 export type EventScopes = {
-  /** The types of objects that have events, and no other ones. */
+  /** Returns the object types that have events. */
   readonly objectTypes: () => readonly string[];
   readonly type: ResourceType;
   readonly allows: Allows;
 };
 
-/** The types of objects of which the events may be read; undefined for all events, those of no object included. */
+/**
+ * The object types with events that the subject may read. Undefined means all events, including events without an
+ * object.
+ */
 export type EventScope = readonly string[] | undefined;
 
 export function allowedBy(allows: (subject: Subject, request: ResourceRequest) => boolean): Allows {
@@ -20,8 +23,8 @@ export function allowedBy(allows: (subject: Subject, request: ResourceRequest) =
 }
 
 /**
- * The events that the subject may read. `get` of events grants all, `get` of `<plural>/history` those of the objects
- * of a type.
+ * Returns the scope of events that the subject may read. The verb `get` of events grants all events; `get` of
+ * `<plural>/history` grants the events of the objects of a type.
  */
 export function scopeOf(subject: Subject, scopes: EventScopes): EventScope {
   const { group, version, plural: resource } = scopes.type;

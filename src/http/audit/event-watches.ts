@@ -12,7 +12,9 @@ import { scopeOf, type Allows, type EventScope, type EventScopes } from './event
 
 export type EventWatchesDependencies = EventScopes & { readonly audit: Pick<AuditProgress, 'unavailable'> };
 
-/** Watches of events, each with the types of which its user could read the events when it began. */
+/**
+ * Decodes watches of events, and remembers for each watch the types with events that its user could read at its start.
+ */
 export class EventWatches {
   readonly #dependencies: EventWatchesDependencies;
   readonly #scopes = new WeakMap<Selection, EventScope>();
@@ -21,7 +23,7 @@ export class EventWatches {
     this.#dependencies = dependencies;
   }
 
-  /** All parameters of a watch of events. It shows the events of those types alone that the caller may read. */
+  /** Decodes all parameters of a watch of events. The watch shows only events that the caller may read. */
   decode(request: WatchRequest, resumed: string | undefined): Decoded<WatchPlan> {
     const unavailable = this.#dependencies.audit.unavailable();
     if (unavailable !== undefined)
@@ -37,7 +39,7 @@ export class EventWatches {
     return { ok: true, value: { ...plan.value, start: startOf(plan.value.start), selection } };
   }
 
-  /** Whether a watch would be the same one if it began now, with the rights that `allows` gives. */
+  /** Whether a watch that starts now, with the rights in `allows`, would show equal events. */
   isCurrent({ subject, selection }: Watched, allows: Allows): boolean {
     const { type } = this.#dependencies;
     if (!allows(subject, 'watch', { group: type.group, version: type.version, resource: type.plural })) return false;
@@ -64,7 +66,10 @@ function selectorProblem(query: URLSearchParams): Problem | undefined {
     : problem('bad-request', `${misplaced}: is not a parameter of a watch of events`);
 }
 
-/** Events never change: all of them are those after the start of the log, and such a watch can be resumed anywhere. */
+/**
+ * Returns the start of a watch. Events never change, so a watch of all events starts after `logStart`, and can resume
+ * at any position.
+ */
 function startOf(start: WatchStart): WatchStart {
   return start.kind === 'state' && !start.marksEnd ? { kind: 'after', position: logStart } : start;
 }

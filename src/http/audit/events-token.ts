@@ -1,17 +1,23 @@
 import { logPosition, type LogPosition } from '../../log/log.ts';
 import { decodeParts, encodeParts, identityHash, isCount } from '../resources/page-token.ts';
 
-/** The continuation of a chain of pages of events. Neither secret nor a permission: everything in it is checked. */
+/**
+ * The content of a continue token for pages of events. A token is not secret and grants nothing: each of its values is
+ * checked.
+ */
 export type EventsToken = {
-  /** The first page's position, which all pages report: no later event is shown. */
+  /** The log position at the first page, which all pages report. No page shows a later event. */
   readonly head: LogPosition;
-  /** The place at which the page begins. */
+  /** The position at which the next page begins. */
   readonly from: LogPosition;
 };
 
 export type DecodedEventsToken =
   | { readonly ok: true; readonly token: EventsToken }
-  /** `malformed`: not a token, or of another query. `expired`: of another epoch of the log. */
+  /**
+   * `malformed`: the text is not a token, or the token is for another query. `expired`: the token is for another epoch
+   * of the log.
+   */
   | { readonly ok: false; readonly problem: 'malformed' | 'expired' };
 
 /** A token is bound to the log and its epoch, and to the parameters that choose the events. */

@@ -8,8 +8,8 @@ import { problem, type Problem } from '../problem.ts';
 import { platformApiVersion } from './platform-type.ts';
 
 /**
- * Backups of the log (docs/operating.md): the answer is a stream of JSON lines, and a client that leaves ends the
- * backup. Starting one is granted as `create`.
+ * The route of backups (docs/operating.md). The response is a stream of JSON lines, and a disconnect of the client ends
+ * the backup. The right to start a backup is `create`.
  */
 export function backupRoutes(domain: string, backer: Backer): readonly PlatformRoute[] {
   const group = `audit.${domain}`;

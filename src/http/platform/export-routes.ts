@@ -29,8 +29,8 @@ export type ExportRoutesDependencies = ExportedLogDependencies &
   };
 
 /**
- * The export of the log (docs/audit-proof.md): `list` on `export`. It is in no discovery document, since tools that
- * list all resources would read the whole log.
+ * The route of the log export (docs/audit-proof.md), with the right `list` on `export`. No discovery document names the
+ * export, because tools that list all resources would read the whole log.
  */
 export function exportRoutes(dependencies: ExportRoutesDependencies): readonly PlatformRoute[] {
   return [
@@ -61,7 +61,10 @@ async function exportLog(exchange: Exchange, dependencies: ExportRoutesDependenc
   return answer;
 }
 
-/** The checkpoint comes first: an export that could not be verified is refused. */
+/**
+ * Signs the checkpoint before the response: an export without a checkpoint is refused, because no client could verify
+ * the export.
+ */
 async function beginning(
   begun: Beginning,
   requested: RequestedRange,
@@ -107,7 +110,7 @@ function answerOf(
 
 type Ending = { readonly place: SnapshotSlot; readonly onError: (error: unknown) => void };
 
-/** The answer has begun, so an error is its last line. */
+/** Passes chunks on, and turns an error into the last line: the response has already begun. */
 async function* ended(chunks: AsyncIterable<Uint8Array>, { place, onError }: Ending): AsyncGenerator<Uint8Array> {
   try {
     yield* chunks;
@@ -120,7 +123,7 @@ async function* ended(chunks: AsyncIterable<Uint8Array>, { place, onError }: End
   }
 }
 
-/** The range, or the problem of the query. */
+/** Decodes the range; returns a text for an invalid query. */
 function decodeRange(query: URLSearchParams): RequestedRange | string {
   const [after, until] = [placeIn(query, 'after'), placeIn(query, 'until')];
   if (typeof after === 'string') return after;

@@ -23,8 +23,8 @@ export type ReplayRoutesDependencies = {
 
 /**
  * The routes of replays and diffs (docs/audit.md). The response is a stream of JSON lines, and a disconnect of the
- * client ends the replay. The right to start one is `create`. Objects of a type are shown if the caller may `get` their
- * history.
+ * client ends the replay. The right to start a replay or diff is `create`. Objects of a type are shown if the caller
+ * may `get` their history.
  */
 export function replayRoutes(dependencies: ReplayRoutesDependencies): readonly PlatformRoute[] {
   const group = `audit.${dependencies.domain}`;

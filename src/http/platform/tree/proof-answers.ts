@@ -8,10 +8,13 @@ import { problem, type Problem } from '../../problem.ts';
 import { shown } from '../../resources/decode-list-query.ts';
 import { fromLog, type TreePorts } from './tree-ports.ts';
 
-/** A value from the query, or its refusal. */
+/** A decoded value, or the problem for the refusal. */
 type Decoded<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: Problem };
 
-/** The proof that an event is in the tree, by its leaf's index, or by its position and id. */
+/**
+ * Answers with the proof that an event is in the tree. The request names the leaf index, or the position and id of the
+ * event.
+ */
 export async function answerInclusion({ query }: Exchange, ports: TreePorts): Promise<Answer> {
   const { tree, signer } = ports;
   const size = sizeIn(query, 'size', tree.size());
@@ -31,7 +34,7 @@ export async function answerInclusion({ query }: Exchange, ports: TreePorts): Pr
   });
 }
 
-/** The proof that the tree of `from` leaves is the beginning of the one of `to` leaves. */
+/** Answers with the proof that the tree of `to` leaves begins with the tree of `from` leaves. */
 export function answerConsistency({ query }: Exchange, { tree, signer }: TreePorts): Answer {
   const to = sizeIn(query, 'to', tree.size());
   if (!to.ok) return refusal(to.problem);
@@ -88,7 +91,7 @@ async function leafAt(index: number, { tree, log }: Pick<TreePorts, 'tree' | 'lo
   return { ok: false, problem: problem('unavailable', detail, { retryAfterSeconds: 1 }) };
 }
 
-/** The size of a tree that exists; by default all of it. */
+/** Decodes the size of an existing tree; the default is the size of the whole tree. */
 function sizeIn(query: URLSearchParams, name: string, all: number): Decoded<number> {
   const size = query.has(name) ? numberIn(query, name) : all;
   if (size !== undefined && size <= all) return { ok: true, value: size };

@@ -1,16 +1,16 @@
-/** A tile as https://c2sp.org/tlog-tiles names it in paths: `<level>/<number>[.p/<width>]`. */
+/** The path of a tile in https://c2sp.org/tlog-tiles: `<level>/<number>[.p/<width>]`. */
 export type TilePath = {
   /** A tile level, or the bundles of entries. */
   readonly level: number | 'entries';
   readonly number: number;
-  /** 256 for a full one. */
+  /** The number of hashes or entries in the tile: 256 for a full tile. */
   readonly width: number;
 };
 
 export const tileWidth = 256;
 const levelMax = 63;
 
-/** Undefined for segments that name no tile. */
+/** Decodes the path of a tile; undefined for segments that name no tile. */
 export function parseTilePath([levelText = '', ...rest]: readonly string[]): TilePath | undefined {
   const level = levelText === 'entries' ? levelText : numberIn(levelText, levelMax);
   const { names, width } = split(rest);
@@ -18,7 +18,7 @@ export function parseTilePath([levelText = '', ...rest]: readonly string[]): Til
   return level === undefined || width === undefined || number === undefined ? undefined : { level, number, width };
 }
 
-/** The names of the number, and the width after `.p`. */
+/** Splits a path into the segments of the tile number, and the width after `.p`. */
 function split(segments: readonly string[]): { readonly names: readonly string[]; readonly width: number | undefined } {
   const [lastName = '', last = ''] = segments.slice(-2);
   if (segments.length < 2 || !lastName.endsWith('.p')) return { names: segments, width: tileWidth };
@@ -26,7 +26,7 @@ function split(segments: readonly string[]): { readonly names: readonly string[]
   return { names: [...segments.slice(0, -2), lastName.slice(0, -2)], width: width === 0 ? undefined : width };
 }
 
-/** `x001/x234/067` is 1234067. */
+/** Decodes a tile number: `x001/x234/067` is 1234067. */
 function tileNumber(names: readonly string[]): number | undefined {
   const isWellFormed = names.every((name, place) => (place === names.length - 1 ? /^\d{3}$/u : /^x\d{3}$/u).test(name));
   if (!isWellFormed || names.length === 0 || (names.length > 1 && names[0] === 'x000')) return undefined;

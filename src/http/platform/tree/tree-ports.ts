@@ -11,13 +11,13 @@ export type TreePorts = {
   readonly audit: AuditProgress;
   readonly reader: Pick<ObjectReader, 'position' | 'isKnown' | 'snapshots'>;
   readonly log: Pick<EventLog, 'readAll' | 'readAt'>;
-  /** Of the events that are folded into the tree. */
+  /** The categories of the events that are folded into the tree. */
   readonly categories: readonly string[];
   readonly signer: Pick<CheckpointSigner, 'origin' | 'sign'>;
   readonly keys: { chain(): Promise<KeyChain> };
 };
 
-/** The log does not answer, or not with what it should. */
+/** The log does not answer, or its answer is wrong. */
 export class UnreadLogError extends Error {
   constructor(cause: unknown) {
     super('the event log cannot be read now', { cause });
@@ -25,7 +25,7 @@ export class UnreadLogError extends Error {
   }
 }
 
-/** @throws UnreadLogError if the read rejects, but for a leaf that was changed. */
+/** @throws UnreadLogError if the read rejects, or ChangedLeafError if a leaf was changed. */
 export async function fromLog<T>(read: Promise<T>): Promise<T> {
   return read.catch((error: unknown) => {
     throw error instanceof ChangedLeafError ? error : new UnreadLogError(error);

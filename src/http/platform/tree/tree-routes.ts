@@ -14,12 +14,12 @@ import { parseTilePath, tileWidth, type TilePath } from './tile-path.ts';
 import { fromLog, UnreadLogError, type TreePorts } from './tree-ports.ts';
 
 const prefix = '/audit/tree';
-/** Level, number and width: a number of 9 digits has three segments. */
+/** The path patterns of tiles with level, number and width. A number of 9 digits has three segments. */
 const tilePatterns = ['{level}/{a}', '{level}/{a}/{b}', '{level}/{a}/{b}/{c}', '{level}/{a}/{b}/{c}/{d}'];
 
 /**
  * The tree over the log's events as a C2SP `tlog-tiles` log, with its keys and proofs as JSON (docs/audit-proof.md).
- * All of it is below one path, which rules grant as `nonResourceURLs`.
+ * All routes are below one path, which rules grant as `nonResourceURLs`.
  */
 export function treeRoutes(ports: TreePorts): readonly PlatformRoute[] {
   const route = (path: string, answer: (exchange: Exchange) => Answer | Promise<Answer>): PlatformRoute => ({
@@ -36,7 +36,7 @@ export function treeRoutes(ports: TreePorts): readonly PlatformRoute[] {
   ];
 }
 
-/** Everything that the read models show is in the tree first. A log that cannot be read is 503. */
+/** Answers after the tree has all events that the read models show. An unreadable log is a 503 response. */
 function whenFolded(
   { audit, reader }: TreePorts,
   answer: (exchange: Exchange) => Answer | Promise<Answer>,
@@ -95,7 +95,7 @@ async function answerTile(exchange: Exchange, ports: TreePorts): Promise<Answer>
   return { kind: 'bytes', status: 200, bytes, headers: [], contentType: 'application/octet-stream' };
 }
 
-/** A bundle is read from the log: its readers take turns with those of lists. */
+/** Reads a bundle of entries from the log. Reads of bundles and of lists take turns by user. */
 async function readEntries(
   exchange: Exchange,
   { tree, log, categories, reader }: TreePorts,

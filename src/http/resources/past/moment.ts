@@ -10,7 +10,7 @@ import { problem, type ProblemReason } from '../../problem.ts';
 import { awaitAudit } from '../await-position.ts';
 import { shown } from '../decode-list-query.ts';
 
-/** The indexes over the log's past, and how far they are. */
+/** The indexes over the log's past, and their progress. */
 export type PastIndexes = {
   readonly models: AuditProgress;
   readonly versions: VersionReader;
@@ -22,11 +22,11 @@ export type MomentPorts = {
   readonly audit: Pick<PastIndexes, 'models' | 'times'>;
 };
 
-/** A position that the audit indexes of this node have folded. */
+/** A position that the audit indexes of this node have folded, or the refusal. */
 export type Resolved =
   { readonly ok: true; readonly position: LogPosition } | { readonly ok: false; readonly answer: Answer };
 
-/** The position that the parameter `at` names: a position of this epoch, or where the log stood at a time. */
+/** Resolves the parameter `at`: a position of this epoch, or a time, which means the last position at that time. */
 export async function resolveMoment(exchange: Exchange, ports: MomentPorts): Promise<Resolved> {
   const [text = '', ...more] = exchange.query.getAll('at');
   const moment = more.length > 0 ? 'invalid' : momentOf(text);
@@ -42,7 +42,7 @@ export async function resolveMoment(exchange: Exchange, ports: MomentPorts): Pro
     : resolvePosition(logPosition(moment.position), exchange, ports);
 }
 
-/** A position that this node has not folded yet is waited for, as a `resourceVersion` is. */
+/** Waits until this node has folded the position, as for a `resourceVersion`. */
 export async function resolvePosition(
   position: LogPosition,
   exchange: Exchange,

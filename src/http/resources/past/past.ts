@@ -14,7 +14,7 @@ import { resolveMoment, type PastIndexes } from './moment.ts';
 
 export type PastPorts = HistoryPorts & { readonly audit: PastIndexes };
 
-/** An object after its event with this revision, as a GET returned it then. */
+/** The JSON of an object after the event with this revision, as a GET returned the object then. */
 export type PastObject = { readonly revision: StreamRevision; readonly bytes: Buffer };
 
 export type FoundPast =
@@ -23,8 +23,8 @@ export type FoundPast =
 const asTheyAre: RequestedForm = { ok: true, form: undefined };
 
 /**
- * GET of `/{name}?at=`: the object at a moment (decision 10.3), also of one that is gone. Without `type`, whose objects
- * are not served any more, it is always shown as it is.
+ * Answers GET of `/{name}?at=` with the object at a moment (decision 10.3). The object may be deleted since. Without
+ * `type` (the type is no longer served) the answer is always the stored JSON.
  */
 export async function answerPast(
   exchange: Exchange,
@@ -40,7 +40,7 @@ export async function answerPast(
   return answerStored(exchange, found.object, requested.form);
 }
 
-/** The object at the moment that the request's `at` names: one seek in the version index, and one read of the log. */
+/** Finds the object at the moment in `at`, with one seek in the version index and one read of the log. */
 export async function findPast(exchange: Exchange, target: HistoryTarget, ports: PastPorts): Promise<FoundPast> {
   const moment = await resolveMoment(exchange, ports);
   if (!moment.ok) return moment;

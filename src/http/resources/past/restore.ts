@@ -18,8 +18,8 @@ export type RestorePorts = ResourcePorts & { readonly past: PastPorts; readonly 
 
 /**
  * POST of `/{name}/restore?at=`: writes labels, annotations and members of an earlier state as a new version, or
- * creates the object again if it is gone. The request is authorized as `create` of the subresource; what it writes
- * needs `update` or `create` of the object as well.
+ * creates a deleted object again. The request needs `create` of the subresource, and also `update` or `create` of the
+ * object.
  */
 export async function restoreItem(exchange: Exchange, target: ItemTarget, ports: RestorePorts): Promise<Answer> {
   const context = writeContext(exchange, { hasPast: true });
