@@ -11,9 +11,9 @@ const socketPathBytesMax = 100;
 
 /**
  * Locks DATA_DIR for this process: one server for each directory (decision 11.2). The lock is a listening socket, which
- * the kernel closes when the process ends, so a killed server leaves no lock. On systems with abstract sockets the lock
- * first takes one of these, which leaves no file: of servers that start simultaneously, only one continues to the check
- * of a dead server's file. The file also protects against a server in another network namespace.
+ * the kernel closes when the process ends, so a killed server leaves no lock. On Linux the lock first takes an abstract
+ * socket, which leaves no file. If several servers start simultaneously, only one server continues to the check of a
+ * dead server's socket file. The file also protects against a server in another network namespace.
  */
 export async function takeDataDir(dir: string): Promise<{ release(): Promise<void> }> {
   makePrivate(dir);
@@ -29,14 +29,17 @@ export async function takeDataDir(dir: string): Promise<{ release(): Promise<voi
       await release();
       throw new StartError(`another server is running on DATA_DIR ${dir}`, { exitCode: 2 });
     }
-    // The socket keeps the process alive on purpose: the process keeps the lock, even while it only waits for a plugin
+    // The socket keeps the process alive on purpose: the lock remains even while the process only waits for a plugin
     // that never answers.
     servers.push(server);
   }
   return { release };
 }
 
-/** Creates a folder that only its owner can read, and restricts an existing one: it contains password hashes. */
+/**
+ * Creates a folder that only its owner can read, or restricts an existing folder. The folder may contain password
+ * hashes.
+ */
 export function privateDir(dir: string): string {
   try {
     mkdirSync(dir, { recursive: true, mode: 0o700 });
@@ -73,14 +76,17 @@ function socketPath(dir: string): string {
   return join(tmpdir(), `ledgerplane-${digest(own)}.sock`);
 }
 
-/** Listens on a socket file. A file outlives a killed process: if nothing listens on it, it is unused. */
+/**
+ * Replaces an unused socket file and listens on the path. The file outlives a killed process, so a file without a
+ * listener is unused.
+ */
 async function takeOver(path: string): Promise<Server | undefined> {
   if (await isAnswered(path)) return undefined;
   rmSync(path, { force: true });
   return listen(path);
 }
 
-/** Listens on the path; undefined if it is in use. */
+/** Listens on the path; undefined if the path is in use. */
 async function listen(path: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer((socket) => {

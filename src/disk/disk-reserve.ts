@@ -78,7 +78,7 @@ export class DiskReserve implements WriterDisk {
     if (!this.#isShort && this.#leftBytes() < this.reserveBytes) this.#update();
   }
 
-  /** Returns whether this many bytes fit above the reserve; if so, they count as used. */
+  /** Whether `bytes` fit above the reserve. Bytes that fit count as used. */
   claim(bytes: number): boolean {
     if (this.reserveBytes > 0 && (this.#isShort || this.#leftBytes() - bytes < this.reserveBytes)) return false;
     this.#writtenSince += bytes;
@@ -132,7 +132,7 @@ export class DiskReserve implements WriterDisk {
   }
 }
 
-/** The reserve on a disk: as configured, or by default. */
+/** Returns the reserve in bytes: the configured value, or the default for the disk. */
 export function reserveOf({ totalBytes }: DiskSpace, configured: number | undefined): number {
   return configured ?? Math.min(Math.floor(totalBytes * diskReserveShareMax), diskReserveBytesMax);
 }

@@ -7,7 +7,7 @@ export function spaceOf({ bsize, bavail, blocks }: Pick<StatsFs, 'bsize' | 'bava
   return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
 }
 
-/** Reads the space synchronously; for the start. */
+/** Reads the space synchronously, for use during the start. */
 export function diskSpaceNow(dir: string): DiskSpace {
   return spaceOf(statfsSync(dir));
 }

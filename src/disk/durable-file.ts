@@ -2,8 +2,8 @@ import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * Replaces a file by one that only its owner can read. When this resolves, the new text is on disk under its name; a
- * crash before that leaves the old file.
+ * Replaces a file with a file that only its owner can read. When the promise resolves, the new text is on disk at
+ * `path`. An earlier crash leaves the old or the new file.
  */
 export async function writeDurably(path: string, text: string): Promise<void> {
   const draft = `${path}.new`;

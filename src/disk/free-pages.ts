@@ -12,15 +12,15 @@ const leafPage = 2;
 const bigData = 1;
 /** The root of an empty table. */
 const noPage = 0xffff_ffff_ffff_ffffn;
-/** More levels than any table has: a cycle ends here. */
+/** A limit above the depth of any table, which ends a cycle of pages. */
 const depthMax = 32;
 
 export type PageFile = { readonly file: number; readonly pageBytes: number };
 
 /**
  * Whether all pages from `from` up to `last` are free. LMDB does not write a page that the same transaction allocates
- * and frees, so a complete file may end before its last page. `root`: of the table of free pages. False for a table
- * that cannot be read.
+ * and frees, so a complete file may end before its last page. `root`: the root page of the table of free pages. The
+ * result is false for an unreadable table.
  */
 export function areFree(pages: PageFile, root: bigint, { from, last }: { from: bigint; last: bigint }): boolean {
   let free = 0n;
@@ -58,7 +58,10 @@ function dataOf(pages: PageFile, page: Buffer, offset: number): Buffer {
   return bytesAt(pages, page.readBigUInt64LE(start), headerBytes + size).subarray(headerBytes);
 }
 
-/** A count of entries, then each: a page, or minus the length of a run and its first page; 0 is unused. */
+/**
+ * Yields the runs in a value of the table. The value begins with a count of entries. An entry is a page number, or the
+ * negative length of a run followed by the first page of the run. The entry 0 is unused.
+ */
 function* runsIn(value: Buffer): Generator<Run> {
   for (let entry = 8; entry + 8 <= value.length; entry += 8) {
     const number = value.readBigInt64LE(entry);

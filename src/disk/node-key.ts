@@ -9,9 +9,9 @@ import { writeDurably } from './durable-file.ts';
 const file = 'node.key';
 
 /**
- * The 32 bytes of this node's Ed25519 key, from `<dir>/node.key` (PKCS #8, PEM). The first start makes it.
+ * Returns the 32 bytes of this node's Ed25519 key in `<dir>/node.key` (PKCS #8, PEM). The first start creates the file.
  *
- * @throws StartError if the file is damaged: it is never replaced without the operator.
+ * @throws StartError if the file is damaged: only the operator may remove the file.
  */
 export async function nodeKey(dir: string): Promise<Uint8Array> {
   const path = join(dir, file);

@@ -18,7 +18,7 @@ const kept = [
 
 /**
  * Removes other users' access to the server's files in DATA_DIR, which contain password hashes. DATA_DIR itself is
- * restricted if this user owns it: a mount point may belong to another user.
+ * restricted only if this user owns the folder, because a mount point may belong to another user.
  */
 export function tightenDataDir(dir: string): void {
   if (!existsSync(dir)) return;

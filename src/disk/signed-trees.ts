@@ -7,12 +7,12 @@ import { writeDurably } from './durable-file.ts';
 
 const file = 'signed.json';
 
-/** Copies and restores begin trees: this many are remembered, the latest ones. */
+/** The maximum number of remembered trees, the latest ones: each copy or restore of a log begins a new tree. */
 const treesMax = 64;
 
 /**
- * The largest size that this node has signed, with its root, by the tree's origin, in `<dir>/signed.json`. It is beside
- * the key, so that both are moved together.
+ * The largest tree size that this node has signed, with its root, by origin of the tree. The file `<dir>/signed.json`
+ * is beside the key, so that both files move together.
  */
 export class SignedTrees {
   readonly #path: string;
@@ -28,10 +28,10 @@ export class SignedTrees {
     return this.#trees.get(origin);
   }
 
-  /** Resolves once it is on disk. Call it one at a time. */
+  /** Records a signed tree, and resolves once the record is on disk. Await each call before the next call. */
   async record(origin: string, { size, root }: TreeSize): Promise<void> {
     const next = new Map(this.#trees);
-    // The latest one is the last one.
+    // The latest origin is the last entry of the map.
     next.delete(origin);
     next.set(origin, { size, root });
     for (const oldest of [...next.keys()].slice(0, -treesMax)) next.delete(oldest);

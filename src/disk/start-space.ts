@@ -6,7 +6,7 @@ import { diskStartBytesMin } from '../limits/disk.ts';
 import { diskSpaceNow } from './disk-space.ts';
 import { ResourceError } from './resource-failure.ts';
 
-/** @throws ResourceError if too little space is free to open a store for writing in `dir`, which need not exist yet. */
+/** @throws ResourceError if the free space is too small for a store in `dir`. The folder may be missing. */
 export function refuseFullDisk(dir: string): void {
   const { freeBytes } = diskSpaceNow(existing(dir));
   if (freeBytes >= diskStartBytesMin) return;

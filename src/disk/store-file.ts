@@ -5,9 +5,9 @@ import { StartError } from '../base/start-error.ts';
 import { areFree } from './free-pages.ts';
 
 /**
- * The layout of LMDB's file: two meta pages, of which the one with the higher transaction id is valid (`mdb.c`,
- * MDB_meta, format 2 with the library's page header of 24 bytes). All numbers are little-endian on the supported
- * machines.
+ * The layout of LMDB's file, which begins with two meta pages. The meta page with the higher transaction id is valid
+ * (`mdb.c`, MDB_meta, format 2 with the library's page header of 24 bytes). All numbers are little-endian on the
+ * supported machines.
  */
 const headerBytes = 24;
 const metaBytes = 160;
@@ -31,10 +31,12 @@ export function refuseDamagedFile(path: string, remedy: string): void {
   if (problem !== undefined) throw new StartError(`${path} is damaged: ${problem}; ${remedy}`, { exitCode: 1 });
 }
 
-/** In DATA_DIR: the log that a restore writes, before it is whole and verified. */
+/** The folder in DATA_DIR for the log that a restore writes, before the log is complete and verified. */
 export const restoringFolder = 'log.restoring';
 
-/** Without this check a new log would be founded beside the one that was to be restored. */
+/**
+ * Refuses DATA_DIR with an unfinished restore. Without this check a new log would be founded beside the restored log.
+ */
 export function refuseUnfinishedRestore(dataDir: string): void {
   const path = join(dataDir, restoringFolder);
   if (!existsSync(path)) return;

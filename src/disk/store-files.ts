@@ -15,10 +15,10 @@ const noPage = 0xffff_ffff_ffff_ffffn;
 export type StoreFiles = { readonly data: string; readonly lock: string; readonly isFolder: boolean };
 
 /**
- * Creates the files that LMDB would create when it opens a store, so that its open writes nothing. If that open fails,
- * on a full disk for example, the library uses freed memory and the process aborts (lmdb 3.5, `EnvWrap::openEnv`).
- * LMDB's lock file is sparse and mapped, so a page without a disk block ends the process by SIGBUS. Here a failure is
- * an exception.
+ * Creates the files of a store before LMDB opens the store, so that this open writes nothing. If the open fails, for
+ * example on a full disk, the library uses freed memory and the process aborts (lmdb 3.5, `EnvWrap::openEnv`). LMDB's
+ * lock file is sparse and mapped, so a page without a disk block ends the process by SIGBUS. In this function a failure
+ * is an exception.
  */
 export function prepareStoreFiles({ data, lock, isFolder }: StoreFiles): void {
   if (!existsSync(data) || statSync(data).size === 0) write(data, emptyStore(isFolder));
