@@ -16,7 +16,7 @@ export class LogTree {
   }
 }
 
-/** The tree over all events of a log, which is read to its end. Rejects with the signal's reason. */
+/** Reads a log to its end and returns the tree over all events. Rejects with the reason of an aborted signal. */
 export async function treeOf(
   log: Pick<EventLog, 'readAll'>,
   { signal }: { readonly signal: AbortSignal },
@@ -25,7 +25,7 @@ export async function treeOf(
   for await (const batch of log.readAll({ after: logStart, signal })) {
     for (const event of batch) tree.add(event);
   }
-  // An aborted reader just ends.
+  // A reader with an aborted signal ends without an error.
   signal.throwIfAborted();
   return tree.now();
 }

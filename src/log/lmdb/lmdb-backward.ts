@@ -10,7 +10,10 @@ type BackwardSource = Pick<ReadSource, 'durable' | 'open'> & {
   readonly storedBackward: (last: number, first: number) => Iterable<RecordedEvent>;
 };
 
-/** The events between two positions of the embedded log, newest first. The log's end at the call is the upper bound. */
+/**
+ * Reads the events between two positions of the embedded log, newest first. The end of the log at the call is the upper
+ * bound.
+ */
 export function readBackward(
   source: BackwardSource,
   options: BackwardReadOptions,

@@ -4,7 +4,7 @@ import type { LmdbStore } from './lmdb-store.ts';
 /** One append in the log's two tables. */
 export type AppendedRecords = {
   readonly stream: string;
-  /** The position of the first record; the others follow it. */
+  /** The position of the first record. The other records have the next positions. */
   readonly position: number;
   readonly revision: number;
   readonly records: readonly Buffer[];
@@ -23,7 +23,7 @@ export type CommitListener = {
 /**
  * Group commit, one transaction at a time. lmdb would start the next transaction while one is being written, and commit
  * it even if the first fails: on a full disk a large event may fail and a small one after it succeed, which would leave
- * a hole in the log. So records that arrive during a transaction wait for the next one.
+ * a hole in the log. So records that arrive during a transaction wait for the next transaction.
  */
 export class LmdbCommits {
   readonly #store: LmdbStore;

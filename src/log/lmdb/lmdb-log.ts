@@ -27,7 +27,7 @@ import type {
 } from '../log.ts';
 
 export type LmdbLogOptions = {
-  /** The folder, created if missing. Only one process may open it. */
+  /** The folder, created if missing. Only one process may open the folder. */
   readonly dir: string;
   /**
    * Called once, with the reason, when a commit has failed. The state on disk is then unknown, and this process must
@@ -35,8 +35,8 @@ export type LmdbLogOptions = {
    */
   readonly onFatal: (error: Error) => void;
   /**
-   * Whether another handle may write the log meanwhile. This handle then appends nothing, and reads the events that
-   * were durable when it was opened.
+   * Whether another handle may write to the log at the same time. This handle then appends nothing, and reads the
+   * events that were durable when it was opened.
    */
   readonly isReadOnly?: boolean;
 };
@@ -53,7 +53,7 @@ class LmdbLog implements EventLog {
   readonly #followers = new Set<Follower>();
   /** The last assigned position. */
   #last: number;
-  /** The last durable position. No reader sees anything after it. */
+  /** The last durable position. No reader sees a later event. */
   #durable: number;
   readonly #pending = new PendingAppends();
   readonly #commits: LmdbCommits;
@@ -151,8 +151,8 @@ class LmdbLog implements EventLog {
   }
 
   /**
-   * Call it when everything up to `position` is on disk. In one turn it makes the events visible to readers, answers
-   * writers and wakes subscribers.
+   * Call this when all records up to `position` are on disk. In one turn this makes the events visible to readers,
+   * answers writers and wakes subscribers.
    */
   #settle(position: number): void {
     this.#durable = position;

@@ -2,7 +2,7 @@ import { must } from '../../base/unreachable.ts';
 import type { RecentEvents } from './lmdb-recent.ts';
 import type { AppendOutcome, LogFailedError, RecordedEvent, StreamName } from '../log.ts';
 
-/** A result that waits until everything up to `position` is durable. */
+/** A result that waits until all records up to `position` are durable. */
 type PendingAnswer = {
   readonly position: number;
   readonly outcome: AppendOutcome;
@@ -17,7 +17,10 @@ type PendingAnswer = {
 /** Appends that are not durable yet, in the order of their positions, and the answers that wait for them. */
 export class PendingAppends {
   #answers: PendingAnswer[] = [];
-  /** The newest append of each stream. It determines, with the disk, which revision an append may expect. */
+  /**
+   * The newest pending append of each stream. This append and the disk determine the revision that the next append may
+   * expect.
+   */
   readonly #newest = new Map<StreamName, PendingAnswer>();
 
   /** Adds a non-empty append; its events have the next positions. */
@@ -59,7 +62,10 @@ export class PendingAppends {
     return undefined;
   }
 
-  /** Call it when everything through `position` is durable: adds its events to `recent` and answers its writers. */
+  /**
+   * Call this when all records up to `position` are durable. Adds the durable events to `recent` and answers their
+   * writers.
+   */
   settle(position: number, recent: RecentEvents): void {
     let settled = 0;
     for (const answer of this.#answers) {
@@ -73,7 +79,7 @@ export class PendingAppends {
     this.#answers.splice(0, settled);
   }
 
-  /** Call it when a commit has failed: the outcome of every pending append is unknown. */
+  /** Call this when a commit has failed: the outcome of every pending append is unknown. */
   fail(cause: LogFailedError): void {
     for (const { resolve } of this.#answers) resolve({ ok: false, reason: 'unknown', cause });
     this.#answers = [];

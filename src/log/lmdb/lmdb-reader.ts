@@ -5,7 +5,7 @@ import { categoryTest } from '../category-test.ts';
 import type { Follower } from './lmdb-recent.ts';
 import type { CategoryFilter, RecordedEvent } from '../log.ts';
 
-/** The log as readers see it. Positions are contiguous numbers here. */
+/** The readers' view of the log. In this view positions are contiguous numbers. */
 export type ReadSource = {
   /** The last durable position. */
   durable(): number;
@@ -31,8 +31,8 @@ export type ReadPlan = {
 };
 
 /**
- * One loop for catch-up and live reading, with a position as its only state. So no event is lost or repeated between
- * the two, and a consumer that falls behind the events in memory reads from disk again.
+ * A single loop for catch-up and live reading, with a position as its only state. So no event is lost or repeated at
+ * the change from catch-up to live. A consumer that falls behind the events in memory reads from disk again.
  */
 export async function* read(
   source: ReadSource,

@@ -1,12 +1,12 @@
 import { logRecentEventsMax, logRecentBytesMax } from '../../limits/log.ts';
 import type { RecordedEvent } from '../log.ts';
 
-/** A subscriber: the position that it takes next. */
+/** A subscriber, with the position of the next event that the subscriber takes. */
 export type Follower = { next: number };
 
 /**
  * The newest durable events, which all subscribers share: a ring indexed by position. A subscriber is only a position,
- * so a slow one costs nothing here and reads overwritten events from disk. Events that all up-to-date followers have
+ * so a slow subscriber uses no memory and reads overwritten events from disk. Events that all up-to-date followers have
  * taken are dropped at once, since old objects cost the garbage collector far more.
  */
 export class RecentEvents {
@@ -22,7 +22,7 @@ export class RecentEvents {
     this.#next = next;
   }
 
-  /** Adds the event at the next position; drops the oldest past either limit. */
+  /** Adds the event at the next position. Drops the oldest events above the limit of count or bytes. */
   push(event: RecordedEvent): void {
     this.#bytes += sizeOf(event);
     while (

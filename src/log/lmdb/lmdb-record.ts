@@ -20,10 +20,12 @@ const streamLengthAt = 19;
 const dataLengthAt = 21;
 const headerBytes = 25;
 
-/** Set on the last event of an append, so that a reader never splits one. */
+/** The flag of the last event of an append, so that a reader never splits an append. */
 const endsAppendFlag = 1;
 
-/** The place of a record, in numbers: bigint arithmetic would cost more than all other bookkeeping. */
+/**
+ * The place of a record. The members are numbers, because bigint arithmetic would cost more than all other bookkeeping.
+ */
 export type RecordLocation = { readonly position: number; readonly revision: number; readonly endsAppend: boolean };
 
 export function encodeRecord(stream: StreamName, event: ProposedEvent, place: RecordLocation): Buffer {
@@ -101,10 +103,7 @@ export function decodeRecord(record: Buffer, position: number): RecordedEvent {
   };
 }
 
-/**
- * A record in a buffer that is used again: its members are read when they are asked for. `data` and `metadata` are
- * views of the buffer.
- */
+/** A record in a reused buffer. The getters decode members on access. `data` and `metadata` are views of the buffer. */
 export class ScannedRecord implements RecordedEvent {
   readonly type: string;
   readonly stream: StreamName;

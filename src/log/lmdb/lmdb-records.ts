@@ -2,13 +2,13 @@ import { decodeRecord } from './lmdb-record.ts';
 import { hasRevision, openStore, positionBytes, type LmdbStore } from './lmdb-store.ts';
 import { LogCorruptError, type RecordedEvent } from '../log.ts';
 
-/** A record exactly as it is stored, and the event in it. */
+/** The exact stored bytes of a record, and the decoded event. */
 export type RawRecord = { readonly position: number; readonly bytes: Buffer; readonly event: RecordedEvent };
 
-/** The records of a log that another handle may write meanwhile. */
+/** Reads the records of a log. Another handle may write to the log at the same time. */
 export class RecordReader {
   readonly #store: LmdbStore;
-  /** The last position that was durable when the log was opened; 0 in an empty one. */
+  /** The last durable position at the opening of the log; 0 for an empty log. */
   readonly last: number;
 
   private constructor(store: LmdbStore) {
@@ -21,8 +21,8 @@ export class RecordReader {
   }
 
   /**
-   * Records from `first` on, at least one and at most up to `last`, until they reach `bytesMax`. No snapshot is held
-   * between calls, so the log can use the pages again that it has freed.
+   * Returns records from `first` up to `last`, at least one record, until the records reach `bytesMax`. No snapshot is
+   * held between calls, so the log can reuse freed pages.
    *
    * @throws LogCorruptError for a record that is missing or does not decode.
    */
@@ -65,7 +65,7 @@ export class RecordWriter {
   }
 
   /**
-   * In one transaction, which is on disk when this returns. The records follow those before.
+   * Adds records after the last record, in a single transaction. The transaction is on disk when this returns.
    *
    * @throws LogCorruptError if a position or a revision is left out or repeated.
    */

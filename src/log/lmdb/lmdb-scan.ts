@@ -7,8 +7,8 @@ import { ScannedRecord } from './lmdb-record.ts';
 import { assertIndexed, eventsTable, type LmdbStore } from './lmdb-store.ts';
 
 /**
- * Visits the records after `first - 1` up to `last` in the buffer in which the library reads them, so that nothing is
- * copied and a superseded event costs a few microseconds.
+ * Visits the records from `first` to `last` in the read buffer of the library. Nothing is copied, and a superseded
+ * event costs a few microseconds.
  */
 export async function scan(
   store: LmdbStore,
@@ -23,7 +23,7 @@ export async function scan(
       if (key !== next) break;
       const event = new ScannedRecord(value, next, shift);
       if (wanted(event.stream)) visit(event);
-      // Comes last: it reads into the same buffer.
+      // This check comes last, because its read overwrites the buffer of the record.
       assertIndexed(store, event.stream, event.revision, next);
       next += 1;
     }

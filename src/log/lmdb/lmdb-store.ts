@@ -14,7 +14,7 @@ const formatVersion = 1;
 const uint48Max = 2 ** 48 - 1;
 const two32 = 2 ** 32;
 
-/** The log's environment and its two tables. It reads and puts; `LmdbLog` decides about durability. */
+/** The LMDB environment of the log and its two tables. A store reads and puts; `LmdbLog` decides about durability. */
 export type LmdbStore = {
   readonly root: RootDatabase<Buffer, string>;
   /** position → record */
@@ -38,7 +38,7 @@ function readUint48(source: Buffer, start: number): number {
   return source.readUInt16BE(start) * two32 + source.readUInt32BE(start + 2);
 }
 
-/** Big-endian, so that keys sort like numbers. */
+/** Keys are big-endian, so that keys sort like numbers. */
 const positionKey = {
   writeKey: writeUint48,
   readKey: readUint48,
@@ -60,7 +60,7 @@ const streamKey = {
 
 export const eventsTable = { name: 'events', keyEncoder: positionKey };
 
-/** `isReadOnly`: another handle, of this process or another one, writes the log. */
+/** `isReadOnly`: another handle, perhaps of another process, writes the log. */
 export async function openStore(dir: string, isReadOnly = false): Promise<LmdbStore> {
   // overlappingSync is off: otherwise a commit is readable before it is on disk, and stays readable if the flush fails.
   const root = open<Buffer, string>({
@@ -143,7 +143,7 @@ export function readLastOfStream(store: LmdbStore, stream: string, until: number
   return undefined;
 }
 
-/** The event at a revision of a stream, whatever its position. */
+/** Returns the event at a revision of a stream, at any position. */
 export function readRevision(store: LmdbStore, stream: string, revision: number): RecordedEvent | undefined {
   const position = store.streams.get([stream, revision]);
   return position && readIndexed(store, [stream, revision], readUint48(position, 0));
@@ -228,8 +228,8 @@ function assertRecordIndexed(store: LmdbStore, { stream, revision }: RecordedEve
 }
 
 /**
- * Every record from `first` to `last`, lazily. The caller may stop early; it must consume them in one turn, because the
- * cursor holds a snapshot.
+ * Yields every record from `first` to `last`. The caller may stop early, and must consume the records in one turn,
+ * because the cursor holds a snapshot.
  */
 export function* readRecords(store: LmdbStore, first: number, last: number): Generator<RecordedEvent> {
   let expected = first;
@@ -244,7 +244,7 @@ export function* readRecords(store: LmdbStore, first: number, last: number): Gen
   if (expected <= last) throw new LogCorruptError(`the record is missing at position ${expected.toString()}`);
 }
 
-/** Every record from `last` down to `first`, lazily. */
+/** Yields every record from `last` down to `first`. */
 export function* readRecordsBackward(store: LmdbStore, last: number, first: number): Generator<RecordedEvent> {
   let expected = last;
   for (const { key, value } of store.events.getRange({ reverse: true, start: last, end: first - 1 })) {

@@ -14,7 +14,8 @@ export type FindPlugins = {
 };
 
 /**
- * Visits the plugins in folders, then those with only an object: installed packages, and plugins with a deleted folder.
+ * Visits the plugins in folders, then the plugins with only an object: installed packages, and plugins with a deleted
+ * folder.
  */
 export function* takeFound({ folders, objects, namesOf }: FindPlugins, take: (name: string) => void): Steps<undefined> {
   for (const name of folders) {

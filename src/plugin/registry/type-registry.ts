@@ -1,7 +1,9 @@
 import type { TypeKey } from '../../resource/type/index-entry.ts';
 import type { ResourceType } from '../../resource/type/resource-type.ts';
 
-/** The state of a registered type: its paths return 503 while its indexes are built, and 404 once it is stopped. */
+/**
+ * The state of a registered type: its paths return 503 while its indexes are built, and 404 after the type is stopped.
+ */
 export type Registration = { readonly type: ResourceType; readonly serving: boolean };
 
 export type Registered = { readonly ok: true } | { readonly ok: false; readonly owner: string };
@@ -29,7 +31,7 @@ export class TypeRegistry {
     return { ok: true };
   }
 
-  /** Its indexes are built: its paths are served from now on. */
+  /** Call this once the indexes of the type are built: serves the paths of the type. */
   serve(key: TypeKey): void {
     const present = this.#byKey.get(key);
     if (present !== undefined) this.#set({ type: present.type, serving: true }, 'serving');
@@ -48,12 +50,12 @@ export class TypeRegistry {
     for (const group of groups) this.#reloading.set(group, plugin);
   }
 
-  /** The reload is complete or was cancelled. */
+  /** Call this when the reload is complete or cancelled. */
   clearReloading(plugin: string): void {
     for (const [group, returning] of this.#reloading) if (returning === plugin) this.#reloading.delete(group);
   }
 
-  /** The plugin of this group, if it is being reloaded. */
+  /** Returns the plugin of this group during a reload of the plugin. */
   reloadingPlugin(group: string): string | undefined {
     return this.#reloading.get(group);
   }
@@ -79,7 +81,7 @@ export class TypeRegistry {
     return this.#byKey.get(key);
   }
 
-  /** Any version: a kind is unique within its group. */
+  /** Returns the type of a kind in any version: a kind is unique within its group. */
   byKind(group: string, kind: string): Registration | undefined {
     return this.all().find(({ type }) => type.group === group && type.kind === kind);
   }
