@@ -24,7 +24,7 @@ const at = {
 
 /**
  * Checks LMDB's file, which LMDB maps without validation: a truncated or foreign file would end the process by a
- * signal, without a message. A missing or empty file is a new one. `remedy`: advice for the operator.
+ * signal, without a message. A missing or empty file is valid. `remedy`: advice for the operator.
  */
 export function refuseDamagedFile(path: string, remedy: string): void {
   const problem = problemOf(path);

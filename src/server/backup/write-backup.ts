@@ -243,7 +243,10 @@ export class BackupRun {
   }
 }
 
-/** `latest`: the last backup in the folder, which is the previous backup if this run added no records. */
+/**
+ * `latest`: the last backup in the folder, which is the previous backup if this run added no records; undefined for an
+ * empty folder.
+ */
 function summaryOf(folder: string, { number, first, last }: Span, latest: Manifest | undefined): BackupSummary {
   const empty = { number: 0, last: 0, segments: [], tree: { size: 0, root: '' } };
   const { tree, ...shown } = latest ?? empty;

@@ -51,7 +51,7 @@ export type Access = {
   readonly authorizeStanding: Authorize;
   readonly authenticator: Authenticator;
   readonly refusals: RefusalLog;
-  /** Undefined if accesses are not recorded. */
+  /** The recorder of accesses; undefined if accesses are not recorded. */
   readonly accesses: AccessEvents | undefined;
   readonly routes: readonly PlatformRoute[];
   /**
@@ -286,7 +286,7 @@ function guardWatches(
   return guard;
 }
 
-/** The platform's types do not belong to a plugin: they are identified by their group. */
+/** Returns the plugin of the requested type or custom path. The types of the platform do not belong to a plugin. */
 function pluginOf(request: ApiRequest, { registry, routePluginOf }: AccessParts): string | undefined {
   if (request.kind !== 'resource') return routePluginOf(request.segments);
   const owner = registry.byPath(request.group, request.version, request.resource)?.type.plugin;

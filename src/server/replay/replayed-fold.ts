@@ -18,7 +18,7 @@ export type ReplayedFold = {
 
 /** A clock that never advances: no index function runs in a replay, so the batch size bounds the time of a batch. */
 const unhurried: Clock = { ...systemClock, monotonic: () => 0 };
-/** The latest time that an event can have: a replay refuses no event for its time. */
+/** The latest acceptable time of an event: a replay accepts the time of every event. */
 const endOfTime = Date.UTC(9_999, 11, 31);
 
 /** `tables`: the empty tables of the replay. */
