@@ -38,7 +38,7 @@ export const keyAnewMs = 120_000;
 /** Events of one page of the audit stream, by default and at most. */
 export const auditEventsDefault = 50;
 export const auditEventsMax = 500;
-/** A page of it ends with the event that reaches this size. */
+/** A page of the audit stream ends with the event that reaches this size in bytes. */
 export const auditPageBytesMax = 4_194_304;
 /** Events read for one page: in the order of the log, and at places that the index names. */
 export const auditScannedEventsMax = 10_000;

@@ -14,7 +14,7 @@ export type ExportedLogDependencies = {
   readonly log: Pick<EventLog, 'readAll'>;
   readonly tree: TreeReader;
   readonly identity: () => LogIdentity;
-  /** Those that have leaves. */
+  /** The categories of streams whose events have leaves. */
   readonly categories: CategoryFilter;
 };
 

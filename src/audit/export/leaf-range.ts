@@ -6,13 +6,13 @@ import type { LogTimes } from '../../read/versions.ts';
 /** A place in the log: a moment, or the index of a leaf. */
 export type ExportPlace = Moment | { readonly kind: 'leaf'; readonly index: number };
 
-/** The first leaf, and the one after the last. */
+/** The index of the first leaf, and the index after the last leaf. */
 export type LeafRange = { readonly from: number; readonly until: number };
 
 export type RequestedRange = {
-  /** Exclusive; undefined: the beginning. */
+  /** The exclusive start of the range; undefined means the beginning of the log. */
   readonly after: ExportPlace | undefined;
-  /** Inclusive; undefined: what this node has folded. */
+  /** The inclusive end of the range; undefined means the last leaf that this node has folded. */
   readonly until: ExportPlace | undefined;
 };
 

@@ -4,7 +4,7 @@ import { keyStatement, keysName, rawKeyOf } from './key-statement.ts';
 /** The key of this node. In each note it has the name that the note's readers expect. */
 export class NodeSigner {
   readonly #seed: Uint8Array;
-  /** Raw, in base64. */
+  /** The raw public key in base64. */
   readonly key: string;
 
   /** `seed`: the 32 bytes of an Ed25519 key. */

@@ -5,7 +5,7 @@ import { hash } from 'node:crypto';
  * for a node. A _node_ at level l and index i is the root of the 2^l leaves from i · 2^l on.
  */
 
-/** 32 bytes. */
+/** A SHA-256 hash: 32 bytes. */
 export type Hash = Uint8Array;
 
 export const hashBytes = 32;

@@ -10,7 +10,7 @@ import { sha256 } from './merkle.ts';
 /** A public key, as `<name>+<id>+<base64 of the algorithm and the key>` in text. */
 export type VerifierKey = {
   readonly name: string;
-  /** Of the name and the key: 8 hexadecimal digits. */
+  /** The key id: 8 hexadecimal digits of the hash of name and key. */
   readonly id: string;
   readonly key: KeyObject;
 };
@@ -24,9 +24,9 @@ export type NoteSignature = {
 };
 
 export type Note = {
-  /** With its last line feed. */
+  /** The text with its last line feed. */
   readonly text: string;
-  /** Those of other algorithms too. */
+  /** All signatures, also those of other algorithms. */
   readonly signatures: readonly NoteSignature[];
 };
 
@@ -45,7 +45,7 @@ export function noteSigner(name: string, seed: Uint8Array): NoteSigner {
   return { name: checkedName(name), id: keyId(name, publicBytes(key)), key };
 }
 
-/** Of a signer: what its verifiers need. */
+/** Returns the public key of a signer, with its name and id. */
 export function verifierKeyOf({ name, id, key }: NoteSigner): VerifierKey {
   return { name, id, key: createPublicKey(key) };
 }
@@ -83,7 +83,7 @@ export function signNote(text: string, signers: readonly NoteSigner[]): string {
 /** Undefined for anything that is not a note with at least one signature. */
 export function parseNote(note: string): Note | undefined {
   if (note.length > noteLengthMax) return undefined;
-  // The last one: the text may have empty lines of its own.
+  // The last empty line ends the text: the text may have empty lines of its own.
   const end = note.lastIndexOf('\n\n');
   const text = note.slice(0, end + 1);
   const lines = note.slice(end + 2).split('\n');

@@ -21,7 +21,7 @@ export function entryOf(tree: Pick<FoldedTree, 'hashes'>, index: number, recorde
 
 export type EntriesOptions = {
   readonly log: Pick<EventLog, 'readAll'>;
-  /** Those that have leaves. */
+  /** The categories of streams whose events have leaves. */
   readonly categories: readonly string[];
   readonly signal: AbortSignal;
   /** Divides the time of the event loop among readers. */
