@@ -33,8 +33,9 @@ export type VersionPartOptions = {
 
 /**
  * The version index: the positions of each object's events, in blocks of 256 revisions (`position-block.ts`). The key
- * of a block is eight bytes of the stream's digest and, behind the first block, the block's number: shorter than names
- * are. If an earlier stream has the same eight bytes, a stream is stored by its whole digest.
+ * of a block is the first eight bytes of the stream's digest, which is shorter than a name. The keys of later blocks
+ * also contain the number of the block. If two streams have the same eight bytes, the later one has its whole digest as
+ * the key.
  */
 export class VersionPart implements AuditPart, VersionReader {
   readonly name = 'versions';

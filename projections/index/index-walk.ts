@@ -68,14 +68,14 @@ function hitsInSpan({ mark, bits }: Walk, { chunk: { ordinals }, from, to }: Spa
   return count;
 }
 
-/** The rank of the hit with `before` hits before it, searched from the nearer end. */
+/** Finds the rank of the hit that follows `before` other hits. Searches from the nearer end. */
 export function* rankOfHit(walk: CountedWalk, before: number): Steps<number> {
   return before <= walk.total / 2
     ? yield* rankForward(walk, before)
     : yield* rankBackward(walk, walk.total - 1 - before);
 }
 
-/** The rank of the hit with `before` hits before it; `high` if there are fewer. */
+/** Finds the rank of the hit that follows `before` other hits, from the low end. Returns `high` if there are fewer. */
 export function* rankForward(walk: Walk, before: number): Steps<number> {
   if (isWhole(walk)) return Math.min(walk.high, walk.low + before);
   let rest = before;
@@ -97,7 +97,7 @@ export function* rankForward(walk: Walk, before: number): Steps<number> {
   return rank;
 }
 
-/** The rank of the hit with `after` hits after it. */
+/** Finds the rank of the hit that precedes `after` other hits, from the high end. */
 function* rankBackward(walk: Walk, after: number): Steps<number> {
   if (isWhole(walk)) return walk.high - 1 - after;
   let rest = after;

@@ -108,7 +108,7 @@ export class NodeKeys {
     }
   }
 
-  /** One append at most; `again`: there is more to do, perhaps by others. */
+  /** Appends at most one event. Returns `again` if this node or another one must append more. */
   async #step(): Promise<'done' | 'again'> {
     const { level, log, signer } = this.#dependencies;
     if (level.level() < treeLevel) return 'done';
