@@ -39,11 +39,13 @@ export function foldTree(world: World, given: TreeFoldGiven): void {
   const parts = [tree];
   const audit = new LifeModels({ tables, parts, identity: () => log.identity(), clock }, isOver);
   audit.subscribe(() => {
+    // Its tree lacks an event, so its root is not one to compare others with.
+    if (hasGap()) return;
     const size = tree.size();
     const root = Buffer.from(tree.root(size)).toString('base64');
     const known = world.roots.get(size);
     if (known === undefined) world.roots.set(size, root);
-    else if (known !== root && !hasGap())
+    else if (known !== root)
       world.fail(new Error(`${name} has another root of ${String(size)} leaves than a node had before`));
     else world.coverage.note('equal roots');
   });
