@@ -7,7 +7,7 @@ import type { Fold } from '../runner.ts';
 import type { AuditPart } from './audit-part.ts';
 import type { AuditTables } from './audit-tables.ts';
 
-/** All categories but `lease`: leases are truncated in the log, and part of no history. */
+/** All categories except `lease`: the log truncates the streams of leases, so no history contains leases. */
 export const auditedCategories = [
   'access',
   'claim',
@@ -28,8 +28,8 @@ export type AuditModelDependencies = {
 };
 
 /**
- * The indexes over the whole log that audit requests read. They are folded after the object read model and have a
- * checkpoint of their own, so no write waits for them. All parts show the same position.
+ * The indexes over the whole log that audit requests read. The fold of these indexes runs after that of the object
+ * read model and has its own checkpoint, so no write waits for the indexes. All parts show the same position.
  */
 export class AuditModels implements Fold, AuditProgress {
   readonly categories = auditedCategories;
@@ -72,7 +72,7 @@ export class AuditModels implements Fold, AuditProgress {
     return this.#unavailable;
   }
 
-  /** `reason`: why requests that need the indexes are refused; undefined once they follow the log. */
+  /** `reason`: the reason to refuse requests that need the indexes; undefined once the indexes follow the log. */
   setUnavailable(reason: string | undefined): void {
     this.#unavailable = reason;
   }
@@ -84,7 +84,7 @@ export class AuditModels implements Fold, AuditProgress {
     return position <= this.#position ? 'reached' : this.#waiters.wait(position, options);
   }
 
-  /** Calls `listener` with each batch after its commit, in the same turn. It must not throw. */
+  /** Calls `listener` with each batch after its commit, in the same turn. `listener` must not throw. */
   subscribe(listener: (batch: readonly RecordedEvent[]) => void): () => void {
     this.#listeners.add(listener);
     return () => {

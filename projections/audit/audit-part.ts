@@ -12,26 +12,26 @@ export type AuditEnvironment = {
   openBinaryTable<Value>(name: string, options: TableOptions): Table<Value, Uint8Array>;
 };
 
-/** The library's encoding of the values. Keys: lmdb's ordered binary, unsigned 32-bit numbers, or plain bytes. */
+/** The library's encoding of the values. Keys are lmdb's ordered binary, unsigned 32-bit numbers, or plain bytes. */
 export type TableOptions = { readonly encoding: 'binary' | 'string' | 'ordered-binary' };
 
 /**
- * One index over the events of the log. It keeps positions within the epoch (`position - epochShift(epoch)`): a new
- * epoch rebuilds all tables.
+ * One index over the events of the log. The index stores positions within the epoch
+ * (`position - epochShift(epoch)`): a new epoch rebuilds all tables.
  */
 export type AuditPart = {
-  /** The prefix of its tables' names; unique. */
+  /** The prefix of the names of the part's tables; unique among the parts. */
   readonly name: string;
-  /** Raised when the meaning of its tables changes: the next start then rebuilds the tables of all parts. */
+  /** The format of the part's tables. If a new version raises it, the next start rebuilds the tables of all parts. */
   readonly format: number;
-  /** Opens its tables. Called once, before any other method. */
+  /** Opens the part's tables. Call it once, before any other method. */
   open(environment: AuditEnvironment): void;
   /** Adds a batch of whole appends, inside the one synchronous transaction. An exception rolls all parts back. */
   write(batch: readonly RecordedEvent[]): void;
-  /** After the commit, in the same turn: publishes the changes to what it keeps in memory. */
+  /** Publishes the batch's changes to the part's memory. Call it after the commit, in the same turn. */
   committed(): void;
-  /** The transaction was rolled back: discards the changes to what it keeps in memory. */
+  /** Discards the batch's changes to the part's memory. Call it after the transaction was rolled back. */
   rolledBack(): void;
-  /** All tables are empty now: forgets what it keeps in memory. */
+  /** Discards the part's memory. Call it after all tables were cleared. */
   cleared(): void;
 };

@@ -13,7 +13,7 @@ export class AuditTables {
   readonly #tables: Database[] = [];
   readonly #meta: Database<string, string>;
 
-  /** Tables of another format are deleted: the fold then begins at the start of the log. */
+  /** Clears all tables if the stored formats of the parts differ: the fold then begins at the start of the log. */
   constructor(dir: string, parts: readonly AuditPart[], prepare?: PrepareTables) {
     this.#parts = parts;
     this.#environment = new LmdbEnvironment(dir, { databases: databasesMax, prepare });
@@ -37,7 +37,7 @@ export class AuditTables {
     });
   }
 
-  /** Deletes everything: the next fold starts at the log's beginning. */
+  /** Clears all tables: the next fold begins at the start of the log. */
   clear(): void {
     this.#clear(this.#meta.get('formats'));
   }

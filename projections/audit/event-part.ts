@@ -10,26 +10,29 @@ import { Intersection, unionOf, type PositionCursor, type PositionOrder } from '
 import { ObjectCursor } from './object-cursor.ts';
 import { Postings } from './postings.ts';
 
-/** The first character of a term, by its field. Types of objects are enumerated, so they differ from categories. */
+/**
+ * The first character of a term, by its field. Types of objects and categories have different characters, so that the
+ * types of objects can be enumerated.
+ */
 const objectType = 't';
 const category = 'c';
 const name = 'n';
 const actor = 'a';
 
-/** Objects that are looked up by a condition on names. */
+/** The maximum number of objects that a condition on names looks up. */
 const objectsSoughtMax = 256;
 
 type Walk = { readonly types: readonly TypeKey[]; readonly order: PositionOrder; readonly head: LogPosition };
 
 export type EventPartOptions = {
-  /** Of the same audit models, so that both show the same position. */
+  /** The version index of the same audit models: both indexes then show the same position. */
   readonly versions: VersionReader;
   readonly identity: () => Pick<LogIdentity, 'epoch'>;
 };
 
 /**
- * The positions of events by type, name and actor: the index of the audit stream. Those of an object are in the
- * version index: an entry here for each name would cost more than all others.
+ * The positions of events by type, name and actor: the index of the audit stream. The version index has the positions
+ * of an object's events: an entry here for each object's name would cost more than all other entries.
  */
 export class EventPart implements AuditPart, EventIndex {
   readonly name = 'events';
@@ -37,9 +40,9 @@ export class EventPart implements AuditPart, EventIndex {
   readonly #versions: VersionReader;
   readonly #identity: EventPartOptions['identity'];
   #postings: Postings | undefined;
-  /** The types of objects, as of the last commit; undefined until they are read. */
+  /** The types of objects as of the last commit; undefined until `#knownTypes` reads the types from the tables. */
   #types: Set<string> | undefined;
-  /** Types in a transaction that is not committed. */
+  /** The types of objects that the open transaction adds. */
   readonly #newTypes = new Set<string>();
 
   constructor({ versions, identity }: EventPartOptions) {
@@ -134,7 +137,7 @@ export class EventPart implements AuditPart, EventIndex {
     ));
   }
 
-  /** Every event has one type or category, and there are few of them. */
+  /** The nearest position of an event. Searches all types and categories: they are few, and each event has one. */
   #nearest(within: number, order: PositionOrder): LogPosition | undefined {
     const postings = this.#opened();
     const terms = [objectType, category].flatMap((prefix) => postings.terms(prefix));
@@ -145,7 +148,7 @@ export class EventPart implements AuditPart, EventIndex {
     return found === undefined ? undefined : logPosition(this.#shift() + BigInt(found));
   }
 
-  /** Undefined for a condition of too many names: looking all of them up takes longer than reading events. */
+  /** Returns undefined for a condition with too many names: to look up all names takes longer than to read events. */
   #cursorsOf({ field, values }: EventClause, walk: Walk): readonly PositionCursor[] | undefined {
     const postings = this.#opened();
     const { order, types } = walk;
@@ -159,14 +162,14 @@ export class EventPart implements AuditPart, EventIndex {
     ]);
   }
 
-  /** The types that the conditions are limited to, of those with events. */
+  /** The types with events to which the conditions limit the walk. */
   #typesIn(clauses: readonly EventClause[]): readonly TypeKey[] {
     const known = this.#knownTypes();
     const wanted = clauses.find(({ field }) => field === 'type')?.values ?? [...known];
     return wanted.filter((type) => known.has(type) && isTypeKey(type)).map(typeKey);
   }
 
-  /** The position within the epoch. EventStoreDB's positions are places in its files: far less than 2^53. */
+  /** The position within the epoch. A position of EventStoreDB is an offset in its files: far less than 2^53. */
   #within(position: LogPosition): number {
     const shift = this.#shift();
     return position < shift ? 0 : Number(position - shift);
@@ -181,7 +184,7 @@ export class EventPart implements AuditPart, EventIndex {
   }
 }
 
-/** A type is one of objects or a category of streams. */
+/** The terms of a value. A type in a condition is a type of objects or a category of streams: both have a term. */
 function termsOf(field: 'type' | 'actor', value: string): readonly string[] {
   return field === 'actor' ? [`${actor}${value}`] : [`${objectType}${value}`, `${category}${value}`];
 }

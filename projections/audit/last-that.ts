@@ -1,6 +1,6 @@
 /**
- * The last number from 0 that satisfies a condition which holds up to it and for no greater one; undefined for none. It
- * asks a number of times that grows with the logarithm of the answer.
+ * The greatest number for which `holds` is true; undefined if it is false for 0. `holds` must be true for all smaller
+ * numbers and false for all greater ones. The number of calls grows with the logarithm of the result.
  */
 export function lastThat(holds: (number: number) => boolean): number | undefined {
   if (!holds(0)) return undefined;

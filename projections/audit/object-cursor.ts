@@ -13,7 +13,10 @@ export type ObjectPlace = {
   readonly shift: bigint;
 };
 
-/** The positions of an object's events, or of the events of another object: the version index knows no names. */
+/**
+ * The positions of an object's events. For a name that never had an object, the positions may be those of another
+ * object, because the version index stores no names.
+ */
 export class ObjectCursor implements PositionCursor {
   readonly size: number;
   readonly #versions: VersionReader;
@@ -38,7 +41,7 @@ export class ObjectCursor implements PositionCursor {
     return logPosition(this.#place.shift + BigInt(within));
   }
 
-  /** The number of events at or before a position: the last revision and those before it. */
+  /** The number of the object's events at or before a position: the last revision plus one. */
   #countUpTo(position: LogPosition): number {
     const last = this.#versions.lastAt(this.#place.type, this.#place.name, position);
     return last === undefined ? 0 : last + 1;

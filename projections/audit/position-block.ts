@@ -1,11 +1,11 @@
 import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
 
 /**
- * Ascending numbers below 2^53 as bytes: the first one, then the difference of each to the one before. The positions of
- * an object's events take one to five bytes each.
+ * Ascending numbers below 2^53 as bytes: the first number, then the difference of each number to the previous number.
+ * Each position of an object's events takes one to five bytes.
  */
 
-/** The end of a block: `count` numbers, of which `last` is the greatest. */
+/** The end of a block: the count of its numbers, and the last number, which is the greatest. */
 export type BlockEnd = { readonly count: number; readonly last: number };
 
 export function endOf(block: Uint8Array): BlockEnd {
@@ -15,7 +15,7 @@ export function endOf(block: Uint8Array): BlockEnd {
   return { count, last };
 }
 
-/** The block with more numbers. @throws RangeError unless each is greater than the one before. */
+/** The block with `numbers` appended. @throws RangeError unless each number is greater than the previous number. */
 export function extended(block: Uint8Array, end: BlockEnd, numbers: readonly number[]): Buffer {
   const bytes = Buffer.allocUnsafe(block.length + numbers.length * varintBytesMax);
   bytes.set(block);
@@ -29,12 +29,12 @@ export function extended(block: Uint8Array, end: BlockEnd, numbers: readonly num
   return bytes.subarray(0, at);
 }
 
-/** @throws RangeError for an empty block. */
+/** The first number of the block. @throws RangeError for an empty block. */
 export function firstIn(block: Uint8Array): number {
   return new VarintReader(block).next();
 }
 
-/** The number with this index, from 0; undefined behind the end. */
+/** The number at an index, which counts from 0; undefined behind the end of the block. */
 export function numberAt(block: Uint8Array, index: number): number | undefined {
   const reader = new VarintReader(block);
   let number = 0;
@@ -45,7 +45,7 @@ export function numberAt(block: Uint8Array, index: number): number | undefined {
   return number;
 }
 
-/** How many numbers of the block are at most `limit`. */
+/** The count of the block's numbers that are at most `limit`. */
 export function countUpTo(block: Uint8Array, limit: number): number {
   const reader = new VarintReader(block);
   let count = 0;

@@ -1,9 +1,9 @@
 /** The direction in which positions are read. */
 export type PositionOrder = 'oldest' | 'newest';
 
-/** Positions in one order. Positions are those within the epoch: whole numbers. */
+/** A sequence of positions in one order. Each position is within the epoch: a whole number. */
 export type PositionCursor = {
-  /** The number of all positions, or more: an intersection begins with the rarest. */
+  /** An upper bound of the number of positions: an intersection begins with the cursor of the lowest size. */
   readonly size: number;
   /** The first position at `from` or behind it, in the cursor's order; undefined after the last one. */
   seek(from: number): number | undefined;
@@ -25,10 +25,10 @@ export function unionOf(cursors: readonly PositionCursor[], order: PositionOrder
   };
 }
 
-/** A step towards the next common position: it, or a place at which to go on. */
+/** A step of an intersection: `at` is the next common position if `found`, else the place of the next step. */
 export type Step = { readonly found: boolean; readonly at: number };
 
-/** The positions that all cursors have, sought from the rarest. At least one cursor. */
+/** The positions that all cursors have. Needs at least one cursor; seeks first in the cursor with the lowest `size`. */
 export class Intersection {
   readonly #cursors: readonly PositionCursor[];
 
@@ -36,13 +36,13 @@ export class Intersection {
     this.#cursors = cursors.toSorted((one, other) => one.size - other.size);
   }
 
-  /** One round over the cursors: a caller takes as many as it has time for. Undefined after the last position. */
+  /** One round over the cursors; a caller makes as many steps as it has time for. Undefined after the last position. */
   step(from: number): Step | undefined {
     let at = from;
     for (const [place, cursor] of this.#cursors.entries()) {
       const next = cursor.seek(at);
       if (next === undefined) return undefined;
-      // A later cursor is behind: those before it are asked again from there.
+      // This cursor lacks position `at`: the next step seeks in all cursors from position `next`.
       if (place > 0 && next !== at) return { found: false, at: next };
       at = next;
     }

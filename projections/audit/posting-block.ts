@@ -1,14 +1,14 @@
 import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
 
 /**
- * Ascending positions as bytes: the first one, then the differences. Of a dense log a position takes one byte, of
- * EventStoreDB's two or three.
+ * Ascending positions as bytes: the first position, then the difference of each position to the previous position. A
+ * position of a dense log takes one byte, a position of EventStoreDB takes two or three.
  */
 
-/** A full block. One is decoded in a microsecond. */
+/** The number of positions in a full block. To decode a block takes a microsecond. */
 export const blockEntriesMax = 256;
 
-/** The positions that a term has not filled a block with yet, and the counts before them. */
+/** The last positions of a term, which are in no block yet, and the number of the positions before them. */
 export class Tail {
   /** The number of positions in full blocks. */
   readonly #sealed: number;
@@ -36,7 +36,7 @@ export class Tail {
     return this.#count >= blockEntriesMax;
   }
 
-  /** Adds a position after the last one. False if it is the last one already. */
+  /** Adds a position after the last position. Returns false if it equals the last position. */
   add(position: number): boolean {
     if (this.#count > 0 && position === this.#last) return false;
     if (this.#count > 0 && position < this.#last)
@@ -49,17 +49,17 @@ export class Tail {
     return true;
   }
 
-  /** The tail after this one has become a block. */
+  /** The empty tail that follows, once the positions of this tail are in a block. */
   next(): Tail {
     return new Tail(this.total);
   }
 
-  /** Its positions, as a block has them. */
+  /** The encoded block with the positions of the tail. */
   block(): Buffer {
     return Buffer.from(this.#bytes.subarray(0, this.#length));
   }
 
-  /** Its row: the number of positions in blocks, and its own positions. */
+  /** The encoded row of the tail: the number of positions in blocks, then the positions of the tail. */
   encode(): Buffer {
     const head = Buffer.allocUnsafe(varintBytesMax);
     const length = writeVarint(head, 0, this.#sealed);
@@ -73,7 +73,7 @@ export class Tail {
   }
 }
 
-/** The tail of a row. */
+/** Decodes the row of a tail. */
 export function decodeTail(row: Uint8Array): Tail {
   const { total, positions } = decodeTailRow(row);
   const tail = new Tail(total - positions.length, Buffer.allocUnsafe(row.length + varintBytesMax));
@@ -81,7 +81,7 @@ export function decodeTail(row: Uint8Array): Tail {
   return tail;
 }
 
-/** The positions of a tail's row, and the number of all positions of its term. */
+/** The positions in the row of a tail, and the number of all positions of the tail's term. */
 export function decodeTailRow(row: Uint8Array): { readonly total: number; readonly positions: readonly number[] } {
   const reader = new VarintReader(row);
   const sealed = reader.next();

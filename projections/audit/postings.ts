@@ -6,19 +6,19 @@ import type { PositionCursor, PositionOrder } from './position-cursors.ts';
 
 /** The tables that hold postings. */
 export type PostingTables = {
-  /** Term → its last positions, fewer than two blocks, and the number of those before. */
+  /** Term → tail: the last positions of the term, at most a block, and the number of the positions before them. */
   readonly tails: Table<Buffer, string>;
   /** `blockKey` → a full block. */
   readonly blocks: Table<Buffer, Uint8Array>;
 };
 
-/** Tails that are kept in memory, each at most some hundred bytes. */
+/** The maximum number of tails in memory. A full tail has some hundreds of bytes. */
 const tailsKeptMax = 4_096;
 const termLengthMax = 300;
 
 /**
- * Ascending positions by term, for example by the type of an event's object. Written within transactions of the caller;
- * `cursor` reads the last commit.
+ * Ascending positions by term, for example by the type of an event's object. Writes belong to the caller's
+ * transaction; `cursor` reads the last commit.
  */
 export class Postings {
   readonly #tables: PostingTables;
@@ -30,7 +30,7 @@ export class Postings {
     this.#tables = tables;
   }
 
-  /** Positions of a term must ascend; a repeated one counts once. */
+  /** Adds a position to a term. Positions of a term must ascend; a repeated position counts once. */
   add(term: string, position: number): void {
     const key = keyOf(term);
     let tail = this.#changed.get(key) ?? this.#tailOf(key);
@@ -55,7 +55,7 @@ export class Postings {
     }
   }
 
-  /** The tables have changed otherwise: rolled back, or cleared. */
+  /** Discards all tails in memory. Call it after the tables were rolled back or cleared. */
   forget(): void {
     this.#kept.clear();
     this.#changed.clear();
@@ -81,13 +81,16 @@ export class Postings {
   }
 }
 
-/** LMDB's keys are bounded, and NUL ends a term in the keys of its blocks. */
+/**
+ * The key of a term. A hash replaces a term that is too long for a key of LMDB, or that contains NUL: in the keys of
+ * blocks, NUL separates the term from the position.
+ */
 function keyOf(term: string): string {
   if (term.length <= termLengthMax && !term.includes('\0')) return term;
   return `${term.slice(0, 1)}\u0001${createHash('sha256').update(term).digest('hex')}`;
 }
 
-/** Blocks of a term are in the order of their first positions. */
+/** The key of a block. The blocks of a term are in the order of their first positions. */
 function blockKey(key: string, first: number): Buffer {
   const length = Buffer.byteLength(key);
   const bytes = Buffer.alloc(length + 9);
@@ -99,12 +102,15 @@ function blockKey(key: string, first: number): Buffer {
 
 type Place = { readonly blocks: PostingTables['blocks']; readonly key: string; readonly order: PositionOrder };
 
-/** The positions of one term as of its creation: blocks never change, and later ones begin behind the tail. */
+/**
+ * The positions of one term as of the creation of the cursor. This state stays readable: blocks never change, and later
+ * blocks begin at the tail or behind it.
+ */
 class TermCursor implements PositionCursor {
   readonly size: number;
   readonly #place: Place;
   readonly #tail: readonly number[];
-  /** The block read last. */
+  /** The positions of the last block that the cursor has read. */
   #block: readonly number[] = [];
 
   constructor(place: Place, row: Buffer | undefined) {
@@ -123,7 +129,7 @@ class TermCursor implements PositionCursor {
     return found(block, from, order) ?? this.#firstAfter(from, begin) ?? this.#tail[0];
   }
 
-  /** The block that begins at `from` or before it; empty without one. */
+  /** The positions of the last block that begins at or before `from`; empty if there is no such block. */
   #blockAt(from: number, end: number): readonly number[] {
     const [first, last] = [this.#block[0] ?? Infinity, this.#block.at(-1) ?? -Infinity];
     if (first <= from && from <= last) return this.#block;
@@ -142,7 +148,7 @@ class TermCursor implements PositionCursor {
   }
 }
 
-/** The first position at `from` or behind it, in one of both orders. */
+/** The first position at `from` or behind it in the given order. */
 function found(positions: readonly number[], from: number, order: PositionOrder): number | undefined {
   let [low, high] = [0, positions.length];
   const limit = order === 'oldest' ? from : from + 1;

@@ -8,7 +8,7 @@ import type { AuditEnvironment, AuditPart, Table } from './audit-part.ts';
 import { lastThat } from './last-that.ts';
 import { VarintReader, varintBytesMax, writeVarint } from './varint.ts';
 
-/** Entries of a full block. */
+/** The number of entries in a full block. */
 const blockLength = 256;
 
 /** Ascending times, in milliseconds, and the positions of their events within the epoch. */
@@ -16,9 +16,9 @@ type Entries = { readonly times: number[]; readonly positions: number[] };
 type OpenBlock = Entries & { readonly number: number };
 
 /**
- * The time index: each event with a time later than all before it, as the time and the position. An event more than a
- * minute ahead of a later one is removed: a wrong clock stamped it, so its time does not count (consistency protocol,
- * 8; `log-times.ts` finds one time by the same rule without an index).
+ * The time index: the time and position of each event that is later than all events before it. The index removes an
+ * event that is more than a minute ahead of a later event: a wrong clock stamped it, so its time does not count
+ * (consistency protocol, 8). `log-times.ts` finds one time by the same rule without an index.
  */
 export class TimePart implements AuditPart, LogTimes {
   readonly name = 'times';
@@ -26,9 +26,9 @@ export class TimePart implements AuditPart, LogTimes {
   readonly #identity: () => Pick<LogIdentity, 'epoch'>;
   readonly #counts = categoryTest(foldedCategories);
   #blocks!: Table<Buffer, number>;
-  /** At 0 the position of the first event of all. */
+  /** A table with one entry: key 0 has the position of the first folded event. */
   #firsts!: Table<Buffer, number>;
-  /** The last block; undefined: to be read. */
+  /** The last block; undefined until `#opened` reads the block from the table. */
   #open: OpenBlock | undefined;
 
   constructor(identity: () => Pick<LogIdentity, 'epoch'>) {

@@ -1,6 +1,6 @@
 /**
- * Whole numbers from 0 to 2^53 - 1 as bytes: seven bits a byte, the lowest first; the high bit of a byte says that
- * another one follows.
+ * Whole numbers from 0 to 2^53 - 1 as bytes. Each byte has seven bits of the number, the lowest bits first. The high
+ * bit of a byte is set if another byte follows.
  */
 
 const bits = 7;
@@ -10,7 +10,7 @@ const more = 0x80;
 /** The number of bytes of the largest number. */
 export const varintBytesMax = 8;
 
-/** Writes `value` at `offset`, and returns the offset behind it. @throws RangeError for another number. */
+/** Writes `value` at `offset`, and returns the offset behind it. @throws RangeError for any other value. */
 export function writeVarint(bytes: Uint8Array, offset: number, value: number): number {
   if (!Number.isSafeInteger(value) || value < 0) throw new RangeError(`cannot store the number ${String(value)}`);
   let [at, rest] = [offset, value];

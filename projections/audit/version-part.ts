@@ -15,7 +15,7 @@ import type { AuditEnvironment, AuditPart, Table } from './audit-part.ts';
 import { lastThat } from './last-that.ts';
 import { countUpTo, endOf, extended, firstIn, numberAt } from './position-block.ts';
 
-/** Revisions of a full block. A new event rewrites only the last block of its stream. */
+/** The number of revisions in a full block. A new event rewrites only the last block of its stream. */
 const blockLength = 256;
 const shortKeyBytes = 8;
 const prefix = 'object:';
@@ -27,7 +27,7 @@ type Run = { readonly first: number; readonly positions: number[] };
 
 export type VersionPartOptions = {
   readonly identity: () => Pick<LogIdentity, 'epoch'>;
-  /** 32 bytes that identify a stream; SHA-256 by default. */
+  /** Returns 32 bytes that identify a stream; SHA-256 by default. */
   readonly digest?: (stream: string) => Buffer;
 };
 
@@ -43,9 +43,9 @@ export class VersionPart implements AuditPart, VersionReader {
   readonly #identity: VersionPartOptions['identity'];
   readonly #digest: (stream: string) => Buffer;
   #blocks!: Blocks;
-  /** Blocks of the streams that are stored by their whole digest. */
+  /** The blocks of the streams with their whole digest as the key. */
   #clashing!: Blocks;
-  /** The short keys of those streams, in hexadecimal digits. */
+  /** The first eight bytes of the digests in `#clashing`, in hexadecimal digits. */
   readonly #clashes = new Set<string>();
   readonly #newClashes = new Set<string>();
 
@@ -120,7 +120,7 @@ export class VersionPart implements AuditPart, VersionReader {
     }
   }
 
-  /** The key of a stream's first event: the whole digest if another stream has the short one. */
+  /** The key of a new stream: the whole digest if another stream has the same short key. */
   #newKeyOf(stream: string): BlockKey {
     const digest = this.#digest(stream);
     const short = new BlockKey(this.#blocks, digest.subarray(0, shortKeyBytes));
@@ -151,10 +151,10 @@ class BlockKey {
     this.#stream = stream;
   }
 
-  /** The bytes are valid until the next read of a block. */
+  /** The bytes of a block, which are valid until the next read of a block. */
   block(number: number): Uint8Array | undefined {
     const bytes = this.#table.getBinaryFast(this.#of(number));
-    // The library's buffer is longer than the value, the length of which it has set.
+    // The library returns a longer buffer, and sets the `length` of the buffer to that of the value.
     return bytes?.subarray(0, bytes.length);
   }
 

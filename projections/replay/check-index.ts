@@ -23,8 +23,8 @@ type Found = Steps<Difference | undefined>;
 
 /**
  * The first difference between the indexes of a type and the rows of its objects. The entry of each object is computed
- * again by the functions that the fold uses. An order is correct if three conditions hold: it has as many postings as
- * its objects have keys, each posting belongs to its object, and the postings are sorted.
+ * again by the functions that the fold uses. An order is correct if it meets three conditions. It has as many postings
+ * as its objects require, each posting belongs to its object, and the postings are sorted.
  */
 export function* checkIndex(checked: CheckedIndex): Found {
   const { type, orders } = checked;
@@ -58,7 +58,7 @@ export function* checkIndex(checked: CheckedIndex): Found {
   );
 }
 
-/** The number of postings that the objects have. */
+/** The number of postings that the objects must have in the orders. */
 type Postings = { readonly byIndex: number[]; labels: number };
 
 function tableOf(type: ResourceType, place: number): string {

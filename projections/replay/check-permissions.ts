@@ -14,8 +14,8 @@ export type CheckedPermissions = {
 };
 
 /**
- * The first difference between the permission tables and tables that are newly loaded from the objects. Both follow the
- * same feed and change in one turn, so they have the same position at each step.
+ * The first difference between the live permission tables and fresh tables, which are loaded from the objects. Both
+ * follow the same feed and change in the same turn, so both have the same position at each step.
  */
 export async function checkPermissions(
   { live, reader, feed, domain }: CheckedPermissions,

@@ -59,7 +59,7 @@ export function* merged(left: Iterable<ViewedEntry>, right: Iterable<ViewedEntry
   }
 }
 
-/** The entries of one side, with its next one. */
+/** The entries of one side, and the next entry of this side. */
 class Side {
   readonly #entries: Iterator<ViewedEntry, unknown>;
   #next: ViewedEntry | undefined;

@@ -65,7 +65,7 @@ function* keysOfOthers(tables: LmdbTables, { declarations, level, ...models }: H
     if (!deepEqual([...declarations.onceUnique(type)], names)) yield `unique:${type}`;
 }
 
-/** The value as the tables store it: without undefined members. */
+/** The value as the tables store the value: without undefined members. */
 function asJson(value: unknown): unknown {
   return value === undefined ? undefined : JSON.parse(JSON.stringify(value));
 }

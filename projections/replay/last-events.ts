@@ -30,7 +30,7 @@ import { declaredOf, revisionOf } from '../row.ts';
 import type { RebuildOptions } from './rebuild.ts';
 import { writeLasts, type Last } from './write-lasts.ts';
 
-/** The memory of a name, or of a secret, beside its text. */
+/** The estimated bytes in memory of a name or a secret, in addition to its text. */
 const nameBytes = 256;
 
 type Tables = Pick<LmdbTables, 'row' | 'deletedAt' | 'head' | 'commit'>;
@@ -40,9 +40,9 @@ export type ScannedLog = Pick<EventLog, 'readAt'> & { scan: NonNullable<EventLog
 
 /**
  * A fold with the same results as `ObjectModels` without types, for a log that reads an event by its position quickly.
- * The row of an object depends on its last event only. So this fold checks each event, applies its effects on
- * declarations and secrets, and of the object remembers the place of its last event; then it writes one row for each
- * object. It does so earlier if the remembered names reach `bytesMax`.
+ * The row of an object depends on its last event only. So this fold checks each event, and applies its effects on
+ * declarations and secrets. For each object, the fold remembers the position of the last event. At the end, or earlier
+ * if the remembered names reach `bytesMax`, the fold writes one row for each object.
  */
 export class LastEvents {
   readonly #tables: Tables;
@@ -52,21 +52,21 @@ export class LastEvents {
   readonly #heads = new Map<StreamName, StreamRevision>();
   readonly #declared = new Map<TypeKey, Declared>();
   readonly #onceUnique = new Map<TypeKey, readonly string[]>();
-  /** Writes of secrets, in their order. */
+  /** The pending writes of secrets, in the order of the log. */
   readonly #secrets: ((writer: Writer) => void)[] = [];
   readonly #declarations = new Declarations({ onceUnique: () => [], declared: () => [] });
   readonly #level = new Level({ level: () => undefined });
   #levelRaised: number | undefined;
-  /** By type: the number of live objects. */
+  /** The number of live objects of each type. */
   readonly #counts = new Map<TypeKey, number>();
   #known: OtherContext | undefined;
   #bytes = 0;
   #position: LogPosition = logStart;
   #events = 0;
-  /** Whether names may be in the tables. */
+  /** Whether the fold has written to the tables, so that a name may have a row there. */
   #hasSettled = false;
 
-  /** `tables`: empty ones. */
+  /** `tables` must be empty. */
   constructor(tables: Tables, identity: () => LogIdentity, bytesMax = replayNamesBytesMax) {
     this.#tables = tables;
     this.#identity = identity;
@@ -109,7 +109,7 @@ export class LastEvents {
   }
 
   #take(recorded: RecordedEvent): void {
-    // Comes first: it refuses events of later versions, which this version would misread.
+    // `stampOf` comes first: it refuses events of later versions, which this version would misread.
     stampOf(recorded);
     const known = must(this.#known, 'the fold has begun');
     this.#position = recorded.position;
@@ -137,7 +137,7 @@ export class LastEvents {
       for (const [type, declared] of this.#declared) writer.putDeclared(type, declared);
       if (this.#levelRaised !== undefined) writer.putLevel(this.#levelRaised);
       const [position, events] = [this.#position, this.#events];
-      // The latest time depends on the clock of the node that folds, and is not compared.
+      // `time` is 0: the latest time depends on the clock of the folding node, and is not compared.
       if (events > 0) writer.putCheckpoint({ ...this.#identity(), position, eventId, events, time: 0 });
     });
     for (const table of [this.#lasts, this.#heads, this.#onceUnique, this.#declared]) table.clear();
@@ -150,7 +150,7 @@ export class LastEvents {
     const { values, hasObject } = outlineOf(recorded);
     const declared = declaredIn(recorded);
     if (recorded.type === 'ObjectDeleted') this.#dropSecrets(recorded);
-    // Comes after all that reads the event: it may read a table.
+    // `#lastOf` comes after all reads of the event, because it may read a table.
     const last = this.#lastOf(recorded);
     const { type, name, isLive: wasLive } = last;
     assertFollows(recorded, last.revision);

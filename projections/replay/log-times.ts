@@ -6,9 +6,9 @@ import { foldedCategories } from '../fold-event.ts';
 type Later = { readonly timeMs: number; readonly before: LogPosition };
 
 /**
- * The last position of the log at a time: up to it, no counted event is later than the time; `logStart` if there is
- * none. An event's time does not count if it is more than a minute ahead of a later event's: a wrong clock stamped it
- * (consistency protocol, 8). So all later events are read.
+ * The last position of the log at a time: up to this position, no counted event is later than the time. `logStart` if
+ * there is no such position. An event does not count if its time is more than a minute ahead of a later event: a wrong
+ * clock stamped the event (consistency protocol, 8). So the function reads all later events.
  */
 export async function positionAt(
   log: Pick<EventLog, 'readAll'>,
@@ -29,8 +29,8 @@ export async function positionAt(
 }
 
 /**
- * The first counted event after the time. `audit/time-part.ts` applies the same rule to all times: an event that is not
- * later than those before it has their time, and loses it with them.
+ * The first counted event after the time. `audit/time-part.ts` applies the same rule to all times: if an event is not
+ * later than the events before it, it has their time until they stop counting.
  */
 class LaterEvents {
   readonly #timeMs: number;
@@ -45,7 +45,7 @@ class LaterEvents {
     if (stampedMs > this.#timeMs) this.#first ??= { timeMs: stampedMs, before };
   }
 
-  /** The position before it. */
+  /** The position before the first counted event after the time; undefined if there is no such event. */
   before(): LogPosition | undefined {
     return this.#first?.before;
   }

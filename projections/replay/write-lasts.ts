@@ -10,13 +10,13 @@ import type { TypeKey } from '../../src/resource/type/index-entry.ts';
 import { rowAfter } from '../fold-event.ts';
 import type { LmdbTables, Writer } from '../lmdb-tables.ts';
 
-/** The last event of an object's stream; without a revision: the stream has no event yet. */
+/** The last event of an object's stream. `revision` is undefined if the stream has no event yet. */
 export type Last = {
   readonly type: TypeKey;
   readonly name: string;
   revision: StreamRevision | undefined;
   position: LogPosition;
-  /** The revision of the declaration that decided it, if the object is live. */
+  /** The revision of the declaration that decided the event, if the object is live. */
   declared: number | undefined;
   isLive: boolean;
   /** Whether the table of deleted names has the name. */
@@ -57,7 +57,7 @@ export async function writeLasts(
   await write();
 }
 
-/** The memory of a deleted name, roughly. */
+/** The estimated bytes in memory of a deleted name. */
 const nameBytes = 64;
 
 async function rowOf(stream: StreamName, { revision, position }: Last, log: Pick<EventLog, 'readAt'>): Promise<Buffer> {

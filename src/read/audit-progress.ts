@@ -1,12 +1,12 @@
 import type { LogPosition } from '../log/log.ts';
 
-/** How far the audit indexes follow the log. They are folded after the object read model. */
+/** The progress of the audit indexes, which are folded after the object read model. */
 export type AuditProgress = {
   /** The position of the last folded event. */
   position(): LogPosition;
-  /** Why the indexes cannot be read, for example since they are being built; undefined if they can. */
+  /** The reason why no request can read the indexes, for example their build; undefined if requests can. */
   unavailable(): string | undefined;
-  /** Resolves once everything up to a position is folded. */
+  /** Resolves with 'reached' once every event up to a position is folded, 'timeout', or 'aborted'. */
   reached(
     position: LogPosition,
     options: { readonly timeoutMs: number; readonly signal?: AbortSignal },

@@ -1,9 +1,9 @@
 /** The port of backups of the log. */
 
-/** `name`: the folder in BACKUP_DIR; undefined: one named by the log and its epoch. */
+/** `name`: the folder in BACKUP_DIR; undefined for a folder with the name of the log and its epoch. */
 export type BackupRequest = {
   readonly name: string | undefined;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when no caller waits for the answer any more. */
   readonly signal: AbortSignal;
 };
 

@@ -2,7 +2,7 @@ import { actorOf, type Subject } from '../command/subject.ts';
 
 /** The origin of a request, for limits that clients share. */
 export type Client = {
-  /** Undefined for a visitor. */
+  /** The user; undefined for a visitor. */
   readonly user: string | undefined;
   readonly address: string;
 };

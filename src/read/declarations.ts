@@ -19,8 +19,8 @@ export type Declared = {
    */
   readonly enforced: Readonly<Record<string, number>>;
   /**
-   * The number of events folded since this declaration that a declaration decided under which one of the unique
-   * indexes was not unique yet.
+   * The number of events, folded since this declaration, that were decided before one of its indexes became unique:
+   * under an older declaration, or under none.
    */
   readonly late: number;
 };
@@ -31,8 +31,8 @@ export function isEnforced({ since, enforced }: Pick<Declared, 'since' | 'enforc
 }
 
 /**
- * An object that was written after an index became unique, by a node that still had the declaration from before. So its
- * value was not claimed.
+ * An object that was written after an index became unique, by a node that still used an older declaration. So the
+ * node did not claim the object's value.
  */
 export type LateWrite = {
   readonly type: TypeKey;
@@ -52,7 +52,7 @@ export type DeclarationReader = {
   onceUnique(type: TypeKey): ReadonlySet<string>;
 };
 
-/** What a row says of an object: its last event's revision, the declaration that decided it, and the answer's JSON. */
+/** The content of an object's row: the last event's revision, the declaration that decided it, the response's JSON. */
 export type WrittenObject = {
   readonly revision: StreamRevision;
   readonly declared: number | undefined;
@@ -64,24 +64,24 @@ export type OlderPage = { readonly names: readonly string[]; readonly next: stri
 
 /** Finds objects by the declaration that decided their last write. */
 export type OlderReader = {
-  /** Some of the names after `after` with objects written under a declaration before that revision, or under none. */
+  /** Names after `after` of objects written under no declaration, or under one before revision `before`. */
   page(type: TypeKey, before: StreamRevision, after: string | undefined): OlderPage;
   written(type: TypeKey, name: string): WrittenObject | undefined;
 };
 
 export type DeclarationFeed = {
   /**
-   * Calls `listener` once another declaration of the type is folded, or more is known of its indexes. It must not
-   * throw.
+   * Calls `listener` after a commit with another declaration of a type, or with a changed state of its unique indexes.
+   * `listener` must not throw.
    */
   subscribe(listener: (type: TypeKey) => void): () => void;
-  /** Calls `listener` when a late write is folded. It must not throw. */
+  /** Calls `listener` when a late write is folded. `listener` must not throw. */
   onLate(listener: (late: LateWrite) => void): () => void;
 };
 
 /** The log's level in the events that this node has folded. */
 export type LevelReader = {
   level(): number;
-  /** Calls `listener` when the level has risen. It must not throw. */
+  /** Calls `listener` when the level has risen. `listener` must not throw. */
   subscribe(listener: (level: number) => void): () => void;
 };

@@ -8,7 +8,7 @@ export type DecodedReplay =
 type Body = Readonly<Record<string, unknown>>;
 
 /**
- * Decodes a replay: `until` a moment, or a comparison if it is absent. `print` selects objects with `type` and `name`.
+ * Decodes a replay up to `until`, or a comparison if `until` is absent. `print` selects objects by `type` and `name`.
  */
 export function decodeReplay(body: Body): DecodedReplay {
   const problem = memberProblem(body, ['until', 'print', 'type', 'name']);
@@ -52,7 +52,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A position or a time as text; undefined for anything but text. */
+/** The moment in a text, which is a position or a time. Undefined if the value is not a text. */
 export function momentOf(text: unknown): Moment | 'invalid' | undefined {
   if (typeof text !== 'string') return undefined;
   if (/^\d{1,40}$/u.test(text)) return { kind: 'position', position: BigInt(text) };

@@ -1,31 +1,31 @@
 import type { LogPosition } from '../log/log.ts';
 
-/** A condition on an indexed field of events: any of its values. */
+/** A condition on an indexed field of events: the field must have one of `values`. */
 export type EventClause = { readonly field: 'type' | 'name' | 'actor'; readonly values: readonly string[] };
 
-/** A step of a walk: an event's position, or a place before it at which to go on. */
+/** A step of a walk: `at` is the position of an event if `found`, else the place of the next step. */
 export type WalkStep = { readonly found: boolean; readonly at: LogPosition };
 
 /** The positions of events that meet all conditions of a walk, in its order. */
 export type EventWalk = {
   /**
-   * One step from `from` on, which takes a dozen microseconds: a caller takes as many as it has time for. Undefined
-   * after the last position.
+   * Makes one step from `from` on, which takes a dozen microseconds. A caller makes as many steps as it has time for.
+   * Undefined after the last position.
    */
   step(from: LogPosition): WalkStep | undefined;
 };
 
-/** Port of the index over all events of the log but leases. */
+/** Port of the index over all events of the log except leases. */
 export type EventIndex = {
-  /** `head`: a position of the log's present epoch, which the index has folded. Undefined if the index has no help. */
+  /** `head`: a folded position of the present epoch. Undefined if the index cannot narrow the conditions. */
   walk(
     clauses: readonly EventClause[],
     options: { readonly order: 'oldest' | 'newest'; readonly head: LogPosition },
   ): EventWalk | undefined;
-  /** The last position before a place of the present epoch; undefined if it is before all events. */
+  /** The position of the last event before a place of the present epoch; undefined if no event is before the place. */
   before(place: LogPosition): LogPosition | undefined;
-  /** The first position after a place. */
+  /** The position of the first event after a place; undefined if no event is after the place. */
   after(place: LogPosition): LogPosition | undefined;
-  /** The types of all objects that ever were. */
+  /** The types of all objects in the history of the log. */
   objectTypes(): readonly string[];
 };

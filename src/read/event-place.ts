@@ -19,7 +19,7 @@ export function placeOf(stream: StreamName): EventPlace {
   return { category: 'object', type: stream.slice(objectPrefix.length, slash), name: stream.slice(slash + 1) };
 }
 
-/** Password hashes and digests of tokens: nothing of their data is shown but its SHA-256 (decision 7.1). */
+/** Whether an event has a password hash or a token's digest. Only the SHA-256 of its data is shown (decision 7.1). */
 export function isSecret({ category }: Pick<EventPlace, 'category'>): boolean {
   return category === 'secret';
 }

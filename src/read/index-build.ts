@@ -9,5 +9,5 @@ export type Unindexed = {
   readonly trace?: string;
 };
 
-/** Rows read, and their maximum: sorting them takes about as long again and is not reported. */
+/** Reports the rows read and their maximum. The sort after the reading takes about as long, and is not reported. */
 export type BuildProgress = (done: number, total: number) => void;

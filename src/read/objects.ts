@@ -40,14 +40,14 @@ export type StreamHead =
   | { readonly kind: 'deleted'; readonly revision: StreamRevision }
   | { readonly kind: 'live'; readonly stored: StoredObject };
 
-/** The last revision of the stream; undefined for one without events. */
+/** The last revision of the stream; undefined for a stream without events. */
 export function lastRevision(head: StreamHead): StreamRevision | undefined {
   if (head.kind === 'absent') return undefined;
   return head.kind === 'deleted' ? head.revision : head.stored.revision;
 }
 
 export type ListPage = {
-  /** The position of the read: a watch from here has neither gap nor repeat. */
+  /** The position of the read. A watch from this position has neither gap nor repeat. */
   readonly position: LogPosition;
   /** The number of matching objects, over all pages. */
   readonly total: number;
@@ -58,9 +58,9 @@ export type ListPage = {
   /** The number of objects after this page. */
   readonly remaining: number;
   /**
-   * The objects' JSON, joined with commas. A short page is ready at once. A long one is read in slices from a snapshot
-   * at `position`; no slice begins or ends with a comma. The call takes the snapshot and must be made in the same turn;
-   * the snapshot is released when the iteration ends or is abandoned.
+   * The objects' JSON, joined with commas. A short page is ready at once. A long page is read in slices from a snapshot
+   * at `position`; no slice begins or ends with a comma. The call takes the snapshot and must be made in the same turn.
+   * The snapshot is released when the iteration ends or is abandoned.
    */
   readonly items: Uint8Array | (() => AsyncIterable<Uint8Array>);
 };
@@ -73,7 +73,7 @@ export type Wanted = Pick<AbortSignal, 'throwIfAborted'>;
  * bytes of the turn in which it began. Call exactly one of its methods.
  */
 export type LongList = {
-  /** The page. Rejects with the error of `signal` if it aborts first, like `names` and `objects`. */
+  /** The page. Rejects with the error of `signal` if `signal` aborts first, like `names` and `objects`. */
   rest(signal?: Wanted): Promise<ListPage>;
   leave(): void;
 };
@@ -146,10 +146,10 @@ export type Change = {
   readonly finalizers: boolean;
 };
 
-/** All changes of one read model commit, in order. `position` is that of the commit, even if no object changed. */
+/** All changes of one read model commit, in order. `position`: the commit's position, even if no object changed. */
 export type ChangeBatch = { readonly changes: readonly Change[]; readonly position: LogPosition };
 
 export type ChangeFeed = {
-  /** Calls `listener` synchronously after each commit, before any other reader runs. It must not throw. */
+  /** Calls `listener` synchronously after each commit, before any other reader runs. `listener` must not throw. */
   subscribe(listener: (batch: ChangeBatch) => void): () => void;
 };

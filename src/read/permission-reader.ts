@@ -66,7 +66,7 @@ export type Rights = {
   pluginsFor(request: ApiRequest): ReadonlySet<string>;
   /** The first of `rules` that the rights held here do not cover (decision 6.7). */
   findUncovered(rules: readonly Rule[]): Rule | undefined;
-  /** All rules held. */
+  /** All rules that the subject holds. */
   rules(): readonly Rule[];
 };
 
@@ -77,7 +77,7 @@ export type UserRecord = {
   readonly isDisabled: boolean;
   /** The revision of `secret:<uid>` that holds the password hash; undefined without a password. */
   readonly passwordRevision: number | undefined;
-  /** How often the user was disabled; absent for never. */
+  /** The number of times that the user was disabled; absent for 0. */
   readonly timesDisabled?: number;
 };
 
@@ -87,7 +87,7 @@ export type TokenRecord = {
   readonly owner: string;
   readonly ownerUid: string;
   readonly roles: readonly string[] | undefined;
-  /** Epoch milliseconds. */
+  /** The time of the expiry, in epoch milliseconds. */
   readonly expiresAt: number | undefined;
   readonly isRevoked: boolean;
   /**

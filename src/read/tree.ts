@@ -2,33 +2,33 @@ import type { Hash, NodeReader } from '../audit/proof/merkle.ts';
 import type { LogPosition } from '../log/log.ts';
 
 /**
- * The Merkle tree over the log's events (audit/proof), as far as this node has folded it. It only grows. A leaf's index
- * counts the events before it that are leaves (`isLeafStream`).
+ * The Merkle tree over the events that this node has folded (audit/proof). The tree only grows. The index of a leaf is
+ * the number of leaves before it; an event is a leaf if `isLeafStream` holds for its stream.
  */
 export type TreeReader = {
-  /** Of its checkpoints: `<domain>/<tree id>`. */
+  /** The origin line of the tree's checkpoints: `<domain>/<tree id>`. */
   origin(): string;
   /** The number of folded leaves. */
   size(): number;
-  /** Of the tree with the first `size` leaves, at most `size()`. */
+  /** The root of the tree with the first `size` leaves. `size` is at most `size()`. */
   root(size: number): Hash;
-  /** Of a full node within `size()`. */
+  /** Returns the hash of a full node within `size()`. */
   readonly nodeHash: NodeReader;
-  /** Of a leaf below `size()`, in the current epoch. */
+  /** The position, in the current epoch, of the leaf with an index below `size()`. */
   positionOf(index: number): LogPosition;
-  /** The number of leaves at positions up to and including this one; at most `size()`. */
+  /** The number of leaves up to and including `position`; at most `size()`. */
   leavesUntil(position: LogPosition): number;
   /**
-   * A checkpoint of `size()` at the time of the call or later, signed with this node's key, as a signed note. Its size
-   * and root are on disk before it resolves, so that this node never signs anything else for that size. Rejects with
+   * A checkpoint for `size()` at the time of the call or later, as a signed note with this node's signature. Its size
+   * and root are on disk before the promise resolves, so this node never signs another root for this size. Rejects with
    * `SigningRefusedError`.
    */
   signedCheckpoint(): Promise<string>;
-  /** The same for at most the size of a checkpoint that this node has signed; RangeError for a larger one. */
+  /** A signed checkpoint for at most the last size that this node has signed. @throws RangeError for a larger size. */
   earlierCheckpoint(size: number): string;
 };
 
-/** This node signs no checkpoint now, perhaps never again for this log. */
+/** This node signs no checkpoint now, and perhaps never again for this log. */
 export class SigningRefusedError extends Error {
   constructor(reason: string) {
     super(reason);

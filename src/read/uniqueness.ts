@@ -17,6 +17,6 @@ export type UniqueStep = {
 /** The indexes that are not enforced yet, as the leader sees them. */
 export type UniqueSteps = {
   of(plugin: string): readonly UniqueStep[];
-  /** Calls `listener` with the plugin's name when the result of `of` may have changed. It must not throw. */
+  /** Calls `listener` with the plugin's name when the result of `of` may have changed. `listener` must not throw. */
   subscribe(listener: (plugin: string) => void): () => void;
 };

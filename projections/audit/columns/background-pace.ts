@@ -1,13 +1,13 @@
 import type { Clock } from '../../../src/base/clock.ts';
 import type { Slices } from '../../../src/base/slices.ts';
 
-/** The work was for tables that were cleared, or the server stops. */
+/** Ends background work after the tables were cleared, or when the server stops. */
 export class StaleWorkError extends Error {}
 
-/** Shorter than the slices of requests, which it runs beside. */
+/** The length of a slice. It is shorter than a slice of a request, because requests run at the same time. */
 const workMs = 2;
 
-/** Divides work in the background into short slices, and ends it once it is not wanted. */
+/** Divides background work into short slices. A call of `end` ends the waiting work. */
 export class BackgroundPace implements Pick<Slices, 'isOver' | 'next'> {
   readonly #clock: Clock;
   #begunMs: number;
@@ -22,7 +22,7 @@ export class BackgroundPace implements Pick<Slices, 'isOver' | 'next'> {
     return this.#clock.monotonic() - this.#begunMs >= workMs;
   }
 
-  /** @throws StaleWorkError if the work before it was ended meanwhile. */
+  /** Resolves when the next slice begins. @throws StaleWorkError if `end` was called meanwhile. */
   async next(): Promise<void> {
     const era = this.#era;
     await new Promise((resolve) => {
@@ -32,7 +32,7 @@ export class BackgroundPace implements Pick<Slices, 'isOver' | 'next'> {
     this.#begunMs = this.#clock.monotonic();
   }
 
-  /** Ends all work that was begun before. */
+  /** Ends all work that waits for its next slice. */
   end(): void {
     this.#era += 1;
   }

@@ -6,14 +6,14 @@ import type { IndexEntry, IndexKey } from '../../../src/resource/type/index-entr
 import type { ResourceType } from '../../../src/resource/type/resource-type.ts';
 import type { ChangedValues } from './type-columns.ts';
 
-/** Undefined for a change that leaves all indexed values as they are. */
+/** The new values of a changed object; undefined if the change modifies no indexed value. */
 export function changedValues(change: Change, position: number): ChangedValues | undefined {
   const { name, kind, before, after } = change;
   if (kind === 'modified' && before !== undefined && after !== undefined && isEqual(before, after)) return undefined;
   return { position, name, entry: after, objects: kind === 'added' ? 1 : kind === 'deleted' ? -1 : 0 };
 }
 
-/** The same from an event of the log, which may leave the values as they are. */
+/** The values of an object after an event of the log; undefined for an event without an object. */
 export function valuesOfEvent(event: RecordedEvent, type: ResourceType, position: number): ChangedValues | undefined {
   const decoded = decodeEvent(event).event;
   if (!isObjectEvent(decoded) || decoded.object === undefined) return undefined;

@@ -10,11 +10,11 @@ import {
 export type ColumnBounds = {
   readonly segmentRows: number;
   readonly segmentBytes: number;
-  /** Changes after a snapshot before the next one. */
+  /** The number of changes after a snapshot up to which no new snapshot is written. */
   readonly changesMin: number;
-  /** Changes that are kept while earlier ones are read from the log. */
+  /** The maximum number of new changes in memory while the worker reads earlier changes from the log. */
   readonly laterRows: number;
-  /** Estimated bytes of rows of a type in memory. */
+  /** The maximum estimated bytes of a type's rows in memory. */
   readonly heldBytes: number;
 };
 

@@ -18,7 +18,7 @@ export type ColumnListsDependencies = {
 
 type Page = { readonly type: ResourceType; readonly names: readonly string[]; readonly options: ListAtOptions };
 
-/** Chooses the objects of a list by columns, and reads those of its page from the log. */
+/** Chooses the objects of a list by columns, and reads the objects of the list's page from the log. */
 export class ColumnLists implements ListsAt {
   readonly #columns: ColumnListsDependencies['columns'];
   readonly #objects: ObjectsAt;
@@ -37,7 +37,7 @@ export class ColumnLists implements ListsAt {
     return result === undefined ? undefined : this.#page(result, { type, names: result.names, options });
   }
 
-  /** The state of the columns is that of the turn in which the query begins. */
+  /** The result of the query, from the columns in the turn in which the query begins. */
   async #chosen(type: ResourceType, query: ListQuery, options: ListAtOptions): Promise<QueryResult | undefined> {
     const columns = this.#columns;
     return this.#turns.run(options, function* () {
@@ -46,7 +46,7 @@ export class ColumnLists implements ListsAt {
     });
   }
 
-  /** A page that is small enough is read at once; a larger one while it is sent. */
+  /** Reads a small page at once. The rest of a larger page is read while the response is sent. */
   async #page({ total, next, remaining }: QueryResult, page: Page): Promise<ListPage> {
     const listed = { position: page.options.position, total, count: page.names.length, next, remaining };
     const slices = this.#slices(page);
@@ -60,7 +60,7 @@ export class ColumnLists implements ListsAt {
     return { ...listed, items: () => continued(joined(read), slices) };
   }
 
-  /** The objects' JSON, of several objects joined with commas. */
+  /** The JSON of the page's objects. Each slice has one or more objects, joined with commas. */
   async *#slices({ type, names, options }: Page): AsyncGenerator<Buffer, undefined, undefined> {
     let slice: Buffer[] = [];
     let bytes = 0;

@@ -23,7 +23,7 @@ import { ColumnWorker } from './column-worker.ts';
 import { KeptTypes } from './kept-types.ts';
 
 export type ColumnSources = {
-  /** The object read model: its changes have the index entries before and after. */
+  /** The object read model. Each of its changes has the index entries before and after the change. */
   readonly feed: ChangeFeed & { position(): LogPosition };
   readonly log: Pick<EventLog, 'readAll'>;
   /** The position of the audit models at the start. */
@@ -38,10 +38,10 @@ export type ColumnDependencies = {
 };
 
 /**
- * Values of the objects by column, for lists as of a position, of each type since its first such list. New values come
- * from the object read model, which has computed them. They are kept in memory and written in the background, after the
- * audit models have folded their events. Missing values, after a crash or under another declaration, are read from the
- * log.
+ * The values of objects by column, for lists as of a position. A type has columns since its first such list. The object
+ * read model computes new values. This part keeps new values in memory, and writes them in the background after the
+ * audit models have folded their events. After a crash or under another declaration, values are missing: the part reads
+ * them from the log.
  */
 export class ColumnPart implements AuditPart {
   readonly name = 'columns';
@@ -52,7 +52,7 @@ export class ColumnPart implements AuditPart {
   readonly #bounds: ColumnBounds;
   #opened: { readonly tables: ColumnTables; readonly types: KeptTypes } | undefined;
   #following: { readonly worker: ColumnWorker; readonly feed: ColumnSources['feed']; leave(): void } | undefined;
-  /** Of the audit models, within the epoch: in the transaction, and after it. */
+  /** The position of the audit models within the epoch: `#written` in the transaction, `#folded` after its commit. */
   #written = 0;
   #folded = 0;
   readonly #waiting = new Set<() => void>();
@@ -101,7 +101,7 @@ export class ColumnPart implements AuditPart {
     this.#following?.worker.wake();
   }
 
-  /** Begins to follow the object read model, and to write in the background; once. */
+  /** Begins to follow the object read model, and to write in the background. Further calls have no effect. */
   start({ feed, log, folded, onError }: ColumnSources): void {
     if (this.#following !== undefined) return;
     this.#folded = this.#within(folded);
@@ -126,15 +126,15 @@ export class ColumnPart implements AuditPart {
     worker.start();
   }
 
-  /** Writes what is in memory. */
+  /** Stops following the object read model, and writes the rows in memory. */
   async close(): Promise<void> {
     this.#following?.leave();
     await this.#following?.worker.stop();
   }
 
   /**
-   * The objects of a list at a position that is folded, by the columns as of this turn; undefined while these are read
-   * from the log. The steps throw NotServedError if the columns are dropped meanwhile.
+   * The objects of a list at a folded position, by the columns as of this turn. Undefined while the columns of the type
+   * are incomplete. The steps throw NotServedError if the columns are dropped meanwhile.
    */
   query(type: ResourceType, position: LogPosition, query: ListQuery): Steps<QueryResult> | undefined {
     const within = this.#within(position);
@@ -144,7 +144,7 @@ export class ColumnPart implements AuditPart {
 
   /**
    * Resolves once the columns of a type are complete, after `timeoutMs`, or when `signal` aborts. The first call for a
-   * type begins to read them from the log.
+   * type begins to read its columns from the log.
    */
   async ready(type: ResourceType, timeoutMs: number, signal: AbortSignal): Promise<void> {
     if (this.#types.live(type) !== undefined) return;

@@ -6,18 +6,18 @@ import { firstPosition } from './segment/segment.ts';
 
 /** The columns of one type under one declaration of its indexes. Positions are within the epoch. */
 export type ColumnsRecord = {
-  /** Names the segments; unique for ever. */
+  /** The number of the columns in the keys of their segments. No other columns ever have this number. */
   readonly id: number;
   readonly fingerprint: string;
-  /** Everything up to here is in the segments. */
+  /** The position up to which the segments have all changes. */
   readonly through: number;
-  /** The number of full segments of changes; the next one has the rows after them. */
+  /** The number of full segments of changes. The segment after the full segments has the later rows. */
   readonly sealed: number;
-  /** Rows in the segment that is not full yet. */
+  /** The number of rows in the segment that is not full yet. */
   readonly open: number;
-  /** Objects at `through`. */
+  /** The number of objects at `through`. */
   readonly objects: number;
-  /** Rows of full segments since the last snapshot, and the position of the last one of all. */
+  /** The number of rows in full segments since the last snapshot. `sealedThrough`: the position of the last row. */
   readonly changed: number;
   readonly sealedThrough: number;
 };
@@ -25,7 +25,7 @@ export type ColumnsRecord = {
 export type SnapshotRecord = {
   readonly position: number;
   readonly chunks: number;
-  /** The first segment of changes after it. */
+  /** The number of the first segment of changes after the snapshot. */
   readonly from: number;
 };
 
@@ -34,7 +34,7 @@ const chunkKind = 1;
 
 /** Names, segments and snapshots of all types, in the tables of the part. */
 export class ColumnTables {
-  /** A type's number and a name → the ordinal of the name. Kept for ever: a name may come back. */
+  /** A type's number and a name → the ordinal of the name. Entries are never removed: a name may come back. */
   readonly #names: Table<Buffer, Uint8Array>;
   readonly #segments: Table<Buffer, Uint8Array>;
   readonly #snapshots: Table<string, Uint8Array>;
@@ -47,7 +47,7 @@ export class ColumnTables {
     this.#meta = environment.openTable('meta', { encoding: 'string' });
   }
 
-  /** Runs `write` in one transaction, visible to every read when this returns. An exception rolls all of it back. */
+  /** Runs `write` in one transaction, visible to every read after the return. An exception rolls it back. */
   commit(write: () => void): void {
     this.#meta.transactionSync(write);
     this.#meta.resetReadTxn();
@@ -67,7 +67,7 @@ export class ColumnTables {
     this.#meta.putSync(`type:${type}`, `${fingerprint} ${numbers.join(' ')}`);
   }
 
-  /** Columns that are used no more, of which some segments may be left. */
+  /** The ids of dropped columns, which may still have segments in the tables. */
   dropped(): readonly number[] {
     return [...this.#meta.getKeys({ start: dropPrefix, end: `${dropPrefix}~` })].map((key) =>
       Number(key.slice(dropPrefix.length)),
@@ -78,7 +78,7 @@ export class ColumnTables {
     this.#meta.putSync(`${dropPrefix}${String(id)}`, '');
   }
 
-  /** Removes up to `limit` segments and snapshots; returns whether none is left. */
+  /** Removes up to `limit` segments and up to `limit` snapshots of columns. Returns whether all are removed. */
   drop(id: number, limit: number): boolean {
     const range = { start: keyOf(id), end: keyOf(id + 1), limit };
     const segments = [...this.#segments.getKeys(range)];
@@ -92,14 +92,14 @@ export class ColumnTables {
     return isDone;
   }
 
-  /** A number that no type and no columns have had. Call it inside `commit`. */
+  /** A new number, which no type and no columns have had. Call it inside `commit`. */
   nextId(): number {
     const id = Number(this.#meta.get('next') ?? '1');
     this.#meta.putSync('next', String(id + 1));
     return id;
   }
 
-  /** The ordinals of names, of which new ones are numbered. Call it inside `commit`. */
+  /** The ordinals of names. A new name gets the next ordinal of its type. Call it inside `commit`. */
   ordinals(type: TypeKey, names: readonly string[]): readonly number[] {
     const [id = this.nextId(), numbered = 0] = numbersIn(this.#meta.get(`names:${type}`));
     let next = numbered;
@@ -120,12 +120,12 @@ export class ColumnTables {
     this.#segments.putSync(keyOf(id, changeKind, number), bytes);
   }
 
-  /** @throws NotServedError if the columns were dropped meanwhile. */
+  /** A segment of changes. @throws NotServedError if the columns were dropped meanwhile. */
   changes(type: TypeKey, id: number, number: number): Buffer {
     return this.#segment(type, keyOf(id, changeKind, number));
   }
 
-  /** Segments of changes from one to another (exclusive), as long as they begin at or before a position. */
+  /** The segments of changes with numbers from `from` to `to` (exclusive) that begin at or before `position`. */
   *changesUpTo(type: TypeKey, id: number, { from, to, position }: ChangesRange): Generator<Buffer, undefined> {
     for (let number = from; number < to; number++) {
       const bytes = this.changes(type, id, number);
@@ -168,12 +168,12 @@ export type ChangesRange = { readonly from: number; readonly to: number; readonl
 
 const dropPrefix = 'drop:';
 
-/** Of numbers with spaces between; none in no text. */
+/** The numbers in a text that spaces separate; without a text, no numbers. */
 function numbersIn(text: string | undefined): readonly number[] {
   return text === undefined ? [] : text.split(' ').map(Number);
 }
 
-/** Big-endian, so that keys are in the order of their numbers. */
+/** The key of a segment, or a prefix of keys. Numbers are big-endian, so that keys have the order of the numbers. */
 function keyOf(id: number, kind?: number, number?: number): Buffer {
   const key = Buffer.allocUnsafe(kind === undefined ? 4 : 9);
   key.writeUInt32BE(id);
@@ -186,7 +186,7 @@ function keyOf(id: number, kind?: number, number?: number): Buffer {
 function positionKey(id: number, position: number): Buffer {
   const key = Buffer.allocUnsafe(12);
   key.writeUInt32BE(id);
-  // Of numbers >= 0 the bytes have the order of the values.
+  // The bytes of doubles >= 0 have the order of their values.
   key.writeDoubleBE(position, 4);
   return key;
 }

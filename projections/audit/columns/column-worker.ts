@@ -13,23 +13,23 @@ export type ColumnWork = {
   readonly log: Pick<EventLog, 'readAll'>;
   readonly clock: Clock;
   readonly pace: BackgroundPace;
-  /** The position of the object read model; of the log, and within the epoch. */
+  /** The position of the object read model. `within` and `inLog` convert positions of the log and within the epoch. */
   readonly position: () => LogPosition;
   readonly within: (position: LogPosition) => number;
   readonly inLog: (within: number) => LogPosition;
-  /** Up to here the audit models are folded: later rows are not written. */
+  /** The position within the epoch up to which the audit models are folded. Later rows are not written. */
   readonly durable: () => number;
-  /** The columns of a type have become complete. */
+  /** Called when the columns of a type may have become complete. */
   readonly onLive: () => void;
   readonly onError: (error: unknown) => void;
 };
 
-/** After an error, for example of a disk that is full or a log that does not answer. */
+/** The delay after an error, for example if the disk is full or the log does not answer. */
 const retryMs = 1_000;
-/** Segments removed in one transaction. */
+/** The maximum number of segments, and of snapshots, that one transaction removes. */
 const droppedPerStep = 16;
 
-/** Writes columns, and reads what is missing in them from the log: one thing after the other, in the background. */
+/** Writes columns, and reads missing values from the log. Performs one task after the other, in the background. */
 export class ColumnWorker {
   readonly #work: ColumnWork;
   readonly #stopping = new AbortController();
@@ -38,7 +38,7 @@ export class ColumnWorker {
   #isWoken = false;
   #flushing: Timer | undefined;
   #isFlushDue = false;
-  /** Full segments wait for the audit models. */
+  /** Whether a full segment waits for the audit models to fold its events. */
   #isHeldUp = false;
 
   constructor(work: ColumnWork) {
@@ -50,18 +50,18 @@ export class ColumnWorker {
     this.#running = this.#run();
   }
 
-  /** There may be work. */
+  /** Makes the worker look for work. */
   wake(): void {
     this.#isWoken = true;
     this.#wake();
   }
 
-  /** The audit models have folded more. */
+  /** Resumes work that waits for the audit models. Call it after each commit of the audit models. */
   folded(): void {
     if (this.#isHeldUp) this.wake();
   }
 
-  /** Writes what is in memory, and ends. */
+  /** Ends the worker, and writes the rows in memory. */
   async stop(): Promise<void> {
     const { pace, onError } = this.#work;
     this.#stopping.abort();
@@ -69,7 +69,7 @@ export class ColumnWorker {
     pace.end();
     this.wake();
     await this.#running;
-    // What is not written is read from the log after the next start.
+    // After the next start, the worker reads the rows that were not written from the log.
     await this.#flush().catch(onError);
   }
 
@@ -89,7 +89,7 @@ export class ColumnWorker {
     }
   }
 
-  /** Whether there may be more to do. */
+  /** Performs one task, and reports an error. Returns whether there may be more tasks. */
   async #attempt(): Promise<boolean> {
     const { onError, clock } = this.#work;
     const { signal } = this.#stopping;
@@ -110,7 +110,7 @@ export class ColumnWorker {
     });
   }
 
-  /** Does one thing; false if there is nothing to do. */
+  /** Performs one task. Returns false if there is no task. */
   async #next(): Promise<boolean> {
     const { types, tables, pace } = this.#work;
     if (this.#isFlushDue) {
@@ -163,7 +163,7 @@ export class ColumnWorker {
     }
   }
 
-  /** Reads from the log what the types lack. Their changes of meanwhile are kept, and added after it. */
+  /** Reads the missing values of types from the log. Then adds the changes that came during the reading. */
   async #readMissing(types: readonly KeptType[]): Promise<void> {
     const { log, position, within, inLog, onLive, pace } = this.#work;
     const until = position();
@@ -180,7 +180,7 @@ export class ColumnWorker {
     for (const kept of types) {
       const { columns, later } = kept;
       columns.cover(within(until));
-      // Too many came meanwhile: the next reading is shorter.
+      // If too many changes came meanwhile, the worker reads again: the next reading is shorter.
       if (later === undefined || this.#work.types.get(columns.type.key) !== kept) continue;
       for (const values of later) if (values.position > columns.through) columns.add(values);
       [kept.isLive, kept.later] = [true, undefined];
@@ -202,7 +202,7 @@ export class ColumnWorker {
     }
   }
 
-  /** The audit models are behind: waits for their next batch. */
+  /** Waits for the next batch of the audit models, which are behind. */
   async #untilFolded(): Promise<void> {
     [this.#isWoken, this.#isHeldUp] = [false, true];
     await this.#woken();

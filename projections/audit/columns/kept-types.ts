@@ -7,8 +7,8 @@ import type { ColumnTables } from './column-tables.ts';
 import { TypeColumns, type ChangedValues } from './type-columns.ts';
 
 /**
- * The columns of a registered type. `isLive`: nothing is missing, and each change is added when it is folded. `later`:
- * changes since a reading of the log has begun; undefined before, and if there were too many.
+ * The columns of a registered type. `isLive`: the columns are complete, and get each change when it is folded. `later`:
+ * the changes since the worker began to read the log; undefined before this reading, or after too many changes.
  */
 export type KeptType = {
   columns: TypeColumns;
@@ -17,18 +17,18 @@ export type KeptType = {
 };
 
 /**
- * The columns of registered types of which lists of the past were requested, now or before a restart: keeping those of
- * all types would make each write slower.
+ * The columns of registered types. Only types have columns for which a list of the past was requested, now or before a
+ * restart: columns of all types would make each write slower.
  */
 export class KeptTypes {
   readonly #tables: ColumnTables;
   readonly #bounds: ColumnBounds;
   readonly #byKey = new Map<TypeKey, KeptType>();
-  /** Registered, without a request so far. */
+  /** The registered types without a request so far. */
   readonly #unused = new Map<TypeKey, ResourceType>();
-  /** Registered and requested, and not opened yet. */
+  /** The registered and requested types with columns that are not opened yet. */
   readonly #opening = new Map<TypeKey, ResourceType>();
-  /** Of types that are not registered any more; not written yet. */
+  /** The columns of types that are no longer registered, until the worker writes their rows. */
   readonly #retired: TypeColumns[] = [];
 
   constructor(tables: ColumnTables, bounds: ColumnBounds) {
@@ -54,7 +54,7 @@ export class KeptTypes {
     (isUsed ? this.#opening : this.#unused).set(type.key, type);
   }
 
-  /** A list requests the columns of the type. Returns whether there is work now. */
+  /** Requests the columns of a type, for a list. Returns whether the worker must open the columns now. */
   request(key: TypeKey): boolean {
     const type = this.#unused.get(key);
     if (type === undefined) return false;
@@ -63,7 +63,7 @@ export class KeptTypes {
     return true;
   }
 
-  /** `position`: of the last folded event. */
+  /** Removes a type. `position`: the position of the last folded event, within the epoch. */
   remove(key: TypeKey, position: number): void {
     this.#opening.delete(key);
     this.#unused.delete(key);
@@ -74,12 +74,12 @@ export class KeptTypes {
     this.#retired.push(kept.columns);
   }
 
-  /** The next one to write; of a type that returns, before it is opened again. */
+  /** Takes the next removed columns to write. Write them before `openNext`: their type may be registered again. */
   retired(): TypeColumns | undefined {
     return this.#retired.shift();
   }
 
-  /** Whether a type was opened. */
+  /** Opens the columns of the next type. Returns false if no type waits. */
   openNext(): boolean {
     const [type] = this.#opening.values();
     if (type === undefined) return false;
@@ -92,14 +92,14 @@ export class KeptTypes {
     return true;
   }
 
-  /** The tables are empty now. */
+  /** Discards all columns: the worker opens them again. Call it after the tables were cleared. */
   reopen(): void {
     for (const { columns } of this.#byKey.values()) this.#opening.set(columns.type.key, columns.type);
     this.#byKey.clear();
     this.#retired.length = 0;
   }
 
-  /** Returns whether there is work now. */
+  /** Adds a change to the columns of its type. Returns whether the worker has work now. */
   take(change: Change, position: number): boolean {
     const kept = this.#byKey.get(change.type);
     if (kept === undefined || (!kept.isLive && kept.later === undefined)) return false;
@@ -111,7 +111,7 @@ export class KeptTypes {
       return false;
     }
     kept.columns.add(values);
-    // They cannot be written for long: the log has them as well.
+    // The worker could not write these rows for long. They are dropped, since the log has the changes too.
     if (kept.columns.bytes > this.#bounds.heldBytes) {
       this.#byKey.delete(change.type);
       this.register(kept.columns.type);

@@ -20,7 +20,7 @@ export class ObjectsAt {
   }
 
   /**
-   * The JSON of an object that stood at the position, as it was answered then.
+   * The JSON of an object that existed at the position, as a response showed the object then.
    *
    * @throws UnreadableLogError if the log cannot be read now.
    */

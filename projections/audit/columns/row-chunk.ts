@@ -34,7 +34,7 @@ export class Chunk {
 
 const rowBytes = 64;
 
-/** About the memory of an entry. */
+/** The estimated bytes of an entry in memory. */
 export function bytesOf(entry: IndexEntry | undefined): number {
   if (entry === undefined) return rowBytes;
   let bytes = rowBytes + entry.name.length;

@@ -7,14 +7,14 @@ import { entryAt, Segment } from './segment/segment.ts';
 
 export type SnapshotSource = {
   readonly layout: readonly ColumnLayout[];
-  /** The segments of the snapshot before. */
+  /** The segments of the previous snapshot. */
   readonly before: Iterable<Buffer>;
-  /** The segments of changes since, by their number from 0. */
+  /** The number of segments of changes since the previous snapshot; `change` returns a segment by its number from 0. */
   readonly changes: number;
   readonly change: (number: number) => Buffer;
 };
 
-/** All objects after the changes, in order of their ordinals. */
+/** The rows of all objects after the changes, in the order of their ordinals. Undefined for a pause or a deletion. */
 export function* snapshotRows(source: SnapshotSource): Generator<ValueRow | undefined, undefined> {
   const { layout, before } = source;
   const every = [...layout.keys()];
@@ -33,7 +33,7 @@ export function* snapshotRows(source: SnapshotSource): Generator<ValueRow | unde
   yield* changed.before(Infinity);
 }
 
-/** Decoded segments that are kept: consecutive ordinals mostly have rows in few of them. */
+/** The maximum number of decoded segments in memory: rows of consecutive ordinals are mostly in few segments. */
 const keptSegments = 32;
 
 /** The last rows of changed objects, in order of their ordinals. */
@@ -41,7 +41,7 @@ class ChangedRows {
   readonly #source: SnapshotSource;
   readonly #latest = new LatestRows();
   readonly #segments = new Map<number, Segment>();
-  /** Where each segment's rows begin; rows are counted from 1. */
+  /** The number of the first row of each segment. Row numbers count from 1, over all segments. */
   readonly #starts: number[] = [];
   #ordinals = new Uint32Array(0);
   #next = 0;
@@ -76,7 +76,7 @@ class ChangedRows {
     return this.#latest.get(ordinal) > 0;
   }
 
-  /** The objects among them up to an ordinal, which were not taken before. */
+  /** The rows of changed objects up to an ordinal that earlier calls did not yield. Undefined for a deletion. */
   *before(ordinal: number): Generator<ValueRow | undefined, undefined> {
     for (; this.#next < this.#ordinals.length; this.#next++) {
       const own = this.#ordinals[this.#next] ?? 0;

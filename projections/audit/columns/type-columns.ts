@@ -11,7 +11,7 @@ import { bytesOf, Chunk } from './row-chunk.ts';
 import { entryAt, Segment } from './segment/segment.ts';
 import { snapshotRows, type SnapshotSource } from './snapshot-builder.ts';
 
-/** New values of an object. `objects`: by how many there are more. Positions are within the epoch. */
+/** New values of an object. `objects`: the change of the number of objects. Positions are within the epoch. */
 export type ChangedValues = {
   readonly position: number;
   readonly name: string;
@@ -21,12 +21,12 @@ export type ChangedValues = {
 
 type Row = Omit<ChangedValues, 'name'> & {
   readonly name: string | undefined;
-  /** Estimated. */
+  /** The estimated bytes of the row in memory. */
   readonly bytes: number;
   ordinal: number | undefined;
 };
 
-/** Names numbered in one transaction. */
+/** The maximum number of names that get ordinals in one transaction. */
 const namesPerCommit = 256;
 
 /** The columns of one type: full segments in the tables, the latest rows in memory. */
@@ -36,12 +36,12 @@ export class TypeColumns {
   readonly #tables: ColumnTables;
   readonly #bounds: ColumnBounds;
   #record: ColumnsRecord;
-  /** After those of the full segments. */
+  /** The rows after the full segments. */
   readonly #rows: Row[] = [];
   #bytes = 0;
-  /** Nothing of the type up to here is missing. */
+  /** The position up to which no change of the type is missing. */
   #through: number;
-  /** Objects after all rows. */
+  /** The number of objects after all rows. */
   #objects: number;
 
   constructor(type: ResourceType, tables: ColumnTables, bounds: ColumnBounds) {
@@ -65,7 +65,7 @@ export class TypeColumns {
     return this.#bytes;
   }
 
-  /** Changes come in the order of the log. */
+  /** Adds the row of a change. Call it in the order of the log. */
   add({ position, name, entry, objects }: ChangedValues): void {
     this.#push({ position, name, entry, objects, bytes: bytesOf(entry), ordinal: undefined });
     this.#objects += objects;
@@ -80,7 +80,7 @@ export class TypeColumns {
     return this.#rows.length >= this.#bounds.segmentRows || this.#bytes >= this.#bounds.segmentBytes;
   }
 
-  /** Writes the first rows as a full segment. False if they are not all up to `durable`. */
+  /** Writes the first rows as a full segment. Returns false if one of these rows is after `durable`. */
   *seal(durable: number): Steps<boolean> {
     const rows = this.#rows.slice(0, this.#segmentRows());
     const last = rows.at(-1);
@@ -101,7 +101,7 @@ export class TypeColumns {
     return true;
   }
 
-  /** Writes the rows up to `durable` as a segment that is not full, and how far it goes. */
+  /** Writes the rows up to `durable` as a segment that is not full, and the position up to which none is missing. */
   *flush(durable: number): Steps<undefined> {
     const rows = this.#rowsUpTo(durable);
     const through = rows.length === this.#rows.length ? Math.min(this.#through, durable) : rows.at(-1)?.position;
@@ -113,12 +113,12 @@ export class TypeColumns {
     });
   }
 
-  /** Whether more values have changed since the last snapshot than there are objects. */
+  /** Whether the rows in full segments since the last snapshot exceed the number of objects and `changesMin`. */
   needsSnapshot(): boolean {
     return this.#record.changed > Math.max(this.#objects, this.#bounds.changesMin);
   }
 
-  /** Writes the state after the full segments. */
+  /** Writes a snapshot of the objects after the full segments. */
   *snapshot(): Steps<undefined> {
     const { id, sealed, sealedThrough: position } = this.#record;
     const { key } = this.type;
@@ -157,7 +157,7 @@ export class TypeColumns {
   }
 
   /**
-   * The columns for a query at a position, as of this turn. Run the steps first, and the query after them.
+   * The columns for a query at a position, as of this turn. Run the steps, then run the query.
    */
   held(position: number): Steps<HeldColumns> {
     const { id, sealed } = this.#record;
@@ -204,7 +204,7 @@ export class TypeColumns {
     this.#record = record;
   }
 
-  /** Rows of the next full segment: its bytes are limited as well. */
+  /** The number of rows in the next full segment. Rows and bytes of a segment are limited. */
   #segmentRows(): number {
     let bytes = 0;
     const full = this.#rows.findIndex((row, place) => {
@@ -219,7 +219,7 @@ export class TypeColumns {
     return this.#rows.slice(0, after + 1);
   }
 
-  /** Objects after the first rows. */
+  /** The number of objects after the first `rows` rows. */
   #objectsAt(rows: number): number {
     return this.#rows.slice(rows).reduce((count, { objects }) => count - objects, this.#objects);
   }
@@ -229,7 +229,7 @@ export class TypeColumns {
     this.#bytes += row.bytes;
   }
 
-  /** The rows of the segment that is not full, from the tables. */
+  /** Loads the rows of the segment that is not full from the tables. */
   #load(): void {
     const { id, sealed, open } = this.#record;
     const bytes = this.#tables.changes(this.type.key, id, sealed);
@@ -244,7 +244,7 @@ export class TypeColumns {
 
 const rowsPerStep = 64;
 
-/** New columns of a type; those of another declaration are dropped. */
+/** Begins new columns of a type, and drops its columns of another declaration. */
 function begun(
   { key, fingerprint }: ResourceType,
   tables: ColumnTables,

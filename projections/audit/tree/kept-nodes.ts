@@ -1,12 +1,15 @@
 import type { Hash, Node, NodeReader } from '../../../src/audit/proof/merkle.ts';
 
-/** Nodes of this level and above are kept: there are few, most proofs need them, and each takes hundreds of hashes. */
+/**
+ * The lowest level of the nodes in memory. Nodes of this level and above are few, and most proofs need them. To compute
+ * such a node takes up to 128 hashes of a tile.
+ */
 const levelMin = 9;
-/** All of them in a tree of two million leaves, some 400 kB. */
+/** The maximum number of nodes in memory, some 400 kB: all such nodes in a tree of one million leaves. */
 const nodesMax = 4_096;
 const levelStride = 2 ** 40;
 
-/** Remembers upper nodes of a tree: full ones never change. */
+/** Keeps the hashes of upper nodes of a tree in memory. The hash of a full node never changes. */
 export class KeptNodes {
   readonly #nodes = new Map<number, Hash>();
   readonly #read: NodeReader;
@@ -27,7 +30,7 @@ export class KeptNodes {
     return hash;
   }
 
-  /** The tree has other leaves now. */
+  /** Discards all nodes in memory. Call it after leaves of the tree were removed. */
   clear(): void {
     this.#nodes.clear();
   }

@@ -17,8 +17,8 @@ import { KeptNodes } from './kept-nodes.ts';
 import { TreeRows } from './tree-rows.ts';
 
 /**
- * The Merkle tree over the events of the log (docs/spec/tree.md), in the tiles of tlog-tiles. Events that state a size
- * and a root are compared with it: another root ends the fold.
+ * The Merkle tree over the events of the log (docs/spec/tree.md), in the tiles of tlog-tiles. If an event states a size
+ * and a root, the fold compares both with the tree: another root ends the fold.
  */
 export class TreePart implements AuditPart, FoldedTree {
   readonly name = 'tree';
@@ -29,7 +29,7 @@ export class TreePart implements AuditPart, FoldedTree {
   #lastHead: RecordedHead | undefined;
   readonly #nodes = new KeptNodes(readerOfTiles((level, first, count) => this.hashes(level, first, count)));
 
-  /** `epoch`: of the log that is folded. */
+  /** `epoch` returns the epoch of the folded log. */
   constructor(epoch: () => number) {
     this.#epoch = epoch;
   }
@@ -60,7 +60,7 @@ export class TreePart implements AuditPart, FoldedTree {
   }
 
   committed(): void {
-    // What is kept in memory changes with the tables.
+    // `write` has already changed the state in memory.
   }
 
   rolledBack(): void {

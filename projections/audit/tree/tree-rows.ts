@@ -2,29 +2,29 @@ import { hashBytes, type Hash } from '../../../src/audit/proof/merkle.ts';
 import { must } from '../../../src/base/unreachable.ts';
 import type { Table } from '../audit-part.ts';
 
-/** Hashes in one row: a full tile is 16 rows, and an append of one event rewrites at most 640 bytes a level. */
+/** The hashes in a row. A full tile has 16 rows; an append of one event rewrites at most 640 bytes of each level. */
 const rowEntries = 16;
 const positionBytes = 8;
-/** Rows of one tile level: 2^33 leaves at most. */
+/** The maximum number of rows of a tile level: a tree has at most 2^33 leaves. */
 const rowsMax = 2 ** 29;
 
-/** A row that is being filled. */
+/** A row that is not full. */
 type Draft = { readonly key: number; readonly bytes: Buffer; length: number; isWritten: boolean };
 
 /**
- * The hashes of a tree in tiles: level 0 has the leaves, each with the position of its event; level n has the nodes of
- * level 8 n. Rows are keyed by level and number.
+ * The hashes of a tree in tiles. Tile level 0 has the leaves, each with the position of its event; tile level n has the
+ * nodes of tree level 8 n. The key of a row contains its tile level and its number.
  */
 export class TreeRows {
   readonly #table: Table<Buffer, number>;
-  /** By tile level: the last row, of which `flush` has not written the end. */
+  /** The last row of each tile level, if it is not full. `flush` writes these rows. */
   readonly #drafts: (Draft | undefined)[] = [];
 
   constructor(table: Table<Buffer, number>) {
     this.#table = table;
   }
 
-  /** Adds the hash with this index, which is the next of its level. */
+  /** Adds a hash to a tile level. `index` must be the next index of the level. */
   append(level: number, index: number, hash: Hash, position = 0n): void {
     const width = widthOf(level);
     const draft = this.#draftFor(level, index);
@@ -39,17 +39,17 @@ export class TreeRows {
     }
   }
 
-  /** Writes rows that are not full, within the caller's transaction. They stay open for the next append. */
+  /** Writes the rows that are not full, within the caller's transaction. The next append continues these rows. */
   flush(): void {
     for (const draft of this.#drafts) if (draft !== undefined) this.#write(draft);
   }
 
-  /** Nothing that was appended since the last commit is valid any more. */
+  /** Discards the rows in memory. Call it after the table was rolled back or cleared. */
   forget(): void {
     this.#drafts.length = 0;
   }
 
-  /** The hashes from `first` on, beside one another; those that do not exist are left out. */
+  /** Up to `count` hashes from index `first` on, concatenated. The result ends before the first missing hash. */
   hashes(level: number, first: number, count: number): Buffer {
     const width = widthOf(level);
     const found = Buffer.allocUnsafe(count * hashBytes);

@@ -7,14 +7,14 @@ import type { Segment, SegmentColumn } from '../segment/segment.ts';
 
 type IdRange = readonly [low: number, high: number];
 
-/** One requirement as ranges of ids in a dictionary; `negated`: a row holds it if it has none of them. */
+/** A requirement as ranges of ids in a dictionary. `negated`: a row must have no id in the ranges. */
 export type ColumnCondition = {
   readonly column: number;
   readonly negated: boolean;
   readonly ranges: (keys: KeyDictionary) => readonly IdRange[];
 };
 
-/** `labels`: the column of labels. */
+/** The conditions of a selection. `labels`: the place of the column of labels. */
 export function conditionsOf(selection: Selection, labels: number): readonly ColumnCondition[] {
   return [
     ...selection.labels.map((requirement) => labelCondition(requirement, labels)),
@@ -86,7 +86,7 @@ function beyondPrefix(keys: KeyDictionary, prefix: string): number {
   return low;
 }
 
-/** 1 for each of the first `rows` rows that has an object and holds every condition. */
+/** For each of the first `rows` rows: 1 if the row has an object and meets every condition, else 0. */
 export function holdingRows(segment: Segment, conditions: readonly ColumnCondition[], rows: number): Uint8Array {
   const holding = Uint8Array.from(segment.alive.subarray(0, rows));
   for (const { column, negated, ranges } of conditions) {

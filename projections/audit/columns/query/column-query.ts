@@ -8,12 +8,12 @@ import { createdColumn, Matches, MatchOrder, nameColumn } from './matched-rows.t
 import { Segment } from '../segment/segment.ts';
 import { sortWindow } from './sorted-window.ts';
 
-/** The columns of one type, as far as a query at a position needs them. Encoded segments. */
+/** The part of a type's columns that a query at a position needs, as encoded segments. */
 export type HeldColumns = {
   readonly layout: readonly ColumnLayout[];
-  /** The last snapshot at or before the position: all objects then, each once. */
+  /** The last snapshot at or before the position. It has each object once. */
   readonly snapshot: Iterable<Buffer>;
-  /** What changed after the snapshot, in order; later changes than the position's may follow. */
+  /** The changes after the snapshot, in order. Changes after the position may follow. */
   readonly changes: Iterable<Buffer>;
 };
 
@@ -56,7 +56,7 @@ function wantedColumns({ selection, sort }: ListQuery, labels: number): Readonly
 
 type Part = { readonly segment: Segment; readonly holding: Uint8Array; readonly base: number };
 
-/** The latest row of each object up to the position, where it holds all conditions. */
+/** The latest row of each object up to the position, if this row meets all conditions. */
 function* matchesAt(held: HeldColumns, position: number, query: ListQuery): Steps<Matches> {
   const { layout, snapshot } = held;
   const labels = layout.length - 1;
@@ -86,7 +86,7 @@ type Reading = {
 
 type Bound = { readonly position: number; readonly latest: LatestRows };
 
-/** The rows of changes up to the position; `latest` has the last one of each object afterwards. */
+/** The rows of changes up to the position. Writes the last row of each object to `latest`. */
 function* changedParts(
   { changes }: HeldColumns,
   { layout, wanted, conditions }: Reading,

@@ -1,13 +1,13 @@
-/** Ordinals per page. */
+/** The number of ordinals in a page. */
 const pageSize = 4_096;
 
-/** The last row of each ordinal; memory grows with the ranges of ordinals that have one, not with all ordinals. */
+/** The last row of each ordinal. Only pages of ordinals with a row take memory. */
 export class LatestRows {
   readonly #pages = new Map<number, Uint32Array>();
   #page: Uint32Array | undefined;
   #number = -1;
 
-  /** `row`: at least 1. */
+  /** Sets the row of an ordinal. `row` is at least 1. */
   set(ordinal: number, row: number): void {
     const number = Math.floor(ordinal / pageSize);
     let page = this.#at(number);
@@ -18,12 +18,12 @@ export class LatestRows {
     page[ordinal % pageSize] = row;
   }
 
-  /** 0: none. */
+  /** The row of an ordinal; 0 if the ordinal has no row. */
   get(ordinal: number): number {
     return this.#at(Math.floor(ordinal / pageSize))?.[ordinal % pageSize] ?? 0;
   }
 
-  /** Consecutive calls mostly need the same page. */
+  /** The page with this number. Keeps the last page, since consecutive calls mostly need the same page. */
   #at(number: number): Uint32Array | undefined {
     if (number === this.#number) return this.#page;
     this.#number = number;

@@ -6,11 +6,11 @@ import { missingText } from '../../../index/index-columns.ts';
 import type { ColumnLayout } from '../segment/column-layout.ts';
 import type { Segment, SegmentColumn } from '../segment/segment.ts';
 
-/** The places of the name and the creation time, in every type. */
+/** The places of the columns of the name and the creation time, which are equal for all types. */
 export const nameColumn = 0;
 export const createdColumn = 1;
 
-/** The rows that a query selects, over several segments. A match is the number of one of them. */
+/** The rows that a query selects, over several segments. A match is the number of a selected row. */
 export class Matches {
   readonly #segments: Segment[] = [];
   #segmentOf = new Uint32Array(1_024);
@@ -21,7 +21,7 @@ export class Matches {
     return this.#size;
   }
 
-  /** Opens the next segment: `add` adds rows of it. */
+  /** Opens the next segment. After this call, `add` adds rows of this segment. */
   open(segment: Segment): void {
     this.#segments.push(segment);
   }
@@ -40,7 +40,7 @@ export class Matches {
     return String(this.#value(match, nameColumn));
   }
 
-  /** The sort key of each match, with `missing` for one without a value. */
+  /** The sort key of each match; `missing` for a match without a value. */
   *keys(column: number, end: 'least' | 'greatest', missing: IndexKey): Steps<readonly IndexKey[]> {
     const keys = new Array<IndexKey>(this.#size);
     yield* inStrides(this.#size, (from, to) => {
@@ -105,7 +105,7 @@ export class MatchOrder {
     return a === b ? 0 : this.name(a) < this.name(b) ? -1 : 1;
   }
 
-  /** Whether a match is after a place, which need not be an object's. */
+  /** Whether a match is after a place in the order. There need not be an object at the place. */
   isAfter(match: number, place: OrderPlace): boolean {
     for (const [at, key] of this.#sort.entries()) {
       const compared = compareKeys(key, key.keys[match] ?? key.missing, place.keys[at] ?? key.missing);
@@ -124,7 +124,7 @@ export class MatchOrder {
     return (this.#names[match] ??= this.#matches.name(match));
   }
 
-  /** The matches after a place, in no order; all without one. */
+  /** The matches after a place, unsorted. Without a place, all matches. */
   *after(place: OrderPlace | undefined): Steps<Uint32Array> {
     const found = new Uint32Array(this.#matches.size);
     let count = 0;

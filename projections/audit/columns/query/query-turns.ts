@@ -8,7 +8,7 @@ import { listTurnMs } from '../../../../src/limits/lists.ts';
 
 export type Asker = { readonly account: string; readonly signal: AbortSignal };
 
-/** Limits the queries that are computed at the same time, and so their memory; they share a part of each turn. */
+/** Limits the number of concurrent queries, and so their memory. Running queries share a part of each turn. */
 export class QueryTurns {
   readonly #clock: Clock;
   readonly #turns: EventLoopTurns;
@@ -26,7 +26,7 @@ export class QueryTurns {
     signal.throwIfAborted();
   }
 
-  /** Rejects with the error of `signal` if that is first. */
+  /** Runs a query. Rejects with the error of `signal` if `signal` aborts before the end. */
   async run<T>(asker: Asker, steps: () => Steps<T>): Promise<T> {
     await this.#begin(asker);
     try {

@@ -1,12 +1,12 @@
 import { strideMax, type Steps } from '../../../../src/base/steps.ts';
 
-/** Negative: the first is before the second. Never 0 for two different numbers. */
+/** Returns a negative number if `a` is before `b`. Never returns 0 for two different numbers. */
 export type Compare = (a: number, b: number) => number;
 
-/** Below this size the engine sorts. */
+/** The maximum size of a part that `sort` of the engine sorts at once. */
 const sortedAtOnce = 256;
 
-/** Sorts `order` so far that its places from `from` to `to` (exclusive) are final. */
+/** Sorts `order` until its places from `from` to `to` (exclusive) are final. */
 export function* sortWindow(order: Uint32Array, from: number, to: number, compare: Compare): Steps<undefined> {
   const parts: (readonly [low: number, high: number])[] = [[0, order.length]];
   let done = 0;
@@ -26,7 +26,7 @@ export function* sortWindow(order: Uint32Array, from: number, to: number, compar
   }
 }
 
-/** Moves what is before a drawn pivot to the left of the returned place, which is inside of the part. */
+/** Partitions a part: no number before the returned place is after the pivot. Neither side is empty. */
 function* partition(order: Uint32Array, low: number, high: number, compare: Compare): Steps<number> {
   const pivot = order[low + (mixed(low + high) % (high - 1 - low))] ?? 0;
   let left = low - 1;
@@ -45,7 +45,7 @@ function* partition(order: Uint32Array, low: number, high: number, compare: Comp
   }
 }
 
-/** A place that looks drawn, so that no usual order of objects makes the parts uneven time and again. */
+/** A pseudorandom number from a seed. With it, no usual order of objects repeatedly makes uneven parts. */
 function mixed(seed: number): number {
   const scattered = Math.imul(seed ^ (seed >>> 15), 0x2c1b3c6d);
   return (scattered ^ (scattered >>> 12)) >>> 0;

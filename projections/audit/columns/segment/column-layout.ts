@@ -3,7 +3,7 @@ import type { IndexEntry, IndexKey } from '../../../../src/resource/type/index-e
 import type { IndexDefinition } from '../../../../src/resource/type/resource-type.ts';
 import { labelTerm } from '../../../index/index-orders.ts';
 
-/** The values of one column of an object: ascending, without duplicates. */
+/** The layout of a column. `valuesOf` returns the values of an object, ascending and without duplicates. */
 export type ColumnLayout = {
   readonly isText: boolean;
   /** Whether an object may have several values. */
@@ -11,10 +11,10 @@ export type ColumnLayout = {
   readonly valuesOf: (entry: IndexEntry) => readonly IndexKey[];
 };
 
-/** A column for each index of a type, at its place, then one of labels, as terms. */
+/** The layouts of a type's columns: a column for each index at its place, then a column of the labels as terms. */
 export function layoutOf(definitions: readonly IndexDefinition[]): readonly ColumnLayout[] {
   const columns = definitions.map(({ name, type, multi }, place): ColumnLayout => {
-    // The live indexes have the object's own name and creation time in these two, and so does the default order.
+    // These two columns use the object's own name and creation time, as the live indexes and the default order do.
     if (name === nameIndex) return { isText: true, multi: false, valuesOf: (entry) => [entry.name] };
     if (name === creationIndex) return { isText: false, multi: false, valuesOf: (entry) => [entry.created] };
     return { isText: type === 'string', multi, valuesOf: (entry) => entry.keys[place] ?? noKeys };

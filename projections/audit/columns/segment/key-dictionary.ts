@@ -11,7 +11,7 @@ import type { IndexKey } from '../../../../src/resource/type/index-entry.ts';
 export type KeyDictionary = {
   readonly size: number;
   key(id: number): IndexKey;
-  /** The first id of a key that is not before this one. */
+  /** The id of the first key that is not before `key`; `size` if there is no such key. */
   lower(key: IndexKey): number;
 };
 
@@ -44,7 +44,7 @@ function countOf(keys: readonly IndexKey[]): Buffer {
   return count;
 }
 
-/** The keys at `at`, and the place after them. Copies them, and decodes a text when it is read. */
+/** The keys at offset `at`, and the offset after them. Copies the keys, and decodes a text when it is read. */
 export function decodeKeys(
   bytes: Buffer,
   at: number,
@@ -91,9 +91,9 @@ class NumberKeys implements KeyDictionary {
 
 class TextKeys implements KeyDictionary {
   readonly #ends: Uint32Array;
-  /** The widths, then the texts. */
+  /** One byte for each text, 1 for UTF-16 and 0 for Latin-1; then the texts. */
   readonly #bytes: Buffer;
-  /** Decoded texts: sorting reads the same few many times. */
+  /** The decoded texts by id: sorting reads a few texts many times. */
   readonly #known: string[] = [];
 
   constructor(ends: Uint32Array, bytes: Buffer) {

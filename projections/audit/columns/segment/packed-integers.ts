@@ -27,7 +27,7 @@ function narrowest(values: ArrayLike<number>, greatest: number): Integers {
   return greatest < 0x1_0000_0000 ? Uint32Array.from(values) : Float64Array.from(values);
 }
 
-/** The numbers at `at`, and the place after them. The array is a copy. */
+/** The numbers at offset `at`, and the offset after them. The array is a copy. */
 export function unpackIntegers(bytes: Buffer, at: number): { readonly values: Integers; readonly end: number } {
   const width = bytes[at] ?? constant;
   const count = bytes.readUInt32LE(at + 1);

@@ -4,11 +4,11 @@ import { encodeKeys } from './key-dictionary.ts';
 import type { ColumnLayout } from './column-layout.ts';
 import { packIntegers } from './packed-integers.ts';
 
-/** The values of one object from a position on; `entry` undefined: it was deleted there. */
+/** The values of an object from a position on. `entry` is undefined if the object was deleted at the position. */
 export type ValueRow = {
-  /** Within the epoch. */
+  /** The position within the epoch. */
   readonly position: number;
-  /** The number of the object's name among those of its type. */
+  /** The number of the object's name among the names of its type. */
   readonly ordinal: number;
   readonly entry: IndexEntry | undefined;
 };
@@ -64,14 +64,14 @@ function* encodeColumn(rows: readonly ValueRow[], { isText, multi, valuesOf }: C
   return Buffer.concat([dictionary, packIntegers(single)]);
 }
 
-/** Without a comparator the engine sorts texts by their UTF-16 units, as `<` compares them, several times as fast. */
+/** The keys in the order of `<`. The engine sorts texts in this order without a comparator, several times as fast. */
 function sorted(keys: readonly IndexKey[]): readonly IndexKey[] {
   return typeof keys[0] === 'string' ? keys.toSorted() : [...Float64Array.from(keys, Number).sort()];
 }
 
 const noValues: readonly IndexKey[] = Object.freeze([]);
 
-/** The values of a column in order of rows. */
+/** The values of a column in the order of rows. */
 class Found {
   readonly #places = new Map<IndexKey, number>();
   readonly #found: number[] = [];
@@ -82,7 +82,7 @@ class Found {
     this.#found.push(place);
   }
 
-  /** The distinct values in order, and the place there of each added one. */
+  /** The distinct values in order (`keys`), and the place in `keys` of each added value (`ids`). */
   *ranked(): Steps<{ readonly keys: readonly IndexKey[]; readonly ids: Uint32Array }> {
     const keys = sorted([...this.#places.keys()]);
     yield;

@@ -7,21 +7,21 @@ import { unpackIntegers, type Integers } from './packed-integers.ts';
 /** The values of one column, by row. */
 export type SegmentColumn = {
   readonly keys: KeyDictionary;
-  /** The ids of the row's values are `ids[starts[row]]` up to `starts[row + 1]`; undefined: one id for each row. */
+  /** The ids of the row's values are `ids[starts[row]]` up to `starts[row + 1]`. Undefined: each row has one id. */
   readonly starts: Uint32Array | undefined;
-  /** Ascending within a row; the dictionary's size for a row without a value. */
+  /** The ids of the rows' values, ascending within a row. A single-valued row without a value has `keys.size`. */
   readonly ids: Integers;
 };
 
-/** Rows in memory: copies of the requested columns alone. */
+/** A decoded segment. It has copies of the requested columns only. */
 export class Segment {
   readonly ordinals: Integers;
   readonly positions: Integers;
-  /** 1 for a row with an object, 0 for a deletion. */
+  /** For each row: 1 if the row has an object, 0 for a deletion. */
   readonly alive: Integers;
   readonly #columns: ReadonlyMap<number, SegmentColumn>;
 
-  /** `bytes`: as `encodeSegment` returned them. */
+  /** `bytes`: a segment from `encodeSegment`. */
   constructor(bytes: Buffer, layout: readonly ColumnLayout[], wanted: Iterable<number>) {
     this.ordinals = unpackIntegers(bytes, blockAt(bytes, 0)).values;
     this.positions = positionsOf(bytes);
@@ -91,7 +91,7 @@ export function valuesAt({ keys, starts, ids }: SegmentColumn, row: number): rea
   return values;
 }
 
-/** The index entry that a row was made of. All columns must have been requested. */
+/** The index entry of a row; undefined for a deletion. The segment must have all columns. */
 export function entryAt(segment: Segment, row: number, columns: number): IndexEntry | undefined {
   if (segment.alive[row] !== 1) return undefined;
   const labels: Record<string, string> = {};
