@@ -116,6 +116,8 @@ test('a restored server has the same objects, passwords and tokens, in a new epo
     err: /manifest-0000001\.json: its checkpoint is not signed by a given key/u,
   });
   t.match((await backUp(two)).last, { written: true, number: 1, tree: { signed: true } }, 'a folder of its own');
+  const refused = { status: 409, last: { message: /nightly has backups of epoch 0 .* choose another name/u } };
+  t.match(await backUp(two, { name: 'nightly' }), refused);
   await two.close();
   const epochs = (await eventsIn(join(dataDir, 'log'))).filter(({ type }) => type === 'EpochStarted');
   const { reason, before: tree } = JSON.parse(Buffer.from(epochs.at(-1)?.data ?? '').toString()) as {

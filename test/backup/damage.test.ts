@@ -187,6 +187,25 @@ test('what a killed backup has left is removed, and folders of other logs or lat
   await t.rejects(runBackup({ ...task, logDir: branch }), { reason: 'already-exists', message: /before a restore/u });
 });
 
+test('a folder belongs to one epoch: a restored server is refused, and the old server goes on', async (t) => {
+  const { dir, task } = await given(t);
+  const dataDir = await folder(t);
+  const ids = { clock: systemClock, uuid: () => idOf('an event of the restore') };
+  await restoreBackup({ ...ids, folder: dir, dataDir, keys: [], onRecord: () => undefined });
+  const before = await filesOf(dir);
+  const restored = { ...task, logDir: join(dataDir, 'log'), identity: { ...identity, epoch: 1 } };
+  await t.rejects(runBackup(restored), {
+    reason: 'already-exists',
+    message: /one has backups of epoch 0 of this log, which is in epoch 1 .* choose another name/u,
+  });
+  t.strictSame(await filesOf(dir), before, 'nothing was written');
+  t.match(await runBackup({ ...restored, name: 'of-epoch-1' }), { number: 1 });
+  await t.rejects(runBackup({ ...task, name: 'of-epoch-1' }), { message: /has backups of epoch 1 .* in epoch 0/u });
+  await appendSome(task);
+  t.match(await runBackup(task), { written: true, number: 3, events: 3 });
+  t.equal(problemIn(dir), undefined);
+});
+
 const small = noSmallDisk === undefined ? {} : { skip: noSmallDisk };
 test('a disk that fills up during a backup costs that backup alone', small, async (t) => {
   const { task } = await given(t);

@@ -9,6 +9,7 @@ import { spaceOf } from '../../disk/disk-space.ts';
 import { backupPieceBytesMax, backupReportMs, backupSegmentsMax, backupsMax } from '../../limits/backup.ts';
 import { isLeafStream } from '../../audit/proof/leaf-entry.ts';
 import { RecordReader } from '../../log/lmdb/lmdb-records.ts';
+import { assertContinued } from './assert-continued.ts';
 import { BackupDamagedError, BackupRefusedError, BackupStoppedError } from './backup-errors.ts';
 import {
   assertSegments,
@@ -51,12 +52,12 @@ export class BackupRun {
   }
 
   async run(): Promise<void> {
-    const { backupDir, name, logDir } = this.#task;
+    const { backupDir, name, logDir, identity } = this.#task;
     const folder = prepareFolder(backupDir, name);
     const chain = readChain(folder);
     const source = await RecordReader.open(logDir);
     this.#source = source;
-    this.#assertContinued(folder, chain, source);
+    assertContinued(folder, chain, { identity, source });
     assertSegments(folder, chain);
     const before = chain.manifests.at(-1);
     const span = { number: (before?.number ?? 0) + 1, first: (before?.last ?? 0) + 1, last: this.#end(source) };
@@ -191,25 +192,6 @@ export class BackupRun {
       'the log',
       `the copied records have a tree of ${String(size)} leaves with root ${root}, and this server has signed ` +
         `${String(signed?.size)} leaves with root ${String(signed?.root)}`,
-    );
-  }
-
-  /**
-   * Checks that the log continues the backups in the folder. An equal last record proves that all earlier records are
-   * equal.
-   */
-  #assertContinued(folder: string, { manifests }: BackupChain, source: RecordReader): void {
-    const before = manifests.at(-1);
-    if (before === undefined) return;
-    const { logId, last, lastRecord } = before;
-    if (logId !== this.#task.identity.logId)
-      throw new BackupRefusedError('already-exists', `${folder} has backups of log ${logId}: choose another name`);
-    const [record] = last > source.last ? [] : source.take(last, last, 1);
-    if (record !== undefined && hexDigest(record.bytes) === lastRecord) return;
-    throw new BackupRefusedError(
-      'already-exists',
-      `${folder} has events that this log does not have, up to position ${String(last)}: it is of this log before a ` +
-        'restore; choose another name',
     );
   }
 

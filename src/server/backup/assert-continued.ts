@@ -1,0 +1,35 @@
+import type { RecordReader } from '../../log/lmdb/lmdb-records.ts';
+import { BackupRefusedError } from './backup-errors.ts';
+import type { BackupChain } from './backup-folder.ts';
+import type { BackupTask } from './backup-task.ts';
+import { hexDigest } from './manifest.ts';
+
+/**
+ * Checks that the log continues the backups in the folder. A folder belongs to one epoch of one log: a restored server
+ * has the records of the server before, and would end the chain of that server. Within an epoch, an equal last record
+ * proves that all earlier records are equal.
+ *
+ * @throws BackupRefusedError
+ */
+export function assertContinued(
+  folder: string,
+  { manifests }: BackupChain,
+  { identity, source }: { readonly identity: BackupTask['identity']; readonly source: RecordReader },
+): void {
+  const before = manifests.at(-1);
+  if (before === undefined) return;
+  const { logId, epoch, last, lastRecord } = before;
+  const refuse = (detail: string): BackupRefusedError =>
+    new BackupRefusedError('already-exists', `${folder} has ${detail}; choose another name`);
+  if (logId !== identity.logId) throw refuse(`backups of log ${logId}, and this server has log ${identity.logId}`);
+  if (epoch !== identity.epoch)
+    throw refuse(
+      `backups of epoch ${String(epoch)} of this log, which is in epoch ${String(identity.epoch)} on this server: ` +
+        'each restore begins an epoch, and a folder belongs to one epoch',
+    );
+  const [record] = last > source.last ? [] : source.take(last, last, 1);
+  if (record !== undefined && hexDigest(record.bytes) === lastRecord) return;
+  throw refuse(
+    `events that this log does not have, up to position ${String(last)}: it is of this log before a restore`,
+  );
+}
