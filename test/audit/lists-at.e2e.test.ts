@@ -1,8 +1,10 @@
 /** Over HTTP, on a real server: lists as of a position of the log. */
+import { get, type IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+
 import { test, type Test } from 'tap';
 
-import { startTestServer, type TestServer } from '../support/server/start-server.ts';
+import { adminAuthorization, startTestServer, type TestServer } from '../support/server/start-server.ts';
 
 const widgets = '/apis/example.com/v1alpha1/widgets';
 
@@ -175,4 +177,27 @@ test('a position that cannot be shown is refused with its reason', async (t) => 
   const deletion = await server.call(`${widgets}?at=${at}`, { method: 'DELETE' });
   t.equal(deletion.status, 400, 'the past is not deleted');
   t.equal((await list(server)).total, 1);
+});
+
+test('a client that leaves a long list of the past is no error', async (t) => {
+  const errors: string[] = [];
+  const write = (line: string): void => {
+    if ((JSON.parse(line) as { readonly level: number }).level >= 50) errors.push(line);
+  };
+  const server = await startTestServer({ logLines: { write } });
+  t.teardown(() => server.remove());
+  const note = 'x'.repeat(250_000);
+  for (let number = 0; number < 80; number += 1) {
+    const { metadata, ...rest } = widget(`w${String(number)}`, number);
+    const body = { ...rest, metadata: { ...metadata, annotations: { note } } };
+    t.equal((await server.call(widgets, { method: 'POST', body })).status, 201);
+  }
+  const { metadata } = await list(server, 'limit=1');
+  const { socket } = await new Promise<IncomingMessage>((resolve, reject) => {
+    const url = `${server.url}${widgets}?at=${metadata.resourceVersion}`;
+    get(url, { headers: { authorization: adminAuthorization } }, resolve).on('error', reject);
+  });
+  await new Promise((resolve) => socket.once('close', resolve).destroy());
+  await server.close();
+  t.strictSame(errors, []);
 });

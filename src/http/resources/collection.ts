@@ -197,6 +197,9 @@ export class Collections {
         before = ',';
       }
       yield Buffer.from(before === ',' ? envelopeTail : `${before}${envelopeTail}`);
+    } catch (error) {
+      // A list of the past ends with an error when its client disconnects.
+      if (!exchange.res.closed) throw error;
     } finally {
       place.release();
     }
