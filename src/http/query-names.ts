@@ -40,30 +40,51 @@ const kubernetesNames: ReadonlySet<string> = new Set([
   'shardSelector',
 ]);
 
+export type NamedPath = {
+  /** Whether the path shows past states with `at`. */
+  readonly hasPast?: boolean;
+  /** Whether the request is for a watch, which shows no past states. */
+  readonly isWatch?: boolean;
+  /** The parameters that this path has besides those of all paths. */
+  readonly own?: readonly string[];
+};
+
 /**
  * Refuses a parameter that differs from a known one in case or one letter: ignoring it would return a wrong result. The
  * same applies to `at`, which asks for a past state, unless the path has one. Other unknown names are ignored, since
  * tools send their own.
  */
-export function checkParameterNames(query: URLSearchParams, { hasPast = false } = {}): Problem | undefined {
+export function checkParameterNames(query: URLSearchParams, path: NamedPath = {}): Problem | undefined {
   if (query.size === 0) return undefined;
   for (const given of query.keys()) {
-    if (knownNames.has(given) || kubernetesNames.has(given) || given.length > lengthMax) continue;
-    const refused = given.toLowerCase() === 'at' ? refusedAt(given, hasPast) : misspeltName(given);
+    const refused = refusedName(given, path);
     if (refused !== undefined) return problem('bad-request', refused);
   }
   return undefined;
 }
 
-function refusedAt(given: string, hasPast: boolean): string | undefined {
-  if (!hasPast) return 'at: this path has no past states';
+function refusedName(given: string, { own = [], ...path }: NamedPath): string | undefined {
+  if (knownNames.has(given) || own.includes(given) || kubernetesNames.has(given) || given.length > lengthMax)
+    return undefined;
+  return given.toLowerCase() === 'at' ? refusedAt(given, path) : misspeltName(given, own);
+}
+
+function refusedAt(given: string, { hasPast, isWatch }: NamedPath): string | undefined {
+  if (isWatch === true)
+    return 'at: a watch cannot start in the past with at; resourceVersion names the position after which it starts';
+  if (hasPast !== true) return 'at: this path has no past states';
   return given === 'at' ? undefined : misspelt(given, 'at');
 }
 
-function misspeltName(given: string): string | undefined {
+/** Among the own names of a path, those of up to three letters are one letter away from many others. */
+const shortLength = 3;
+
+function misspeltName(given: string, own: readonly string[]): string | undefined {
   const lower = given.toLowerCase();
+  const all = [...lowercased, ...own.map((name) => ({ name, lower: name.toLowerCase() }))];
   const meant =
-    lowercased.find((one) => one.lower === lower) ?? lowercased.find((one) => isOneLetterFrom(lower, one.lower));
+    all.find((one) => one.lower === lower) ??
+    all.find((one) => one.lower.length > shortLength && isOneLetterFrom(lower, one.lower));
   return meant === undefined ? undefined : misspelt(given, meant.name);
 }
 

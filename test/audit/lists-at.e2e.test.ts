@@ -169,7 +169,7 @@ test('a position that cannot be shown is refused with its reason', async (t) => 
     ['at=2222-02-02T00:00:00Z', 400, /^at: 2222.* is in the future$/u],
     ['at=1999-01-01T00:00:00Z', 400, /^at: 1999.* is before the log’s first event$/u],
     [`At=${at}`, 400, /did you mean "at"\?/u],
-    [`at=${at}&watch=true`, 400, /^at: /u],
+    [`at=${at}&watch=true`, 400, /^at: a watch cannot start in the past with at; resourceVersion names the/u],
   ];
   for (const [query, status, message] of refused)
     t.match(await refusal(server, `${widgets}?${query}`), { status, message }, query);

@@ -40,7 +40,7 @@ export function decodeEventsQuery(
   parameters: URLSearchParams,
   log: { readonly logId: string; readonly epoch: number },
 ): Decoded<EventsQuery> {
-  const misnamed = checkParameterNames(parameters) ?? ownProblem(parameters);
+  const misnamed = checkParameterNames(parameters, { own: ['include'] }) ?? ownProblem(parameters);
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
   const selected = decodeEventSelector(parameters);
   if (!selected.ok) return selected;
@@ -130,8 +130,6 @@ function decodeParts(parameters: URLSearchParams): Decoded<EventParts> {
 function ownProblem(parameters: URLSearchParams): Problem | undefined {
   for (const given of parameters.keys()) {
     if (ofObjectsOnly.includes(given)) return problem('bad-request', `${given}: is not a parameter of events`);
-    if (given !== 'include' && given.toLowerCase() === 'include')
-      return problem('bad-request', `there is no query parameter ${shown(given)}; did you mean "include"?`);
   }
   if (parameters.has('sendInitialEvents')) return unsupported('sendInitialEvents', 'is for watches only');
   return undefined;

@@ -60,7 +60,7 @@ function selectorProblem(query: URLSearchParams): Problem | undefined {
     const detail = `fieldSelector: ${place.field} is for lists; a watch begins at its resourceVersion`;
     return problem('bad-request', detail);
   }
-  const misplaced = ['include', 'at', 'sort', 'continue'].find((name) => query.has(name));
+  const misplaced = ['include', 'sort', 'continue'].find((name) => query.has(name));
   return misplaced === undefined
     ? undefined
     : problem('bad-request', `${misplaced}: is not a parameter of a watch of events`);

@@ -14,7 +14,8 @@ import { paceOf } from '../audit/entry-page.ts';
 import { acceptsGzip, gzipped } from '../body/gzip.ts';
 import { disconnectSignalOf, headerOf, type Exchange } from '../exchange.ts';
 import type { PlatformRoute } from '../fixed-routes.ts';
-import { problem } from '../problem.ts';
+import { problem, type Problem } from '../problem.ts';
+import { checkParameterNames } from '../query-names.ts';
 import { awaitAudit } from '../resources/await-position.ts';
 import { readerOf, tooManyReading } from '../resources/collection.ts';
 import { platformApiVersion } from './platform-type.ts';
@@ -43,6 +44,8 @@ export function exportRoutes(dependencies: ExportRoutesDependencies): readonly P
 }
 
 async function exportLog(exchange: Exchange, dependencies: ExportRoutesDependencies): Promise<Answer> {
+  const misnamed = checkParameterNames(exchange.query, { own: ownNames }) ?? ownProblem(exchange.query);
+  if (misnamed !== undefined) return refusal(misnamed);
   const requested = decodeRange(exchange.query);
   if (typeof requested === 'string') return refusal(problem('bad-request', requested));
   const { audit, reader } = dependencies;
@@ -121,6 +124,15 @@ async function* ended(chunks: AsyncIterable<Uint8Array>, { place, onError }: End
   } finally {
     place.release();
   }
+}
+
+const ownNames = ['after', 'until'];
+/** Parameters of lists that an export does not support: ignoring them would return a wrong result. */
+const ofListsOnly = ['labelSelector', 'fieldSelector', 'sort', 'page', 'size', 'limit', 'continue', 'resourceVersion'];
+
+function ownProblem(query: URLSearchParams): Problem | undefined {
+  const given = ofListsOnly.find((name) => query.has(name));
+  return given === undefined ? undefined : problem('bad-request', `${given}: is not a parameter of an export`);
 }
 
 /** Decodes the range; returns a text for an invalid query. */

@@ -23,7 +23,7 @@ const ownNames = ['uid', 'include'];
 
 /** Decodes all parameters of an object's history. `of`: the log, the type and the name. */
 export function decodeHistoryQuery(parameters: URLSearchParams, of: readonly string[]): Decoded<HistoryQuery> {
-  const misnamed = checkParameterNames(parameters) ?? ownProblem(parameters);
+  const misnamed = checkParameterNames(parameters, { own: ownNames }) ?? ownProblem(parameters);
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
   const limit = countOf(parameters, 'limit');
   if (!limit.ok) return limit;
@@ -66,9 +66,6 @@ function ownProblem(parameters: URLSearchParams): Problem | undefined {
   if (include !== undefined) return unsupported('include', `must be object, is ${shown(include)}`);
   for (const given of parameters.keys()) {
     if (ofListsOnly.includes(given)) return problem('bad-request', `${given}: is not a parameter of a history`);
-    const meant = ownNames.find((own) => own !== given && own === given.toLowerCase());
-    if (meant !== undefined)
-      return problem('bad-request', `there is no query parameter ${shown(given)}; did you mean "${meant}"?`);
   }
   return undefined;
 }

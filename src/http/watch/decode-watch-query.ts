@@ -10,7 +10,7 @@ import type { WatchRequest } from './watching.ts';
 /** All parameters of a watch (decision 5.3). `resumed`: an event source's `Last-Event-ID`. */
 export function decodeWatchQuery(request: WatchRequest, resumed: string | undefined): Decoded<WatchPlan> {
   const { query, type, name, subject, address } = request;
-  const misnamed = checkParameterNames(query);
+  const misnamed = checkParameterNames(query, { isWatch: true });
   if (misnamed !== undefined) return { ok: false, problem: misnamed };
   const selection = decodeSelection(query, type);
   if (!selection.ok) return selection;

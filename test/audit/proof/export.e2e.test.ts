@@ -141,6 +141,10 @@ test('parts of the log are verified alone, by leaf, position and time', async (t
     ['after=leaf:5&until=leaf:2', 400, /after is later than until/u],
     ['after=yesterday', 400, /after must be a position/u],
     ['after=leaf:1&after=leaf:2', 400, /once/u],
+    ['untl=leaf:2', 400, /did you mean .{1,2}until/u],
+    ['After=leaf:2', 400, /did you mean .{1,2}after/u],
+    ['fieldSelector=actor=admin', 400, /fieldSelector: is not a parameter of an export/u],
+    ['limit=5', 400, /limit: is not a parameter of an export/u],
   ];
   for (const [query, status, text] of refusals) {
     const answer = await server.call(`/apis/audit.svc.run/v1alpha1/export?${query}`);

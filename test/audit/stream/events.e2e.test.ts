@@ -199,6 +199,8 @@ test('what cannot be is refused with its reason', async (t) => {
     [{ where: 'position>5,position<5' }, 400, /position: the range is empty/u],
     [{ where: 'time>2026-01-02T00:00:00Z,time<2026-01-01T00:00:00Z' }, 400, /time: the range is empty/u],
     [{ labelSelector: 'a=b' }, 400, /events have no labels/u],
+    [{ fieldselector: 'actor=admin' }, 400, /no query parameter "fieldselector"; did you mean "fieldSelector"/u],
+    [{ inclde: 'object' }, 400, /no query parameter "inclde"; did you mean "include"/u],
     [{ include: 'secrets' }, 422, /must be object, change or data/u],
     [{ sort: 'actor' }, 400, /sort: must be position/u],
     [{ page: '2' }, 400, /page: is not a parameter of events/u],
@@ -208,6 +210,7 @@ test('what cannot be is refused with its reason', async (t) => {
     [{ resourceVersion: '9'.repeat(20) }, 410, /of another epoch/u],
     [{ watch: 'true', where: 'time>=2026-01-01T00:00:00Z' }, 400, /time is for lists/u],
     [{ watch: 'true', where: 'colour=red' }, 400, /field label not supported/u],
+    [{ watch: 'true', at: '5' }, 400, /at: a watch cannot start in the past with at; resourceVersion names/u],
     [{ watch: 'true', include: 'object' }, 400, /include: is not a parameter of a watch/u],
   ];
   for (const [wanted, status, detail] of refused) {

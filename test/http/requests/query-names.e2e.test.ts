@@ -103,6 +103,18 @@ test('a nearly known name is refused with the probable one', async (t) => {
   for (const at of ['at', 'At', 'AT', '%61t']) t.match(meantBy(`${at}=1`), /^at: this path has no past states$/u, at);
 });
 
+test('the own parameters of a path are among the probable ones there', async (t) => {
+  const meant = (query: string): string | undefined =>
+    checkParameterNames(new URLSearchParams(query), { own: ['include', 'uid', 'after'] })?.detail;
+  for (const query of ['include=object&uid=1&after=5', 'id=1', 'ui=1', 'later=1'])
+    t.equal(meant(query), undefined, query);
+  for (const spelt of ['inclde', 'INCLUDE', 'includes', 'icnlude'])
+    t.match(meant(`${spelt}=1`), /did you mean "include"/u);
+  t.match(meant('Uid=1'), /did you mean "uid"/u);
+  t.match(meant('aftr=1'), /did you mean "after"/u);
+  t.equal(meantBy('aftr=1'), undefined, 'and elsewhere they are unknown names');
+});
+
 test('parameters of common tools and unrelated names are ignored', async (t) => {
   for (const name of others) t.equal(meantBy(`${encodeURIComponent(name)}=1`), undefined, name);
   for (const name of ['lmt', 'selectorLabel', 'pagesize', 'sortBy', 'sizes2', 'watching', 'x'.repeat(60_000)]) {
@@ -175,7 +187,9 @@ test("the platform's paths refuse such names, and plugins' own routes receive th
       if (query === 'at=5' && hasPast(path, asked)) continue;
       const { status, text } = await call(`${path}?${query}`, { ...asked, headOnly: false });
       t.equal(status, 400, `${what}?${query}`);
-      const detail = query === 'at=5' ? /this path has no past states/u : /did you mean /u;
+      const isWatch = asked.upgrade === true || asked.headers?.['accept'] === 'text/event-stream';
+      const past = isWatch ? /a watch cannot start in the past with at; resourceVersion/u : /has no past states/u;
+      const detail = query === 'at=5' ? past : /did you mean /u;
       if (asked.method !== 'HEAD') t.match(text, detail, what);
     }
   }
