@@ -78,6 +78,15 @@ export class NodeKeys {
     return this.#isTrusted;
   }
 
+  /** Why this node's key signs nothing yet; undefined for a trusted key. */
+  hindrance(): string | undefined {
+    if (this.#isTrusted) return undefined;
+    const level = this.#dependencies.level.level();
+    return level < treeLevel
+      ? `the log has level ${String(level)}, and nodes sign from level ${String(treeLevel)} on: upgrade all nodes`
+      : "no trusted key has signed this node's key yet";
+  }
+
   /** All keys, as the log has them now. */
   async chain(): Promise<KeyChain> {
     const chain = new KeyChain(this.#dependencies.domain);

@@ -110,11 +110,7 @@ function composeSigner({ audit, edge, eventLog }: Core, { own, keys, signed }: S
     tree: audit.tree,
     signer: own,
     signed,
-    hindrance: () => {
-      const unavailable = audit.models.unavailable();
-      if (unavailable !== undefined) return unavailable;
-      return keys.isTrusted() ? undefined : "no trusted key has signed this node's key yet";
-    },
+    hindrance: () => audit.models.unavailable() ?? keys.hindrance(),
     onRefused: (detail) => {
       edge.log.error('no checkpoint can be signed', { reason: detail });
     },
