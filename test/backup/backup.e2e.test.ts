@@ -1,5 +1,5 @@
 /** Backups of a running server, and a server on a restored one. */
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { test, type Test } from 'tap';
@@ -143,6 +143,28 @@ async function keysOf(server: TestServer): Promise<string> {
   };
   return items.at(-1)?.verifierKey ?? '';
 }
+
+test('the commands say why a backup is not signed: this server has signed another log', async (t) => {
+  const { server, dir } = await given(t);
+  const logDir = join(server.dataDir, 'log');
+  await server.close();
+  await cp(logDir, join(dir, 'earlier'), { recursive: true });
+  const grown = await startTestServer({ dataDir: server.dataDir, environment: { BACKUP_DIR: dir } });
+  await makeRoles(grown, ['lost']);
+  t.match((await backUp(grown)).last, { tree: { signed: true }, unsigned: undefined });
+  await grown.close();
+  for (const lost of ['log', 'read-models', 'audit-models']) await rm(join(server.dataDir, lost), { recursive: true });
+  await rename(join(dir, 'earlier'), logDir);
+  const rolledBack = await startTestServer({ dataDir: server.dataDir, environment: { BACKUP_DIR: dir } });
+  t.teardown(async () => rolledBack.close());
+  await makeRoles(rolledBack, ['other']);
+  const text = /^no checkpoint of this tree is signed: .*this node has signed \d+ leaves with the root/mu;
+  const variables = settingsOf(rolledBack);
+  const made = await runCommand(['backup', '--user', 'admin', '--name', 'one'], { variables });
+  t.match(made, { code: 0, out: text }, made.err);
+  t.match(await runCommand(['backup', 'verify', join(dir, 'one')]), { code: 0, out: text });
+  t.match(await runCommand(['backup', '--user', 'admin'], { variables }), { code: 1, err: /before a restore/u });
+});
 
 test('requests that cannot be served are refused, and nothing is written', async (t) => {
   const { server, dir } = await given(t);

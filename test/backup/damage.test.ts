@@ -6,6 +6,8 @@ import { test, type Test } from 'tap';
 
 import { systemClock } from '../../src/base/clock.ts';
 import { BackupDamagedError } from '../../src/server/backup/backup-errors.ts';
+import { readChain } from '../../src/server/backup/backup-folder.ts';
+import { encodeManifest, type Manifest } from '../../src/server/backup/manifest.ts';
 import { restoreBackup } from '../../src/server/backup/restore-backup.ts';
 import { verifiedRecords } from '../../src/server/backup/verify-backup.ts';
 import { streamName } from '../../src/log/log.ts';
@@ -114,6 +116,29 @@ test('files that are cut, longer, exchanged, missing or links are noticed', asyn
   await refused('a manifest in the place of another', /its number is not valid/u);
   await rm(join(dir, second));
   await t.rejects(runBackup(task), { message: new RegExp(`${second}: it is missing`, 'u') }, 'it is not continued');
+});
+
+test('a backup without a signed checkpoint says why, and so does each later look at it', async (t) => {
+  const { dir, task } = await given(t);
+  t.match(await runBackup(task), { written: false, unsigned: 'a test', tree: { signed: false } });
+  await appendSome(task);
+  const long = 'r'.repeat(10_000);
+  t.match(await runBackup({ ...task, checkpoint: { unsigned: long } }), { written: true, unsigned: /^r{500}$/u });
+  const result = verifiedRecords(dir, []);
+  let next = result.next();
+  while (next.done !== true) next = result.next();
+  t.match(next.value, { signature: 'missing', latest: { tree: { unsigned: /^r{500}$/u } } });
+});
+
+test('a manifest with a text that a terminal would not only print is refused', async (t) => {
+  const { dir } = await given(t);
+  const { manifests } = readChain(dir);
+  const name = join(dir, 'manifest-0000002.json');
+  for (const member of ['logId', 'domain', 'time'] as const) {
+    const [, latest] = manifests as [Manifest, Manifest];
+    await writeFile(name, encodeManifest({ ...latest, [member]: '\u001b[2J' }));
+    t.match(problemIn(dir), { message: new RegExp(`manifest-0000002.json: its ${member} is not valid`, 'u') });
+  }
 });
 
 test('a restore of a damaged backup leaves nothing, and one of a whole backup has all its records', async (t) => {

@@ -43,6 +43,7 @@ function resultText(result: Json): string {
   const folder = printable(textOf(result, 'folder') ?? '');
   const tree = memberOf(result, 'tree');
   const [size, isSigned] = [Number(memberOf(tree, 'size') ?? 0), memberOf(tree, 'signed') === true];
+  const unsigned = textOf(result, 'unsigned');
   const added =
     memberOf(result, 'written') === true
       ? `backup ${String(count('number'))}: ${count('events').toLocaleString('en')} events, ` +
@@ -51,6 +52,7 @@ function resultText(result: Json): string {
   return (
     `${folder}\n${added}\nup to position ${String(count('position'))}, ${size.toLocaleString('en')} leaves with root ` +
     `${printable(textOf(tree, 'root') ?? '')}\n` +
-    (isSigned ? 'the checkpoint of this tree is signed\n' : 'no checkpoint of this tree is signed\n')
+    `${isSigned ? 'the' : 'no'} checkpoint of this tree is signed` +
+    `${unsigned === undefined ? '' : `: ${printable(unsigned)}`}\n`
   );
 }

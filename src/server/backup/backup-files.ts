@@ -8,6 +8,7 @@ import { verifierKeys } from '../../cli/audit/verifier-keys.ts';
 import type { BackupFileCommands, BackupFileOptions } from '../../cli/backup/backup-commands.ts';
 import type { CommandContext } from '../../cli/command-context.ts';
 import { commandError, CommandFailure, usageError } from '../../cli/failure.ts';
+import { printable } from '../../cli/text-table.ts';
 import { decodeConfig, type Config } from '../../config/config.ts';
 import { readEnvironment } from '../../config/environment.ts';
 import { takeDataDir } from '../../disk/data-dir.ts';
@@ -91,6 +92,7 @@ function eventsIn(folder: string): number {
 function summaryOf({ latest, backups, signature }: VerifiedBackup): string {
   const count = (value: number): string => value.toLocaleString('en');
   const { logId, epoch, domain, last, time, tree } = latest;
+  const why = tree.unsigned === undefined ? '' : `: ${printable(tree.unsigned)}`;
   return [
     `${count(last)} events in ${count(backups)} backups, the last of ${time}`,
     `log ${logId}, epoch ${String(epoch)}, domain ${domain}, up to position ${String(last)}`,
@@ -98,7 +100,7 @@ function summaryOf({ latest, backups, signature }: VerifiedBackup): string {
     {
       verified: 'the checkpoint of this tree is signed by a given key',
       unchecked: 'the checkpoint of this tree was compared with it; its signature was not checked: use --key',
-      missing: 'no checkpoint of this tree is signed',
+      missing: `no checkpoint of this tree is signed${why}`,
     }[signature],
   ]
     .map((line) => `${line}\n`)

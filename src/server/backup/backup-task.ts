@@ -34,7 +34,7 @@ export type BackupSummary = {
   readonly position: number;
   /** `root` in base64, as in checkpoints. */
   readonly tree: { readonly size: number; readonly root: string; readonly signed: boolean };
-  /** Why this backup has no signed checkpoint. */
+  /** Why the last backup in the folder has no signed checkpoint. */
   readonly unsigned?: string;
 };
 

@@ -37,7 +37,7 @@ export class RecordTree {
     return this.#range.until;
   }
 
-  summary(): Omit<BackupTree, 'checkpoint'> {
+  summary(): BackupTree {
     return {
       size: this.#range.until,
       root: Buffer.from(this.#range.root()).toString('hex'),

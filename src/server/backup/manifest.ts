@@ -22,6 +22,8 @@ export type BackupTree = {
   readonly nodes: readonly string[];
   /** The signed checkpoint note with this size and root; absent if the server could not sign. */
   readonly checkpoint?: string;
+  /** Why the checkpoint is absent. */
+  readonly unsigned?: string;
 };
 
 /**
@@ -82,6 +84,8 @@ export function encodeManifest(manifest: Manifest): Buffer {
 const manifestKind = 'LedgerplaneBackup';
 const manifestFormat = 1;
 const manifestDepthMax = 4;
+/** The characters of `BackupTree.unsigned`. */
+export const unsignedLengthMax = 500;
 const digestLineBytes = 'sha256 '.length + 64 + 1;
 
 export function decodeManifest(bytes: Uint8Array, number: number): DecodedManifest {
@@ -116,10 +120,10 @@ function isManifest(value: Members, number: number): value is Members & Manifest
 function wrongMember(value: Members, number: number): string | undefined {
   const checks: Readonly<Record<string, boolean>> = {
     number: value['number'] === number,
-    logId: isText(value['logId'], 100),
+    logId: isWord(value['logId'], 100),
     epoch: isCount(value['epoch'], 0),
-    domain: isText(value['domain'], 253),
-    time: isText(value['time'], 40),
+    domain: isWord(value['domain'], 253),
+    time: isWord(value['time'], 40),
     first: isCount(value['first'], 1),
     last: isCount(value['last'], Number(value['first'])),
     lastRecord: isHash(value['lastRecord']),
@@ -145,9 +149,16 @@ function areSegments(value: unknown, { first, last }: Members, number: number): 
 
 function isTree(value: unknown): boolean {
   if (!isObject(value)) return false;
-  const { size, root, nodes, checkpoint } = value;
+  const { size, root, nodes, checkpoint, unsigned } = value;
   const isNote = checkpoint === undefined || isText(checkpoint, 65_536);
-  return isCount(size, 0) && isHash(root) && isList(nodes) && nodes.length <= 64 && nodes.every(isHash) && isNote;
+  const isReason = unsigned === undefined || (checkpoint === undefined && isText(unsigned, unsignedLengthMax));
+  const areNodes = isList(nodes) && nodes.length <= 64 && nodes.every(isHash);
+  return isCount(size, 0) && isHash(root) && areNodes && isNote && isReason;
+}
+
+/** A text that is safe to print: without spaces and control characters. */
+function isWord(value: unknown, lengthMax: number): boolean {
+  return isText(value, lengthMax) && /^[!-~]+$/u.test(String(value));
 }
 
 function isText(value: unknown, lengthMax: number): boolean {

@@ -44,7 +44,7 @@ export function* verifiedRecords(
   return { latest, backups: manifests.length, signature };
 }
 
-function assertTree({ number, tree }: Manifest, records: Omit<BackupTree, 'checkpoint'>): void {
+function assertTree({ number, tree }: Manifest, records: BackupTree): void {
   const { size, root, nodes } = tree;
   if (size === records.size && root === records.root && nodes.join() === records.nodes.join()) return;
   throw new BackupDamagedError(

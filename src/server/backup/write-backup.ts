@@ -21,7 +21,15 @@ import {
 } from './backup-folder.ts';
 import type { BackupMessage, BackupSummary, BackupTask } from './backup-task.ts';
 import { RecordTree, shownRoot, signedTree } from './backup-tree.ts';
-import { hexDigest, partSuffix, segmentName, type BackupTree, type Manifest, type SegmentEntry } from './manifest.ts';
+import {
+  hexDigest,
+  partSuffix,
+  segmentName,
+  unsignedLengthMax,
+  type BackupTree,
+  type Manifest,
+  type SegmentEntry,
+} from './manifest.ts';
 import { readSegment, SegmentWriter } from './segment-file.ts';
 import { writeManifest } from './write-manifest.ts';
 
@@ -68,13 +76,7 @@ export class BackupRun {
     this.isAccepted = true;
     this.#ports.post({ kind: 'accepted' });
     const added = span.first > span.last ? undefined : await this.#add(folder, chain, span);
-    const { checkpoint } = this.#task;
-    const summary = summaryOf(folder, span, added ?? before);
-    this.#ports.post({
-      kind: 'done',
-      summary:
-        added !== undefined && 'unsigned' in checkpoint ? { ...summary, unsigned: checkpoint.unsigned } : summary,
-    });
+    this.#ports.post({ kind: 'done', summary: summaryOf(folder, span, added ?? before) });
   }
 
   /** Removes incomplete files and closes the log. */
@@ -89,8 +91,7 @@ export class BackupRun {
     const { segments, lastRecord } = await this.#copy(folder, span);
     const tree = new RecordTree(before?.tree);
     for (const entry of segments) await this.#verify(folder, { entry, tree, span });
-    const copied = tree.summary();
-    const checkpoint = this.#checkpointOf(copied);
+    const copied = this.#signed(tree.summary());
     this.#goOn();
     for (const { file } of segments) {
       this.#parts.add(join(folder, file));
@@ -104,7 +105,7 @@ export class BackupRun {
       lastRecord,
       segments,
       ...(chain.digest === undefined ? {} : { previous: chain.digest }),
-      tree: { ...copied, ...(checkpoint === undefined ? {} : { checkpoint }) },
+      tree: copied,
     };
     writeManifest(folder, manifest);
     // The manifest exists, so the backup is complete.
@@ -182,12 +183,17 @@ export class BackupRun {
     return last;
   }
 
-  /** @throws BackupDamagedError if the tree of the copied records differs from the signed tree. */
-  #checkpointOf({ size, root }: Pick<BackupTree, 'size' | 'root'>): string | undefined {
+  /**
+   * Returns the tree with the signed checkpoint, or with the reason for its absence.
+   *
+   * @throws BackupDamagedError if the tree of the copied records differs from the signed tree.
+   */
+  #signed(copied: BackupTree): BackupTree {
     const { checkpoint } = this.#task;
-    if ('unsigned' in checkpoint) return undefined;
+    if ('unsigned' in checkpoint) return { ...copied, unsigned: checkpoint.unsigned.slice(0, unsignedLengthMax) };
+    const { size, root } = copied;
     const signed = signedTree(checkpoint.note);
-    if (signed?.size === size && signed.root === root) return checkpoint.note;
+    if (signed?.size === size && signed.root === root) return { ...copied, checkpoint: checkpoint.note };
     throw new BackupDamagedError(
       'the log',
       `the copied records have a tree of ${String(size)} leaves with root ${root}, and this server has signed ` +
@@ -230,7 +236,6 @@ export class BackupRun {
  * empty folder.
  */
 function summaryOf(folder: string, { number, first, last }: Span, latest: Manifest | undefined): BackupSummary {
-  const empty = { number: 0, last: 0, segments: [], tree: { size: 0, root: '' } };
   const { tree, ...shown } = latest ?? empty;
   const written = shown.number === number;
   return {
@@ -240,6 +245,14 @@ function summaryOf(folder: string, { number, first, last }: Span, latest: Manife
     events: written ? last + 1 - first : 0,
     bytes: written ? shown.segments.reduce((sum, { bytes }) => sum + bytes, 0) : 0,
     position: shown.last,
-    tree: { size: tree.size, root: shownRoot(tree.root), signed: 'checkpoint' in tree },
+    tree: { size: tree.size, root: shownRoot(tree.root), signed: tree.checkpoint !== undefined },
+    ...(tree.unsigned === undefined ? {} : { unsigned: tree.unsigned }),
   };
 }
+
+const empty: Pick<Manifest, 'number' | 'last' | 'segments' | 'tree'> = {
+  number: 0,
+  last: 0,
+  segments: [],
+  tree: { size: 0, root: '', nodes: [] },
+};
