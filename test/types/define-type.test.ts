@@ -21,6 +21,8 @@ function same<Left, Right>(..._: Same<Left, Right> extends true ? [] : ['differs
   // There is nothing to do at run time.
 }
 
+type Short = { type: 'string'; maxLength: 8 };
+
 const wheel = defineType({
   group: 'wheels.example',
   version: 'v1',
@@ -96,6 +98,10 @@ test("a schema's words are types", async () => {
     string | readonly string[]
   >();
   same<FromSchema<{ oneOf: readonly [{ type: 'string' }, { type: 'null' }] }>, string | null>();
+  same<
+    FromSchema<{ oneOf: readonly [{ type: 'array'; items: { type: 'string' } }, { type: 'array'; items: Short }] }>,
+    readonly string[]
+  >();
   same<FromSchema<{ type: 'object' }>, Readonly<Record<string, unknown>>>();
   same<FromSchema<{ type: 'object'; additionalProperties: { type: 'string' } }>, Readonly<Record<string, string>>>();
   same<

@@ -31,7 +31,8 @@ type OfType<Name, Schema> = string extends Name
         : Name extends 'null'
           ? null
           : Name extends 'array'
-            ? readonly ItemOf<Schema>[]
+            ? // Equal lists are one type; as `readonly T[]` they would be repeated in a union.
+              Readonly<ItemOf<Schema>[]>
             : Name extends 'object'
               ? MembersOf<Schema>
               : unknown;
