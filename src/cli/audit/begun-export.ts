@@ -5,19 +5,23 @@ import { usageError } from '../failure.ts';
 import { printable } from '../text-table.ts';
 import { BrokenFileError, linesOfFile } from './export-file.ts';
 
-/** An export that was interrupted. */
+/** An export file that an interrupted command left behind. */
 export type BegunExport = {
   readonly header: ExportHeader;
-  /** The first leaf that it lacks. */
+  /** The index of the first leaf that the file lacks. */
   readonly next: number;
   readonly isComplete: boolean;
   readonly isGzipped: boolean;
-  /** Its whole lines, and their bytes. */
+  /** The number of complete lines in the file, and their size in bytes. */
   readonly lines: number;
   readonly bytes: number;
 };
 
-/** Undefined if there is no file, or nothing whole in it. @throws CommandFailure for a file that is no export. */
+/**
+ * Returns undefined if the file does not exist or has no complete line.
+ *
+ * @throws CommandFailure if the file is not an export.
+ */
 export async function begunExport(path: string): Promise<BegunExport | undefined> {
   if (!existsSync(path)) return undefined;
   let begun: BegunExport | undefined;
@@ -34,7 +38,7 @@ export async function begunExport(path: string): Promise<BegunExport | undefined
   return begun;
 }
 
-/** Cuts off what follows its whole lines. */
+/** Removes the incomplete line at the end of the file. */
 export function cutToLines(path: string, { isGzipped, bytes }: BegunExport): void {
   if (!isGzipped) truncateSync(path, bytes);
 }

@@ -60,7 +60,7 @@ async function continuedIn(name: string, options: ExportOptions, context: Comman
   });
 }
 
-/** Closes the file in every case; it then ends with a whole line. */
+/** Closes the file even if `write` fails; the file then ends with a complete line. */
 async function inFile(name: string, file: OutputFile, write: (output: ExportOutput) => Promise<void>): Promise<void> {
   try {
     const output = await openOutput(file);
@@ -81,7 +81,7 @@ type Receiving = {
   readonly output: ExportOutput;
 };
 
-/** Returns the header of the answer. */
+/** Writes the lines of the response to `output`, and returns the header of the export. */
 async function received(
   options: ExportOptions,
   query: Readonly<Record<string, string>>,
@@ -123,7 +123,7 @@ function headerIn(line: Uint8Array, begun: BegunExport | undefined): ExportHeade
   return header;
 }
 
-/** The parameters of a range. A range begins with `from`, and the server's after a place. */
+/** Returns the query parameters of a range. `from` is inclusive; the server's parameter `after` is exclusive. */
 function queryOf(from: string | undefined, until: string | undefined): Readonly<Record<string, string>> {
   return { ...(from === undefined ? {} : afterOf(from)), ...(until === undefined ? {} : { until }) };
 }
@@ -135,7 +135,7 @@ function afterOf(from: string): Readonly<Record<string, string>> {
   return { after: from };
 }
 
-/** What the file lacks. */
+/** Returns the query parameters of the leaves that the file lacks. */
 function restOf({ header: { until }, next }: BegunExport): Readonly<Record<string, string>> {
   return { ...afterOf(`leaf:${String(next)}`), ...(until === 0 ? {} : { until: `leaf:${String(until - 1)}` }) };
 }

@@ -4,7 +4,7 @@ import { createGunzip } from 'node:zlib';
 
 import { exportLineBytesMax, exportUnpackedFreeBytes, exportUnpackedRatioMax } from '../../limits/audit.ts';
 
-/** A file is no sequence of whole lines. `isCut`: it may be the beginning of one. */
+/** The file does not consist of complete lines. `isCut`: the file may be the beginning of an export. */
 export class BrokenFileError extends Error {
   readonly isCut: boolean;
 
@@ -19,7 +19,7 @@ const readBytes = 1_048_576;
 const gzipMagic = [0x1f, 0x8b] as const;
 
 /**
- * The lines of a file, gzipped or not, without their ends; its size does not matter.
+ * Yields the lines of a file of any size, gzipped or not, without their line feeds.
  *
  * @throws BrokenFileError, or the system's error.
  */
@@ -42,7 +42,7 @@ async function* unpacked(file: Readable & { readonly bytesRead: number }): Async
     yield first.value;
     yield* { [Symbol.asyncIterator]: () => chunks };
   };
-  // Its error reaches the reader of `gunzip`.
+  // The reader of `gunzip` receives an error of the pipeline.
   pipeline(packed, gunzip, () => undefined);
   const plain: AsyncIterable<Uint8Array> = gunzip;
   let bytes = 0;

@@ -4,9 +4,9 @@ import { createGzip, type Gzip } from 'node:zlib';
 
 import { linesOfFile, BrokenFileError } from './export-file.ts';
 
-/** What an export is written to. It always ends with a whole line. */
+/** The destination of an export. It always ends with a complete line. */
 export type ExportOutput = {
-  /** `line`: without its line feed. Resolves when more may be written. */
+  /** `line` has no line feed at its end. Resolves when the destination accepts the next line. */
   write(line: Uint8Array): Promise<void>;
   close(): Promise<void>;
 };
@@ -14,20 +14,23 @@ export type ExportOutput = {
 export type OutputFile = {
   readonly path: string;
   readonly gzip: boolean;
-  /** Lines that an existing file begins with, and their bytes with their ends; what follows them is cut off. */
+  /**
+   * The lines to keep of an existing file, and their size in bytes with line feeds; undefined: the file must not exist.
+   */
   readonly keep: { readonly lines: number; readonly bytes: number } | undefined;
 };
 
 const newline = Buffer.from('\n');
 
-/** Rejects with the system's error; an existing file is continued, and never replaced otherwise. */
+/** Opens the file. An existing file is never overwritten: `keep` continues it. Rejects with the system's error. */
 export async function openOutput({ path, gzip, keep }: OutputFile): Promise<ExportOutput> {
   if (!gzip) {
     const flags = keep === undefined ? 'wx' : 'r+';
     const file = createWriteStream(path, { flags, mode: 0o600, start: keep?.bytes ?? 0 });
     return outputTo(file, file);
   }
-  // A gzipped file cannot be cut at a line: its beginning is written anew, and takes its place in the end.
+  // A gzipped file cannot be cut at a line. So its kept lines are written to a second file, which replaces it on
+  // `close`.
   const target = keep === undefined ? path : `${path}.resumed`;
   const file = createWriteStream(target, { flags: keep === undefined ? 'wx' : 'w', mode: 0o600 });
   const packer = createGzip();
