@@ -5,11 +5,11 @@ import type { FollowOptions, ListOptions } from './list-events.ts';
 
 type Listing = {
   readonly context: CommandContext;
-  /** Adds the options of commands that ask the server. */
+  /** Adds the options of commands that send requests to the server. */
   readonly connected: (command: Command) => Command;
 };
 
-/** `audit list` and `audit follow`. */
+/** Adds the commands `audit list` and `audit follow`. */
 export function addEventCommands(audit: Command, { context, connected }: Listing): void {
   const selecting = (command: Command): Command =>
     connected(command)

@@ -5,14 +5,14 @@ import { printable } from '../text-table.ts';
 
 const reset = '\u001b[0m';
 const [green, yellow, red] = ['\u001b[32m', '\u001b[33m', '\u001b[31m'];
-/** The colours of events, as those of the changes in a history. */
+/** The colour of each event type; the changes in a history have the same colours. */
 const colourOf: ReadonlyMap<string, string> = new Map([
   ['ObjectCreated', green],
   ['ObjectUpdated', yellow],
   ['ObjectDeletionRequested', red],
   ['ObjectDeleted', red],
 ]);
-/** The members that a line shows behind its event, if the event has them. */
+/** The members that a line shows after the actor, if the event has them, each with the words before its value. */
 const causes: Readonly<Record<string, string>> = {
   address: 'from',
   token: 'token',
@@ -21,7 +21,7 @@ const causes: Readonly<Record<string, string>> = {
   cause: 'because of',
 };
 
-/** An event of the audit stream on one line: time, event, object, actor, and the request. */
+/** Returns an event of the audit stream as one line: time, event type, object, actor and the request. */
 export function eventLine(event: Json, colours: Colours): string {
   const kind = shownText(event, 'event');
   const colour = colours === 'coloured' ? colourOf.get(kind) : undefined;
@@ -40,7 +40,7 @@ export function eventLine(event: Json, colours: Colours): string {
   return `${parts.join('  ').trimEnd()}\n`;
 }
 
-/** Log-ins and refusals: how many of which kind. */
+/** Returns the number of log-ins and refusals of each kind. */
 function countsOf(event: Json): readonly string[] {
   const counts = memberOf(memberOf(event, 'data'), 'counts');
   if (typeof counts !== 'object' || counts === null || Array.isArray(counts)) return [];

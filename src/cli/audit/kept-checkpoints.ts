@@ -7,12 +7,12 @@ import { parseNote } from '../../audit/proof/signed-note.ts';
 import { usageError } from '../failure.ts';
 import { printable } from '../text-table.ts';
 
-/** A checkpoint, and the signed note that is the evidence of it. */
+/** A checkpoint with the signed note that proves it. */
 export type KeptCheckpoint = { readonly note: string; readonly checkpoint: Checkpoint };
 
 /**
- * Checkpoints in a folder: `<tree>/<size>.note`, where a tree is named by the SHA-256 of its origin; `last` names the
- * latest tree, and `keys` has the keys that are trusted.
+ * The checkpoints in a folder, each in the file `<tree>/<size>.note`. `<tree>` is the SHA-256 of the tree's origin. The
+ * file `last` names the latest tree, and the file `keys` lists the trusted keys.
  */
 export class KeptCheckpoints {
   readonly #dir: string;
@@ -21,7 +21,7 @@ export class KeptCheckpoints {
     this.#dir = dir;
   }
 
-  /** The largest one of a tree, by default of the latest tree. */
+  /** Returns the largest checkpoint of the tree with this origin, by default of the latest tree. */
   last(origin?: string): KeptCheckpoint | undefined {
     const latest = origin === undefined ? this.#read('last')?.trim() : treeName(origin);
     if (latest === undefined || !/^[0-9a-f]{64}$/u.test(latest)) return undefined;
@@ -71,7 +71,7 @@ export class KeptCheckpoints {
     }
   }
 
-  /** Whole or not at all. */
+  /** Writes the file in one step, so that a crash never leaves a part of the text. */
   #write(path: string, text: string): void {
     const target = join(this.#dir, path);
     writeFileSync(`${target}.new`, text, { mode: 0o600, flush: true });

@@ -1,7 +1,7 @@
 import { commandAnswerBytesMax } from '../../limits/settings.ts';
 import { commandError } from '../failure.ts';
 
-/** The lines of a body, without line ends. The last line must be complete. */
+/** Yields the lines of a response body without their line feeds. The last line must be complete. */
 export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array[] = [];
   let restBytes = 0;

@@ -27,12 +27,12 @@ export type ListOptions = Selecting & {
 
 export type FollowOptions = Selecting & { readonly since?: string; readonly limit?: string };
 
-/** The most events of one page. */
+/** The maximum number of events in a page. */
 const pageMax = 500;
-/** Before a watch that the server has ended begins again. */
+/** The pause before the client repeats a watch that the server has ended. */
 const againMs = 1_000;
 
-/** Prints events of the log, page by page: a page may have fewer than asked for. */
+/** Prints events of the log, page by page. A page may have fewer events than the request asks for. */
 export async function listEvents(options: ListOptions, context: CommandContext): Promise<void> {
   const limit = limitOf(options.limit ?? '20');
   const print = printerFor(options, context);
@@ -52,7 +52,9 @@ export async function listEvents(options: ListOptions, context: CommandContext):
   }
 }
 
-/** Prints events as they happen, from now on or after a position, until the command is interrupted. */
+/**
+ * Prints new events until the command is interrupted: those after `since`, by default those after the end of the log.
+ */
 export async function followEvents(options: FollowOptions, context: CommandContext): Promise<void> {
   const limit = options.limit === undefined ? Infinity : limitOf(options.limit);
   const print = printerFor(options, context);
@@ -71,7 +73,10 @@ export async function followEvents(options: FollowOptions, context: CommandConte
 
 type Followed = { readonly path: readonly string[]; readonly begin: string; readonly where: readonly string[] };
 
-/** The events after a position. A watch that the server has ended begins again where it was. */
+/**
+ * Yields the events after the position `begin`. If the server ends the watch, a new watch continues at the same
+ * position.
+ */
 async function* changes(
   client: ServerClient,
   { path, begin, where }: Followed,
@@ -96,7 +101,10 @@ async function headOf(client: ServerClient, path: readonly string[]): Promise<st
   return textOf(await client.send({ method: 'GET', path, query }), 'metadata', 'resourceVersion') ?? '0';
 }
 
-/** A line of a watch. An error that only a later request can repair ends the watch; any other one ends the command. */
+/**
+ * Decodes a line of a watch. An error that a later request can avoid (503, 429) ends the watch; any other error ends
+ * the command.
+ */
 function changeOf(line: Uint8Array): { readonly type: string; readonly object: Json } {
   const decoded = decodeJson(line, { depthMax: jsonDepthMax });
   const type = decoded.ok ? textOf(decoded.value, 'type') : undefined;
@@ -120,13 +128,13 @@ function conditionsOf(options: Selecting): readonly string[] {
   });
 }
 
-/** A moment is a position of the log or a time. */
+/** Returns the selector for a moment, which is a position of the log or a time. */
 function boundOf(operator: '>=' | '<=', moment: string | undefined): readonly string[] {
   if (moment === undefined) return [];
   return [`${/^\d+$/u.test(moment) ? 'position' : 'time'}${operator}${escaped(moment)}`];
 }
 
-/** In a selector, these characters have a backslash before them. */
+/** Escapes the characters that have a meaning in a selector. */
 function escaped(value: string): string {
   return value.replaceAll(/[,=\\()]/gu, (sign) => `\\${sign}`);
 }

@@ -73,7 +73,10 @@ function given(members: Readonly<Record<string, string | boolean | undefined>>):
 const objectOpening = Buffer.from('{"kind":"Object","object":');
 const changeOpening = Buffer.from('{"kind":"Change",');
 
-/** Prints the lines. Objects go to standard output; all other lines then go to standard error. */
+/**
+ * Prints the lines of the response. With `print`, standard output receives the objects and standard error all other
+ * lines.
+ */
 async function shown(
   lines: AsyncIterable<Uint8Array>,
   print: boolean,

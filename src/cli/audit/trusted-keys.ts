@@ -8,15 +8,16 @@ import { verifierKeys } from './verifier-keys.ts';
 
 export type Trusting = {
   readonly client: ServerClient;
-  /** What `--key` names. */
+  /** The values of the option `--key`. */
   readonly given: readonly string[];
   readonly folder: string;
   readonly kept: KeptCheckpoints;
 };
 
 /**
- * The keys that the server's nodes have, as far as an earlier trusted key has signed them: trusted are those of `--key`
- * and, after the first time, those that were kept. The first time without `--key` the server itself is believed.
+ * Returns the keys of the server's nodes that a trusted key has signed. The keys of `--key` and the keys of earlier
+ * runs are trusted. In a first run without `--key`, the keys that sign themselves are trusted, so the server is
+ * believed once.
  */
 export async function trustedKeys({ client, given, folder, kept }: Trusting): Promise<readonly VerifierKey[]> {
   const answer = await client.send({ method: 'GET', path: ['audit', 'tree', 'keys'] });

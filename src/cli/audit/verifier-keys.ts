@@ -5,7 +5,10 @@ import { parseVerifierKey, type VerifierKey } from '../../audit/proof/signed-not
 import { usageError } from '../failure.ts';
 import { printable } from '../text-table.ts';
 
-/** The keys that `--key` names: each one as text, or a file with one on each line; `#` begins a comment. */
+/**
+ * Returns the keys that `--key` names. Each value is a verifier key or a file with one key in each line; `#` begins a
+ * comment.
+ */
 export function verifierKeys(given: readonly string[], folder: string): readonly VerifierKey[] {
   const keys = given.flatMap((text) => {
     const key = parseVerifierKey(text);

@@ -11,8 +11,8 @@ import { verifierKeys } from './verifier-keys.ts';
 export type VerifyOptions = { readonly key?: readonly string[] };
 
 /**
- * Verifies an export with nothing but the file and the keys. An export that was changed or cut short fails the command;
- * one that these keys cannot verify, and a file that is none, is a mistake of the command line.
+ * Verifies an export with its file and the public keys alone. A changed or incomplete export is a failure of the
+ * command. A file that is not an export, or an export that these keys cannot verify, is a usage error.
  */
 export async function verifyExport(file: string, options: VerifyOptions, context: CommandContext): Promise<void> {
   const { output, folder } = context;

@@ -25,8 +25,8 @@ export type WitnessOptions = ConnectionOptions & {
 const defaultDir = 'ledgerplane-witness';
 
 /**
- * Asks the server for a checkpoint, verifies it and that it extends the last one of its tree that `dir` has, and keeps
- * it there. Two that do not agree are printed, and fail the command.
+ * Requests a checkpoint from the server, verifies it and stores it in `dir`. The checkpoint must extend the last
+ * checkpoint of the same tree in `dir`. Otherwise the command prints both checkpoints and fails.
  */
 export async function witness(options: WitnessOptions, context: CommandContext): Promise<void> {
   const { client } = await connect(options, context);
@@ -48,7 +48,7 @@ export async function witness(options: WitnessOptions, context: CommandContext):
 
 type Asking = { readonly last: KeptCheckpoint | undefined; readonly context: CommandContext };
 
-/** A node that is behind shows an older checkpoint than another one did: it is given time. */
+/** Retries while the server shows an older checkpoint than the last one: the node may not have caught up. */
 async function newestCheckpoint(
   client: ServerClient,
   keys: readonly VerifierKey[],
@@ -79,7 +79,7 @@ async function signedCheckpoint(client: ServerClient, keys: readonly VerifierKey
   );
 }
 
-/** @throws CommandFailure unless one of the two extends the other one. */
+/** @throws CommandFailure unless `shown` extends `before`. */
 async function compare(client: ServerClient, before: KeptCheckpoint, shown: KeptCheckpoint): Promise<void> {
   const [old, now] = [before.checkpoint, shown.checkpoint];
   if (now.size < old.size)
