@@ -9,7 +9,7 @@ import { printable } from '../text-table.ts';
 
 export type BackupOptions = ConnectionOptions & { readonly name?: string };
 
-/** Asks the server for a backup; progress goes to standard error. The server stops it when this command ends. */
+/** Requests a backup and prints its progress to standard error. The server stops the backup when this command ends. */
 export async function backUp({ name, ...options }: BackupOptions, context: CommandContext): Promise<void> {
   const { client, domain } = await connect(options, context);
   const lines = client.lines({

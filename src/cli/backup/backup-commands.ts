@@ -5,7 +5,10 @@ import type { BackupOptions } from './backup-command.ts';
 
 export type BackupFileOptions = { readonly key?: readonly string[] };
 
-/** Passed in: these open the files of backups and logs, and src/cli may import settings and HTTP only. */
+/**
+ * The commands that open the files of backups and logs. The caller passes them, since src/cli may import only settings
+ * and HTTP.
+ */
 export type BackupFileCommands = {
   verify(folder: string, options: BackupFileOptions, context: CommandContext): Promise<void>;
   restore(folder: string, options: BackupFileOptions, context: CommandContext): Promise<void>;
@@ -14,7 +17,7 @@ export type BackupFileCommands = {
 type BackingUp = {
   readonly context: CommandContext;
   readonly backupFiles: () => Promise<BackupFileCommands>;
-  /** Adds the options of commands that ask the server. */
+  /** Adds the options of commands that send requests to the server. */
   readonly connected: (command: Command) => Command;
 };
 
