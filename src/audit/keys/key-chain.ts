@@ -5,18 +5,18 @@ import { isVouched } from './key-statement.ts';
 
 export const keysStream: StreamName = streamName('platform:keys');
 
-/** A key that the log trusts. `by` is itself where a chain begins. */
+/** A key that the log trusts, and the key `by` that signed it. The first key of a chain signs itself. */
 export type TrustedKey = {
   readonly key: string;
   readonly by: string;
   readonly note: string;
   readonly eventId: string;
   readonly position: LogPosition;
-  /** RFC 3339. */
+  /** The time of the event (RFC 3339). */
   readonly time: string;
 };
 
-/** The keys of nodes, as `platform:keys` has them (docs/spec/tree.md). */
+/** The keys of the nodes, as the events of the stream `platform:keys` define them (docs/spec/tree.md). */
 export class KeyChain {
   readonly #domain: string;
   readonly #trusted = new Map<string, TrustedKey>();
@@ -27,17 +27,17 @@ export class KeyChain {
     this.#domain = domain;
   }
 
-  /** In the order in which they were trusted. */
+  /** The trusted keys, in the order of their events. */
   get trusted(): readonly TrustedKey[] {
     return [...this.#trusted.values()];
   }
 
-  /** Keys that wait for a signature. */
+  /** The offered keys that no trusted key has signed. */
   get waiting(): readonly string[] {
     return [...this.#offered].filter((key) => !this.#trusted.has(key));
   }
 
-  /** The revision after which the next event is appended. */
+  /** The expected revision for the next append to the stream. */
   get expected(): ExpectedRevision {
     return this.#expected;
   }
@@ -50,7 +50,7 @@ export class KeyChain {
     return this.#offered.has(key);
   }
 
-  /** An event without a valid signature, or by a key that is not trusted, has no effect. */
+  /** Adds an event. An event without a valid signature, or signed by an untrusted key, has no effect. */
   add(recorded: RecordedEvent): void {
     this.#expected = recorded.revision;
     const { event } = decodeEvent(recorded);
@@ -68,7 +68,7 @@ export class KeyChain {
 
 const pageEvents = 500;
 
-/** Adds the events that `chain` lacks: the stream only grows. */
+/** Adds the events after those that `chain` has. The stream only grows, so earlier events cannot change. */
 export async function readKeys(log: Pick<EventLog, 'readStream'>, chain: KeyChain): Promise<void> {
   for (;;) {
     const from = streamRevision(chain.expected === 'absent' ? 0 : chain.expected + 1);

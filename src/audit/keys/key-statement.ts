@@ -1,16 +1,18 @@
 import { exactBase64, parseNote, verifierKey, verifyNote, type VerifierKey } from '../proof/signed-note.ts';
 
-/** The name that all keys of a platform have when they vouch for keys. */
+/** Returns the key name in the notes by which one key vouches for another; all nodes of a platform use this name. */
 export function keysName(domain: string): string {
   return `${domain}/keys`;
 }
 
-/** The text of a note that vouches for a key. Its second line is no number, so it is no checkpoint. */
+/**
+ * Returns the text of a note that vouches for a key. The second line is not a number, so the text is not a checkpoint.
+ */
 export function keyStatement(domain: string, key: string): string {
   return `${keysName(domain)}\ned25519:${key}\n`;
 }
 
-/** Whether the note vouches for `key`, and `by` has signed it. Both are raw keys in base64. */
+/** Checks that the note vouches for `key` and has a signature by `by`. Both are raw keys in base64. */
 export function isVouched(domain: string, { key, by, note }: Voucher): boolean {
   const parsed = parseNote(note);
   if (parsed?.text !== keyStatement(domain, key)) return false;
@@ -20,7 +22,7 @@ export function isVouched(domain: string, { key, by, note }: Voucher): boolean {
 
 export type Voucher = { readonly key: string; readonly by: string; readonly note: string };
 
-/** Undefined if it is not 32 bytes in base64. */
+/** Decodes a raw key. Returns undefined if the text is not 32 bytes in base64. */
 export function verifierKeyOfRaw(name: string, key: string): VerifierKey | undefined {
   const bytes = exactBase64(key);
   return bytes?.length === 32 ? verifierKey(name, bytes) : undefined;

@@ -16,25 +16,25 @@ export type NodeKeysDependencies = {
   readonly signer: NodeSigner;
   readonly level: LevelReader;
   readonly leadership: Leadership;
-  /** No other node writes to this log. */
+  /** True if no other node writes to this log. */
   readonly isAlone: boolean;
   readonly clock: Clock;
   readonly uuid: () => string;
   readonly metadata: () => EventMetadata;
   /** Calls the listener with each folded batch of events. */
   readonly changes: { subscribe(listener: (batch: readonly RecordedEvent[]) => void): () => void };
-  /** No node with a trusted key has signed this one's: auditors must trust it anew. */
+  /** Called when this node's key begins a new chain, which auditors must trust explicitly. */
   readonly onAnew: () => void;
   readonly onError: (error: unknown) => void;
 };
 
 /**
- * Makes this node's key trusted, and signs those of others. The first key of a log signs itself. A later one is offered
- * in the log, and any node with a trusted key signs it. If none does, since all earlier keys are lost, the leader's key
- * signs itself: a chain begins that auditors must trust anew.
+ * Makes this node's key trusted, and signs the keys of other nodes. The first key of a log signs itself. Every later
+ * key is offered in the log, and any node with a trusted key signs it. If no node signs it because all earlier keys are
+ * lost, the leader's key signs itself. That begins a new chain, which auditors must trust explicitly.
  *
- * All of it is decided from the stream `platform:keys`, at the revision that was read: of two nodes that append at once
- * one reads again.
+ * Each decision depends only on the stream `platform:keys`, and its event is appended at the revision that was read. If
+ * two nodes append at the same time, one append fails, and that node reads again.
  */
 export class NodeKeys {
   readonly #dependencies: NodeKeysDependencies;
@@ -42,7 +42,9 @@ export class NodeKeys {
   readonly #stop = serviceController();
   #isOpen = false;
   #isTrusted = false;
-  /** When the own key was first seen waiting, on the monotonic clock. */
+  /**
+   * The monotonic time at which this node first saw that its key must begin a new chain unless another node signs it.
+   */
   #waitingSince: number | undefined;
   #running: Promise<void> | undefined;
   #again = false;
@@ -61,7 +63,7 @@ export class NodeKeys {
     ];
   }
 
-  /** Call it once the read models have caught up. */
+  /** Starts the work. The caller calls `open` once the read models have caught up. */
   open(): void {
     this.#isOpen = true;
     this.#look();
@@ -78,7 +80,7 @@ export class NodeKeys {
     return this.#isTrusted;
   }
 
-  /** Why this node's key signs nothing yet; undefined for a trusted key. */
+  /** Returns the reason why this node cannot sign yet; undefined if its key is trusted. */
   hindrance(): string | undefined {
     if (this.#isTrusted) return undefined;
     const level = this.#dependencies.level.level();
@@ -87,7 +89,7 @@ export class NodeKeys {
       : "no trusted key has signed this node's key yet";
   }
 
-  /** All keys, as the log has them now. */
+  /** Reads all keys of the log. */
   async chain(): Promise<KeyChain> {
     const chain = new KeyChain(this.#dependencies.domain);
     await readKeys(this.#dependencies.log, chain);
@@ -132,7 +134,7 @@ export class NodeKeys {
     return 'done';
   }
 
-  /** For the first key that waits. */
+  /** Returns the event that signs the first waiting key; undefined if no key waits. */
   #signatureFor({ waiting: [key] }: KeyChain): KeyEvent | undefined {
     const { signer, domain } = this.#dependencies;
     return key === undefined ? undefined : { type: 'KeySigned', key, by: signer.key, note: signer.vouch(domain, key) };
