@@ -10,13 +10,13 @@ import {
 
 export type HistoryLog = Pick<EventLog, 'readStream' | 'readStreamBackward'>;
 
-/** The requested part of a stream: the revisions of two bounds, and the order. */
+/** The requested part of a stream: the first and the last revision, and the order. */
 export type HistoryRange = {
   readonly stream: StreamName;
   readonly order: 'oldest' | 'newest';
   /** The first revision to show. */
   readonly next: StreamRevision;
-  /** The last revision to show at most: this node has folded it. */
+  /** The last revision to show in the order `oldest`; this node has folded it. */
   readonly through: StreamRevision;
   readonly limit: number;
 };
@@ -72,12 +72,18 @@ async function* downwards(
   if (event !== undefined) yield { event, previous: undefined };
 }
 
-/** One event more than a page has entries: the additional one gives the state before the page's oldest entry. */
+/**
+ * Reads one event more than a page has entries: the additional event gives the state before the page's oldest entry.
+ */
 function batchOf(limit: number): { readonly limit: number; readonly bytesMax: number } {
   return { limit: limit + 1, bytesMax: historyReadBatchBytes };
 }
 
-/** One event of a stream that this node has folded. @throws UnreadableHistoryError if the log cannot show it now. */
+/**
+ * Returns one event of a stream that this node has folded.
+ *
+ * @throws UnreadableHistoryError if the log does not return the event now.
+ */
 export async function readEvent(
   log: Pick<HistoryLog, 'readStream'>,
   stream: StreamName,

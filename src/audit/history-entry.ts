@@ -7,9 +7,9 @@ import { jsonDiff, type Operation } from '../resource/object/json-diff.ts';
 import type { ResourceObject } from '../resource/object/object.ts';
 
 /**
- * An entry of an object's history as JSON: the event, its cause, and the change since the event before as a JSON Patch
- * (RFC 6902). The first event of an object adds the whole document. So the patches of one object, applied one after
- * another, give each of its states. Undefined for an event without an object.
+ * Computes an entry of an object's history as JSON: the event, its cause, and the change since the previous event as a
+ * JSON Patch (RFC 6902). The patch of an object's first event adds the whole document, so the patches of one object,
+ * applied in order, give each of its states. Returns undefined for an event without an object.
  */
 export function* historyEntry(
   { event, previous }: EventPair,
@@ -25,24 +25,26 @@ export function* historyEntry(
   return Buffer.concat([entry.subarray(0, -1), Buffer.from(',"object":'), state, Buffer.from('}')]);
 }
 
-/** The change from the state before an event to `object`, the state after it. */
+/** Returns the change from the state before an event to `object`, the state after the event. */
 export function* changeOf(
   { event, previous }: EventPair,
   object: ResourceObject,
   objects: EventObjects,
 ): Steps<readonly Operation[]> {
-  // Each of these may take a dozen milliseconds for the largest objects.
+  // To decode the largest objects, or to compare them, takes a dozen milliseconds, so each is a step of its own.
   yield;
   const before = baseOf(event, previous, objects);
   yield;
   return before === undefined ? [{ op: 'add', path: '', value: object }] : yield* jsonDiff(before, object);
 }
 
-/** Decodes the objects of events, and caches the last two: two entries need the same event. */
+/** Decodes the objects of events, and caches the last two objects, since each object is a part of two entries. */
 export class EventObjects {
   #last: readonly Known[] = [];
 
-  /** The object after an event, without `metadata.resourceVersion`; undefined for an event without an object. */
+  /**
+   * Returns the object after an event, without `metadata.resourceVersion`; undefined for an event without an object.
+   */
   of(recorded: RecordedEvent): ResourceObject | undefined {
     const known = this.#last.find(({ recorded: one }) => one === recorded);
     if (known !== undefined) return known.object;
@@ -55,7 +57,7 @@ export class EventObjects {
 
 type Known = { readonly recorded: RecordedEvent; readonly object: ResourceObject | undefined };
 
-/** The state that the event changed; undefined for the first event of an object. */
+/** Returns the object before an event; undefined for the first event of an object. */
 function baseOf(
   { type }: RecordedEvent,
   previous: RecordedEvent | undefined,
@@ -65,7 +67,7 @@ function baseOf(
   return objects.of(previous);
 }
 
-/** The members of an entry that come from the event. JSON omits undefined members. */
+/** Returns the members of an entry that come from the event. JSON omits undefined members. */
 function membersOf(event: RecordedEvent, { metadata: { uid } }: ResourceObject): Readonly<Record<string, unknown>> {
   const position = event.position.toString();
   return {

@@ -8,7 +8,7 @@ import { eventPairs, type EventPair, type HistoryLog, type HistoryRange } from '
 export type HistoryRequest = HistoryRange & {
   /** Selects the object with this uid, of all objects that had the name; undefined selects all. */
   readonly uid: string | undefined;
-  /** Whether each entry contains the object after the event. */
+  /** True if each entry contains the object after the event. */
   readonly withObjects: boolean;
 };
 
@@ -23,14 +23,14 @@ export type HistoryPage = {
 export type Pace = Pick<Slices, 'isOver' | 'next'>;
 
 /**
- * One page of the events of an object's name, over all objects that had it. A page ends early after
+ * Returns one page of the events of a name, of all objects that had this name. A page ends early after
  * `historyReadEventsMax` events or `historyReadBytesMax` bytes read, and after `historyPageBytesMax` bytes of entries.
- * It may then have few entries or none although a next page exists.
+ * Such a page may have few entries, or none, although a next page exists.
  *
  * @throws UnreadableHistoryError if the log cannot be read, or lacks an event that this node has folded.
  */
 export async function readHistory(log: HistoryLog, request: HistoryRequest, pace: Pace): Promise<HistoryPage> {
-  // Waits for a turn first: many requests may begin in one turn of the event loop.
+  // Many requests may begin in one turn of the event loop, so each one first waits for its slice.
   await pace.next();
   const page = new Page(request);
   for await (const pair of eventPairs(log, request)) {
@@ -66,7 +66,7 @@ class Page {
     );
   }
 
-  /** Adds an entry if the event belongs to the page. Returns false if no later event does. */
+  /** Adds an entry if the event belongs to the page. Returns false if no later event belongs to the page. */
   *add(pair: EventPair): Steps<boolean> {
     const { event } = pair;
     this.#events += 1;
@@ -84,7 +84,7 @@ class Page {
   }
 }
 
-/** The uid of the object of each event of a stream. Of the events of one object only the first is decoded. */
+/** Finds the uid of each event's object in a stream, and decodes only the first event of each object. */
 class Lives {
   readonly #order: HistoryRange['order'];
   readonly #objects: EventObjects;
@@ -95,7 +95,7 @@ class Lives {
     this.#objects = objects;
   }
 
-  /** The uid; undefined for an event without an object, such as a fence of a name without one. */
+  /** Returns the uid; undefined for an event without an object, such as the fence of a name that no object has. */
   uidOf(event: RecordedEvent): string | undefined {
     const [first, last] =
       this.#order === 'oldest' ? ['ObjectCreated', 'ObjectDeleted'] : ['ObjectDeleted', 'ObjectCreated'];

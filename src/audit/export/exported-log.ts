@@ -20,7 +20,7 @@ export type ExportedLogDependencies = {
 
 export type ExportRequest = {
   readonly range: LeafRange;
-  /** A signed note of at least the leaves of the range. */
+  /** A signed checkpoint of a tree that contains all leaves of the range. */
   readonly checkpoint: string;
 };
 
@@ -33,8 +33,8 @@ export class ExportMismatchError extends Error {
 }
 
 /**
- * The lines of an export (docs/audit-proof.md), joined into pieces. It reads on when a piece is taken, and gives other
- * work its turn. Ends early once `signal` aborts.
+ * Yields the lines of an export (docs/audit-proof.md), several at a time. The generator reads the log only as fast as
+ * its reader takes the pieces, and yields to other work. It ends early once `signal` aborts.
  *
  * @throws ExportMismatchError, or an error of the log.
  */
@@ -85,7 +85,10 @@ async function* exportedEvents(
   yield Buffer.concat(piece);
 }
 
-/** Checkpoints between the events name the place of a change. */
+/**
+ * Returns the line of an event, at every `exportCheckpointLeaves` leaves with a checkpoint before it. If an event was
+ * changed, a verifier names the two checkpoints around it.
+ */
 function linesOf(
   index: number,
   recorded: RecordedEvent,

@@ -31,7 +31,7 @@ export type ResolvedRange =
 
 type Leaves = { readonly ok: true; readonly leaves: number } | Extract<ResolvedRange, { ok: false }>;
 
-/** The leaves between two places, which this node must have folded. */
+/** Returns the leaves between two places, both of which this node must have folded. */
 export function leafRange({ after, until }: RequestedRange, dependencies: RangeDependencies): ResolvedRange {
   const size = dependencies.tree.size();
   const first = after === undefined ? { ok: true as const, leaves: 0 } : leavesUpTo(after, dependencies);
@@ -42,7 +42,7 @@ export function leafRange({ after, until }: RequestedRange, dependencies: RangeD
   return range.from > range.until ? refused('bad-request', 'after is later than until') : { ok: true, range };
 }
 
-/** The number of leaves up to and including a place. */
+/** Returns the number of leaves up to and including a place. */
 function leavesUpTo(place: ExportPlace, dependencies: RangeDependencies): Leaves {
   const { tree, position, epoch, nowMs, times } = dependencies;
   switch (place.kind) {
