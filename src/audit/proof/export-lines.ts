@@ -7,9 +7,10 @@ import { hashBytes, type Hash } from './merkle.ts';
 import { exactBase64 } from './signed-note.ts';
 
 /**
- * The lines of an export (docs/audit-proof.md): a header, events in the order of their leaves with checkpoints between
- * them, and an end. Each is JSON as `JSON.stringify` writes it, with its members in this order, and ends with a `sum`
- * over the bytes before it. So a line has exactly one form, and every other one is refused.
+ * The lines of an export (docs/audit-proof.md): a header, the events in the order of their leaves with checkpoints
+ * between them, and an end. Each line is JSON as `JSON.stringify` writes it, with its members in the order of the type,
+ * and ends with a `sum` over the bytes before it. So a record has exactly one valid line, and the parser refuses every
+ * other form.
  */
 
 export const exportFormat = 1;
@@ -20,9 +21,9 @@ export type ExportHeader = {
   /** The log's id and epoch. */
   readonly log: string;
   readonly epoch: number;
-  /** Of the tree's checkpoints. */
+  /** The origin in the tree's checkpoints. */
   readonly origin: string;
-  /** The first leaf, and the one after the last. */
+  /** The index of the first leaf, and the index after the last leaf. */
   readonly from: number;
   readonly until: number;
   /** The nodes that cover the leaves before `from`, from left to right. */
@@ -31,7 +32,7 @@ export type ExportHeader = {
 
 export type ExportedEvent = {
   readonly kind: 'Event';
-  /** Of its leaf. */
+  /** The index of the event's leaf. */
   readonly index: number;
   readonly position: bigint;
   readonly stream: string;
@@ -39,18 +40,18 @@ export type ExportedEvent = {
   readonly id: string;
   readonly type: string;
   readonly metadata: Uint8Array | string;
-  /** Of an event in a `secret:` stream: its hash. */
+  /** For an event in a `secret:` stream: the hash of the data. */
   readonly data: Uint8Array | string | HashedData;
 };
 
-/** A checkpoint of the leaves before it. */
+/** A checkpoint of the tree of all leaves before this line. */
 export type ExportedCheckpoint = { readonly kind: 'Checkpoint'; readonly checkpoint: string };
 
 export type ExportEnd = {
   readonly kind: 'End';
   /** The nodes that cover the leaves from `until` up to the size of the checkpoint, from left to right. */
   readonly right: readonly Hash[];
-  /** A signed note. */
+  /** A checkpoint as a signed note. */
   readonly checkpoint: string;
 };
 
@@ -60,14 +61,14 @@ export function isSecretStream(stream: string): boolean {
   return stream.startsWith('secret:');
 }
 
-/** With its line feed. */
+/** Returns the line of a record, with its line feed. */
 export function exportLine(record: ExportRecord): Buffer {
   const text = JSON.stringify(membersOf(record)).slice(0, -1);
   const bytes = Buffer.from(text);
   return Buffer.from(`${text}${sumOpening}${sumOf(bytes)}"}\n`);
 }
 
-/** The bytes of an event's data where they may be seen, and otherwise their hash. */
+/** Returns the data of an event, or its hash if the data is secret. */
 export function shownData(stream: string, data: Uint8Array): Uint8Array | HashedData {
   return isSecretStream(stream) ? { sha256: hexHash(data) } : data;
 }
@@ -75,10 +76,10 @@ export function shownData(stream: string, data: Uint8Array): Uint8Array | Hashed
 export type ParsedLine =
   { readonly ok: true; readonly record: ExportRecord } | { readonly ok: false; readonly problem: LineProblem };
 
-/** `sum`: the line does not have its sum. `form`: it does, and is no line that a server writes. */
+/** `sum`: the line does not match its sum. `form`: the sum is correct, but no server writes such a line. */
 export type LineProblem = 'sum' | 'form';
 
-/** `line`: without its line feed. */
+/** `line` has no line feed at its end. */
 export function parseExportLine(line: Uint8Array): ParsedLine {
   const bytes = Buffer.from(line.buffer, line.byteOffset, line.length);
   const end = bytes.length - sumLength;
@@ -96,7 +97,7 @@ function sumOf(body: Uint8Array): string {
   return hash('sha256', body, 'base64');
 }
 
-/** In the order in which they are written. */
+/** The members of each record, in the order of the line. */
 const memberNames = {
   Export: ['kind', 'format', 'log', 'epoch', 'origin', 'from', 'until', 'left'],
   Event: ['kind', 'index', 'position', 'stream', 'revision', 'id', 'type', 'metadata', 'data'],
@@ -122,7 +123,7 @@ function membersOf(record: ExportRecord): object {
   }
 }
 
-/** Bytes that are UTF-8 are text. */
+/** Returns bytes as a string if they are valid UTF-8, and in base64 otherwise. */
 function exactText(exact: Uint8Array | string | HashedData): string | HashedData | { readonly base64: string } {
   if (!(exact instanceof Uint8Array)) return exact;
   const { buffer, byteOffset, length } = exact;
@@ -133,7 +134,10 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64');
 }
 
-/** Undefined for anything that is not written exactly like this. `body`: the line without its sum and its brace. */
+/**
+ * Returns undefined unless a server writes the record in exactly this form. `body` is the line without its sum and its
+ * closing brace.
+ */
 function recordOf(body: string): ExportRecord | undefined {
   const text = `${body}}`;
   let value: unknown;
@@ -142,9 +146,9 @@ function recordOf(body: string): ExportRecord | undefined {
   } catch {
     return undefined;
   }
-  // The same text again: without spaces, other escapes, or members that a later one replaces.
+  // Encoding the value again gives the same text, so the text has no spaces, other escapes or repeated members.
   if (!isObject(value) || JSON.stringify(value) !== text) return undefined;
-  // Lone surrogates are written as escapes, and stand for no bytes.
+  // JSON writes a lone surrogate as an escape, but no bytes in UTF-8 decode to one.
   if (text.includes('\\ud') && /\p{Cs}/u.test(Object.values(value).join())) return undefined;
   return typedRecord(value);
 }

@@ -9,23 +9,23 @@ import { RecentRoots } from './recent-roots.ts';
 import { exactBase64, parseNote, verifyNote, type VerifierKey } from './signed-note.ts';
 
 /**
- * `changed`: this is not what the log's server exported. `unusable`: this export cannot be verified with these keys, or
- * is none.
+ * `changed`: the file differs from the export of the log's server. `unusable`: the file is not an export, or these keys
+ * cannot verify it.
  */
 export type ExportProblem = { readonly ok: false; readonly reason: 'changed' | 'unusable'; readonly detail: string };
 
 export type VerifiedExport = {
   readonly ok: true;
   readonly header: ExportHeader;
-  /** Of the tree of which these events are a part. */
+  /** The signed checkpoint of the tree that contains the exported events. */
   readonly checkpoint: Checkpoint;
-  /** Checkpoints and `TreeHead` events within the export that agree with its events. */
+  /** The number of checkpoints and `TreeHead` events in the export that agree with its events. */
   readonly agreeing: number;
-  /** Positions of the first and the last event. */
+  /** The positions of the first and the last event. */
   readonly positions: readonly [first: bigint, last: bigint] | undefined;
 };
 
-/** Verifies an export, line by line, with nothing else than public keys. It keeps no events. */
+/** Verifies an export line by line, with the export and public keys alone. The verifier does not store the events. */
 export class ExportVerifier {
   readonly #keys: readonly VerifierKey[];
   #lines = 0;
@@ -36,12 +36,12 @@ export class ExportVerifier {
   #first: bigint | undefined;
   #last: bigint | undefined;
 
-  /** `keys`: of the server's nodes, at least one. */
+  /** `keys`: at least one key of the server's nodes. */
   constructor(keys: readonly VerifierKey[]) {
     this.#keys = keys;
   }
 
-  /** `line`: without its line feed. After a problem no more lines are added. */
+  /** Verifies the next line, which has no line feed at its end. After a problem, the caller adds no more lines. */
   add(line: Uint8Array): ExportProblem | undefined {
     this.#lines += 1;
     const parsed = parseExportLine(line);
@@ -53,12 +53,12 @@ export class ExportVerifier {
     return this.#continue(record, this.#begun);
   }
 
-  /** The next leaf; undefined before the header. */
+  /** Returns the index of the next leaf; undefined before the header. */
   place(): number | undefined {
     return this.#begun?.roots.size;
   }
 
-  /** After the last line. */
+  /** Returns the result after the last line. */
   finish(): VerifiedExport | ExportProblem {
     if (this.#begun === undefined) return unusable('the file is empty');
     const { header, roots } = this.#begun;
@@ -199,7 +199,7 @@ export class ExportVerifier {
 
 type Begun = { readonly header: ExportHeader; readonly roots: RecentRoots };
 
-/** The last place up to which the events are those of a signed checkpoint or of a `TreeHead`. */
+/** The last part of the export up to which the events agree with a signed checkpoint or a `TreeHead` event. */
 type Agreed = { readonly size: number; readonly place: string };
 
 function rangeOf(from: number, until: number, hashes: readonly Hash[]): CompactRange | undefined {
@@ -210,7 +210,10 @@ function rangeOf(from: number, until: number, hashes: readonly Hash[]): CompactR
   }
 }
 
-/** Undefined for a head that cannot be read: the event itself is a leaf, so the tree shows whether it was changed. */
+/**
+ * Returns undefined for a `TreeHead` that cannot be decoded. Its event is a leaf, so the tree still shows any change of
+ * it.
+ */
 function treeHeadOf({ data }: ExportedEvent): { readonly size: number; readonly root: Hash } | undefined {
   let value: unknown;
   try {
@@ -227,7 +230,7 @@ function nameOf({ id, type, stream }: ExportedEvent): string {
   return `${shown(type)} ${shown(id)} in ${shown(stream)}`;
 }
 
-/** Text of a file that anybody can have written, for a terminal. */
+/** Makes a text of the file safe for a terminal: anybody can have written the file. */
 function shown(text: string): string {
   const line = text.replaceAll(/\p{C}/gu, '�');
   return line.length > shownLengthMax ? `${line.slice(0, shownLengthMax)}…` : line;
