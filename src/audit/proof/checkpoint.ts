@@ -2,11 +2,11 @@ import { hashBytes, type Hash } from './merkle.ts';
 import { exactBase64 } from './signed-note.ts';
 
 /**
- * A tree's size and root, as the text of a signed note (https://c2sp.org/tlog-checkpoint): the origin, the size and the
- * root in base64, a line each. Ours have no extension lines.
+ * A tree's size and root. In text (https://c2sp.org/tlog-checkpoint), a checkpoint has one line each for the origin,
+ * the size and the root in base64. Checkpoints of this platform have no extension lines.
  */
 export type Checkpoint = {
-  /** `<domain>/<tree id>`; keys have this name too. */
+  /** `<domain>/<tree id>`, which is also the name of the keys that sign the checkpoints. */
   readonly origin: string;
   readonly size: number;
   readonly root: Hash;
@@ -16,7 +16,7 @@ export function checkpointText({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${String(size)}\n${Buffer.from(root).toString('base64')}\n`;
 }
 
-/** Undefined for anything else, with extension lines too. */
+/** Returns undefined for a text that is not a checkpoint, and for a checkpoint with extension lines. */
 export function parseCheckpoint(text: string): Checkpoint | undefined {
   const [, origin, sizeText, rootText] = /^([^\s+]+)\n(0|[1-9]\d{0,15})\n([A-Za-z0-9+/]{43}=)\n$/u.exec(text) ?? [];
   if (origin === undefined || sizeText === undefined || rootText === undefined) return undefined;

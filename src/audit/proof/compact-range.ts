@@ -1,24 +1,24 @@
 import { hashBytes, joined, nodeHash, nodesOf, type Hash, type Node } from './merkle.ts';
 
 /**
- * The leaves from `from` up to, and without, `until`, as the fewest full nodes that cover them: at most 2 · 53 hashes.
- * Ranges side by side join to one; one that begins at 0 has the root of the tree of that size.
+ * The leaves from `from` (inclusive) to `until` (exclusive), as the smallest set of full nodes that covers them: at
+ * most 2 · 53 hashes. Two adjacent ranges can be joined. A range from 0 gives the root of the tree with `until` leaves.
  */
 export class CompactRange {
   readonly from: number;
   readonly #nodes: (Node & { readonly hash: Hash })[] = [];
   #until: number;
 
-  /** Without leaves. */
+  /** Creates a range without leaves that begins at `from`. */
   constructor(from = 0) {
     this.from = from;
     this.#until = from;
   }
 
   /**
-   * Of hashes from elsewhere.
+   * Creates a range from hashes that another party has computed.
    *
-   * @throws RangeError if they are not as many as the range has nodes, or not all hashes.
+   * @throws RangeError if the number of hashes is not the number of nodes of the range, or a hash has the wrong size.
    */
   static of(from: number, until: number, hashes: readonly Hash[]): CompactRange {
     const nodes = nodesOf(from, until);
@@ -41,29 +41,35 @@ export class CompactRange {
     return this.#until;
   }
 
-  /** From left to right. */
+  /** The hashes of the nodes, from left to right. */
   get hashes(): readonly Hash[] {
     return this.#nodes.map(({ hash }) => hash);
   }
 
-  /** A copy that changes on its own. */
+  /** Returns a copy that does not change with this range. */
   copy(): CompactRange {
     return CompactRange.of(this.from, this.#until, this.hashes);
   }
 
-  /** Adds the leaf `until`. `visit` is called for each node that is now full, the leaf first. */
+  /**
+   * Adds the leaf with the index `until`. Calls `visit` for the leaf, and then for each node that the leaf makes full.
+   */
   append(leaf: Hash, visit?: (node: Node, hash: Hash) => void): void {
     this.#add({ level: 0, index: this.#until, hash: leaf }, visit);
   }
 
-  /** Adds the leaves of a range that begins where this one ends. */
+  /** Adds the leaves of the range that begins at the end of this range. */
   appendRange(range: CompactRange): void {
     if (range.from !== this.#until)
       throw new RangeError(`the range begins at ${String(range.from)}, not at ${String(this.#until)}`);
     for (const node of [...range.#nodes]) this.#add(node);
   }
 
-  /** Of the tree with `until` leaves. */
+  /**
+   * Returns the root of the tree with `until` leaves.
+   *
+   * @throws RangeError unless the range begins at 0.
+   */
   root(): Hash {
     if (this.from !== 0) throw new RangeError(`a range from ${String(this.from)} on has no root`);
     return joined(this.hashes);

@@ -1,17 +1,20 @@
 import type { CompactRange } from './compact-range.ts';
 import type { Hash } from './merkle.ts';
 
-/** The roots of this many sizes before the last one can be computed again. */
+/** The number of sizes before the last one for which a root can be computed again. */
 const windowLeaves = 65_536;
 
-/** The roots of a tree that grows, at its last sizes: events about the tree are written a little later. */
+/**
+ * Computes the roots of a growing tree at its recent sizes. A `TreeHead` names the tree before it, and other events may
+ * come between the two.
+ */
 export class RecentRoots {
-  /** Up to the first leaf of the window. */
+  /** The leaves before the window. */
   readonly #base: CompactRange;
   readonly #range: CompactRange;
   #leaves: Hash[] = [];
 
-  /** `range`: the tree so far; it is changed from now on. */
+  /** `range` has all leaves of the tree. The new object owns it and changes it. */
   constructor(range: CompactRange) {
     this.#base = range.copy();
     this.#range = range;
@@ -29,7 +32,7 @@ export class RecentRoots {
     this.#leaves = this.#leaves.slice(windowLeaves);
   }
 
-  /** Undefined for sizes before the window and beyond the tree. */
+  /** Returns undefined for a size before the window or beyond the tree. */
   rootAt(size: number): Hash | undefined {
     if (size === this.size) return this.#range.root();
     if (size < this.#base.until || size > this.size) return undefined;
@@ -38,7 +41,7 @@ export class RecentRoots {
     return range.root();
   }
 
-  /** The root after the leaves that `right` covers, which begins at `size`. */
+  /** Returns the root of this tree with the leaves of `right`, which begin at `size`. */
   rootWith(right: CompactRange): Hash {
     const whole = this.#range.copy();
     whole.appendRange(right);
