@@ -3,8 +3,8 @@ import { hash } from 'node:crypto';
 import { sha256, type Hash } from './merkle.ts';
 
 /**
- * An event as the log's port has it, in either log: EventStoreDB's adapter has removed its `$append` member. Text
- * stands for its bytes in UTF-8.
+ * An event as both event logs return it. The adapter of EventStoreDB has removed its member `$append`. A string means
+ * its bytes in UTF-8.
  */
 export type LeafEvent = {
   readonly stream: string;
@@ -12,7 +12,7 @@ export type LeafEvent = {
   readonly id: string;
   readonly type: string;
   readonly metadata: Uint8Array | string;
-  /** Of data that nobody may see, or that is gone, the hash alone. */
+  /** The hash alone if the data is secret or erased. */
   readonly data: Uint8Array | string | HashedData;
 };
 
@@ -20,19 +20,22 @@ export type LeafEvent = {
 export type HashedData = { readonly sha256: string };
 
 /**
- * Whether an event of this stream is a leaf of the tree. Leases are cut and end with their nodes, keys are erased, and
- * each copy of a log has a founding of its own.
+ * Whether an event of this stream is a leaf of the tree. Leases are truncated and end with their nodes, keys are
+ * erased, and each copy of a log has a founding of its own, so these events have no leaves.
  */
 export function isLeafStream(stream: string): boolean {
   return !stream.startsWith('lease:') && !stream.startsWith('key:') && stream !== 'platform:log';
 }
 
-/** JSON `[1,stream,revision,id,type,sha256(metadata),sha256(data)]`, the hashes in hexadecimal; without a position. */
+/**
+ * Returns the JSON `[1,stream,revision,id,type,sha256(metadata),sha256(data)]` with the hashes in hexadecimal digits. A
+ * leaf does not contain the position of its event.
+ */
 export function leafEntry(event: LeafEvent): Buffer {
   return Buffer.from(entryText(event));
 }
 
-/** The same as `leafHash(leafEntry(event))`, without a copy. */
+/** Returns `leafHash(leafEntry(event))` without copying the entry. */
 export function leafOf(event: LeafEvent): Hash {
   return sha256(`\0${entryText(event)}`);
 }

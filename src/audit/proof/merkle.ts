@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 
 /**
- * The Merkle tree of RFC 9162 (section 2.1) over SHA-256. Leaves and nodes have different prefixes, so no leaf passes
- * for a node. A _node_ at level l and index i is the root of the 2^l leaves from i · 2^l on.
+ * The Merkle tree of RFC 9162 (section 2.1) over SHA-256. Leaves and nodes are hashed with different prefixes, so a
+ * leaf cannot be presented as a node. A _node_ at level l and index i is the root of the 2^l leaves from i · 2^l on.
  */
 
 /** A SHA-256 hash: 32 bytes. */
@@ -15,10 +15,10 @@ export const emptyRoot: Hash = sha256(new Uint8Array());
 
 export type Node = { readonly level: number; readonly index: number };
 
-/** Returns the hash of a node that is full, so it never changes again. */
+/** Returns the hash of a full node, which never changes again. */
 export type NodeReader = (node: Node) => Hash;
 
-/** The detour over a text takes half the time of the output encoding `buffer` (Node 20 to 24). */
+/** Hashes to a binary string first: that takes half the time of the output encoding `buffer` (Node 20 to 24). */
 export function sha256(bytes: Uint8Array | string): Buffer {
   return Buffer.from(hash('sha256', bytes, 'binary'), 'latin1');
 }
@@ -43,7 +43,10 @@ export function equalHashes(left: Hash, right: Hash): boolean {
   return Buffer.compare(left, right) === 0;
 }
 
-/** The fewest full nodes that cover the leaves from `from` up to, and without, `until`, from left to right. */
+/**
+ * Returns the smallest set of full nodes that covers the leaves from `from` (inclusive) to `until` (exclusive), from
+ * left to right.
+ */
 export function nodesOf(from: number, until: number): readonly Node[] {
   const nodes: Node[] = [];
   for (let at = from; at < until;) {
@@ -59,17 +62,23 @@ export function nodesOf(from: number, until: number): readonly Node[] {
   return nodes;
 }
 
-/** The hash of RFC 9162 for the leaves of a range that begins at a multiple of the next power of two. */
+/**
+ * Returns the hash of the leaves of a range as RFC 9162 defines it. The range begins at a multiple of a power of two
+ * that is not smaller than the range.
+ */
 export function rangeHash(from: number, until: number, read: NodeReader): Hash {
   return joined(nodesOf(from, until).map(read));
 }
 
-/** The last two are joined first, as the tree's right edge is the lower one. */
+/**
+ * Returns the root over the hashes of `nodesOf`. It joins the rightmost hashes first, since nodes become smaller to the
+ * right.
+ */
 export function joined(hashes: readonly Hash[]): Hash {
   return hashes.length === 0 ? emptyRoot : hashes.reduceRight((right, left) => nodeHash(left, right));
 }
 
-/** The largest power of two that is smaller than `size`, which is at least 2. */
+/** Returns the largest power of two that is smaller than `size`, which is at least 2. */
 export function splitOf(size: number): number {
   let split = 1;
   while (split * 2 < size) split *= 2;
@@ -77,8 +86,9 @@ export function splitOf(size: number): number {
 }
 
 /**
- * Hashes are stored as in tlog-tiles: only those of levels 0, 8, 16 … `read` returns `count` of them beside one another
- * from `first` on, which are at most 128 and lie within one tile; `tileLevel` 0 are leaves, 1 the nodes of level 8.
+ * Returns a reader of nodes in a tree that is stored in tiles (tlog-tiles), so only the levels 0, 8, 16 … are stored.
+ * `read` returns `count` adjacent hashes from the index `first` on: at most 128, all in one tile. `tileLevel` 0 has the
+ * leaves, `tileLevel` 1 the nodes of level 8.
  */
 export function readerOfTiles(read: (tileLevel: number, first: number, count: number) => Uint8Array): NodeReader {
   return ({ level, index }) => {
@@ -91,7 +101,10 @@ export function readerOfTiles(read: (tileLevel: number, first: number, count: nu
   };
 }
 
-/** The root over hashes beside one another, a power of two of them. A hash of each pair replaces it in a copy. */
+/**
+ * Returns the root over adjacent hashes; the number of hashes is a power of two. Each pass over a copy replaces two
+ * hashes by one.
+ */
 function foldedPairs(hashes: Uint8Array): Hash {
   const row = Buffer.from(hashes);
   for (let { length } = row; length > hashBytes; length /= 2) {
@@ -103,5 +116,5 @@ function foldedPairs(hashes: Uint8Array): Hash {
   return row.subarray(0, hashBytes);
 }
 
-/** Levels in a tile: it has 256 hashes. */
+/** The levels in a tile, which has 256 hashes at its lowest level. */
 export const tileHeight = 8;

@@ -1,9 +1,15 @@
 import { emptyRoot, equalHashes, hashBytes, nodeHash, rangeHash, splitOf } from './merkle.ts';
 import type { Hash, NodeReader } from './merkle.ts';
 
-/** Proofs of RFC 9162: made from stored nodes, verified from hashes alone. Indexes and sizes are safe integers. */
+/**
+ * Proofs of RFC 9162. A server makes them from stored nodes, and a verifier needs only hashes. Indexes and sizes are
+ * safe integers.
+ */
 
-/** The proof that the leaf is in the tree of that size (2.1.3.1): at most 53 hashes, from the leaf upwards. */
+/**
+ * Returns the proof that a tree of `size` leaves contains the leaf `index` (2.1.3.1): at most 53 hashes, from the leaf
+ * upwards.
+ */
 export function inclusionProof(index: number, size: number, read: NodeReader): readonly Hash[] {
   if (index < 0 || index >= size) throw new RangeError(`a tree of ${String(size)} leaves has no leaf ${String(index)}`);
   const proof: Hash[] = [];
@@ -18,8 +24,8 @@ export function inclusionProof(index: number, size: number, read: NodeReader): r
 }
 
 /**
- * The proof that the tree of `oldSize` leaves is the beginning of the one with `size` (2.1.4.1). Of an empty tree and
- * of the same one the proof is empty.
+ * Returns the proof that the tree of `size` leaves begins with the tree of `oldSize` leaves (2.1.4.1). The proof is
+ * empty if the old tree is empty or both trees are equal.
  */
 export function consistencyProof(oldSize: number, size: number, read: NodeReader): readonly Hash[] {
   if (oldSize < 0 || oldSize > size)
@@ -33,7 +39,7 @@ export function consistencyProof(oldSize: number, size: number, read: NodeReader
     proof.push(isLeft ? rangeHash(middle, until, read) : rangeHash(from, middle, read));
     [from, until] = isLeft ? [from, middle] : [middle, until];
   }
-  // The whole old tree is known to the verifier already.
+  // If `from` is 0, the old tree is one full node, and the verifier knows its hash.
   if (from !== 0) proof.push(rangeHash(from, until, read));
   return proof.reverse();
 }
@@ -46,7 +52,7 @@ export type Inclusion = {
   readonly root: Hash;
 };
 
-/** RFC 9162, 2.1.3.2. */
+/** Verifies an inclusion proof (RFC 9162, 2.1.3.2). */
 export function isIncluded({ leaf, index, size, proof, root }: Inclusion): boolean {
   if (!isNumber(index) || !isNumber(size) || index >= size || !areHashes([leaf, root, ...proof])) return false;
   let [first, last] = [index, size - 1];
@@ -70,7 +76,9 @@ export type Consistency = {
   readonly proof: readonly Hash[];
 };
 
-/** RFC 9162, 2.1.4.2, with the empty and the same tree, which it leaves out. */
+/**
+ * Verifies a consistency proof (RFC 9162, 2.1.4.2). Unlike the RFC, it accepts an empty old tree and two equal trees.
+ */
 export function isConsistent({ oldSize, oldRoot, size, root, proof }: Consistency): boolean {
   if (!isTree(oldSize, oldRoot) || !isTree(size, root) || oldSize > size || !areHashes(proof)) return false;
   if (oldSize === 0) return proof.length === 0;
@@ -99,7 +107,7 @@ function areJoined(
   return last === 0 && equalHashes(oldHash, oldRoot) && equalHashes(newHash, root);
 }
 
-/** The empty tree has one root. */
+/** The empty tree has only one valid root. */
 function isTree(size: number, root: Hash): boolean {
   return isNumber(size) && areHashes([root]) && (size > 0 || equalHashes(root, emptyRoot));
 }
@@ -112,7 +120,7 @@ function areHashes(values: readonly Hash[]): boolean {
   return values.every((value) => value.length === hashBytes);
 }
 
-/** Bit operations end at 2^31. */
+/** Works for all safe integers, unlike bit operations, which have 32 bits. */
 function isOdd(value: number): boolean {
   return value % 2 === 1;
 }
