@@ -3,11 +3,11 @@ import { createPrivateKey, createPublicKey, sign, verify, type KeyObject } from 
 import { sha256 } from './merkle.ts';
 
 /**
- * Signed notes (https://c2sp.org/signed-note) with Ed25519: lines of text, an empty line, and a line for each
+ * Signed notes (https://c2sp.org/signed-note) with Ed25519: the lines of the text, an empty line, and one line for each
  * signature, `— <key name> <base64 of the key id and the signature>`.
  */
 
-/** A public key, as `<name>+<id>+<base64 of the algorithm and the key>` in text. */
+/** A public key. Its text is `<name>+<id>+<base64 of the algorithm and the key>`. */
 export type VerifierKey = {
   readonly name: string;
   /** The key id: 8 hexadecimal digits of the hash of name and key. */
@@ -24,9 +24,9 @@ export type NoteSignature = {
 };
 
 export type Note = {
-  /** The text with its last line feed. */
+  /** The text with the line feed at its end. */
   readonly text: string;
-  /** All signatures, also those of other algorithms. */
+  /** All signatures, including those of other algorithms. */
   readonly signatures: readonly NoteSignature[];
 };
 
@@ -35,11 +35,14 @@ const publicPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 const privatePrefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 const keyBytes = 32;
 
-/** A note's size in UTF-16 units and its signatures: ours have one, witnesses add theirs. */
+/**
+ * The maximum length of a note in UTF-16 units. A note of this platform has one signature, and witnesses may add
+ * theirs.
+ */
 const noteLengthMax = 65_536;
 const signaturesMax = 100;
 
-/** `seed`: the 32 bytes of an Ed25519 private key. */
+/** `seed` has the 32 bytes of an Ed25519 private key. */
 export function noteSigner(name: string, seed: Uint8Array): NoteSigner {
   const key = createPrivateKey({ key: Buffer.concat([privatePrefix, seed]), format: 'der', type: 'pkcs8' });
   return { name: checkedName(name), id: keyId(name, publicBytes(key)), key };
@@ -54,13 +57,13 @@ export function verifierKeyText({ name, id, key }: VerifierKey): string {
   return `${name}+${id}+${Buffer.concat([Buffer.from([algorithm]), publicBytes(key)]).toString('base64')}`;
 }
 
-/** `key`: the 32 bytes of an Ed25519 public key. */
+/** `key` has the 32 bytes of an Ed25519 public key. */
 export function verifierKey(name: string, key: Uint8Array): VerifierKey {
   const der = Buffer.concat([publicPrefix, key]);
   return { name, id: keyId(name, key), key: createPublicKey({ key: der, format: 'der', type: 'spki' }) };
 }
 
-/** Undefined for text that is no verifier key of Ed25519, and if the id does not match. */
+/** Returns undefined for a text that is not a verifier key of Ed25519, and for a key id that does not match. */
 export function parseVerifierKey(text: string): VerifierKey | undefined {
   const [, name, id, encoded] = /^([^\s+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/u.exec(text) ?? [];
   if (name === undefined || id === undefined || encoded === undefined) return undefined;
@@ -80,10 +83,10 @@ export function signNote(text: string, signers: readonly NoteSigner[]): string {
   return `${text}\n${lines.join('')}`;
 }
 
-/** Undefined for anything that is not a note with at least one signature. */
+/** Returns undefined for a text that is not a note with at least one signature. */
 export function parseNote(note: string): Note | undefined {
   if (note.length > noteLengthMax) return undefined;
-  // The last empty line ends the text: the text may have empty lines of its own.
+  // The text may contain empty lines itself, so the last empty line of the note ends the text.
   const end = note.lastIndexOf('\n\n');
   const text = note.slice(0, end + 1);
   const lines = note.slice(end + 2).split('\n');
@@ -103,8 +106,8 @@ function parseSignature(line: string): NoteSignature | undefined {
 const keyIdBytes = 4;
 
 /**
- * `unsigned`: no signature names one of the keys, `forged`: one that does is wrong. Signatures by other keys do not
- * count.
+ * `unsigned`: no signature names one of the keys. `forged`: a signature that names one of the keys is wrong. Signatures
+ * by other keys have no effect.
  */
 export type NoteVerdict = 'signed' | 'unsigned' | 'forged';
 
@@ -119,7 +122,10 @@ export function verifyNote({ text, signatures }: Note, keys: readonly VerifierKe
   return verdict;
 }
 
-/** Exactly what encodes to this text again: other readers may be less strict about its end. */
+/**
+ * Decodes only the text that encoding would give. Other decoders may accept more texts, for example with other bits at
+ * the end.
+ */
 export function exactBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64') === text ? bytes : undefined;
