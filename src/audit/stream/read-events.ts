@@ -20,21 +20,21 @@ import type { EventSelection } from './event-selection.ts';
 
 export type EventsRequest = {
   readonly order: 'oldest' | 'newest';
-  /** The first place to read: that of an event, or between two of them. */
+  /** The first position to read. An event need not exist at this position. */
   readonly from: LogPosition;
-  /** The last place in the order. */
+  /** The last position to read, in the requested order. */
   readonly until: LogPosition;
-  /** The newest position that all pages of a chain may show. */
+  /** The newest position that any page of the same list may show. */
   readonly head: LogPosition;
   readonly limit: number;
   readonly selection: EventSelection;
-  /** An event as JSON. */
+  /** Returns an event as JSON. */
   readonly show: (event: RecordedEvent) => Promise<Buffer>;
 };
 
 export type EventsPage = {
   readonly items: readonly Buffer[];
-  /** Where the next page begins; undefined after the last one. */
+  /** The position at which the next page begins; undefined for the last page. */
   readonly next: LogPosition | undefined;
 };
 
@@ -45,7 +45,7 @@ export type EventsSource = {
   readonly categories: readonly string[];
 };
 
-/** The log cannot be read now, or does not show an event that this node has folded: its server is behind. */
+/** The log cannot be read now, or does not return an event that this node has folded, because its replica is behind. */
 export class UnreadableEventsError extends Error {
   constructor(options?: ErrorOptions) {
     super('events of the log cannot be read', options);
@@ -57,10 +57,10 @@ export class UnreadableEventsError extends Error {
 type Pace = Pick<Slices, 'isOver' | 'next'>;
 
 /**
- * One page of the events of the whole log. With a condition on an indexed field it reads the events at the places that
- * the index names, otherwise one after another. A page may end early, even empty, and still have a next one.
+ * Returns one page of the events of the whole log. If a condition names an indexed field, the index gives the positions
+ * to read; otherwise all events are read in order. A page may end early, even empty, although a next page exists.
  *
- * @throws UnreadableEventsError if the log cannot be read, or does not show yet what this node has folded.
+ * @throws UnreadableEventsError if the log cannot be read, or does not return yet an event that this node has folded.
  */
 export async function readEvents(source: EventsSource, request: EventsRequest, pace: Pace): Promise<EventsPage> {
   await pace.next();
@@ -79,7 +79,7 @@ class Page {
   readonly #request: EventsRequest;
   readonly #pace: Pace;
   readonly #items: Buffer[] = [];
-  /** Of the index. */
+  /** The number of steps in the index. */
   #steps = 0;
   #events = 0;
   #bytesRead = 0;
@@ -95,7 +95,7 @@ class Page {
     return { items: this.#items, next };
   }
 
-  /** Reads the log. */
+  /** Reads the events of the log one after another. */
   async scan(): Promise<EventsPage> {
     for await (const batch of this.#batches()) {
       for (const event of batch) {
@@ -109,7 +109,7 @@ class Page {
     return this.end(undefined);
   }
 
-  /** Reads the events at the places of a walk. */
+  /** Reads only the events that the index finds. */
   async visit(walk: EventWalk): Promise<EventsPage> {
     let from: LogPosition | undefined = this.#request.from;
     while (from !== undefined && this.#steps < auditIndexStepsMax) {
@@ -123,7 +123,7 @@ class Page {
     return this.end(from);
   }
 
-  /** The next places of a walk, as many as are read at once, and the one at which it goes on. */
+  /** Returns the positions to read at once, and the position at which the walk continues. */
   async #places(walk: EventWalk, begin: LogPosition): Promise<Places> {
     const places: LogPosition[] = [];
     let from = begin;
@@ -140,7 +140,7 @@ class Page {
     return { places, next: from };
   }
 
-  /** No more than the page may need. */
+  /** Returns the number of events to read at once, at most as many as the page still needs. */
   #readsAtOnce(): number {
     return Math.min(auditReadsAtOnceMax, this.#request.limit - this.#items.length);
   }
@@ -176,13 +176,13 @@ class Page {
     );
   }
 
-  /** The place behind a position; undefined behind the last one. */
+  /** Returns the next position in the requested order; undefined after the last position of the request. */
   #after(position: LogPosition): LogPosition | undefined {
     const next = logPosition(position + (this.#request.order === 'oldest' ? 1n : -1n));
     return isBehind(this.#request, next) ? undefined : next;
   }
 
-  /** From an event that stands: a log may refuse a position that it never issued. */
+  /** Starts at the position of an existing event, since a log may refuse a position that has no event. */
   async *#batches(): AsyncGenerator<readonly RecordedEvent[]> {
     const { log, index, categories } = this.#source;
     const { order, from, head } = this.#request;
@@ -203,12 +203,12 @@ function beforeOf(before: LogPosition | undefined): { readonly before?: LogPosit
   return before === undefined ? {} : { before };
 }
 
-/** Whether a place is behind the last one of the request. */
+/** Whether a position comes after the last position of the request, in its order. */
 function isBehind({ order, until }: EventsRequest, place: LogPosition): boolean {
   return order === 'oldest' ? place > until : place < until;
 }
 
-/** Whether a place is at the first one of the request, or behind it. */
+/** Whether a position is the first position of the request, or comes after it in its order. */
 function isReached({ order, from }: EventsRequest, place: LogPosition): boolean {
   return order === 'oldest' ? place >= from : place <= from;
 }

@@ -12,7 +12,10 @@ import { EventSelection } from './event-selection.ts';
 import { FieldKeys } from './event-type.ts';
 import { EventValues } from './event-fields.ts';
 
-/** An event of the log as a change: it is added, and never changes. Everything is computed when it is first read. */
+/**
+ * An event of the log as a change of a watch: each event is an added object and never changes. Its members are computed
+ * when they are first read.
+ */
 class EventChange implements Change {
   readonly kind = 'added';
   readonly before = undefined;
@@ -55,7 +58,7 @@ class EventChange implements Change {
   }
 }
 
-/** A commit of the audit indexes as changes for watchers. */
+/** Returns the events of one commit of the audit indexes as changes for watchers. */
 export function changesOf(batch: readonly RecordedEvent[], type: ResourceType): ChangeBatch {
   return {
     changes: batch.map((event) => new EventChange(event, type)),
@@ -63,7 +66,10 @@ export function changesOf(batch: readonly RecordedEvent[], type: ResourceType): 
   };
 }
 
-/** Watches of events read in the log what they have missed. `categories`: those that the audit stream shows. */
+/**
+ * Lets watches of events read missed events from the log. `categories`: the categories of streams that the audit stream
+ * shows.
+ */
 export function loggedEvents(categories: readonly string[]): LoggedSource {
   return { categories, of: (_log, { type, selection }) => new EventsOfLog(type, new EventSelection(selection.fields)) };
 }
@@ -77,7 +83,7 @@ class EventsOfLog implements LoggedReader {
     this.#selection = selection;
   }
 
-  /** Their conditions are checked where the time of a slice is. */
+  /** Returns true for every event: `shown` checks the conditions, in the slices of the watch. */
   concerns(): boolean {
     return true;
   }
@@ -89,11 +95,11 @@ class EventsOfLog implements LoggedReader {
   }
 }
 
-/** Events that are selected and encoded in one turn. */
+/** Limits for the events that are selected and encoded in one turn of the event loop. */
 const readTogetherBytes = 1_048_576;
 const shownTogetherMax = 64;
 
-/** The events up to a position as the initial state of a watch that wants its end marked. */
+/** Returns the events up to a position as the initial state of a watch with `sendInitialEvents`. */
 export function eventsUpTo(
   position: LogPosition,
   { selection }: ListQuery,
