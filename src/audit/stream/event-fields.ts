@@ -23,7 +23,7 @@ export const eventFields = [
 
 export type EventField = (typeof eventFields)[number];
 
-/** The members of one event, each decoded when it is first asked for. */
+/** The members of one event. Each member is decoded when it is first read. */
 export class EventValues {
   readonly event: RecordedEvent;
   #metadata: EventMetadata | undefined;
@@ -36,7 +36,7 @@ export class EventValues {
     return (this.#metadata ??= decodeMetadata(this.event));
   }
 
-  /** Undefined for an event without a value. */
+  /** Returns undefined if the event has no value for the field. */
   of(field: EventField): string | undefined {
     switch (field) {
       case 'type':
@@ -58,7 +58,7 @@ export class EventValues {
   }
 }
 
-/** The uid of the object. The stream of the secrets of a user or token is named by it. */
+/** Returns the uid of the event's object. The stream of a user's or token's secrets has the uid in its name. */
 function uidOf(event: RecordedEvent): string | undefined {
   const place = placeOf(event.stream);
   if (isSecret(place)) return place.name;
@@ -69,7 +69,10 @@ function uidOf(event: RecordedEvent): string | undefined {
   return isObjectEvent(decoded) ? decoded.object?.metadata.uid : undefined;
 }
 
-/** The members of an event that come from its request, also in a history. JSON omits undefined ones. */
+/**
+ * Returns the members of an event that come from its request; histories show the same members. JSON omits undefined
+ * members.
+ */
 export function causeMembers(metadata: EventMetadata): Readonly<Record<string, string | undefined>> {
   return {
     time: metadata.time,

@@ -7,25 +7,25 @@ import { changeOf, EventObjects } from '../history-entry.ts';
 import { causeMembers, EventValues } from './event-fields.ts';
 import { isOfObject, isSecret, placeOf } from '../../read/event-place.ts';
 
-/** The parts that an event is shown with, beside its members. */
+/** The optional parts of a shown event. */
 export type EventParts = { readonly object: boolean; readonly change: boolean; readonly data: boolean };
 
 export const membersAlone: EventParts = { object: false, change: false, data: false };
 
 const close = Buffer.from('}');
 
-/** An event as JSON, without its change. Of the data of secrets it has the SHA-256 at most. */
+/** Returns an event as JSON, without its change. Of secret data it shows only the SHA-256. */
 export function shownEvent(event: RecordedEvent, apiVersion: string, parts: EventParts): Buffer {
   const place = placeOf(event.stream);
   const pieces: Uint8Array[] = [membersOf(event, apiVersion).subarray(0, -1)];
-  // Log-ins and refusals are in the data alone.
+  // The numbers of log-ins and refusals exist in the data only.
   if ((parts.data || event.type === 'AccessRecorded') && !isSecret(place)) pieces.push(dataMember, event.data);
   const object = parts.object && isOfObject(place) ? objectAnswer(event, event.position) : undefined;
   if (object !== undefined) pieces.push(objectMember, object);
   return Buffer.concat([...pieces, close]);
 }
 
-/** The same with the change since `previous`, the event before it in its stream. */
+/** Returns an event as JSON, with its change since `previous`, the previous event of its stream. */
 export function* shownChange(
   { event, previous }: { readonly event: RecordedEvent; readonly previous: RecordedEvent | undefined },
   apiVersion: string,

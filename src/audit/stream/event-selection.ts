@@ -5,11 +5,11 @@ import { matchesKeys } from '../../resource/query/selection-match.ts';
 import { stringKey, stringOfKey } from '../../resource/type/index-key.ts';
 import { eventFields, EventValues, type EventField } from './event-fields.ts';
 
-/** Fields that only the object's JSON has: checked last, since it may be long. */
+/** The fields that exist only in the object's JSON. They are checked last, since the JSON may be long. */
 const ofObject: ReadonlySet<EventField | undefined> = new Set(['uid']);
 const indexed: ReadonlySet<EventField | undefined> = new Set(['type', 'name', 'actor']);
 
-/** The conditions on the fields of an event; all must be met. */
+/** The conditions on the fields of an event. A selected event meets all of them. */
 export class EventSelection {
   readonly requirements: readonly IndexRequirement[];
 
@@ -19,7 +19,7 @@ export class EventSelection {
     );
   }
 
-  /** The conditions for the index: every selected event meets them. */
+  /** Returns the conditions that the index can check. Every selected event meets them. */
   clauses(): readonly EventClause[] {
     return this.requirements.flatMap((requirement) => {
       const field = fieldOf(requirement);
@@ -39,7 +39,7 @@ export class EventSelection {
   }
 }
 
-/** A condition that only events of these types meet. */
+/** Returns a condition that only events of these types meet. */
 export function ofTypes(types: readonly string[]): IndexRequirement {
   return { index: eventFields.indexOf('type'), operator: 'in', keys: types.map(stringKey) };
 }
@@ -52,7 +52,7 @@ function isIndexed(field: EventField | undefined): field is EventClause['field']
   return indexed.has(field);
 }
 
-/** False if the event has none of the wanted texts, in a stream of that name or in its data: it is not decoded then. */
+/** Returns false if none of the requested values is in the stream name or the data. Such an event needs no decoding. */
 function mayHold({ data, stream }: RecordedEvent, requirement: IndexRequirement): boolean {
   if (requirement.operator !== 'in') return true;
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);

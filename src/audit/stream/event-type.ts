@@ -6,8 +6,8 @@ import { eventFields, type EventValues } from './event-fields.ts';
 const version = 'v1alpha1';
 
 /**
- * The events of the log as a resource of the group `audit.<domain>`: a type without objects, with the fields of events
- * in place of indexes. Selectors and watches of events are those of objects.
+ * Returns the events of the log as a resource type of the group `audit.<domain>`. The type has no objects, and the
+ * fields of events take the role of indexes. So selectors and watches work for events as they do for objects.
  */
 export function eventType(domain: string): ResourceType {
   const group = `audit.${domain}`;
@@ -36,10 +36,10 @@ export function eventType(domain: string): ResourceType {
   };
 }
 
-/** The fields that a selector of a list can name: those of events, and the places in the log. */
+/** The fields that a selector of a list can name: the fields of events, the time and the position. */
 export const selectableFields: readonly IndexDefinition[] = [...eventFields, 'time', 'position'].map(fieldIndex);
 
-/** The values of an event's fields as keys, computed when they are first read. */
+/** The values of an event's fields as index keys, computed when they are first read. */
 export class FieldKeys implements IndexEntry {
   readonly created = 0;
   readonly labels = {};

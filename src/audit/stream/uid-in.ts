@@ -6,8 +6,9 @@ const uidMember = Buffer.from('"uid":"');
 const [quote, brace, bracket, backslash] = [0x22, 0x7b, 0x5b, 0x5c];
 
 /**
- * The uid of an event's object, found without parsing: it is among the first members of the metadata, before any that
- * could hold one of the same name. Undefined in any other form, which is parsed.
+ * Finds the uid of an event's object without parsing the JSON. The uid is among the first members of the metadata,
+ * before any object or list that could contain another member `uid`. Returns undefined for JSON in any other form,
+ * which the caller parses.
  */
 export function uidIn({ data }: RecordedEvent): string | undefined {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
