@@ -4,34 +4,34 @@ import type { FoldedTree } from '../../read/folded-tree.ts';
 import { checkpointText, originOf } from '../proof/checkpoint.ts';
 import type { NodeSigner } from '../keys/node-signer.ts';
 
-/** A checkpoint, as its signed note. */
+/** The size and root of a tree, with the signed note that states them. */
 export type SignedCheckpoint = TreeSize & { readonly note: string };
 
-/** This node signs nothing now. */
+/** This node cannot sign a checkpoint now. */
 export type SigningRefusal = { readonly ok: false; readonly reason: 'unavailable'; readonly detail: string };
 
 export type Signing = { readonly ok: true; readonly checkpoint: SignedCheckpoint } | SigningRefusal;
 
 export type CheckpointSignerDependencies = {
   readonly domain: string;
-  /** The id of the log's tree, once the log is founded. */
+  /** Returns the id of the log's tree. The log must be founded. */
   readonly treeId: () => string;
   readonly tree: Pick<FoldedTree, 'size' | 'root'>;
   readonly signer: NodeSigner;
-  /** Why nothing may be signed yet; undefined if it may. */
+  /** Returns the reason why this node must not sign yet; undefined if it may sign. */
   readonly hindrance: () => string | undefined;
-  /** The largest size that this node has signed, by origin, on disk. */
+  /** The largest size that this node has signed for each origin, stored on disk. */
   readonly signed: {
     last(origin: string): TreeSize | undefined;
     record(origin: string, signed: TreeSize): Promise<void>;
   };
-  /** Called once for each reason: the tree does not extend what this node has signed, or nothing can be recorded. */
+  /** Called once for each reason: the tree does not extend the last signed tree, or the new size cannot be stored. */
   readonly onRefused: (detail: string) => void;
 };
 
 /**
- * Signs the tree that this node has folded. Size and root are on disk before a signature leaves, and each one extends
- * the last: a node with a log that was rolled back, or exchanged, signs nothing more.
+ * Signs the tree that this node has folded. The signer stores the size and root on disk before it returns a signature,
+ * and each signed tree extends the last one. So a node cannot sign any more after its log was rolled back or replaced.
  */
 export class CheckpointSigner {
   readonly #dependencies: CheckpointSignerDependencies;
@@ -43,18 +43,18 @@ export class CheckpointSigner {
     this.#dependencies = dependencies;
   }
 
-  /** The tree's name in checkpoints, and its keys' name. */
+  /** The name of the tree in checkpoints, which is also the name of the keys that sign them. */
   get origin(): string {
     const { domain, treeId } = this.#dependencies;
     return originOf(domain, treeId());
   }
 
-  /** The size that this node has signed last; 0 before. */
+  /** The largest size that this node has signed; 0 before the first signature. */
   get signedSize(): number {
     return this.#dependencies.signed.last(this.origin)?.size ?? 0;
   }
 
-  /** A checkpoint of at least what is folded now. Calls at one time share a signature. */
+  /** Returns a checkpoint of at least the tree at the time of the call. Concurrent calls share a signature. */
   async sign(): Promise<Signing> {
     const { tree, hindrance } = this.#dependencies;
     const wanted = tree.size();
@@ -76,9 +76,10 @@ export class CheckpointSigner {
   }
 
   /**
-   * The signed note of a smaller tree than one that this node has signed: it says nothing new, so nothing is recorded.
+   * Signs a tree that is smaller than the last signed tree. Such a note states nothing new, so the signer stores
+   * nothing.
    *
-   * @throws RangeError for a larger one, and while the tree does not extend what this node has signed.
+   * @throws RangeError for a larger tree, and if the tree does not extend the last signed tree.
    */
   signEarlier(size: number): string {
     const { tree, signer } = this.#dependencies;
@@ -107,7 +108,7 @@ export class CheckpointSigner {
     return { ok: true, checkpoint: this.#last };
   }
 
-  /** How the tree differs from the one that this node has signed. */
+  /** Returns the difference between the tree and the last signed tree; undefined if the tree extends it. */
   #rollback(origin: string): string | undefined {
     const { tree, signed } = this.#dependencies;
     const last = signed.last(origin);

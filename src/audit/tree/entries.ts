@@ -4,7 +4,7 @@ import { logStart, type EventLog, type RecordedEvent } from '../../log/log.ts';
 import type { FoldedTree } from '../../read/folded-tree.ts';
 import type { Pace } from '../object-history.ts';
 
-/** The log has another event than the one that this node has folded as a leaf. */
+/** The event in the log differs from the event that this node has folded as this leaf. */
 export class ChangedLeafError extends Error {
   constructor(index: number) {
     super(`the log has another event than leaf ${String(index)} of the tree was made of: the log was changed`);
@@ -12,7 +12,11 @@ export class ChangedLeafError extends Error {
   }
 }
 
-/** The entry of a leaf, from its event. @throws ChangedLeafError */
+/**
+ * Returns the entry of a leaf, made from its event.
+ *
+ * @throws ChangedLeafError if the event differs from the leaf.
+ */
 export function entryOf(tree: Pick<FoldedTree, 'hashes'>, index: number, recorded: RecordedEvent): Buffer {
   const entry = leafEntry(recorded);
   if (!equalHashes(tree.hashes(0, index, 1), leafHash(entry))) throw new ChangedLeafError(index);
@@ -29,8 +33,8 @@ export type EntriesOptions = {
 };
 
 /**
- * The entries of leaves, each after its length in two bytes, as tlog-tiles bundles them. All of them must be in the
- * tree. Rejects with `ChangedLeafError`, with the log's error, or with the signal's reason.
+ * Returns the entries of adjacent leaves, each with its length in two bytes before it (a bundle of tlog-tiles). All
+ * leaves must be in the tree. Rejects with `ChangedLeafError`, with the log's error, or with the signal's reason.
  */
 export async function entryBundle(
   tree: Pick<FoldedTree, 'hashes' | 'positionOf'>,

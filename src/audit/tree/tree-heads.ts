@@ -21,8 +21,9 @@ export type TreeHeadsDependencies = {
 const stream = streamName('platform:tree');
 
 /**
- * Each minute the leader signs the tree if it has grown, so at most a minute can be rolled back without a trace; and
- * each hour it appends what it signed as `TreeHead`, which every node compares with its own tree.
+ * Each minute, the leader signs the tree if the tree has grown, so a rollback of more than a minute leaves a trace.
+ * Each hour, it appends the signed checkpoint as the event `TreeHead`, and every node compares the event with its own
+ * tree.
  */
 export class TreeHeads {
   readonly #dependencies: TreeHeadsDependencies;
@@ -61,7 +62,7 @@ export class TreeHeads {
     if (signing.ok && isDue && leadership.isLeader()) await this.#append(signing.checkpoint);
   }
 
-  /** A `TreeHead` is a leaf: alone it is no reason for another one. */
+  /** A `TreeHead` is a leaf itself, so the tree must have another new leaf before the next `TreeHead`. */
   #isHeadDue(): boolean {
     const { tree, clock } = this.#dependencies;
     const last = tree.lastHead();
@@ -69,7 +70,10 @@ export class TreeHeads {
     return tree.size() > last.index + 1 && clock.now() - Date.parse(last.time) >= treeHeadMs;
   }
 
-  /** One that is not appended, perhaps since another node did, is due again a minute later. */
+  /**
+   * Appends a `TreeHead`. If the append fails, perhaps because another node has appended one, the next minute tries
+   * again if the `TreeHead` is still due.
+   */
   async #append({ size, root, note: checkpoint }: SignedCheckpoint): Promise<void> {
     const { log, uuid, metadata } = this.#dependencies;
     const last = await log.readLast(stream);
