@@ -1,20 +1,21 @@
-/** A call to the server, for a fault to choose by. */
+/** A call to the server, from which a fault decides whether it applies. */
 export type AppendAsked = {
   readonly stream: string;
   readonly ids: readonly string[];
-  /** Over the batch stream that all appends of a client share, or a call of its own. */
+  /** True on the batch stream that all appends of a client share; false for a unary append. */
   readonly batched: boolean;
-  /** Counts the appends since the server was made. */
+  /** The number of this append, counted since the server was created. */
   readonly number: number;
 };
 
 export type ReadAsked = {
-  /** `$all` for the whole log. */ readonly stream: string;
+  /** `$all` for the whole log. */
+  readonly stream: string;
   readonly subscription: boolean;
   readonly backwards: boolean;
 };
 
-/** A gRPC status as the server would send it. */
+/** A gRPC status that the server sends. */
 export type Refusal = {
   readonly code: number;
   readonly details: string;
@@ -24,43 +25,44 @@ export type Refusal = {
 export type AppendFault =
   /** All connections end before anything is written. */
   | { readonly kind: 'drop-before' }
-  /** It is written and flushed, then all connections end without an answer. */
+  /** The append is written and flushed; then all connections end without a response. */
   | { readonly kind: 'drop-after' }
-  /** No answer ever comes; `written` says whether it was written. */
+  /** The server never responds; `written`: the append is written nevertheless. */
   | { readonly kind: 'no-answer'; readonly written: boolean }
-  /** Written at once and answered later. */
+  /** The append is written at once, and the response is late. */
   | { readonly kind: 'late-answer'; readonly ms: number }
-  /** Written later, and then answered. */
+  /** The append is written late, before its response. */
   | { readonly kind: 'late-write'; readonly ms: number }
-  /** Two answers for one append. */
+  /** The server sends two responses to one append. */
   | { readonly kind: 'twice' }
   /**
-   * The call fails; over the batch stream that is everything in flight with it. `written`: it was written all the same.
+   * The call fails. On the batch stream, all pending appends of the call fail. `written`: the append is written
+   * nevertheless.
    */
   | { readonly kind: 'refuse'; readonly refusal: Refusal; readonly written?: boolean }
-  /** The batch stream answers this one append with an error that the client does not know. */
+  /** The batch stream returns an error for this append that the client does not know. */
   | { readonly kind: 'unready' };
 
 export type ReadFault =
   | { readonly kind: 'refuse'; readonly refusal: Refusal }
-  /** Nothing is ever sent. */
+  /** The server never sends anything. */
   | { readonly kind: 'silent' }
-  /** Every event comes twice. */
+  /** Every event arrives twice. */
   | { readonly kind: 'twice' }
-  /** After so many events the call ends with this status; without one it ends as if it were complete. */
+  /** The call ends with this status after `afterEvents` events; without a status it ends as if it were complete. */
   | { readonly kind: 'cut'; readonly afterEvents: number; readonly refusal?: Refusal };
 
-/** The switches. All of them may be set and unset while the server runs. */
+/** The faults of the server. A test may set and unset them while the server runs. */
 export type Faults = {
   append: ((asked: AppendAsked) => AppendFault | undefined) | undefined;
   read: ((asked: ReadAsked) => ReadFault | undefined) | undefined;
-  /** Called with each event for a reader of the whole log: returns its cost. */
+  /** Called with each event that the server sends to a reader of the whole log. */
   sent: ((stream: string) => void) | undefined;
-  /** A subscription that is live and this many events behind its reader is dropped. */
+  /** The server drops a live subscription if its client is this many events behind. */
   liveLagMax: number;
-  /** Conflicts are answered at once, though what the writer lost to may not be readable yet. */
+  /** The server reports a conflict at once, although the conflicting event may not be readable yet. */
   earlyConflicts: boolean;
-  /** Subscriptions send nothing while this is set. */
+  /** Subscriptions send nothing while this is true. */
   stalled: boolean;
 };
 
@@ -75,13 +77,13 @@ export function noFaults(): Faults {
   };
 }
 
-/** How a server refuses that has just been started, in the order in which it happens. */
+/** The phases of a server after its start, in order; in each but the last it refuses calls. */
 export type Phase =
-  /** Nothing listens. */
+  /** The server does not listen. */
   | 'closed'
-  /** It listens, and everything it is asked fails with code 14. */
+  /** The server listens, and every call fails with code 14. */
   | 'unavailable'
-  /** Reads fail with code 14, batched appends are answered with an error of no known kind. */
+  /** Reads fail with code 14, and batch appends with an error of an unknown kind. */
   | 'not-ready'
   | 'ready';
 

@@ -4,51 +4,52 @@ import type { EventDisk } from './event-disk.ts';
 import { decodeStored, storedEvent, tombstoneRevision } from './stored-event.ts';
 import type { Proposed, StoredEvent } from './stored-event.ts';
 
-/** What the writer says of the stream it appends to. */
+/** The revision that the writer expects of the stream. */
 export type Expected = number | 'no_stream' | 'any' | 'stream_exists';
 
 export type Decision =
   /**
-   * `position` is undefined for an append of nothing, and for a repeated one with a last event that is no longer
+   * `position` is undefined for an append without events, and for a repeated append if its last event is no longer
    * readable.
    */
   | { readonly kind: 'appended'; readonly revision: number | undefined; readonly position: number | undefined }
   | { readonly kind: 'wrong-version'; readonly actual: number | undefined }
   | { readonly kind: 'deleted' };
 
-/** Retention of a stream, by its metadata stream's last event. */
+/** The retention of a stream, from the last event of its metadata stream. */
 type Retention = { readonly maxCount: number; readonly maxAgeMs: number; readonly truncateBefore: number };
-/** What `$tb` says of a stream that was deleted: more than JSON can hold, so it travels as text. */
+/** The value of `$tb` in a deleted stream. The number is too large for JSON, so clients receive it as text. */
 const softDeleted = '9223372036854775807';
 const keepAll: Retention = { maxCount: Infinity, maxAgeMs: Infinity, truncateBefore: 0 };
-/** Of metadata only the last one counts. */
+/** A metadata stream keeps its last event only. */
 const keepLast: Retention = { ...keepAll, maxCount: 1 };
-/** Where a scavenge stands in the log: it ends the chunk it is in. */
+/** The stream in which a scavenge records its position. Its event ends the current chunk. */
 const scavengePoints = '$scavengePoints';
 const chunkBytes = 268_435_456;
 
 type Stream = {
   readonly events: StoredEvent[];
-  /** Revision of `events[0]`: earlier events are scavenged. */ first: number;
+  /** The revision of `events[0]`; earlier events are scavenged. */
+  first: number;
   retention: Retention;
   metadata: object;
 };
 
 /**
- * The log as EventStoreDB keeps it: positions are byte offsets, a repeated append is recognised by its ids and its
- * expected revision, and a deleted stream continues its numbering. An append is decided at once and becomes visible
- * when it is flushed, together with all other pending ones.
+ * The log as EventStoreDB stores it: positions are byte offsets, a repeated append is recognized by its ids and its
+ * expected revision, and a deleted stream continues its revisions. An append is decided at once and becomes visible
+ * with the next flush, together with all other pending appends.
  */
 export class ServerLog {
   readonly #disk: EventDisk;
   readonly #now: () => number;
   #all: StoredEvent[] = [];
-  /** How many of `#all` are flushed. */
+  /** The number of flushed events in `#all`. */
   #visible = 0;
   readonly #streams = new Map<string, Stream>();
   /**
-   * Revision of every event by stream and id, as the server's cache of committed ids: for appends with any expected
-   * revision.
+   * The stream and revision of every event by its id, like the server's cache of committed ids. Appends with the
+   * expectation `any` need it.
    */
   readonly #ids = new Map<string, { readonly stream: string; readonly revision: number }>();
   #end = 0;
@@ -63,7 +64,8 @@ export class ServerLog {
   #flushingDone: Promise<void> | undefined;
   readonly #listeners = new Set<() => void>();
   /**
-   * Before it everything was scavenged once: whatever stood there, a reader may name it and is given what comes next.
+   * The position of the last scavenge. A reader may name any position before it, even if no event begins there, and
+   * receives the next event.
    */
   #scavengedTo = 0;
 
@@ -80,8 +82,10 @@ export class ServerLog {
     this.#visible = this.#all.length;
   }
 
-  /** The server's process has ended: unflushed appends are lost, and none of them is answered. */
-  /** Resolves once nothing more of it can reach the disk, where the next server would not know of it. */
+  /**
+   * Ends the log as the end of the server's process does: unflushed appends are lost and receive no response. Resolves
+   * when no more bytes of this log can reach the disk, which the next server reads.
+   */
   async halt(): Promise<void> {
     this.#halted = true;
     for (const { failed } of this.#pending) failed(new Error('the server is gone'));
@@ -93,7 +97,7 @@ export class ServerLog {
     return this.#all[this.#visible - 1]?.end ?? 0;
   }
 
-  /** Called after each flush. */
+  /** Calls the listener after each flush. */
   onGrown(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => {
@@ -101,7 +105,7 @@ export class ServerLog {
     };
   }
 
-  /** @param early - answer a conflict at once, though the conflicting append may not be flushed. */
+  /** @param early - reports a conflict at once, even if the conflicting append is not flushed. */
   async append(stream: string, events: readonly Proposed[], expected: Expected, early = false): Promise<Decision> {
     const decision = this.#decide(
       stream,
@@ -139,7 +143,7 @@ export class ServerLog {
     return ids.length === 0 ? wrong(current) : this.#isStored(name, after + ids.length);
   }
 
-  /** The ids of scavenged events are remembered until the server restarts. */
+  /** Until a restart, the server also knows the ids of scavenged events. */
   #isAt(name: string, revision: number, id: string): boolean {
     const known = this.#ids.get(id);
     return (
@@ -147,7 +151,10 @@ export class ServerLog {
     );
   }
 
-  /** With any expected revision: all ids known in this stream are a repetition, some of them a conflict. */
+  /**
+   * Decides an append with the expectation `any`. If the stream has all ids, the append is a repetition; if it has only
+   * the first ones, a conflict. Returns undefined for a new append.
+   */
   #repeated(stream: string, ids: readonly string[]): Decision | undefined {
     let last: number | undefined;
     for (const [index, id] of ids.entries()) {
@@ -169,7 +176,7 @@ export class ServerLog {
     const known = this.#streams.get(stream);
     const added: StoredEvent[] = [];
     if (known !== undefined && isSoftDeleted(known)) {
-      // Written again: earlier events stay hidden, and the revisions continue.
+      // A new event reopens the stream: earlier events stay hidden, and the revisions continue.
       added.push(this.#place(`$$${stream}`, metadataEvent({ ...known.metadata, $tb: lastRevision(known) + 1 })));
     }
     for (const event of events) added.push(this.#place(stream, event));
@@ -209,7 +216,7 @@ export class ServerLog {
     stream.retention = retentionOf(stream.metadata);
   }
 
-  /** A soft delete hides all events; a tombstone ends the stream for good. */
+  /** Deletes a stream. A soft delete hides all events; after a tombstone, nobody can append to the stream again. */
   async delete(name: string, expected: Expected, tombstone: boolean): Promise<Decision> {
     const stream = this.#streams.get(name);
     const current = lastRevision(stream);
@@ -245,7 +252,7 @@ export class ServerLog {
 
   async #flush(): Promise<void> {
     this.#flushing = true;
-    // Appends of one turn of the event loop share one flush.
+    // Appends in the same turn of the event loop share one flush.
     await Promise.resolve();
     while (this.#pending.length > 0) {
       const batch = this.#pending;
@@ -264,8 +271,8 @@ export class ServerLog {
   }
 
   /**
-   * What a reader of the stream sees, as revisions from `first` to `last`. Undefined: there is no such stream, or it
-   * was deleted.
+   * Returns the revisions `first` to `last` that a reader of the stream can see; undefined if the stream does not exist
+   * or is deleted.
    */
   readable(name: string): { readonly tombstone: boolean; readonly first: number; readonly last: number } | undefined {
     const stream = this.#streams.get(name);
@@ -297,7 +304,7 @@ export class ServerLog {
     );
   }
 
-  /** The visible event at `index` of the whole log. */
+  /** Returns the visible event at `index` in the whole log. */
   at(index: number): StoredEvent | undefined {
     return index < this.#visible ? this.#all[index] : undefined;
   }
@@ -306,7 +313,7 @@ export class ServerLog {
     return this.#visible;
   }
 
-  /** How many events stand before `position`. */
+  /** Returns the number of events before `position`. */
   countBefore(position: number): number {
     let [low, high] = [0, this.#visible];
     while (low < high) {
@@ -317,13 +324,19 @@ export class ServerLog {
     return low;
   }
 
-  /** Whether a record begins at `position`, or none can as the log ends before it. */
+  /**
+   * Whether a reader may name `position`: a record begins there, or the position is beyond the end or before the last
+   * scavenge.
+   */
   isAligned(position: number): boolean {
     if (position >= this.end || position < this.#scavengedTo) return true;
     return this.#all[this.countBefore(position)]?.position === position;
   }
 
-  /** Takes away for good what retention hides, in this turn. Resolves when it is gone from the disk too. */
+  /**
+   * Deletes all events that retention hides, in this turn of the event loop. Resolves when they are deleted from the
+   * disk.
+   */
   scavenge(): Promise<void> {
     const scavenged = this.#all.filter((event, index) => {
       const stream = this.#streams.get(event.stream);
