@@ -1,6 +1,6 @@
 /**
- * EventStoreDB for tests: the real client talks to it over a real socket. It stands in for the server's behaviour as it
- * was seen on a real one, its faults included, and is no database: nobody is to keep anything in it.
+ * A server for tests that behaves like EventStoreDB: the real client connects to it over a real socket. It reproduces
+ * the behaviour of a real EventStoreDB as it was observed, including its faults. It is not a database for production.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -16,15 +16,18 @@ import { StreamsService } from './streams-service.ts';
 import type { Proposed } from './stored-event.ts';
 
 export type EventStoreOptions = {
-  /** One is chosen when it is left out. */
+  /** By default, a free port. */
   readonly port?: number;
-  /** `user:password`. The client sends them only over TLS. */
+  /** `user:password`. The client sends credentials only over TLS. */
   readonly credentials?: string;
   readonly tls?: { readonly key: string; readonly certificate: string };
   readonly disk?: EventDisk;
-  /** The clock of `$maxAge`. */
+  /** The clock for `$maxAge`. */
   readonly now?: () => number;
-  /** Without the door that drops and stops connections: fewer copies, for a server in a process of its own. */
+  /**
+   * Omits the proxy that can drop and pause connections. A server in a process of its own does not need it, and copies
+   * fewer bytes.
+   */
   readonly direct?: boolean;
 };
 
@@ -36,7 +39,7 @@ export type ForeignEvent = {
   readonly id?: string;
 };
 
-/** How long each way of refusing lasts after a restart. */
+/** The duration of each phase after a restart in which the server refuses calls. */
 export type RestartPhases = {
   readonly closedMs?: number;
   readonly unavailableMs?: number;
@@ -47,36 +50,39 @@ export type EventStore = {
   readonly url: string;
   readonly port: number;
   readonly faults: Faults;
-  /** The server as its own tests see it. */
+  /** The stored log, for the tests of this server itself. */
   readonly log: () => ServerLog;
   readonly stop: () => Promise<void>;
-  /** As SIGKILL: connections end, unflushed events are lost. */
+  /** Ends the server as SIGKILL does: its connections end, and unflushed events are lost. */
   readonly kill: () => Promise<void>;
   /**
-   * On the same port, with the flushed events. Resolves when it answers, unless phases are given: then when those
-   * begin.
+   * Starts the server on the same port with the flushed events. Resolves when it accepts calls, or, with `phases`, when
+   * the first phase begins.
    */
   readonly restart: (phases?: RestartPhases) => Promise<void>;
-  /** Goes to a phase at once, and stays there. */
+  /** Enters a phase at once and stays in it. */
   readonly enter: (phase: Phase) => Promise<void>;
-  /** As SIGSTOP and SIGCONT: connections stay and nothing moves. */
+  /** Pauses the server as SIGSTOP does: its connections stay open, and no data moves. `resume` continues it. */
   readonly pause: () => void;
   readonly resume: () => void;
-  /** Killed, emptied and started: an operator begins anew. */
+  /** Kills the server, deletes all events, and starts it again. */
   readonly reset: () => Promise<void>;
-  /** Connections end without a word; the server goes on. */
+  /** Ends all connections without a message; the server keeps running. */
   readonly dropConnections: () => void;
-  /** Ends the streams of batch appends with a status: their client rejects everything in flight, written or not. */
+  /**
+   * Ends the streams of batch appends with a status. Their client rejects all pending appends, although some may be
+   * written.
+   */
   readonly rejectInFlight: (refusal: Refusal) => void;
-  /** Ends subscriptions and reads; without a status as if they were complete. */
+  /** Ends subscriptions and reads. Without a status they end as if they were complete. */
   readonly endReaders: (refusal?: Refusal) => void;
-  /** Lets subscriptions go on after `faults.stalled` was unset. */
+  /** Continues subscriptions after the test has unset `faults.stalled`. */
   readonly wakeReaders: () => void;
-  /** An event that somebody else writes into the same database. */
+  /** Appends an event that another program could have written to the same database. */
   readonly foreignAppend: (event: ForeignEvent) => Promise<void>;
   /**
-   * Takes away what `$maxCount`, `$maxAge` and `$tb` hide, in this turn. Resolves when a restart would not bring it
-   * back.
+   * Deletes the events that `$maxCount`, `$maxAge` and `$tb` hide, in this turn of the event loop. Resolves when a
+   * restart would not bring them back.
    */
   readonly scavenge: () => Promise<void>;
 };
@@ -121,7 +127,7 @@ class RunningStore {
     return this.#front;
   }
 
-  /** The server's process, started: flushed events are read, and the events of every start are written. */
+  /** Starts the server: reads the flushed events, and writes the events that every real server writes at a start. */
   async start(): Promise<void> {
     this.#log = new ServerLog(this.#disk, this.#now);
     await this.#log.open();
@@ -220,7 +226,7 @@ class RunningStore {
   }
 }
 
-/** What stands in a real log before anybody wrote to it. */
+/** The events that a real database contains before the first client writes. */
 const firstEvents = [
   ['$user-admin', '$UserCreated'],
   ['$user-ops', '$UserCreated'],

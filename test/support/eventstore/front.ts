@@ -3,19 +3,19 @@ import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 
 /**
- * The door in front of the gRPC server: every byte passes through it, so that it can do what a process or a network
- * does to connections when it dies, stops or is not there.
+ * A proxy in front of the gRPC server, which passes all bytes on. It reproduces the effects on connections when a
+ * process or a network fails, stops or is unreachable.
  */
 export class Front {
   readonly #inner: () => number;
   #server: Server | undefined;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   #paused = false;
-  /** Connections that came while it was stopped: the kernel takes them, nobody answers. */
+  /** Connections that arrived during a pause: the kernel accepts them, and nobody responds. */
   readonly #waiting: Socket[] = [];
   #port = 0;
 
-  /** @param inner - the port of the gRPC server behind it. */
+  /** @param inner - the port of the gRPC server behind the proxy. */
   constructor(inner: () => number) {
     this.#inner = inner;
   }
@@ -62,7 +62,7 @@ export class Front {
     this.#pairs.clear();
   }
 
-  /** Connections stay, new ones are taken, and nothing moves. */
+  /** Pauses the proxy: its connections stay open, new ones are accepted, and no data moves. */
   pause(): void {
     this.#paused = true;
     for (const [outer, inner] of this.#pairs) {

@@ -1,7 +1,7 @@
 /**
- * The server in a process of its own, to be killed and stopped for real: `node main.js [--port N] [--file PATH]
- * [--credentials user:password]`. It prints `ready <url>` when it answers. With a file, acknowledged events survive
- * SIGKILL; without one everything ends with the process.
+ * Runs the server in a process of its own, so that a test can kill and stop a real process: `node main.js [--port N]
+ * [--file PATH] [--credentials user:password]`. It prints `ready <url>` when it accepts calls. With a file,
+ * acknowledged events survive SIGKILL; without a file, all events are lost with the process.
  */
 import { parseArgs } from 'node:util';
 
@@ -20,7 +20,7 @@ const store = await startEventStore({
 });
 process.stdout.write(`ready ${store.url}\n`);
 
-// A parent that is gone leaves no server behind.
+// When the parent process ends, its pipe closes and this server ends.
 process.stdin
   .on('end', () => {
     process.exit(0);

@@ -26,14 +26,14 @@ import type { AppendRequest, BatchRequest } from './requests.ts';
 import type { Decision, Expected, ServerLog } from './server-log.ts';
 import type { Proposed } from './stored-event.ts';
 
-/** What the service needs of the server around it. */
+/** The parts of the server that the service needs. */
 export type Surroundings = {
   readonly faults: Faults;
   readonly phase: () => Phase;
   readonly address: () => { readonly host: string; readonly port: number };
-  /** `user:password`, when the server asks for one. */
+  /** `user:password` if the server requires credentials. */
   readonly credentials: string | undefined;
-  /** Ends every connection without a word. */
+  /** Ends every connection without a message. */
   readonly dropConnections: () => void;
   readonly nextAppend: () => number;
 };
@@ -63,7 +63,7 @@ export class StreamsService {
   addTo(server: Server): void {
     const identity = (bytes: Buffer): Buffer => bytes;
     const { read, append, batchAppend } = services.StreamsService;
-    // What every event passes through is taken apart and put together by hand; the rest is the generated code's.
+    // The messages with events are encoded and decoded by hand; the generated code handles all others.
     server.addService(
       {
         ...services.StreamsService,
@@ -120,12 +120,12 @@ export class StreamsService {
     for (const reader of this.#readers) reader.wake();
   }
 
-  /** Ends all that is read now with a status, or without one as if it were complete. */
+  /** Ends all reads with a status; without a status they end as if they were complete. */
   endReaders(refusal: Refusal | undefined): void {
     for (const reader of this.#readers) reader.end(refusal);
   }
 
-  /** Ends the streams of batch appends: the client rejects everything in flight on them, written or not. */
+  /** Ends the streams of batch appends: the client rejects all pending appends, although some may be written. */
   rejectInFlight({ code, details, metadata = {} }: Refusal): void {
     for (const call of this.#batches) call.emit('error', statusOf(new CallFailure(code, details, metadata)));
   }
@@ -154,7 +154,7 @@ export class StreamsService {
     }
   }
 
-  /** Refuses wrong credentials, and every call while the server starts. */
+  /** Refuses wrong credentials, and every call in the phases before `ready`. */
   #admit(metadata: Metadata, reads: boolean): void {
     const phase = this.#around.phase();
     const refusal = phase === 'unavailable' ? unavailable : phase === 'not-ready' && reads ? notReady : undefined;
@@ -192,7 +192,10 @@ export class StreamsService {
     });
   }
 
-  /** Writes as the faults allow. What never is answered never resolves. */
+  /**
+   * Writes an append with the fault that applies to it. If the fault suppresses the response, the promise never
+   * resolves.
+   */
   async #write(append: Append, batched: boolean): Promise<Written> {
     const { faults, dropConnections, nextAppend } = this.#around;
     const { stream, events, expected } = append;
@@ -281,7 +284,9 @@ export class StreamsService {
     if (outcome.twice === true) call.write(bytes);
   }
 
-  /** Answers a call with the result of `ask`, or with the status of its error. `open`: also without credentials. */
+  /**
+   * Responds to a call with the result of `ask`, or with the status of its error. `open`: no credentials are required.
+   */
   async #answer<T>(
     call: { readonly metadata: Metadata },
     answer: sendUnaryData<T>,
