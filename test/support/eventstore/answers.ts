@@ -8,10 +8,10 @@ import type { Message } from 'google-protobuf';
 import { BackwardWriter } from './protobuf.ts';
 import type { Decision, Expected } from './server-log.ts';
 
-/** More than this in one append is refused. */
+/** The maximum number of bytes in one append; the server refuses more. */
 export const appendBytesMax = 1_048_576;
 
-/** A batch append's answer, as bytes: every append has one. */
+/** Returns the bytes of the response to one append of a batch. */
 export function batchAnswer(correlation: string, stream: string, outcome: BatchOutcome, expected: Expected): Buffer {
   if (outcome.kind !== 'appended') return batchError(correlation, stream, outcome, expected);
   const writer = new BackwardWriter(128 + stream.length * 3);
@@ -95,7 +95,7 @@ export function identifier(stream: string): shared.StreamIdentifier {
   return named;
 }
 
-/** The answer to a unary append, or to a wrong expectation. */
+/** Returns the response to a unary append: its result, or the error for a wrong expected revision. */
 export function appendAnswer(
   decision: Exclude<Decision, { readonly kind: 'deleted' }>,
   expected: Expected,

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 
-/** A certificate of its own authority for `localhost`, made when it is needed: no key is kept anywhere. */
+/** Makes a certificate for `localhost` that signs itself. The key exists only in memory. */
 export function selfSignedCertificate(): { readonly key: string; readonly certificate: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const algorithm = sequence(oid('2a8648ce3d040302'));

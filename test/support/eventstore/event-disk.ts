@@ -5,20 +5,20 @@ import { crc32 } from 'node:zlib';
 import type { StoredEvent } from './stored-event.ts';
 import { decodeStored } from './stored-event.ts';
 
-/** What survives the server: the appends that were flushed. */
+/** The storage that survives the server's process: the flushed appends. */
 export type EventDisk = {
-  /** Every append that stands, each whole. */
+  /** Returns the events of all complete appends. */
   readonly load: () => Promise<readonly StoredEvent[]>;
   /** Resolves when the appends would survive the end of the process. */
   readonly flush: (appends: readonly (readonly StoredEvent[])[]) => Promise<void>;
-  /** Takes away the events at these positions for good. Not while a flush is under way. */
+  /** Deletes the events at these positions. No flush may be running. */
   readonly drop: (positions: ReadonlySet<number>) => Promise<void>;
-  /** Empties it, as an operator that starts over. */
+  /** Deletes all events, so that the next server starts with an empty database. */
   readonly clear: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** In memory: it survives the server's restart, not the process. */
+/** A disk in memory: its events survive a restart of the server, but not the end of the process. */
 export function memoryDisk(): EventDisk {
   let events: StoredEvent[] = [];
   let loads = 0;
@@ -30,7 +30,7 @@ export function memoryDisk(): EventDisk {
     flush: async (appends) => {
       const writer = loads;
       await nextTurn();
-      // A killed server's flush that was under way is gone with it: its successor has read the disk without it.
+      // A killed server's unfinished flush is lost: the next server has already read the disk without it.
       if (writer !== loads) return;
       for (const append of appends) events.push(...append);
     },
@@ -46,10 +46,10 @@ export function memoryDisk(): EventDisk {
   };
 }
 
-/** Before each append: the length of what follows and its checksum, four bytes each. */
+/** The header of each append: the length of its events and their checksum, four bytes each. */
 const headBytes = 8;
 
-/** A file that only grows, flushed once for all appends that came while the flush before was under way. */
+/** A disk in a file that only grows. Appends that arrive during a flush share the next flush. */
 export async function fileDisk(path: string): Promise<EventDisk> {
   let file = await open(path, 'a+');
   return {
@@ -83,7 +83,7 @@ function frameOf(append: readonly StoredEvent[]): Buffer {
   return frame;
 }
 
-/** What a crash left unfinished at the end was never acknowledged: it is cut off. */
+/** Reads the file, and cuts off an incomplete append at its end, which the server had not acknowledged. */
 async function load(path: string): Promise<readonly StoredEvent[]> {
   const bytes = await readFile(path);
   const events: StoredEvent[] = [];

@@ -11,17 +11,17 @@ export type EventStoreProcess = {
   readonly url: string;
   readonly port: number;
   readonly pid: () => number;
-  /** SIGKILL, and waits until it is gone. */
+  /** Sends SIGKILL and waits for the end of the process. */
   readonly kill: () => Promise<void>;
-  /** A new process on the same port and file. */
+  /** Starts a new process on the same port and file. */
   readonly restart: () => Promise<void>;
-  /** SIGSTOP and SIGCONT. */
+  /** Send SIGSTOP and SIGCONT. */
   readonly pause: () => void;
   readonly resume: () => void;
   readonly stop: () => Promise<void>;
 };
 
-/** The server in a process of its own. With `file`, acknowledged events survive a kill. */
+/** Starts the server as a child process. With `file`, acknowledged events survive a kill. */
 export async function spawnEventStore({
   port = 0,
   file,

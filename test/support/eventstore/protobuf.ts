@@ -1,9 +1,11 @@
 /**
- * The part of the protocol buffers' wire format for the messages that carry every event: the generated code decodes
- * them member by member, which would make the server slower than the compared one.
+ * The part of protobuf's wire format that the messages with events need. The generated code decodes these messages
+ * member by member, so this server would be slower than the one that it is compared with.
  */
 
-/** Writes from the end to the beginning, so that a length is known when it is written. */
+/**
+ * Writes a message from its end to its beginning, so that the length of a member is known before its header is written.
+ */
 export class BackwardWriter {
   #bytes: Buffer;
   #at: number;
@@ -13,7 +15,7 @@ export class BackwardWriter {
     this.#at = size;
   }
 
-  /** How much was written; the length of a member is the difference of two. */
+  /** The number of written bytes; the length of a member is the difference of two values. */
   get written(): number {
     return this.#bytes.length - this.#at;
   }
@@ -30,7 +32,7 @@ export class BackwardWriter {
     for (const [index, digit] of digits.entries()) this.#bytes[this.#at + index] = digit;
   }
 
-  /** A whole number below 2^53, without the detour through bigint. */
+  /** Writes an integer below 2^53 without converting it to a bigint. */
   whole(value: number): void {
     let length = 1;
     for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) length += 1;
@@ -64,7 +66,7 @@ export class BackwardWriter {
     this.whole(field * 8 + 2);
   }
 
-  /** Moves the bytes written since `mark` into a member of their own. */
+  /** Encloses the bytes that were written since `mark` in a member. */
   enclose(field: number, mark: number): void {
     this.whole(this.written - mark);
     this.whole(field * 8 + 2);
@@ -89,7 +91,7 @@ export type Member = { readonly field: number; readonly number: bigint; readonly
 
 const nothing = Buffer.alloc(0);
 
-/** The members of a message, in order. Numbers of a fixed width do not occur. */
+/** Yields the members of a message in order. Numbers of a fixed width are not supported, since no message has one. */
 export function* membersOf(message: Buffer): Generator<Member> {
   let at = 0;
   const whole = (): number => {
@@ -127,7 +129,7 @@ export function* membersOf(message: Buffer): Generator<Member> {
   }
 }
 
-/** The one member `field` of a message, as bytes. */
+/** Returns the member `field` of a message as bytes. */
 export function memberOf(message: Buffer, field: number): Buffer | undefined {
   for (const member of membersOf(message)) if (member.field === field) return member.bytes;
   return undefined;

@@ -10,7 +10,7 @@ import type { StoredEvent } from './stored-event.ts';
 
 export type ReadCall = ServerWritableStream<messages.ReadReq, Buffer>;
 
-/** Ends a call with a status that is not success. */
+/** Ends a call with the status of an error. */
 export class CallFailure extends Error {
   readonly code: number;
   readonly metadata: Readonly<Record<string, string>>;
@@ -22,11 +22,11 @@ export class CallFailure extends Error {
   }
 }
 
-/** Events considered between two checkpoints, times the client's multiplier. */
+/** The number of events that a filtered read checks between two checkpoints, before the client's multiplier. */
 const searchWindow = 32;
 const largest = Number.MAX_SAFE_INTEGER;
 
-/** What one reader is sent, with the faults that were drawn for it. */
+/** Sends events to one reader, with the faults that apply to it. */
 export class Reader {
   readonly #call: ReadCall;
   readonly #log: ServerLog;
@@ -36,9 +36,9 @@ export class Reader {
   #sent = 0;
   #ended = false;
   #refusal: Refusal | undefined;
-  /** How many events a live subscription is behind; one that catches up is never too slow. */
+  /** The number of events by which a live subscription is behind; 0 while it catches up, so that it is not dropped. */
   #behind = (): number => 0;
-  /** Resolves waiting reads: for the log to grow, for the client to consume, or for the end. */
+  /** Resolves the waiting read: the log has grown, the client has read, or the call ends. */
   #wake: (() => void) | undefined;
 
   constructor(call: ReadCall, log: ServerLog, faults: Faults, fault: ReadFault | undefined) {
@@ -53,7 +53,7 @@ export class Reader {
       });
   }
 
-  /** With a status that is not success, when there is one. */
+  /** Ends the call; `refusal` is the status of an error. */
   end(refusal?: Refusal): void {
     this.#ended = true;
     this.#refusal ??= refusal;
@@ -92,7 +92,7 @@ export class Reader {
     else await (subscription ? this.#followStream() : this.#readStream());
   }
 
-  /** @returns whether to go on. */
+  /** @returns whether the reader should continue. */
   async #send(bytes: Buffer): Promise<boolean> {
     while (this.#faults.stalled && this.#options.hasSubscription() && !this.#isEnded()) await this.#woken();
     if (this.#isEnded()) return false;
@@ -101,7 +101,7 @@ export class Reader {
       this.wake();
     };
     this.#call.once('drain', drained);
-    // The log's growth wakes it too: only the client's own reading ends this wait.
+    // `#wake` also runs when the log grows, so the loop checks that the client has read.
     while (this.#call.writableNeedDrain && !this.#isEnded()) {
       this.#failWhenTooSlow();
       await this.#woken();
@@ -126,11 +126,11 @@ export class Reader {
     return goesOn && this.#fault?.kind === 'twice' ? this.#send(response) : goesOn;
   }
 
-  /** Inclusive forwards, exclusive backwards. */
+  /** Reads the whole log from a position: forwards inclusive of the position, backwards exclusive. */
   async #readAll(): Promise<void> {
     const backwards = this.#options.getReadDirection() === messages.ReadReq.Options.ReadDirection.BACKWARDS;
     const position = this.#position(backwards ? largest : 0);
-    // Forwards there is nothing beyond the end; backwards no event starts there.
+    // From beyond the end, a forward read is empty, and a backward read fails as on a real server.
     if (backwards && position !== largest && position > this.#log.end)
       throw new CallFailure(2, 'Unexpected FilteredReadAllResult: Error');
     const wanted = this.#filter();
@@ -202,8 +202,9 @@ export class Reader {
   }
 
   /**
-   * Exclusive. Beyond the end of the log it begins with the next event. Where the event at the position is no longer
-   * stored it begins after the next one of any stream: servers before 24.2 take that one for the one at the position.
+   * Subscribes to the whole log after a position. If the position is beyond the end of the log, the next event is the
+   * first. If the event at the position is no longer stored, the subscription skips the next event of any stream,
+   * because servers before 24.2 take it for the event at the position.
    */
   async #followAll(): Promise<void> {
     const position = this.#position(0);
@@ -224,7 +225,7 @@ export class Reader {
         considered += 1;
         if (wanted(event) && !(await this.#event(event))) return;
         if (checkpoints && considered % interval === 0 && !(await this.#send(checkpoint(last)))) return;
-        // While this waited for the client, a scavenge may have moved what comes next.
+        // While the loop waited for the client, a scavenge may have changed the index of the next event.
         index = this.#log.at(index)?.position === last ? index + 1 : this.#log.countBefore(last + 1);
       }
       if (!live) {

@@ -4,10 +4,10 @@ import { memberOf, membersOf } from './protobuf.ts';
 import type { Expected } from './server-log.ts';
 import type { Proposed } from './stored-event.ts';
 
-/** One message of the stream of batch appends; an append may take several. */
+/** One message on the stream of batch appends. An append may take several messages. */
 export type BatchRequest = {
   readonly correlation: string;
-  /** In an append's first message. */
+  /** Only the first message of an append has it. */
   readonly target: { readonly stream: string; readonly expected: Expected; readonly deadlineMs: number } | undefined;
   readonly events: readonly Proposed[];
   readonly final: boolean;
@@ -48,7 +48,7 @@ function decodeTimestamp(bytes: Buffer): number {
   return ms;
 }
 
-/** Of a unary append: its options first, then its events one by one. */
+/** One message of a unary append: first its options, then its events one by one. */
 export type AppendRequest =
   | { readonly kind: 'options'; readonly stream: string; readonly expected: Expected }
   | { readonly kind: 'event'; readonly event: Proposed };

@@ -1,6 +1,6 @@
 import { BackwardWriter, memberOf, membersOf } from './protobuf.ts';
 
-/** What a client proposes. `data` and `metadata` are views of its request. */
+/** An event that a client appends. `data` and `metadata` are views of its request. */
 export type Proposed = {
   readonly id: string;
   readonly type: string;
@@ -9,20 +9,20 @@ export type Proposed = {
   readonly metadata: Uint8Array;
 };
 
-/** What stands in the log. The bytes of the event are only in `response`, as they leave the server. */
+/** An event in the log. Its bytes exist only in `response`, in the form in which the server sends them. */
 export type StoredEvent = {
   readonly id: string;
   readonly type: string;
   readonly stream: string;
-  /** A tombstone's is the largest there is. */
+  /** A tombstone has the largest possible revision. */
   readonly revision: number;
-  /** Commit and prepare position: one and the same for events of this kind. */
+  /** The commit position, which equals the prepare position for such events. */
   readonly position: number;
-  /** Where the next record begins. */
+  /** The position of the next record. */
   readonly end: number;
   /** Milliseconds since 1970, for `$maxAge`. */
   readonly createdMs: number;
-  /** The whole ReadResp with this event. */
+  /** The whole ReadResp message with this event. */
   readonly response: Buffer;
 };
 
@@ -30,7 +30,7 @@ export const tombstoneRevision = Number.MAX_SAFE_INTEGER;
 const largestRevision = 9_223_372_036_854_775_807n;
 const ticksAMillisecond = 10_000n;
 
-/** Roughly what the record of a real log takes: its head, its tail, and what varies. */
+/** The approximate size of the record in a real log: a fixed part and the parts of variable length. */
 export function recordSize(stream: string, { type, data, metadata }: Proposed): number {
   return 79 + Buffer.byteLength(stream) + Buffer.byteLength(type) + data.length + metadata.length;
 }
@@ -62,7 +62,7 @@ function encode(event: Proposed, { stream, revision, position, createdMs }: Plac
     event.data.length + event.metadata.length + stream.length * 3 + event.type.length * 3 + 220,
   );
   writer.number(3, position);
-  // Only the commit position stands outside the recorded event.
+  // Only the commit position lies outside the recorded event.
   const outside = writer.written;
   if (event.data.length > 0) writer.bytes(8, event.data);
   if (event.metadata.length > 0) writer.bytes(7, event.metadata);
@@ -89,7 +89,7 @@ function encode(event: Proposed, { stream, revision, position, createdMs }: Plac
   return writer.finish();
 }
 
-/** The event of a ReadResp that `encode` wrote. */
+/** Decodes the event of a ReadResp that `encode` has written. */
 export function decodeStored(response: Buffer): StoredEvent & { readonly proposed: Proposed } {
   const recorded = memberOf(memberOf(response, 1) ?? Buffer.alloc(0), 1) ?? Buffer.alloc(0);
   let [id, stream, revision, position] = ['', '', 0, 0];
