@@ -1,12 +1,12 @@
 import type { Clock } from '../../src/base/clock.ts';
 import type { WriterLog } from '../../src/write/retrying-log.ts';
 
-/** Resolves when the schedule that was drawn says so. */
+/** Resolves at a point in time that a random schedule determines. */
 export type Wait = (label: string) => Promise<void>;
 
 /**
- * Time that passes only when a timer fires, and then by `extraMs` more than asked for: writers that are merely slow get
- * fenced off, too.
+ * A clock that advances only when a timer fires, and then by `extraMs` more than the requested delay. So slow writers
+ * are fenced off as well.
  */
 export function drawnClock(wait: Wait, { extraMs }: { readonly extraMs: number }): Clock {
   let now = 0;
@@ -29,10 +29,7 @@ export function drawnClock(wait: Wait, { extraMs }: { readonly extraMs: number }
   };
 }
 
-/**
- * The log as writers see it: each call leaves and returns when the schedule says; `check` looks at what every append
- * has left.
- */
+/** A log for writers in which a random schedule delays each call and each result. `check` runs after every append. */
 export function drawnLog(log: WriterLog, wait: Wait, check: () => Promise<void>): WriterLog {
   return {
     append: async (...call) => {

@@ -2,11 +2,11 @@ import type { Clock, Timer } from '../../../src/base/clock.ts';
 
 type Pending = { readonly due: number; readonly task: () => void };
 
-/** Time that passes only when a test says so. */
+/** A clock that only the test advances. */
 export class FakeClock implements Clock {
   #now: number;
   #monotonic = 0;
-  /** In the order they were set: timers due at one instant run in that order. */
+  /** The pending timers, in the order in which they were set: timers with the same due time run in that order. */
   readonly #pending = new Set<Pending>();
 
   constructor(now = Date.UTC(2026, 0, 1)) {
@@ -31,12 +31,12 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** Timers waiting to run. */
+  /** The number of pending timers. */
   get timers(): number {
     return this.#pending.size;
   }
 
-  /** Lets `ms` pass: each timer due runs at its instant, those it sets included. */
+  /** Advances the clock by `ms`. Each due timer runs at its own time, including timers that other timers set. */
   advance(ms: number): void {
     const end = this.#monotonic + ms;
     for (let next = this.#nextDue(end); next !== undefined; next = this.#nextDue(end)) {
@@ -47,7 +47,7 @@ export class FakeClock implements Clock {
     this.#pass(end - this.#monotonic);
   }
 
-  /** The wall clock alone jumps, as when it is set. */
+  /** Changes the wall clock alone, as it does when an operator sets the time. */
   jump(ms: number): void {
     this.#now += ms;
   }

@@ -2,8 +2,8 @@ import { systemClock } from '../../../src/base/clock.ts';
 import type { Clock } from '../../../src/base/clock.ts';
 
 /**
- * The system's clock, `times` as fast: pauses and time limits of seconds pass in a test, and keep their proportions.
- * What waits for it keeps the process alive.
+ * The system's clock, `times` as fast, so that a test waits less for pauses and time limits of seconds. Its timers keep
+ * the process alive.
  */
 export function quickClock(times = 10): Clock {
   const start = systemClock.now();

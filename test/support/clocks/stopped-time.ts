@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { FakeClock } from './fake-clock.ts';
 import { startTestServer, type TestServer, type TestServerOptions } from '../server/start-server.ts';
 
-/** A whole server with a clock that only the test, and its end, advance. */
+/** A complete server with a fake clock. Only the test and its teardown advance the clock. */
 export class StoppedTime {
   readonly clock = new FakeClock();
   #server: TestServer | undefined;
@@ -16,7 +16,7 @@ export class StoppedTime {
     return stopped;
   }
 
-  /** The one that runs now. */
+  /** The running server. */
   get server(): TestServer {
     if (this.#server === undefined) throw new Error('no server was started');
     return this.#server;

@@ -1,7 +1,7 @@
 import { FakeClock } from './fake-clock.ts';
 
 /**
- * A fake clock that shows how work is shared out: each look at it takes `lookMs`, as the work between two looks does.
+ * A fake clock for tests of slices: each call of `monotonic` advances it by `lookMs`, as work between two calls would.
  */
 export class ToilingClock extends FakeClock {
   lookMs = 0;

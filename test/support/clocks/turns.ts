@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 import type { Clock } from '../../../src/base/clock.ts';
 
-/** Turns of the event loop, and the most time of a clock that passed within one. */
+/** The number of turns of the event loop, and the longest time that passed within one turn. */
 export type Turns = { readonly turns: number; readonly longestMs: number };
 
-/** Counts turns until `work` is settled. */
+/** Counts turns of the event loop until `work` is settled. */
 export async function turnsOf(clock: Pick<Clock, 'monotonic'>, work: Promise<unknown>): Promise<Turns> {
   let [turns, longestMs, isDone] = [0, 0, false];
   const over = work.finally(() => {
@@ -20,7 +20,7 @@ export async function turnsOf(clock: Pick<Clock, 'monotonic'>, work: Promise<unk
   return { turns, longestMs };
 }
 
-/** Lets everything run that waits for no timer and no disk. */
+/** Resolves when all callbacks have run that wait neither for a timer nor for the disk. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
 }
