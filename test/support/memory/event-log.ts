@@ -3,10 +3,10 @@ import { eventStorePrefixDefault } from '../../../src/config/eventstore-prefix.t
 import { logStart, type EventLog, type RecordedEvent } from '../../../src/log/log.ts';
 import { openLog } from '../../../src/server/open-log.ts';
 
-/** Where a log is on an EventStoreDB, and how the names of its streams begin there. */
+/** The address of an EventStoreDB, and the prefix of the stream names of the log. */
 export type LogAt = { readonly url: string; readonly prefix?: string };
 
-/** As a server's environment says it. */
+/** Returns the settings of the log as a server's environment has them. */
 export function logSettings({ url, prefix = eventStorePrefixDefault }: LogAt): {
   readonly EVENT_LOG: string;
   readonly EVENTSTORE_PREFIX: string;
@@ -14,7 +14,7 @@ export function logSettings({ url, prefix = eventStorePrefixDefault }: LogAt): {
   return { EVENT_LOG: url, EVENTSTORE_PREFIX: prefix };
 }
 
-/** The log itself, past every node, by the adapter that they use. */
+/** Opens the log with the adapter that the nodes use, but without a node. */
 export async function withLog<T>(
   { url, prefix = eventStorePrefixDefault }: LogAt,
   task: (log: EventLog) => Promise<T>,

@@ -2,7 +2,7 @@ import { decodeEvent } from '../../../src/log/event-codec.ts';
 import { logPosition, streamRevision, type EventLog } from '../../../src/log/log.ts';
 import type { SecretReader } from '../../../src/read/secrets.ts';
 
-/** Secrets folded as they are appended `through` here, without a table. */
+/** A read model of the secrets that are appended `through` it, without a table. */
 export class FoldedSecrets implements SecretReader {
   readonly #hashes = new Map<string, string>();
   readonly #digests = new Map<string, string>();

@@ -22,7 +22,7 @@ export function batchOf(text: string, length: number): ProposedEvent[] {
   return Array.from({ length }, (_, index) => proposed(`${text}/${index.toString()}`));
 }
 
-/** What may be compared of an event: bytes by value, whichever class carries them. */
+/** Returns the comparable members of an event; bytes are compared by value, whatever their class is. */
 export function plain(event: RecordedEvent | undefined): unknown {
   if (event === undefined) return undefined;
   return { ...event, data: Buffer.from(event.data).toString(), metadata: Buffer.from(event.metadata).toString() };
@@ -36,7 +36,7 @@ export async function collect(batches: AsyncIterable<readonly RecordedEvent[]>):
 
 export type Delivery = { readonly next: () => Promise<readonly RecordedEvent[]>; readonly end: () => Promise<unknown> };
 
-/** A subscription taken batch by batch, at the test's pace. */
+/** Reads a subscription batch by batch, when the test asks for the next one. */
 export function deliver(log: EventLog, options: SubscribeOptions): Delivery {
   const batches: AsyncIterator<readonly RecordedEvent[], unknown> = log.subscribe(options)[Symbol.asyncIterator]();
   return {
@@ -48,7 +48,7 @@ export function deliver(log: EventLog, options: SubscribeOptions): Delivery {
   };
 }
 
-/** Reads a subscription until it has delivered the event at `last`. */
+/** Reads a subscription until it has delivered the event at the position `last`. */
 export async function collectTo(log: EventLog, options: SubscribeOptions, last: LogPosition): Promise<RecordedEvent[]> {
   const events: RecordedEvent[] = [];
   for await (const batch of log.subscribe(options)) {

@@ -19,7 +19,7 @@ import type {
 
 type Append = readonly RecordedEvent[];
 
-/** What outlives a log that is closed or abandoned: a new log on the same disk continues it. */
+/** The storage that outlives a closed or abandoned log: a new log on the same disk continues it. */
 export type MemoryDisk = { readonly appends: Append[] };
 
 export function memoryDisk(): MemoryDisk {
@@ -27,12 +27,12 @@ export function memoryDisk(): MemoryDisk {
 }
 
 /**
- * The port in memory: no files, no checksums, the simplest thing that keeps its promises. An append is accepted at once
- * and durable one turn of the event loop later, together with all others of its turn.
+ * The simplest log in memory that fulfils the contract of the port, without files and checksums. An append is accepted
+ * at once. It is durable one turn of the event loop later, together with all other appends of its turn.
  */
 export class MemoryLog implements EventLog {
   readonly #disk: MemoryDisk;
-  /** Every event of a stream, those in flight too. */
+  /** Every event of each stream, including pending appends. */
   readonly #streams = new Map<StreamName, RecordedEvent[]>();
   #inFlight: Append[] = [];
   #last: LogPosition;
@@ -114,7 +114,7 @@ export class MemoryLog implements EventLog {
     return upToBytes(events.toReversed().slice(0, limit), bytesMax);
   }
 
-  /** One event a batch, the end as it is when the reading begins. */
+  /** Yields one event a batch, up to the end of the log at the start of the read. */
   async *readAllBackward({
     before = logPosition(this.#durable + 1n),
     after = logStart,
@@ -173,7 +173,7 @@ export class MemoryLog implements EventLog {
     }
   }
 
-  /** Up to the bound of a batch, or one append that is larger. */
+  /** Returns the appends of one batch: as many as its limit allows, or one larger append. */
   #nextAppends(from: number): readonly Append[] {
     let until = from;
     let size = 0;
@@ -200,7 +200,7 @@ export class MemoryLog implements EventLog {
     this.#wake();
   }
 
-  /** No answer comes in the turn it was asked for. */
+  /** Waits one turn of the event loop, since no real log responds in the same turn. */
   async #pass(): Promise<void> {
     if (this.#closed) throw new Error('the log is closed');
     await nextTurn();
@@ -223,7 +223,7 @@ export class MemoryLog implements EventLog {
   }
 }
 
-/** Ends with the event that reaches the total. */
+/** Returns the first events up to and including the one that reaches `bytesMax`. */
 function upToBytes(events: readonly RecordedEvent[], bytesMax = Infinity): readonly RecordedEvent[] {
   let bytes = 0;
   const enough = events.findIndex(({ data, metadata }) => (bytes += data.length + metadata.length) >= bytesMax);

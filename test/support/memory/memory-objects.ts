@@ -33,7 +33,10 @@ import { widget, type WidgetContent } from '../watched-type.ts';
 
 type Row = StoredObject & { readonly entry: IndexEntry };
 
-/** The object read model in memory: a map folded from a log, published in the turn it is folded. */
+/**
+ * The object read model in memory: a map that is folded from a log. It publishes an event in the turn in which it folds
+ * the event.
+ */
 export class MemoryObjects implements ObjectReader, ChangeFeed {
   readonly snapshots: SnapshotSlots;
   readonly #log: EventLog;
@@ -55,7 +58,7 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
     this.#types = new Map(types.map((type) => [type.key, type]));
   }
 
-  /** Folds what the log holds and this does not, `size` events a batch. */
+  /** Folds the events of the log that it has not folded, `size` events a batch. */
   async fold(size = 64): Promise<void> {
     const events: RecordedEvent[] = [];
     for await (const batch of this.#log.readAll({ after: this.#position, categories: ['object'] }))
@@ -186,7 +189,7 @@ export class MemoryObjects implements ObjectReader, ChangeFeed {
   }
 }
 
-/** A turn between batches, as a snapshot in pages has: what happens meanwhile must not be seen. */
+/** Waits a turn between batches, as a paged snapshot does. A reader must not see changes of that time. */
 async function* inBatches(objects: readonly Uint8Array[]): AsyncGenerator<readonly Uint8Array[]> {
   for (let start = 0; start < objects.length; start += 2) {
     yield objects.slice(start, start + 2);
@@ -194,11 +197,11 @@ async function* inBatches(objects: readonly Uint8Array[]): AsyncGenerator<readon
   }
 }
 
-/** Writes widgets straight into a log, as events that `decide` would have made. */
+/** Writes widgets directly into a log, as events that `decide` would return. */
 export class WidgetWriter {
   readonly #log: EventLog;
   readonly #plural: string;
-  /** Of each name written: its last revision, and its content while it exists. */
+  /** The last revision of each written name, and the content of each existing widget. */
   readonly #heads = new Map<
     string,
     { readonly revision: StreamRevision; readonly content: WidgetContent | undefined }
@@ -226,7 +229,7 @@ export class WidgetWriter {
       schema: 1,
       $correlationId: 'r',
     });
-    // A copy of the bytes: rows are decoded on every read, as in another process.
+    // Copies the bytes, since rows are decoded at every read, as in another process.
     const stored = { ...proposed, data: Buffer.from(proposed.data) };
     const outcome = await this.#log.append(
       streamName(`object:${this.#plural}.example.com/${name}`),

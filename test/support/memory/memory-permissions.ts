@@ -10,8 +10,8 @@ import type {
 } from '../../../src/read/permission-reader.ts';
 
 /**
- * The permission tables as maps that a test writes: users, tokens and sessions, and the roles of each user. Nobody has
- * rights.
+ * The permission tables as maps that a test fills: users, tokens, sessions, and the roles of each user. No role grants
+ * any rights.
  */
 export class MemoryPermissions implements PermissionReader {
   readonly #users = new Map<string, UserRecord>();

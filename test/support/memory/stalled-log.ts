@@ -2,7 +2,7 @@ import { openLog } from '../../../src/server/open-log.ts';
 import type { OpenLog } from '../../../src/server/open-log.ts';
 import type { EventLog, RecordedEvent, SubscribeOptions } from '../../../src/log/log.ts';
 
-/** A log that can hold its subscribers: the node behind it is alive, writes, and folds nothing until it is released. */
+/** A log that can pause its subscribers: until `release`, the node runs and writes, but folds no events. */
 export class StalledLog {
   #held: Promise<void> | undefined;
   #release: () => void = () => undefined;
