@@ -1,9 +1,9 @@
 import protobuf from 'protobufjs/minimal.js';
 
-/** The fields of a message in their order: text, bytes and messages are delimited, numbers are varints. */
+/** The fields of a message in order. Strings, bytes and messages are length-delimited; numbers are varints. */
 export type Fields = readonly (readonly [number: number, value: string | number | Uint8Array])[];
 
-/** A protobuf message as Go's generated code writes it. */
+/** Encodes a protobuf message as Go's generated code does. */
 export function message(fields: Fields): Uint8Array {
   const writer = new protobuf.Writer();
   for (const [number, value] of fields) {
@@ -17,7 +17,7 @@ export function message(fields: Fields): Uint8Array {
   return writer.finish();
 }
 
-/** An object as Kubernetes' clients send it: `k8s`, a zero byte, and a `runtime.Unknown` with the object. */
+/** Encodes an object as Kubernetes' clients do: `k8s`, a zero byte, and a `runtime.Unknown` with the object. */
 export function enveloped(
   { apiVersion = '', kind = '' }: { readonly apiVersion?: string; readonly kind?: string },
   raw: Uint8Array,

